@@ -1,0 +1,2 @@
+//! Comparisons with peers.
+#![forbid(unsafe_code)]

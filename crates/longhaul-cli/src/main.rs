@@ -1,0 +1,4 @@
+//! The longhaul command.
+#![forbid(unsafe_code)]
+
+fn main() {}

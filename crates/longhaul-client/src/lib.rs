@@ -1,0 +1,2 @@
+//! HTTP clients of model providers.
+#![forbid(unsafe_code)]

@@ -1,0 +1,2 @@
+//! Finds secrets in text and replaces them.
+#![forbid(unsafe_code)]

@@ -1,0 +1,2 @@
+//! Keeps every original and every summary.
+#![forbid(unsafe_code)]

@@ -1,0 +1,91 @@
+//! What is asked of a summarizer, and what comes back.
+
+use std::fmt::Debug;
+
+use async_trait::async_trait;
+use longhaul_extract::FactIndex;
+use longhaul_tokens::TokenCounter;
+use longhaul_transcript::{Cost, Entry, SessionId, Summary, SummaryMode, SummaryRecord, Tokens};
+
+/// What is to be summarized, into how much.
+#[derive(Clone, Copy, Debug)]
+pub struct SummaryRequest<'a> {
+    /// The session, for caches and records.
+    pub session: &'a SessionId,
+    /// The messages the summary will stand for, oldest first; those that `previous` already covers are among them
+    /// only where the originals are at hand.
+    pub entries: &'a [Entry],
+    /// The messages that stay verbatim after the summary. What they say need not be said again.
+    pub kept: &'a [Entry],
+    /// The summary that this one folds in.
+    pub previous: Option<&'a SummaryRecord>,
+    /// Every fact read so far, with its provenance; it has read `entries` and `kept`.
+    pub index: &'a FactIndex,
+    /// Counts what the summary costs.
+    pub counter: &'a dyn TokenCounter,
+    /// The most that the text may cost. Never exceeded.
+    pub limit: Tokens,
+    /// What the reader of the summary is about to do, where the user said so.
+    pub goal: Option<&'a str>,
+    /// Depth of the new summary in its chain.
+    pub depth: u32,
+}
+
+/// A summary before it becomes a record.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Draft {
+    /// What it says, as data.
+    pub summary: Summary,
+    /// What it says, as it will stand in the history: without header and handle line, which the facade adds.
+    pub text: String,
+    /// Tokens of `text`.
+    pub tokens: Tokens,
+    /// How it was made in the end.
+    pub mode: SummaryMode,
+    /// The model that wrote it; empty in `rules` mode.
+    pub model: String,
+    /// Version of the prompt or of the rules.
+    pub made_with: String,
+    /// What was tried on the way, oldest first; failures are data, not logs.
+    pub attempts: Vec<Attempt>,
+    /// What it cost, where a model was asked.
+    pub cost: Option<Cost>,
+    /// What was struck or put back by the checks against the source, in words without message text.
+    pub repairs: Vec<String>,
+}
+
+/// One step of the ladder that did not give the summary.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attempt {
+    /// The model asked, or `rules`.
+    pub summarizer: String,
+    /// Why its answer was not used.
+    pub reason: String,
+    /// How long it took, in milliseconds.
+    pub duration_ms: u64,
+}
+
+/// A summary could not be made. No message is lost: the conversation is as it was.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SummarizeError {
+    /// There is nothing to summarize.
+    #[error("there is nothing to summarize")]
+    NothingToDo,
+    /// Every step of the ladder failed and the settings forbid the fall back to rules.
+    #[error("no summarizer gave a usable summary after {} attempts; the last said: {}", attempts.len(), attempts.last().map_or("nothing", |a| a.reason.as_str()))]
+    Exhausted {
+        /// What was tried.
+        attempts: Vec<Attempt>,
+    },
+}
+
+/// Makes summaries.
+///
+/// An implementor keeps within [`SummaryRequest::limit`], says nothing that is not in the source, and may be dropped
+/// at any await. Callers may ask from several tasks at once.
+#[async_trait]
+pub trait Summarizer: Debug + Send + Sync {
+    /// Returns a summary of the request's entries.
+    async fn summarize(&self, request: SummaryRequest<'_>) -> Result<Draft, SummarizeError>;
+}

@@ -1,0 +1,17 @@
+//! What longhaul's own tests share: a text format for transcripts, and proptest strategies over them.
+//!
+//! ```
+//! let transcript = longhaul_testkit::transcript(r#"
+//! user: Fix the failing test
+//! assistant: Looking. !read_file#c1 {"path":"src/lib.rs"}
+//! tool#c1: fn main() {}
+//! "#);
+//! assert_eq!(transcript.units().count(), 2);
+//! ```
+#![forbid(unsafe_code)]
+
+mod fixture;
+mod strategies;
+
+pub use fixture::{parse, transcript};
+pub use strategies::{any_text, conversation};

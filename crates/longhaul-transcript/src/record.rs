@@ -1,0 +1,209 @@
+//! What a compaction leaves behind.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{ContentHash, Entry, Message, MessageId, SessionId, Span, Summary, SummaryId, Tokens, Usage};
+
+/// A summary with everything needed to check it, to undo it and to build the next one on it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SummaryRecord {
+    /// Version of this shape; readers refuse a newer one.
+    pub version: u32,
+    /// Hash of session, parent, covered messages, mode, model, settings and text; times do not count.
+    pub id: SummaryId,
+    /// The summary this one folds in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<SummaryId>,
+    /// How many summaries lie below this one; 0 for the first.
+    pub depth: u32,
+    /// The messages this summary stands for, those of its parents included.
+    pub covers: Span,
+    /// Ordinal and hash of each of them that the emitted history no longer carries verbatim.
+    pub covered: Vec<Covered>,
+    /// What it says, as data.
+    pub summary: Summary,
+    /// What it says, as it stands in the emitted history, without the header.
+    pub text: String,
+    /// How it was made.
+    pub mode: SummaryMode,
+    /// The model that wrote it; empty in `rules` mode.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub model: String,
+    /// Version of the prompt or of the rules that made it.
+    pub made_with: String,
+    /// Tokens of `text`.
+    pub tokens: Tokens,
+    /// Tokens of the whole view before the compaction.
+    pub tokens_before: Tokens,
+    /// Tokens of the whole view after it.
+    pub tokens_after: Tokens,
+    /// Which share of the facts is still visible, by class.
+    pub survival: BTreeMap<String, Survival>,
+    /// Secrets taken out before anything was written or sent, by rule.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub redactions: Vec<RedactionCount>,
+    /// What making it cost, where a model did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Cost>,
+    /// When it was made, in milliseconds since the Unix epoch.
+    pub created_at_ms: i64,
+    /// How long it took, in milliseconds.
+    pub duration_ms: u64,
+}
+
+/// A covered message: enough to find it in the store and to check that it is unchanged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Covered {
+    /// Its ordinal in the session.
+    pub ordinal: u64,
+    /// SHA-256 of its content.
+    pub sha256: ContentHash,
+}
+
+/// How a summary was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum SummaryMode {
+    /// By rule: no model, no network, the same bytes every time.
+    #[default]
+    Rules,
+    /// By a model, checked and repaired.
+    Llm,
+    /// Facts by rule, narrative by a model.
+    Hybrid,
+}
+
+/// How many facts of a class there were, and how many are still visible.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Survival {
+    /// Still visible in the emitted history.
+    pub kept: u64,
+    /// In the source.
+    pub total: u64,
+}
+
+/// How often a redaction rule struck.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RedactionCount {
+    /// The rule's id.
+    pub rule: String,
+    /// How often.
+    pub count: u64,
+}
+
+/// What making a summary cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cost {
+    /// Calls to a model, failed ones included.
+    pub calls: u32,
+    /// What the provider reported.
+    pub usage: Usage,
+}
+
+/// One element of a view, or of a history on its way out.
+#[derive(Clone, Copy, Debug)]
+pub enum Item<'a> {
+    /// A summary in place of what it covers.
+    Summary(&'a SummaryRecord),
+    /// A message: verbatim, or with digested content under its own id.
+    Message {
+        /// The id of the original.
+        id: MessageId,
+        /// What is to be written.
+        message: &'a Message,
+    },
+}
+
+impl SummaryRecord {
+    /// The version this code writes.
+    pub const VERSION: u32 = 1;
+
+    /// Returns the id of a record: a hash of everything but its times.
+    pub fn derive_id(
+        session: &SessionId,
+        parent: Option<&SummaryId>,
+        covered: &[Covered],
+        mode: SummaryMode,
+        model: &str,
+        made_with: &str,
+        text: &str,
+    ) -> SummaryId {
+        let hashes: Vec<u8> = covered.iter().flat_map(|covered| covered.sha256.0).collect();
+        ContentHash::of_fields([
+            session.as_str().as_bytes(),
+            parent.map_or("", SummaryId::as_str).as_bytes(),
+            &hashes,
+            mode.as_str().as_bytes(),
+            model.as_bytes(),
+            made_with.as_bytes(),
+            text.as_bytes(),
+        ])
+        .into()
+    }
+
+    /// Returns the line that names this record inside an emitted history, so that a reader can ask for the originals.
+    pub fn handle(&self) -> String {
+        handle_line(self.depth, &self.id)
+    }
+}
+
+/// Returns the handle line of a summary: `summary-depth:0 id:0123456789abcdef`.
+pub fn handle_line(depth: u32, id: &SummaryId) -> String {
+    format!("summary-depth:{depth} id:{id}")
+}
+
+/// Returns depth and id of the last handle line in `text`, where there is one.
+pub fn parse_handle_line(text: &str) -> Option<(u32, SummaryId)> {
+    text.lines().rev().find_map(|line| {
+        let (depth, id) = line.trim().strip_prefix("summary-depth:")?.split_once(" id:")?;
+        let is_id = id.len() == 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+        is_id.then(|| Some((depth.parse().ok()?, SummaryId(id.into()))))?
+    })
+}
+
+impl SummaryMode {
+    /// Returns the name that settings and reports use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            SummaryMode::Rules => "rules",
+            SummaryMode::Llm => "llm",
+            SummaryMode::Hybrid => "hybrid",
+        }
+    }
+}
+
+impl From<&Entry> for Covered {
+    fn from(entry: &Entry) -> Covered {
+        Covered { ordinal: entry.id.ordinal, sha256: entry.id.hash }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn handles_round_trip_and_nothing_else_is_one() {
+        let id = SummaryId("0123456789abcdef".into());
+        let text = format!("[Context Summary]\n{}\nmore", handle_line(2, &id));
+        assert_eq!(parse_handle_line(&text), Some((2, id)));
+        for odd in ["", "summary-depth:x id:0123456789abcdef", "summary-depth:0 id:../../etc/passwd"] {
+            assert_eq!(parse_handle_line(odd), None, "{odd}");
+        }
+    }
+
+    #[test]
+    fn the_id_depends_on_what_is_covered_and_said() {
+        let session = SessionId::new("s").unwrap();
+        let id = |covered: &[Covered], text| {
+            SummaryRecord::derive_id(&session, None, covered, SummaryMode::Rules, "", "rules-1", text)
+        };
+        let covered = [Covered { ordinal: 0, sha256: ContentHash::of(b"a") }];
+        assert_eq!(id(&covered, "x"), id(&covered, "x"));
+        assert_ne!(id(&covered, "x"), id(&[], "x"));
+        assert_ne!(id(&covered, "x"), id(&covered, "y"));
+    }
+}

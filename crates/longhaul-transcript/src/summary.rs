@@ -1,0 +1,129 @@
+//! What a summary says, as data: one schema for every mode.
+
+use serde::{Deserialize, Serialize};
+
+/// What a summary says. Absent means empty, never invented; every list and text is capped where it is made.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Summary {
+    /// What happened, in a paragraph or two. Empty in `rules` mode unless a previous summary had one.
+    pub narrative: String,
+    /// Bullet highlights, at most 30.
+    pub key_points: Vec<String>,
+    /// Who took part.
+    pub participants: Vec<String>,
+    /// What was decided, with its context.
+    pub decisions: Vec<String>,
+    /// What is to be done, by whom, until when.
+    pub action_items: Vec<ActionItem>,
+    /// Open questions and blockers.
+    pub unresolved: Vec<String>,
+    /// Files, symbols, ids, URLs and other names that the work uses.
+    pub domain_entities: Vec<String>,
+    /// Files with their final state.
+    pub files: Vec<FileNote>,
+    /// Commands that were run.
+    pub commands: Vec<CommandNote>,
+    /// Errors, and what resolved them.
+    pub errors: Vec<ErrorNote>,
+    /// Tools and how often they were used, with up to three notable uses each.
+    pub tools_used: Vec<ToolUse>,
+    /// The user's constraints, verbatim.
+    pub constraints: Vec<Constraint>,
+    /// The goal, as the user put it.
+    pub goal: String,
+    /// What was being worked on last, and the next step.
+    pub current_focus: String,
+}
+
+/// A thing to be done.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ActionItem {
+    /// Who is to do it; empty where nobody said.
+    pub owner: String,
+    /// What is to be done.
+    pub task: String,
+    /// Until when; empty where nobody said.
+    pub due: String,
+}
+
+/// A file and what became of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FileNote {
+    /// The path as the conversation has it.
+    pub path: String,
+    /// Its final state.
+    pub state: FileState,
+    /// A few words: how often it was edited, what it was renamed from.
+    pub note: String,
+}
+
+/// What became of a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum FileState {
+    /// Looked at only.
+    #[default]
+    Read,
+    /// Made in this conversation.
+    Created,
+    /// Changed.
+    Modified,
+    /// Gone under this name; the note says under which it lives on.
+    Renamed,
+    /// Gone.
+    Deleted,
+    /// Changed and put back as it was.
+    Reverted,
+}
+
+/// A command that was run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CommandNote {
+    /// The command line.
+    pub command: String,
+    /// Its exit code, where known.
+    pub exit_code: Option<i32>,
+    /// How often it was run.
+    pub runs: u32,
+    /// What came of it, in a few words.
+    pub note: String,
+}
+
+/// An error and what resolved it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ErrorNote {
+    /// The decisive line.
+    pub error: String,
+    /// What resolved it; empty while it is open.
+    pub resolution: String,
+}
+
+/// A tool and how it was used.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ToolUse {
+    /// The tool's name.
+    pub tool: String,
+    /// How often it was called.
+    pub count: u32,
+    /// Up to three notable uses.
+    pub notable_uses: Vec<String>,
+}
+
+/// Something the user demanded, in the user's own words.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Constraint {
+    /// The sentence, verbatim.
+    pub text: String,
+    /// Ordinal of the message it stands in.
+    pub message: u64,
+    /// Ordinal of the later message that takes it back, where one does. It stays in the record.
+    pub superseded_by: Option<u64>,
+}

@@ -1,0 +1,90 @@
+//! The unit that every budget is stated in.
+
+use std::{
+    fmt,
+    iter::Sum,
+    ops::{Add, AddAssign, Sub, SubAssign},
+};
+
+use serde::{Deserialize, Serialize};
+
+/// A number of tokens. Addition and subtraction saturate, so a budget cannot wrap around.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Tokens(pub u64);
+
+impl Tokens {
+    /// No tokens.
+    pub const ZERO: Tokens = Tokens(0);
+
+    /// Returns `ratio` of these tokens, rounded down. A ratio that is not a positive number gives zero.
+    pub fn scaled(self, ratio: f64) -> Tokens {
+        Tokens((self.0 as f64 * ratio.max(0.0)) as u64)
+    }
+
+    /// Returns these tokens as a share of `whole`; 0.0 where `whole` is zero and this is too, else infinity.
+    pub fn ratio_of(self, whole: Tokens) -> f64 {
+        match (self.0, whole.0) {
+            (0, 0) => 0.0,
+            (part, whole) => part as f64 / whole as f64,
+        }
+    }
+}
+
+impl Add for Tokens {
+    type Output = Tokens;
+    fn add(self, other: Tokens) -> Tokens {
+        Tokens(self.0.saturating_add(other.0))
+    }
+}
+
+impl Sub for Tokens {
+    type Output = Tokens;
+    fn sub(self, other: Tokens) -> Tokens {
+        Tokens(self.0.saturating_sub(other.0))
+    }
+}
+
+impl AddAssign for Tokens {
+    fn add_assign(&mut self, other: Tokens) {
+        *self = *self + other;
+    }
+}
+
+impl SubAssign for Tokens {
+    fn sub_assign(&mut self, other: Tokens) {
+        *self = *self - other;
+    }
+}
+
+impl Sum for Tokens {
+    fn sum<I: Iterator<Item = Tokens>>(iter: I) -> Tokens {
+        iter.fold(Tokens::ZERO, Add::add)
+    }
+}
+
+impl fmt::Display for Tokens {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Tokens;
+
+    #[test]
+    fn arithmetic_saturates() {
+        assert_eq!(Tokens(1) - Tokens(2), Tokens::ZERO);
+        assert_eq!(Tokens(u64::MAX) + Tokens(1), Tokens(u64::MAX));
+        assert_eq!([Tokens(1), Tokens(2)].into_iter().sum::<Tokens>(), Tokens(3));
+    }
+
+    #[test]
+    fn ratios_are_total() {
+        assert_eq!(Tokens(0).ratio_of(Tokens(0)), 0.0);
+        assert_eq!(Tokens(1).ratio_of(Tokens(0)), f64::INFINITY);
+        assert_eq!(Tokens(10).scaled(f64::NAN), Tokens::ZERO);
+        assert_eq!(Tokens(10).scaled(0.25), Tokens(2));
+    }
+}

@@ -1,0 +1,2 @@
+//! Decides what to keep, digest or drop.
+#![forbid(unsafe_code)]

@@ -1,0 +1,2 @@
+//! Reads, writes, converts and validates histories.
+#![forbid(unsafe_code)]

@@ -1,0 +1,2 @@
+//! The facade of longhaul.
+#![forbid(unsafe_code)]
