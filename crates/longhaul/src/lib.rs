@@ -14,3 +14,12 @@ pub use longhaul_transcript as transcript;
 pub use longhaul_trim as trim;
 #[cfg(feature = "wire")]
 pub use longhaul_wire as wire;
+
+// Configuration, policy and state.
+pub mod config;
+pub mod policy;
+mod preset;
+
+pub use config::Config;
+pub use policy::{Decision, Hold, Reason};
+pub use preset::{ParsePresetError, Preset};
