@@ -1,10 +1,6 @@
 //! The budget that a context window leaves.
 
-use longhaul::{
-    tokens::count_tools,
-    transcript::Tokens,
-    wire::Document,
-};
+use longhaul::{tokens::count_tools, transcript::Tokens, wire::Document};
 
 use crate::counter::Named;
 
@@ -36,5 +32,5 @@ pub(crate) fn reserved(window: Tokens) -> Tokens {
 /// Returns the budget for the history: the window without the reply and the definitions of the tools.
 pub(crate) fn budget(flag: Option<u64>, counter: &Named, document: &Document) -> Tokens {
     let window = window(flag, counter);
-    window - reserved(window) - count_tools(&*counter.counter, document.tools())
+    window - reserved(window) - count_tools(&*counter.counter, document.tools().iter().map(String::as_str))
 }

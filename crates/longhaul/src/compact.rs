@@ -8,6 +8,8 @@ mod assemble;
 mod clip;
 mod digest;
 mod plan;
+mod share;
+mod survival;
 mod tail;
 
 use std::sync::Arc;

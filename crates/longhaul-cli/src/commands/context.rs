@@ -118,7 +118,7 @@ fn kinds(entries: &[Entry], breakdown: &Breakdown, counter: &Named, document: &D
         kind("tool results", 'r', 173),
         kind("media, reasoning, other", 'o', 245),
     ];
-    kinds[1].tokens = count_tools(&*counter.counter, document.tools());
+    kinds[1].tokens = count_tools(&*counter.counter, document.tools().iter().map(String::as_str));
     for (entry, whole) in entries.iter().zip(&breakdown.per_message) {
         let mut framing = *whole;
         for part in &entry.message.parts {
@@ -154,7 +154,12 @@ fn forecast(document: &Document, breakdown: &Breakdown, counter: &Named, budget:
     Forecast { trigger, to_go: trigger - breakdown.total, target, after }
 }
 
-fn compacted_size(document: &Document, breakdown: &Breakdown, counter: &Named, target: Tokens) -> Option<Tokens> {
+fn compacted_size(
+    document: &Document,
+    breakdown: &Breakdown,
+    counter: &Named,
+    target: Tokens,
+) -> Option<Tokens> {
     let entries = document.transcript().entries();
     let mut index = FactIndex::new();
     entries.iter().for_each(|entry| index.push(entry));
@@ -192,7 +197,12 @@ fn picture(view: &View) -> String {
         let sign = painter.paint(kind.colour, &kind.letter.to_string());
         out.push_str(&row(&sign, kind.name, kind.tokens, view.window));
     }
-    out.push_str(&row(&painter.paint(GREY, "·"), "free", view.window - view.reserved_output - used_tokens(view), view.window));
+    out.push_str(&row(
+        &painter.paint(GREY, "·"),
+        "free",
+        view.window - view.reserved_output - used_tokens(view),
+        view.window,
+    ));
     out.push_str(&row(&painter.paint(GREY, "░"), "kept for the reply", view.reserved_output, view.window));
     if !view.largest.is_empty() {
         out.push_str("\nlargest\n");
@@ -239,9 +249,9 @@ fn grid(view: &View, painter: Painter) -> String {
     cells.extend((0..free).map(|_| ('·', GREY)));
     cells.extend((0..reserved).map(|_| ('░', GREY)));
     let line = |cells: &[(char, Colour)]| {
-        let painted = cells.chunk_by(|a, b| a == b).map(|run| {
-            painter.paint(run[0].1, &run.iter().map(|(letter, _)| *letter).collect::<String>())
-        });
+        let painted = cells
+            .chunk_by(|a, b| a == b)
+            .map(|run| painter.paint(run[0].1, &run.iter().map(|(letter, _)| *letter).collect::<String>()));
         format!("  {}\n", painted.collect::<String>())
     };
     cells.chunks(COLUMNS as usize).map(line).collect()
@@ -254,11 +264,9 @@ fn words(forecast: &Forecast, view: &View) -> String {
         to_go => format!("compacts at {trigger} tokens: {} to go", grouped(to_go.0)),
     };
     match forecast.after {
-        Some(after) => format!(
-            "{comes}; now it would go from {} to {} tokens",
-            grouped(view.tokens.0),
-            grouped(after.0)
-        ),
+        Some(after) => {
+            format!("{comes}; now it would go from {} to {} tokens", grouped(view.tokens.0), grouped(after.0))
+        }
         None => format!("{comes}; nothing to gain below the target of {}", grouped(forecast.target.0)),
     }
 }

@@ -9,6 +9,7 @@ use longhaul_transcript::{SummaryRecord, Tokens};
 use super::{
     CompactError, CompactSettings, Compacted, CompactionPlan, Outcome, Source,
     plan::{self, header},
+    survival,
 };
 
 /// A draft does not fit its plan. Nothing was changed.
@@ -84,7 +85,8 @@ impl CompactionPlan {
         draft: Draft,
     ) -> Result<Compacted, AssembleError> {
         let record = self.record(source, settings, draft);
-        let mut compacted = Compacted { record, head: self.head, tail: self.tail, outcome: Outcome::default() };
+        let mut compacted =
+            Compacted { record, head: self.head, tail: self.tail, outcome: Outcome::default() };
         let count = |message: &longhaul_transcript::Message| source.counter.count_message(message);
         let tokens_after = compacted.messages().iter().map(|message| count(message)).sum::<Tokens>()
             + source.counter.framing().per_reply;
@@ -107,8 +109,7 @@ impl CompactionPlan {
             &draft.made_with,
             &draft.text,
         );
-        let summarized = &source.entries[self.summarized.clone()];
-        let survival = rules::survival(source.index, summarized, &draft.text, &self.visible);
+        let survival = survival::of(source.index, &draft.text, &self.visible);
         SummaryRecord {
             version: SummaryRecord::VERSION,
             id,

@@ -6,7 +6,10 @@ use longhaul_extract::{Allowance, digest};
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{CallKind, Entry, Message, Part, Role, Tokens, ToolCall, ToolResult};
 
-use super::{KeepReasoning, Kept, clip::{clip_arguments, clip_text}};
+use super::{
+    KeepReasoning, Kept,
+    clip::{clip_arguments, clip_text},
+};
 
 /// How much each piece of a message may cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,10 +110,14 @@ impl<'a> Shortener<'a> {
         let limit = (cap.0 as usize * 3).max(12);
         let arguments = match call.kind {
             CallKind::Function => clip_arguments(&call.arguments.0, limit),
-            CallKind::Custom => Some(clip_text(&call.arguments.0, limit)).filter(|text| *text != call.arguments.0),
+            CallKind::Custom => {
+                Some(clip_text(&call.arguments.0, limit)).filter(|text| *text != call.arguments.0)
+            }
         };
         match arguments {
-            Some(arguments) => ToolCall { arguments: longhaul_transcript::RawJson(arguments), ..call.clone() },
+            Some(arguments) => {
+                ToolCall { arguments: longhaul_transcript::RawJson(arguments), ..call.clone() }
+            }
             None => call.clone(),
         }
     }
@@ -134,7 +141,11 @@ impl<'a> Shortener<'a> {
             text = "…".into();
         }
         let digested = ToolResult { content: vec![Part::Text(text)], ..result.clone() };
-        if self.counter.count_part(&Part::ToolResult(digested.clone())) < cost { digested } else { result.clone() }
+        if self.counter.count_part(&Part::ToolResult(digested.clone())) < cost {
+            digested
+        } else {
+            result.clone()
+        }
     }
 }
 

@@ -4,7 +4,11 @@ use std::ops::Range;
 
 use longhaul_transcript::{Entry, Message, Tokens, Unit, UnitState};
 
-use super::{CompactSettings, Kept, digest::{Caps, Shortener}, plan::Source};
+use super::{
+    CompactSettings, Kept,
+    digest::{Caps, Shortener},
+    plan::Source,
+};
 
 /// The messages that stay after the summary.
 #[derive(Clone, Debug, Default)]
@@ -50,7 +54,12 @@ pub(super) struct Room {
 ///
 /// An open exchange stays whole and is not counted against `room`. The last finished exchange and the last user
 /// message come next, cut down as far as they must be; then whatever fits, newest first.
-pub(super) fn choose(source: &Source<'_>, settings: &CompactSettings, places: &[Place<'_>], room: Room) -> Tail {
+pub(super) fn choose(
+    source: &Source<'_>,
+    settings: &CompactSettings,
+    places: &[Place<'_>],
+    room: Room,
+) -> Tail {
     let end = source.entries.len();
     let open = places.last().filter(|place| place.unit.is_open());
     let closed = &places[..places.len() - usize::from(open.is_some())];
@@ -68,7 +77,9 @@ pub(super) fn choose(source: &Source<'_>, settings: &CompactSettings, places: &[
                 Some(request) => chooser.put(request.clone()),
                 None => false,
             },
-            (UnitState::Closed, false) if is_exchange && exchanges == 0 => chooser.must_keep(place, EXCHANGE_SHARE).is_some_and(|kept| chooser.put(kept)),
+            (UnitState::Closed, false) if is_exchange && exchanges == 0 => {
+                chooser.must_keep(place, EXCHANGE_SHARE).is_some_and(|kept| chooser.put(kept))
+            }
             (UnitState::Closed, false) => chooser.older(place),
             // A call that never got its result cannot stay as it is; its facts are in the summary.
             _ => true,
@@ -152,7 +163,8 @@ impl Chooser<'_> {
         let wanted = self.settings.keep_recent.is_some_and(|count| self.taken() < count);
         let fits = match wanted {
             true => self.cut_down(place, self.left()),
-            false => Some(self.shortened(place, Caps::results(self.older_cap()))).filter(|(_, t)| *t <= self.left()),
+            false => Some(self.shortened(place, Caps::results(self.older_cap())))
+                .filter(|(_, t)| *t <= self.left()),
         };
         let Some((kept, tokens)) = fits else { return false };
         self.tokens += tokens;
