@@ -4,16 +4,17 @@ use std::{process::ExitCode, time::Instant};
 
 use anyhow::{Context, Result, bail};
 use longhaul::{
-    Breakdown,
-    compact::{self as engine, CompactSettings, Compacted, KeepReasoning, Source},
-    extract::FactIndex,
+    Breakdown, DocumentError,
+    compact::CompactSettings,
+    compact_document, keep_reasoning,
     summarize::rules::RulesOptions,
-    transcript::{Item, Tokens},
-    wire::{self, Document, Format, Profile},
+    transcript::Tokens,
+    wire::{self, Document},
 };
 
 use crate::{
     args::CompactArgs,
+    clock,
     counter::{self, Named},
     exit::{Impossible, NOTHING_TO_DO},
     input,
@@ -80,7 +81,7 @@ fn unchanged(document: &Document) -> Result<Vec<u8>> {
     Ok(history)
 }
 
-/// Compacts, writes, reads back and counts what was written: what the report says is what the reader will find.
+/// Compacts and fills in the report.
 fn compacted(
     document: &Document,
     counter: &Named,
@@ -89,94 +90,23 @@ fn compacted(
     args: &CompactArgs,
     report: &mut Report,
 ) -> Result<Vec<u8>> {
-    let format = document.format();
-    if format.is_import_only() {
-        bail!(Impossible(format!(
-            "{} histories are read only: {} tokens are over the budget of {budget}; say --to openai (or another format) to compact",
-            format.name(),
-            breakdown.total,
-        )));
-    }
-    let entries = document.transcript().entries();
-    let mut index = FactIndex::new();
-    entries.iter().for_each(|entry| index.push(entry));
-    let session = document.session_id().unwrap_or_else(|| document.transcript().derived_session());
-    let source = Source {
-        session: &session,
-        entries,
-        costs: &breakdown.per_message,
-        tokens_before: breakdown.total,
-        counter: &*counter.counter,
-        index: &index,
-        previous: None,
-    };
-    let mut settings = CompactSettings {
+    let settings = CompactSettings {
         keep_recent: args.keep_recent,
         max_summary_tokens: args.max_summary_tokens.map(Tokens),
         goal: args.goal.clone(),
-        reasoning: reasoning(format),
-        now_ms: crate::clock::now_ms(),
+        reasoning: keep_reasoning(document.format()),
+        now_ms: clock::now_ms(),
         ..CompactSettings::new(budget)
     };
-    // What a format adds around a message is known only once it is written and read again.
-    const ATTEMPTS: usize = 4;
-    for _ in 0..ATTEMPTS {
-        let compacted = engine::compact(&source, &settings, &RulesOptions::default())
-            .map_err(|error| Impossible(error.to_string()))?;
-        let history = written(document, &compacted)?;
-        let after = recount(&history, format, counter)?;
-        if after > budget {
-            settings.budget = settings.budget - (after - budget) - Tokens(1);
-            continue;
+    let done = compact_document(document, breakdown, &*counter.counter, &settings, &RulesOptions::default());
+    let done = done.map_err(|error| match error {
+        DocumentError::Compact(_) | DocumentError::ImportOnly { .. } | DocumentError::DoesNotFit { .. } => {
+            anyhow::Error::new(Impossible(error.to_string()))
         }
-        let violations = new_violations(document, &history)?;
-        if !violations.is_empty() {
-            bail!(
-                "the compacted history would not be valid, so nothing was written: {}",
-                violations.join("; ")
-            );
-        }
-        report.fill(&compacted, after, breakdown);
-        report.valid = report::Valid::check(&history, format)?;
-        return Ok(history);
-    }
-    bail!("the compacted history does not fit {budget} tokens once written as {}", format.name())
-}
-
-fn written(document: &Document, compacted: &Compacted) -> Result<Vec<u8>> {
-    let message = |kept: &'_ engine::Kept| (kept.id, kept.message.clone());
-    let head: Vec<_> = compacted.head.iter().map(message).collect();
-    let tail: Vec<_> = compacted.tail.iter().map(message).collect();
-    let items = (head.iter().map(|(id, message)| Item::Message { id: *id, message }))
-        .chain([Item::Summary(&compacted.record)])
-        .chain(tail.iter().map(|(id, message)| Item::Message { id: *id, message }));
-    let mut history = Vec::new();
-    wire::write(document, items, &mut history).context("the compacted history cannot be written")?;
-    Ok(history)
-}
-
-fn recount(history: &[u8], format: Format, counter: &Named) -> Result<Tokens> {
-    let again = wire::read(Some(format), history).context("the compacted history cannot be read back")?;
-    Ok(Breakdown::of(again.transcript().entries(), &*counter.counter).total)
-}
-
-/// Returns what is wrong with `history` and was not wrong with the input already.
-fn new_violations(document: &Document, history: &[u8]) -> Result<Vec<String>> {
-    let profile = Profile::default();
-    let before = wire::validate(&unchanged(document)?, document.format(), &profile)?;
-    let after = wire::validate(history, document.format(), &profile)?;
-    let is_new = |rule: &str| before.iter().all(|violation| violation.rule != rule);
-    let new = after.into_iter().filter(|violation| is_new(violation.rule));
-    Ok(new.map(|violation| violation.to_string()).collect())
-}
-
-/// Chat dialects of thinking models want their reasoning back (`OD-1`); everywhere else it is bound to a prefix that
-/// a compaction changes.
-fn reasoning(format: Format) -> KeepReasoning {
-    match format {
-        Format::OpenAi | Format::Gemini | Format::Chat | Format::Longhaul => KeepReasoning::Keep,
-        _ => KeepReasoning::Strip,
-    }
+        error => error.into(),
+    })?;
+    report.fill(&done);
+    Ok(done.bytes)
 }
 
 fn tell(args: &CompactArgs, report: &Report) -> Result<()> {
