@@ -1,5 +1,7 @@
 //! What a model is asked to answer, and reading what it answered.
 
+use std::sync::LazyLock;
+
 use longhaul_transcript::{ActionItem, ErrorNote};
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::{Deserialize, Serialize};
@@ -167,17 +169,12 @@ impl Answer {
     ///
     /// Strict modes of providers want the first three; some refuse bounds. [`read`](Self::read) enforces those.
     pub fn schema() -> AnswerSchema {
-        let settings = SchemaSettings::draft07().with(|settings| {
-            settings.inline_subschemas = true;
-            settings.meta_schema = None;
-        });
-        let mut schema = settings.into_generator().into_root_schema_for::<Answer>().to_value();
-        if let Some(root) = schema.as_object_mut() {
-            root.remove("title");
-            root.remove("description");
-        }
-        make_strict(&mut schema, MAX_SCHEMA_DEPTH);
-        AnswerSchema { name: "summary", schema }
+        AnswerSchema { name: "summary", schema: SCHEMA.0.clone() }
+    }
+
+    /// Returns [`schema`](Self::schema) as JSON text, for prompts.
+    pub fn schema_text() -> &'static str {
+        &SCHEMA.1
     }
 
     /// Reads a model's answer: refuses what did not end well, strips reasoning and fences, parses, repairs where
@@ -415,6 +412,26 @@ fn drop_nulls(value: &mut Value, depth: usize) {
         }
         _ => {}
     }
+}
+
+static SCHEMA: LazyLock<(Value, String)> = LazyLock::new(|| {
+    let schema = wire_schema();
+    let text = schema.to_string();
+    (schema, text)
+});
+
+fn wire_schema() -> Value {
+    let settings = SchemaSettings::draft07().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    let mut schema = settings.into_generator().into_root_schema_for::<Answer>().to_value();
+    if let Some(root) = schema.as_object_mut() {
+        root.remove("title");
+        root.remove("description");
+    }
+    make_strict(&mut schema, MAX_SCHEMA_DEPTH);
+    schema
 }
 
 /// Requires every property, allows no other, and drops defaults, formats and bounds.

@@ -2,21 +2,32 @@
 #![forbid(unsafe_code)]
 
 mod answer;
+mod breaker;
+mod cache;
 mod completion;
-#[cfg_attr(not(test), expect(dead_code, reason = "the ladder, which uses it, comes next"))]
+mod compose;
 mod fence;
-#[cfg_attr(not(test), expect(dead_code, reason = "the ladder, which uses it, comes next"))]
+mod ground;
+mod ladder;
+mod language;
+mod options;
 mod passes;
-#[cfg_attr(not(test), expect(dead_code, reason = "the ladder, which uses it, comes next"))]
 pub mod prompt;
 mod repair;
 mod request;
 pub mod rules;
+mod run;
 mod scripted;
+mod spend;
 #[cfg(test)]
 mod testing;
 
 pub use answer::{Answer, AnswerAction, AnswerCommand, AnswerError, AnswerFile, InvalidAnswer};
+pub use breaker::BreakerOptions;
+pub use cache::{MemoryCache, SummaryCache};
 pub use completion::{AnswerSchema, ClientError, Completion, CompletionClient, CompletionRequest, Finish};
+pub use ladder::{CallPlan, Ladder, ModelPlan};
+pub use options::{FOREIGN_COUNTER_MARGIN, LlmOptions, SummarizerModel};
 pub use request::{Attempt, Draft, SummarizeError, Summarizer, SummaryRequest};
 pub use scripted::Scripted;
+pub use spend::SpendLimit;

@@ -6,6 +6,8 @@ use crate::{Answer, fence::Fence};
 
 /// The standing instructions; seed 004's baseline with a warning that the conversation is data.
 pub const SYSTEM: &str = include_str!("../prompts/system.md");
+/// The standing instructions for prompts that ask for prose.
+pub const SYSTEM_PROSE: &str = include_str!("../prompts/system-prose.md");
 /// Asks for every field.
 pub const USER: &str = include_str!("../prompts/user.md");
 /// Asks for what rules cannot give: narrative, decisions and their reasons, what is left to do.
@@ -60,7 +62,7 @@ pub(crate) fn fill(template: &str, fields: &Fields<'_>) -> String {
             "maxTokens" => out.push_str(&fields.max_tokens.to_string()),
             "language" => out.push_str(fields.language),
             "fence" => out.push_str(fence),
-            "schema" => out.push_str(&Answer::schema().schema.to_string()),
+            "schema" => out.push_str(Answer::schema_text()),
             // A template with marks of its own says where the data ends; any other gets the marks with the data.
             "context" if template.contains("{fence}") => out.push_str(fields.context),
             "context" => out.push_str(&marked(fields)),

@@ -1,0 +1,5 @@
+//! The public interface, from outside.
+
+mod fixtures;
+mod ladder;
+mod misbehaving;
