@@ -10,7 +10,7 @@ pub use atoms::{Atom, AtomKind, FactClass, expand, is_known_extension, last_part
 pub use index::{
     Domain, Fact, FactIndex, Field, FieldPlace, Place, ToolUse, Visible, call_fields, strip_line_numbers,
 };
-pub use rank::{DefaultRanker, Ranker, Weights};
+pub use rank::{DefaultRanker, RankContext, Ranker, Subject, Subjects, Weights};
 
 // Tools and digests.
 mod digest;

@@ -4,13 +4,34 @@ use std::fmt::Debug;
 
 use crate::{Domain, Fact, FactClass, FactIndex};
 
-/// Tells how likely each fact is to be needed again.
+mod subjects;
+
+pub use subjects::{Subject, Subjects};
+
+/// Tells how likely a fact is to be needed again.
 ///
-/// The order and the ratios matter, not the scale: the summary takes the facts with the highest value per token first.
-/// Implementors are pure: the same index gives the same values.
+/// Only the ratios matter: a summary takes the facts with the highest value per token first. Implementors are pure: the
+/// same fact in the same context has the same value.
 pub trait Ranker: Debug + Send + Sync {
-    /// Returns the value of each of `index.facts()`, in that order; zero or less keeps a fact out.
-    fn values(&self, index: &FactIndex) -> Vec<f64>;
+    /// Returns the value of `fact`; zero or less keeps it out.
+    fn value(&self, fact: &Fact, context: &RankContext) -> f64;
+}
+
+/// What a ranker knows beside the fact itself.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct RankContext {
+    /// What kind of work the conversation is.
+    pub domain: Domain,
+    /// How far it has come, in tokens (bytes / 4).
+    pub now: u32,
+}
+
+impl RankContext {
+    /// Returns the context that `index` gives.
+    pub fn of(index: &FactIndex) -> RankContext {
+        RankContext { domain: index.domain(), now: index.tokens_read() }
+    }
 }
 
 /// The ranker used where none is given: a log-linear score by who touched a fact, how widely it is spread and how long
@@ -97,16 +118,15 @@ impl Weights {
 }
 
 impl Ranker for DefaultRanker {
-    fn values(&self, index: &FactIndex) -> Vec<f64> {
-        let weights = self.weights.unwrap_or_else(|| Weights::of(index.domain()));
-        let now = index.tokens_read();
-        index.facts().iter().map(|fact| value(fact, now, &weights)).collect()
+    fn value(&self, fact: &Fact, context: &RankContext) -> f64 {
+        let weights = self.weights.unwrap_or_else(|| Weights::of(context.domain));
+        score(fact, context.now, &weights).map_or(0.0, f64::exp)
     }
 }
 
-fn value(fact: &Fact, now: u32, w: &Weights) -> f64 {
+fn score(fact: &Fact, now: u32, w: &Weights) -> Option<f64> {
     if fact.standing || fact.mentions == 0 {
-        return 0.0;
+        return None;
     }
     let thousands = |at: u32| (f64::from(now.saturating_sub(at)) / 1000.0).ln_1p();
     let when = |test: bool, weight: f64| if test { weight } else { 0.0 };
@@ -133,7 +153,7 @@ fn value(fact: &Fact, now: u32, w: &Weights) -> f64 {
         + w.age_log * thousands(fact.last)
         + w.idle_log * idle
         + class;
-    score.exp()
+    Some(score)
 }
 
 /// Stands for the time since the assistant last used what it never used: e^9 thousand tokens (`recallbench`).

@@ -2,5 +2,6 @@
 #![forbid(unsafe_code)]
 
 mod request;
+pub mod rules;
 
 pub use request::{Attempt, Draft, SummarizeError, Summarizer, SummaryRequest};

@@ -21,7 +21,7 @@ pub(super) fn component(text: &str, start: usize) -> (usize, bool) {
 
 /// Returns `raw` as it is known, and as what: `None` where it only looks like a path (a ratio, a date, an escape).
 pub(super) fn classify(raw: &str) -> Option<(Cow<'_, str>, AtomKind)> {
-    if raw.contains('\\') && !raw.as_bytes().get(1).is_some_and(|byte| *byte == b':') && !is_windows(raw) {
+    if raw.contains('\\') && (raw.as_bytes().get(1) != Some(&b':')) && !is_windows(raw) {
         return None;
     }
     let path = normalize(raw);

@@ -134,15 +134,15 @@ impl<'t> Scanner<'t> {
 
     /// Literals that need no word boundary before them.
     fn anywhere(&mut self, at: usize) -> Option<(usize, AtomKind)> {
-        if self.bytes[at] == b'h' {
-            if let Some(end) = self.url(at) {
-                return Some((end, AtomKind::Url));
-            }
+        if self.bytes[at] == b'h'
+            && let Some(end) = self.url(at)
+        {
+            return Some((end, AtomKind::Url));
         }
-        if !word_before(self.text, at) {
-            if let Some(end) = self.uuid(at) {
-                return Some((end, AtomKind::Uuid));
-            }
+        if !word_before(self.text, at)
+            && let Some(end) = self.uuid(at)
+        {
+            return Some((end, AtomKind::Uuid));
         }
         self.path(at).map(|end| (end, AtomKind::Path))
     }
@@ -154,10 +154,10 @@ impl<'t> Scanner<'t> {
             return Some((end, AtomKind::File));
         }
         let first = bytes[at];
-        if first.is_ascii_digit() {
-            if let Some(end) = self.date(at) {
-                return Some((end, AtomKind::Date));
-            }
+        if first.is_ascii_digit()
+            && let Some(end) = self.date(at)
+        {
+            return Some((end, AtomKind::Date));
         }
         let end = shape.end;
         let length = end - at;
@@ -197,10 +197,10 @@ impl<'t> Scanner<'t> {
         if shape.upper && shape.digit && !shape.lower && (4..=12).contains(&length) {
             return Some((end, AtomKind::Code));
         }
-        if !shape.upper {
-            if let Some(end) = self.kebab(end) {
-                return Some((end, AtomKind::Kebab));
-            }
+        if !shape.upper
+            && let Some(end) = self.kebab(end)
+        {
+            return Some((end, AtomKind::Kebab));
         }
         self.number(at).map(|end| (end, AtomKind::Number))
     }
