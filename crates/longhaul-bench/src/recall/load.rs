@@ -176,7 +176,8 @@ fn claude_code(text: &str, segments: &mut Segments) {
         let message = &line["message"];
         let content = &message["content"];
         if kind == "assistant" {
-            let (mut texts, mut calls): (Vec<String>, Vec<(String, String, String)>) = (Vec::new(), Vec::new());
+            let (mut texts, mut calls): (Vec<String>, Vec<(String, String, String)>) =
+                (Vec::new(), Vec::new());
             if let Some(text) = content.as_str() {
                 texts.push(text.to_string());
             }
@@ -306,7 +307,8 @@ fn pi(text: &str, segments: &mut Segments) {
         match str_of(message, "role") {
             "user" => segments.say(Role::User, text_of(&message["content"])),
             "assistant" => {
-                let (mut texts, mut calls): (Vec<String>, Vec<(String, String, String)>) = (Vec::new(), Vec::new());
+                let (mut texts, mut calls): (Vec<String>, Vec<(String, String, String)>) =
+                    (Vec::new(), Vec::new());
                 for block in list(&message["content"]) {
                     match str_of(block, "type") {
                         "text" => texts.push(str_of(block, "text").into()),
