@@ -15,6 +15,7 @@ mod passes;
 pub mod prompt;
 mod repair;
 mod request;
+pub mod rules;
 mod run;
 mod scripted;
 mod spend;

@@ -1,2 +1,25 @@
-//! The facade of longhaul.
+//! Keeps an LLM agent's conversation inside the model's context window, without losing what the work still needs.
 #![forbid(unsafe_code)]
+
+mod breakdown;
+pub mod compact;
+
+pub use breakdown::{Breakdown, Largest, ToolTokens};
+pub use longhaul_extract as extract;
+pub use longhaul_redact as redact;
+pub use longhaul_store as store;
+pub use longhaul_summarize as summarize;
+pub use longhaul_tokens as tokens;
+pub use longhaul_transcript as transcript;
+pub use longhaul_trim as trim;
+#[cfg(feature = "wire")]
+pub use longhaul_wire as wire;
+
+// Configuration, policy and state.
+pub mod config;
+pub mod policy;
+mod preset;
+
+pub use config::Config;
+pub use policy::{Decision, Hold, Reason};
+pub use preset::{ParsePresetError, Preset};

@@ -1,0 +1,7 @@
+//! The commands, one file each.
+
+pub(crate) mod compact;
+pub(crate) mod completions;
+pub(crate) mod context;
+pub(crate) mod count;
+pub(crate) mod digest;
