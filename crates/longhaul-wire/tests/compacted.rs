@@ -3,7 +3,8 @@
 use std::{fs, path::PathBuf};
 
 use longhaul_transcript::{
-    Covered, Item, Message, Part, Role, Summary, SummaryId, SummaryMode, SummaryRecord, Tokens, parse_handle_line,
+    Covered, Item, Message, Part, Role, Summary, SummaryId, SummaryMode, SummaryRecord, Tokens,
+    parse_handle_line,
 };
 use longhaul_wire::{Document, Format, Profile, convert, read, summary_text, validate, write};
 
@@ -43,7 +44,8 @@ fn compacts(doc: &Document, tail: usize, what: &str) {
     }
     let record = record(doc, head..from);
     let message = |at: usize| Item::Message { id: entries[at].id, message: &entries[at].message };
-    let items = (0..head).map(message).chain([Item::Summary(&record)]).chain((from..entries.len()).map(message));
+    let items =
+        (0..head).map(message).chain([Item::Summary(&record)]).chain((from..entries.len()).map(message));
     let items: Vec<_> = items.collect();
     let mut out = Vec::new();
     write(doc, items.iter().copied(), &mut out).unwrap();
@@ -67,7 +69,12 @@ fn compacts(doc: &Document, tail: usize, what: &str) {
     // Once more with nothing new: the same bytes.
     let mut twice = Vec::new();
     let entries = again.transcript().entries();
-    write(&again, entries.iter().map(|entry| Item::Message { id: entry.id, message: &entry.message }), &mut twice).unwrap();
+    write(
+        &again,
+        entries.iter().map(|entry| Item::Message { id: entry.id, message: &entry.message }),
+        &mut twice,
+    )
+    .unwrap();
     assert!(twice == out, "{what}");
     // And a second time over the first.
     if tail > 1 && again.transcript().len() < doc.transcript().len() {
@@ -139,7 +146,8 @@ fn a_digested_result_is_patched_in_place_in_every_format() {
             })
             .collect();
         let mut out = Vec::new();
-        write(&doc, changed.iter().map(|(id, message)| Item::Message { id: *id, message }), &mut out).unwrap();
+        write(&doc, changed.iter().map(|(id, message)| Item::Message { id: *id, message }), &mut out)
+            .unwrap();
         let again = read(Some(format), &out[..]).unwrap();
         let found: Vec<_> = again.transcript().entries().iter().map(|entry| &entry.message.parts).collect();
         let expected: Vec<_> = changed.iter().map(|(_, message)| &message.parts).collect();
