@@ -37,7 +37,7 @@ pub struct CompactSettings {
     pub goal: Option<String>,
     /// Whether reasoning stays in the messages that are kept. An open exchange keeps it in any case.
     pub reasoning: KeepReasoning,
-    /// The header over the summary; `{n}` stands for the number of messages it covers. `None` is the default header.
+    /// The header over the summary; `{messages}` stands for the number of messages it covers. `None` is the default header.
     pub header: Option<String>,
     /// When the record is made, in milliseconds since the Unix epoch.
     pub now_ms: i64,

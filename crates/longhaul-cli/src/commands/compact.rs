@@ -4,9 +4,11 @@ use std::{process::ExitCode, time::Instant};
 
 use anyhow::{Context, Result, bail};
 use longhaul::{
-    Breakdown, DocumentError,
+    Breakdown, Config, DocumentError,
     compact::CompactSettings,
-    compact_document, keep_reasoning,
+    compact_document,
+    config::SummaryLimit,
+    keep_reasoning,
     summarize::rules::RulesOptions,
     transcript::Tokens,
     wire::{self, Document},
@@ -19,7 +21,8 @@ use crate::{
     exit::{Impossible, NOTHING_TO_DO},
     input,
     output::Target,
-    window,
+    settings,
+    window::Room,
 };
 
 mod report;
@@ -30,11 +33,12 @@ pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
     let started = Instant::now();
     let target = Target::new(args.output.as_deref(), args.force);
     target.check()?;
+    let config = settings::load(&args.settings)?.config;
     let counter = counter::choose(&args.counter)?;
     let document = converted(input::document(&args.file, args.from.from.0)?, args)?;
     input::warn_of_problems(&args.file, &document);
     let breakdown = Breakdown::of(document.transcript().entries(), &*counter.counter);
-    let budget = budget(args, &counter, &document)?;
+    let budget = budget(args, &config, &counter, &document)?;
 
     let mut report = Report::new(&document, &counter, budget, &breakdown);
     let history = match breakdown.total <= budget {
@@ -42,7 +46,13 @@ pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
             report.decision = format!("unchanged: {} tokens are within the budget", breakdown.total);
             unchanged(&document)?
         }
-        false => compacted(&document, &counter, budget, &breakdown, args, &mut report)?,
+        false => compacted(
+            &document,
+            &counter,
+            &settings(args, &config, &document, budget),
+            &breakdown,
+            &mut report,
+        )?,
     };
     report.duration_ms = started.elapsed().as_millis() as u64;
     if args.dry_run {
@@ -64,15 +74,18 @@ fn converted(document: Document, args: &CompactArgs) -> Result<Document> {
 }
 
 /// Returns what the whole history may cost.
-fn budget(args: &CompactArgs, counter: &Named, document: &Document) -> Result<Tokens> {
+fn budget(args: &CompactArgs, config: &Config, counter: &Named, document: &Document) -> Result<Tokens> {
     if let Some(budget) = args.budget {
         return Ok(Tokens(budget));
     }
-    let ratio = args.ratio.unwrap_or(window::TARGET_RATIO);
-    if !(ratio > 0.0 && ratio <= 1.0) {
-        bail!(Impossible(format!("--ratio {ratio} is not a share; expected a number above 0 and up to 1")));
+    let room = Room::new(args.window, config, counter, document);
+    match args.ratio {
+        None => Ok(room.limits.target),
+        Some(ratio) if ratio > 0.0 && ratio <= 1.0 => Ok(room.budget.scaled(ratio)),
+        Some(ratio) => {
+            bail!(Impossible(format!("--ratio {ratio} is no share; expected a number above 0 and up to 1")))
+        }
     }
-    Ok(window::budget(args.window, counter, document).scaled(ratio))
 }
 
 fn unchanged(document: &Document) -> Result<Vec<u8>> {
@@ -81,24 +94,32 @@ fn unchanged(document: &Document) -> Result<Vec<u8>> {
     Ok(history)
 }
 
+/// Returns what the flags and the settings ask of the compaction.
+fn settings(args: &CompactArgs, config: &Config, document: &Document, budget: Tokens) -> CompactSettings {
+    let configured = match config.max_summary_tokens {
+        SummaryLimit::Tokens(tokens) => Some(tokens),
+        SummaryLimit::Auto => None,
+    };
+    CompactSettings {
+        keep_recent: args.keep_recent,
+        max_summary_tokens: args.max_summary_tokens.map(Tokens).or(configured),
+        goal: args.goal.clone(),
+        reasoning: keep_reasoning(document.format()),
+        header: Some(config.summary_header.clone()),
+        now_ms: clock::now_ms(),
+        ..CompactSettings::new(budget)
+    }
+}
+
 /// Compacts and fills in the report.
 fn compacted(
     document: &Document,
     counter: &Named,
-    budget: Tokens,
+    settings: &CompactSettings,
     breakdown: &Breakdown,
-    args: &CompactArgs,
     report: &mut Report,
 ) -> Result<Vec<u8>> {
-    let settings = CompactSettings {
-        keep_recent: args.keep_recent,
-        max_summary_tokens: args.max_summary_tokens.map(Tokens),
-        goal: args.goal.clone(),
-        reasoning: keep_reasoning(document.format()),
-        now_ms: clock::now_ms(),
-        ..CompactSettings::new(budget)
-    };
-    let done = compact_document(document, breakdown, &*counter.counter, &settings, &RulesOptions::default());
+    let done = compact_document(document, breakdown, &*counter.counter, settings, &RulesOptions::default());
     let done = done.map_err(|error| match error {
         DocumentError::Compact(_) | DocumentError::ImportOnly { .. } | DocumentError::DoesNotFit { .. } => {
             anyhow::Error::new(Impossible(error.to_string()))

@@ -1,4 +1,5 @@
 //! The public interface, from outside.
+#![allow(clippy::unwrap_used, reason = "a test that cannot build its case must stop")]
 
 mod fixtures;
 mod ladder;

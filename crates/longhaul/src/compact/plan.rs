@@ -200,7 +200,7 @@ fn placeholder(settings: &CompactSettings, covered: usize, depth: u32) -> longha
 /// Returns the header over a summary of `covered` messages.
 pub(super) fn header(settings: &CompactSettings, covered: usize) -> String {
     match &settings.header {
-        Some(header) => header.replace("{n}", &covered.to_string()),
+        Some(header) => header.replace("{messages}", &covered.to_string()),
         None => SummaryRecord::default_header(covered),
     }
 }
