@@ -1,12 +1,12 @@
 //! One compaction, from entries and a budget to a summary and the messages that stay.
 //!
 //! Three steps, so that a model can be asked in the middle while the conversation goes on:
-//! [`plan`] decides what stays and how much the summary may cost, somebody writes a [`Draft`], and
+//! [`plan`] decides what stays and how much the summary may cost, somebody writes a [`Draft`](longhaul_summarize::Draft), and
 //! [`CompactionPlan::assemble`] puts both together and proves that the result fits. [`compact`] does all three by rule.
 
 mod assemble;
 mod clip;
-mod digest;
+pub(crate) mod digest;
 mod plan;
 mod share;
 mod survival;
