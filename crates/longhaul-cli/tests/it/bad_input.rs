@@ -181,7 +181,7 @@ fn flags_that_make_no_sense_are_refused() {
     let folder = Folder::new();
     folder.file("in.json", OPENAI.as_bytes());
     for (args, code, word) in [
-        (&["compact", "in.json", "--budget", "-3"][..], 2, "--budget"),
+        (&["compact", "in.json", "--budget=-3"][..], 2, "--budget"),
         (&["compact", "in.json", "--budget", "many"], 2, "many"),
         (&["compact", "in.json", "--ratio", "2"], 4, "ratio"),
         (&["compact", "in.json", "--ratio", "NaN"], 4, "ratio"),

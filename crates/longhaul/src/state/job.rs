@@ -99,7 +99,7 @@ impl ContextState {
             index: &self.index,
             previous: previous.as_deref(),
         };
-        let plan = compact::plan(&source, &settings, None)?;
+        let plan = compact::plan(&source, &settings)?;
         Ok(Job {
             action,
             reason,
