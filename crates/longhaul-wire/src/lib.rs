@@ -18,7 +18,7 @@ mod validate;
 mod whole;
 mod write;
 
-pub use convert::{Conversion, convert};
+pub use convert::{Conversion, convert, encode};
 pub use detect::detect;
 pub use document::{Document, read};
 pub use error::{Problem, WireError};
