@@ -16,7 +16,7 @@ const LINE_BYTES: usize = 8 << 10;
 /// Returns the text without escape sequences, carriage returns and the middle of what is too long to look at. What was
 /// skipped is said in place.
 pub(crate) fn clean(text: &str) -> Cow<'_, str> {
-    let text = cap(text);
+    let text = cap(without_reminders(text));
     let plain = memchr::memchr3(0x1b, b'\r', 0x08, text.as_bytes()).is_none();
     if plain && !has_long_line(&text) {
         return text;
@@ -107,11 +107,26 @@ pub(crate) fn suffix(text: &str, bytes: usize) -> &str {
     &text[text.ceil_char_boundary(text.len().saturating_sub(bytes))..]
 }
 
-fn cap(text: &str) -> Cow<'_, str> {
-    if text.len() <= 2 * LOOKED_BYTES {
-        return Cow::Borrowed(text);
+/// Removes what Claude Code adds to a result for the model's eyes: it is the harness's word, not the tool's.
+fn without_reminders(text: &str) -> Cow<'_, str> {
+    const OPEN: &str = "<system-reminder>";
+    const CLOSE: &str = "</system-reminder>";
+    let Some(first) = text.find(OPEN) else { return Cow::Borrowed(text) };
+    let (mut out, mut rest) = (text[..first].to_owned(), &text[first..]);
+    while let Some((_, after)) = rest.split_once(CLOSE) {
+        let next = after.find(OPEN).unwrap_or(after.len());
+        out.push_str(&after[..next]);
+        rest = &after[next..];
     }
-    let (head, tail) = (prefix(text, LOOKED_BYTES), suffix(text, LOOKED_BYTES));
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
+fn cap(text: Cow<'_, str>) -> Cow<'_, str> {
+    if text.len() <= 2 * LOOKED_BYTES {
+        return text;
+    }
+    let (head, tail) = (prefix(&text, LOOKED_BYTES), suffix(&text, LOOKED_BYTES));
     let skipped = text.len() - head.len() - tail.len();
     Cow::Owned(format!("{head}\n… {skipped} bytes not looked at\n{tail}"))
 }
@@ -181,6 +196,12 @@ mod tests {
             clean("\x1b[1;31merror\x1b[0m: x\r\n 10%\r 50%\r100%\n\x1b]0;title\x07done"),
             "error: x\n100%\ndone"
         );
+    }
+
+    #[test]
+    fn reminders_of_the_harness_go() {
+        let text = "a\n<system-reminder>\nx\n</system-reminder>b<system-reminder>cut";
+        assert_eq!(clean(text), "a\nb<system-reminder>cut");
     }
 
     #[test]

@@ -80,11 +80,12 @@ pub(crate) fn score(lines: &[&str]) -> (Vec<Class>, Vec<f64>) {
     let mut near = 0.0;
     for (at, class) in classes.iter().enumerate() {
         match class {
-            Class::Decisive | Class::FailedTest | Class::Error => near = 3.0,
-            Class::Noise => near *= 0.6,
+            Class::Decisive | Class::FailedTest => near = 5.0,
+            Class::Error => near = 2.0,
+            Class::Noise => near *= 0.7,
             _ => {
                 scores[at] += near;
-                near *= 0.75;
+                near *= 0.8;
             }
         }
     }
