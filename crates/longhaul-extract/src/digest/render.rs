@@ -20,8 +20,9 @@ pub(crate) fn lines_within(
     // No single line may take the whole allowance; those that carry an error get more of it.
     let room = usize::try_from(allowance.limit.0).unwrap_or(usize::MAX);
     let width = |at: usize| {
-        let whole = allowance.preserve_error_details && classes.get(at).is_some_and(|class| class.is_error());
-        if whole { room.saturating_mul(3).max(40) } else { room.clamp(60, 240) }
+        let whole = allowance.preserve_error_details
+            && classes.get(at).is_some_and(|class| class.is_error() || *class == Class::Count);
+        if whole { room.saturating_mul(3).max(40) } else { room.clamp(100, 240) }
     };
     let shown: Vec<String> =
         lines.iter().enumerate().map(|(at, line)| clip(line.trim_end(), width(at))).collect();

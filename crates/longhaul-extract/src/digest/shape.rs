@@ -46,7 +46,11 @@ pub(crate) fn shape_of<'a>(source: Source<'a>, lines: &[&'a str]) -> Shape<'a> {
     {
         return Shape::Json(json);
     }
-    let is_view = lines.iter().take(12).filter(|line| strip_line_number(line).is_some()).count() >= 3;
+    let head = lines.iter().filter(|line| !line.trim().is_empty()).take(40);
+    let (seen, numbered) = head.fold((0, 0), |(seen, numbered), line| {
+        (seen + 1, numbered + usize::from(strip_line_number(line).is_some()))
+    });
+    let is_view = numbered >= 3 && numbered * 10 >= seen * 7;
     let path = call.and_then(|call| call.path()).unwrap_or_default();
     if family == ToolFamily::Read || is_view && family != ToolFamily::Search {
         let first = call.map_or(Some(1), |call| call.line_range().0.or(Some(1)));
