@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    digest::{Registry, Source, parse_matches, read_lines, strip_line_number},
+    digest::{Registry, Source, parse_matches, read_lines},
     json::Json,
     outline::outline,
     tool::ToolFamily,
@@ -140,16 +140,13 @@ fn read(source: Source<'_>, facts: &mut ToolSummary) {
     if facts.status == ToolStatus::Error {
         return;
     }
-    let numbered = source.text.lines().filter_map(strip_line_number);
-    let (first, last) = numbered.fold((None, None), |(first, _), (n, _)| (first.or(Some(n)), Some(n)));
-    let lines = source.text.lines().count();
-    facts.fact("Lines", lines);
-    facts.meta("lines", lines);
-    if let (Some(first @ 2..), Some(last)) = (first, last) {
+    let outline = outline(path, source.text);
+    facts.fact("Lines", outline.lines);
+    facts.meta("lines", outline.lines);
+    if let (Some(first @ 2..), Some(last)) = (outline.first_line, outline.last_line) {
         facts.fact("From line", format!("{first} to {last}"));
     }
     facts.fact("Type", file_type(path));
-    let outline = outline(path, source.text);
     let named = |exported: bool| -> Vec<&str> {
         let wanted = outline.definitions.iter().filter(|one| one.exported == exported && one.indent <= 4);
         distinct(wanted.map(|one| one.name.as_str()))

@@ -93,8 +93,26 @@ pub(crate) fn strip_line_number(line: &str) -> Option<(u64, &str)> {
         .or_else(|| rest.strip_prefix(" | "))
         .or_else(|| rest.strip_prefix("| "))
         .or_else(|| rest.strip_prefix('|'))
-        .or_else(|| (rest == ":" || rest == "|").then_some(""))?;
+        .or_else(|| rest.strip_prefix(':'))?;
     Some((number, after))
+}
+
+/// Returns whether the lines are a view of a file with a running number before each: at least half of the first forty are
+/// numbered, each one more than the last. A table whose first column counts is no view, so outside of the tools that show
+/// files only an arrow counts as the sign of one.
+pub(crate) fn is_numbered(lines: &[&str], of_a_file: bool) -> bool {
+    let (mut seen, mut running) = (0, 0);
+    let mut last = None;
+    for line in lines.iter().filter(|line| !line.trim().is_empty()).take(40) {
+        seen += 1;
+        let Some((number, _)) = strip_line_number(line) else { continue };
+        let arrow = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit()).starts_with('→');
+        running += usize::from(
+            (of_a_file || arrow) && last.is_none_or(|last: u64| last.checked_add(1) == Some(number)),
+        );
+        last = Some(number);
+    }
+    running > 0 && running * 2 >= seen
 }
 
 /// Returns the largest prefix of at most `bytes` bytes that ends at a character.
@@ -230,5 +248,9 @@ mod tests {
         assert_eq!(strip_line_number("3: y"), Some((3, "y")));
         assert_eq!(strip_line_number("42 apples"), None);
         assert_eq!(strip_line_number("x = 1"), None);
+        assert!(is_numbered(&["[File: a.py]", "31:class A:", "32:    x: int", "33:"], true));
+        assert!(is_numbered(&["text", "  9→a", " 10→b"], false));
+        assert!(!is_numbered(&["id | name", " 1 | a", " 2 | b", " 3 | c"], false));
+        assert!(!is_numbered(&["5\ta", "90\tb", "17\tc"], true));
     }
 }

@@ -73,7 +73,11 @@ pub(crate) fn classify(line: &str) -> Class {
         return Class::Plain;
     }
     // The head of a line decides what it is.
-    patterns::classes(super::clean::prefix(line, 400)).min().unwrap_or(Class::Plain)
+    let head = super::clean::prefix(line, 400);
+    match patterns::classes(head).min().unwrap_or(Class::Plain) {
+        Class::Place if is_foreign(head) => Class::Noise,
+        class => class,
+    }
 }
 
 /// Scores lines: by class, raised where they follow an error, lowered where they repeat one another.
@@ -153,6 +157,21 @@ pub(crate) fn template(line: &str) -> u64 {
         in_number = digit;
     }
     hasher.finish()
+}
+
+/// A place in code that the user did not write: a frame of a runtime or a library.
+fn is_foreign(line: &str) -> bool {
+    const SIGNS: [&str; 8] = [
+        "/rustc/",
+        "node_modules/",
+        "site-packages/",
+        "node:internal",
+        "(internal/",
+        "/usr/lib/",
+        "/usr/local/go/",
+        "/vendor/",
+    ];
+    SIGNS.iter().any(|sign| line.contains(sign))
 }
 
 /// A line of source that a compiler or linter shows: `12 | let x = error();`.

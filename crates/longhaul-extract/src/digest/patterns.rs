@@ -150,10 +150,7 @@ const HEAD_TABLE: &[(Class, &str)] = &[
     (Class::Detail, r"^\s*\d*\s*\|.{0,80}[\^-]+ [a-z`]|^\s*>\s*\d+ \|"),
     // Counts.
     (Class::Count, r"^test result: |^=+ .*(passed|failed|error|no tests ran).* =+$|^\d+ (passed|failed)"),
-    (
-        Class::Count,
-        r"^\s*(Tests?|Test Suites|Test Files|Snapshots|Suites)\s*:?\s+\d+ (passed|failed|skipped|total|todo)",
-    ),
+    (Class::Count, r"^\s*Tests?\s*:?\s+\d+ (passed|failed|skipped|total|todo)"),
     (
         Class::Count,
         r"^Ran \d+ tests? in|^FAILED \((failures|errors)=|^OK( \(.*\))?$|^Tests run: |^Tests: \d+|^\d+ examples?, ",
@@ -221,6 +218,8 @@ const HEAD_TABLE: &[(Class, &str)] = &[
         Class::Change,
         r"^(Created|Deleted|Updated|Renamed|Switched|Merge|Fast-forward|To|From|Cloning|remote:|Successfully|Installed)\b",
     ),
+    (Class::Change, r"^\s*(Test Suites|Test Files|Snapshots|Suites)\s*:?\s+\d+ "),
+    (Class::Head, r"^\s+# \S+ (must|will) be "),
     (Class::Change, r"^(created|deployed|deleted|configured|applied|Removing|Step \d|Writing|Wrote|Done)\b"),
     // Code.
     (

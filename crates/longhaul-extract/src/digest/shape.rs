@@ -1,7 +1,7 @@
 //! What a text looks like, and the digest that suits it.
 
 use super::{
-    clean::strip_line_number,
+    clean::{is_numbered, strip_line_number},
     fit::Allowance,
     lines::{self, Class},
     listing::{is_listing, listing_within},
@@ -46,11 +46,7 @@ pub(crate) fn shape_of<'a>(source: Source<'a>, lines: &[&'a str]) -> Shape<'a> {
     {
         return Shape::Json(json);
     }
-    let head = lines.iter().filter(|line| !line.trim().is_empty()).take(40);
-    let (seen, numbered) = head.fold((0, 0), |(seen, numbered), line| {
-        (seen + 1, numbered + usize::from(strip_line_number(line).is_some()))
-    });
-    let is_view = numbered >= 3 && numbered * 10 >= seen * 7;
+    let is_view = is_numbered(lines, family.changes_files());
     let path = call.and_then(|call| call.path()).unwrap_or_default();
     if family == ToolFamily::Read || is_view && family != ToolFamily::Search {
         let first = call.map_or(Some(1), |call| call.line_range().0.or(Some(1)));
@@ -110,7 +106,7 @@ fn viewed_file<'a>(call: &'a CallView<'_>) -> Option<&'a str> {
 
 /// Shows a file by its definitions, with the numbers of the lines where they are known.
 fn code_within(path: &str, first: Option<u64>, lines: &[&str], allowance: &Allowance<'_>) -> Option<String> {
-    let numbered = lines.iter().take(12).filter(|line| strip_line_number(line).is_some()).count() >= 3;
+    let numbered = is_numbered(lines, true);
     let mut numbers = Vec::with_capacity(lines.len());
     let mut bodies = Vec::with_capacity(lines.len());
     for (at, line) in lines.iter().enumerate() {
