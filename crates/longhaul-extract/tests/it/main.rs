@@ -1,0 +1,3 @@
+//! The public API of longhaul-extract, from outside.
+
+mod digests;

@@ -1,0 +1,191 @@
+//! What a claim says happened, against what happened: who said it, whether it was rejected, whether it is done.
+
+use super::{
+    evidence::{Clause, Evidence, Match, Speaker},
+    polarity::{
+        is_directive, is_done, is_negated, is_pending, is_strict, is_verb_of_saying, is_weak, says_no,
+    },
+    words::{sentences, stems, words},
+};
+
+/// Share of a claim's content that a clause must hold to be about the same thing. Measured on the constructed cases in
+/// `figures.rs`: 0.5 strikes what is true, 0.75 misses what is false.
+const ALIKE: f64 = 0.6;
+/// A speaker who says less of a claim than this did not say it.
+const UNLIKE: f64 = 0.4;
+
+/// Returns whether the conversation ends up against what `decision` says was decided.
+///
+/// Of the clauses that are about the same thing the last one decides: a proposal, then "no, do not". Questions do not
+/// count, but an answer right after one does.
+pub(super) fn is_rejected(decision: &str, evidence: &Evidence) -> bool {
+    if is_negated(decision) {
+        return false;
+    }
+    let matches = evidence.matches(&stems(decision), ALIKE);
+    let Some(best) = matches.first() else { return false };
+    let near_best = matches.iter().take_while(|found| found.score >= best.score - 0.2);
+    let mut about: Vec<usize> = near_best.map(|found| found.clause).collect();
+    about.sort_unstable();
+    let mut verdicts = about.iter().filter_map(|at| {
+        let clause = evidence.clause(*at).filter(|clause| clause.speaker != Speaker::Tool)?;
+        match evidence.is_question(clause) {
+            true => answer_to(*at, clause, evidence),
+            false => Some(is_negated(evidence.text_of(clause)) || is_led_by_no(*at, clause, evidence)),
+        }
+    });
+    verdicts.next_back() == Some(true)
+}
+
+/// Returns whether the reply to a question says no, where it says either.
+fn answer_to(at: usize, question: &Clause, evidence: &Evidence) -> Option<bool> {
+    let reply = (at + 1..at + 6)
+        .filter_map(|next| evidence.clause(next))
+        .find(|next| next.ordinal != question.ordinal && next.speaker != Speaker::Tool)?;
+    says_no(evidence.text_of(reply)).then_some(true)
+}
+
+/// `Rejected: roll back`, `We will not do this: roll back`: the clause before a colon denies the one after it.
+fn is_led_by_no(at: usize, clause: &Clause, evidence: &Evidence) -> bool {
+    let before = at.checked_sub(1).and_then(|before| evidence.clause(before));
+    before.is_some_and(|before| {
+        let text = evidence.text_of(before).trim_end();
+        before.ordinal == clause.ordinal && text.ends_with(':') && is_negated(text)
+    })
+}
+
+/// Returns whether what `task` says is still to be done was said to be done.
+pub(super) fn is_finished(task: &str, evidence: &Evidence) -> bool {
+    let mut about: Vec<Match> = evidence.matches(&stems(task), ALIKE);
+    about.sort_by_key(|found| found.clause);
+    let last = about
+        .iter()
+        .rev()
+        .find_map(|found| evidence.clause(found.clause).filter(|clause| clause.speaker != Speaker::Tool));
+    last.is_some_and(|clause| {
+        clause.speaker == Speaker::Assistant
+            && is_done(evidence.text_of(clause), task)
+            && !is_pending(evidence.sentence_of(clause))
+    })
+}
+
+/// Returns whether a claim puts words into the wrong mouth: it says that the user (or the assistant) suggested, asked
+/// or decided something that only the other one spoke of, or that the named one spoke against.
+pub(super) fn has_wrong_speaker(claim: &str, evidence: &Evidence) -> bool {
+    attributions(claim).into_iter().any(|(speaker, what)| {
+        let stems = stems(what);
+        if stems.len() < 2 {
+            return false;
+        }
+        let matches = evidence.matches(&stems, UNLIKE);
+        let best = |wanted: Speaker| {
+            let said_by = |found: &&Match| evidence.clause(found.clause).is_some_and(|c| c.speaker == wanted);
+            matches.iter().find(said_by).map_or(0.0, |found| found.score)
+        };
+        let (named, other) = match speaker {
+            Speaker::User => (best(Speaker::User), best(Speaker::Assistant)),
+            _ => (best(Speaker::Assistant), best(Speaker::User)),
+        };
+        if named < UNLIKE && other >= ALIKE {
+            return true;
+        }
+        let said_by_named = matches
+            .iter()
+            .filter(|found| found.score >= ALIKE)
+            .filter_map(|found| evidence.clause(found.clause).filter(|clause| clause.speaker == speaker));
+        let mut said = said_by_named.map(|clause| is_negated(evidence.text_of(clause))).peekable();
+        !is_negated(what) && said.peek().is_some() && said.all(|negated| negated)
+    })
+}
+
+/// Returns who is said to have said what: `the user suggests …, but the assistant asks …`.
+fn attributions(claim: &str) -> Vec<(Speaker, &str)> {
+    let found: Vec<(usize, &str)> = words(claim).collect();
+    let mut out: Vec<(Speaker, usize, usize)> = Vec::new();
+    for (index, (at, word)) in found.iter().enumerate() {
+        let speaker = match word.to_lowercase().as_str() {
+            "user" => Speaker::User,
+            "assistant" | "agent" | "model" => Speaker::Assistant,
+            _ => continue,
+        };
+        // An adverb may stand between: `the user first asked`.
+        let verb = found[index + 1..].iter().take(2).find(|(_, word)| is_verb_of_saying(word));
+        let follows = claim[at + word.len()..].starts_with(' ');
+        if let (Some((verb_at, verb)), true) = (verb, follows) {
+            if let Some(last) = out.last_mut() {
+                last.2 = *at;
+            }
+            out.push((speaker, verb_at + verb.len(), claim.len()));
+        }
+    }
+    out.into_iter().map(|(speaker, start, end)| (speaker, &claim[start..end])).collect()
+}
+
+/// Returns whether a claim stands in what tools said and nowhere else.
+pub(super) fn is_from_tools_only(claim: &str, evidence: &Evidence) -> bool {
+    let matches = evidence.matches(&stems(claim), UNLIKE);
+    let speaker = |found: &Match| evidence.clause(found.clause).map(|clause| clause.speaker);
+    let by_tool = matches.iter().any(|found| found.score >= ALIKE && speaker(found) == Some(Speaker::Tool));
+    by_tool && !matches.iter().any(|found| speaker(found).is_some_and(|speaker| speaker != Speaker::Tool))
+}
+
+/// Returns whether a sentence hands on an order that only a tool's output gives.
+pub(super) fn is_planted(claim: &str, evidence: &Evidence) -> bool {
+    is_directive(claim) && is_from_tools_only(claim, evidence)
+}
+
+/// Returns whether a sentence states one of the user's rules as less than a rule.
+pub(super) fn weakens(sentence: &str, rule: &str) -> bool {
+    if !is_strict(rule) || is_weak(rule) || sentence.contains(rule.trim()) {
+        return false;
+    }
+    let wanted = stems(rule);
+    let said = stems(sentence);
+    let shared = wanted.iter().filter(|stem| said.contains(stem)).count();
+    let alike = wanted.len() >= 2 && shared * 10 >= wanted.len() * 5;
+    alike && is_weak(sentence) && !is_strict(sentence)
+}
+
+/// Returns the sentence of the user's that `rule` restates, verbatim, where there is one that is near enough.
+pub(super) fn words_of_user<'a>(rule: &str, evidence: &'a Evidence) -> Option<(&'a str, u64)> {
+    let by_user =
+        |found: &&Match| evidence.clause(found.clause).is_some_and(|clause| clause.speaker == Speaker::User);
+    let found = evidence.matches(&stems(rule), UNLIKE);
+    let clause = evidence.clause(found.iter().find(by_user)?.clause)?;
+    let sentence = evidence.sentence_of(clause).trim();
+    (is_strict(sentence) || is_weak(sentence)).then_some((sentence, clause.ordinal))
+}
+
+/// Returns whether a date or a deadline was said of this task: in a sentence about it, or right beside one.
+pub(super) fn is_due_of(due: &str, task: &str, evidence: &Evidence) -> bool {
+    let about = evidence.matches(&stems(task), UNLIKE);
+    let due = due.to_lowercase();
+    about.iter().take(20).any(|found| {
+        evidence
+            .clause(found.clause)
+            .is_some_and(|clause| evidence.sentence_of(clause).to_lowercase().contains(due.trim()))
+    })
+}
+
+/// Returns whether two entries of a list say the same.
+pub(super) fn is_same(one: &[u64], other: &[u64]) -> bool {
+    let shared = one.iter().filter(|stem| other.contains(stem)).count();
+    let all = one.len() + other.len() - shared;
+    all > 0 && shared * 5 >= all * 4
+}
+
+/// Returns `text` with each sentence replaced by what `judge` makes of it: itself, other words, or nothing.
+pub(super) fn rewrite(text: &str, mut judge: impl FnMut(&str) -> Option<String>) -> String {
+    let mut out = String::new();
+    for line in text.lines() {
+        let kept: Vec<String> = sentences(line).filter_map(|sentence| judge(sentence.trim())).collect();
+        if kept.is_empty() && !line.trim().is_empty() {
+            continue;
+        }
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        out.push_str(&kept.join(" "));
+    }
+    out.trim().to_owned()
+}

@@ -1,0 +1,6 @@
+//! The public interface, from outside.
+#![allow(clippy::unwrap_used, reason = "a test that cannot build its case must stop")]
+
+mod fixtures;
+mod ladder;
+mod misbehaving;
