@@ -6,7 +6,7 @@ use super::{
         is_directive, is_done, is_emphatic, is_negated, is_pending, is_question, is_strict,
         is_verb_of_saying, is_weak, says_no,
     },
-    words::{sentences, stems, words},
+    words::{clauses, sentences, stems, words},
 };
 
 /// Share of a claim's content that a clause must hold to be about the same thing. Measured on the constructed cases in
@@ -79,17 +79,24 @@ fn says(clause: &Clause) -> bool {
 
 /// Returns whether what `task` says is still to be done was said to be done.
 pub(super) fn is_finished(task: &str, evidence: &Evidence) -> bool {
+    let task = without_lead(task);
     let mut about: Vec<Match> = evidence.matches(&stems(task), ALIKE);
     about.sort_by_key(|found| found.clause);
-    let last = about
-        .iter()
-        .rev()
-        .find_map(|found| evidence.clause(found.clause).filter(|clause| clause.speaker != Speaker::Tool));
+    let last =
+        about.iter().rev().find_map(|found| evidence.clause(found.clause).filter(|clause| says(clause)));
     last.is_some_and(|clause| {
         clause.speaker == Speaker::Assistant
             && is_done(evidence.text_of(clause), task)
             && !is_pending(evidence.sentence_of(clause))
     })
+}
+
+/// `Next: write the entry` is about the entry.
+fn without_lead(task: &str) -> &str {
+    match task.split_once(": ") {
+        Some((lead, rest)) if words(lead).count() <= 2 && is_pending(lead) => rest,
+        _ => task,
+    }
 }
 
 /// Returns whether a claim puts words into the wrong mouth: it says that the user (or the assistant) suggested, asked
@@ -158,9 +165,11 @@ pub(super) fn is_from_tools_only(claim: &str, evidence: &Evidence) -> bool {
     by_tool && !matches.iter().any(|found| speaker(found).is_some_and(|speaker| speaker != Speaker::Tool))
 }
 
-/// Returns whether a sentence hands on an order that only a tool's output gives.
+/// Returns whether a sentence hands on an order that only a tool's output gives, or says something of the user that
+/// only a tool's output says.
 pub(super) fn is_planted(claim: &str, evidence: &Evidence) -> bool {
-    is_directive(claim) && is_from_tools_only(claim, evidence)
+    let of_user = words(claim).any(|(_, word)| word.eq_ignore_ascii_case("user"));
+    (of_user || is_directive(claim)) && is_from_tools_only(claim, evidence)
 }
 
 /// Returns whether a sentence states one of the user's rules as less than a rule.
@@ -168,11 +177,14 @@ pub(super) fn weakens(sentence: &str, rule: &str) -> bool {
     if !is_strict(rule) || is_weak(rule) || sentence.contains(rule.trim()) {
         return false;
     }
-    let wanted = stems(rule);
     let said = stems(sentence);
-    let shared = wanted.iter().filter(|stem| said.contains(stem)).count();
-    let alike = wanted.len() >= 2 && shared * 10 >= wanted.len() * 5;
-    alike && is_weak(sentence) && !is_emphatic(sentence)
+    // A rule may forbid several things, and a sentence speak of one of them.
+    let restated = [rule].into_iter().chain(clauses(rule).filter(|clause| is_strict(clause))).any(|part| {
+        let wanted = stems(part);
+        let shared = wanted.iter().filter(|stem| said.contains(stem)).count();
+        wanted.len() >= 2 && shared * 2 >= wanted.len()
+    });
+    restated && is_weak(sentence) && !is_emphatic(sentence)
 }
 
 /// Returns the sentence of the user's that `rule` restates, verbatim, where there is one that is near enough.
