@@ -1,11 +1,16 @@
-//! `cargo xtask bench`: what is measured, by `longhaul-bench` in a release build.
+//! `cargo xtask bench`: what is measured, by the programs of `longhaul-bench` in a release build.
 
 use anyhow::Result;
 
 use crate::command::cargo;
 
-/// Runs `longhaul-bench` with `args`: the name of a measurement and its options.
+/// Runs the measurement that `args` names, with the rest of `args` as its options.
 pub(crate) fn run(args: &[String]) -> Result<()> {
-    let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    cargo(&[&["run", "--release", "--package", "longhaul-bench", "--"][..], &args].concat(), &[])
+    let mut args = args.iter().map(String::as_str);
+    let name = args.next().unwrap_or("transcripts");
+    let rest: Vec<&str> = args.collect();
+    cargo(
+        &[&["run", "--release", "--package", "longhaul-bench", "--bin", name, "--"][..], &rest].concat(),
+        &[],
+    )
 }

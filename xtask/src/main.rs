@@ -14,7 +14,7 @@ usage: cargo xtask <chore>
   test [ARGS...]   run every test: unit, integration, doc tests, examples
   ci               everything else that must hold: fmt, clippy, docs, features, tidy, packaging
   tidy             check the crate map, the READMEs and the invariants that a search can see
-  bench NAME       measure: transcripts, recall, tokens, scale (release build of longhaul-bench)";
+  bench NAME       measure, in a release build of longhaul-bench: transcripts, recall, tokens, scale";
 
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);

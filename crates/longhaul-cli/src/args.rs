@@ -27,6 +27,8 @@ pub(crate) enum Command {
     Compact(CompactArgs),
     /// Digest one tool's output: `cargo test 2>&1 | longhaul digest --tool shell`
     Digest(DigestArgs),
+    /// Print every setting with its value and where it comes from
+    Config(ConfigArgs),
     /// Print the completion script of a shell
     Completions(CompletionsArgs),
 }
@@ -43,6 +45,29 @@ pub(crate) struct CounterArgs {
     /// Count with this tokenizer.json
     #[arg(long, value_name = "PATH")]
     pub(crate) tokenizer: Option<PathBuf>,
+}
+
+/// Where settings come from
+#[derive(Clone, Debug, Default, ClapArgs)]
+pub(crate) struct SettingsArgs {
+    /// Start from a preset: context-manager, rolling, session, two-tier, chain
+    #[arg(long, value_name = "P")]
+    pub(crate) preset: Option<String>,
+    /// Read settings from this file instead of the user's own
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Set one setting; `longhaul config` lists them
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) set: Vec<String>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ConfigArgs {
+    #[command(flatten)]
+    pub(crate) settings: SettingsArgs,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -90,6 +115,8 @@ pub(crate) struct ContextArgs {
     pub(crate) from: FromArgs,
     #[command(flatten)]
     pub(crate) counter: CounterArgs,
+    #[command(flatten)]
+    pub(crate) settings: SettingsArgs,
     /// The model's context window in tokens [default: the model's, or 200000]
     #[arg(long, value_name = "N")]
     pub(crate) window: Option<u64>,
@@ -119,6 +146,8 @@ pub(crate) struct CompactArgs {
     pub(crate) ratio: Option<f64>,
     #[command(flatten)]
     pub(crate) counter: CounterArgs,
+    #[command(flatten)]
+    pub(crate) settings: SettingsArgs,
     /// How the summary is made
     #[arg(long, value_name = "MODE", default_value = "rules", value_parser = ["rules"])]
     pub(crate) mode: String,

@@ -30,11 +30,12 @@ pub(crate) fn choose(args: &CounterArgs) -> Result<Named> {
         return Ok(Named { counter: tokens::counter(encoding), name: encoding.name().into(), window: None });
     };
     let table = ModelTable::builtin();
-    let Some(found) = table.find(model) else {
-        bail!("the model {model:?} is not in the table; name its --encoding or its --tokenizer, and its --window");
+    let Some(found) = table.get(model) else {
+        bail!(
+            "the model {model:?} is not in the table; name its --encoding or its --tokenizer, and its --window"
+        );
     };
-    let counter = found.counter();
-    Ok(Named { counter, name: found.counter_name(), window: Some(found.window.0) })
+    Ok(Named { counter: found.counter(), name: found.name.clone(), window: Some(found.window.0) })
 }
 
 #[cfg(feature = "tokenizers")]

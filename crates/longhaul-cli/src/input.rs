@@ -14,7 +14,7 @@ use crate::exit::Impossible;
 /// Reads the document at `path` (`-` is stdin).
 pub(crate) fn document(path: &Path, format: Option<Format>) -> Result<Document> {
     let read = wire::read(format, open(path)?);
-    read.map_err(|error| match error.is_io() {
+    read.map_err(|error| match matches!(error, wire::WireError::Io(_)) {
         true => anyhow::Error::new(error).context(format!("{} cannot be read", shown(path))),
         false => anyhow::Error::new(Impossible(format!("{}: {error}", shown(path)))),
     })
@@ -55,7 +55,11 @@ pub(crate) fn warn_of_problems(path: &Path, document: &Document) {
     const SHOWN: usize = 5;
     let problems = document.problems();
     for problem in problems.iter().take(SHOWN) {
-        eprintln!("longhaul: {}: {}", shown(path), crate::paint::plain(&problem.to_string()));
+        eprintln!(
+            "longhaul: {}: {}",
+            shown(path),
+            crate::paint::plain(&format!("{}: {}", problem.place, problem.what))
+        );
     }
     if problems.len() > SHOWN {
         eprintln!("longhaul: {}: and {} more", shown(path), problems.len() - SHOWN);

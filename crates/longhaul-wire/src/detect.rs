@@ -23,7 +23,7 @@ impl Head<'_> {
     fn object(&self) -> Option<Format> {
         let keys = self.keys();
         let has = |key: &str| keys.iter().any(|known| known == key);
-        if has("longhaul") {
+        if has("format") && self.has_value("format", "longhaul") {
             return Some(Format::Longhaul);
         }
         if has("payload") && has("type") || self.is_bare_codex() {
@@ -112,9 +112,12 @@ impl Head<'_> {
     }
 
     fn types(&self, kind: &str) -> bool {
-        [format!("\"type\":\"{kind}\""), format!("\"type\": \"{kind}\"")]
-            .iter()
-            .any(|text| self.contains(text))
+        self.has_value("type", kind)
+    }
+
+    fn has_value(&self, key: &str, value: &str) -> bool {
+        let texts = [format!("\"{key}\":\"{value}\""), format!("\"{key}\": \"{value}\"")];
+        texts.iter().any(|text| self.contains(text))
     }
 
     fn has_key(&self, key: &str) -> bool {

@@ -165,7 +165,7 @@ pub struct Config {
     /// Unit: none. A summary with the system's authority can carry an injected instruction; `user` cannot.
     pub summary_role: SummaryRole,
 
-    /// The first line of the summary's message; `{messages}` stands for the number of messages summarized.
+    /// The first line of the summary's message; `{n}` stands for the number of messages summarized.
     ///
     /// Unit: text. It is followed by the handle line `summary-depth:<n> id:<id>`.
     pub summary_header: String,
@@ -293,7 +293,7 @@ impl Default for Config {
             chaining: Chaining::Fold,
             oversize: Oversize::MapReduce,
             summary_role: SummaryRole::User,
-            summary_header: "[Context Summary - {messages} messages summarized]".to_owned(),
+            summary_header: "[Context Summary - {n} messages summarized]".to_owned(),
             cooldown_messages: 4,
             failure_cooldown_ms: 60_000,
             force_refresh_after_messages: None,
@@ -325,7 +325,7 @@ impl Config {
 
     /// Returns the first line of a summary that stands for `n_messages` messages.
     pub fn header(&self, n_messages: u64) -> String {
-        self.summary_header.replace("{messages}", &n_messages.to_string())
+        self.summary_header.replace("{n}", &n_messages.to_string())
     }
 
     /// Returns these settings with the overrides for `model` of `provider` applied: the provider's first, the model's

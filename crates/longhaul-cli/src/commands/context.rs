@@ -20,7 +20,8 @@ use crate::{
     input,
     output::Target,
     paint::{Colour, GREEN, GREY, Painter, RED, YELLOW, grouped, plain},
-    window,
+    settings,
+    window::Room,
 };
 
 /// What fills the window, as `--json` prints it. Keys are stable.
@@ -70,10 +71,11 @@ struct Forecast {
 }
 
 pub(crate) fn run(args: &ContextArgs) -> Result<ExitCode> {
-    let counter = counter::choose(&args.counter)?;
     let document = input::document(&args.file, args.from.from.0)?;
+    let counter = counter::choose(&args.counter)?;
     input::warn_of_problems(&args.file, &document);
-    let view = view(args, &counter, &document);
+    let room = Room::new(args.window, &settings::load(&args.settings)?.config, &counter, &document);
+    let view = view(args, &counter, &document, &room);
     let shown = match args.json {
         true => serde_json::to_string(&view)? + "\n",
         false => picture(&view),
@@ -82,11 +84,9 @@ pub(crate) fn run(args: &ContextArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn view(args: &ContextArgs, counter: &Named, document: &Document) -> View {
+fn view(args: &ContextArgs, counter: &Named, document: &Document, room: &Room) -> View {
     let entries = document.transcript().entries();
     let breakdown = Breakdown::of(entries, &*counter.counter);
-    let window = window::window(args.window, counter);
-    let budget = window::budget(args.window, counter, document);
     let largest = breakdown.largest(entries, 8).into_iter();
     View {
         version: 1,
@@ -94,16 +94,16 @@ fn view(args: &ContextArgs, counter: &Named, document: &Document) -> View {
         format: document.format().name(),
         encoding: counter.name.clone(),
         messages: breakdown.messages,
-        window,
-        reserved_output: window::reserved(window),
-        budget,
+        window: room.window.window,
+        reserved_output: room.window.reserved_output,
+        budget: room.budget,
         tokens: breakdown.total,
-        ratio: breakdown.total.ratio_of(budget),
+        ratio: breakdown.total.ratio_of(room.budget),
         kinds: kinds(entries, &breakdown, counter, document),
         largest: largest
             .map(|large| Large { message: large.id.to_string(), tokens: large.tokens, what: large.what })
             .collect(),
-        compaction: forecast(document, &breakdown, counter, budget),
+        compaction: forecast(document, &breakdown, counter, room),
     }
 }
 
@@ -118,7 +118,7 @@ fn kinds(entries: &[Entry], breakdown: &Breakdown, counter: &Named, document: &D
         kind("tool results", 'r', 173),
         kind("media, reasoning, other", 'o', 245),
     ];
-    kinds[1].tokens = count_tools(&*counter.counter, document.tools());
+    kinds[1].tokens = count_tools(&*counter.counter, document.tools().iter().map(String::as_str));
     for (entry, whole) in entries.iter().zip(&breakdown.per_message) {
         let mut framing = *whole;
         for part in &entry.message.parts {
@@ -145,16 +145,20 @@ fn slot(message: &Message, part: &Part) -> usize {
     }
 }
 
-fn forecast(document: &Document, breakdown: &Breakdown, counter: &Named, budget: Tokens) -> Forecast {
-    let target = budget.scaled(window::TARGET_RATIO);
-    let trigger = budget.scaled(window::TRIGGER_RATIO);
+fn forecast(document: &Document, breakdown: &Breakdown, counter: &Named, room: &Room) -> Forecast {
+    let (target, trigger) = (room.limits.target, room.limits.trigger);
     let after = (breakdown.total > target && !document.format().is_import_only())
         .then(|| compacted_size(document, breakdown, counter, target))
         .flatten();
     Forecast { trigger, to_go: trigger - breakdown.total, target, after }
 }
 
-fn compacted_size(document: &Document, breakdown: &Breakdown, counter: &Named, target: Tokens) -> Option<Tokens> {
+fn compacted_size(
+    document: &Document,
+    breakdown: &Breakdown,
+    counter: &Named,
+    target: Tokens,
+) -> Option<Tokens> {
     let entries = document.transcript().entries();
     let mut index = FactIndex::new();
     entries.iter().for_each(|entry| index.push(entry));
@@ -192,7 +196,12 @@ fn picture(view: &View) -> String {
         let sign = painter.paint(kind.colour, &kind.letter.to_string());
         out.push_str(&row(&sign, kind.name, kind.tokens, view.window));
     }
-    out.push_str(&row(&painter.paint(GREY, "·"), "free", view.window - view.reserved_output - used_tokens(view), view.window));
+    out.push_str(&row(
+        &painter.paint(GREY, "·"),
+        "free",
+        view.window - view.reserved_output - used_tokens(view),
+        view.window,
+    ));
     out.push_str(&row(&painter.paint(GREY, "░"), "kept for the reply", view.reserved_output, view.window));
     if !view.largest.is_empty() {
         out.push_str("\nlargest\n");
@@ -239,9 +248,9 @@ fn grid(view: &View, painter: Painter) -> String {
     cells.extend((0..free).map(|_| ('·', GREY)));
     cells.extend((0..reserved).map(|_| ('░', GREY)));
     let line = |cells: &[(char, Colour)]| {
-        let painted = cells.chunk_by(|a, b| a == b).map(|run| {
-            painter.paint(run[0].1, &run.iter().map(|(letter, _)| *letter).collect::<String>())
-        });
+        let painted = cells
+            .chunk_by(|a, b| a == b)
+            .map(|run| painter.paint(run[0].1, &run.iter().map(|(letter, _)| *letter).collect::<String>()));
         format!("  {}\n", painted.collect::<String>())
     };
     cells.chunks(COLUMNS as usize).map(line).collect()
@@ -254,11 +263,9 @@ fn words(forecast: &Forecast, view: &View) -> String {
         to_go => format!("compacts at {trigger} tokens: {} to go", grouped(to_go.0)),
     };
     match forecast.after {
-        Some(after) => format!(
-            "{comes}; now it would go from {} to {} tokens",
-            grouped(view.tokens.0),
-            grouped(after.0)
-        ),
+        Some(after) => {
+            format!("{comes}; now it would go from {} to {} tokens", grouped(view.tokens.0), grouped(after.0))
+        }
         None => format!("{comes}; nothing to gain below the target of {}", grouped(forecast.target.0)),
     }
 }

@@ -79,7 +79,7 @@ fn of_transcript<'a>(file: &Path, args: &CountArgs, counter: &'a Named) -> Resul
         accuracy: accuracy(&*counter.counter),
         messages: breakdown.messages,
         tokens: breakdown.total,
-        tool_definitions: count_tools(&*counter.counter, document.tools()),
+        tool_definitions: count_tools(&*counter.counter, document.tools().iter().map(String::as_str)),
         by_role: breakdown.by_role,
         by_kind: breakdown.by_kind,
         by_tool: breakdown.by_tool,

@@ -6,7 +6,7 @@ use longhaul_transcript::{
     CallKind, ContentHash, MediaKind, Message, Outcome, Part, RawJson, Reasoning, Role, ToolCall, ToolResult,
 };
 
-use super::{Dialect, Payloads, Said, opaque};
+use super::{Dialect, Said, Sources, opaque};
 use crate::{
     edit::{Emptied, Home, Leaf, Located},
     error::Fault,
@@ -251,7 +251,7 @@ pub(super) fn result_content(content: &[Part]) -> String {
     quoted(&texts.collect::<Vec<_>>().join("\n"))
 }
 
-pub(super) fn fresh(message: &Message, payloads: &Payloads<'_>) -> Vec<String> {
+pub(super) fn fresh(message: &Message, sources: &Sources<'_>) -> Vec<String> {
     let mut values: Vec<String> = message.results().map(result).collect();
     let calls: Vec<String> = message.calls().map(call).collect();
     let mut parts = Vec::new();
@@ -264,7 +264,7 @@ pub(super) fn fresh(message: &Message, payloads: &Payloads<'_>) -> Vec<String> {
                 parts.push(format!("{{\"type\":\"text\",\"text\":{}}}", quoted(text)));
                 texts.push(text.as_str());
             }
-            Part::Media(media) => parts.extend(payloads.get(&media.hash).and_then(media_part)),
+            Part::Media(media) => parts.extend(sources.media.get(&media.hash).and_then(media_part)),
             _ => {}
         }
     }

@@ -7,8 +7,8 @@ use longhaul_transcript::ContentHash;
 use super::claude_code::{Kind, Line};
 use crate::{
     Document, WireError,
-    edit::{Edits, delete},
-    json::{Json, Object, quoted},
+    edit::{Edits, remove_field},
+    json::{Json, quoted},
     write::{Emitted, Rendered},
 };
 
@@ -187,7 +187,7 @@ impl<'a> Plan<'a> {
         }
         if matches!(state, Some(State::Message(_))) {
             // The twin of a tool's result, which the model never saw, would contradict a digested one.
-            drop_field(text, &fields, "toolUseResult", &mut edits);
+            remove_field(text, &fields, "toolUseResult", &mut edits);
         }
         edits.apply(text)
     }
@@ -267,9 +267,12 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// Returns an id in the form of a UUID of version 8 (RFC 9562, 5.8), made from a hash and so the same every time.
 fn derived_uuid(fields: &[&[u8]]) -> String {
-    let hash = ContentHash::of_fields(fields.iter().copied());
+    uuid_from(&ContentHash::of_fields(fields.iter().copied()))
+}
+
+/// Returns an id in the form of a UUID of version 8 (RFC 9562, 5.8), made from a hash and so the same every time.
+pub(crate) fn uuid_from(hash: &ContentHash) -> String {
     let mut hex = hash.short(32);
     hex.replace_range(12..13, "8");
     hex.replace_range(16..17, ["8", "9", "a", "b"][usize::from(hash.0[8] >> 4 & 3)]);
@@ -277,11 +280,4 @@ fn derived_uuid(fields: &[&[u8]]) -> String {
         hex.insert(at, '-');
     }
     hex
-}
-
-fn drop_field(text: &str, object: &Object<'_>, key: &str, edits: &mut Edits) {
-    let fields = object.fields();
-    let spans: Vec<_> = fields.iter().map(|(k, v)| k.range_in(text).start..v.range_in(text).end).collect();
-    let keep: Vec<_> = fields.iter().map(|(name, _)| name.text().is_none_or(|name| name != key)).collect();
-    delete(&spans, &keep, edits);
 }

@@ -4,9 +4,13 @@
 //! those of the project's wire format notes (`A-05`, `O-03`, ...).
 
 mod anthropic;
+mod gemini;
 mod openai;
 mod profile;
+mod responses;
 mod session;
+
+use std::fmt;
 
 pub use profile::{IdPattern, Profile, Thinking};
 
@@ -29,6 +33,12 @@ pub struct Violation {
     pub detail: String,
 }
 
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at {}: {}", self.rule, self.path, self.detail)
+    }
+}
+
 /// Checks `history` against the rules of `format`, as far as `profile` does not loosen or tighten them.
 ///
 /// A history may end in the middle of an exchange: calls of its last message that nothing answers yet are no fault.
@@ -46,8 +56,23 @@ pub fn validate(history: &[u8], format: Format, profile: &Profile) -> Result<Vec
             let json = parse(history)?;
             anthropic::check_body(json, &messages(json, &["messages"])?, profile, &mut report);
         }
+        Format::Responses => {
+            let json = parse(history)?;
+            // A bare string is one message of the user.
+            if !json.get("input").is_some_and(Json::is_string) {
+                responses::check_body(json, &messages(json, &["input", "output"])?, profile, &mut report);
+            }
+        }
+        Format::Gemini => {
+            let json = parse(history)?;
+            gemini::check(&messages(json, &["contents"])?, profile, &mut report);
+        }
         Format::ClaudeCode => session::check_claude_code(history, profile, &mut report),
-        other => return Err(WireError::ImportOnly { format: other }),
+        Format::Codex => session::check_codex(history, profile, &mut report),
+        // No provider takes these as they are: what they must be is that they can be read.
+        other => {
+            crate::read(Some(other), history)?;
+        }
     }
     Ok(report.0)
 }

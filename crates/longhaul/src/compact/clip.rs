@@ -75,7 +75,8 @@ fn cut_point(json: &str, start: usize, wanted: usize) -> usize {
         let length = match bytes[at] {
             b'\\' if bytes.get(at + 1) == Some(&b'u') => {
                 let is_high = bytes.get(at + 2..at + 4).is_some_and(|digits| {
-                    digits[0].eq_ignore_ascii_case(&b'd') && matches!(digits[1], b'8' | b'9' | b'a' | b'b' | b'A' | b'B')
+                    digits[0].eq_ignore_ascii_case(&b'd')
+                        && matches!(digits[1], b'8' | b'9' | b'a' | b'b' | b'A' | b'B')
                 });
                 let low_follows = bytes.get(at + 6..at + 8) == Some(b"\\u".as_slice());
                 if is_high && low_follows { 12 } else { 6 }

@@ -6,42 +6,45 @@ use longhaul_extract::{Allowance, digest};
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{CallKind, Entry, Message, Part, Role, Tokens, ToolCall, ToolResult};
 
-use super::{KeepReasoning, Kept, clip::{clip_arguments, clip_text}};
+use super::{
+    KeepReasoning, Kept,
+    clip::{clip_arguments, clip_text},
+};
 
 /// How much each piece of a message may cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Caps {
+pub(crate) struct Caps {
     /// For each tool result; `None` keeps them whole.
-    pub(super) result: Option<Tokens>,
+    pub(crate) result: Option<Tokens>,
     /// For each text of a user or assistant; `None` keeps them whole.
-    pub(super) text: Option<Tokens>,
+    pub(crate) text: Option<Tokens>,
 }
 
 impl Caps {
     /// Everything stays whole.
-    pub(super) const NONE: Caps = Caps { result: None, text: None };
+    pub(crate) const NONE: Caps = Caps { result: None, text: None };
 
     /// Results and arguments get at most `tokens` each, texts stay whole.
-    pub(super) fn results(tokens: u64) -> Caps {
+    pub(crate) fn results(tokens: u64) -> Caps {
         Caps { result: Some(Tokens(tokens)), text: None }
     }
 
     /// Everything gets at most `tokens` each.
-    pub(super) fn all(tokens: u64) -> Caps {
+    pub(crate) fn all(tokens: u64) -> Caps {
         Caps { result: Some(Tokens(tokens)), text: Some(Tokens(tokens)) }
     }
 }
 
 /// Shortens the messages of one unit. Holds the calls of the unit, so that a result is digested knowing what was asked.
 #[derive(Debug)]
-pub(super) struct Shortener<'a> {
+pub(crate) struct Shortener<'a> {
     counter: &'a dyn TokenCounter,
     reasoning: KeepReasoning,
     calls: HashMap<&'a str, &'a ToolCall>,
 }
 
 impl<'a> Shortener<'a> {
-    pub(super) fn new(
+    pub(crate) fn new(
         entries: &'a [Entry],
         counter: &'a dyn TokenCounter,
         reasoning: KeepReasoning,
@@ -51,7 +54,7 @@ impl<'a> Shortener<'a> {
     }
 
     /// Returns the messages of `entries` within `caps`, without those that have nothing left to say.
-    pub(super) fn shorten_all(&self, entries: &[Entry], caps: Caps) -> Vec<Kept> {
+    pub(crate) fn shorten_all(&self, entries: &[Entry], caps: Caps) -> Vec<Kept> {
         let kept = entries.iter().map(|entry| self.shorten(entry, caps));
         kept.filter(|kept| !kept.message.parts.is_empty()).collect()
     }
@@ -107,10 +110,14 @@ impl<'a> Shortener<'a> {
         let limit = (cap.0 as usize * 3).max(12);
         let arguments = match call.kind {
             CallKind::Function => clip_arguments(&call.arguments.0, limit),
-            CallKind::Custom => Some(clip_text(&call.arguments.0, limit)).filter(|text| *text != call.arguments.0),
+            CallKind::Custom => {
+                Some(clip_text(&call.arguments.0, limit)).filter(|text| *text != call.arguments.0)
+            }
         };
         match arguments {
-            Some(arguments) => ToolCall { arguments: longhaul_transcript::RawJson(arguments), ..call.clone() },
+            Some(arguments) => {
+                ToolCall { arguments: longhaul_transcript::RawJson(arguments), ..call.clone() }
+            }
             None => call.clone(),
         }
     }
@@ -134,7 +141,11 @@ impl<'a> Shortener<'a> {
             text = "…".into();
         }
         let digested = ToolResult { content: vec![Part::Text(text)], ..result.clone() };
-        if self.counter.count_part(&Part::ToolResult(digested.clone())) < cost { digested } else { result.clone() }
+        if self.counter.count_part(&Part::ToolResult(digested.clone())) < cost {
+            digested
+        } else {
+            result.clone()
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use longhaul_transcript::{
 };
 
 use super::{
-    CompactSettings, Kept,
+    CompactSettings, Kept, share,
     tail::{self, Place, Room, Tail},
 };
 
@@ -92,20 +92,40 @@ impl Source<'_> {
     }
 }
 
-/// Decides what stays of `source` under `settings`, with `tail_room` tokens for the tail, or the share of the budget
-/// that serves recall best where that is `None`.
+/// Decides what stays of `source` under `settings`. The tail gets the share of the budget that serves recall best.
 ///
 /// # Errors
 /// When the budget is below the floor, or nothing can be summarized.
-pub fn plan(
+pub fn plan(source: &Source<'_>, settings: &CompactSettings) -> Result<CompactionPlan, CompactError> {
+    plan_with(source, settings, Spread::default())
+}
+
+/// How generous a plan is to the tail.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Spread {
+    /// Tokens for the tail; `None` is the share of the budget that serves recall best.
+    pub(super) tail: Option<Tokens>,
+    /// What an older tool result may cost.
+    pub(super) older_result: Tokens,
+}
+
+impl Default for Spread {
+    fn default() -> Spread {
+        Spread { tail: None, older_result: tail::OLDER_RESULT }
+    }
+}
+
+/// Decides what stays, with `spread` for the tail.
+pub(super) fn plan_with(
     source: &Source<'_>,
     settings: &CompactSettings,
-    tail_room: Option<Tokens>,
+    spread: Spread,
 ) -> Result<CompactionPlan, CompactError> {
     let head_len = source.head_len();
     let places = places(source.entries, head_len);
     let open = places.last().filter(|place| place.unit.is_open());
-    let of = |range: std::ops::Range<usize>| source.costs.get(range).unwrap_or_default().iter().copied().sum();
+    let of =
+        |range: std::ops::Range<usize>| source.costs.get(range).unwrap_or_default().iter().copied().sum();
     let system: Tokens = of(0..head_len);
     let open_cost: Tokens = open.map_or(Tokens::ZERO, |place| of(place.range.clone()));
     let floor = system + open_cost + FLOOR_EXTRA;
@@ -117,26 +137,26 @@ pub fn plan(
     }
     let available = settings.budget - system - open_cost - source.counter.framing().per_reply;
     let most = available - SUMMARY_MIN;
-    let wanted = tail_room.unwrap_or_else(|| default_tail_room(source, settings, available)).min(most);
-    let tail = tail::choose(source, settings, &places, Room { wanted, most });
+    let wanted = spread.tail.unwrap_or_else(|| default_tail_room(settings, available)).min(most);
+    let tail =
+        tail::choose(source, settings, &places, Room { wanted, most, older_result: spread.older_result });
     Ok(finish(source, settings, head_len, tail, system + open_cost))
 }
 
 fn places(entries: &[Entry], head_len: usize) -> Vec<Place<'_>> {
+    let mut places = Vec::new();
     let mut start = head_len;
-    let units = Units::new(entries.get(head_len..).unwrap_or_default());
-    let place = |unit: longhaul_transcript::Unit<'_>| {
+    for unit in Units::new(entries.get(head_len..).unwrap_or_default()) {
         let range = start..start + unit.entries.len();
         start = range.end;
-        (unit, range)
-    };
-    // `map` with a running start: units partition the entries in order.
-    units.map(place).map(|(unit, range)| Place { unit, range }).collect()
+        places.push(Place { unit, range });
+    }
+    places
 }
 
 /// Returns the tokens that the tail gets when nobody says otherwise.
-fn default_tail_room(source: &Source<'_>, settings: &CompactSettings, available: Tokens) -> Tokens {
-    let share = longhaul_summarize::rules::tail_share(available, source.index);
+fn default_tail_room(settings: &CompactSettings, available: Tokens) -> Tokens {
+    let share = share::tail(available);
     let room = available.scaled(share);
     match settings.max_summary_tokens {
         Some(cap) => room.max(available - cap - SUMMARY_MIN),
@@ -200,7 +220,7 @@ fn placeholder(settings: &CompactSettings, covered: usize, depth: u32) -> longha
 /// Returns the header over a summary of `covered` messages.
 pub(super) fn header(settings: &CompactSettings, covered: usize) -> String {
     match &settings.header {
-        Some(header) => header.replace("{n}", &covered.to_string()),
+        Some(header) => header.replace("{messages}", &covered.to_string()),
         None => SummaryRecord::default_header(covered),
     }
 }

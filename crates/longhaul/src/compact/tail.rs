@@ -4,7 +4,11 @@ use std::ops::Range;
 
 use longhaul_transcript::{Entry, Message, Tokens, Unit, UnitState};
 
-use super::{CompactSettings, Kept, digest::{Caps, Shortener}, plan::Source};
+use super::{
+    CompactSettings, Kept,
+    digest::{Caps, Shortener},
+    plan::Source,
+};
 
 /// The messages that stay after the summary.
 #[derive(Clone, Debug, Default)]
@@ -24,9 +28,9 @@ pub(super) struct Place<'a> {
     pub(super) range: Range<usize>,
 }
 
-/// Tool outputs older than the last exchange are cut to this many tokens, as the best windows of
-/// `docs/recall.md` do (`clip200`).
-const OLDER_RESULT: u64 = 200;
+/// Tool outputs older than the last exchange are cut to this many tokens unless there is room to spare, as the best
+/// windows of `docs/recall.md` do (`clip200`).
+pub(super) const OLDER_RESULT: Tokens = Tokens(200);
 
 /// The last user message is cut when it would take more of the tail than this.
 const REQUEST_SHARE: f64 = 0.35;
@@ -35,7 +39,7 @@ const REQUEST_SHARE: f64 = 0.35;
 const EXCHANGE_SHARE: f64 = 0.6;
 
 /// What the last finished exchange and the last user message may be cut down to, step by step.
-const STEPS: [u64; 8] = [1600, 800, 400, 200, 100, 50, 25, 8];
+const STEPS: [u64; 12] = [25_600, 12_800, 6_400, 3_200, 1_600, 800, 400, 200, 100, 50, 25, 8];
 
 /// How much the tail may cost.
 #[derive(Clone, Copy, Debug)]
@@ -44,13 +48,20 @@ pub(super) struct Room {
     pub(super) wanted: Tokens,
     /// What it may cost where the last exchange and the last user message need more, in their smallest form.
     pub(super) most: Tokens,
+    /// What a tool result older than the last exchange may cost; longer ones are digested.
+    pub(super) older_result: Tokens,
 }
 
 /// Chooses the tail of `places` (all units after the system prompt, oldest first) that fits `room`.
 ///
 /// An open exchange stays whole and is not counted against `room`. The last finished exchange and the last user
 /// message come next, cut down as far as they must be; then whatever fits, newest first.
-pub(super) fn choose(source: &Source<'_>, settings: &CompactSettings, places: &[Place<'_>], room: Room) -> Tail {
+pub(super) fn choose(
+    source: &Source<'_>,
+    settings: &CompactSettings,
+    places: &[Place<'_>],
+    room: Room,
+) -> Tail {
     let end = source.entries.len();
     let open = places.last().filter(|place| place.unit.is_open());
     let closed = &places[..places.len() - usize::from(open.is_some())];
@@ -68,7 +79,9 @@ pub(super) fn choose(source: &Source<'_>, settings: &CompactSettings, places: &[
                 Some(request) => chooser.put(request.clone()),
                 None => false,
             },
-            (UnitState::Closed, false) if is_exchange && exchanges == 0 => chooser.must_keep(place, EXCHANGE_SHARE).is_some_and(|kept| chooser.put(kept)),
+            (UnitState::Closed, false) if is_exchange && exchanges == 0 => {
+                chooser.must_keep(place, EXCHANGE_SHARE).is_some_and(|kept| chooser.put(kept))
+            }
             (UnitState::Closed, false) => chooser.older(place),
             // A call that never got its result cannot stay as it is; its facts are in the summary.
             _ => true,
@@ -152,15 +165,12 @@ impl Chooser<'_> {
         let wanted = self.settings.keep_recent.is_some_and(|count| self.taken() < count);
         let fits = match wanted {
             true => self.cut_down(place, self.left()),
-            false => Some(self.shortened(place, Caps::results(self.older_cap()))).filter(|(_, t)| *t <= self.left()),
+            false => Some(self.shortened(place, Caps::results(self.room.older_result.0)))
+                .filter(|(_, t)| *t <= self.left()),
         };
         let Some((kept, tokens)) = fits else { return false };
         self.tokens += tokens;
         self.put(kept)
-    }
-
-    fn older_cap(&self) -> u64 {
-        OLDER_RESULT.max(self.room.wanted.0 / 24)
     }
 
     fn taken(&self) -> usize {

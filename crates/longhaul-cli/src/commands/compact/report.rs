@@ -2,12 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::Result;
 use longhaul::{
-    Breakdown,
-    compact::Compacted,
+    Breakdown, CompactedDocument,
     transcript::{SummaryMode, SummaryRecord, Survival, Tokens},
-    wire::{self, Document, Format, Profile},
+    wire::Document,
 };
 use serde::{Serialize, Serializer};
 
@@ -44,14 +42,6 @@ pub(crate) struct Report {
 /// Whether the history is valid for its format: `true`, or the list of violations.
 #[derive(Debug, Default)]
 pub(crate) struct Valid(pub(crate) Vec<String>);
-
-impl Valid {
-    /// Validates `history`.
-    pub(crate) fn check(history: &[u8], format: Format) -> Result<Valid> {
-        let violations = wire::validate(history, format, &Profile::default())?;
-        Ok(Valid(violations.iter().map(ToString::to_string).collect()))
-    }
-}
 
 impl Serialize for Valid {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -90,9 +80,10 @@ impl Report {
     }
 
     /// Fills in what a compaction did.
-    pub(crate) fn fill(&mut self, compacted: &Compacted, after: Tokens, breakdown: &Breakdown) {
+    pub(crate) fn fill(&mut self, done: &CompactedDocument) {
+        let compacted = &done.compacted;
         let (record, outcome) = (&compacted.record, &compacted.outcome);
-        self.tokens_after = after;
+        self.tokens_after = done.tokens_after;
         self.messages_after = compacted.head.len() + 1 + compacted.tail.len();
         self.summary_tokens = record.tokens;
         self.summarized = outcome.summarized;
@@ -101,9 +92,10 @@ impl Report {
         self.kept_verbatim = outcome.kept_verbatim;
         self.depth = record.depth;
         self.mode = record.mode;
+        self.valid = Valid(done.inherited.iter().map(ToString::to_string).collect());
         self.survival = record.survival.clone();
         self.decision =
-            format!("compacted: {} tokens are over the budget of {}", breakdown.total, self.budget);
+            format!("compacted: {} tokens are over the budget of {}", self.tokens_before, self.budget);
         self.summary = Some(record.clone());
     }
 
