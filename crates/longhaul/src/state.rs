@@ -14,7 +14,8 @@ use longhaul_extract::FactIndex;
 use longhaul_redact::Redactor;
 use longhaul_tokens::{ContextWindow, Ledger, TokenCounter};
 use longhaul_transcript::{
-    Entry, Message, MessageId, RedactionCount, SessionId, Span, SummaryRecord, Tokens, Transcript, Usage,
+    Entry, Message, MessageId, Redacted, RedactionCount, SessionId, Span, SummaryRecord, Tokens, Transcript,
+    Usage,
 };
 
 use serde::{Deserialize, Serialize};
@@ -347,6 +348,20 @@ impl ContextState {
         if let Some(entry) = self.transcript.entries().last() {
             let entry = self.clean_entry(entry);
             Arc::make_mut(&mut self.index).push(&entry);
+        }
+    }
+
+    /// Returns the messages from `start` on without their secrets, as a store takes them.
+    pub(crate) fn redacted_from(&self, start: u64) -> Vec<Redacted<Message>> {
+        let clean = |entry: &Entry| Redacted::assume((*self.clean_entry(entry).message).clone());
+        self.entries_from(start).iter().map(clean).collect()
+    }
+
+    /// Returns `record` without secrets, which a model may have put there against all rules.
+    pub(crate) fn redacted_record(&self, record: &SummaryRecord) -> Redacted<SummaryRecord> {
+        match &self.redactor {
+            Some(redactor) => redactor.redact_record(record).0,
+            None => Redacted::assume(record.clone()),
         }
     }
 

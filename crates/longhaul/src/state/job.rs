@@ -6,7 +6,7 @@ use longhaul_extract::FactIndex;
 use longhaul_summarize::{Draft, SummaryRequest, rules::RulesOptions};
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{
-    Entry, Message, MessageId, RedactionCount, Role, SessionId, Span, SummaryRecord, Tokens,
+    Entry, Message, MessageId, RedactionCount, Role, SessionId, Span, SummaryId, SummaryRecord, Tokens,
 };
 
 use super::{ContextState, FLOOR_EXTRA, Shown};
@@ -36,6 +36,8 @@ pub struct Job {
     index: Arc<FactIndex>,
     counter: Arc<dyn TokenCounter>,
     previous: Option<Arc<SummaryRecord>>,
+    /// The latest summary in the view, also where the new one does not build on it.
+    head: Option<SummaryId>,
     settings: CompactSettings,
     plan: CompactionPlan,
     redactions: Vec<RedactionCount>,
@@ -111,6 +113,7 @@ impl ContextState {
             index: Arc::clone(&self.index),
             counter: Arc::clone(&self.counter),
             redactions: self.redactions_from(start),
+            head: self.summary().map(|record| record.id.clone()),
             entries,
             costs,
             previous,
@@ -253,13 +256,40 @@ impl Job {
         self.request().depth
     }
 
+    /// Returns what the messages to summarize cost.
+    pub fn span_tokens(&self) -> Tokens {
+        let request = self.request();
+        let first = self.start;
+        let cost =
+            |entry: &Entry| self.costs.get((entry.id.ordinal - first) as usize).copied().unwrap_or_default();
+        request.entries.iter().map(cost).sum()
+    }
+
     /// Returns the number of messages that the view will no longer carry verbatim.
     pub fn covered(&self) -> usize {
         self.plan.covered()
     }
 
     fn finished(self, mut compacted: Compacted) -> Finished {
-        compacted.record.redactions.clone_from(&self.redactions);
+        let record = &mut compacted.record;
+        record.redactions.clone_from(&self.redactions);
+        if let Some(previous) = &self.previous {
+            // Only the newest messages were read again; the summary stands for what the one before stood for as well.
+            record.covers.start = record.covers.start.min(previous.covers.start);
+        }
+        if record.parent != self.head {
+            // A rebuilt or appended summary does not build on the one before it, but it comes after it in the chain.
+            record.parent.clone_from(&self.head);
+            record.id = SummaryRecord::derive_id(
+                &self.session,
+                record.parent.as_ref(),
+                &record.covered,
+                record.mode,
+                &record.model,
+                &record.made_with,
+                &record.text,
+            );
+        }
         Finished { job: self, compacted }
     }
 

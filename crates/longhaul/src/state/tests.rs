@@ -75,7 +75,7 @@ fn the_next_compaction_folds_the_summary_and_goes_one_deeper() {
     assert!(second.covers.end > first.covers.end);
     assert_eq!(state.view().summaries().count(), 1);
     let third = compact_again(&mut state);
-    assert_eq!((third.depth, third.parent.is_none()), (0, true), "rebuilt from the originals");
+    assert_eq!((third.depth, &third.parent), (0, &Some(second.id.clone())), "rebuilt, and next in the chain");
 }
 
 fn compact_again(state: &mut ContextState) -> Arc<SummaryRecord> {
