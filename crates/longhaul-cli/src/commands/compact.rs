@@ -34,8 +34,8 @@ pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
     let target = Target::new(args.output.as_deref(), args.force);
     target.check()?;
     let config = settings::load(&args.settings)?.config;
-    let counter = counter::choose(&args.counter)?;
     let document = converted(input::document(&args.file, args.from.from.0)?, args)?;
+    let counter = counter::choose(&args.counter)?;
     input::warn_of_problems(&args.file, &document);
     let breakdown = Breakdown::of(document.transcript().entries(), &*counter.counter);
     let budget = budget(args, &config, &counter, &document)?;
@@ -70,7 +70,11 @@ fn converted(document: Document, args: &CompactArgs) -> Result<Document> {
     let Some(to) = args.to.and_then(|to| to.0).filter(|to| *to != document.format()) else {
         return Ok(document);
     };
-    bail!(Impossible(format!("histories cannot be converted to {} yet", to.name())))
+    let conversion = wire::convert(&document, to).map_err(|error| Impossible(error.to_string()))?;
+    for loss in &conversion.losses {
+        eprintln!("longhaul: {} to {}: {loss}", document.format().name(), to.name());
+    }
+    Ok(conversion.document)
 }
 
 /// Returns what the whole history may cost.
