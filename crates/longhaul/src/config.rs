@@ -150,7 +150,8 @@ pub struct Config {
     /// Unit: none. `rebuild` reads all originals again, once.
     pub on_max_depth: OnMaxDepth,
 
-    /// Whether one summary grows (`fold`) or each covers its own range (`append`).
+    /// Whether one summary is made anew each time (`fold`), each covers its own range (`append`), or updates are appended
+    /// to one text (`running`).
     ///
     /// Unit: none. `append` costs more tokens with every compaction.
     pub chaining: Chaining,

@@ -33,4 +33,6 @@ pub use event::{Event, EventKind, Finish, Observer};
 pub use manager::{Background, Builder, ContextManager, Error, ResumeError};
 pub use policy::{Decision, Hold, Reason};
 pub use preset::{ParsePresetError, Preset};
-pub use state::{ContextState, Finished, Job, Rewrite, RewriteError, Sent, Shown, UsageVerdict, View};
+pub use state::{
+    ContextState, Finished, Job, Rewrite, RewriteError, Sent, Shown, Status, UsageVerdict, View,
+};

@@ -3,7 +3,9 @@
 mod exchange;
 mod job;
 mod rewrite;
+mod running;
 mod soft;
+mod status;
 #[cfg(test)]
 mod tests;
 mod view;
@@ -22,11 +24,12 @@ use serde::{Deserialize, Serialize};
 
 pub use job::{Finished, Job};
 pub use rewrite::{Rewrite, RewriteError};
+pub use status::Status;
 pub use view::{Sent, Shown, View};
 
 use self::{exchange::Exchange, rewrite::Snapshot};
 use crate::{
-    config::{Config, Limits, SoftAction},
+    config::{Chaining, Config, Limits, SoftAction},
     policy::{self, Decision, Measurement, PolicyState},
 };
 
@@ -331,8 +334,8 @@ impl ContextState {
 
     fn next_depth(&self) -> u32 {
         match self.config.chaining {
-            crate::config::Chaining::Fold => self.summary().map_or(0, |record| record.depth + 1),
-            crate::config::Chaining::Append => 0,
+            Chaining::Fold | Chaining::Running => self.summary().map_or(0, |record| record.depth + 1),
+            Chaining::Append => 0,
         }
     }
 

@@ -93,8 +93,12 @@ impl ContextState {
             return Err(RewriteError::Stale);
         }
         let mut shown: Vec<Shown> = Vec::new();
-        if self.config.chaining == Chaining::Append && !job.action.is_rebuild() && job.start > 0 {
-            shown.extend_from_slice(&self.shown[..self.shown_before(job.start)]);
+        if self.config.chaining != Chaining::Fold && !job.action.is_rebuild() && job.start > 0 {
+            let before = &self.shown[..self.shown_before(job.start)];
+            let stays = |shown: &&Shown| {
+                self.config.chaining == Chaining::Append || !matches!(shown, Shown::Summary { .. })
+            };
+            shown.extend(before.iter().filter(stays).cloned());
         } else if self.config.preserve_system {
             shown.extend(self.shown.iter().take_while(|shown| shown.is_head()).cloned());
         }
@@ -123,7 +127,7 @@ impl ContextState {
     /// conversation's messages first. `chain` is oldest first, as a store returns it.
     pub fn resume(&mut self, chain: Vec<SummaryRecord>) {
         let skipped = match self.config.chaining {
-            Chaining::Fold => chain.len().saturating_sub(1),
+            Chaining::Fold | Chaining::Running => chain.len().saturating_sub(1),
             Chaining::Append => 0,
         };
         let records: Vec<SummaryRecord> = chain.into_iter().skip(skipped).collect();

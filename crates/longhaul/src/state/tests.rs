@@ -104,6 +104,32 @@ fn appended_summaries_each_cover_their_own_messages() {
 }
 
 #[test]
+fn a_running_summary_grows_by_updates_and_stays_one() {
+    let config = Config { chaining: crate::config::Chaining::Running, ..Config::default() };
+    let mut state = state(12_000, config);
+    for round in 0..2 {
+        for nth in 0..20 {
+            let plan =
+                format!("Step {round}.{nth} touches module_{round}_{nth}.rs and table_{round}_{nth}. ")
+                    .repeat(24);
+            state.push(Message::user(format!("Plan step {round}.{nth}")));
+            state.push(Message::assistant(plan));
+        }
+        compact(&mut state, Action::Summarize { rebuild: false });
+    }
+    assert_eq!(state.view().summaries().count(), 1);
+    let record = state.summary().unwrap();
+    assert_eq!((record.depth, state.status(None).summary_count), (1, 2));
+    assert!(
+        record.text.contains("[Update 2]") || record.text.starts_with("[Condensed history]"),
+        "{}",
+        record.text
+    );
+    assert_eq!(record.covers.start, 0);
+    assert!(state.tokens() <= state.limits().target);
+}
+
+#[test]
 fn digesting_keeps_every_message_and_the_tail_verbatim() {
     let mut state = state(8_000, Config::default());
     full(&mut state, 8, 700);
