@@ -30,7 +30,9 @@ mod state;
 
 pub use config::Config;
 pub use event::{Event, EventKind, Finish, Observer};
-pub use manager::{Background, Builder, ContextManager, Error};
+pub use manager::{Background, Builder, ContextManager, Error, ResumeError};
 pub use policy::{Decision, Hold, Reason};
 pub use preset::{ParsePresetError, Preset};
-pub use state::{ContextState, Finished, Job, Rewrite, RewriteError, Sent, Shown, UsageVerdict, View};
+pub use state::{
+    ContextState, Finished, Job, Rewrite, RewriteError, Sent, Shown, Status, UsageVerdict, View,
+};
