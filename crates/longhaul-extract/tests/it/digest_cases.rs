@@ -30,26 +30,26 @@ fn folder() -> PathBuf {
 
 fn cases() -> Vec<Case> {
     let mut paths: Vec<PathBuf> = fs::read_dir(folder())
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
+        .expect("the cases are there")
+        .map(|entry| entry.expect("is readable").path())
         .filter(|p| p.extension().is_some_and(|e| e == "in"))
         .collect();
     paths.sort();
-    paths.iter().map(|path| read(path)).collect()
+    paths.iter().map(read).collect()
 }
 
 fn read(path: &PathBuf) -> Case {
-    let file = fs::read_to_string(path).unwrap();
-    let (head, text) = file.split_once("---\n").unwrap();
+    let file = fs::read_to_string(path).expect("is UTF-8");
+    let (head, text) = file.split_once("---\n").expect("has a head");
     let mut case = Case {
-        name: path.file_stem().unwrap().to_str().unwrap().to_owned(),
+        name: path.file_stem().and_then(|stem| stem.to_str()).expect("has a plain name").to_owned(),
         call: ToolCall::function("c1", "", "{}"),
         outcome: Outcome::Unstated,
         keep: Vec::new(),
         text: text.to_owned(),
     };
     for line in head.lines() {
-        let (key, value) = line.split_once(": ").unwrap();
+        let (key, value) = line.split_once(": ").expect("is `key: value`");
         match key {
             "tool" => case.call.name = value.to_owned(),
             "args" => case.call.arguments.0 = value.to_owned(),
@@ -57,7 +57,7 @@ fn read(path: &PathBuf) -> Case {
             "outcome" if value == "succeeded" => case.outcome = Outcome::Succeeded,
             "outcome" => assert_eq!(value, "unstated"),
             "keep" => case.keep.push(value.to_owned()),
-            other => panic!("{}: no such header: {other}", case.name),
+            other => assert!(other.is_empty(), "{}: no such header: {other}", case.name),
         }
     }
     for kept in &case.keep {
