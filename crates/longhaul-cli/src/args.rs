@@ -70,6 +70,14 @@ pub(crate) struct ConfigArgs {
     pub(crate) json: bool,
 }
 
+/// Where originals and summaries are kept
+#[derive(Clone, Debug, Default, ClapArgs)]
+pub(crate) struct StoreArgs {
+    /// The store: a file [default: longhaul/store.db in the user's data directory]
+    #[arg(long, value_name = "PATH", env = "LONGHAUL_STORE")]
+    pub(crate) store: Option<PathBuf>,
+}
+
 #[derive(Debug, ClapArgs)]
 pub(crate) struct CountArgs {
     /// The transcripts; `-` is stdin
@@ -160,6 +168,17 @@ pub(crate) struct CompactArgs {
     /// What you are about to do: the summary looks ahead to it
     #[arg(long, value_name = "TEXT")]
     pub(crate) goal: Option<String>,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    /// Keep nothing: no original and no summary is recorded
+    #[arg(long)]
+    pub(crate) no_store: bool,
+    /// Give the session this name in the store
+    #[arg(long, value_name = "NAME")]
+    pub(crate) session: Option<String>,
+    /// Do not look for secrets before anything is summarized or recorded
+    #[arg(long)]
+    pub(crate) no_redact: bool,
     /// Say what would be done, and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,

@@ -10,6 +10,7 @@ mod input;
 mod output;
 mod paint;
 mod settings;
+mod store;
 mod window;
 
 use std::process::ExitCode;

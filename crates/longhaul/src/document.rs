@@ -1,9 +1,12 @@
 //! Compacting a file: a document in, bytes out that are valid, within the budget and never larger.
 
+use std::{collections::BTreeMap, sync::Arc};
+
 use longhaul_extract::FactIndex;
+use longhaul_redact::Redactor;
 use longhaul_summarize::rules::RulesOptions;
 use longhaul_tokens::TokenCounter;
-use longhaul_transcript::{Item, SessionId, Tokens};
+use longhaul_transcript::{Entry, Item, Message, Redacted, RedactionCount, SessionId, Tokens};
 use longhaul_wire::{self as wire, Document, Format, Profile, Violation, WireError};
 
 use crate::{
@@ -22,6 +25,40 @@ pub struct CompactedDocument {
     pub tokens_after: Tokens,
     /// Rules that the history breaks because its source broke them already.
     pub inherited: Vec<Violation>,
+}
+
+/// A document as a summarizer and a store may see it: with placeholders in place of secrets.
+#[derive(Clone, Debug)]
+pub struct CleanDocument {
+    entries: Vec<Entry>,
+    /// How many secrets of each kind were replaced.
+    pub redactions: Vec<RedactionCount>,
+}
+
+impl CleanDocument {
+    /// Looks for secrets in every message of `document`; with no redactor, takes the caller's word that there is none.
+    pub fn new(document: &Document, redactor: Option<&Redactor>) -> CleanDocument {
+        let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+        let mut clean = |entry: &Entry| {
+            let Some(redactor) = redactor else { return entry.clone() };
+            let (message, redactions) = redactor.redact_message(&entry.message);
+            if redactions.is_empty() {
+                return entry.clone();
+            }
+            for redaction in redactions {
+                *counts.entry(redaction.rule).or_default() += redaction.count;
+            }
+            Entry { message: Arc::new(message.into_inner()), ..entry.clone() }
+        };
+        let entries = document.transcript().entries().iter().map(&mut clean).collect();
+        let count = |(rule, count)| RedactionCount { rule, count };
+        CleanDocument { entries, redactions: counts.into_iter().map(count).collect() }
+    }
+
+    /// Returns the messages, for a store.
+    pub fn messages(&self) -> Vec<Redacted<Message>> {
+        self.entries.iter().map(|entry| Redacted::assume((*entry.message).clone())).collect()
+    }
 }
 
 /// A document could not be compacted. Nothing was written.
@@ -61,12 +98,15 @@ const ATTEMPTS: usize = 5;
 
 /// Compacts `document` by rule so that the written history costs at most `settings.budget`.
 ///
-/// The history is written, read back, counted and validated before it is returned.
+/// The summary and the digests are made from `clean`, so that no secret gets into them; a message that stays verbatim
+/// is the user's own and stays as it is. The history is written, read back, counted and validated before it is
+/// returned.
 ///
 /// # Errors
 /// When the format is import-only, the budget is below the floor, or the result would not be valid or would not fit.
 pub fn compact_document(
     document: &Document,
+    clean: &CleanDocument,
     breakdown: &Breakdown,
     counter: &dyn TokenCounter,
     settings: &CompactSettings,
@@ -76,7 +116,7 @@ pub fn compact_document(
     if format.is_import_only() {
         return Err(DocumentError::ImportOnly { format });
     }
-    let entries = document.transcript().entries();
+    let entries = &clean.entries;
     let mut index = FactIndex::new();
     entries.iter().for_each(|entry| index.push(entry));
     let session = session_of(document);
@@ -93,7 +133,9 @@ pub fn compact_document(
     let mut settings = settings.clone();
     let mut tokens = breakdown.total;
     for _ in 0..ATTEMPTS {
-        let compacted = compact::compact(&source, &settings, options)?;
+        let mut compacted = compact::compact(&source, &settings, options)?;
+        verbatim_again(document, &mut compacted);
+        compacted.record.redactions.clone_from(&clean.redactions);
         let bytes = written(document, &compacted)?;
         tokens = recount(&bytes, format, counter)?;
         if tokens <= budget {
@@ -116,6 +158,16 @@ pub fn keep_reasoning(format: Format) -> KeepReasoning {
     match format {
         Format::OpenAi | Format::Gemini | Format::Chat | Format::Longhaul => KeepReasoning::Keep,
         _ => KeepReasoning::Strip,
+    }
+}
+
+/// Puts the user's own words back where a message stays verbatim.
+fn verbatim_again(document: &Document, compacted: &mut Compacted) {
+    let originals = document.transcript().entries();
+    for kept in compacted.head.iter_mut().chain(&mut compacted.tail).filter(|kept| !kept.digested) {
+        if let Some(original) = originals.get(kept.id.ordinal as usize) {
+            kept.message = Arc::clone(&original.message);
+        }
     }
 }
 
