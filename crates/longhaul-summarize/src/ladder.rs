@@ -318,7 +318,10 @@ impl Summarizer for Ladder {
             repairs.extend(struck.iter().map(ToString::to_string));
             let composed = match checked.narrative.is_empty() && checked.decisions.is_empty() {
                 true => None,
-                false => compose::compose(self.options.mode, checked, &*self.rules, &request).await,
+                false => {
+                    compose::compose(self.options.mode, checked, &*self.rules, ledger.constraints, &request)
+                        .await
+                }
             };
             let Some(Composed { summary, text, tokens }) = composed else {
                 run.note(model, InvalidAnswer::Unsupported.to_string(), String::new(), since);
