@@ -64,6 +64,11 @@ fn write_tables(packed: &[u8], whole: u32, out: &Path, name: &str) -> Result<(),
             wide.push(wide_key(u128::from_le_bytes(bytes), token.len()));
         }
     }
+    let mut filter = vec![0u64; 1 << (FILTER_BITS - 6)];
+    for pair in &pairs {
+        let (word, bit) = filter_bit(mix(pair >> ID_BITS));
+        filter[word] |= 1 << bit;
+    }
     // Pairs are mostly asked for in vain, so their lines have room; the others mostly with success, so theirs are full.
     let pairs = table::<u64, NARROW>(&pairs, 68, |slot, lines| home(slot >> ID_BITS, lines));
     let narrow = table::<u64, NARROW>(&narrow, 80, home);
@@ -80,6 +85,7 @@ fn write_tables(packed: &[u8], whole: u32, out: &Path, name: &str) -> Result<(),
             bytes
         })
     };
+    write("filter", narrow_bytes(filter).collect())?;
     write("pairs", narrow_bytes(pairs).collect())?;
     write("narrow", narrow_bytes(narrow).collect())?;
     write(

@@ -1,6 +1,6 @@
 //! Counting a text that grows.
 
-use super::{Bpe, scan};
+use super::Bpe;
 
 /// Counts a text that arrives in pieces, such as an answer that is being streamed: each addition costs its own bytes.
 ///
@@ -48,17 +48,11 @@ impl AppendCounter {
     }
 
     fn settle(&mut self) {
-        let (_, grammar) = self.bpe.parts();
-        let bytes = self.open.as_bytes();
-        // The edge before the last piece but one that ends well before the end. A piece is decided by itself and what
-        // follows it directly; blanks reach furthest, so an edge must not lie in or behind blanks that touch the end.
+        // A piece is decided by itself and what follows it closely. Blanks reach furthest, so those at the end, which may
+        // go on, are left out, and so is what might be half a contraction.
         let solid = self.open.trim_end().len().saturating_sub(HORIZON);
-        let (mut at, mut edge) = (0, 0);
-        while at < solid {
-            edge = at;
-            at = scan::piece_end(grammar, bytes, at);
-        }
-        self.settled += self.bpe.count(&self.open[..edge]);
+        let (edge, tokens) = self.bpe.count_before(&self.open, solid);
+        self.settled += tokens;
         self.open.drain(..edge);
         self.seen = self.open.len();
     }

@@ -64,7 +64,7 @@ impl Cache {
 
 #[inline(always)]
 fn short_place(key: u128) -> usize {
-    layout::home_wide(key, SHORT_PLACES)
+    (layout::mix_wide(key) >> (64 - SHORT_PLACES.ilog2())) as usize
 }
 
 fn long_place(piece: &[u8]) -> usize {

@@ -14,13 +14,13 @@ use super::{
 };
 
 /// The longest text that is merged at once. Longer ones go through [`long`].
-pub(super) const WINDOW: usize = 128;
+pub(super) const WINDOW: usize = 96;
 
 /// Windows grow up to this where a longer look is needed; beyond it, what is left is merged with a heap.
 const MAX_WINDOW: usize = 2048;
 
 /// Bytes at the end of a window that are expected to come out differently when more follows.
-const DOUBTFUL: usize = 24;
+const DOUBTFUL: usize = 16;
 
 /// Room for merging, kept between calls.
 #[derive(Debug, Default)]
@@ -54,6 +54,9 @@ const INDEX_BITS: u32 = 14;
 impl Scratch {
     /// Returns the number of tokens in `piece`.
     pub(super) fn count(&mut self, vocab: &Vocab, piece: &[u8]) -> usize {
+        if piece.len() <= SHORT {
+            return simd::compiled_for_machine(CountShort { vocab, piece });
+        }
         if piece.len() <= WINDOW {
             return simd::compiled_for_machine(Merge { scratch: self, vocab, piece });
         }
@@ -65,7 +68,7 @@ impl Scratch {
     /// Appends the tokens of `piece` to `ids`.
     pub(super) fn encode(&mut self, vocab: &Vocab, piece: &[u8], ids: &mut Vec<u32>) {
         if piece.len() <= WINDOW {
-            self.count(vocab, piece);
+            simd::compiled_for_machine(Merge { scratch: self, vocab, piece });
             self.each(0, piece.len(), |token| ids.push(token.id));
         } else {
             self.long(vocab, piece, |token| ids.push(token.id));
@@ -99,21 +102,31 @@ impl Scratch {
             if lowest == NONE {
                 return count;
             }
-            count -= 1;
-            let (at, id) = ((lowest & ((1 << INDEX_BITS) - 1)) as usize, lowest >> INDEX_BITS);
-            let gone = usize::from(self.parts[at].next);
-            let next = usize::from(self.parts[gone].next);
-            self.parts[at].id = id;
-            self.parts[at].next = next as u16;
-            self.parts[next].before = at as u16;
-            self.keys[gone] = NONE;
-            self.keys[at] = match next < length {
-                true => key(vocab.merged(id, self.parts[next].id), at),
-                false => NONE,
-            };
-            if at > 0 {
-                let before = usize::from(self.parts[at].before);
-                self.keys[before] = key(vocab.merged(self.parts[before].id, id), before);
+            let (mut at, id) = ((lowest & ((1 << INDEX_BITS) - 1)) as usize, lowest >> INDEX_BITS);
+            loop {
+                count -= 1;
+                let gone = usize::from(self.parts[at].next);
+                let next = usize::from(self.parts[gone].next);
+                self.parts[at].id = id;
+                self.parts[at].next = next as u16;
+                self.parts[next].before = at as u16;
+                self.keys[gone] = NONE;
+                if at > 0 {
+                    let before = usize::from(self.parts[at].before);
+                    self.keys[before] = key(vocab.merged(self.parts[before].id, id), before);
+                }
+                if next == length {
+                    self.keys[at] = NONE;
+                    break;
+                }
+                // A run of the same pair goes on without another search: what a merge makes possible always has a higher
+                // id, so no merge comes before these. The pair of the two results is looked up with the second.
+                if self.keys[next] >> INDEX_BITS == id {
+                    at = next;
+                    continue;
+                }
+                self.keys[at] = key(vocab.merged(id, self.parts[next].id), at);
+                break;
             }
         }
     }
@@ -196,6 +209,56 @@ impl simd::Body for Merge<'_> {
     #[inline(always)]
     fn run(self, _: impl Fn(&[u8; window::BYTES]) -> Masks) -> usize {
         self.scratch.merge(self.vocab, self.piece)
+    }
+}
+
+/// The longest piece that is merged in registers and on the stack.
+const SHORT: usize = 16;
+
+/// Returns the number of tokens in `piece`, of at most [`SHORT`] bytes. The same as [`Scratch::merge`], but its parts lie
+/// side by side and move up when one is gone.
+#[inline(always)]
+fn count_short(vocab: &Vocab, piece: &[u8]) -> usize {
+    let mut count = piece.len();
+    let (mut ids, mut keys) = ([NONE; SHORT + 1], [NONE; SHORT]);
+    for (id, byte) in ids.iter_mut().zip(piece) {
+        *id = vocab.byte_ids[usize::from(*byte)];
+    }
+    for (at, pair) in piece.windows(2).enumerate() {
+        keys[at] = key(vocab.merged_bytes(pair[0], pair[1]), at);
+    }
+    loop {
+        let lowest = lowest(&keys);
+        if lowest == NONE {
+            return count;
+        }
+        count -= 1;
+        let (at, id) = ((lowest & (SHORT as u32 - 1)) as usize, lowest >> INDEX_BITS);
+        ids.copy_within(at + 2.., at + 1);
+        ids[at] = id;
+        // The keys behind move too, and name places that are one less now; none stays none.
+        for to in at + 1..SHORT - 1 {
+            keys[to] = keys[to + 1] - u32::from(keys[to + 1] != NONE);
+        }
+        keys[at] = if at + 1 < count { key(vocab.merged(id, ids[at + 1]), at) } else { NONE };
+        if at > 0 {
+            keys[at - 1] = key(vocab.merged(ids[at - 1], id), at - 1);
+        }
+    }
+}
+
+/// One call of [`count_short`].
+struct CountShort<'a> {
+    vocab: &'a Vocab,
+    piece: &'a [u8],
+}
+
+impl simd::Body for CountShort<'_> {
+    type Output = usize;
+
+    #[inline(always)]
+    fn run(self, _: impl Fn(&[u8; window::BYTES]) -> Masks) -> usize {
+        count_short(self.vocab, self.piece)
     }
 }
 

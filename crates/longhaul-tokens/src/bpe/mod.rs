@@ -113,19 +113,40 @@ impl Bpe {
 
     /// Returns the number of tokens in `text`, or some number above `limit` as soon as that is clear.
     fn count_while(self, text: &str, limit: usize) -> usize {
+        let (vocab, grammar) = self.parts();
+        self.with_state(|state| {
+            simd::compiled_for_machine(Count { vocab, grammar, state, text: text.as_bytes(), limit })
+        })
+    }
+
+    /// Returns where the last piece of `text` begins that begins before `end`, and the tokens of all pieces before it.
+    fn count_before(self, text: &str, end: usize) -> (usize, usize) {
+        let (vocab, grammar) = self.parts();
+        let text = text.as_bytes();
+        self.with_state(|state| {
+            let mut count = Count { vocab, grammar, state, text, limit: usize::MAX };
+            let (mut last, mut before_last, mut before) = (0, 0, 0);
+            let mut at = 0;
+            while at < end {
+                (last, before_last) = (at, before);
+                at = scan::piece_end(grammar, text, at);
+                before += count.piece_anywhere(last, at);
+            }
+            (last, before_last)
+        })
+    }
+
+    /// Calls `with` with what this thread keeps for the encoding.
+    fn with_state<R>(self, with: impl Fn(&mut State) -> R) -> R {
         thread_local! {
             static STATES: [RefCell<Option<State>>; 4] = const { [const { RefCell::new(None) }; 4] };
         }
-        let (vocab, grammar) = self.parts();
-        let count = |state: &mut State| {
-            simd::compiled_for_machine(Count { vocab, grammar, state, text: text.as_bytes(), limit })
-        };
         // While its thread ends, the state is gone, and counting goes on without.
-        let counted = STATES.try_with(|states| match states[self.index()].try_borrow_mut() {
-            Ok(mut state) => count(state.get_or_insert_with(State::new)),
-            Err(_) => count(&mut State::new()),
+        let result = STATES.try_with(|states| match states[self.index()].try_borrow_mut() {
+            Ok(mut state) => with(state.get_or_insert_with(State::new)),
+            Err(_) => with(&mut State::new()),
         });
-        counted.unwrap_or_else(|_| count(&mut State::new()))
+        result.unwrap_or_else(|_| with(&mut State::new()))
     }
 
     fn parts(self) -> (&'static Vocab, Grammar) {

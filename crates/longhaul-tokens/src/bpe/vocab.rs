@@ -11,6 +11,9 @@ pub(super) struct Vocab {
     pub(super) byte_ids: &'static [u32; 256],
     /// The id of each token of two bytes, by both bytes, the second times 256; zero where there is none.
     byte_pairs: &'static [u32; 1 << 16],
+    /// Says of most pairs that are not in `pairs` that they are not. Small enough to stay near, where `pairs` is not:
+    /// most pairs that merging asks for do not exist.
+    filter: &'static [u64; 1 << (layout::FILTER_BITS - 6)],
     pairs: &'static [[u64; NARROW]],
     narrow: &'static [[u64; NARROW]],
     wide: &'static [[u128; WIDE]],
@@ -45,18 +48,21 @@ macro_rules! table {
 
 table!(O200K_BYTE_IDS, u32, "o200k.byte_ids");
 table!(O200K_BYTE_PAIRS, u32, "o200k.byte_pairs");
+table!(O200K_FILTER, u64, "o200k.filter");
 table!(O200K_PAIRS, [u64; NARROW], "o200k.pairs");
 table!(O200K_NARROW, [u64; NARROW], "o200k.narrow");
 table!(O200K_WIDE, [u128; WIDE], "o200k.wide");
 
 table!(CL100K_BYTE_IDS, u32, "cl100k.byte_ids");
 table!(CL100K_BYTE_PAIRS, u32, "cl100k.byte_pairs");
+table!(CL100K_FILTER, u64, "cl100k.filter");
 table!(CL100K_PAIRS, [u64; NARROW], "cl100k.pairs");
 table!(CL100K_NARROW, [u64; NARROW], "cl100k.narrow");
 table!(CL100K_WIDE, [u128; WIDE], "cl100k.wide");
 
 table!(P50K_BYTE_IDS, u32, "p50k.byte_ids");
 table!(P50K_BYTE_PAIRS, u32, "p50k.byte_pairs");
+table!(P50K_FILTER, u64, "p50k.filter");
 table!(P50K_PAIRS, [u64; NARROW], "p50k.pairs");
 table!(P50K_NARROW, [u64; NARROW], "p50k.narrow");
 table!(P50K_WIDE, [u128; WIDE], "p50k.wide");
@@ -65,6 +71,7 @@ table!(P50K_WIDE, [u128; WIDE], "p50k.wide");
 pub(super) static O200K: Vocab = Vocab {
     byte_ids: &O200K_BYTE_IDS.0,
     byte_pairs: &O200K_BYTE_PAIRS.0,
+    filter: &O200K_FILTER.0,
     pairs: &O200K_PAIRS.0,
     narrow: &O200K_NARROW.0,
     wide: &O200K_WIDE.0,
@@ -75,6 +82,7 @@ pub(super) static O200K: Vocab = Vocab {
 pub(super) static CL100K: Vocab = Vocab {
     byte_ids: &CL100K_BYTE_IDS.0,
     byte_pairs: &CL100K_BYTE_PAIRS.0,
+    filter: &CL100K_FILTER.0,
     pairs: &CL100K_PAIRS.0,
     narrow: &CL100K_NARROW.0,
     wide: &CL100K_WIDE.0,
@@ -85,6 +93,7 @@ pub(super) static CL100K: Vocab = Vocab {
 pub(super) static P50K: Vocab = Vocab {
     byte_ids: &P50K_BYTE_IDS.0,
     byte_pairs: &P50K_BYTE_PAIRS.0,
+    filter: &P50K_FILTER.0,
     pairs: &P50K_PAIRS.0,
     narrow: &P50K_NARROW.0,
     wide: &P50K_WIDE.0,
@@ -106,7 +115,12 @@ impl Vocab {
     #[inline(always)]
     pub(super) fn merged(&self, left: u32, right: u32) -> u32 {
         let key = layout::pair_key(left, right);
-        let mut line = layout::home(key, self.pairs.len());
+        let mixed = layout::mix(key);
+        let (word, bit) = layout::filter_bit(mixed);
+        if self.filter[word] >> bit & 1 == 0 {
+            return 0;
+        }
+        let mut line = layout::home_of_mixed(mixed, self.pairs.len());
         loop {
             let slots = &self.pairs[line];
             let mut found = 0;
