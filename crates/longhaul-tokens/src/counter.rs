@@ -4,6 +4,8 @@ use std::{fmt::Debug, sync::Arc};
 
 use longhaul_transcript::{Media, Message, Opaque, Part, Reasoning, Tokens};
 
+use crate::MediaFormula;
+
 /// Counts the tokens of texts and messages.
 ///
 /// Implementors give [`count_text`](Self::count_text) and [`accuracy`](Self::accuracy); counting never fails and the
@@ -25,10 +27,14 @@ pub trait TokenCounter: Debug + Send + Sync {
         Some(self.count_text(text)).filter(|tokens| *tokens <= limit)
     }
 
-    /// Returns the tokens of `media`, by the provider's formula where it is known.
+    /// Returns the formula for images and documents. The default is the one that errs upwards.
+    fn media_formula(&self) -> MediaFormula {
+        MediaFormula::Unknown
+    }
+
+    /// Returns the tokens of `media`, by the [`media_formula`](Self::media_formula).
     fn count_media(&self, media: &Media) -> Tokens {
-        // Replaced by the provider formulas; see `media.rs`.
-        Tokens(media.bytes / 750 + 85)
+        self.media_formula().count(media)
     }
 
     /// Returns the tokens of reasoning: of its text, or an estimate from the size of an encrypted payload.
@@ -116,6 +122,10 @@ impl<C: TokenCounter + ?Sized> TokenCounter for Arc<C> {
         (**self).count_up_to(text, limit)
     }
 
+    fn media_formula(&self) -> MediaFormula {
+        (**self).media_formula()
+    }
+
     fn count_media(&self, media: &Media) -> Tokens {
         (**self).count_media(media)
     }
@@ -134,5 +144,89 @@ impl<C: TokenCounter + ?Sized> TokenCounter for Arc<C> {
 
     fn count_part(&self, part: &Part) -> Tokens {
         (**self).count_part(part)
+    }
+}
+
+/// A counter with another media formula: the same text counts for a model that sees images differently.
+#[derive(Debug)]
+pub(crate) struct Profiled {
+    pub(crate) inner: Arc<dyn TokenCounter>,
+    pub(crate) media: MediaFormula,
+}
+
+impl TokenCounter for Profiled {
+    fn count_text(&self, text: &str) -> Tokens {
+        self.inner.count_text(text)
+    }
+
+    fn accuracy(&self) -> Accuracy {
+        self.inner.accuracy()
+    }
+
+    fn framing(&self) -> Framing {
+        self.inner.framing()
+    }
+
+    fn count_up_to(&self, text: &str, limit: Tokens) -> Option<Tokens> {
+        self.inner.count_up_to(text, limit)
+    }
+
+    fn media_formula(&self) -> MediaFormula {
+        self.media
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use longhaul_testkit::transcript;
+
+    use super::*;
+
+    /// Counts characters, so that expectations can be read off.
+    #[derive(Debug)]
+    struct Characters;
+
+    impl TokenCounter for Characters {
+        fn count_text(&self, text: &str) -> Tokens {
+            Tokens(text.chars().count() as u64)
+        }
+
+        fn accuracy(&self) -> Accuracy {
+            Accuracy::Exact
+        }
+    }
+
+    #[test]
+    fn a_message_costs_its_role_its_parts_and_its_frame() {
+        let messages = transcript("user: hello\nassistant: Look. !read#c1 {\"a\":1}\ntool#c1: found");
+        let costs: Vec<_> =
+            messages.entries().iter().map(|entry| Characters.count_message(&entry.message).0).collect();
+        let call = "read".len() + "{\"a\":1}".len();
+        let expected = [
+            3 + "user".len() + 5,
+            3 + "assistant".len() + "Look.".len() + call,
+            3 + "tool".len() + "found".len(),
+        ];
+        assert_eq!(costs, expected.map(|cost| cost as u64)); // the call's id is free
+    }
+
+    #[test]
+    fn a_name_costs_itself_and_one() {
+        let mut message = Message::user("hi");
+        let plain = Characters.count_message(&message);
+        message.name = Some("ann".into());
+        assert_eq!(Characters.count_message(&message), plain + Tokens(3 + 1));
+    }
+
+    #[test]
+    fn a_limit_is_inclusive() {
+        assert_eq!(Characters.count_up_to("four", Tokens(4)), Some(Tokens(4)));
+        assert_eq!(Characters.count_up_to("four", Tokens(3)), None);
+    }
+
+    #[test]
+    fn counters_are_shared_as_objects() {
+        fn assert_shareable<T: Send + Sync + 'static>() {}
+        assert_shareable::<Arc<dyn TokenCounter>>();
     }
 }

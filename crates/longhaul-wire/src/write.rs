@@ -94,12 +94,7 @@ pub fn write<'a>(
 
 /// Returns the text under which a summary stands in a written history: a header, what it says, and its handle line.
 pub fn summary_text(record: &SummaryRecord) -> String {
-    format!(
-        "[Context Summary - {} messages summarized]\n\n{}\n\n{}",
-        record.covered.len(),
-        record.text,
-        record.handle()
-    )
+    record.to_message().texts().collect()
 }
 
 /// Returns which of the document's messages this is; each is written but once.

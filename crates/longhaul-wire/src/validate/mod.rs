@@ -10,6 +10,8 @@ mod profile;
 mod responses;
 mod session;
 
+use std::fmt;
+
 pub use profile::{IdPattern, Profile, Thinking};
 
 use crate::{
@@ -29,6 +31,12 @@ pub struct Violation {
     pub path: String,
     /// What is wrong there.
     pub detail: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at {}: {}", self.rule, self.path, self.detail)
+    }
 }
 
 /// Checks `history` against the rules of `format`, as far as `profile` does not loosen or tighten them.
