@@ -1,2 +1,4 @@
-//! Comparisons with peers.
+//! Comparisons with peers, and the measure of future-reference recall.
 #![forbid(unsafe_code)]
+
+pub mod recall;

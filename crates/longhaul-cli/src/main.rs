@@ -1,4 +1,38 @@
-//! The longhaul command.
+//! The `longhaul` command: raw flags, checked settings, one run.
 #![forbid(unsafe_code)]
 
-fn main() {}
+mod args;
+mod clock;
+mod commands;
+mod counter;
+mod exit;
+mod input;
+mod output;
+mod paint;
+mod settings;
+mod store;
+mod summarizer;
+mod window;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::args::{Args, Command};
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let done = match args.command {
+        Command::Count(count) => commands::count::run(&count),
+        Command::Context(context) => commands::context::run(&context),
+        Command::Compact(compact) => commands::compact::run(&compact),
+        Command::Digest(digest) => commands::digest::run(&digest),
+        Command::Config(config) => commands::config::run(&config),
+        Command::Doctor(doctor) => commands::doctor::run(&doctor),
+        Command::Completions(completions) => commands::completions::run(&completions),
+    };
+    match done {
+        Ok(code) => code,
+        Err(error) => exit::report(&error),
+    }
+}

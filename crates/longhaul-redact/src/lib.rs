@@ -1,2 +1,37 @@
-//! Finds secrets in text and replaces them.
+//! Finds secrets in text and replaces them by placeholders, with the rules as data.
+//!
+//! This layer is called before anything is stored or sent to a summarizer. It knows texts and messages; it does not
+//! store, log or send, and it says which rule struck and where, never what it found.
+//!
+//! ```
+//! use longhaul_redact::Redactor;
+//!
+//! let redactor = Redactor::builtin();
+//! // The token is put together here, so that no scanner takes this page for a leak.
+//! let text = format!("clone with ghp_{} please", "k8Zr2VqT5nXw9LbY3mHc7JdF4sGp6AeR1uQo");
+//! let (clean, findings) = redactor.redact_text(&text);
+//! assert_eq!(clean, "clone with [REDACTED:github-pat:1] please");
+//! assert_eq!(&*findings[0].rule, "github-pat");
+//!
+//! // Hashes and ids are no secrets.
+//! let commit = "commit 9fceb02d0ae598e95dc970b74767f19372d61af8";
+//! assert_eq!(redactor.redact_text(commit).0, commit);
+//! ```
+//!
+//! A [`Redactor`] searches a text for key words in one pass and runs a rule's expression only around the key words of
+//! that rule. A [`Finding`] is where a secret is. A [`Vault`] numbers secrets and can turn placeholders back, inside
+//! the process. The rules are gitleaks' (MIT, see `rules/`) and our own on top; [`Redactor::with_rules`] adds more.
 #![forbid(unsafe_code)]
+
+mod error;
+mod json;
+mod message;
+mod redactor;
+mod rules;
+mod scan;
+mod vault;
+
+pub use error::RedactError;
+pub use redactor::Redactor;
+pub use scan::Finding;
+pub use vault::Vault;

@@ -1,2 +1,75 @@
-//! Keeps every original and every summary.
+//! Keeps every original message and every summary, and can prove that nothing was lost or changed.
+//!
+//! A session is an append-only log of events, each sealed with the hash of the one before. Events name contents
+//! (messages, records) by their SHA-256 and hold none, so that a content can be destroyed and the log still verifies.
+//! This layer never interprets a summary, never looks for secrets (it accepts only what went through `longhaul-redact`,
+//! as [`Redacted`]) and never reads a clock.
+//!
+//! ```
+//! use longhaul_store::{MemoryStore, SummaryStore};
+//! use longhaul_transcript::{Message, Redacted, SessionId};
+//!
+//! # futures_lite_block_on(async {
+//! let store = MemoryStore::new();
+//! let session = SessionId::new("fix-the-build")?;
+//! let said = [Message::user("Why does it panic?"), Message::assistant("An unwrap in src/lib.rs:42.")];
+//! let said = said.map(Redacted::assume); // or `Redactor::redact_message`
+//! store.journal(&session, 0, &said, 1_700_000_000_000).await?;
+//!
+//! let hits = store.search(Some(&session), "unwrap lib.rs", 10).await?;
+//! assert_eq!(hits[0].snippet, "An unwrap in src/lib.rs:42.");
+//! assert!(store.verify(&session).await?.is_intact());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # }).unwrap();
+//! # fn futures_lite_block_on<T>(future: impl Future<Output = T>) -> T {
+//! #     let mut future = std::pin::pin!(future);
+//! #     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+//! #     loop {
+//! #         if let std::task::Poll::Ready(value) = future.as_mut().poll(&mut context) {
+//! #             return value;
+//! #         }
+//! #     }
+//! # }
+//! ```
+//!
+//! [`SummaryStore`] is the trait: a handful of methods that a backend implements, and on top of them what all backends
+//! can do. [`SessionState`] is the fold of a session's log: its head, what was undone, what was forgotten. An
+//! [`Event`] is one entry of the log, a [`Change`] what a pure decision wants written.
+//!
+//! Features: `sqlite` (one file, several processes), `postgres` (several machines), `conformance` (the suite that every
+//! backend passes). [`MemoryStore`] is always there.
+//!
+//! [`Redacted`]: longhaul_transcript::Redacted
 #![forbid(unsafe_code)]
+
+mod align;
+#[cfg(feature = "conformance")]
+pub mod conformance;
+mod error;
+mod event;
+mod forget;
+mod memory;
+mod object;
+mod search;
+#[cfg(feature = "sqlite")]
+mod sqlite;
+mod state;
+mod store;
+mod transfer;
+mod verify;
+
+pub use align::align;
+pub use error::StoreError;
+pub use event::{Event, EventKind, ForgottenBy, ForkedFrom};
+pub use forget::{Forgotten, Selector};
+pub use memory::MemoryStore;
+pub use object::{Object, address_of};
+pub use search::words;
+#[cfg(feature = "sqlite")]
+pub use sqlite::{Durability, SqliteStore};
+pub use state::SessionState;
+pub use store::{
+    Change, Decide, Hit, JournalEntry, Journaled, Original, RecordEntry, Sealed, SessionInfo, Step,
+    SummaryStore,
+};
+pub use verify::{Problem, Verification};

@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use longhaul_extract::FactIndex;
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{Cost, Entry, SessionId, Summary, SummaryMode, SummaryRecord, Tokens};
+use serde::{Deserialize, Serialize};
 
 /// What is to be summarized, into how much.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +33,7 @@ pub struct SummaryRequest<'a> {
 }
 
 /// A summary before it becomes a record.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Draft {
     /// What it says, as data.
     pub summary: Summary,
@@ -55,12 +56,16 @@ pub struct Draft {
 }
 
 /// One step of the ladder that did not give the summary.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attempt {
     /// The model asked, or `rules`.
     pub summarizer: String,
-    /// Why its answer was not used.
+    /// Why its answer was not used. Holds no message text.
     pub reason: String,
+    /// How a rejected answer begins: at most 200 characters, escaped (seed 004). It may hold message text, so it is for
+    /// the user's own log and for nobody else's.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub excerpt: String,
     /// How long it took, in milliseconds.
     pub duration_ms: u64,
 }

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ContentHash, Entry, Message, MessageId, SessionId, Span, Summary, SummaryId, Tokens, Usage};
+use crate::{
+    ContentHash, Entry, Message, MessageId, Origin, SessionId, Span, Summary, SummaryId, Tokens, Usage,
+};
 
 /// A summary with everything needed to check it, to undo it and to build the next one on it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,7 +26,9 @@ pub struct SummaryRecord {
     pub covered: Vec<Covered>,
     /// What it says, as data.
     pub summary: Summary,
-    /// What it says, as it stands in the emitted history, without the header.
+    /// The line above the text in the emitted history. It says that something was summarized, and how much.
+    pub header: String,
+    /// What it says, as it stands in the emitted history between header and handle.
     pub text: String,
     /// How it was made.
     pub mode: SummaryMode,
@@ -142,6 +146,18 @@ impl SummaryRecord {
             text.as_bytes(),
         ])
         .into()
+    }
+
+    /// Returns the header that a summary of `messages` messages has unless a preset asks for another.
+    pub fn default_header(messages: usize) -> String {
+        format!("[Context Summary - {messages} messages summarized]")
+    }
+
+    /// Returns the message that stands in the emitted history: header, text, handle. It speaks in the user's role, so
+    /// that it is data in the history and never has the system's authority.
+    pub fn to_message(&self) -> Message {
+        let text = format!("{}\n\n{}\n\n{}", self.header, self.text, self.handle());
+        Message::user(text).with_origin(Origin::Longhaul)
     }
 
     /// Returns the line that names this record inside an emitted history, so that a reader can ask for the originals.

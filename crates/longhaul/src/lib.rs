@@ -1,2 +1,41 @@
-//! The facade of longhaul.
+//! Keeps an LLM agent's conversation inside the model's context window, without losing what the work still needs.
 #![forbid(unsafe_code)]
+
+mod breakdown;
+pub mod compact;
+#[cfg(feature = "wire")]
+mod document;
+
+pub use breakdown::{Breakdown, Largest, ToolTokens};
+#[cfg(feature = "wire")]
+pub use document::{
+    CleanDocument, CompactedDocument, DocumentError, compact_document, compact_document_with, keep_reasoning,
+    session_of,
+};
+pub use longhaul_extract as extract;
+pub use longhaul_redact as redact;
+pub use longhaul_store as store;
+pub use longhaul_summarize as summarize;
+pub use longhaul_tokens as tokens;
+pub use longhaul_transcript as transcript;
+pub use longhaul_trim as trim;
+#[cfg(feature = "wire")]
+pub use longhaul_wire as wire;
+
+// Configuration, policy and state.
+pub mod config;
+pub mod cost;
+mod event;
+mod manager;
+pub mod policy;
+mod preset;
+mod state;
+
+pub use config::Config;
+pub use event::{Event, EventKind, Finish, Observer};
+pub use manager::{Background, Builder, ContextManager, Error, ResumeError};
+pub use policy::{Decision, Hold, Reason};
+pub use preset::{ParsePresetError, Preset};
+pub use state::{
+    ContextState, Finished, Job, Rewrite, RewriteError, Sent, Shown, Status, UsageVerdict, View,
+};

@@ -1,0 +1,86 @@
+//! `cargo xtask bench scale`: how the cost of a compaction and of one turn grows with the conversation.
+
+use std::time::Instant;
+
+use longhaul::{
+    compact::{self, CompactSettings, Source},
+    extract::FactIndex,
+    summarize::rules::RulesOptions,
+    tokens::{self, Encoding},
+    transcript::{Message, Outcome, Part, Role, SessionId, Tokens, ToolCall, ToolResult, Transcript},
+};
+
+fn main() {
+    let counter = tokens::counter(Encoding::O200kBase);
+    println!("| messages | tokens | push | count | index | compact to 16k | per message |");
+    println!("|---|---|---|---|---|---|---|");
+    for messages in [1_000, 2_000, 10_000, 100_000, 1_000_000] {
+        let size = if messages <= 2_000 { 1_000 } else { 200 };
+        let said = conversation(messages, size);
+        let start = Instant::now();
+        let transcript: Transcript = said.into_iter().collect();
+        let push = start.elapsed();
+        let start = Instant::now();
+        let costs: Vec<Tokens> =
+            transcript.entries().iter().map(|entry| counter.count_message(&entry.message)).collect();
+        let count = start.elapsed();
+        let start = Instant::now();
+        let mut index = FactIndex::new();
+        transcript.entries().iter().for_each(|entry| index.push(entry));
+        let read = start.elapsed();
+        let total: Tokens = costs.iter().copied().sum();
+        let session = SessionId::derived(&[]);
+        let source = Source {
+            session: &session,
+            entries: transcript.entries(),
+            costs: &costs,
+            tokens_before: total,
+            counter: &*counter,
+            index: &index,
+            previous: None,
+        };
+        let start = Instant::now();
+        let settings = CompactSettings::new(Tokens(16_000));
+        let compacted = compact::compact(&source, &settings, &RulesOptions::default());
+        let took = start.elapsed();
+        let after = compacted.map(|compacted| compacted.outcome.tokens_after.0).unwrap_or_default();
+        assert!(after <= 16_000);
+        println!(
+            "| {messages} | {total} | {:.1} ms | {:.1} ms | {:.1} ms | {:.1} ms | {:.2} µs |",
+            push.as_secs_f64() * 1e3,
+            count.as_secs_f64() * 1e3,
+            read.as_secs_f64() * 1e3,
+            took.as_secs_f64() * 1e3,
+            took.as_secs_f64() * 1e6 / messages as f64,
+        );
+    }
+}
+
+/// Returns a coding session of this many messages: requests, calls, results of `size` characters, answers.
+fn conversation(messages: usize, size: usize) -> Vec<Message> {
+    let mut said =
+        vec![Message::system("You work on a large repository."), Message::user("Fix the failing tests.")];
+    let mut at = 0u64;
+    while said.len() < messages {
+        at += 1;
+        let file = format!("src/module_{}/part_{}.rs", at % 97, at % 1_009);
+        let arguments = format!(r#"{{"file_path":"/home/dev/app/{file}"}}"#);
+        let call = ToolCall::function(format!("call_{at}"), "Read", arguments);
+        said.push(Message::new(
+            Role::Assistant,
+            vec![Part::Text(format!("Now {file}.")), Part::ToolCall(call)],
+        ));
+        let line = format!(
+            "fn handle_request_{at}(state: &SharedState, id: u64) -> Result<Reply, Error_{}> {{\n",
+            at % 53
+        );
+        let text: String = line.chars().cycle().take(size).collect();
+        let result = ToolResult::text(format!("call_{at}"), text, Outcome::Unstated);
+        said.push(Message::new(Role::Tool, vec![Part::ToolResult(result)]));
+        if at % 20 == 0 {
+            said.push(Message::user(format!("Good. And what about Error_{}?", at % 53)));
+        }
+    }
+    said.truncate(messages);
+    said
+}

@@ -1,0 +1,85 @@
+//! Tables with bootstrap intervals.
+
+use std::fmt::Write;
+
+use super::{
+    run::{BUDGETS, Row, by_file},
+    session::Group,
+};
+
+/// A mean with its 95 % bootstrap interval over files.
+#[derive(Clone, Copy, Debug)]
+pub struct Mean {
+    /// The mean.
+    pub mean: f64,
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+impl Mean {
+    /// Returns the mean of `values` and its interval over 1,000 resamples; `None` of nothing.
+    pub fn of(values: &[f64]) -> Option<Mean> {
+        if values.is_empty() {
+            return None;
+        }
+        let n = values.len();
+        let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+        let mut draw = || {
+            // xorshift64*: the same resamples every time.
+            state ^= state >> 12;
+            state ^= state << 25;
+            state ^= state >> 27;
+            (state.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % n
+        };
+        let mut means: Vec<f64> =
+            (0..1000).map(|_| (0..n).map(|_| values[draw()]).sum::<f64>() / n as f64).collect();
+        means.sort_by(f64::total_cmp);
+        Some(Mean { mean: values.iter().sum::<f64>() / n as f64, low: means[25], high: means[974] })
+    }
+}
+
+/// Returns the table of one group in Markdown: literal / anchored recall for each method and budget.
+pub fn table(rows: &[Row], group: Group) -> String {
+    let mut text = String::from("| method |");
+    for budget in BUDGETS {
+        let _ = write!(text, " {}k |", budget / 1000);
+    }
+    text.push_str(" old, 4k | used |\n|---|---|---|---|---|---|---|---|\n");
+    let mut methods: Vec<&str> = Vec::new();
+    for row in rows.iter().filter(|row| row.group == group) {
+        if !methods.contains(&row.method) {
+            methods.push(row.method);
+        }
+    }
+    for method in methods {
+        let of = |budget: usize| {
+            rows.iter().filter(move |row| row.group == group && row.method == method && row.budget == budget)
+        };
+        let _ = write!(text, "| {method} |");
+        for budget in BUDGETS {
+            let literal = Mean::of(&by_file(of(budget), |row| Some(row.literal)));
+            let anchored = Mean::of(&by_file(of(budget), |row| Some(row.anchored)));
+            match literal.zip(anchored) {
+                Some((l, a)) => {
+                    let _ = write!(text, " {:.3} [{:.2}, {:.2}] / {:.3} |", l.mean, l.low, l.high, a.mean);
+                }
+                None => text.push_str(" - |"),
+            }
+        }
+        let old = Mean::of(&by_file(of(4000), |row| row.old));
+        let all: Vec<f64> = rows
+            .iter()
+            .filter(|row| row.group == group && row.method == method)
+            .map(|row| row.used as f64 / row.budget as f64)
+            .collect();
+        let used = all.iter().sum::<f64>() / all.len().max(1) as f64;
+        let most = all.iter().copied().fold(0.0, f64::max);
+        let _ = match old {
+            Some(old) => writeln!(text, " {:.3} | {used:.3}, most {most:.3} |", old.mean),
+            None => writeln!(text, " - | {used:.3}, most {most:.3} |"),
+        };
+    }
+    text
+}

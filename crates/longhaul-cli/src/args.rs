@@ -1,0 +1,267 @@
+//! The flags, as they are typed.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Parser, Subcommand};
+use longhaul::wire::Format;
+
+/// Keep an LLM agent's conversation inside the context window: count it, see what fills it, compact it
+#[derive(Debug, Parser)]
+#[command(name = "longhaul", version, max_term_width = 100, after_help = EXIT_CODES)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 done, 1 failure, 2 usage, 3 nothing to do (with --fail-if-unchanged), 4 input or budget impossible.
+FILE is a transcript; its format is recognised. `-` is stdin.";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Count the tokens of transcripts, by role, kind and tool
+    Count(CountArgs),
+    /// Show what fills the window, the largest items, and what a compaction would save
+    Context(ContextArgs),
+    /// Compact a transcript into a budget and write the new history
+    Compact(CompactArgs),
+    /// Digest one tool's output: `cargo test 2>&1 | longhaul digest --tool shell`
+    Digest(DigestArgs),
+    /// Print every setting with its value and where it comes from
+    Config(ConfigArgs),
+    /// Say what is configured, what is reachable, what is stored, and where text would be sent
+    Doctor(DoctorArgs),
+    /// Print the completion script of a shell
+    Completions(CompletionsArgs),
+}
+
+/// How tokens are counted
+#[derive(Clone, Debug, Default, ClapArgs)]
+pub(crate) struct CounterArgs {
+    /// Count with this encoding: o200k_base, cl100k_base, ... [default: o200k_base]
+    #[arg(long, value_name = "E", conflicts_with_all = ["model", "tokenizer"])]
+    pub(crate) encoding: Option<String>,
+    /// Count as this model does, and take its window
+    #[arg(long, value_name = "M", conflicts_with = "tokenizer")]
+    pub(crate) model: Option<String>,
+    /// Count with this tokenizer.json
+    #[arg(long, value_name = "PATH")]
+    pub(crate) tokenizer: Option<PathBuf>,
+}
+
+/// Where settings come from
+#[derive(Clone, Debug, Default, ClapArgs)]
+pub(crate) struct SettingsArgs {
+    /// Start from a preset: context-manager, rolling, session, two-tier, chain
+    #[arg(long, value_name = "P")]
+    pub(crate) preset: Option<String>,
+    /// Read settings from this file instead of the user's own
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Set one setting; `longhaul config` lists them
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) set: Vec<String>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ConfigArgs {
+    #[command(flatten)]
+    pub(crate) settings: SettingsArgs,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Who writes summaries in the modes llm and hybrid. Text goes to this host and nowhere else
+#[derive(Clone, Debug, Default, ClapArgs)]
+pub(crate) struct SummarizerArgs {
+    /// The summarizer's endpoint, such as http://127.0.0.1:8080/v1; its key is read from LONGHAUL_API_KEY
+    #[arg(long, value_name = "URL", env = "LONGHAUL_BASE_URL")]
+    pub(crate) base_url: Option<String>,
+    /// The model to ask; say it several times for models to try in order
+    #[arg(long, value_name = "M")]
+    pub(crate) summarizer_model: Vec<String>,
+    /// The protocol of the endpoint
+    #[arg(long, value_name = "P", default_value = "openai", value_parser = ["openai", "anthropic"])]
+    pub(crate) protocol: String,
+    /// The summarizer's own context window in tokens [default: the model's, or 8192]
+    #[arg(long, value_name = "N")]
+    pub(crate) summarizer_window: Option<u64>,
+    /// Give up instead of falling back to rules
+    #[arg(long)]
+    pub(crate) abort_on_failure: bool,
+}
+
+/// Where originals and summaries are kept
+#[derive(Clone, Debug, Default, ClapArgs)]
+pub(crate) struct StoreArgs {
+    /// The store: a file [default: longhaul/store.db in the user's data directory]
+    #[arg(long, value_name = "PATH", env = "LONGHAUL_STORE")]
+    pub(crate) store: Option<PathBuf>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct CountArgs {
+    /// The transcripts; `-` is stdin
+    #[arg(value_name = "FILE", default_value = "-")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Count the input as raw text, not as a transcript
+    #[arg(long)]
+    pub(crate) text: bool,
+    #[command(flatten)]
+    pub(crate) from: FromArgs,
+    #[command(flatten)]
+    pub(crate) counter: CounterArgs,
+    /// Print one JSON object a file
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What the input is
+#[derive(Clone, Debug, Default, ClapArgs)]
+pub(crate) struct FromArgs {
+    /// The input's format: openai, responses, anthropic, claude-code, codex, gemini, chat, longhaul, pi, ... or auto
+    #[arg(long, value_name = "FORMAT", default_value = "auto", value_parser = format_or_auto)]
+    pub(crate) from: FormatArg,
+}
+
+/// A format, or the wish that it be recognised.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FormatArg(pub(crate) Option<Format>);
+
+pub(crate) fn format_or_auto(name: &str) -> Result<FormatArg, String> {
+    match name {
+        "auto" => Ok(FormatArg(None)),
+        name => name.parse().map(|format| FormatArg(Some(format))).map_err(|error| format!("{error}")),
+    }
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ContextArgs {
+    /// The transcript; `-` is stdin
+    #[arg(value_name = "FILE", default_value = "-")]
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) from: FromArgs,
+    #[command(flatten)]
+    pub(crate) counter: CounterArgs,
+    #[command(flatten)]
+    pub(crate) settings: SettingsArgs,
+    /// The model's context window in tokens [default: the model's, or 200000]
+    #[arg(long, value_name = "N")]
+    pub(crate) window: Option<u64>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct CompactArgs {
+    /// The transcript; `-` is stdin
+    #[arg(value_name = "FILE", default_value = "-")]
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) from: FromArgs,
+    /// Write this format instead of the input's
+    #[arg(long, value_name = "FORMAT", value_parser = format_or_auto)]
+    pub(crate) to: Option<FormatArg>,
+    /// The most that the whole emitted history may cost, in tokens; tool definitions apart
+    #[arg(long, value_name = "N", conflicts_with = "ratio")]
+    pub(crate) budget: Option<u64>,
+    /// The model's context window in tokens [default: the model's, or 200000]
+    #[arg(long, value_name = "N")]
+    pub(crate) window: Option<u64>,
+    /// Compact down to this share of the budget that the window leaves [default: 0.4]
+    #[arg(long, value_name = "R")]
+    pub(crate) ratio: Option<f64>,
+    #[command(flatten)]
+    pub(crate) counter: CounterArgs,
+    #[command(flatten)]
+    pub(crate) settings: SettingsArgs,
+    /// How the summary is made: rules, llm or hybrid [default: rules]
+    #[arg(long, value_name = "MODE", value_parser = ["rules", "llm", "hybrid"])]
+    pub(crate) mode: Option<String>,
+    #[command(flatten)]
+    pub(crate) summarizer: SummarizerArgs,
+    /// Keep at least this many messages at the end, digested where they must be
+    #[arg(long, value_name = "N")]
+    pub(crate) keep_recent: Option<usize>,
+    /// Cap the summary
+    #[arg(long, value_name = "N")]
+    pub(crate) max_summary_tokens: Option<u64>,
+    /// What you are about to do: the summary looks ahead to it
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) goal: Option<String>,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    /// Keep nothing: no original and no summary is recorded
+    #[arg(long)]
+    pub(crate) no_store: bool,
+    /// Give the session this name in the store
+    #[arg(long, value_name = "NAME")]
+    pub(crate) session: Option<String>,
+    /// Do not look for secrets before anything is summarized or recorded
+    #[arg(long)]
+    pub(crate) no_redact: bool,
+    /// Say what would be done, and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Write the history here instead of stdout
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<PathBuf>,
+    /// Overwrite OUT where it exists
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Write the report, as JSON, to this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+    /// Print the report as JSON on stderr instead of words
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Exit with 3 where the input already fits
+    #[arg(long)]
+    pub(crate) fail_if_unchanged: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct DigestArgs {
+    /// The output; `-` is stdin
+    #[arg(value_name = "FILE", default_value = "-")]
+    pub(crate) file: PathBuf,
+    /// The tool it comes from: shell, read, search, or the name of any agent's tool
+    #[arg(long, value_name = "NAME", default_value = "shell")]
+    pub(crate) tool: String,
+    /// The command line, path or pattern that the tool was given
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) input: Option<String>,
+    /// The most that the digest may cost, in tokens
+    #[arg(long, value_name = "N", default_value_t = 400)]
+    pub(crate) budget: u64,
+    #[command(flatten)]
+    pub(crate) counter: CounterArgs,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct DoctorArgs {
+    #[command(flatten)]
+    pub(crate) settings: SettingsArgs,
+    #[command(flatten)]
+    pub(crate) summarizer: SummarizerArgs,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    /// Ask the summarizer for one word, to see that it answers
+    #[arg(long)]
+    pub(crate) ask: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    pub(crate) shell: clap_complete::Shell,
+}

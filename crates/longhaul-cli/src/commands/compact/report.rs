@@ -1,0 +1,162 @@
+//! What a compaction did, for people and for programs.
+
+use std::collections::BTreeMap;
+
+use longhaul::{
+    Breakdown, CompactedDocument,
+    transcript::{SummaryMode, SummaryRecord, Survival, Tokens},
+    wire::Document,
+};
+use serde::{Serialize, Serializer};
+
+use crate::{
+    counter::Named,
+    paint::{GREEN, Painter, grouped, plain},
+    store::Recorded,
+};
+
+/// What a compaction did. The keys are stable.
+#[derive(Debug, Serialize)]
+pub(crate) struct Report {
+    pub(crate) version: u32,
+    pub(crate) format: &'static str,
+    pub(crate) encoding: String,
+    pub(crate) budget: Tokens,
+    pub(crate) tokens_before: Tokens,
+    pub(crate) tokens_after: Tokens,
+    pub(crate) messages_before: usize,
+    pub(crate) messages_after: usize,
+    pub(crate) summary_tokens: Tokens,
+    pub(crate) summarized: usize,
+    pub(crate) digested: usize,
+    pub(crate) dropped: usize,
+    pub(crate) kept_verbatim: usize,
+    pub(crate) depth: u32,
+    pub(crate) mode: SummaryMode,
+    pub(crate) duration_ms: u64,
+    pub(crate) valid: Valid,
+    pub(crate) survival: BTreeMap<String, Survival>,
+    pub(crate) decision: String,
+    pub(crate) summary: Option<SummaryRecord>,
+    pub(crate) recorded: Option<Recorded>,
+}
+
+/// Whether the history is valid for its format: `true`, or the list of violations.
+#[derive(Debug, Default)]
+pub(crate) struct Valid(pub(crate) Vec<String>);
+
+impl Serialize for Valid {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0.is_empty() {
+            true => serializer.serialize_bool(true),
+            false => self.0.serialize(serializer),
+        }
+    }
+}
+
+impl Report {
+    /// Returns the report of a history that stays as it is.
+    pub(crate) fn new(document: &Document, counter: &Named, budget: Tokens, breakdown: &Breakdown) -> Report {
+        Report {
+            version: 1,
+            format: document.format().name(),
+            encoding: counter.name.clone(),
+            budget,
+            tokens_before: breakdown.total,
+            tokens_after: breakdown.total,
+            messages_before: breakdown.messages,
+            messages_after: breakdown.messages,
+            summary_tokens: Tokens::ZERO,
+            summarized: 0,
+            digested: 0,
+            dropped: 0,
+            kept_verbatim: breakdown.messages,
+            depth: 0,
+            mode: SummaryMode::Rules,
+            duration_ms: 0,
+            valid: Valid::default(),
+            survival: BTreeMap::new(),
+            decision: String::new(),
+            summary: None,
+            recorded: None,
+        }
+    }
+
+    /// Fills in what a compaction did.
+    pub(crate) fn fill(&mut self, done: &CompactedDocument) {
+        let compacted = &done.compacted;
+        let (record, outcome) = (&compacted.record, &compacted.outcome);
+        self.tokens_after = done.tokens_after;
+        self.messages_after = compacted.head.len() + 1 + compacted.tail.len();
+        self.summary_tokens = record.tokens;
+        self.summarized = outcome.summarized;
+        self.digested = outcome.digested;
+        self.dropped = outcome.dropped;
+        self.kept_verbatim = outcome.kept_verbatim;
+        self.depth = record.depth;
+        self.mode = record.mode;
+        self.valid = Valid(done.inherited.iter().map(ToString::to_string).collect());
+        self.survival = record.survival.clone();
+        self.decision =
+            format!("compacted: {} tokens are over the budget of {}", self.tokens_before, self.budget);
+        self.summary = Some(record.clone());
+    }
+
+    /// Returns the report in words, for stderr.
+    pub(crate) fn words(&self, file: &str) -> String {
+        let painter = Painter::stderr();
+        let head = format!("{} ({}, {})", painter.bold(&plain(file)), self.format, self.encoding);
+        let Some(record) = &self.summary else {
+            return format!("{head}: {}\n", self.decision);
+        };
+        let saved = 100.0 * (1.0 - self.tokens_after.ratio_of(self.tokens_before));
+        let mut out = format!(
+            "{head}\n  {} → {} tokens ({}), budget {}\n",
+            grouped(self.tokens_before.0),
+            painter.bold(&grouped(self.tokens_after.0)),
+            painter.paint(GREEN, &format!("-{saved:.1} %")),
+            grouped(self.budget.0),
+        );
+        out.push_str(&format!(
+            "  {} → {} messages: {} summarized, {} digested, {} kept as they were\n",
+            self.messages_before, self.messages_after, self.summarized, self.digested, self.kept_verbatim,
+        ));
+        out.push_str(&format!(
+            "  summary {} of {} tokens, depth {}, by {}\n",
+            record.id,
+            grouped(self.summary_tokens.0),
+            self.depth,
+            self.mode.as_str(),
+        ));
+        let survival: Vec<String> = (self.survival.iter())
+            .filter(|(_, survival)| survival.total > 0)
+            .map(|(class, survival)| format!("{class} {}/{}", survival.kept, survival.total))
+            .collect();
+        if !survival.is_empty() {
+            out.push_str(&format!("  still visible: {}\n", survival.join(", ")));
+        }
+        if let Some(recorded) = &self.recorded {
+            out.push_str(&format!(
+                "  recorded as session {} in {}: `longhaul history {}` shows it, `longhaul undo` takes it back\n",
+                plain(&recorded.session),
+                plain(&recorded.store),
+                plain(&recorded.session),
+            ));
+        }
+        out.push_str(&match self.valid.0.is_empty() {
+            true => format!("  valid for {} {}\n", self.format, painter.paint(GREEN, "✓")),
+            false => format!("  faults that the input had too: {}\n", plain(&self.valid.0.join("; "))),
+        });
+        out
+    }
+
+    /// Returns what `--dry-run` shows: the summary as it would stand in the history.
+    pub(crate) fn preview(&self) -> String {
+        match &self.summary {
+            Some(record) => {
+                format!("{}\n\n{}\n\n{}\n", record.header, plain(&record.text), record.handle())
+            }
+            None => String::new(),
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! `longhaul context`: what fills the window.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use longhaul::{
+    Breakdown,
+    compact::{self as engine, CompactSettings, Source},
+    extract::FactIndex,
+    summarize::rules::RulesOptions,
+    tokens::count_tools,
+    transcript::{Entry, Message, Part, Role, Tokens},
+    wire::Document,
+};
+use serde::Serialize;
+
+use crate::{
+    args::ContextArgs,
+    counter::{self, Named},
+    input,
+    output::Target,
+    paint::{Colour, GREEN, GREY, Painter, RED, YELLOW, grouped, plain},
+    settings,
+    window::Room,
+};
+
+/// What fills the window, as `--json` prints it. Keys are stable.
+#[derive(Debug, Serialize)]
+struct View {
+    version: u32,
+    file: String,
+    format: &'static str,
+    encoding: String,
+    messages: usize,
+    window: Tokens,
+    reserved_output: Tokens,
+    budget: Tokens,
+    tokens: Tokens,
+    ratio: f64,
+    kinds: Vec<Kind>,
+    largest: Vec<Large>,
+    compaction: Forecast,
+}
+
+/// One kind of content: a row of the table and a stretch of the grid.
+#[derive(Clone, Debug, Serialize)]
+struct Kind {
+    name: &'static str,
+    tokens: Tokens,
+    #[serde(skip)]
+    letter: char,
+    #[serde(skip)]
+    colour: Colour,
+}
+
+#[derive(Debug, Serialize)]
+struct Large {
+    message: String,
+    tokens: Tokens,
+    what: String,
+}
+
+/// When the next compaction comes, and what it would do now.
+#[derive(Debug, Serialize)]
+struct Forecast {
+    trigger: Tokens,
+    to_go: Tokens,
+    target: Tokens,
+    /// What the history would cost after a compaction now; `None` where it is at the target already.
+    after: Option<Tokens>,
+}
+
+pub(crate) fn run(args: &ContextArgs) -> Result<ExitCode> {
+    let document = input::document(&args.file, args.from.from.0)?;
+    let counter = counter::choose(&args.counter)?;
+    input::warn_of_problems(&args.file, &document);
+    let room = Room::new(args.window, &settings::load(&args.settings)?.config, &counter, &document);
+    let view = view(args, &counter, &document, &room);
+    let shown = match args.json {
+        true => serde_json::to_string(&view)? + "\n",
+        false => picture(&view),
+    };
+    Target::Stdout.put(shown.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn view(args: &ContextArgs, counter: &Named, document: &Document, room: &Room) -> View {
+    let entries = document.transcript().entries();
+    let breakdown = Breakdown::of(entries, &*counter.counter);
+    let largest = breakdown.largest(entries, 8).into_iter();
+    View {
+        version: 1,
+        file: input::shown(&args.file),
+        format: document.format().name(),
+        encoding: counter.name.clone(),
+        messages: breakdown.messages,
+        window: room.window.window,
+        reserved_output: room.window.reserved_output,
+        budget: room.budget,
+        tokens: breakdown.total,
+        ratio: breakdown.total.ratio_of(room.budget),
+        kinds: kinds(entries, &breakdown, counter, document),
+        largest: largest
+            .map(|large| Large { message: large.id.to_string(), tokens: large.tokens, what: large.what })
+            .collect(),
+        compaction: forecast(document, &breakdown, counter, room),
+    }
+}
+
+fn kinds(entries: &[Entry], breakdown: &Breakdown, counter: &Named, document: &Document) -> Vec<Kind> {
+    let kind = |name, letter, colour| Kind { name, tokens: Tokens::ZERO, letter, colour: Colour(colour) };
+    let mut kinds = vec![
+        kind("system prompt", 's', 69),
+        kind("tool definitions", 'd', 141),
+        kind("user", 'u', 35),
+        kind("assistant", 'a', 38),
+        kind("tool calls", 'c', 178),
+        kind("tool results", 'r', 173),
+        kind("media, reasoning, other", 'o', 245),
+    ];
+    kinds[1].tokens = count_tools(&*counter.counter, document.tools().iter().map(String::as_str));
+    for (entry, whole) in entries.iter().zip(&breakdown.per_message) {
+        let mut framing = *whole;
+        for part in &entry.message.parts {
+            let tokens = counter.counter.count_part(part);
+            framing -= tokens;
+            kinds[slot(&entry.message, part)].tokens += tokens;
+        }
+        let first = entry.message.parts.first().map_or(3, |part| slot(&entry.message, part));
+        kinds[first].tokens += framing;
+    }
+    kinds.retain(|kind| kind.tokens > Tokens::ZERO);
+    kinds
+}
+
+/// Returns the index of the kind that `part` belongs to.
+fn slot(message: &Message, part: &Part) -> usize {
+    match (part, message.role) {
+        (Part::Text(_), Role::System | Role::Developer) => 0,
+        (Part::Text(_), Role::User) => 2,
+        (Part::Text(_), _) => 3,
+        (Part::ToolCall(_), _) => 4,
+        (Part::ToolResult(_), _) => 5,
+        _ => 6,
+    }
+}
+
+fn forecast(document: &Document, breakdown: &Breakdown, counter: &Named, room: &Room) -> Forecast {
+    let (target, trigger) = (room.limits.target, room.limits.trigger);
+    let after = (breakdown.total > target && !document.format().is_import_only())
+        .then(|| compacted_size(document, breakdown, counter, target))
+        .flatten();
+    Forecast { trigger, to_go: trigger - breakdown.total, target, after }
+}
+
+fn compacted_size(
+    document: &Document,
+    breakdown: &Breakdown,
+    counter: &Named,
+    target: Tokens,
+) -> Option<Tokens> {
+    let entries = document.transcript().entries();
+    let mut index = FactIndex::new();
+    entries.iter().for_each(|entry| index.push(entry));
+    let source = Source {
+        session: &document.transcript().derived_session(),
+        entries,
+        costs: &breakdown.per_message,
+        tokens_before: breakdown.total,
+        counter: &*counter.counter,
+        index: &index,
+        previous: None,
+    };
+    let compacted = engine::compact(&source, &CompactSettings::new(target), &RulesOptions::default());
+    compacted.ok().map(|compacted| compacted.outcome.tokens_after)
+}
+
+const COLUMNS: u64 = 50;
+const CELLS: u64 = 4 * COLUMNS;
+
+fn picture(view: &View) -> String {
+    let painter = Painter::stdout();
+    let share = 100.0 * view.tokens.ratio_of(view.window);
+    let used = format!("{} of {} tokens ({share:.1} %)", grouped(view.tokens.0), grouped(view.window.0));
+    let mut out = format!(
+        "{}  {}\n{}, {} messages, {}\n\n",
+        painter.bold(&plain(&view.file)),
+        painter.paint(traffic_light(view.ratio), &used),
+        view.format,
+        view.messages,
+        view.encoding,
+    );
+    out.push_str(&grid(view, painter));
+    out.push('\n');
+    for kind in &view.kinds {
+        let sign = painter.paint(kind.colour, &kind.letter.to_string());
+        out.push_str(&row(&sign, kind.name, kind.tokens, view.window));
+    }
+    out.push_str(&row(
+        &painter.paint(GREY, "·"),
+        "free",
+        view.window - view.reserved_output - used_tokens(view),
+        view.window,
+    ));
+    out.push_str(&row(&painter.paint(GREY, "░"), "kept for the reply", view.reserved_output, view.window));
+    if !view.largest.is_empty() {
+        out.push_str("\nlargest\n");
+    }
+    for large in &view.largest {
+        out.push_str(&format!(
+            "  {:<6} {:>9}  {}\n",
+            large.message,
+            grouped(large.tokens.0),
+            plain(&large.what)
+        ));
+    }
+    out.push_str(&format!("\n{}\n", words(&view.compaction, view)));
+    out
+}
+
+fn used_tokens(view: &View) -> Tokens {
+    view.kinds.iter().map(|kind| kind.tokens).sum()
+}
+
+fn traffic_light(ratio: f64) -> Colour {
+    match ratio {
+        ratio if ratio < 0.5 => GREEN,
+        ratio if ratio < 0.8 => YELLOW,
+        _ => RED,
+    }
+}
+
+fn row(sign: &str, name: &str, tokens: Tokens, window: Tokens) -> String {
+    format!("  {sign} {name:<24} {:>9}  {:>5.1} %\n", grouped(tokens.0), 100.0 * tokens.ratio_of(window))
+}
+
+/// Returns the window as cells of half a percent each: what is used by kind, what is free, what the reply gets.
+fn grid(view: &View, painter: Painter) -> String {
+    let cells_of = |tokens: Tokens| (tokens.ratio_of(view.window).min(1.0) * CELLS as f64).round() as u64;
+    let mut cells: Vec<(char, Colour)> = Vec::new();
+    for kind in &view.kinds {
+        let count = cells_of(kind.tokens).max(1);
+        cells.extend((0..count).map(|_| (kind.letter, kind.colour)));
+    }
+    cells.truncate(CELLS as usize);
+    let reserved = cells_of(view.reserved_output).min(CELLS - cells.len() as u64);
+    let free = CELLS - cells.len() as u64 - reserved;
+    cells.extend((0..free).map(|_| ('·', GREY)));
+    cells.extend((0..reserved).map(|_| ('░', GREY)));
+    let line = |cells: &[(char, Colour)]| {
+        let painted = cells
+            .chunk_by(|a, b| a == b)
+            .map(|run| painter.paint(run[0].1, &run.iter().map(|(letter, _)| *letter).collect::<String>()));
+        format!("  {}\n", painted.collect::<String>())
+    };
+    cells.chunks(COLUMNS as usize).map(line).collect()
+}
+
+fn words(forecast: &Forecast, view: &View) -> String {
+    let trigger = grouped(forecast.trigger.0);
+    let comes = match forecast.to_go {
+        Tokens::ZERO => format!("over the trigger of {trigger} tokens: it would be compacted now"),
+        to_go => format!("compacts at {trigger} tokens: {} to go", grouped(to_go.0)),
+    };
+    match forecast.after {
+        Some(after) => {
+            format!("{comes}; now it would go from {} to {} tokens", grouped(view.tokens.0), grouped(after.0))
+        }
+        None => format!("{comes}; nothing to gain below the target of {}", grouped(forecast.target.0)),
+    }
+}

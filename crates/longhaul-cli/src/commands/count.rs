@@ -1,0 +1,139 @@
+//! `longhaul count`: how many tokens, and whose.
+
+use std::{collections::BTreeMap, path::Path, process::ExitCode};
+
+use anyhow::Result;
+use longhaul::{
+    Breakdown, ToolTokens,
+    tokens::{Accuracy, TokenCounter, count_tools},
+    transcript::Tokens,
+};
+use serde::Serialize;
+
+use crate::{
+    args::CountArgs,
+    counter::{self, Named},
+    input,
+    output::Target,
+    paint::{Painter, grouped, plain},
+};
+
+/// What `--json` prints. Keys are stable.
+#[derive(Debug, Serialize)]
+struct Count<'a> {
+    version: u32,
+    file: String,
+    format: &'a str,
+    encoding: &'a str,
+    accuracy: String,
+    messages: usize,
+    tokens: Tokens,
+    tool_definitions: Tokens,
+    by_role: BTreeMap<String, Tokens>,
+    by_kind: BTreeMap<String, Tokens>,
+    by_tool: BTreeMap<String, ToolTokens>,
+}
+
+pub(crate) fn run(args: &CountArgs) -> Result<ExitCode> {
+    let counter = counter::choose(&args.counter)?;
+    for file in &args.files {
+        let count = match args.text {
+            true => of_text(file, &counter)?,
+            false => of_transcript(file, args, &counter)?,
+        };
+        let shown = match args.json {
+            true => serde_json::to_string(&count)? + "\n",
+            false => table(&count),
+        };
+        Target::Stdout.put(shown.as_bytes())?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn of_text<'a>(file: &Path, counter: &'a Named) -> Result<Count<'a>> {
+    let tokens = counter.counter.count_text(&input::text(file)?);
+    Ok(Count {
+        version: 1,
+        file: input::shown(file),
+        format: "text",
+        encoding: &counter.name,
+        accuracy: accuracy(&*counter.counter),
+        messages: 0,
+        tokens,
+        tool_definitions: Tokens::ZERO,
+        by_role: BTreeMap::new(),
+        by_kind: BTreeMap::from([("text".to_owned(), tokens)]),
+        by_tool: BTreeMap::new(),
+    })
+}
+
+fn of_transcript<'a>(file: &Path, args: &CountArgs, counter: &'a Named) -> Result<Count<'a>> {
+    let document = input::document(file, args.from.from.0)?;
+    input::warn_of_problems(file, &document);
+    let breakdown = Breakdown::of(document.transcript().entries(), &*counter.counter);
+    Ok(Count {
+        version: 1,
+        file: input::shown(file),
+        format: document.format().name(),
+        encoding: &counter.name,
+        accuracy: accuracy(&*counter.counter),
+        messages: breakdown.messages,
+        tokens: breakdown.total,
+        tool_definitions: count_tools(&*counter.counter, document.tools().iter().map(String::as_str)),
+        by_role: breakdown.by_role,
+        by_kind: breakdown.by_kind,
+        by_tool: breakdown.by_tool,
+    })
+}
+
+/// Returns how far the counter may be off, in words: `exact`, or `estimate, +-10 %`.
+pub(crate) fn accuracy(counter: &dyn TokenCounter) -> String {
+    match counter.accuracy() {
+        Accuracy::Exact => "exact".into(),
+        Accuracy::Estimate { margin } => format!("estimate, ±{:.0} %", margin * 100.0),
+    }
+}
+
+fn table(count: &Count<'_>) -> String {
+    let painter = Painter::stdout();
+    let mut out = format!(
+        "{}  {} tokens in {} messages  ({}, {}, {})\n",
+        painter.bold(&plain(&count.file)),
+        painter.bold(&grouped(count.tokens.0)),
+        grouped(count.messages as u64),
+        count.format,
+        count.encoding,
+        count.accuracy,
+    );
+    if count.messages == 0 {
+        return out;
+    }
+    let share = |tokens: Tokens| format!("{:>5.1} %", 100.0 * tokens.ratio_of(count.tokens));
+    let mut section = |title: &str, rows: Vec<(String, Tokens)>| {
+        out.push_str(&format!("\n  {title}\n"));
+        for (name, tokens) in rows.into_iter().filter(|(_, tokens)| *tokens > Tokens::ZERO) {
+            out.push_str(&format!("  {:<28} {:>11} {}\n", plain(&name), grouped(tokens.0), share(tokens)));
+        }
+    };
+    section("by role", sorted(&count.by_role));
+    section("by kind", sorted(&count.by_kind));
+    let mut tools: Vec<_> =
+        count.by_tool.iter().map(|(name, tool)| (format!("{name} ×{}", tool.calls), tool.tokens)).collect();
+    tools.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    if !tools.is_empty() {
+        section("by tool", tools);
+    }
+    if count.tool_definitions > Tokens::ZERO {
+        out.push_str(&format!(
+            "\n  beside them, the definitions of the tools: {} tokens\n",
+            grouped(count.tool_definitions.0)
+        ));
+    }
+    out
+}
+
+fn sorted(map: &BTreeMap<String, Tokens>) -> Vec<(String, Tokens)> {
+    let mut rows: Vec<_> = map.iter().map(|(name, tokens)| (name.clone(), *tokens)).collect();
+    rows.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    rows
+}

@@ -1,0 +1,50 @@
+//! Which counter the flags ask for.
+
+use std::{path::Path, sync::Arc};
+
+use anyhow::{Result, bail};
+use longhaul::tokens::{self, Encoding, ModelTable, TokenCounter};
+
+use crate::args::CounterArgs;
+
+/// A counter with the name under which reports show it.
+#[derive(Clone, Debug)]
+pub(crate) struct Named {
+    pub(crate) counter: Arc<dyn TokenCounter>,
+    pub(crate) name: String,
+    /// The window of the model, where one was named and is known.
+    pub(crate) window: Option<u64>,
+}
+
+/// Returns the counter that `args` name; `o200k_base` where they name none.
+pub(crate) fn choose(args: &CounterArgs) -> Result<Named> {
+    if let Some(path) = &args.tokenizer {
+        return from_file(path);
+    }
+    if let Some(name) = &args.encoding {
+        let encoding: Encoding = name.parse()?;
+        return Ok(Named { counter: tokens::counter(encoding), name: encoding.name().into(), window: None });
+    }
+    let Some(model) = &args.model else {
+        let encoding = Encoding::O200kBase;
+        return Ok(Named { counter: tokens::counter(encoding), name: encoding.name().into(), window: None });
+    };
+    let table = ModelTable::builtin();
+    let Some(found) = table.get(model) else {
+        bail!(
+            "the model {model:?} is not in the table; name its --encoding or its --tokenizer, and its --window"
+        );
+    };
+    Ok(Named { counter: found.counter(), name: found.name.clone(), window: Some(found.window.0) })
+}
+
+#[cfg(feature = "tokenizers")]
+fn from_file(path: &Path) -> Result<Named> {
+    let counter = tokens::TokenizerFile::open(path)?;
+    Ok(Named { counter: Arc::new(counter), name: path.display().to_string(), window: None })
+}
+
+#[cfg(not(feature = "tokenizers"))]
+fn from_file(_: &Path) -> Result<Named> {
+    bail!("this build has no `tokenizers` feature: --tokenizer cannot be used")
+}

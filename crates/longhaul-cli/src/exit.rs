@@ -1,0 +1,40 @@
+//! Exit codes, and how a failure is told.
+
+use std::{fmt, io, process::ExitCode};
+
+/// Something was asked for that cannot be: exit code 4.
+#[derive(Debug)]
+pub(crate) struct Impossible(pub(crate) String);
+
+/// There was nothing to do, and the caller wants to know: exit code 3.
+pub(crate) const NOTHING_TO_DO: u8 = 3;
+
+const FAILURE: u8 = 1;
+const IMPOSSIBLE: u8 = 4;
+
+impl fmt::Display for Impossible {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Impossible {}
+
+/// Tells `error` on stderr and returns the exit code it stands for.
+pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
+    if is_closed_pipe(error) {
+        // The reader has seen enough (`| head`): not a failure, and nobody is left to read about it.
+        return ExitCode::SUCCESS;
+    }
+    eprintln!("longhaul: {}", crate::paint::plain(&format!("{error:#}")));
+    match error.downcast_ref::<Impossible>() {
+        Some(_) => ExitCode::from(IMPOSSIBLE),
+        None => ExitCode::from(FAILURE),
+    }
+}
+
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    })
+}

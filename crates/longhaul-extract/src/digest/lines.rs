@@ -1,0 +1,226 @@
+//! How much each line of a tool's output matters, by what it looks like.
+
+use std::{
+    collections::HashMap,
+    hash::{DefaultHasher, Hash, Hasher},
+};
+
+use super::patterns;
+
+/// What a line looks like, the most telling first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Class {
+    /// Names what failed and why: a compiler's error, an assertion, a panic, an exception.
+    Decisive,
+    /// Names a test that failed.
+    FailedTest,
+    /// What was expected and what came: `left:`, `Expected`, pytest's `E` lines.
+    Detail,
+    /// Counts of tests, errors, problems; an exit code.
+    Count,
+    /// A place in a file.
+    Place,
+    /// A warning.
+    Warning,
+    /// The head of a section: a commit, a file of a diff, a Markdown heading.
+    Head,
+    /// A definition or signature in code.
+    Definition,
+    /// Says what changed: a created file, a deleted branch, an added package.
+    Change,
+    /// Progress, separators, blank lines, tests that passed.
+    Noise,
+    /// An error only by its words. Stands after what a line is by its form: a passing test or a commit may be named
+    /// after an error.
+    Error,
+    /// Anything else.
+    Plain,
+}
+
+impl Class {
+    /// The rules' score of such a line, from 0 to 10.
+    pub(crate) fn score(self) -> f64 {
+        match self {
+            Class::Decisive => 10.0,
+            Class::FailedTest => 9.0,
+            Class::Count => 8.5,
+            Class::Detail => 8.0,
+            Class::Error => 7.5,
+            Class::Place => 6.0,
+            Class::Head => 5.5,
+            Class::Warning => 5.0,
+            Class::Change => 4.5,
+            Class::Definition => 4.5,
+            Class::Plain => 2.0,
+            Class::Noise => 0.2,
+        }
+    }
+
+    /// Returns whether the line is part of telling an error, and so is kept whole.
+    pub(crate) fn is_error(self) -> bool {
+        matches!(self, Class::Decisive | Class::FailedTest | Class::Detail | Class::Error)
+    }
+}
+
+/// Returns what `line` looks like.
+pub(crate) fn classify(line: &str) -> Class {
+    let line = line.trim_end();
+    let body = line.trim_start();
+    if body.is_empty() || is_rule(body) {
+        return Class::Noise;
+    }
+    if is_excerpt(body) {
+        return Class::Plain;
+    }
+    // The head of a line decides what it is.
+    let head = super::clean::prefix(line, 400);
+    match patterns::classes(head).min().unwrap_or(Class::Plain) {
+        Class::Place if is_foreign(head) => Class::Noise,
+        class => class,
+    }
+}
+
+/// Scores lines: by class, raised where they follow an error, lowered where they repeat one another.
+pub(crate) fn score(lines: &[&str]) -> (Vec<Class>, Vec<f64>) {
+    let classes: Vec<Class> = lines.iter().map(|line| classify(line)).collect();
+    let mut scores: Vec<f64> = Vec::with_capacity(lines.len());
+    let mut near = 0.0;
+    let mut errors = 0.0f64;
+    let mut in_commit = false;
+    for (at, (line, class)) in lines.iter().zip(&classes).enumerate() {
+        let mut score = class.score();
+        match class {
+            // The first errors say most; counts and verdicts come before the fifth.
+            Class::Decisive | Class::FailedTest => {
+                score -= (0.4 * errors).min(4.0);
+                errors += 1.0;
+                near = 5.0;
+            }
+            Class::Error => near = 2.0,
+            Class::Noise => near *= 0.7,
+            _ => {
+                score += near;
+                near *= 0.8;
+            }
+        }
+        if *class == Class::Plain && holds_names(line) {
+            score += 0.8;
+        }
+        // The subject of a commit says more than its hash.
+        if line.starts_with("commit ") {
+            in_commit = true;
+        } else if in_commit && line.starts_with("    ") {
+            score = 7.0;
+            in_commit = false;
+        }
+        if at > 0 && is_table_rule(line) && classes[at - 1] != Class::Noise {
+            scores[at - 1] = 7.0_f64.max(scores[at - 1]);
+        }
+        scores.push(score);
+    }
+    // The second line of the same template says less than the first, the hundredth nearly nothing.
+    let mut seen: HashMap<u64, u32> = HashMap::new();
+    for (at, line) in lines.iter().enumerate() {
+        let count = seen.entry(template(line)).or_default();
+        scores[at] /= 1.0 + 0.25 * f64::from(*count).min(40.0);
+        *count += 1;
+    }
+    spread(&mut scores);
+    (classes, scores)
+}
+
+/// Returns whether a line names code, paths or ids rather than only saying something.
+fn holds_names(line: &str) -> bool {
+    let head = super::clean::prefix(line, 300).as_bytes();
+    memchr::memchr3(b'`', b'_', b'/', head).is_some()
+        || head.windows(2).any(|two| two == b"::" || two == b": ")
+}
+
+/// Breaks ties by place: the head of an output, then its tail, before its middle.
+pub(crate) fn spread(scores: &mut [f64]) {
+    let n = scores.len() as f64;
+    for (at, score) in scores.iter_mut().enumerate() {
+        let place = at as f64 / n;
+        *score += 0.5 * (1.0 - 4.0 * place).max(0.0) + 0.6 * (4.0 * place - 3.0).max(0.0);
+    }
+}
+
+/// Returns a hash of the line in which all numbers and long hexadecimal words are alike.
+pub(crate) fn template(line: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let mut in_number = false;
+    for &byte in line.as_bytes().iter().take(300) {
+        let digit = byte.is_ascii_digit();
+        if !(digit && in_number) {
+            (if digit { b'0' } else { byte }).hash(&mut hasher);
+        }
+        in_number = digit;
+    }
+    hasher.finish()
+}
+
+/// A place in code that the user did not write: a frame of a runtime or a library.
+fn is_foreign(line: &str) -> bool {
+    const SIGNS: [&str; 8] = [
+        "/rustc/",
+        "node_modules/",
+        "site-packages/",
+        "node:internal",
+        "(internal/",
+        "/usr/lib/",
+        "/usr/local/go/",
+        "/vendor/",
+    ];
+    SIGNS.iter().any(|sign| line.contains(sign))
+}
+
+/// A line of source that a compiler or linter shows: `12 | let x = error();`.
+fn is_excerpt(body: &str) -> bool {
+    let rest = body.trim_start_matches(|c: char| c.is_ascii_digit());
+    let rest = rest.trim_start();
+    let digits = body.len() > rest.len() && body.starts_with(|c: char| c.is_ascii_digit());
+    digits && rest.starts_with('|') && !rest.contains('^') && !rest[1..].contains('|')
+}
+
+/// The rule under the heads of a table's columns.
+fn is_table_rule(line: &str) -> bool {
+    let body = line.trim();
+    body.contains("--") && body.bytes().all(|b| matches!(b, b'-' | b'+' | b'|' | b' ' | b':' | b'='))
+}
+
+fn is_rule(body: &str) -> bool {
+    body.len() >= 3
+        && body.chars().all(|c| matches!(c, '-' | '=' | '_' | '*' | '~' | '#' | '─' | '━' | '⎯' | '.' | ' '))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_what_they_look_like() {
+        for (line, expected) in [
+            ("error[E0308]: mismatched types", Class::Decisive),
+            ("src/a.c:3:5: error: expected ';'", Class::Decisive),
+            ("thread 'main' panicked at src/main.rs:2:5:", Class::Decisive),
+            ("java.lang.IllegalStateException: no", Class::Decisive),
+            ("KeyError: 'x'", Class::Decisive),
+            ("E       assert 1 == 2", Class::Decisive),
+            ("fatal: not a git repository", Class::Decisive),
+            ("--- FAIL: TestX (0.00s)", Class::FailedTest),
+            ("test tests::a ... FAILED", Class::FailedTest),
+            ("test result: FAILED. 1 passed; 1 failed", Class::Count),
+            ("  left: 1", Class::Detail),
+            ("   --> src/lib.rs:4:9", Class::Place),
+            ("warning: unused variable: `x`", Class::Warning),
+            ("test tests::b ... ok", Class::Noise),
+            ("   Compiling serde v1.0.0", Class::Noise),
+            ("diff --git a/x b/x", Class::Head),
+            ("pub fn main() {", Class::Definition),
+            ("plain words", Class::Plain),
+            ("---------", Class::Noise),
+        ] {
+            assert_eq!(classify(line), expected, "{line}");
+        }
+    }
+}

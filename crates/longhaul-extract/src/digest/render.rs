@@ -1,0 +1,124 @@
+//! Rendering the kept lines of a text with marks where lines were left out.
+
+use super::{
+    clean::{prefix, suffix},
+    fit::{Allowance, Piece, fit},
+    lines::Class,
+};
+
+/// Returns the best of `lines` by `scores`, in order.
+///
+/// Where lines are missing, a mark says how many: `… 12 lines`. Lines with numbers show those instead, and one
+/// mark at the end counts all that is missing.
+pub(crate) fn lines_within(
+    lines: &[&str],
+    numbers: Option<&[Option<u64>]>,
+    classes: &[Class],
+    scores: &[f64],
+    allowance: &Allowance<'_>,
+) -> Option<String> {
+    // No single line may take the whole allowance; those that carry an error get more of it.
+    let room = usize::try_from(allowance.limit.0).unwrap_or(usize::MAX);
+    let width = |at: usize| {
+        let whole = allowance.preserve_error_details
+            && classes.get(at).is_some_and(|class| class.is_error() || *class == Class::Count);
+        if whole { room.saturating_mul(3).max(40) } else { room.clamp(100, 240) }
+    };
+    let shown: Vec<String> =
+        lines.iter().enumerate().map(|(at, line)| clip(line.trim_end(), width(at))).collect();
+    let pieces: Vec<Piece> = shown
+        .iter()
+        .zip(scores)
+        .map(|(line, &score)| Piece { score: score + allowance.wanted(line), bytes: line.len() })
+        .collect();
+    fit(&pieces, allowance, |kept| {
+        let mut out = String::new();
+        if numbers.is_some() {
+            for &at in kept {
+                out.push_str(&shown[at]);
+                out.push('\n');
+            }
+            out.push_str(&omitted_of(shown.len() - kept.len(), shown.len()));
+            out.truncate(out.trim_end().len());
+            return out;
+        }
+        let mut next = 0;
+        for &at in kept {
+            gap(&mut out, &shown[next..at], at - next);
+            out.push_str(&shown[at]);
+            out.push('\n');
+            next = at + 1;
+        }
+        gap(&mut out, &shown[next..], shown.len() - next);
+        out.truncate(out.trim_end().len());
+        out
+    })
+}
+
+/// Writes the mark for left-out lines, or the lines themselves where they are no longer than the mark.
+fn gap(out: &mut String, left_out: &[String], count: usize) {
+    let mark = omitted(count);
+    let bytes: usize = left_out.iter().take(4).map(|line| line.len() + 1).sum();
+    if count <= 3 && bytes <= mark.len() + 1 {
+        for line in left_out {
+            out.push_str(line);
+            out.push('\n');
+        }
+    } else if left_out.iter().take(4).any(|line| !line.is_empty()) || count > 3 {
+        out.push_str(&mark);
+        out.push('\n');
+    }
+}
+
+fn omitted_of(count: usize, all: usize) -> String {
+    if count == 0 { String::new() } else { format!("… {count} of {all} lines omitted") }
+}
+
+/// Returns the mark for `count` left-out lines; empty for none.
+fn omitted(count: usize) -> String {
+    match count {
+        0 => String::new(),
+        1 => "… 1 line".to_owned(),
+        n => format!("… {n} lines"),
+    }
+}
+
+/// Returns `text` shortened to about `width` bytes: its head, `…`, and a little of its tail. Words stay whole where
+/// they are of ordinary length, so that no identifier appears that the text does not hold.
+pub(crate) fn clip(text: &str, width: usize) -> String {
+    if text.len() <= width {
+        return text.to_owned();
+    }
+    let tail = width / 4;
+    let (head, tail) = (prefix(text, width - tail), suffix(text, tail));
+    let head_end = head.rfind(char::is_whitespace).filter(|end| head.len() - end < LONG_WORD);
+    let tail_start = tail.find(char::is_whitespace).filter(|&start| start < LONG_WORD);
+    let head = head_end.map_or(head, |end| &head[..end]);
+    let tail = tail_start.map_or(tail, |start| &tail[start..]);
+    format!("{} … {}", head.trim_end(), tail.trim_start())
+}
+
+/// A word longer than this may be cut.
+const LONG_WORD: usize = 80;
+
+#[cfg(test)]
+mod tests {
+    use longhaul_transcript::Tokens;
+
+    use super::*;
+    use crate::digest::lines;
+
+    #[test]
+    fn left_out_lines_are_counted_where_they_were() {
+        let text: Vec<String> = (0..50).map(|n| format!("word number {n} of the long output")).collect();
+        let mut all: Vec<&str> = text.iter().map(String::as_str).collect();
+        all[20] = "error: it broke";
+        let (classes, scores) = lines::score(&all);
+        let count = |text: &str| Tokens(text.len().div_ceil(4) as u64);
+        let shown = lines_within(&all, None, &classes, &scores, &Allowance::new(Tokens(24), &count));
+        assert_eq!(
+            shown.as_deref(),
+            Some("word number 0 of the long output\n… 19 lines\nerror: it broke\n… 29 lines")
+        );
+    }
+}

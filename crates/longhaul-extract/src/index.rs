@@ -1,0 +1,483 @@
+//! The fact index: every literal a conversation has shown, with who touched it, how often and when.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
+
+use longhaul_transcript::{CallKind, Entry, Message, Origin, Part, Role, ToolCall};
+
+use crate::atoms::{AtomKind, FactClass, scan, scan_words};
+
+mod fields;
+mod visible;
+
+pub use fields::{Field, FieldPlace, call_fields};
+pub use visible::{Visible, strip_line_numbers};
+
+/// Every fact a conversation has shown so far, with who touched it, how often and when.
+///
+/// Each message is read once, when it is pushed; counts and provenance persist, so that a later compaction ranks from
+/// the record and not from an earlier summary's prose. Reading is linear in the text. The memory is bounded by
+/// [`FactIndex::MAX_FACTS`]: beyond it, facts that one tool result showed once are forgotten, oldest first.
+#[derive(Clone, Debug, Default)]
+pub struct FactIndex {
+    ids: HashMap<Arc<str>, u32>,
+    facts: Vec<Fact>,
+    bytes: u64,
+    messages: u32,
+    task: Option<u64>,
+    tools: BTreeMap<String, u32>,
+    families: HashMap<Arc<str>, ToolUse>,
+    calls: u32,
+    file_calls: u32,
+    tool_messages: u32,
+    code_atoms: u64,
+}
+
+/// One fact: a literal and its history.
+#[derive(Clone, Debug)]
+pub struct Fact {
+    /// The literal.
+    pub name: Arc<str>,
+    /// What it looks like.
+    pub kind: AtomKind,
+    /// How often it was mentioned.
+    pub mentions: u32,
+    /// In how many messages.
+    pub messages: u32,
+    /// Mentions by the user.
+    pub user: u32,
+    /// Mentions in the assistant's prose.
+    pub prose: u32,
+    /// Mentions in key fields of calls: paths, commands, patterns, ids.
+    pub key: u32,
+    /// Mentions in text that a call writes: contents, edits, long scripts.
+    pub body: u32,
+    /// Mentions in tool results.
+    pub output: u32,
+    /// Mentions in key fields of calls that read a file.
+    pub read: u16,
+    /// Mentions in key fields of calls that write or edit a file.
+    pub edited: u16,
+    /// Mentions in key fields of calls that run a command.
+    pub shell: u16,
+    /// Whether the first user message holds it.
+    pub in_task: bool,
+    /// Whether it needs no keeping: the system prompt or a tool's definition shows it.
+    pub standing: bool,
+    /// Where it was first mentioned, in tokens (bytes / 4) from the start of the conversation.
+    pub first: u32,
+    /// Where it was last mentioned.
+    pub last: u32,
+    /// Where the assistant last mentioned it, in prose or in a call.
+    pub last_assistant: Option<u32>,
+    /// Ordinal of the message that first mentioned it.
+    pub first_message: u32,
+    /// Ordinal of the message that last mentioned it.
+    pub last_message: u32,
+}
+
+/// Where in the conversation a literal stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Place {
+    /// The user's words.
+    User,
+    /// The assistant's words.
+    Prose,
+    /// A key field of a call.
+    Key,
+    /// Text that a call writes.
+    Body,
+    /// A tool result.
+    Output,
+    /// The system prompt, or a name out of a tool's definition.
+    Standing,
+}
+
+/// What a tool is used for, as far as its name tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ToolUse {
+    /// It reads or views a file.
+    pub reads: bool,
+    /// It writes, edits or creates.
+    pub edits: bool,
+    /// It runs a command.
+    pub runs: bool,
+}
+
+/// What kind of work a conversation is. It decides which facts are likely to be needed again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Domain {
+    /// Work on files: what was touched comes back.
+    #[default]
+    Coding,
+    /// Looking up and changing records: ids and amounts out of tool results come back.
+    Service,
+    /// People talking, without tools.
+    Talk,
+}
+
+impl FactIndex {
+    /// The most facts that are held: about 120 MB of them.
+    pub const MAX_FACTS: usize = 1 << 20;
+
+    /// Returns an index that has read nothing.
+    pub fn new() -> FactIndex {
+        FactIndex::default()
+    }
+
+    /// Reads one message. Messages that longhaul itself wrote are not read: what they say was read before.
+    pub fn push(&mut self, entry: &Entry) {
+        let message = &*entry.message;
+        if message.origin == Origin::Longhaul {
+            return;
+        }
+        let ordinal = u32::try_from(entry.id.ordinal).unwrap_or(u32::MAX);
+        let is_task = self.task.is_none() && message.is_user_text();
+        if is_task {
+            self.task = Some(entry.id.ordinal);
+        }
+        let standing = message.is_system();
+        if !standing {
+            // Counted before its facts are placed, so that a fact of the last message has the age zero.
+            self.bytes += text_bytes(message) as u64;
+            self.messages += 1;
+        }
+        let mut reader =
+            Reader { at: (self.bytes / 4).min(u64::from(u32::MAX)) as u32, ordinal, is_task, index: self };
+        reader.message(message, standing);
+        if self.facts.len() > Self::MAX_FACTS {
+            self.forget();
+        }
+    }
+
+    /// Returns all facts, in order of first appearance.
+    pub fn facts(&self) -> &[Fact] {
+        &self.facts
+    }
+
+    /// Returns the fact of this name, where there is one.
+    pub fn get(&self, name: &str) -> Option<&Fact> {
+        self.ids.get(name).map(|id| &self.facts[*id as usize])
+    }
+
+    /// Returns the place of `name` in [`facts`](Self::facts).
+    pub fn position_of(&self, name: &str) -> Option<usize> {
+        self.ids.get(name).map(|id| *id as usize)
+    }
+
+    /// Returns how far the conversation has come, in tokens (bytes / 4) of what was read, system prompt apart.
+    pub fn tokens_read(&self) -> u32 {
+        (self.bytes / 4).min(u64::from(u32::MAX)) as u32
+    }
+
+    /// Returns the number of messages read, system prompt apart.
+    pub fn messages(&self) -> u32 {
+        self.messages
+    }
+
+    /// Returns the tools called so far, with the number of calls.
+    pub fn tools(&self) -> &BTreeMap<String, u32> {
+        &self.tools
+    }
+
+    /// Returns what kind of work this is, by the tools that were called.
+    ///
+    /// Files or commands in a third of the calls make it coding, other calls service; without any tool it is talk,
+    /// unless paths and symbols fill it (a chat about code, or an agent that writes its calls as prose).
+    pub fn domain(&self) -> Domain {
+        if self.calls > 0 {
+            return if self.file_calls * 3 >= self.calls { Domain::Coding } else { Domain::Service };
+        }
+        let dense = self.code_atoms * 200 > self.bytes;
+        if self.tool_messages > 0 || dense { Domain::Coding } else { Domain::Talk }
+    }
+
+    /// Forgets facts that one tool result showed once, oldest first, down to three quarters of the bound.
+    fn forget(&mut self) {
+        let target = Self::MAX_FACTS / 4 * 3;
+        let mut surplus = self.facts.len() - target;
+        let facts = std::mem::take(&mut self.facts);
+        self.facts = facts
+            .into_iter()
+            .filter(|fact| {
+                let weak = fact.messages == 1 && fact.output == fact.mentions && !fact.standing;
+                let forget = weak && surplus > 0;
+                surplus -= usize::from(forget);
+                !forget
+            })
+            .collect();
+        if surplus > 0 {
+            // Everything left was touched; the oldest go all the same.
+            self.facts.drain(..surplus);
+        }
+        self.ids = (0u32..).zip(&self.facts).map(|(id, fact)| (Arc::clone(&fact.name), id)).collect();
+    }
+}
+
+impl Fact {
+    /// Returns the class of things the fact names.
+    pub fn class(&self) -> FactClass {
+        self.kind.class()
+    }
+
+    /// Returns whether only tool results have shown it.
+    pub fn is_untouched(&self) -> bool {
+        self.output > 0 && self.last_assistant.is_none() && self.user == 0
+    }
+}
+
+impl ToolUse {
+    /// Returns what a tool of this name does. The words are those of the recorded agents (`recallbench/core.py`).
+    pub fn of(tool: &str) -> ToolUse {
+        let name = tool.to_ascii_lowercase();
+        let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
+        ToolUse {
+            reads: has(&["read", "view"]),
+            edits: has(&["edit", "write", "patch", "replace", "create", "update", "insert"]),
+            runs: has(&["bash", "shell", "exec", "command", "terminal", "run"]),
+        }
+    }
+}
+
+struct Reader<'i> {
+    index: &'i mut FactIndex,
+    at: u32,
+    ordinal: u32,
+    is_task: bool,
+}
+
+impl Reader<'_> {
+    fn message(&mut self, message: &Message, standing: bool) {
+        let place = match message.role {
+            _ if standing => Place::Standing,
+            Role::User => Place::User,
+            Role::Tool => Place::Output,
+            _ => Place::Prose,
+        };
+        if message.role == Role::Tool {
+            self.index.tool_messages += 1;
+        }
+        for part in &message.parts {
+            match part {
+                Part::Text(text) if place == Place::Output => self.output(text),
+                Part::Text(text) => self.text(text, place, ToolUse::default()),
+                Part::ToolCall(call) => self.call(call),
+                Part::ToolResult(result) => {
+                    self.index.tool_messages += 1;
+                    for part in &result.content {
+                        if let Part::Text(text) = part {
+                            self.output(text);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn output(&mut self, text: &str) {
+        self.text(&strip_line_numbers(text), Place::Output, ToolUse::default());
+    }
+
+    fn call(&mut self, call: &ToolCall) {
+        let index = &mut *self.index;
+        index.calls += 1;
+        *index.tools.entry(call.name.clone()).or_default() += 1;
+        let family = match index.families.get(call.name.as_str()) {
+            Some(family) => *family,
+            None => {
+                let family = ToolUse::of(&call.name);
+                index.families.insert(call.name.as_str().into(), family);
+                self.standing(&call.name);
+                family
+            }
+        };
+        let mut on_files = false;
+        for field in call_fields(&call.arguments.0, call.kind == CallKind::Function) {
+            self.standing(&field.key);
+            let place = match field.place {
+                FieldPlace::Key => Place::Key,
+                FieldPlace::Body => Place::Body,
+                FieldPlace::Tuning => continue,
+            };
+            on_files |= fields::is_file_key(&field.key) || field.key.is_empty();
+            if place == Place::Body {
+                for head in fields::patch_heads(&field.text) {
+                    on_files = true;
+                    self.text(head, Place::Key, family);
+                }
+            }
+            self.text(&field.text, place, family);
+        }
+        self.index.file_calls += u32::from(on_files);
+    }
+
+    /// Names out of a tool's definition are no facts.
+    fn standing(&mut self, name: &str) {
+        let Reader { index, at, ordinal, .. } = self;
+        if name.len() >= 3 {
+            let id = index.intern(name, AtomKind::Snake, *at, *ordinal);
+            index.facts[id].standing = true;
+        }
+    }
+
+    fn text(&mut self, text: &str, place: Place, family: ToolUse) {
+        let Reader { index, at, ordinal, is_task } = self;
+        let (at, ordinal, is_task) = (*at, *ordinal, *is_task && place == Place::User);
+        let words =
+            index.calls == 0 && index.tool_messages == 0 && matches!(place, Place::User | Place::Prose);
+        let mut touch = |atom: crate::Atom<'_>| {
+            let class = atom.kind.class();
+            index.code_atoms += u64::from(matches!(class, FactClass::Path | FactClass::Symbol));
+            let id = index.intern(&atom.text, atom.kind, at, ordinal);
+            index.facts[id].touch(place, family, is_task, at, ordinal);
+        };
+        scan(text, &mut touch);
+        if words {
+            scan_words(text, &mut touch);
+        }
+    }
+}
+
+impl FactIndex {
+    fn intern(&mut self, name: &str, kind: AtomKind, at: u32, ordinal: u32) -> usize {
+        if let Some(id) = self.ids.get(name) {
+            return *id as usize;
+        }
+        let (id, name) = (self.facts.len(), Arc::<str>::from(name));
+        self.ids.insert(Arc::clone(&name), id as u32);
+        self.facts.push(Fact {
+            name,
+            kind,
+            mentions: 0,
+            messages: 0,
+            user: 0,
+            prose: 0,
+            key: 0,
+            body: 0,
+            output: 0,
+            read: 0,
+            edited: 0,
+            shell: 0,
+            in_task: false,
+            standing: false,
+            first: at,
+            last: at,
+            last_assistant: None,
+            first_message: ordinal,
+            last_message: ordinal,
+        });
+        id
+    }
+}
+
+impl Fact {
+    fn touch(&mut self, place: Place, family: ToolUse, is_task: bool, at: u32, ordinal: u32) {
+        if place == Place::Standing {
+            self.standing = true;
+            return;
+        }
+        if self.mentions == 0 {
+            (self.first, self.first_message) = (at, ordinal);
+        }
+        if self.mentions == 0 || self.last_message != ordinal {
+            self.messages += 1;
+        }
+        self.mentions = self.mentions.saturating_add(1);
+        (self.last, self.last_message) = (at, ordinal);
+        self.in_task |= is_task;
+        let counter = match place {
+            Place::User => &mut self.user,
+            Place::Prose => &mut self.prose,
+            Place::Key => &mut self.key,
+            Place::Body => &mut self.body,
+            Place::Output | Place::Standing => &mut self.output,
+        };
+        *counter = counter.saturating_add(1);
+        if matches!(place, Place::Prose | Place::Key | Place::Body) {
+            self.last_assistant = Some(at);
+        }
+        if place == Place::Key {
+            for (counter, used) in [
+                (&mut self.read, family.reads),
+                (&mut self.edited, family.edits),
+                (&mut self.shell, family.runs),
+            ] {
+                *counter = counter.saturating_add(u16::from(used));
+            }
+        }
+    }
+}
+
+fn text_bytes(message: &Message) -> usize {
+    let part_bytes = |part: &Part| match part {
+        Part::Text(text) => text.len(),
+        Part::ToolCall(call) => call.name.len() + call.arguments.0.len(),
+        Part::ToolResult(result) => {
+            result.content.iter().map(|part| if let Part::Text(text) = part { text.len() } else { 0 }).sum()
+        }
+        _ => 0,
+    };
+    message.parts.iter().map(part_bytes).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use longhaul_testkit::transcript;
+
+    use super::*;
+
+    fn index(fixture: &str) -> FactIndex {
+        let mut index = FactIndex::new();
+        transcript(fixture).entries().iter().for_each(|entry| index.push(entry));
+        index
+    }
+
+    #[test]
+    fn a_fact_knows_who_touched_it() {
+        let index = index(
+            r#"
+user: Fix parse_header in src/http.rs
+assistant: Looking. !read_file#c1 {"file_path":"src/http.rs","limit":2000}
+tool#c1: fn parse_header() {} // see max_header_len
+assistant: parse_header is short. !edit_file#c2 {"file_path":"src/http.rs","new_string":"fn parse_header(max_header_len: u32) {}"}
+tool#c2: ok
+"#,
+        );
+        let path = index.get("src/http.rs").unwrap();
+        assert_eq!((path.user, path.key, path.read, path.edited, path.messages), (1, 2, 1, 1, 3));
+        assert!(path.in_task);
+        let name = index.get("parse_header").unwrap();
+        assert_eq!((name.user, name.prose, name.body, name.output), (1, 1, 1, 1));
+        assert!(index.get("file_path").unwrap().standing);
+        assert!(index.get("2000").is_none());
+        assert_eq!(index.domain(), Domain::Coding);
+    }
+
+    #[test]
+    fn the_domain_is_read_off_the_tools() {
+        let service = index(
+            r#"
+user: Cancel my order #W123
+assistant: !get_order#c1 {"order_id":"W123456"}
+tool#c1: {"status":"pending"}
+"#,
+        );
+        assert_eq!(service.domain(), Domain::Service);
+        let talk = index("user: Alice: the weather is lovely today\nuser: Bob: yes, it really is");
+        assert_eq!(talk.domain(), Domain::Talk);
+        assert!(talk.get("weather").is_some());
+    }
+
+    #[test]
+    fn what_longhaul_wrote_is_not_counted_again() {
+        let mut index = FactIndex::new();
+        let message = Message::user("src/http.rs").with_origin(Origin::Longhaul);
+        let transcript: longhaul_transcript::Transcript = [message].into_iter().collect();
+        index.push(&transcript.entries()[0]);
+        assert!(index.facts().is_empty());
+    }
+}

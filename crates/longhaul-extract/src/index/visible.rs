@@ -1,0 +1,135 @@
+//! What a reader of some text knows from it.
+
+use std::{borrow::Cow, collections::HashSet};
+
+use longhaul_transcript::{CallKind, Message, Part, Role};
+
+use super::call_fields;
+use crate::atoms::{AtomKind, expand, scan, scan_words};
+
+/// The literals that a reader of some texts has before him, with everything they imply.
+#[derive(Clone, Debug, Default)]
+pub struct Visible {
+    known: HashSet<String>,
+    words: bool,
+}
+
+impl Visible {
+    /// Returns what a reader of nothing knows. With `words`, proper names and long words count as literals too.
+    pub fn new(words: bool) -> Visible {
+        Visible { known: HashSet::new(), words }
+    }
+
+    /// Adds what `text` shows.
+    pub fn read(&mut self, text: &str) {
+        let known = &mut self.known;
+        let mut add = |atom: crate::Atom<'_>| add_expanded(known, &atom.text, atom.kind);
+        scan(text, &mut add);
+        if self.words {
+            scan_words(text, &mut add);
+        }
+    }
+
+    /// Adds what `message` shows, calls and results included.
+    pub fn read_message(&mut self, message: &Message) {
+        for part in &message.parts {
+            match part {
+                Part::Text(text) if message.role == Role::Tool => self.read(&strip_line_numbers(text)),
+                Part::Text(text) => self.read(text),
+                Part::ToolCall(call) => {
+                    for field in call_fields(&call.arguments.0, call.kind == CallKind::Function) {
+                        self.read(&field.text);
+                    }
+                }
+                Part::ToolResult(result) => {
+                    for part in &result.content {
+                        if let Part::Text(text) = part {
+                            self.read(&strip_line_numbers(text));
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Adds one literal and what it implies.
+    pub fn add(&mut self, name: &str, kind: AtomKind) {
+        add_expanded(&mut self.known, name, kind);
+    }
+
+    /// Returns whether exactly this literal is known.
+    pub fn has(&self, name: &str) -> bool {
+        self.known.contains(name)
+    }
+
+    /// Returns whether `name` is known well enough: itself, or for a path a suffix of two components or more.
+    pub fn has_path(&self, name: &str) -> bool {
+        if self.has(name) {
+            return true;
+        }
+        let mut rest = name.trim_matches('/');
+        while rest.contains('/') {
+            if self.has(rest) {
+                return true;
+            }
+            rest = rest.split_once('/').map_or("", |(_, after)| after);
+        }
+        false
+    }
+}
+
+/// Returns `text` without the line numbers that file views put before each line: `12→`, `12<tab>`, `12: `, `12| `.
+pub fn strip_line_numbers(text: &str) -> Cow<'_, str> {
+    let starts = |line: &str| number_prefix(line) > 0;
+    if !text.lines().any(starts) {
+        return Cow::Borrowed(text);
+    }
+    let mut stripped = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        stripped.push_str(&line[number_prefix(line)..]);
+    }
+    Cow::Owned(stripped)
+}
+
+/// Returns the length of the line-number prefix of `line`; zero where it has none.
+pub(crate) fn number_prefix(line: &str) -> usize {
+    let bytes = line.as_bytes();
+    let run = |from: usize, test: fn(&u8) -> bool| bytes[from..].iter().take_while(|byte| test(byte)).count();
+    let blanks = run(0, |byte| matches!(byte, b' ' | b'\t'));
+    let digits = run(blanks, u8::is_ascii_digit);
+    if digits == 0 {
+        return 0;
+    }
+    let rest = &line[blanks + digits..];
+    let mark = ["→", "\t", ": ", ":\t", "| "].into_iter().find(|mark| rest.starts_with(mark));
+    mark.map_or(0, |mark| blanks + digits + mark.len())
+}
+
+fn add_expanded(known: &mut HashSet<String>, name: &str, kind: AtomKind) {
+    expand(name, kind, |part| {
+        if !known.contains(part) {
+            known.insert(part.to_string());
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn line_numbers_of_file_views_go() {
+        assert_eq!(strip_line_numbers("   1→fn a\n  22\tx\n3: y\n4| z\n5.0 w"), "fn a\nx\ny\nz\n5.0 w");
+        assert!(matches!(strip_line_numbers("no numbers"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn a_suffix_of_two_components_stands_for_the_path() {
+        let mut visible = Visible::new(false);
+        visible.read("see tests/it/main.rs");
+        assert!(visible.has_path("/root/x/tests/it/main.rs"));
+        assert!(visible.has_path("it/main.rs"));
+        assert!(!visible.has_path("/root/other/main.rs"));
+    }
+}

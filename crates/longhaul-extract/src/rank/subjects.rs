@@ -1,0 +1,140 @@
+//! What facts are about: one file may be named by several paths.
+
+use std::collections::HashMap;
+
+use super::{RankContext, Ranker};
+use crate::{AtomKind, Fact, FactIndex, expand};
+
+/// The things a conversation is about, with their values. Paths that are suffixes of one longer path are one thing.
+#[derive(Clone, Debug, Default)]
+pub struct Subjects {
+    subjects: Vec<Subject>,
+    /// For each fact of the index, the subject it belongs to.
+    of_fact: Vec<u32>,
+}
+
+/// One thing, under the longest name it has.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    /// Its history, all its names taken together; the name is the longest.
+    pub fact: Fact,
+    /// How much it is worth to keep (see [`Ranker`]).
+    pub value: f64,
+}
+
+impl Subjects {
+    /// Returns what the facts of `index` are about, valued by `ranker`. Order of first appearance.
+    pub fn new(index: &FactIndex, ranker: &dyn Ranker) -> Subjects {
+        let longest = longest_names(index.facts());
+        let mut of_fact = vec![0; index.facts().len()];
+        let mut by_longest: HashMap<usize, u32> = HashMap::new();
+        let mut subjects: Vec<Subject> = Vec::new();
+        for (fact, longest) in longest.into_iter().enumerate() {
+            let id = *by_longest.entry(longest).or_insert_with(|| {
+                subjects.push(Subject { fact: index.facts()[longest].clone(), value: 0.0 });
+                (subjects.len() - 1) as u32
+            });
+            of_fact[fact] = id;
+            if fact != longest {
+                subjects[id as usize].fact.absorb(&index.facts()[fact]);
+            }
+        }
+        let context = RankContext::of(index);
+        for subject in &mut subjects {
+            subject.value = ranker.value(&subject.fact, &context).max(0.0);
+        }
+        Subjects { subjects, of_fact }
+    }
+
+    /// Returns all subjects.
+    pub fn all(&self) -> &[Subject] {
+        &self.subjects
+    }
+
+    /// Returns the places in [`all`](Self::all) of everything that a mention of `name` makes known.
+    pub fn known_by(&self, index: &FactIndex, name: &str, kind: AtomKind) -> Vec<u32> {
+        let mut known = Vec::new();
+        expand(name, kind, |part| {
+            if let Some(subject) = index.position_of(part).map(|fact| self.of_fact[fact])
+                && !known.contains(&subject)
+            {
+                known.push(subject);
+            }
+        });
+        known
+    }
+}
+
+impl Fact {
+    /// Adds what is known of the same thing under another name.
+    fn absorb(&mut self, other: &Fact) {
+        self.mentions += other.mentions;
+        // Two names of one thing often stand in the same message; the larger count is the safer one.
+        self.messages = self.messages.max(other.messages);
+        self.user += other.user;
+        self.prose += other.prose;
+        self.key += other.key;
+        self.body += other.body;
+        self.output += other.output;
+        self.read = self.read.saturating_add(other.read);
+        self.edited = self.edited.saturating_add(other.edited);
+        self.shell = self.shell.saturating_add(other.shell);
+        self.in_task |= other.in_task;
+        self.standing |= other.standing;
+        self.first = self.first.min(other.first);
+        self.last = self.last.max(other.last);
+        self.last_assistant = self.last_assistant.max(other.last_assistant);
+        self.first_message = self.first_message.min(other.first_message);
+        self.last_message = self.last_message.max(other.last_message);
+    }
+}
+
+/// Returns for each fact the fact whose name is the longest path that ends in it, where there is only one; else itself.
+fn longest_names(facts: &[Fact]) -> Vec<usize> {
+    let mut longest: Vec<usize> = (0..facts.len()).collect();
+    // Sorted by components from the last to the first, each path stands right before those that end in it.
+    let mut paths: Vec<(Vec<&str>, usize)> = facts
+        .iter()
+        .enumerate()
+        .filter(|(_, fact)| fact.kind.is_path())
+        .map(|(id, fact)| (fact.name.trim_matches('/').rsplit('/').collect(), id))
+        .collect();
+    paths.sort();
+    // For each path: one past the last that ends in it, and the only longest of these.
+    let mut reach: Vec<(usize, Option<usize>)> = vec![(0, None); paths.len()];
+    for at in (0..paths.len()).rev() {
+        let (mut next, mut branches) = (at + 1, 0);
+        let mut only = Some(paths[at].1);
+        while next < paths.len() && paths[next].0.starts_with(&paths[at].0) {
+            only = if branches == 0 { reach[next].1 } else { None };
+            branches += 1;
+            next = reach[next].0;
+        }
+        reach[at] = (next, only);
+        if let Some(name) = only {
+            longest[paths[at].1] = name;
+        }
+    }
+    longest
+}
+
+#[cfg(test)]
+mod tests {
+    use longhaul_testkit::transcript;
+
+    use super::*;
+    use crate::DefaultRanker;
+
+    #[test]
+    fn the_names_of_one_file_are_one_subject() {
+        let mut index = FactIndex::new();
+        let said = transcript("user: /root/a/src/one.rs src/one.rs one.rs; x/lib.rs y/lib.rs lib.rs");
+        said.entries().iter().for_each(|entry| index.push(entry));
+        let subjects = Subjects::new(&index, &DefaultRanker::default());
+        let names: Vec<_> =
+            subjects.all().iter().map(|subject| (&*subject.fact.name, subject.fact.mentions)).collect();
+        assert_eq!(names, [("/root/a/src/one.rs", 3), ("x/lib.rs", 1), ("y/lib.rs", 1), ("lib.rs", 1)]);
+        let known = subjects.known_by(&index, "x/lib.rs", AtomKind::Path);
+        assert_eq!(known, [1, 3]); // the bare name may mean either, so it is its own subject
+    }
+}

@@ -1,0 +1,447 @@
+//! Which kind of tool a call uses, told from its name and the shape of its arguments.
+
+use longhaul_transcript::ToolCall;
+use serde::{Deserialize, Serialize};
+
+use crate::tool_view::CallView;
+
+/// What a tool does, whatever its agent calls it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ToolFamily {
+    /// Shows a file or a part of one.
+    Read,
+    /// Creates a file or replaces all of it.
+    Write,
+    /// Changes a file in place, by replacing text or inserting it.
+    Edit,
+    /// Applies a patch that names its files itself.
+    Patch,
+    /// Runs a command line, or goes on with one that runs.
+    Shell,
+    /// Runs tests or reports diagnostics, without a command line.
+    Test,
+    /// Looks for text or names in files.
+    Search,
+    /// Lists files and directories.
+    List,
+    /// Fetches a page.
+    WebFetch,
+    /// Asks a search engine.
+    WebSearch,
+    /// Keeps a to-do list or a plan.
+    Todo,
+    /// Hands work to another agent.
+    SubAgent,
+    /// Lets the model think, ask or announce; nothing outside is touched.
+    Talk,
+    /// Looks up or changes records: MCP servers and business functions, mostly answered in JSON.
+    Record,
+    /// Anything else.
+    Other,
+}
+
+impl ToolFamily {
+    /// Returns the name used in reports: that of the variant in snake case.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ToolFamily::Read => "read",
+            ToolFamily::Write => "write",
+            ToolFamily::Edit => "edit",
+            ToolFamily::Patch => "patch",
+            ToolFamily::Shell => "shell",
+            ToolFamily::Test => "test",
+            ToolFamily::Search => "search",
+            ToolFamily::List => "list",
+            ToolFamily::WebFetch => "web_fetch",
+            ToolFamily::WebSearch => "web_search",
+            ToolFamily::Todo => "todo",
+            ToolFamily::SubAgent => "sub_agent",
+            ToolFamily::Talk => "talk",
+            ToolFamily::Record => "record",
+            ToolFamily::Other => "other",
+        }
+    }
+
+    /// Returns whether the tool changes files.
+    pub fn changes_files(self) -> bool {
+        matches!(self, ToolFamily::Write | ToolFamily::Edit | ToolFamily::Patch)
+    }
+}
+
+/// Returns the family of a call, from the tool's name and, where the name leaves it open, from its arguments.
+///
+/// ```
+/// use longhaul_extract::{ToolFamily, family};
+/// use longhaul_transcript::ToolCall;
+///
+/// let call = ToolCall::function("c1", "str_replace_editor", r#"{"command":"view","path":"/a.rs"}"#);
+/// assert_eq!(family(&call), ToolFamily::Read);
+/// assert_eq!(family(&ToolCall::function("c2", "mcp__files__read_file", "{}")), ToolFamily::Read);
+/// ```
+pub fn family(call: &ToolCall) -> ToolFamily {
+    CallView::new(call).family()
+}
+
+/// Decides the family from the plain name (see [`plain_name`]) and the arguments.
+pub(crate) fn decide(name: &str, view: &CallView<'_>) -> ToolFamily {
+    let plain = plain_name(name);
+    match plain.as_str() {
+        // Editors with a `command` argument: Anthropic's text editor, OpenHands, SWE-agent, Goose.
+        "str_replace_editor" | "str_replace_based_edit_tool" | "text_editor" | "editor" | "file_editor" => {
+            return match view.key_text("command") {
+                Some("view" | "read") => ToolFamily::Read,
+                Some("create" | "write") => ToolFamily::Write,
+                _ => ToolFamily::Edit,
+            };
+        }
+        // Cline's and Roo's doors to MCP servers: the tool proper is an argument.
+        "use_mcp_tool" | "access_mcp_resource" | "call_mcp_tool" => {
+            let inner = view.key_text("tool_name").map(plain_name).and_then(|inner| by_name(&inner));
+            return inner.unwrap_or(ToolFamily::Record);
+        }
+        _ => {}
+    }
+    if let Some(family) = by_name(&plain) {
+        return family;
+    }
+    if let Some(family) = by_words(&plain) {
+        return family;
+    }
+    by_arguments(name, view)
+}
+
+/// Returns the name without its server or name space, in snake case: `mcp__github__getIssue` is `get_issue`.
+pub(crate) fn plain_name(name: &str) -> String {
+    let mut tail = name.trim();
+    for separator in ["__", "::", "."] {
+        if let Some((_, last)) = tail.rsplit_once(separator)
+            && !last.is_empty()
+        {
+            tail = last;
+        }
+    }
+    let tail = tail.rsplit(['/', ':']).next().unwrap_or(tail);
+    let mut plain = String::with_capacity(tail.len() + 4);
+    let mut previous_lower = false;
+    for c in tail.chars().take(120) {
+        if c.is_uppercase() && previous_lower {
+            plain.push('_');
+        }
+        previous_lower = c.is_lowercase() || c.is_ascii_digit();
+        if matches!(c, '-' | ' ') {
+            plain.push('_');
+        } else {
+            plain.extend(c.to_lowercase());
+        }
+    }
+    plain
+}
+
+/// The names that agents really use: Claude Code, Codex, pi, Cline, Roo, OpenHands, SWE-agent, Gemini CLI, opencode,
+/// Cursor, Copilot, Windsurf, Goose, and those of the seed documents (read from their recordings and documentation,
+/// November 2026).
+fn by_name(plain: &str) -> Option<ToolFamily> {
+    use ToolFamily::*;
+    Some(match plain {
+        "read"
+        | "read_file"
+        | "read_files"
+        | "read_many_files"
+        | "view"
+        | "view_file"
+        | "open"
+        | "open_file"
+        | "cat"
+        | "goto"
+        | "scroll_down"
+        | "scroll_up"
+        | "notebook_read"
+        | "view_line_range"
+        | "file_read"
+        | "get_file_contents"
+        | "get_file_content"
+        | "read_text_file"
+        | "read_multiple_files"
+        | "view_code_item"
+        | "view_image"
+        | "read_notebook"
+        | "read_file_content"
+        | "read_media_file"
+        | "show_file" => Read,
+        "write"
+        | "write_file"
+        | "create"
+        | "create_file"
+        | "write_to_file"
+        | "new_file"
+        | "save_file"
+        | "file_write"
+        | "create_new_file"
+        | "create_or_update_file"
+        | "write_text_file" => Write,
+        "edit"
+        | "edit_file"
+        | "multi_edit"
+        | "multiedit"
+        | "notebook_edit"
+        | "replace"
+        | "replace_in_file"
+        | "search_and_replace"
+        | "insert_content"
+        | "insert_edit_into_file"
+        | "replace_string_in_file"
+        | "multi_replace_string_in_file"
+        | "edit_notebook_file"
+        | "insert"
+        | "str_replace"
+        | "search_replace"
+        | "propose_code"
+        | "replace_file_content"
+        | "edit_files"
+        | "delete_file"
+        | "move_file"
+        | "rename_file"
+        | "remove_file"
+        | "edit_notebook"
+        | "undo_edit"
+        | "file_edit" => Edit,
+        "apply_patch" | "patch" | "apply_diff" | "apply_edits" => Patch,
+        "bash"
+        | "shell"
+        | "exec_command"
+        | "execute_bash"
+        | "execute_command"
+        | "run_command"
+        | "terminal"
+        | "run_terminal_cmd"
+        | "run_in_terminal"
+        | "run_shell_command"
+        | "local_shell"
+        | "shell_command"
+        | "container_exec"
+        | "write_stdin"
+        | "bash_output"
+        | "kill_shell"
+        | "kill_bash"
+        | "get_terminal_output"
+        | "command_status"
+        | "exec"
+        | "cmd"
+        | "powershell"
+        | "execute_ipython_cell"
+        | "ipython"
+        | "python"
+        | "code_interpreter"
+        | "run_code"
+        | "execute_code"
+        | "jupyter"
+        | "task_output"
+        | "read_process_output"
+        | "start_process"
+        | "unified_exec"
+        | "bash_tool"
+        | "computer_terminal"
+        | "run_bash"
+        | "sh" => Shell,
+        "run_tests" | "run_test" | "test" | "get_errors" | "get_diagnostics" | "diagnostics" | "lint"
+        | "read_lints" | "test_failure" | "problems" => Test,
+        "grep"
+        | "search"
+        | "search_files"
+        | "grep_search"
+        | "search_file_content"
+        | "grep_files"
+        | "search_dir"
+        | "search_file"
+        | "codebase_search"
+        | "code_search"
+        | "codesearch"
+        | "semantic_search"
+        | "search_code"
+        | "search_codebase"
+        | "ripgrep"
+        | "rg"
+        | "search_for_pattern"
+        | "find_symbol"
+        | "lsp"
+        | "list_code_usages"
+        | "search_in_files"
+        | "text_search"
+        | "file_content_search" => Search,
+        "glob"
+        | "ls"
+        | "list"
+        | "list_files"
+        | "list_dir"
+        | "list_directory"
+        | "find"
+        | "find_file"
+        | "find_files"
+        | "find_by_name"
+        | "file_search"
+        | "list_code_definition_names"
+        | "directory_tree"
+        | "glob_file_search"
+        | "tree"
+        | "glob_files"
+        | "list_allowed_directories" => List,
+        "web_fetch"
+        | "webfetch"
+        | "fetch"
+        | "fetch_webpage"
+        | "fetch_url"
+        | "read_url_content"
+        | "browse"
+        | "browser"
+        | "browser_action"
+        | "browser_navigate"
+        | "open_url"
+        | "url_fetch"
+        | "get_page"
+        | "view_web_document_content_chunk"
+        | "http_request"
+        | "visit_page" => WebFetch,
+        "web_search" | "websearch" | "google_web_search" | "search_web" | "brave_web_search"
+        | "tavily_search" | "internet_search" | "google_search" => WebSearch,
+        "todo_write" | "todowrite" | "todo_read" | "todoread" | "update_plan" | "write_todos"
+        | "task_create" | "task_update" | "task_list" | "task_get" | "update_todo_list"
+        | "manage_todo_list" | "todo" | "todos" | "plan" | "set_plan" | "task_tracker" => Todo,
+        "task" | "agent" | "sub_agent" | "subagent" | "run_subagent" | "spawn_agent" | "new_task"
+        | "delegate" | "delegate_task" | "wait_agent" | "send_input" | "handoff" | "oracle" => SubAgent,
+        "think"
+        | "ask_user_question"
+        | "ask_followup_question"
+        | "attempt_completion"
+        | "finish"
+        | "submit"
+        | "exit_plan_mode"
+        | "enter_plan_mode"
+        | "request_user_input"
+        | "plan_mode_respond"
+        | "switch_mode"
+        | "sequentialthinking"
+        | "sequential_thinking"
+        | "message"
+        | "notify_user"
+        | "transfer_to_human_agents"
+        | "done" => Talk,
+        _ => return None,
+    })
+}
+
+/// Names built of the usual words: `run_my_command`, `search_company_docs`, `get_order_details`.
+fn by_words(plain: &str) -> Option<ToolFamily> {
+    use ToolFamily::*;
+    let words: Vec<&str> = plain.split('_').filter(|word| !word.is_empty()).collect();
+    let has = |list: &[&str]| words.iter().any(|word| list.contains(word));
+    let file = has(&["file", "files", "document", "notebook", "path"]);
+    Some(match () {
+        () if has(&["bash", "shell", "terminal", "command", "cmd", "console"]) => Shell,
+        () if has(&["patch", "diff"]) && has(&["apply"]) => Patch,
+        () if file && has(&["read", "view", "open", "show", "load", "cat"]) => Read,
+        () if file && has(&["write", "create", "save"]) => Write,
+        () if file && has(&["edit", "replace", "modify", "update", "insert", "delete", "move", "rename"]) => {
+            Edit
+        }
+        () if file && has(&["list", "find", "glob"]) => List,
+        () if has(&["grep"]) || file && has(&["search"]) => Search,
+        () if has(&["directory", "dir", "folder"]) => List,
+        () if has(&["web", "internet", "google", "bing"]) && has(&["search"]) => WebSearch,
+        () if has(&["url", "webpage", "website"]) || has(&["fetch"]) && has(&["page", "web"]) => WebFetch,
+        () if has(&["todo", "todos"]) => Todo,
+        () if has(&["subagent"]) => SubAgent,
+        () if has(&["test", "tests", "lint", "diagnostics"]) && has(&["run", "get"]) => Test,
+        () => return None,
+    })
+}
+
+/// What is left: the arguments tell. A function with named arguments is a look-up of records.
+fn by_arguments(name: &str, view: &CallView<'_>) -> ToolFamily {
+    let has = |keys: &[&str]| keys.iter().any(|key| view.key_text(key).is_some());
+    if name.contains("__") {
+        return ToolFamily::Record;
+    }
+    if view.is_free_text() {
+        return if view.text().contains("*** Begin Patch") { ToolFamily::Patch } else { ToolFamily::Other };
+    }
+    match () {
+        () if has(&["command", "cmd"]) => ToolFamily::Shell,
+        () if has(&["old_string", "oldText", "oldString", "old_str"]) => ToolFamily::Edit,
+        () if has(&["patch", "patchText"]) => ToolFamily::Patch,
+        () if has(&["file_path", "filePath", "path"]) && has(&["content", "contents", "file_text"]) => {
+            ToolFamily::Write
+        }
+        () if has(&["url"]) => ToolFamily::WebFetch,
+        () if name.contains('_') || view.has_arguments() => ToolFamily::Record,
+        () => ToolFamily::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(name: &str, arguments: &str) -> ToolFamily {
+        family(&ToolCall::function("c", name, arguments))
+    }
+
+    #[test]
+    fn the_names_of_real_agents_are_known() {
+        use ToolFamily::*;
+        let table = [
+            ("Read", Read),
+            ("MultiEdit", Edit),
+            ("NotebookEdit", Edit),
+            ("Bash", Shell),
+            ("BashOutput", Shell),
+            ("Grep", Search),
+            ("Glob", List),
+            ("LS", List),
+            ("Task", SubAgent),
+            ("TodoWrite", Todo),
+            ("WebFetch", WebFetch),
+            ("WebSearch", WebSearch),
+            ("TaskCreate", Todo),
+            ("ExitPlanMode", Talk),
+            ("exec_command", Shell),
+            ("apply_patch", Patch),
+            ("update_plan", Todo),
+            ("write_stdin", Shell),
+            ("functions.shell", Shell),
+            ("container.exec", Shell),
+            ("execute_bash", Shell),
+            ("search_files", Search),
+            ("create_file", Write),
+            ("edit_file", Edit),
+            ("write_to_file", Write),
+            ("replace_in_file", Edit),
+            ("run_shell_command", Shell),
+            ("google_web_search", WebSearch),
+            ("read_many_files", Read),
+            ("developer__shell", Shell),
+            ("mcp__github__get_issue", Record),
+            ("mcp__fs__list_directory", List),
+            ("get_order_details", Record),
+            ("run_in_terminal", Shell),
+            ("replaceStringInFile", Edit),
+            ("default_api:read_file", Read),
+            ("runSubagent", SubAgent),
+            ("think", Talk),
+        ];
+        for (name, expected) in table {
+            assert_eq!(of(name, "{}"), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn arguments_decide_where_the_name_does_not() {
+        assert_eq!(of("str_replace_editor", r#"{"command":"create","path":"a"}"#), ToolFamily::Write);
+        assert_eq!(of("str_replace_editor", r#"{"command":"str_replace","path":"a"}"#), ToolFamily::Edit);
+        assert_eq!(of("go", r#"{"command":"ls"}"#), ToolFamily::Shell);
+        assert_eq!(of("use_mcp_tool", r#"{"tool_name":"read_file"}"#), ToolFamily::Read);
+        assert_eq!(of("frobnicate", "not json"), ToolFamily::Other);
+        assert_eq!(of("frobnicate", r#"{"id":7}"#), ToolFamily::Record);
+    }
+}

@@ -1,0 +1,575 @@
+//! One line that says what a tool call did: `[✓ read_file: File: /app.ts | Lines: 100]`.
+
+use std::{collections::BTreeMap, fmt};
+
+use longhaul_transcript::{Outcome, ToolCall, ToolResult};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{
+    digest::{Registry, Source, parse_matches, read_lines},
+    json::Json,
+    outline::outline,
+    tool::ToolFamily,
+    tool_view::{CallView, FieldRole},
+};
+
+/// What a tool call did, in facts. Its `Display` is the line that stands in summaries.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolSummary {
+    /// The tool's name, as the model called it.
+    pub tool: String,
+    /// How it went.
+    pub status: ToolStatus,
+    /// Facts as `Label: value`, the most telling first.
+    pub key_facts: Vec<String>,
+    /// The same facts for machines. Keys are in camel case, as the seed document has them (`exitCode`, `matchCount`).
+    pub metadata: BTreeMap<String, Value>,
+}
+
+/// How a tool call went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum ToolStatus {
+    /// It did what was asked.
+    #[default]
+    Success,
+    /// It failed.
+    Error,
+    /// It gave less than was asked: no matches, a command that still runs, an output cut off.
+    Partial,
+}
+
+impl ToolStatus {
+    /// Returns the status by the wire's word alone; unstated is success.
+    pub(crate) fn of(outcome: Outcome) -> ToolStatus {
+        match outcome {
+            Outcome::Failed => ToolStatus::Error,
+            Outcome::Succeeded | Outcome::Unstated => ToolStatus::Success,
+        }
+    }
+}
+
+impl ToolSummary {
+    /// Returns a summary without facts.
+    pub fn new(tool: impl Into<String>, status: ToolStatus) -> ToolSummary {
+        ToolSummary { tool: tool.into(), status, key_facts: Vec::new(), metadata: BTreeMap::new() }
+    }
+
+    fn fact(&mut self, label: &str, value: impl fmt::Display) {
+        self.key_facts.push(format!("{label}: {value}"));
+    }
+
+    fn meta(&mut self, key: &str, value: impl Into<Value>) {
+        self.metadata.insert(key.to_owned(), value.into());
+    }
+}
+
+impl fmt::Display for ToolSummary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.status == ToolStatus::Error { '❌' } else { '✓' };
+        write!(f, "[{sign} {}: {}]", self.tool, self.key_facts.join(" | "))
+    }
+}
+
+/// Returns what a tool call did, by the built-in rules.
+///
+/// ```
+/// use longhaul_extract::summarize_tool_result;
+/// use longhaul_transcript::{Outcome, ToolCall, ToolResult};
+///
+/// let call = ToolCall::function("c1", "execute_bash", r#"{"command":"npm test"}"#);
+/// let result = ToolResult::text("c1", "Error: Module not found\nexit code: 1", Outcome::Unstated);
+/// assert_eq!(
+///     summarize_tool_result(Some(&call), &result).to_string(),
+///     "[❌ execute_bash: Command: npm test | Exit: 1 | Output: 2 lines | Error: Error: Module not found]"
+/// );
+/// ```
+pub fn summarize_tool_result(call: Option<&ToolCall>, result: &ToolResult) -> ToolSummary {
+    Registry::builtin().summarize(call, result)
+}
+
+/// Returns the summaries as one block: `--- Summarized Context (N items) ---` and a line each.
+pub fn format_summaries<'a>(summaries: impl IntoIterator<Item = &'a ToolSummary>) -> String {
+    let lines: Vec<String> = summaries.into_iter().map(ToString::to_string).collect();
+    let mut out = format!("--- Summarized Context ({} items) ---", lines.len());
+    for line in lines {
+        out.push('\n');
+        out.push_str(&line);
+    }
+    out
+}
+
+/// Writes the facts of a result by the family of its tool.
+pub(crate) fn builtin_facts(source: Source<'_>, facts: &mut ToolSummary) {
+    if source.outcome == Outcome::Unstated && is_error_text(source.text) {
+        facts.status = ToolStatus::Error;
+    }
+    match source.family() {
+        ToolFamily::Read => read(source, facts),
+        ToolFamily::Write | ToolFamily::Edit | ToolFamily::Patch => change(source, facts),
+        ToolFamily::Shell | ToolFamily::Test => return shell(source, facts),
+        ToolFamily::Search => search(source, facts),
+        ToolFamily::List => list(source, facts),
+        ToolFamily::WebFetch | ToolFamily::WebSearch => web(source, facts),
+        ToolFamily::Todo => todo(source, facts),
+        ToolFamily::SubAgent => sub_agent(source, facts),
+        _ => record(source, facts),
+    }
+    if facts.status == ToolStatus::Error {
+        let error = first_line(source.text);
+        facts.fact("Error", short(error, ERROR_CHARS));
+        facts.meta("error", short(error, ERROR_CHARS));
+    }
+}
+
+/// Commands are shown to this many characters (`001`).
+const COMMAND_CHARS: usize = 60;
+/// Errors are shown to this many characters: `001` cuts at 100, which loses the end of most paths.
+const ERROR_CHARS: usize = 300;
+
+fn read(source: Source<'_>, facts: &mut ToolSummary) {
+    let paths = source.call.map(CallView::paths).unwrap_or_default();
+    let path = paths.first().copied().unwrap_or("unknown");
+    facts.fact(
+        if paths.len() > 1 { "Files" } else { "File" },
+        if paths.len() > 1 { paths.join(", ") } else { path.into() },
+    );
+    facts.meta("path", path);
+    if facts.status == ToolStatus::Error {
+        return;
+    }
+    let outline = outline(path, source.text);
+    facts.fact("Lines", outline.lines);
+    facts.meta("lines", outline.lines);
+    if let (Some(first @ 2..), Some(last)) = (outline.first_line, outline.last_line) {
+        facts.fact("From line", format!("{first} to {last}"));
+    }
+    facts.fact("Type", file_type(path));
+    let named = |exported: bool| -> Vec<&str> {
+        let wanted = outline.definitions.iter().filter(|one| one.exported == exported && one.indent <= 4);
+        distinct(wanted.map(|one| one.name.as_str()))
+    };
+    let (exports, others) = (named(true), named(false));
+    facts.meta("hasExports", !exports.is_empty());
+    facts.meta("hasImports", !outline.imports.is_empty());
+    if !exports.is_empty() {
+        facts.fact("Exports", some_of(&exports, 5));
+    } else if !others.is_empty() {
+        facts.fact("Defines", some_of(&others, 5));
+    }
+    if !outline.imports.is_empty() {
+        facts.fact("Imports", format!("{} modules", outline.imports.len()));
+    }
+}
+
+fn change(source: Source<'_>, facts: &mut ToolSummary) {
+    let Some(call) = source.call else { return };
+    let patched = call.patched();
+    if patched.is_empty() {
+        let path = call.path().unwrap_or("unknown");
+        facts.fact("File", path);
+        facts.meta("path", path);
+    } else {
+        let files: Vec<String> = patched.iter().map(|(what, path)| format!("{what} {path}")).collect();
+        facts.fact("Files", some_of(&files, 12));
+        facts.meta("files", files);
+    }
+    let fields = call.fields();
+    let count = |keys: &[&str]| {
+        let texts = fields.iter().filter(|field| keys.contains(&field.key));
+        texts.map(|field| field.text.lines().count()).sum::<usize>()
+    };
+    let (added, removed) = match call.patch() {
+        Some(patch) if !patched.is_empty() => (
+            patch.lines().filter(|line| line.starts_with('+') && !line.starts_with("+++ ")).count(),
+            patch.lines().filter(|line| line.starts_with('-') && !line.starts_with("--- ")).count(),
+        ),
+        _ => (
+            count(&[
+                "new_string",
+                "new_str",
+                "newText",
+                "newString",
+                "content",
+                "contents",
+                "file_text",
+                "new_source",
+                "insert_text",
+                "replace",
+                "new_content",
+                "code_edit",
+            ]),
+            count(&["old_string", "old_str", "oldText", "oldString", "search"]),
+        ),
+    };
+    if call.family() == ToolFamily::Write {
+        facts.fact("Lines", added);
+        facts.fact("Type", file_type(call.path().unwrap_or_default()));
+    } else if added + removed > 0 {
+        facts.fact("Changed", format!("+{added} -{removed} lines"));
+    }
+    facts.meta("added", added);
+    facts.meta("removed", removed);
+}
+
+fn shell(source: Source<'_>, facts: &mut ToolSummary) {
+    let lines: Vec<&str> = source.text.lines().collect();
+    let outcome = read_lines(&lines);
+    let command = source.call.and_then(CallView::command);
+    let command =
+        command.as_deref().unwrap_or(if source.family() == ToolFamily::Test { "tests" } else { "unknown" });
+    facts.fact("Command", short(command, COMMAND_CHARS));
+    facts.meta("command", command);
+    if let Some(code) = outcome.exit_code {
+        facts.fact("Exit", code);
+        facts.meta("exitCode", code);
+    }
+    facts.fact("Output", format!("{} lines", outcome.lines));
+    facts.meta("outputLines", outcome.lines);
+    if outcome.tests.any() {
+        let tests = outcome.tests;
+        let parts = [(tests.passed, "passed"), (tests.failed, "failed"), (tests.skipped, "skipped")];
+        let parts: Vec<_> =
+            parts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")).collect();
+        facts.fact("Tests", parts.join(", "));
+        facts.meta("testsPassed", tests.passed);
+        facts.meta("testsFailed", tests.failed);
+        facts.meta("testsSkipped", tests.skipped);
+    }
+    if !outcome.failed_tests.is_empty() {
+        facts.fact("Failed", some_of(&outcome.failed_tests, 5));
+    }
+    if outcome.warnings > 0 {
+        facts.fact("Warnings", outcome.warnings);
+        facts.meta("warnings", outcome.warnings);
+    }
+    facts.status = match (source.outcome, outcome.failed, outcome.running) {
+        (_, _, true) => ToolStatus::Partial,
+        (Outcome::Failed, _, _) | (Outcome::Unstated, true, _) => ToolStatus::Error,
+        // The wire's word is about the tool; a stated exit code is about the command.
+        (Outcome::Succeeded, true, _) if outcome.exit_code.is_some() => ToolStatus::Error,
+        _ => ToolStatus::Success,
+    };
+    if facts.status == ToolStatus::Error {
+        let first = lines.iter().find(|line| !line.trim().is_empty()).map(|line| line.trim().to_owned());
+        let fallback = outcome.exit_code.is_none().then_some(first).flatten();
+        if let Some(error) = outcome.decisive_error.or(outcome.first_error).or(fallback) {
+            facts.fact("Error", short(&error, ERROR_CHARS));
+        }
+    }
+    facts.meta("hasError", facts.status == ToolStatus::Error);
+}
+
+fn search(source: Source<'_>, facts: &mut ToolSummary) {
+    let pattern = source.call.and_then(CallView::pattern).unwrap_or("unknown");
+    facts.fact("Pattern", format!("\"{}\"", short(pattern, 100)));
+    facts.meta("pattern", pattern);
+    if facts.status == ToolStatus::Error {
+        return;
+    }
+    let lines: Vec<&str> = source.text.lines().collect();
+    let (matches, files) = match parse_matches(&lines) {
+        Some(found) => (found.len(), distinct(found.iter().map(|one| one.file))),
+        None => {
+            let paths = lines.iter().map(|line| line.trim()).filter(|line| is_bare_path(line));
+            let files = distinct(paths);
+            (files.len(), files)
+        }
+    };
+    facts.fact("Matches", matches);
+    facts.fact("Files", files.len());
+    facts.meta("matchCount", matches);
+    facts.meta("fileCount", files.len());
+    if !files.is_empty() {
+        facts.fact("Top files", some_of(&files, 3));
+    }
+    if matches == 0 {
+        facts.status = ToolStatus::Partial;
+    }
+}
+
+fn list(source: Source<'_>, facts: &mut ToolSummary) {
+    if let Some(path) = source.call.and_then(CallView::path) {
+        facts.fact("Path", path);
+        facts.meta("path", path);
+    }
+    if let Some(pattern) = source.call.and_then(CallView::pattern) {
+        facts.fact("Pattern", format!("\"{}\"", short(pattern, 100)));
+        facts.meta("pattern", pattern);
+    }
+    if facts.status == ToolStatus::Error {
+        return;
+    }
+    let none = source.text.trim().is_empty() || source.text.trim_start().starts_with("No files");
+    let entries: Vec<&str> =
+        source.text.lines().map(str::trim).filter(|line| !line.is_empty() && !none).collect();
+    facts.fact("Entries", entries.len());
+    facts.meta("entryCount", entries.len());
+    if entries.is_empty() {
+        facts.status = ToolStatus::Partial;
+    } else {
+        facts.fact("First", some_of(&entries.iter().map(|entry| short(entry, 80)).collect::<Vec<_>>(), 3));
+    }
+}
+
+fn web(source: Source<'_>, facts: &mut ToolSummary) {
+    if let Some(url) = source.call.and_then(CallView::url) {
+        facts.fact("URL", url);
+        facts.meta("url", url);
+    } else if let Some(query) = source.call.and_then(CallView::query) {
+        facts.fact("Query", format!("\"{}\"", short(query, 120)));
+        facts.meta("query", query);
+    }
+    if facts.status == ToolStatus::Error {
+        return;
+    }
+    let title = source
+        .text
+        .lines()
+        .map(|line| line.trim().trim_start_matches('#').trim())
+        .find(|line| line.len() > 3);
+    if let Some(title) = title {
+        facts.fact("Title", short(title, 100));
+    }
+    facts.fact("Text", format!("{} lines", source.text.lines().count()));
+}
+
+fn todo(source: Source<'_>, facts: &mut ToolSummary) {
+    let Some(call) = source.call else { return };
+    let fields = call.fields();
+    let of = |keys: &[&str]| -> Vec<&str> {
+        fields.iter().filter(|field| keys.contains(&field.key)).map(|field| field.text).collect()
+    };
+    let items = of(&["content", "step", "subject", "text"]);
+    let states = of(&["status"]);
+    if !items.is_empty() {
+        facts.fact("Items", items.len());
+        let done = states.iter().filter(|state| matches!(**state, "completed" | "done")).count();
+        if states.len() == items.len() {
+            facts.fact("Done", done);
+            for (item, state) in items.iter().zip(&states) {
+                if state.contains("progress") {
+                    facts.fact("In progress", short(item, 100));
+                }
+            }
+        } else {
+            facts.fact("Item", short(items[0], 100));
+        }
+    } else {
+        let keys = fields.iter().filter(|field| field.role == FieldRole::Key).take(4);
+        keys.for_each(|field| facts.fact(field.key, short(field.text, 80)));
+    }
+}
+
+fn sub_agent(source: Source<'_>, facts: &mut ToolSummary) {
+    if let Some(task) = source.call.and_then(CallView::query) {
+        facts.fact("Task", short(task, 120));
+    }
+    facts.fact("Report", format!("{} lines", source.text.lines().count()));
+    facts.meta("lines", source.text.lines().count());
+}
+
+fn record(source: Source<'_>, facts: &mut ToolSummary) {
+    if let Some(call) = source.call {
+        for field in call.fields().iter().filter(|field| field.role == FieldRole::Key).take(6) {
+            let label = if field.key.is_empty() { "Input" } else { field.key };
+            facts.fact(label, short(field.text, 80));
+            facts.meta(label, field.text);
+        }
+    }
+    if facts.status == ToolStatus::Error {
+        return;
+    }
+    match Json::read(source.text).filter(|json| json.rest == 0) {
+        Some(json) if json.containers[0].is_array => {
+            facts.fact("Results", json.containers[0].len);
+            facts.meta("resultCount", json.containers[0].len);
+            if json.containers[0].len == 0 {
+                facts.status = ToolStatus::Partial;
+            }
+        }
+        Some(json) => {
+            facts.fact("Fields", json.containers[0].len);
+            let top =
+                json.leaves.iter().filter(|leaf| leaf.container == 0 && leaf.value.as_str().len() <= 60);
+            for leaf in top.filter(|leaf| !matches!(leaf.value.as_str(), "" | "null")).take(5) {
+                facts.fact(json.name(leaf), leaf.value.as_str());
+            }
+        }
+        None => {
+            let text = source.text.trim();
+            if !text.is_empty() {
+                facts.fact("Result", short(first_line(text), 120));
+            }
+            let lines = text.lines().count();
+            if lines > 1 {
+                facts.fact("Output", format!("{lines} lines"));
+            }
+        }
+    }
+}
+
+/// Returns whether a result is an error by its own first words.
+fn is_error_text(text: &str) -> bool {
+    const HEADS: [&str; 12] = [
+        "error:",
+        "error ",
+        "<tool_use_error>",
+        "failed to ",
+        "file does not exist",
+        "no such file",
+        "file not found",
+        "invalid ",
+        "permission denied",
+        "tool not found",
+        "unknown tool",
+        "the user doesn't want to proceed",
+    ];
+    let head: String = text.trim_start().chars().take(40).flat_map(char::to_lowercase).collect();
+    HEADS.iter().any(|start| head.starts_with(start))
+}
+
+fn first_line(text: &str) -> &str {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("no output");
+    line.strip_prefix("<tool_use_error>").unwrap_or(line).trim_end_matches("</tool_use_error>")
+}
+
+/// Returns the first line of `text`, at most `chars` characters of it, with `...` where something is missing.
+fn short(text: &str, chars: usize) -> String {
+    let text = text.trim();
+    let line = text.lines().next().unwrap_or_default().trim_end();
+    match line.char_indices().nth(chars) {
+        Some((end, _)) => format!("{}...", line[..end].trim_end()),
+        None if line.len() < text.len() => format!("{line}..."),
+        None => line.to_owned(),
+    }
+}
+
+fn some_of<T: fmt::Display>(items: &[T], most: usize) -> String {
+    let shown: Vec<String> = items.iter().take(most).map(ToString::to_string).collect();
+    match items.len().saturating_sub(most) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+fn distinct<'a>(items: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut seen = std::collections::HashSet::new();
+    items.filter(|item| seen.insert(*item)).collect()
+}
+
+fn is_bare_path(line: &str) -> bool {
+    !line.contains(' ') && line.contains(['/', '.', '\\'])
+}
+
+/// Returns the language or kind of a file by its name.
+pub(crate) fn file_type(path: &str) -> &'static str {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+    match extension.to_ascii_lowercase().as_str() {
+        "rs" => "rust",
+        "ts" | "tsx" | "mts" | "cts" => "typescript",
+        "js" | "jsx" | "mjs" | "cjs" => "javascript",
+        "py" | "pyi" => "python",
+        "go" => "go",
+        "java" => "java",
+        "kt" | "kts" => "kotlin",
+        "c" | "h" => "c",
+        "cc" | "cpp" | "cxx" | "hpp" | "hh" => "cpp",
+        "cs" => "csharp",
+        "rb" => "ruby",
+        "php" => "php",
+        "swift" => "swift",
+        "sh" | "bash" | "zsh" | "fish" => "shell",
+        "sql" => "sql",
+        "md" | "mdx" | "markdown" => "markdown",
+        "json" | "jsonl" | "jsonc" => "json",
+        "yaml" | "yml" => "yaml",
+        "toml" => "toml",
+        "html" | "htm" => "html",
+        "css" | "scss" => "css",
+        "xml" | "svg" => "xml",
+        "ipynb" => "notebook",
+        "txt" | "log" | ""
+            if !name.eq_ignore_ascii_case("makefile") && !name.eq_ignore_ascii_case("dockerfile") =>
+        {
+            "text"
+        }
+        "" => "build",
+        _ => "other",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(tool: &str, arguments: &str, text: &str) -> String {
+        let call = ToolCall::function("c", tool, arguments);
+        summarize_tool_result(Some(&call), &ToolResult::text("c", text, Outcome::Unstated)).to_string()
+    }
+
+    #[test]
+    fn each_family_has_its_facts() {
+        for (tool, arguments, text, expected) in [
+            (
+                "Read",
+                r#"{"file_path":"/a/b.ts"}"#,
+                "     1→export function hello() {}\n     2→import { foo } from 'bar';",
+                "[✓ Read: File: /a/b.ts | Lines: 2 | Type: typescript | Exports: hello | Imports: 1 modules]",
+            ),
+            (
+                "Edit",
+                r#"{"file_path":"/a/b.rs","old_string":"a\nb","new_string":"c"}"#,
+                "The file has been updated.",
+                "[✓ Edit: File: /a/b.rs | Changed: +1 -2 lines]",
+            ),
+            (
+                "Write",
+                r#"{"file_path":"x.py","content":"a\nb\n"}"#,
+                "File created successfully at: x.py",
+                "[✓ Write: File: x.py | Lines: 2 | Type: python]",
+            ),
+            (
+                "Grep",
+                r#"{"pattern":"foo"}"#,
+                "a.rs:1:foo\na.rs:2:foo\nb.rs:3:foo",
+                r#"[✓ Grep: Pattern: "foo" | Matches: 3 | Files: 2 | Top files: a.rs, b.rs]"#,
+            ),
+            (
+                "Grep",
+                r#"{"pattern":"foo"}"#,
+                "No files found",
+                r#"[✓ Grep: Pattern: "foo" | Matches: 0 | Files: 0]"#,
+            ),
+            (
+                "Glob",
+                r#"{"pattern":"*.rs"}"#,
+                "/x/a.rs\n/x/b.rs",
+                r#"[✓ Glob: Pattern: "*.rs" | Entries: 2 | First: /x/a.rs, /x/b.rs]"#,
+            ),
+            (
+                "get_order_details",
+                r##"{"order_id":"#W1"}"##,
+                r##"{"order_id":"#W1","status":"pending","items":[]}"##,
+                "[✓ get_order_details: order_id: #W1 | Fields: 3 | order_id: #W1 | status: pending]",
+            ),
+            (
+                "book_reservation",
+                r#"{"user_id":"u1"}"#,
+                "Error: payment amount does not add up",
+                "[❌ book_reservation: user_id: u1 | Error: Error: payment amount does not add up]",
+            ),
+            (
+                "TodoWrite",
+                r#"{"todos":[{"content":"A","status":"completed"},{"content":"B","status":"in_progress"}]}"#,
+                "Todos have been modified",
+                "[✓ TodoWrite: Items: 2 | Done: 1 | In progress: B]",
+            ),
+        ] {
+            assert_eq!(line(tool, arguments, text), expected);
+        }
+    }
+}

@@ -1,0 +1,378 @@
+//! What a tool call says, read tolerantly: paths, command, pattern, and which of its fields are facts.
+
+use std::borrow::Cow;
+
+use longhaul_transcript::{CallKind, ToolCall};
+
+use crate::{
+    json::{Json, Key, Leaf, Scalar},
+    tool::{ToolFamily, decide},
+};
+
+/// A tool call as its fields, whatever the agent names them.
+///
+/// The arguments are read as far as they are JSON; a cut or broken text gives what it said until there, free text
+/// (as of a patch tool) is one body field. Nothing here fails.
+///
+/// ```
+/// use longhaul_extract::CallView;
+/// use longhaul_transcript::ToolCall;
+///
+/// let call = ToolCall::function("c1", "Bash", r#"{"command":"cargo test","timeout":600000}"#);
+/// assert_eq!(CallView::new(&call).command().as_deref(), Some("cargo test"));
+/// ```
+#[derive(Clone, Debug)]
+pub struct CallView<'a> {
+    call: &'a ToolCall,
+    json: Option<Json<'a>>,
+    family: ToolFamily,
+}
+
+/// One field of a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallField<'a> {
+    /// The key it stands under, or that of the array it stands in; empty for free text.
+    pub key: &'a str,
+    /// Its text: a string's content, the spelling of anything else.
+    pub text: &'a str,
+    /// What it is for.
+    pub role: FieldRole,
+}
+
+/// What a field of a call is for. The recall measurements count the three apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FieldRole {
+    /// Names what the call is about: a path, a command, an id.
+    Key,
+    /// Text to be written: file contents, edits, long scripts.
+    Body,
+    /// A limit, an offset, a time-out: a habit of the caller, not a fact.
+    Tuning,
+}
+
+/// A field longer than this (in bytes) is a body, whatever its key.
+const LONG_FIELD_BYTES: usize = 400;
+
+/// Keys whose values are text to be written (from the recordings in `transcripts/`, as `recallbench` has them).
+const BODY_KEYS: [&str; 25] = [
+    "old_string",
+    "new_string",
+    "content",
+    "new_str",
+    "old_str",
+    "file_text",
+    "patch",
+    "edits",
+    "code",
+    "new_source",
+    "oldText",
+    "newText",
+    "oldString",
+    "newString",
+    "patchText",
+    "input",
+    "text",
+    "diff",
+    "replace",
+    "contents",
+    "insert_text",
+    "message_body",
+    "code_edit",
+    "new_content",
+    "cell_source",
+];
+
+const PATH_KEYS: [&str; 17] = [
+    "file_path",
+    "filePath",
+    "path",
+    "absolute_path",
+    "notebook_path",
+    "target_file",
+    "filename",
+    "file_name",
+    "file",
+    "relative_workspace_path",
+    "AbsolutePath",
+    "TargetFile",
+    "dir_path",
+    "directory",
+    "uri",
+    "paths",
+    "files",
+];
+
+impl<'a> CallView<'a> {
+    /// Reads a call.
+    pub fn new(call: &'a ToolCall) -> CallView<'a> {
+        let json = match call.kind {
+            CallKind::Function => Json::read(&call.arguments.0),
+            CallKind::Custom => None,
+        };
+        let mut view = CallView { call, json, family: ToolFamily::Other };
+        view.family = decide(&call.name, &view);
+        view
+    }
+
+    /// Returns the tool's name as the model wrote it.
+    pub fn name(&self) -> &'a str {
+        &self.call.name
+    }
+
+    /// Returns the family of the tool.
+    pub fn family(&self) -> ToolFamily {
+        self.family
+    }
+
+    /// Returns the arguments as they arrived.
+    pub fn text(&self) -> &'a str {
+        &self.call.arguments.0
+    }
+
+    /// Returns whether the arguments are free text rather than a JSON object.
+    pub fn is_free_text(&self) -> bool {
+        self.json.is_none()
+    }
+
+    /// Returns whether there is any argument.
+    pub fn has_arguments(&self) -> bool {
+        self.json.as_ref().is_some_and(|json| !json.leaves.is_empty())
+    }
+
+    /// Returns all fields in source order.
+    pub fn fields(&self) -> Vec<CallField<'_>> {
+        let Some(json) = &self.json else {
+            let text = self.text();
+            let role = if text.len() > LONG_FIELD_BYTES { FieldRole::Body } else { FieldRole::Key };
+            return if text.trim().is_empty() { Vec::new() } else { vec![CallField { key: "", text, role }] };
+        };
+        json.leaves.iter().map(|leaf| field(json, leaf)).collect()
+    }
+
+    /// Returns the text under a top-level key, where it is a scalar.
+    pub fn key_text(&self, key: &str) -> Option<&str> {
+        let json = self.json.as_ref()?;
+        let leaf =
+            json.leaves.iter().find(|leaf| leaf.container == 0 && leaf.key == Key::Name(key.into()))?;
+        Some(leaf.value.as_str())
+    }
+
+    /// Returns the file or directory the call is about.
+    pub fn path(&self) -> Option<&str> {
+        self.paths().into_iter().next()
+    }
+
+    /// Returns all files and directories the call names, once each, in order: from path arguments, or from the head
+    /// lines of a patch.
+    pub fn paths(&self) -> Vec<&str> {
+        let mut paths: Vec<&str> = Vec::new();
+        let mut add = |path| {
+            if !paths.contains(&path) && paths.len() < MAX_PATHS {
+                paths.push(path);
+            }
+        };
+        if let Some(json) = &self.json {
+            for key in PATH_KEYS {
+                for leaf in json.leaves.iter().filter(|leaf| json.name(leaf) == key) {
+                    let in_body = json.any_key(leaf, |name| name != "edits" && BODY_KEYS.contains(&name));
+                    if let (Scalar::Text(text), false) = (&leaf.value, in_body)
+                        && !text.is_empty()
+                        && text.len() <= LONG_FIELD_BYTES
+                    {
+                        add(text);
+                    }
+                }
+            }
+        }
+        for (_, path) in self.patched() {
+            add(path);
+        }
+        paths
+    }
+
+    /// Returns the files a patch names with what it does to them: `A` added, `M` modified, `D` deleted, `R` renamed to.
+    pub fn patched(&self) -> Vec<(char, &str)> {
+        let Some(patch) = self.patch() else { return Vec::new() };
+        let heads = [
+            ("*** Add File: ", 'A'),
+            ("*** Update File: ", 'M'),
+            ("*** Delete File: ", 'D'),
+            ("*** Move to: ", 'R'),
+            ("+++ b/", 'M'),
+        ];
+        patch
+            .lines()
+            .filter_map(|line| {
+                heads.iter().find_map(|&(head, what)| line.strip_prefix(head).map(|path| (what, path.trim())))
+            })
+            .take(MAX_PATHS)
+            .collect()
+    }
+
+    /// Returns the text of the patch a call carries, as an argument, as free text, or inside a command.
+    pub fn patch(&self) -> Option<&str> {
+        const KEYS: [&str; 5] = ["patch", "patchText", "input", "diff", "command"];
+        let is_patch = |text: &str| text.contains("*** Begin Patch") || text.contains("\n+++ ");
+        let Some(json) = &self.json else { return Some(self.text()).filter(|text| is_patch(text)) };
+        json.leaves
+            .iter()
+            .filter(|leaf| KEYS.contains(&json.name(leaf)))
+            .map(|leaf| leaf.value.as_str())
+            .find(|text| is_patch(text))
+    }
+
+    /// Returns the command line. A command given as a list (`["bash", "-lc", "ls"]`) is its script, or its words joined.
+    pub fn command(&self) -> Option<Cow<'_, str>> {
+        const KEYS: [&str; 8] =
+            ["command", "cmd", "CommandLine", "script", "commands", "code", "chars", "bash"];
+        let Some(json) = &self.json else {
+            let shell = self.family == ToolFamily::Shell && !self.text().trim().is_empty();
+            return shell.then(|| Cow::Borrowed(self.text()));
+        };
+        for key in KEYS {
+            let words: Vec<&str> = json
+                .leaves
+                .iter()
+                .filter(|leaf| json.name(leaf) == key)
+                .map(|leaf| leaf.value.as_str())
+                .take(256)
+                .collect();
+            match words.as_slice() {
+                [] => {}
+                [one] => return Some(Cow::Borrowed(one)),
+                [_, flag, script] if matches!(*flag, "-c" | "-lc" | "-ec" | "/c") => {
+                    return Some(Cow::Borrowed(script));
+                }
+                words => return Some(Cow::Owned(words.join(" "))),
+            }
+        }
+        None
+    }
+
+    /// Returns the command line where it is one string.
+    pub(crate) fn command_text(&self) -> Option<&str> {
+        ["command", "cmd", "CommandLine"].iter().find_map(|key| self.key_text(key))
+    }
+
+    /// Returns what is searched for.
+    pub fn pattern(&self) -> Option<&str> {
+        self.first(&[
+            "pattern",
+            "regex",
+            "search_term",
+            "searchTerm",
+            "query",
+            "glob_pattern",
+            "Query",
+            "symbol",
+        ])
+    }
+
+    /// Returns the address of a page.
+    pub fn url(&self) -> Option<&str> {
+        self.first(&["url", "URL", "uri", "urls", "Url"])
+    }
+
+    /// Returns the question put to a search engine, an index or another agent.
+    pub fn query(&self) -> Option<&str> {
+        self.first(&["query", "q", "search_query", "description", "prompt", "task", "message", "question"])
+    }
+
+    /// Returns the directory the call works in.
+    pub fn working_dir(&self) -> Option<&str> {
+        self.first(&["workdir", "cwd", "working_dir", "working_directory", "directory", "Cwd"])
+    }
+
+    /// Returns the first and last line asked for, as far as the call says so: from start and end, or offset and limit.
+    pub fn line_range(&self) -> (Option<u64>, Option<u64>) {
+        let number = |keys: &[&str]| keys.iter().find_map(|key| self.key_text(key)?.parse::<u64>().ok());
+        let start = number(&["start_line", "startLine", "offset", "line_start", "start_line_one_indexed"]);
+        let end = number(&["end_line", "endLine", "line_end", "end_line_one_indexed_inclusive"]);
+        let limit = number(&["limit"]);
+        (start, end.or_else(|| Some(start.unwrap_or(1).saturating_add(limit?).saturating_sub(1))))
+    }
+
+    fn first(&self, keys: &[&str]) -> Option<&str> {
+        let json = self.json.as_ref()?;
+        keys.iter().find_map(|key| {
+            let leaf = json.leaves.iter().find(|leaf| json.name(leaf) == *key)?;
+            Some(leaf.value.as_str()).filter(|text| !text.is_empty())
+        })
+    }
+}
+
+/// More paths than this in one call are not listed.
+const MAX_PATHS: usize = 200;
+
+fn field<'v>(json: &'v Json<'_>, leaf: &'v Leaf<'_>) -> CallField<'v> {
+    let key = json.name(leaf);
+    let text = leaf.value.as_str();
+    let role = if matches!(leaf.value, Scalar::Literal(_)) && is_tuning(key) {
+        FieldRole::Tuning
+    } else if text.len() > LONG_FIELD_BYTES || json.any_key(leaf, |name| BODY_KEYS.contains(&name)) {
+        FieldRole::Body
+    } else {
+        FieldRole::Key
+    };
+    CallField { key, text, role }
+}
+
+fn is_tuning(key: &str) -> bool {
+    const WORDS: [&str; 10] =
+        ["time", "limit", "offset", "max", "yield", "head", "tail", "depth", "count", "page"];
+    let lower = key.to_ascii_lowercase();
+    WORDS.iter().any(|word| lower.contains(word))
+        || lower.ends_with("line")
+        || lower.ends_with("lines")
+        || key.len() == 2 && key.starts_with('-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(name: &str, arguments: &str) -> ToolCall {
+        ToolCall::function("c", name, arguments)
+    }
+
+    #[test]
+    fn paths_come_from_arguments_and_patches_but_not_from_bodies() {
+        let read = call("read_many_files", r#"{"paths":["a.rs","b.rs","a.rs"]}"#);
+        assert_eq!(CallView::new(&read).paths(), ["a.rs", "b.rs"]);
+        let write = call("Write", r#"{"content":{"path":"no"},"file_path":"/x/y.rs"}"#);
+        assert_eq!(CallView::new(&write).paths(), ["/x/y.rs"]);
+        let mut patch =
+            call("apply_patch", "*** Begin Patch\n*** Add File: n.rs\n+x\n*** Move to: m.rs\n*** End Patch");
+        patch.kind = CallKind::Custom;
+        assert_eq!(CallView::new(&patch).patched(), [('A', "n.rs"), ('R', "m.rs")]);
+        assert_eq!(CallView::new(&patch).family(), ToolFamily::Patch);
+    }
+
+    #[test]
+    fn a_command_is_a_string_or_a_list() {
+        for (arguments, expected) in [
+            (r#"{"cmd":"ls -l"}"#, "ls -l"),
+            (r#"{"command":["bash","-lc","git status"]}"#, "git status"),
+            (r#"{"command":["git","log"]}"#, "git log"),
+            (r#"{"command":"cargo te"#, "cargo te"),
+        ] {
+            assert_eq!(CallView::new(&call("shell", arguments)).command().as_deref(), Some(expected));
+        }
+    }
+
+    #[test]
+    fn fields_are_keys_bodies_and_tuning() {
+        let edit = call("Edit", r#"{"file_path":"a","old_string":"b","limit":3}"#);
+        let roles: Vec<_> = CallView::new(&edit).fields().iter().map(|field| field.role).collect();
+        assert_eq!(roles, [FieldRole::Key, FieldRole::Body, FieldRole::Tuning]);
+    }
+
+    #[test]
+    fn ranges_come_from_ends_or_from_limits() {
+        let read = call("Read", r#"{"file_path":"a","offset":10,"limit":5}"#);
+        assert_eq!(CallView::new(&read).line_range(), (Some(10), Some(14)));
+        let view = call("view", r#"{"path":"a","start_line":3,"end_line":9}"#);
+        assert_eq!(CallView::new(&view).line_range(), (Some(3), Some(9)));
+    }
+}

@@ -1,0 +1,166 @@
+//! Whole messages: which of their fields are text, and which must never change.
+
+use std::{borrow::Cow, collections::BTreeMap};
+
+use longhaul_transcript::{
+    CallKind, Message, Part, RawJson, Redacted, RedactionCount, Summary, SummaryRecord,
+};
+
+use crate::{Redactor, Vault, json::looks_like_json};
+
+impl Redactor {
+    /// Returns `message` without its secrets, and how often each rule struck.
+    ///
+    /// Texts, readable reasoning, the arguments of tool calls (which stay valid JSON), tool results and references to
+    /// media are searched. Ids, names of tools, hashes, signatures and opaque blocks are left as they are. Numbering
+    /// starts anew with each message, so that the same message always gives the same bytes.
+    pub fn redact_message(&self, message: &Message) -> (Redacted<Message>, Vec<RedactionCount>) {
+        self.redact_message_into(message, &mut Vault::new())
+    }
+
+    /// Does what [`redact_message`](Self::redact_message) does, with the numbers and the way back in `vault`.
+    pub fn redact_message_into(
+        &self,
+        message: &Message,
+        vault: &mut Vault,
+    ) -> (Redacted<Message>, Vec<RedactionCount>) {
+        let mut run = Run { redactor: self, vault, counts: BTreeMap::new() };
+        let mut message = message.clone();
+        run.parts(&mut message.parts);
+        let counts = run.into_counts();
+        (Redacted::assume(message), counts)
+    }
+
+    /// Returns `record` without secrets in what it says, and how often each rule struck; the counts are added to those
+    /// the record carries.
+    ///
+    /// The id of a record is a hash of its text. Redact the messages before they are summarized, and this finds
+    /// nothing; where it finds something, the id no longer follows from the text.
+    pub fn redact_record(&self, record: &SummaryRecord) -> (Redacted<SummaryRecord>, Vec<RedactionCount>) {
+        let mut vault = Vault::new();
+        let mut run = Run { redactor: self, vault: &mut vault, counts: BTreeMap::new() };
+        let mut record = record.clone();
+        run.text(&mut record.text);
+        for text in texts_of(&mut record.summary) {
+            run.text(text);
+        }
+        let counts = run.into_counts();
+        for RedactionCount { rule, count } in &counts {
+            match record.redactions.iter_mut().find(|known| known.rule == *rule) {
+                Some(known) => known.count += count,
+                None => record.redactions.push(RedactionCount { rule: rule.clone(), count: *count }),
+            }
+        }
+        (Redacted::assume(record), counts)
+    }
+}
+
+struct Run<'a> {
+    redactor: &'a Redactor,
+    vault: &'a mut Vault,
+    counts: BTreeMap<String, u64>,
+}
+
+impl Run<'_> {
+    fn parts(&mut self, parts: &mut [Part]) {
+        for part in parts {
+            match part {
+                Part::Text(text) => self.text(text),
+                Part::Media(media) => self.text(&mut media.source),
+                Part::ToolCall(call) => match call.kind {
+                    CallKind::Function => self.json(&mut call.arguments),
+                    CallKind::Custom => self.text(&mut call.arguments.0),
+                },
+                // One level only: a result that holds a result is no dialect's shape, and its text is text.
+                Part::ToolResult(result) => self.leaves(&mut result.content),
+                Part::Reasoning(reasoning) => self.text(&mut reasoning.text),
+                _ => {}
+            }
+        }
+    }
+
+    fn leaves(&mut self, parts: &mut [Part]) {
+        let mut pending: Vec<&mut Part> = parts.iter_mut().collect();
+        while let Some(part) = pending.pop() {
+            match part {
+                Part::ToolResult(result) => pending.extend(&mut result.content),
+                Part::Text(text) => self.text(text),
+                Part::Media(media) => self.text(&mut media.source),
+                Part::ToolCall(call) => self.json(&mut call.arguments),
+                Part::Reasoning(reasoning) => self.text(&mut reasoning.text),
+                _ => {}
+            }
+        }
+    }
+
+    fn text(&mut self, text: &mut String) {
+        let (redacted, findings) = self.redactor.redact_text_into(text, self.vault);
+        self.count(&findings);
+        if let Cow::Owned(redacted) = redacted {
+            *text = redacted;
+        }
+    }
+
+    fn json(&mut self, arguments: &mut RawJson) {
+        if !looks_like_json(&arguments.0) {
+            return self.text(&mut arguments.0);
+        }
+        let (redacted, findings) = self.redactor.redact_json_into(&arguments.0, self.vault);
+        self.count(&findings);
+        if let Cow::Owned(redacted) = redacted {
+            arguments.0 = redacted;
+        }
+    }
+
+    fn count(&mut self, findings: &[crate::Finding]) {
+        for finding in findings {
+            *self.counts.entry(finding.rule.to_string()).or_default() += 1;
+        }
+    }
+
+    fn into_counts(self) -> Vec<RedactionCount> {
+        self.counts.into_iter().map(|(rule, count)| RedactionCount { rule, count }).collect()
+    }
+}
+
+/// Returns every text of a summary.
+fn texts_of(summary: &mut Summary) -> Vec<&mut String> {
+    let Summary {
+        narrative,
+        key_points,
+        participants,
+        decisions,
+        action_items,
+        unresolved,
+        domain_entities,
+        files,
+        commands,
+        errors,
+        tools_used,
+        constraints,
+        goal,
+        current_focus,
+    } = summary;
+    let mut texts = vec![narrative, goal, current_focus];
+    for list in [key_points, participants, decisions, unresolved, domain_entities] {
+        texts.extend(list);
+    }
+    for item in action_items {
+        texts.extend([&mut item.owner, &mut item.task, &mut item.due]);
+    }
+    for file in files {
+        texts.extend([&mut file.path, &mut file.note]);
+    }
+    for command in commands {
+        texts.extend([&mut command.command, &mut command.note]);
+    }
+    for error in errors {
+        texts.extend([&mut error.error, &mut error.resolution]);
+    }
+    for tool in tools_used {
+        texts.push(&mut tool.tool);
+        texts.extend(&mut tool.notable_uses);
+    }
+    texts.extend(constraints.iter_mut().map(|constraint| &mut constraint.text));
+    texts
+}

@@ -1,0 +1,363 @@
+//! Rules as data: what a rule file says, and the form in which a text is searched.
+
+use std::sync::{Arc, OnceLock};
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use regex::bytes::{Regex, RegexBuilder};
+use serde::Deserialize;
+
+use crate::RedactError;
+
+/// All rules, with one automaton over the key words of all of them.
+#[derive(Debug)]
+pub(crate) struct RuleSet {
+    pub(crate) rules: Vec<Rule>,
+    /// Finds every key word in one pass; pattern `i` belongs to the rules `owners[i]`.
+    pub(crate) keywords: AhoCorasick,
+    pub(crate) owners: Vec<Vec<usize>>,
+    /// What is no secret whichever rule found it.
+    pub(crate) allow: Allowlist,
+}
+
+/// One rule. Its expression is compiled when one of its key words first turns up: all of them at once would take
+/// longer than most programs run.
+#[derive(Debug)]
+pub(crate) struct Rule {
+    pub(crate) id: Arc<str>,
+    source: String,
+    compiled: OnceLock<Option<Compiled>>,
+    /// Least entropy of the secret, in bits a byte.
+    pub(crate) entropy: f64,
+    /// The group that is the secret; 0 means the first group that took part.
+    pub(crate) secret_group: usize,
+    pub(crate) allow: Vec<Allowlist>,
+    /// The expression is `<name with a key word> <assignment> <value>`; a text without the assignment is not searched.
+    pub(crate) is_assignment: bool,
+    /// Knows a secret only by the name beside it, so that a hash or an id needs a clearer name than others.
+    pub(crate) is_generic: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Compiled {
+    pub(crate) regex: Regex,
+    /// How far a match can reach beside its key word, in bytes.
+    pub(crate) reach: usize,
+    /// Whether `reach` is a bound of the expression, not a cap of ours.
+    pub(crate) is_bounded: bool,
+}
+
+/// What looks like a secret and is none.
+#[derive(Debug, Default)]
+pub(crate) struct Allowlist {
+    sources: Vec<String>,
+    regexes: OnceLock<Vec<Regex>>,
+    stopwords: Vec<String>,
+    automaton: OnceLock<Option<AhoCorasick>>,
+    target: Target,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Target {
+    #[default]
+    Secret,
+    Match,
+    Line,
+}
+
+/// What a match is judged by.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Candidate<'a> {
+    pub(crate) secret: &'a [u8],
+    pub(crate) whole: &'a [u8],
+    pub(crate) line: &'a [u8],
+}
+
+impl RuleSet {
+    /// Returns the rules of `files`, where a later rule with an earlier id replaces the fields it names.
+    ///
+    /// # Errors
+    /// When a file is not a rule file.
+    pub(crate) fn parse(files: &[&str]) -> Result<RuleSet, RedactError> {
+        let mut raw: Vec<RawRule> = Vec::new();
+        let mut allow = RawAllowlist::default();
+        for file in files {
+            let file: RawFile =
+                toml::from_str(file).map_err(|error| RedactError::RuleFile { reason: error.to_string() })?;
+            allow.regexes.extend(file.allowlist.regexes);
+            allow.stopwords.extend(file.allowlist.stopwords);
+            for rule in file.rules {
+                match raw.iter_mut().find(|known| known.id == rule.id) {
+                    Some(known) => known.amend(rule),
+                    None => raw.push(rule),
+                }
+            }
+        }
+        raw.retain(|rule| !rule.disabled && rule.regex.is_some() && !rule.keywords.is_empty());
+        let (mut words, mut owners): (Vec<String>, Vec<Vec<usize>>) = (Vec::new(), Vec::new());
+        for (index, rule) in raw.iter().enumerate() {
+            for word in &rule.keywords {
+                match words.iter().position(|known| known == word) {
+                    Some(at) => owners[at].push(index),
+                    None => {
+                        words.push(word.clone());
+                        owners.push(vec![index]);
+                    }
+                }
+            }
+        }
+        let keywords = AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .match_kind(MatchKind::Standard)
+            .kind(Some(AhoCorasickKind::DFA))
+            .build(&words)
+            .map_err(|error| RedactError::RuleFile { reason: error.to_string() })?;
+        let rules = raw.into_iter().map(Rule::from).collect();
+        Ok(RuleSet { rules, keywords, owners, allow: Allowlist::from(allow) })
+    }
+
+    /// Compiles every expression.
+    ///
+    /// # Errors
+    /// When one is not valid; the first is named.
+    pub(crate) fn check(&self) -> Result<(), RedactError> {
+        let allow = self.rules.iter().flat_map(|rule| &rule.allow).chain([&self.allow]);
+        let sources = self.rules.iter().map(|rule| (&*rule.id, rule.source.as_str()));
+        let allowed = allow.flat_map(|list| &list.sources).map(|source| ("allowlist", source.as_str()));
+        for (rule, source) in sources.chain(allowed) {
+            compile(source).map_err(|error| RedactError::Expression {
+                rule: rule.to_owned(),
+                reason: error.to_string(),
+            })?;
+        }
+        Ok(())
+    }
+}
+
+impl Rule {
+    /// Returns the compiled expression; `None` where it is not valid, which [`RuleSet::check`] reports.
+    pub(crate) fn compiled(&self) -> Option<&Compiled> {
+        self.compiled.get_or_init(|| compile(&self.source).ok()).as_ref()
+    }
+}
+
+impl Allowlist {
+    /// Returns whether `candidate` is no secret.
+    pub(crate) fn allows(&self, candidate: Candidate<'_>) -> bool {
+        let target = match self.target {
+            Target::Secret => candidate.secret,
+            Target::Match => candidate.whole,
+            Target::Line => candidate.line,
+        };
+        let regexes = self.regexes.get_or_init(|| {
+            self.sources.iter().filter_map(|source| Some(compile(source).ok()?.regex)).collect()
+        });
+        if regexes.iter().any(|regex| regex.is_match(target)) {
+            return true;
+        }
+        let automaton = self.automaton.get_or_init(|| {
+            let words = (!self.stopwords.is_empty()).then_some(&self.stopwords)?;
+            AhoCorasick::builder().ascii_case_insensitive(true).build(words).ok()
+        });
+        automaton.as_ref().is_some_and(|words| words.is_match(candidate.secret))
+    }
+}
+
+/// A rule file, in the shape of gitleaks' configuration; what only concerns files and commits is ignored.
+#[derive(Debug, Deserialize)]
+struct RawFile {
+    #[serde(default)]
+    allowlist: RawAllowlist,
+    #[serde(default)]
+    rules: Vec<RawRule>,
+}
+
+#[derive(Debug, Deserialize)]
+struct RawRule {
+    id: String,
+    regex: Option<String>,
+    entropy: Option<f64>,
+    #[serde(rename = "secretGroup")]
+    secret_group: Option<usize>,
+    #[serde(default)]
+    keywords: Vec<String>,
+    #[serde(default)]
+    allowlists: Vec<RawAllowlist>,
+    #[serde(default)]
+    disabled: bool,
+    #[serde(default)]
+    generic: bool,
+    #[serde(default)]
+    assignment: bool,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct RawAllowlist {
+    #[serde(default)]
+    regexes: Vec<String>,
+    #[serde(default)]
+    stopwords: Vec<String>,
+    #[serde(default)]
+    condition: String,
+    #[serde(default, rename = "regexTarget")]
+    target: Target,
+}
+
+impl RawRule {
+    fn amend(&mut self, by: RawRule) {
+        self.regex = by.regex.or(self.regex.take());
+        self.entropy = by.entropy.or(self.entropy);
+        self.secret_group = by.secret_group.or(self.secret_group);
+        if !by.keywords.is_empty() {
+            self.keywords = by.keywords;
+        }
+        self.allowlists.extend(by.allowlists);
+        self.disabled |= by.disabled;
+        self.generic |= by.generic;
+        self.assignment |= by.assignment;
+    }
+}
+
+impl From<RawRule> for Rule {
+    fn from(raw: RawRule) -> Rule {
+        let source = raw.regex.unwrap_or_default();
+        let end = if source.contains(ASSIGNMENT) { WIDER_VALUE_END } else { WIDER_TOKEN_END };
+        let source = source.replace(VALUE_END, end);
+        let name = source.split_once(ASSIGNMENT).map(|(name, _)| name.to_lowercase());
+        // An expression with a second form beside the assignment (`...|\b(ATATT3...`) must be tried without it.
+        let only_form = !source.contains(r"|\b(");
+        let named = name.is_some_and(|name| raw.keywords.iter().all(|word| name.contains(word.as_str())));
+        Rule {
+            id: raw.id.into(),
+            compiled: OnceLock::new(),
+            entropy: raw.entropy.unwrap_or_default(),
+            secret_group: raw.secret_group.unwrap_or_default(),
+            // A list that also asks for a path (`AND`) never applies: a message has none.
+            allow: raw
+                .allowlists
+                .into_iter()
+                .filter(|list| !list.condition.eq_ignore_ascii_case("and"))
+                .map(Allowlist::from)
+                .collect(),
+            is_assignment: raw.assignment || (named && only_form),
+            is_generic: raw.generic,
+            source,
+        }
+    }
+}
+
+impl From<RawAllowlist> for Allowlist {
+    fn from(raw: RawAllowlist) -> Allowlist {
+        Allowlist {
+            sources: raw.regexes,
+            regexes: OnceLock::new(),
+            stopwords: raw.stopwords,
+            automaton: OnceLock::new(),
+            target: raw.target,
+        }
+    }
+}
+
+/// Compiles an expression written for Go's engine: classes are ASCII, and a brace that repeats nothing is a brace.
+fn compile(source: &str) -> Result<Compiled, regex::Error> {
+    let source = escape_literal_braces(source);
+    let regex = RegexBuilder::new(&source).unicode(false).size_limit(SIZE_LIMIT).build()?;
+    let longest = regex_syntax::ParserBuilder::new()
+        .unicode(false)
+        .utf8(false)
+        .build()
+        .parse(&source)
+        .ok()
+        .and_then(|hir| hir.properties().maximum_len())
+        .filter(|longest| *longest <= UNBOUNDED_REACH);
+    let is_bounded = longest.is_some();
+    Ok(Compiled { regex, reach: longest.map_or(UNBOUNDED_REACH, |longest| longest + 4), is_bounded })
+}
+
+/// Returns `source` with a backslash before each `{` that begins no repetition: Go takes it literally, Rust refuses it.
+fn escape_literal_braces(source: &str) -> String {
+    let bytes = source.as_bytes();
+    let mut out = String::with_capacity(source.len() + 8);
+    let (mut escaped, mut in_class) = (false, false);
+    for (at, c) in source.char_indices() {
+        if c == '{' && !escaped && !in_class && !is_repetition(&bytes[at..]) {
+            out.push('\\');
+        }
+        in_class = match c {
+            '[' if !escaped && !in_class => true,
+            // `]` right after `[` or `[^` is itself a member.
+            ']' if !escaped && in_class => {
+                source[..at].ends_with("[^") && !source[..at].ends_with("\\[^") || source[..at].ends_with('[')
+            }
+            _ => in_class,
+        };
+        escaped = c == '\\' && !escaped;
+        out.push(c);
+    }
+    out
+}
+
+/// Returns whether `rest` begins with `{n}`, `{n,}` or `{n,m}`.
+fn is_repetition(rest: &[u8]) -> bool {
+    let digits = |from: usize| rest[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let first = digits(1);
+    let mut at = 1 + first;
+    if first > 0 && rest.get(at) == Some(&b',') {
+        at += 1;
+        at += digits(at);
+    }
+    first > 0 && rest.get(at) == Some(&b'}')
+}
+
+/// What gitleaks puts between a name and its value; expressions that have it need not be tried elsewhere.
+const ASSIGNMENT: &str = r#"(?:[ \t\w.-]{0,20})[\s'"]{0,3}(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)"#;
+
+/// What gitleaks wants after a secret. It reads files; in a conversation a secret is also followed by a bracket, the
+/// full stop of a sentence or the backslash of a JSON escape.
+const VALUE_END: &str = r#"(?:[\x60'"\s;]|\\[nr]|$)"#;
+/// In its place after a value that only its name tells.
+const WIDER_VALUE_END: &str = r#"(?:[\x60'"\s;\\)\]}&<]|$)"#;
+/// In its place after a token that tells itself.
+const WIDER_TOKEN_END: &str = r"(?:[^A-Za-z0-9_-]|$)";
+
+/// How far to look beside a key word for an expression without a bound, in bytes. A PEM block of an 8,192-bit RSA key
+/// has 6.4 KB.
+const UNBOUNDED_REACH: usize = 16 * 1024;
+
+/// Size limit of one compiled expression, in bytes; the largest of the vendored ones takes about 1 MB without Unicode.
+const SIZE_LIMIT: usize = 50 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_vendored_expression_compiles() {
+        let set = RuleSet::parse(crate::redactor::BUILTIN_RULES).unwrap();
+        set.check().unwrap();
+        assert!(set.rules.len() > 240, "{} rules", set.rules.len());
+    }
+
+    #[test]
+    fn most_rules_need_an_assignment() {
+        let set = RuleSet::parse(crate::redactor::BUILTIN_RULES).unwrap();
+        let gated = set.rules.iter().filter(|rule| rule.is_assignment).count();
+        assert!(gated > 80, "{gated}");
+    }
+
+    #[test]
+    fn literal_braces_are_escaped_and_repetitions_kept() {
+        assert_eq!(escape_literal_braces(r"\${{[^}{]{2,}x{3}{"), r"\$\{\{[^}{]{2,}x{3}\{");
+        assert_eq!(escape_literal_braces(r"[]{]\{"), r"[]{]\{");
+    }
+
+    #[test]
+    fn a_later_file_amends_an_earlier_rule() {
+        let first =
+            "[[rules]]\nid='a'\nregex='a+'\nkeywords=['a']\n[[rules]]\nid='b'\nregex='b'\nkeywords=['b']";
+        let second = "[[rules]]\nid='a'\nregex='aa'\n[[rules]]\nid='b'\ndisabled=true";
+        let set = RuleSet::parse(&[first, second]).unwrap();
+        let rules: Vec<_> = set.rules.iter().map(|rule| (&*rule.id, rule.source.as_str())).collect();
+        assert_eq!(rules, [("a", "aa")]);
+    }
+}

@@ -1,0 +1,263 @@
+//! Where the secrets are: key words first, expressions only around them.
+
+use std::{borrow::Cow, collections::BTreeMap, ops::Range, sync::Arc};
+
+use crate::rules::{Candidate, Rule, RuleSet};
+
+/// A secret in a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The id of the rule that found it.
+    pub rule: Arc<str>,
+    /// Where it is, in bytes of the text.
+    pub span: Range<usize>,
+}
+
+/// Returns the secrets in `text`, in order, none overlapping another.
+pub(crate) fn find(set: &RuleSet, text: &str) -> Vec<Finding> {
+    let text = &*without_escapes(text);
+    let mut struck: Vec<Struck> = Vec::new();
+    for (index, windows) in windows(set, text.as_bytes()) {
+        for window in windows {
+            search(set, &set.rules[index], text, window, &mut struck);
+        }
+    }
+    // The more telling rule comes first among those that begin at the same byte, and names the finding.
+    struck.sort_by_key(|struck| (struck.span.start, struck.is_generic, usize::MAX - struck.span.end));
+    let mut findings: Vec<(Finding, bool)> = Vec::new();
+    for Struck { rule, span, is_generic } in struck {
+        match findings.last_mut() {
+            Some((last, was_generic)) if span.start < last.span.end => {
+                last.span.end = last.span.end.max(span.end);
+                if *was_generic && !is_generic {
+                    (last.rule, *was_generic) = (rule, false);
+                }
+            }
+            _ => findings.push((Finding { rule, span }, is_generic)),
+        }
+    }
+    findings.into_iter().map(|(finding, _)| finding).collect()
+}
+
+/// Returns `text` with the escapes of JSON and of programs (`\n`, `\"`) turned into what they stand for, each as long as
+/// it was. A conversation quotes files inside JSON inside JSON, and in `\tAKIA...` no word begins at the `A`.
+fn without_escapes(text: &str) -> Cow<'_, str> {
+    let mut from = 0;
+    let mut out = String::new();
+    while let Some(found) = text[from..].find('\\') {
+        let at = from + found;
+        let meant = match text.as_bytes().get(at + 1) {
+            Some(b'n' | b'r') => "\n\n",
+            Some(b't') => "\t\t",
+            Some(b'"') => "\"\"",
+            Some(b'\'') => "''",
+            _ => "\\",
+        };
+        out.push_str(&text[from..at]);
+        out.push_str(meant);
+        from = at + meant.len();
+    }
+    if from == 0 {
+        return Cow::Borrowed(text);
+    }
+    out.push_str(&text[from..]);
+    Cow::Owned(out)
+}
+
+struct Struck {
+    rule: Arc<str>,
+    span: Range<usize>,
+    is_generic: bool,
+}
+
+/// Returns, for each rule with a key word in `text`, the parts of the text that its expression has to look at. Parts
+/// that touch are one, so that no byte is searched twice for the same rule.
+fn windows(set: &RuleSet, text: &[u8]) -> BTreeMap<usize, Vec<Range<usize>>> {
+    let mut windows: BTreeMap<usize, Vec<Range<usize>>> = BTreeMap::new();
+    let mut assignment = Assignment::default();
+    for hit in set.keywords.find_overlapping_iter(text) {
+        for &index in &set.owners[hit.pattern().as_usize()] {
+            let rule = &set.rules[index];
+            let window = if rule.is_assignment {
+                let Some(end) = assignment.value_end(text, hit.end()) else { continue };
+                hit.start().saturating_sub(NAME_REACH)..(end + 4).min(text.len())
+            } else {
+                let Some(compiled) = rule.compiled() else { continue };
+                let end = (hit.end() + compiled.reach).min(text.len());
+                hit.start().saturating_sub(compiled.reach)..end
+            };
+            let known = windows.entry(index).or_default();
+            match known.last_mut() {
+                Some(last) if window.start <= last.end => {
+                    last.start = last.start.min(window.start);
+                    last.end = last.end.max(window.end);
+                }
+                _ => known.push(window),
+            }
+        }
+    }
+    windows
+}
+
+fn search(set: &RuleSet, rule: &Rule, text: &str, window: Range<usize>, struck: &mut Vec<Struck>) {
+    let Some(compiled) = rule.compiled() else { return };
+    // The text before the window stays visible, so that `\b` and `^` mean what they say.
+    let haystack = &text.as_bytes()[..window.end];
+    let is_cut = window.end < text.len();
+    let mut at = window.start;
+    while let Some(captures) = compiled.regex.captures_at(haystack, at) {
+        let Some(whole) = captures.get(0) else { return };
+        // An empty match would not move on.
+        at = whole.end().max(at + 1);
+        let secret = match rule.secret_group {
+            0 => (1..captures.len()).find_map(|group| captures.get(group).filter(|m| !m.is_empty())),
+            group => captures.get(group),
+        };
+        let secret = secret.unwrap_or(whole);
+        // At a cut edge `$` and `\b` lie; a bounded match that reaches it has no key word in it.
+        let is_artifact = is_cut && whole.end() == window.end && compiled.is_bounded;
+        if !is_artifact && is_secret(set, rule, text.as_bytes(), secret.range(), whole.range()) {
+            let span = to_chars(text, secret.range());
+            struck.push(Struck { rule: rule.id.clone(), span, is_generic: rule.is_generic });
+        }
+        if at > haystack.len() {
+            return;
+        }
+    }
+}
+
+fn is_secret(set: &RuleSet, rule: &Rule, text: &[u8], secret: Range<usize>, whole: Range<usize>) -> bool {
+    let value = &text[secret.clone()];
+    if value.is_empty() || contains(value, PLACEHOLDER) || entropy(value) < rule.entropy {
+        return false;
+    }
+    if rule.is_generic && is_id(value) && !has_telling_name(&text[whole.start..secret.start.max(whole.start)])
+    {
+        return false;
+    }
+    let line_start = text[..whole.start].iter().rev().take(LINE_REACH).position(|byte| *byte == b'\n');
+    let line_end = text[whole.end..].iter().take(LINE_REACH).position(|byte| *byte == b'\n');
+    let line = whole.start - line_start.unwrap_or(whole.start.min(LINE_REACH))
+        ..whole.end + line_end.unwrap_or((text.len() - whole.end).min(LINE_REACH));
+    let candidate = Candidate { secret: value, whole: &text[whole], line: &text[line] };
+    !set.allow.allows(candidate) && !rule.allow.iter().any(|list| list.allows(candidate))
+}
+
+/// Remembers the last value it measured, so that a long value full of key words is measured once.
+#[derive(Default)]
+struct Assignment {
+    value: Range<usize>,
+}
+
+impl Assignment {
+    /// Returns where the value ends that is assigned to a name with a key word ending at `at`; `None` where nothing
+    /// that could be a secret is. Takes a little more than the expressions do, never less.
+    fn value_end(&mut self, text: &[u8], at: usize) -> Option<usize> {
+        let name = |byte: &u8| {
+            byte.is_ascii_alphanumeric() || byte.is_ascii_whitespace() || b"_.-'\"\x0b".contains(byte)
+        };
+        let rest = text.get(at..)?;
+        let operator = at + rest.iter().take(24).take_while(|byte| name(byte)).count();
+        if !b"=>:|?,".contains(text.get(operator)?) {
+            return None;
+        }
+        let skip = |byte: &u8| byte.is_ascii_whitespace() || b"=>:|?,`'\"\x0b".contains(byte);
+        let start = operator + text[operator..].iter().take(9).take_while(|byte| skip(byte)).count();
+        if !self.value.contains(&start) {
+            let length = text[start..].iter().take_while(|byte| !byte.is_ascii_whitespace()).count();
+            self.value = start..start + length;
+        }
+        (self.value.end - start >= SHORTEST_VALUE).then_some(self.value.end)
+    }
+}
+
+/// Returns Shannon's entropy of `bytes`, in bits a byte.
+fn entropy(bytes: &[u8]) -> f64 {
+    let mut counts = [0u32; 256];
+    bytes.iter().for_each(|byte| counts[usize::from(*byte)] += 1);
+    let total = bytes.len() as f64;
+    let share = |count: &u32| f64::from(*count) / total;
+    -counts.iter().filter(|count| **count > 0).map(|count| share(count) * share(count).log2()).sum::<f64>()
+}
+
+/// Returns whether `value` is a hash, a UUID or another run of hexadecimal digits: more often an id than a secret.
+fn is_id(value: &[u8]) -> bool {
+    value.len() >= 8 && value.iter().all(|byte| byte.is_ascii_hexdigit() || *byte == b'-')
+}
+
+fn has_telling_name(name: &[u8]) -> bool {
+    let name = name.to_ascii_lowercase();
+    TELLING_NAMES.iter().any(|word| contains(&name, word))
+}
+
+fn contains(haystack: &[u8], needle: &[u8]) -> bool {
+    haystack.windows(needle.len()).any(|window| window == needle)
+}
+
+/// Returns `span`, widened to whole characters.
+fn to_chars(text: &str, span: Range<usize>) -> Range<usize> {
+    let (mut start, mut end) = (span.start, span.end);
+    while !text.is_char_boundary(start) {
+        start -= 1;
+    }
+    while !text.is_char_boundary(end) {
+        end += 1;
+    }
+    start..end
+}
+
+/// Names that make a run of hexadecimal digits a secret.
+const TELLING_NAMES: &[&[u8]] = &[
+    b"secret",
+    b"passw",
+    b"token",
+    b"api_key",
+    b"apikey",
+    b"api-key",
+    b"access_key",
+    b"access-key",
+    b"accesskey",
+    b"auth_key",
+    b"private_key",
+    b"private-key",
+    b"credential",
+];
+
+/// How every placeholder begins; a text is not redacted twice.
+pub(crate) const PLACEHOLDER: &[u8] = b"[REDACTED:";
+
+/// The most that stands before a key word in an assignment, in bytes: 50 characters of the name and what surrounds it.
+const NAME_REACH: usize = 64;
+
+/// The shortest value worth looking at, in bytes; gitleaks' shortest generic value has 10.
+const SHORTEST_VALUE: usize = 8;
+
+/// How much of a line an allowlist is shown on either side of a match, in bytes.
+const LINE_REACH: usize = 512;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entropy_is_in_bits_a_byte() {
+        assert_eq!(entropy(b"aaaa"), 0.0);
+        assert_eq!(entropy(b"abcd"), 2.0);
+    }
+
+    #[test]
+    fn escapes_keep_their_length() {
+        let text = r#"a\n\tb\"c\\n\x\"#;
+        assert_eq!(without_escapes(text).len(), text.len());
+        assert_eq!(without_escapes(text), "a\n\n\t\tb\"\"c\\\n\n\\x\\");
+    }
+
+    #[test]
+    fn an_assignment_needs_an_operator_and_a_value() {
+        let end = |text: &str| Assignment::default().value_end(text.as_bytes(), 3);
+        assert_eq!(end("key = 'abcdefghij' x"), Some(18));
+        assert_eq!(end("key points are these"), None);
+        assert_eq!(end("key: short"), None);
+        assert_eq!(end("key"), None);
+    }
+}

@@ -1,0 +1,90 @@
+//! Placeholders: what stands in a secret's place, and the way back.
+
+use std::{collections::HashMap, fmt};
+
+/// Numbers secrets, and remembers which placeholder stands for which.
+///
+/// A placeholder names the rule and a number, never a hash: a hash would let a reader confirm a guess. The same secret
+/// has the same placeholder as long as the same vault is used. A vault lives in the process: it is not serializable and
+/// does not show what it holds.
+#[derive(Clone, Default)]
+pub struct Vault {
+    placeholders: HashMap<String, String>,
+    /// Placeholder and secret, in the order of their numbers.
+    secrets: Vec<(String, String)>,
+}
+
+impl Vault {
+    /// Returns an empty vault.
+    pub fn new() -> Vault {
+        Vault::default()
+    }
+
+    /// Returns the placeholder of `secret`, found by `rule`: `[REDACTED:github-pat:1]`.
+    pub fn placeholder(&mut self, rule: &str, secret: &str) -> &str {
+        if !self.placeholders.contains_key(secret) {
+            let placeholder = format!("[REDACTED:{rule}:{}]", self.secrets.len() + 1);
+            self.placeholders.insert(secret.to_owned(), placeholder.clone());
+            self.secrets.push((placeholder, secret.to_owned()));
+        }
+        self.placeholders.get(secret).map_or("", String::as_str)
+    }
+
+    /// Returns `text` with the placeholders of this vault turned back into the secrets.
+    pub fn restore(&self, text: &str) -> String {
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(at) = rest.find("[REDACTED:") {
+            out.push_str(&rest[..at]);
+            rest = &rest[at..];
+            let known = self.secrets.iter().find(|(placeholder, _)| rest.starts_with(placeholder.as_str()));
+            let (shown, length) = match known {
+                Some((placeholder, secret)) => (secret.as_str(), placeholder.len()),
+                None => (&rest[..1], 1),
+            };
+            out.push_str(shown);
+            rest = &rest[length..];
+        }
+        out.push_str(rest);
+        out
+    }
+
+    /// Returns how many different secrets the vault knows.
+    pub fn len(&self) -> usize {
+        self.secrets.len()
+    }
+
+    /// Returns whether the vault knows no secret.
+    pub fn is_empty(&self) -> bool {
+        self.secrets.is_empty()
+    }
+}
+
+impl fmt::Debug for Vault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Vault").field("secrets", &self.secrets.len()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_secret_has_the_same_placeholder_and_comes_back() {
+        let mut vault = Vault::new();
+        let first = vault.placeholder("r", "s1").to_owned();
+        assert_eq!(first, "[REDACTED:r:1]");
+        assert_eq!(vault.placeholder("other", "s1"), first);
+        assert_eq!(vault.placeholder("r", "s2"), "[REDACTED:r:2]");
+        let text = "a [REDACTED:r:1] b [REDACTED:r:2] c [REDACTED:r:3] [REDACTED:";
+        assert_eq!(vault.restore(text), "a s1 b s2 c [REDACTED:r:3] [REDACTED:");
+    }
+
+    #[test]
+    fn debug_shows_no_secret() {
+        let mut vault = Vault::new();
+        vault.placeholder("r", "hunter2");
+        assert!(!format!("{vault:?}").contains("hunter2"));
+    }
+}

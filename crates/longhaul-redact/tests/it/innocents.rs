@@ -1,0 +1,78 @@
+//! What must survive: an agent cannot work without its hashes, ids and code.
+
+use longhaul_redact::Redactor;
+use longhaul_transcript::{ContentHash, Message, Opaque, Part, RawJson, Reasoning, Role, ToolCall};
+
+#[test]
+fn hashes_ids_and_code_survive() {
+    for text in [
+        "commit 9fceb02d0ae598e95dc970b74767f19372d61af8\nAuthor: A <a@example.org>",
+        "sha256:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae  file.tar.gz",
+        "session 0bb9a2d9-a51e-4c0f-9f0e-2f6f3c1f7a11 resumed",
+        "cache key: 5d41402abc4b2a76b9719d911017c592",
+        "\"key\": \"f47ac10b-58cc-4372-a567-0e02b2c3d479\"",
+        "toolu_01A09q90qw90lq917835lq9 call_abc123def456ghi789jkl0",
+        "let key = map.keys().next().expect(\"a key\");",
+        "api_key = os.environ[\"OPENAI_API_KEY\"]",
+        "password = get_password_from_keyring(user)",
+        "self.token = token\nself.access_token = response.access_token",
+        "const token = await getAccessTokenSilently();",
+        "password: str = Field(..., description=\"The password\")",
+        "total_tokens: 123456, max_tokens: 8192",
+        "Authorization: Bearer $TOKEN",
+        "https://user:password@example.org/",
+        "postgres://localhost:5432/app",
+        "The key point is: authentication tokens are checked in src/auth/middleware.rs:42.",
+        "error[E0277]: the trait bound `Token: Serialize` is not satisfied",
+        "monkey: abcdefghijklmnop1234567890qrstuvwxyz",
+        "-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA\n-----END PUBLIC KEY-----",
+        "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk",
+        "[REDACTED:github-pat:1]",
+        "api_key=[REDACTED:generic-api-key:1]",
+    ] {
+        let (redacted, findings) = Redactor::builtin().redact_text(text);
+        assert_eq!(redacted, text, "{findings:?}");
+    }
+}
+
+#[test]
+fn ids_signatures_and_opaque_blocks_are_never_touched() {
+    let secret = format!("ghp_{}", "k8Zr2VqT5nXw9LbY3mHc7JdF4sGp6AeR1uQo");
+    let message = Message::new(
+        Role::Assistant,
+        vec![
+            Part::ToolCall(ToolCall::function(secret.clone(), secret.clone(), "{}")),
+            Part::Reasoning(Reasoning { text: String::new(), opaque_bytes: 9, hash: ContentHash::of(b"x") }),
+            Part::Opaque(Opaque {
+                kind: "server_tool_use".into(),
+                raw: RawJson(format!("{{\"x\":\"{secret}\"}}")),
+                pair_id: Some(secret.as_str().into()),
+            }),
+        ],
+    );
+    let (redacted, counts) = Redactor::builtin().redact_message(&message);
+    assert_eq!(*redacted, message);
+    assert!(counts.is_empty());
+}
+
+#[test]
+fn the_same_message_gives_the_same_bytes_whatever_came_before() {
+    let secret = format!("token ghp_{}", "k8Zr2VqT5nXw9LbY3mHc7JdF4sGp6AeR1uQo");
+    let redactor = Redactor::builtin();
+    let once = redactor.redact_message(&Message::user(secret.clone()));
+    redactor.redact_message(&Message::user("glpat-a8Zr2VqT5nXw9LbY3mHc"));
+    assert_eq!(redactor.redact_message(&Message::user(secret)), once);
+    assert_eq!(once.1[0].rule, "github-pat");
+}
+
+#[test]
+fn rules_can_be_added_changed_and_taken_out() {
+    let rules = "[[rules]]\nid = 'ours'\nregex = '''\\bours-[0-9]{6}\\b'''\nkeywords = ['ours-']\n\
+                 [[rules]]\nid = 'github-pat'\ndisabled = true";
+    let redactor = Redactor::with_rules(rules).unwrap();
+    assert_eq!(redactor.redact_text("an ours-123456 one").0, "an [REDACTED:ours:1] one");
+    assert!(redactor.rule_count() == Redactor::builtin().rule_count());
+    let broken = Redactor::with_rules("[[rules]]\nid = 'x'\nregex = '('\nkeywords = ['x']").unwrap_err();
+    assert!(broken.to_string().starts_with("the expression of rule `x` is not valid"), "{broken}");
+    assert!(Redactor::with_rules("rules = 3").is_err());
+}

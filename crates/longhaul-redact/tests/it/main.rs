@@ -1,0 +1,5 @@
+//! The public API, from outside.
+
+mod canaries;
+mod innocents;
+mod properties;

@@ -1,0 +1,68 @@
+//! What holds for every text.
+
+use longhaul_redact::Redactor;
+use longhaul_testkit::any_text;
+use proptest::prelude::*;
+
+/// Texts with the words that wake the rules up.
+fn risky_text() -> impl Strategy<Value = String> {
+    let word = prop_oneof![
+        Just("api_key=".to_owned()),
+        Just("password: \"".to_owned()),
+        Just("\\\"token\\\":\\\"".to_owned()),
+        Just("-----BEGIN RSA PRIVATE KEY-----".to_owned()),
+        Just("eyJhbGciOiJIUzI1NiIsInR5.eyJ".to_owned()),
+        Just("curl -u a:".to_owned()),
+        Just("https://a:".to_owned()),
+        Just("[REDACTED:x:1]".to_owned()),
+        Just("AKIAIOSFODNN7ABCDEFG ".to_owned()),
+        "[A-Za-z0-9+/=_.-]{1,60}",
+        "[ \n\"'\\\\é漢@;&]{1,3}",
+        any_text(),
+    ];
+    proptest::collection::vec(word, 0..12).prop_map(|words| words.concat())
+}
+
+proptest! {
+    #[test]
+    fn findings_are_in_order_apart_and_on_characters(text in risky_text()) {
+        let mut end = 0;
+        for finding in Redactor::builtin().find(&text) {
+            prop_assert!(finding.span.start >= end && finding.span.start < finding.span.end);
+            prop_assert!(text.get(finding.span.clone()).is_some());
+            end = finding.span.end;
+        }
+    }
+
+    #[test]
+    fn what_is_outside_the_findings_is_kept(text in risky_text()) {
+        let (redacted, findings) = Redactor::builtin().redact_text(&text);
+        let kept: usize = text.len() - findings.iter().map(|finding| finding.span.len()).sum::<usize>();
+        prop_assert!(redacted.len() >= kept);
+        let mut rest = &*redacted;
+        let mut at = 0;
+        for finding in &findings {
+            let before = &text[at..finding.span.start];
+            prop_assert!(rest.starts_with(before));
+            rest = &rest[before.len()..];
+            prop_assert!(rest.starts_with("[REDACTED:"));
+            rest = &rest[rest.find(']').expect("a placeholder ends") + 1..];
+            at = finding.span.end;
+        }
+        prop_assert_eq!(rest, &text[at..]);
+    }
+
+    #[test]
+    fn json_stays_json(texts in proptest::collection::vec((risky_text(), risky_text()), 0..4)) {
+        let object: serde_json::Map<_, _> =
+            texts.into_iter().map(|(key, value)| (key, serde_json::Value::String(value))).collect();
+        let json = serde_json::Value::Object(object).to_string();
+        let (redacted, _) = Redactor::builtin().redact_json(&json);
+        prop_assert!(serde_json::from_str::<serde_json::Value>(&redacted).is_ok(), "{json} -> {redacted}");
+    }
+
+    #[test]
+    fn broken_json_is_no_reason_to_stop(text in risky_text()) {
+        Redactor::builtin().redact_json(&text);
+    }
+}

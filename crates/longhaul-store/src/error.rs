@@ -1,0 +1,118 @@
+//! What can go wrong, without a word of what was stored.
+
+use longhaul_transcript::{ContentHash, SessionId, SummaryId};
+
+use crate::Problem;
+
+/// A store could not do what it was asked to. No variant carries message text.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The record's parent is not the session's head: somebody else compacted in between. Read the head and decide anew.
+    #[error("the head of session {session} is {found}, not {expected}: it was compacted or undone meanwhile", found = or_none(found), expected = or_none(expected))]
+    Conflict {
+        /// The session.
+        session: SessionId,
+        /// The parent that the record names.
+        expected: Option<SummaryId>,
+        /// The head that the session has.
+        found: Option<SummaryId>,
+    },
+    /// An original differs from what the session holds at its ordinal: this is another conversation, or an edited one.
+    #[error(
+        "message m{ordinal} of session {session} differs from the stored one; expected the same conversation, grown"
+    )]
+    Diverged {
+        /// The session.
+        session: SessionId,
+        /// The first ordinal that differs.
+        ordinal: u64,
+    },
+    /// Originals would leave a gap: ordinals are never skipped.
+    #[error(
+        "session {session} holds {held} messages, and the next was given as m{given}; expected at most m{held}"
+    )]
+    Gap {
+        /// The session.
+        session: SessionId,
+        /// How many messages it holds.
+        held: u64,
+        /// The ordinal that was given.
+        given: u64,
+    },
+    /// The session is not in this store.
+    #[error("no session {name} in this store")]
+    UnknownSession {
+        /// The id or alias that was asked for.
+        name: String,
+    },
+    /// A session of this id is there already, with another history.
+    #[error("session {session} is in this store already, with another history")]
+    SessionExists {
+        /// The session.
+        session: SessionId,
+    },
+    /// What is stored is not what was written: a flipped bit, a cut file, a tampered record.
+    #[error("session {session} is damaged: {problem}")]
+    Damaged {
+        /// The session.
+        session: SessionId,
+        /// What and where.
+        problem: Problem,
+    },
+    /// A stored content does not have the hash it is stored under.
+    #[error("the content {address} is damaged: its hash is another")]
+    DamagedContent {
+        /// The hash it should have.
+        address: ContentHash,
+    },
+    /// The store or the import was written by a newer longhaul.
+    #[error("{what} has version {found}; this longhaul reads up to {known}")]
+    NewerVersion {
+        /// What was read: `the database`, `the export`.
+        what: &'static str,
+        /// Its version.
+        found: u32,
+        /// The newest version this code knows.
+        known: u32,
+    },
+    /// An import is not an export of longhaul.
+    #[error("line {line} is not a line of an export: {reason}")]
+    NotAnExport {
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it, without its content.
+        reason: &'static str,
+    },
+    /// The storage below failed: no space, no permission, no connection.
+    #[error("{doing} failed: {source}", source = source.as_ref())]
+    Backend {
+        /// What was being done.
+        doing: &'static str,
+        /// What the storage says. It may name a path or a table, never a message.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The store was closed, or its thread ended.
+    #[error("the store is closed")]
+    Closed,
+}
+
+impl StoreError {
+    /// Returns whether the same call may succeed later, or after the head was read again.
+    pub fn is_retryable(&self) -> bool {
+        matches!(self, StoreError::Conflict { .. } | StoreError::Backend { .. })
+    }
+
+    /// Wraps a failure of the storage below.
+    pub fn backend(
+        doing: &'static str,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> StoreError {
+        StoreError::Backend { doing, source: source.into() }
+    }
+}
+
+fn or_none(id: &Option<SummaryId>) -> &str {
+    id.as_ref().map_or("none", SummaryId::as_str)
+}

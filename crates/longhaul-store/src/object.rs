@@ -1,0 +1,120 @@
+//! Contents: messages and records as bytes, named by their hash.
+
+use longhaul_transcript::{ContentHash, Message, Origin, Part, Redacted, SummaryRecord};
+
+use crate::{StoreError, search};
+
+/// A content on its way into a store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Object {
+    /// SHA-256 of `json`.
+    pub address: ContentHash,
+    /// The message or record as JSON text.
+    pub json: String,
+    /// The words to find it by, separated by spaces, in order of first occurrence; empty for records.
+    pub words: String,
+}
+
+/// Returns the address of a message: the SHA-256 of its canonical JSON. Where a message comes from does not count, so
+/// that the same words have the same address in whichever file they stand.
+pub fn address_of(message: &Redacted<Message>) -> ContentHash {
+    ContentHash::of(canonical_json(message).as_bytes())
+}
+
+impl Object {
+    /// Returns the content of a message.
+    pub fn of_message(message: &Redacted<Message>) -> Object {
+        let json = canonical_json(message);
+        Object { address: ContentHash::of(json.as_bytes()), words: search::words_of(message), json }
+    }
+
+    /// Returns the content of a record.
+    pub fn of_record(record: &Redacted<SummaryRecord>) -> Object {
+        let json = serde_json::to_string(&**record).expect("a record has string keys only");
+        Object { address: ContentHash::of(json.as_bytes()), json, words: String::new() }
+    }
+}
+
+/// Returns the message that `json` is, checked against its address.
+pub(crate) fn read_message(address: ContentHash, json: &[u8]) -> Result<Message, StoreError> {
+    read(address, json)
+}
+
+/// Returns the record that `json` is, checked against its address and version.
+pub(crate) fn read_record(address: ContentHash, json: &[u8]) -> Result<SummaryRecord, StoreError> {
+    let record: SummaryRecord = read(address, json)?;
+    if record.version > SummaryRecord::VERSION {
+        let (found, known) = (record.version, SummaryRecord::VERSION);
+        return Err(StoreError::NewerVersion { what: "the record", found, known });
+    }
+    Ok(record)
+}
+
+fn read<T: serde::de::DeserializeOwned>(address: ContentHash, json: &[u8]) -> Result<T, StoreError> {
+    if ContentHash::of(json) != address {
+        return Err(StoreError::DamagedContent { address });
+    }
+    serde_json::from_slice(json).map_err(|_| StoreError::DamagedContent { address })
+}
+
+fn canonical_json(message: &Message) -> String {
+    let json = |message: &Message| serde_json::to_string(message).expect("a message has string keys only");
+    match message.origin {
+        Origin::Caller => json(message),
+        _ => json(&message.clone().with_origin(Origin::Caller)),
+    }
+}
+
+/// Returns the text of a message as a person would read it: what is said, called and answered.
+pub(crate) fn readable_text(message: &Message) -> String {
+    let mut out = String::new();
+    let mut pending: Vec<&Part> = message.parts.iter().rev().collect();
+    while let Some(part) = pending.pop() {
+        match part {
+            Part::Text(text) => push(&mut out, text),
+            Part::Reasoning(reasoning) => push(&mut out, &reasoning.text),
+            Part::ToolCall(call) => {
+                push(&mut out, &call.name);
+                push(&mut out, &call.arguments.0);
+            }
+            Part::ToolResult(result) => pending.extend(result.content.iter().rev()),
+            Part::Media(media) => push(&mut out, &media.source),
+            _ => {}
+        }
+    }
+    out
+}
+
+fn push(out: &mut String, text: &str) {
+    if !text.is_empty() {
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        out.push_str(text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_address_is_of_the_content_wherever_it_stands() {
+        let said = Message::user("hello");
+        let here = Redacted::assume(said.clone());
+        let there = Redacted::assume(said.with_origin(Origin::Document(7)));
+        assert_eq!(address_of(&here), address_of(&there));
+        let object = Object::of_message(&there);
+        assert_eq!(object.json, r#"{"role":"user","parts":[{"text":"hello"}]}"#);
+        assert_eq!(read_message(object.address, object.json.as_bytes()).unwrap(), *here);
+    }
+
+    #[test]
+    fn a_changed_content_is_not_read() {
+        let object = Object::of_message(&Redacted::assume(Message::user("hello")));
+        let changed = object.json.replace("hello", "hallo");
+        let error = read_message(object.address, changed.as_bytes()).unwrap_err();
+        assert!(matches!(error, StoreError::DamagedContent { .. }), "{error}");
+        assert!(!error.to_string().contains("hallo"));
+    }
+}

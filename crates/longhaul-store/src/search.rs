@@ -1,0 +1,104 @@
+//! Words: how originals are found again.
+
+use std::collections::HashSet;
+
+use longhaul_transcript::Message;
+
+use crate::object::readable_text;
+
+/// Returns the words of `text` in lower case, in order, repetitions included. A word is a run of letters and digits;
+/// a character of a script without spaces is a word of its own. Nothing else of a query has a meaning.
+pub fn words(text: &str) -> impl Iterator<Item = String> + '_ {
+    text.split(|c: char| !c.is_alphanumeric()).flat_map(split_run)
+}
+
+/// Returns the words of a message, each once, separated by spaces.
+pub(crate) fn words_of(message: &Message) -> String {
+    let text = readable_text(message);
+    let mut seen = HashSet::new();
+    let mut out = String::new();
+    for word in words(&text).filter(|word| seen.insert(word.clone())) {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        out.push_str(&word);
+    }
+    out
+}
+
+/// Returns a line of `text` around the first place where all of `query` stands, else where its first word does.
+pub(crate) fn snippet(text: &str, query: &str) -> String {
+    let lower = text.to_lowercase();
+    // Lower case may be longer or shorter than the text; the place is then only near, which is all a snippet needs.
+    let at = lower
+        .find(query.trim().to_lowercase().as_str())
+        .or_else(|| words(query).next().and_then(|word| lower.find(&word)))
+        .unwrap_or_default();
+    let start = text.floor_char_boundary(at.saturating_sub(SNIPPET_BEFORE));
+    let end = text.ceil_char_boundary((at + SNIPPET_AFTER).min(text.len()));
+    let line: String =
+        text[start..end].chars().map(|c| if c.is_control() || c.is_whitespace() { ' ' } else { c }).collect();
+    line.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+fn split_run(run: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut is_open = false;
+    for c in run.chars() {
+        let is_own = is_without_spaces(c);
+        match words.last_mut() {
+            Some(word) if is_open && !is_own && word.len() < LONGEST_WORD => word.extend(c.to_lowercase()),
+            // The rest of an endless run (base64, a minified file) says nothing a person would search for.
+            Some(word) if is_open && !is_own && word.len() >= LONGEST_WORD => break,
+            _ => words.push(c.to_lowercase().collect()),
+        }
+        is_open = !is_own;
+    }
+    words
+}
+
+/// Scripts that put no spaces between words: Chinese, Japanese, Thai, Lao, Khmer, Burmese, Tibetan.
+fn is_without_spaces(c: char) -> bool {
+    matches!(u32::from(c), 0x0e00..=0x0fff | 0x1000..=0x109f | 0x1780..=0x17ff | 0x3040..=0x30ff | 0x3400..=0x4dbf
+        | 0x4e00..=0x9fff | 0xf900..=0xfaff | 0x20000..=0x3ffff)
+}
+
+/// The longest word that is kept whole, in bytes. A SHA-256 has 64 digits.
+const LONGEST_WORD: usize = 64;
+
+/// What a snippet shows before and after the place, in bytes.
+const SNIPPET_BEFORE: usize = 60;
+const SNIPPET_AFTER: usize = 140;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use longhaul_transcript::Message;
+
+    fn of(text: &str) -> Vec<String> {
+        words(text).collect()
+    }
+
+    #[test]
+    fn words_are_runs_of_letters_and_digits() {
+        assert_eq!(of("Fix src/lib.rs:42, E0277!"), ["fix", "src", "lib", "rs", "42", "e0277"]);
+        assert_eq!(of("読む file"), ["読", "む", "file"]);
+        assert_eq!(of("ÄÖ straße"), ["äö", "straße"]);
+        assert!(of("\"*^-:() \0").is_empty());
+        assert_eq!(of(&"a".repeat(1000)), ["a".repeat(64)]);
+    }
+
+    #[test]
+    fn each_word_of_a_message_counts_once() {
+        assert_eq!(words_of(&Message::user("a b A c-b")), "a b c");
+    }
+
+    #[test]
+    fn a_snippet_is_one_line_around_the_place() {
+        let text = format!("{} the panic\nis \u{1b}[31mhere {}", "x ".repeat(200), "y ".repeat(200));
+        let line = snippet(&text, "PANIC is");
+        assert!(line.contains("the panic is [31mhere"), "{line}");
+        assert!(line.len() <= SNIPPET_BEFORE + SNIPPET_AFTER);
+        assert_eq!(snippet("é漢", "nothing"), "é漢");
+    }
+}

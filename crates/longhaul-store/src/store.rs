@@ -1,0 +1,611 @@
+//! The trait that every backend implements, and what all of them can do.
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use async_trait::async_trait;
+use longhaul_transcript::{
+    ContentHash, Message, MessageId, Redacted, SessionId, Span, SummaryId, SummaryRecord,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Event, EventKind, ForgottenBy, Object, Selector, SessionState, StoreError, Verification,
+    event::ForkedFrom, forget, object, search, state::merged, transfer, verify,
+};
+
+/// Keeps sessions: their originals, their summaries, and the log of what was done to them.
+///
+/// # For callers
+/// What was acknowledged survives a crash and a power cut, unless the backend says otherwise ([`MemoryStore`]
+/// keeps nothing past its own life). Several callers may use one session: a record is accepted only on top of the head it
+/// names, and everything else is appended in some order, once. Futures may be dropped at any point; what they were to do
+/// has then happened completely or not at all.
+///
+/// Nothing is accepted that did not go through redaction, and no error carries message text. Times come from the caller.
+///
+/// # For implementors
+/// The required methods move events and contents and decide nothing. [`transact`](Self::transact) is the heart: it
+/// hands the state of a session to a pure function and writes what that function returns, in one transaction that no
+/// other writer of the session can come between. The provided methods carry the meaning, the same for every backend;
+/// `longhaul_store::conformance` (feature `conformance`) checks an implementation.
+///
+/// [`MemoryStore`]: crate::MemoryStore
+#[async_trait]
+pub trait SummaryStore: fmt::Debug + Send + Sync {
+    /// Returns the state of a session, or `None` where it is not in the store. Costs the same whatever its length.
+    async fn state(&self, session: &SessionId) -> Result<Option<SessionState>, StoreError>;
+
+    /// Calls `decide` with the state of a session ([`SessionState::empty`] for a new one), writes what it returns, and
+    /// returns the state after it. `decide` may be called again where the backend has to try again.
+    ///
+    /// # Errors
+    /// Those of `decide`, and of the backend; nothing was written then.
+    async fn transact(&self, session: &SessionId, decide: Decide) -> Result<SessionState, StoreError>;
+
+    /// Returns at most `limit` events of a session from `from` on, in order.
+    async fn events(&self, session: &SessionId, from: u64, limit: usize) -> Result<Vec<Event>, StoreError>;
+
+    /// Returns the journal's entries in `span`, in order. Destroyed originals are among them.
+    async fn entries(&self, session: &SessionId, span: Span) -> Result<Vec<JournalEntry>, StoreError>;
+
+    /// Returns the records of a session in the order they were made, those not in force included.
+    async fn records(&self, session: &SessionId) -> Result<Vec<RecordEntry>, StoreError>;
+
+    /// Returns the contents at `addresses` of a session as JSON bytes, `None` for each that is not there. The caller
+    /// checks them against their addresses.
+    async fn contents(
+        &self,
+        session: &SessionId,
+        addresses: &[ContentHash],
+    ) -> Result<Vec<Option<Vec<u8>>>, StoreError>;
+
+    /// Returns up to `limit` originals that hold all of `words` (lower case, letters and digits only), newest first;
+    /// in all sessions where none is named.
+    async fn find_words(
+        &self,
+        session: Option<&SessionId>,
+        words: &[String],
+        limit: usize,
+    ) -> Result<Vec<(SessionId, u64)>, StoreError>;
+
+    /// Returns the sessions with their states, the one changed last first.
+    async fn sessions(&self) -> Result<Vec<SessionInfo>, StoreError>;
+
+    /// Makes `alias` a name of `session`, in place of the session it named before.
+    async fn set_alias(&self, alias: &SessionId, session: &SessionId) -> Result<(), StoreError>;
+
+    /// Returns the session that `alias` names.
+    async fn alias(&self, alias: &SessionId) -> Result<Option<SessionId>, StoreError>;
+
+    /// Returns what was cached under `key`.
+    async fn cached(&self, key: &ContentHash) -> Result<Option<Vec<u8>>, StoreError>;
+
+    /// Caches `value`, the work of a summarizer, under `key`. A cache may lose what it holds.
+    async fn cache(&self, key: &ContentHash, value: &Redacted<Vec<u8>>) -> Result<(), StoreError>;
+
+    /// Adds the originals of a conversation from ordinal `start` on, skipping those the session holds already. Handing
+    /// in the whole conversation each time is right, and costs a look-up for what is there.
+    ///
+    /// # Errors
+    /// [`StoreError::Diverged`] where a message differs from the stored one, [`StoreError::Gap`] where `start` is
+    /// beyond the end.
+    async fn journal(
+        &self,
+        session: &SessionId,
+        start: u64,
+        messages: &[Redacted<Message>],
+        at_ms: i64,
+    ) -> Result<Journaled, StoreError> {
+        let given: Arc<Vec<Object>> = Arc::new(messages.iter().map(Object::of_message).collect());
+        let end = start + given.len() as u64;
+        let mut known = self.state(session).await?.map_or(0, |state| state.messages);
+        let first_known = known;
+        loop {
+            if start > known {
+                return Err(StoreError::Gap { session: session.clone(), held: known, given: start });
+            }
+            let held = self.entries(session, Span { start, end: end.min(known) }).await?;
+            for (entry, object) in held.iter().zip(given.iter()) {
+                if entry.address != object.address {
+                    let ordinal = entry.ordinal;
+                    return Err(StoreError::Diverged { session: session.clone(), ordinal });
+                }
+            }
+            if end <= known {
+                let new = Span { start: first_known.clamp(start, end), end };
+                return Ok(Journaled { total: known, new });
+            }
+            let from = known;
+            let given = given.clone();
+            let decide = move |state: &SessionState| {
+                // Somebody else added originals meanwhile: look at those first.
+                let is_stale = state.messages != from;
+                let new = if is_stale { &[] } else { &given[(from - start) as usize..] };
+                Ok(originals_change(state, new.to_vec(), at_ms))
+            };
+            let state = self.transact(session, Arc::new(decide)).await?;
+            known = state.messages;
+            if known == end {
+                return Ok(Journaled { total: known, new: Span { start: from, end } });
+            }
+        }
+    }
+
+    /// Adds originals at the end of a session, wherever that is, and returns their ordinals.
+    async fn extend(
+        &self,
+        session: &SessionId,
+        messages: &[Redacted<Message>],
+        at_ms: i64,
+    ) -> Result<Span, StoreError> {
+        let objects: Vec<Object> = messages.iter().map(Object::of_message).collect();
+        let length = objects.len() as u64;
+        let decide = move |state: &SessionState| Ok(originals_change(state, objects.clone(), at_ms));
+        let state = self.transact(session, Arc::new(decide)).await?;
+        Ok(Span { start: state.messages - length, end: state.messages })
+    }
+
+    /// Makes `record` the head. Appending the head again changes nothing.
+    ///
+    /// # Errors
+    /// [`StoreError::Conflict`] unless the record's parent is the head.
+    async fn append(
+        &self,
+        session: &SessionId,
+        record: &Redacted<SummaryRecord>,
+    ) -> Result<SessionState, StoreError> {
+        let object = Object::of_record(record);
+        let (id, parent) = (record.id.clone(), record.parent.clone());
+        let (covers, at_ms, name) = (record.covers, record.created_at_ms, session.clone());
+        let decide = move |state: &SessionState| {
+            if state.head() == Some(&id) {
+                return Ok(Change::default());
+            }
+            if state.head() != parent.as_ref() {
+                let (expected, found) = (parent.clone(), state.head().cloned());
+                return Err(StoreError::Conflict { session: name.clone(), expected, found });
+            }
+            let (record, address) = (id.clone(), object.address);
+            let kind = EventKind::Compacted { record, parent: parent.clone(), address, covers };
+            let mut change = Change::opened(state, at_ms);
+            change.steps.push(Step { at_ms, kind, objects: vec![Some(object.clone())] });
+            Ok(change)
+        };
+        self.transact(session, Arc::new(decide)).await
+    }
+
+    /// Returns the record in force.
+    async fn head(&self, session: &SessionId) -> Result<Option<SummaryRecord>, StoreError> {
+        match self.state(session).await?.and_then(|state| state.head().cloned()) {
+            Some(id) => self.record(session, &id).await,
+            None => Ok(None),
+        }
+    }
+
+    /// Returns the records in force, oldest first.
+    async fn chain(&self, session: &SessionId) -> Result<Vec<SummaryRecord>, StoreError> {
+        let Some(state) = self.state(session).await? else { return Ok(Vec::new()) };
+        let entries = self.records(session).await?;
+        let address =
+            |id: &SummaryId| entries.iter().rev().find(|entry| entry.id == *id).map(|entry| entry.address);
+        let addresses: Vec<ContentHash> = state.chain.iter().filter_map(address).collect();
+        let contents = self.contents(session, &addresses).await?;
+        let mut records = Vec::with_capacity(addresses.len());
+        for (address, json) in addresses.into_iter().zip(contents) {
+            let json = json.ok_or(StoreError::DamagedContent { address })?;
+            records.push(object::read_record(address, &json)?);
+        }
+        Ok(records)
+    }
+
+    /// Returns the record `id`, in force or not; `None` where there is none or it was destroyed.
+    async fn record(&self, session: &SessionId, id: &SummaryId) -> Result<Option<SummaryRecord>, StoreError> {
+        let entries = self.records(session).await?;
+        let Some(entry) = entries.iter().rev().find(|entry| entry.id == *id && !entry.is_forgotten) else {
+            return Ok(None);
+        };
+        let address = entry.address;
+        let json = self.contents(session, &[address]).await?.pop().flatten();
+        let json = json.ok_or(StoreError::DamagedContent { address })?;
+        object::read_record(address, &json).map(Some)
+    }
+
+    /// Returns the originals in `span`, as far as they exist, in order.
+    async fn originals(&self, session: &SessionId, span: Span) -> Result<Vec<Original>, StoreError> {
+        let entries = self.entries(session, span).await?;
+        let addresses: Vec<ContentHash> = entries.iter().map(|entry| entry.address).collect();
+        let contents = self.contents(session, &addresses).await?;
+        let originals = entries.into_iter().zip(contents).map(|(entry, json)| {
+            let message = match (entry.is_forgotten, json) {
+                (true, _) => None,
+                (false, Some(json)) => Some(object::read_message(entry.address, &json)?),
+                (false, None) => return Err(StoreError::DamagedContent { address: entry.address }),
+            };
+            Ok(Original { ordinal: entry.ordinal, at_ms: entry.at_ms, message })
+        });
+        originals.collect()
+    }
+
+    /// Returns up to `limit` originals that hold every word of `query`, newest first; in all sessions where none is
+    /// named. Only letters and digits of a query count, so that no character has a meaning.
+    async fn search(
+        &self,
+        session: Option<&SessionId>,
+        query: &str,
+        limit: usize,
+    ) -> Result<Vec<Hit>, StoreError> {
+        let mut words: Vec<String> = search::words(query).collect();
+        words.sort_unstable();
+        words.dedup();
+        if words.is_empty() || limit == 0 {
+            return Ok(Vec::new());
+        }
+        let mut hits = Vec::new();
+        for (session, ordinal) in self.find_words(session, &words, limit).await? {
+            let span = Span { start: ordinal, end: ordinal + 1 };
+            let Some(message) = self.originals(&session, span).await?.pop().and_then(|found| found.message)
+            else {
+                continue;
+            };
+            let id = MessageId { ordinal, hash: message.content_hash() };
+            let snippet = search::snippet(&object::readable_text(&message), query);
+            hits.push(Hit { session, id, snippet, message });
+        }
+        Ok(hits)
+    }
+
+    /// Takes the last compaction back and returns its id; `None` where there is none to take back.
+    async fn undo(&self, session: &SessionId, at_ms: i64) -> Result<Option<SummaryId>, StoreError> {
+        self.require(session).await?;
+        let chosen = Arc::new(Mutex::new(None));
+        let choice = chosen.clone();
+        let decide = move |state: &SessionState| {
+            *choice.lock().unwrap_or_else(PoisonError::into_inner) = state.head().cloned();
+            Ok(Change::of(at_ms, state.head().map(|head| EventKind::Undone { record: head.clone() })))
+        };
+        self.transact(session, Arc::new(decide)).await?;
+        let chosen = chosen.lock().unwrap_or_else(PoisonError::into_inner).take();
+        Ok(chosen)
+    }
+
+    /// Puts the compaction that was taken back last in force again and returns its id; `None` where there is none.
+    async fn redo(&self, session: &SessionId, at_ms: i64) -> Result<Option<SummaryId>, StoreError> {
+        self.require(session).await?;
+        let chosen = Arc::new(Mutex::new(None));
+        let choice = chosen.clone();
+        let decide = move |state: &SessionState| {
+            let last = state.undone.last().cloned();
+            *choice.lock().unwrap_or_else(PoisonError::into_inner) = last.clone();
+            Ok(Change::of(at_ms, last.map(|record| EventKind::Redone { record })))
+        };
+        self.transact(session, Arc::new(decide)).await?;
+        let chosen = chosen.lock().unwrap_or_else(PoisonError::into_inner).take();
+        Ok(chosen)
+    }
+
+    /// Notes that the originals in `span` were asked back into view, and returns them.
+    async fn restore(
+        &self,
+        session: &SessionId,
+        span: Span,
+        at_ms: i64,
+    ) -> Result<Vec<Original>, StoreError> {
+        let held = self.require(session).await?.messages;
+        let span = Span { start: span.start.min(held), end: span.end.min(held) };
+        if span.is_empty() {
+            return Ok(Vec::new());
+        }
+        let decide = move |_: &SessionState| Ok(Change::of(at_ms, Some(EventKind::Restored { span })));
+        self.transact(session, Arc::new(decide)).await?;
+        self.originals(session, span).await
+    }
+
+    /// Begins the session `into` with the originals of `session` up to ordinal `end` (all where `None`) and the records
+    /// in force that cover no more than these.
+    ///
+    /// # Errors
+    /// [`StoreError::SessionExists`] where `into` is there already.
+    async fn fork(
+        &self,
+        session: &SessionId,
+        into: &SessionId,
+        end: Option<u64>,
+        at_ms: i64,
+    ) -> Result<SessionState, StoreError> {
+        let source = self.require(session).await?;
+        let end = end.unwrap_or(source.messages).min(source.messages);
+        let entries = self.entries(session, Span { start: 0, end }).await?;
+        let addresses: Vec<ContentHash> = entries.iter().map(|entry| entry.address).collect();
+        let forked_from = Some(ForkedFrom { session: session.clone(), hash: source.last_hash });
+        let mut steps = vec![Step { at_ms, kind: EventKind::Opened { forked_from }, objects: Vec::new() }];
+        if !entries.is_empty() {
+            let contents = self.contents(session, &addresses).await?;
+            let objects = entries.iter().zip(contents).map(|(entry, json)| {
+                let Some(json) = json.filter(|_| !entry.is_forgotten) else { return Ok(None) };
+                object::read_message(entry.address, &json)
+                    .map(|message| Some(Object::of_message(&Redacted::assume(message))))
+            });
+            let objects = objects.collect::<Result<_, StoreError>>()?;
+            steps.push(Step { at_ms, kind: EventKind::Originals { start: 0, addresses }, objects });
+        }
+        for record in self.chain(session).await?.into_iter().take_while(|record| record.covers.end <= end) {
+            let object = Object::of_record(&Redacted::assume(record.clone()));
+            let (parent, address) = (record.parent, object.address);
+            let kind = EventKind::Compacted { record: record.id, parent, address, covers: record.covers };
+            steps.push(Step { at_ms, kind, objects: vec![Some(object)] });
+        }
+        let gone =
+            source.forgotten.iter().map(|span| Span { start: span.start.min(end), end: span.end.min(end) });
+        let originals = merged(gone);
+        if !originals.is_empty() {
+            let kind = EventKind::Forgotten { by: ForgottenBy::Range, originals, records: Vec::new() };
+            steps.push(Step { at_ms, kind, objects: Vec::new() });
+        }
+        let (change, name) = (Change { steps }, into.clone());
+        let decide = move |state: &SessionState| match state.events {
+            0 => Ok(change.clone()),
+            _ => Err(StoreError::SessionExists { session: name.clone() }),
+        };
+        self.transact(into, Arc::new(decide)).await
+    }
+
+    /// Destroys contents for good and leaves a tombstone in the log. What another session also holds stays there.
+    async fn forget(
+        &self,
+        session: &SessionId,
+        selector: &Selector,
+        at_ms: i64,
+    ) -> Result<forget::Forgotten, StoreError> {
+        let state = self.require(session).await?;
+        let chosen = forget::choose(self, session, &state, selector).await?;
+        if !chosen.is_empty() {
+            let kind = chosen.clone().into_event(selector);
+            let decide = move |_: &SessionState| Ok(Change::of(at_ms, Some(kind.clone())));
+            self.transact(session, Arc::new(decide)).await?;
+        }
+        Ok(chosen)
+    }
+
+    /// Checks every hash of a session, from the first event to the last content.
+    async fn verify(&self, session: &SessionId) -> Result<Verification, StoreError> {
+        verify::verify(self, session).await
+    }
+
+    /// Returns a session as JSON lines that [`import`](Self::import) reads, in this backend or another.
+    async fn export(&self, session: &SessionId) -> Result<String, StoreError> {
+        transfer::export(self, session).await
+    }
+
+    /// Adds the sessions of an export; what is there already stays. Returns the sessions that the export holds.
+    ///
+    /// # Errors
+    /// [`StoreError::NotAnExport`] where a line cannot be read or a hash is wrong, [`StoreError::SessionExists`] where a
+    /// session of the same id has another history. Sessions before the faulty one were added.
+    async fn import(&self, lines: &str) -> Result<Vec<SessionId>, StoreError> {
+        transfer::import(self, lines).await
+    }
+
+    /// Returns the session that `name` is the id or an alias of.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownSession`] where there is none.
+    async fn resolve(&self, name: &str) -> Result<SessionId, StoreError> {
+        if let Ok(id) = SessionId::new(name) {
+            if let Some(session) = self.alias(&id).await? {
+                return Ok(session);
+            }
+            if self.state(&id).await?.is_some() {
+                return Ok(id);
+            }
+        }
+        // A name that is no id at all is not repeated in full: it may be anything.
+        Err(StoreError::UnknownSession { name: name.chars().take(64).filter(|c| !c.is_control()).collect() })
+    }
+
+    /// Returns the state of a session that must exist.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownSession`] where it does not.
+    async fn require(&self, session: &SessionId) -> Result<SessionState, StoreError> {
+        let state = self.state(session).await?;
+        state.ok_or_else(|| StoreError::UnknownSession { name: session.to_string() })
+    }
+}
+
+/// Decides what is to be written on top of a state. Pure: it may be called more than once.
+pub type Decide = Arc<dyn Fn(&SessionState) -> Result<Change, StoreError> + Send + Sync>;
+
+/// What is to be written: events in order, with the contents they name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Change {
+    /// The steps, in order.
+    pub steps: Vec<Step>,
+}
+
+/// One event to be, with its contents.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// When it happened, in milliseconds since the Unix epoch.
+    pub at_ms: i64,
+    /// What happened.
+    pub kind: EventKind,
+    /// The contents that `kind` names, in the same order; `None` for one that was destroyed before an import. Empty for
+    /// kinds that name none.
+    pub objects: Vec<Option<Object>>,
+}
+
+/// A step that became an event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sealed {
+    /// The event.
+    pub event: Event,
+    /// The contents it names, as in [`Step::objects`].
+    pub objects: Vec<Option<Object>>,
+}
+
+/// What [`SummaryStore::journal`] did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Journaled {
+    /// How many originals the session holds now.
+    pub total: u64,
+    /// Those that were added.
+    pub new: Span,
+}
+
+/// An entry of the journal: which content stands at which ordinal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JournalEntry {
+    /// Its ordinal in the session.
+    pub ordinal: u64,
+    /// The address of its content.
+    pub address: ContentHash,
+    /// When it was added, in milliseconds since the Unix epoch.
+    pub at_ms: i64,
+    /// Whether its content was destroyed.
+    pub is_forgotten: bool,
+}
+
+/// A record, without its content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordEntry {
+    /// Its id.
+    pub id: SummaryId,
+    /// The address of its content.
+    pub address: ContentHash,
+    /// Whether its content was destroyed.
+    pub is_forgotten: bool,
+}
+
+/// A message as it was said, secrets apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Original {
+    /// Its ordinal in the session.
+    pub ordinal: u64,
+    /// When it was added, in milliseconds since the Unix epoch.
+    pub at_ms: i64,
+    /// What was said; `None` where it was destroyed.
+    pub message: Option<Message>,
+}
+
+/// An original that a search found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hit {
+    /// The session it stands in.
+    pub session: SessionId,
+    /// Its id.
+    pub id: MessageId,
+    /// A line of it around the place, control characters removed.
+    pub snippet: String,
+    /// All of it.
+    pub message: Message,
+}
+
+/// A session, in a list of sessions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionInfo {
+    /// Its id.
+    pub session: SessionId,
+    /// Its other names, in order.
+    pub aliases: Vec<SessionId>,
+    /// Its state.
+    pub state: SessionState,
+}
+
+impl Change {
+    /// Returns a change of one step without contents, or of none.
+    pub fn of(at_ms: i64, kind: Option<EventKind>) -> Change {
+        Change { steps: kind.into_iter().map(|kind| Step { at_ms, kind, objects: Vec::new() }).collect() }
+    }
+
+    /// Returns the change that opens a session where `state` is that of a new one, else no change.
+    pub fn opened(state: &SessionState, at_ms: i64) -> Change {
+        Change::of(at_ms, (state.events == 0).then_some(EventKind::Opened { forked_from: None }))
+    }
+
+    /// Moves `state` through the steps, and returns the events they are with their contents. For backends.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] where a step cannot follow; nothing is to be written then, and `state` is of no use.
+    pub fn seal(self, session: &SessionId, state: &mut SessionState) -> Result<Vec<Sealed>, StoreError> {
+        let steps = self.steps.into_iter().map(|step| {
+            let event = state.next_event(session, step.at_ms, step.kind);
+            let applied = state.apply(session, &event);
+            applied.map_err(|problem| StoreError::Damaged { session: session.clone(), problem })?;
+            Ok(Sealed { event, objects: step.objects })
+        });
+        steps.collect()
+    }
+}
+
+fn originals_change(state: &SessionState, objects: Vec<Object>, at_ms: i64) -> Change {
+    let mut change = Change::opened(state, at_ms);
+    if !objects.is_empty() {
+        let addresses = objects.iter().map(|object| object.address).collect();
+        let kind = EventKind::Originals { start: state.messages, addresses };
+        change.steps.push(Step { at_ms, kind, objects: objects.into_iter().map(Some).collect() });
+    }
+    change
+}
+
+#[async_trait]
+impl<S: SummaryStore + ?Sized> SummaryStore for Arc<S> {
+    async fn state(&self, session: &SessionId) -> Result<Option<SessionState>, StoreError> {
+        (**self).state(session).await
+    }
+
+    async fn transact(&self, session: &SessionId, decide: Decide) -> Result<SessionState, StoreError> {
+        (**self).transact(session, decide).await
+    }
+
+    async fn events(&self, session: &SessionId, from: u64, limit: usize) -> Result<Vec<Event>, StoreError> {
+        (**self).events(session, from, limit).await
+    }
+
+    async fn entries(&self, session: &SessionId, span: Span) -> Result<Vec<JournalEntry>, StoreError> {
+        (**self).entries(session, span).await
+    }
+
+    async fn records(&self, session: &SessionId) -> Result<Vec<RecordEntry>, StoreError> {
+        (**self).records(session).await
+    }
+
+    async fn contents(
+        &self,
+        session: &SessionId,
+        addresses: &[ContentHash],
+    ) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
+        (**self).contents(session, addresses).await
+    }
+
+    async fn find_words(
+        &self,
+        session: Option<&SessionId>,
+        words: &[String],
+        limit: usize,
+    ) -> Result<Vec<(SessionId, u64)>, StoreError> {
+        (**self).find_words(session, words, limit).await
+    }
+
+    async fn sessions(&self) -> Result<Vec<SessionInfo>, StoreError> {
+        (**self).sessions().await
+    }
+
+    async fn set_alias(&self, alias: &SessionId, session: &SessionId) -> Result<(), StoreError> {
+        (**self).set_alias(alias, session).await
+    }
+
+    async fn alias(&self, alias: &SessionId) -> Result<Option<SessionId>, StoreError> {
+        (**self).alias(alias).await
+    }
+
+    async fn cached(&self, key: &ContentHash) -> Result<Option<Vec<u8>>, StoreError> {
+        (**self).cached(key).await
+    }
+
+    async fn cache(&self, key: &ContentHash, value: &Redacted<Vec<u8>>) -> Result<(), StoreError> {
+        (**self).cache(key, value).await
+    }
+}

@@ -1,0 +1,202 @@
+//! Export and import: a session as JSON lines, the same bytes from every backend.
+
+use std::sync::Arc;
+
+use longhaul_transcript::{ContentHash, Redacted, SessionId};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::{
+    Change, Event, EventKind, Object, SessionState, Step, StoreError, SummaryStore,
+    object::{read_message, read_record},
+};
+
+/// The first line of a session.
+#[derive(Debug, Serialize, Deserialize)]
+struct Header {
+    version: u32,
+    #[serde(rename = "type")]
+    kind: String,
+    session: SessionId,
+    aliases: Vec<SessionId>,
+}
+
+/// One event, with the contents it names in the same order; `null` for one that was destroyed.
+#[derive(Serialize, Deserialize)]
+struct Line {
+    event: Event,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    contents: Vec<Option<Box<RawValue>>>,
+}
+
+/// The last line of a session: what is missing after a cut is then known.
+#[derive(Debug, Serialize, Deserialize)]
+struct Footer {
+    end: u64,
+    last_hash: ContentHash,
+}
+
+pub(crate) async fn export<S: SummaryStore + ?Sized>(
+    store: &S,
+    session: &SessionId,
+) -> Result<String, StoreError> {
+    let state = store.require(session).await?;
+    let info = store.sessions().await?.into_iter().find(|info| info.session == *session);
+    let aliases = info.map(|info| info.aliases).unwrap_or_default();
+    let kind = EXPORT_TYPE.to_owned();
+    let mut out = line(&Header { version: 1, kind, session: session.clone(), aliases });
+    let mut seq = 0;
+    while seq < state.events {
+        for event in store.events(session, seq, 64).await? {
+            seq = event.seq + 1;
+            let addresses = match &event.kind {
+                EventKind::Originals { addresses, .. } => addresses.clone(),
+                EventKind::Compacted { address, .. } => vec![*address],
+                _ => Vec::new(),
+            };
+            let gone: Vec<bool> = match &event.kind {
+                EventKind::Originals { start, addresses } => {
+                    (*start..).take(addresses.len()).map(|ordinal| state.is_forgotten(ordinal)).collect()
+                }
+                EventKind::Compacted { record, .. } => vec![state.forgotten_records.contains(record)],
+                _ => Vec::new(),
+            };
+            let found = store.contents(session, &addresses).await?;
+            let mut contents = Vec::with_capacity(addresses.len());
+            for ((address, json), gone) in addresses.into_iter().zip(found).zip(gone) {
+                contents.push(match (json, gone) {
+                    (_, true) => None,
+                    (Some(json), false) if ContentHash::of(&json) == address => {
+                        let json =
+                            String::from_utf8(json).map_err(|_| StoreError::DamagedContent { address })?;
+                        Some(
+                            RawValue::from_string(json)
+                                .map_err(|_| StoreError::DamagedContent { address })?,
+                        )
+                    }
+                    _ => return Err(StoreError::DamagedContent { address }),
+                });
+            }
+            out.push_str(&line(&Line { event, contents }));
+        }
+    }
+    out.push_str(&line(&Footer { end: state.events, last_hash: state.last_hash }));
+    Ok(out)
+}
+
+pub(crate) async fn import<S: SummaryStore + ?Sized>(
+    store: &S,
+    lines: &str,
+) -> Result<Vec<SessionId>, StoreError> {
+    let mut lines = lines.lines().enumerate().map(|(index, line)| (index + 1, line));
+    let mut sessions = Vec::new();
+    while let Some((number, text)) = lines.next() {
+        if text.trim().is_empty() {
+            continue;
+        }
+        let header = header(number, text)?;
+        let (session, mut state) = (header.session, SessionState::empty());
+        let mut steps: Vec<Step> = Vec::new();
+        let mut hashes = Vec::new();
+        loop {
+            let cut =
+                StoreError::NotAnExport { line: number, reason: "the session that begins here has no end" };
+            let (number, text) = lines.next().ok_or(cut)?;
+            let wrong = |reason| StoreError::NotAnExport { line: number, reason };
+            if let Ok(footer) = serde_json::from_str::<Footer>(text) {
+                if footer.end != state.events || footer.last_hash != state.last_hash {
+                    return Err(wrong("events are missing before this end"));
+                }
+                break;
+            }
+            let line: Line = serde_json::from_str(text).map_err(|_| wrong("neither an event nor an end"))?;
+            state
+                .apply(&session, &line.event)
+                .map_err(|_| wrong("the event does not follow the one before"))?;
+            hashes.push(line.event.hash);
+            let objects = objects(&line).map_err(|_| wrong("a content does not have its hash"))?;
+            steps.push(Step { at_ms: line.event.at_ms, kind: line.event.kind, objects });
+        }
+        add(store, &session, steps, hashes).await?;
+        for alias in header.aliases {
+            if store.alias(&alias).await?.is_none() {
+                store.set_alias(&alias, &session).await?;
+            }
+        }
+        sessions.push(session);
+    }
+    Ok(sessions)
+}
+
+/// Adds what the session does not have yet, where what it has is the beginning of `steps`.
+async fn add<S: SummaryStore + ?Sized>(
+    store: &S,
+    session: &SessionId,
+    steps: Vec<Step>,
+    hashes: Vec<ContentHash>,
+) -> Result<(), StoreError> {
+    let Some(last) = hashes.len().checked_sub(1) else { return Ok(()) };
+    // An older export of a session that went on has nothing to add.
+    let held = store.events(session, last as u64, 1).await?;
+    if held.first().is_some_and(|event| event.hash == hashes[last]) {
+        return Ok(());
+    }
+    let name = session.clone();
+    let decide = move |state: &SessionState| {
+        let held = state.events as usize;
+        let is_beginning = held == 0 || hashes.get(held - 1) == Some(&state.last_hash);
+        match is_beginning {
+            true => Ok(Change { steps: steps[held..].to_vec() }),
+            false => Err(StoreError::SessionExists { session: name.clone() }),
+        }
+    };
+    store.transact(session, Arc::new(decide)).await.map(drop)
+}
+
+fn header(number: usize, text: &str) -> Result<Header, StoreError> {
+    let wrong = StoreError::NotAnExport { line: number, reason: "expected the first line of a session" };
+    let header: Header = serde_json::from_str(text).map_err(|_| wrong)?;
+    if header.kind != EXPORT_TYPE {
+        return Err(StoreError::NotAnExport { line: number, reason: "the type is not longhaul-session" });
+    }
+    if header.version > 1 {
+        return Err(StoreError::NewerVersion { what: "the export", found: header.version, known: 1 });
+    }
+    Ok(header)
+}
+
+/// Returns the contents of a line, each checked against the address that the event gives it.
+fn objects(line: &Line) -> Result<Vec<Option<Object>>, ()> {
+    let addresses: &[ContentHash] = match &line.event.kind {
+        EventKind::Originals { addresses, .. } => addresses,
+        EventKind::Compacted { address, .. } => std::slice::from_ref(address),
+        _ => &[],
+    };
+    if addresses.len() != line.contents.len() {
+        return Err(());
+    }
+    let contents = addresses.iter().zip(&line.contents).map(|(address, json)| {
+        let Some(json) = json.as_ref().map(|json| json.get()) else { return Ok(None) };
+        let object = match &line.event.kind {
+            EventKind::Originals { .. } => {
+                let message = read_message(*address, json.as_bytes()).map_err(|_| ())?;
+                let words = Object::of_message(&Redacted::assume(message)).words;
+                Object { address: *address, json: json.to_owned(), words }
+            }
+            _ => {
+                read_record(*address, json.as_bytes()).map_err(|_| ())?;
+                Object { address: *address, json: json.to_owned(), words: String::new() }
+            }
+        };
+        Ok(Some(object))
+    });
+    contents.collect()
+}
+
+fn line<T: Serialize>(value: &T) -> String {
+    let mut line = serde_json::to_string(value).expect("an export line has string keys only");
+    line.push('\n');
+    line
+}
+
+const EXPORT_TYPE: &str = "longhaul-session";

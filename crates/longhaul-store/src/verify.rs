@@ -1,0 +1,244 @@
+//! Proof: every hash of a session, checked again.
+
+use std::fmt;
+
+use longhaul_transcript::{ContentHash, SessionId, Span, SummaryId};
+use serde::{Deserialize, Serialize};
+
+use crate::{EventKind, SessionState, StoreError, SummaryStore, event::ZERO};
+
+/// What a verification saw.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Verification {
+    /// Version of this shape.
+    pub version: u32,
+    /// The session.
+    pub session: SessionId,
+    /// Events checked.
+    pub events: u64,
+    /// Originals whose content was checked.
+    pub originals: u64,
+    /// Records whose content was checked.
+    pub records: u64,
+    /// Originals destroyed on purpose, as the log says.
+    pub forgotten: u64,
+    /// Hash of the last event. Kept elsewhere, it proves later that nothing was cut off.
+    pub last_hash: ContentHash,
+    /// The first thing that is wrong; `None` where everything is as it was written.
+    pub problem: Option<Problem>,
+}
+
+/// Something that is not as it was written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Problem {
+    /// An event was written by a newer longhaul.
+    NewerEvent {
+        /// Its place in the log.
+        seq: u64,
+    },
+    /// An event is missing.
+    MissingEvent {
+        /// Its place in the log.
+        seq: u64,
+    },
+    /// An event, or the one before it, was changed.
+    ChangedEvent {
+        /// Its place in the log.
+        seq: u64,
+    },
+    /// An event says what cannot have happened.
+    ImpossibleEvent {
+        /// Its place in the log.
+        seq: u64,
+    },
+    /// The session's state is not what its log adds up to: one of them was changed, or the log was cut.
+    ChangedState,
+    /// The journal's entry at an ordinal is not what the log says.
+    ChangedEntry {
+        /// The ordinal.
+        ordinal: u64,
+    },
+    /// An original is not what was written.
+    ChangedOriginal {
+        /// Its ordinal.
+        ordinal: u64,
+    },
+    /// An original is gone, and the log does not say that it was destroyed.
+    MissingOriginal {
+        /// Its ordinal.
+        ordinal: u64,
+    },
+    /// A record is not what was written.
+    ChangedRecord {
+        /// Its id.
+        record: SummaryId,
+    },
+    /// The storage below cannot read its own file any more.
+    Unreadable,
+    /// A record is gone, and the log does not say that it was destroyed.
+    MissingRecord {
+        /// Its id.
+        record: SummaryId,
+    },
+}
+
+impl Verification {
+    /// Returns whether everything is as it was written.
+    pub fn is_intact(&self) -> bool {
+        self.problem.is_none()
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Problem::NewerEvent { seq } => write!(f, "event {seq} was written by a newer longhaul"),
+            Problem::MissingEvent { seq } => write!(f, "event {seq} is missing"),
+            Problem::ChangedEvent { seq } => write!(f, "event {seq} was changed"),
+            Problem::ImpossibleEvent { seq } => write!(f, "event {seq} cannot follow those before it"),
+            Problem::ChangedState => f.write_str("the state is not what the log adds up to"),
+            Problem::Unreadable => f.write_str("the database file cannot be read"),
+            Problem::ChangedEntry { ordinal } => write!(f, "the entry of message m{ordinal} was changed"),
+            Problem::ChangedOriginal { ordinal } => write!(f, "message m{ordinal} was changed"),
+            Problem::MissingOriginal { ordinal } => write!(f, "message m{ordinal} is missing"),
+            Problem::ChangedRecord { record } => write!(f, "record {record} was changed"),
+            Problem::MissingRecord { record } => write!(f, "record {record} is missing"),
+        }
+    }
+}
+
+pub(crate) async fn verify<S: SummaryStore + ?Sized>(
+    store: &S,
+    session: &SessionId,
+) -> Result<Verification, StoreError> {
+    let stored = store.require(session).await?;
+    let mut seen = Verification {
+        version: 1,
+        session: session.clone(),
+        events: 0,
+        originals: 0,
+        records: 0,
+        forgotten: stored.forgotten.iter().map(Span::len).sum(),
+        last_hash: ZERO,
+        problem: None,
+    };
+    match check(store, session, &stored, &mut seen).await {
+        Ok(()) => {}
+        Err(Fault::Found(problem)) => seen.problem = Some(problem),
+        Err(Fault::Store(error)) => return Err(error),
+    }
+    Ok(seen)
+}
+
+enum Fault {
+    Found(Problem),
+    Store(StoreError),
+}
+
+impl From<StoreError> for Fault {
+    fn from(error: StoreError) -> Fault {
+        match error {
+            StoreError::Damaged { problem, .. } => Fault::Found(problem),
+            other => Fault::Store(other),
+        }
+    }
+}
+
+async fn check<S: SummaryStore + ?Sized>(
+    store: &S,
+    session: &SessionId,
+    stored: &SessionState,
+    seen: &mut Verification,
+) -> Result<(), Fault> {
+    let records = store.records(session).await?;
+    let mut folded = SessionState::empty();
+    loop {
+        let events = store.events(session, seen.events, EVENTS_AT_ONCE).await?;
+        if events.is_empty() {
+            break;
+        }
+        for event in events {
+            folded.apply(session, &event).map_err(Fault::Found)?;
+            seen.events += 1;
+            seen.last_hash = event.hash;
+            match &event.kind {
+                EventKind::Originals { start, addresses } => {
+                    for (index, addresses) in addresses.chunks(CONTENTS_AT_ONCE).enumerate() {
+                        let start = start + (index * CONTENTS_AT_ONCE) as u64;
+                        originals(store, session, stored, start, addresses, seen).await?;
+                    }
+                }
+                EventKind::Compacted { record, address, .. } => {
+                    let entry = records.iter().find(|entry| entry.id == *record && entry.address == *address);
+                    let missing = Fault::Found(Problem::MissingRecord { record: record.clone() });
+                    let Some(entry) = entry else { return Err(missing) };
+                    if stored.forgotten_records.contains(record) {
+                        continue;
+                    }
+                    let changed = Fault::Found(Problem::ChangedRecord { record: record.clone() });
+                    match store.contents(session, &[entry.address]).await {
+                        Ok(mut contents) => match contents.pop().flatten() {
+                            Some(json) if ContentHash::of(&json) == *address => seen.records += 1,
+                            Some(_) => return Err(changed),
+                            None => return Err(missing),
+                        },
+                        Err(StoreError::DamagedContent { .. }) => return Err(changed),
+                        Err(error) => return Err(error.into()),
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    if folded != *stored {
+        return Err(Fault::Found(Problem::ChangedState));
+    }
+    Ok(())
+}
+
+async fn originals<S: SummaryStore + ?Sized>(
+    store: &S,
+    session: &SessionId,
+    stored: &SessionState,
+    start: u64,
+    addresses: &[ContentHash],
+    seen: &mut Verification,
+) -> Result<(), Fault> {
+    let span = Span { start, end: start + addresses.len() as u64 };
+    let entries = store.entries(session, span).await?;
+    for (ordinal, address) in (start..).zip(addresses) {
+        let entry = entries.iter().find(|entry| entry.ordinal == ordinal);
+        let is_right = entry.is_some_and(|entry| {
+            entry.address == *address && entry.is_forgotten == stored.is_forgotten(ordinal)
+        });
+        if !is_right {
+            return Err(Fault::Found(Problem::ChangedEntry { ordinal }));
+        }
+    }
+    let contents = match store.contents(session, addresses).await {
+        Ok(contents) => contents,
+        Err(StoreError::DamagedContent { address }) => {
+            let ordinal = (start..).zip(addresses).find(|(_, known)| **known == address);
+            let ordinal = ordinal.map_or(start, |(ordinal, _)| ordinal);
+            return Err(Fault::Found(Problem::ChangedOriginal { ordinal }));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    for ((ordinal, address), json) in (start..).zip(addresses).zip(contents) {
+        if stored.is_forgotten(ordinal) {
+            continue;
+        }
+        match json {
+            Some(json) if ContentHash::of(&json) == *address => seen.originals += 1,
+            Some(_) => return Err(Fault::Found(Problem::ChangedOriginal { ordinal })),
+            None => return Err(Fault::Found(Problem::MissingOriginal { ordinal })),
+        }
+    }
+    Ok(())
+}
+
+/// How many events and contents are held in memory at once.
+const EVENTS_AT_ONCE: usize = 64;
+const CONTENTS_AT_ONCE: usize = 256;

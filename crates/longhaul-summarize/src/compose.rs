@@ -1,0 +1,212 @@
+//! Puts the model's words and the rules' facts together, within the limit.
+
+use std::sync::Arc;
+
+use longhaul_tokens::TokenCounter;
+use longhaul_transcript::{Constraint, ContentHash, Entry, Message, MessageId, Summary, SummaryMode, Tokens};
+
+use crate::{Summarizer, SummaryRequest};
+
+/// A summary as data and as text.
+#[derive(Debug)]
+pub(crate) struct Composed {
+    pub summary: Summary,
+    pub text: String,
+    pub tokens: Tokens,
+}
+
+/// Returns how much of the limit a model's words may take; facts by rule get the rest.
+///
+/// Model summaries alone keep 0.735 of what the rest of the work needs, with 1,000 tokens of facts beside them 0.90,
+/// facts alone 0.957 (`recall.md` section 2.3, 75 real compactions): so facts get the larger share, and a model is
+/// asked for what facts cannot say.
+pub(crate) fn share(mode: SummaryMode, limit: Tokens) -> Tokens {
+    match mode {
+        SummaryMode::Llm => limit.scaled(0.5),
+        _ => limit.scaled(0.3),
+    }
+}
+
+/// Joins a checked answer with the facts by rule that it does not mention. Returns `None` where nothing that is
+/// smaller than the source fits.
+pub(crate) async fn compose(
+    mode: SummaryMode,
+    checked: Summary,
+    rules: &dyn Summarizer,
+    constraints: &[Constraint],
+    request: &SummaryRequest<'_>,
+) -> Option<Composed> {
+    let counter = request.counter;
+    let source: Tokens = request.entries.iter().map(|entry| counter.count_message(&entry.message)).sum();
+    let limit = request.limit.min(source - Tokens(1));
+    let said = render(mode, &checked, counter, share(mode, limit));
+    if said.is_empty() {
+        return None;
+    }
+    let pinned = pinned(constraints, request, limit.scaled(PINNED_SHARE));
+    let words = if pinned.is_empty() { said } else { format!("{pinned}\n{said}") };
+    let spoken = counter.count_text(&words);
+    // What the model said need not be said again: it stands beside the facts as the tail does.
+    let mut kept: Vec<Entry> = request.kept.to_vec();
+    let message = Message::assistant(words.clone());
+    let ordinal =
+        kept.last().or(request.entries.last()).map_or(0, |entry| entry.id.ordinal.saturating_add(1));
+    let id = MessageId { ordinal, hash: message.content_hash() };
+    kept.push(Entry { id, lineage: ContentHash([0; 32]), message: Arc::new(message) });
+
+    let mut room = limit - spoken - SEPARATOR;
+    for _ in 0..TRIES {
+        let facts = match room >= MIN_FACTS {
+            true => {
+                let request = SummaryRequest { kept: &kept, limit: room, ..*request };
+                rules.summarize(request).await.ok()?
+            }
+            false => break,
+        };
+        let text = match facts.text.trim() {
+            "" => words.clone(),
+            facts => format!("{words}\n\n{facts}"),
+        };
+        let tokens = counter.count_text(&text);
+        if tokens <= limit {
+            return Some(Composed { summary: join(mode, checked, facts.summary), text, tokens });
+        }
+        room = room - (tokens - limit) - Tokens(1);
+    }
+    // No room for facts: the words alone, where they fit.
+    let facts = rules.summarize(*request).await.ok()?;
+    (spoken <= limit).then(|| Composed {
+        summary: join(mode, checked, facts.summary),
+        text: words,
+        tokens: spoken,
+    })
+}
+
+/// Returns the user's rules, verbatim, the newest first where not all fit; those that the kept messages show, and those
+/// that the user took back, are left out.
+fn pinned(constraints: &[Constraint], request: &SummaryRequest<'_>, limit: Tokens) -> String {
+    let is_shown = |rule: &Constraint| {
+        request.kept.iter().any(|entry| entry.message.texts().any(|text| text.contains(rule.text.trim())))
+    };
+    let mut page = Page { text: String::new(), counter: request.counter, limit };
+    let rules = constraints.iter().rev().filter(|rule| rule.superseded_by.is_none() && !is_shown(rule));
+    let rules: Vec<String> = rules.map(|rule| format!("{} (m{})", rule.text.trim(), rule.message)).collect();
+    page.lines("The user's rules", &rules);
+    page.text
+}
+
+/// The share of the limit that the user's rules may take before anything else is said.
+const PINNED_SHARE: f64 = 0.2;
+/// What the blank line between the two parts may cost.
+const SEPARATOR: Tokens = Tokens(2);
+/// Facts in less room than this are none.
+const MIN_FACTS: Tokens = Tokens(50);
+/// How often the facts are asked for again in less room, where joining the parts costs more than their sum.
+const TRIES: usize = 3;
+
+/// Returns the record's data: facts by rule, and from the model what rules do not know.
+fn join(mode: SummaryMode, said: Summary, facts: Summary) -> Summary {
+    let or = |one: String, other: String| if one.trim().is_empty() { other } else { one };
+    let mut joined = Summary {
+        narrative: or(said.narrative, facts.narrative),
+        key_points: union(said.key_points, facts.key_points),
+        participants: union(said.participants, facts.participants),
+        decisions: union(said.decisions, facts.decisions),
+        action_items: union(said.action_items, facts.action_items),
+        unresolved: union(said.unresolved, facts.unresolved),
+        current_focus: or(said.current_focus, facts.current_focus),
+        goal: or(facts.goal, said.goal),
+        ..facts
+    };
+    if mode == SummaryMode::Llm {
+        joined.domain_entities = union(said.domain_entities, joined.domain_entities);
+        joined.errors = union(joined.errors, said.errors);
+        joined.constraints = union(joined.constraints, said.constraints);
+        let has_file =
+            |files: &[longhaul_transcript::FileNote], path: &str| files.iter().any(|file| file.path == path);
+        let more: Vec<_> =
+            said.files.into_iter().filter(|file| !has_file(&joined.files, &file.path)).collect();
+        joined.files.extend(more);
+        let known = |command: &longhaul_transcript::CommandNote| {
+            joined.commands.iter().any(|known| known.command == command.command)
+        };
+        let more: Vec<_> = said.commands.into_iter().filter(|command| !known(command)).collect();
+        joined.commands.extend(more);
+    }
+    joined
+}
+
+fn union<T: PartialEq>(mut one: Vec<T>, other: Vec<T>) -> Vec<T> {
+    for entry in other {
+        if !one.contains(&entry) {
+            one.push(entry);
+        }
+    }
+    one
+}
+
+/// Renders the model's words, the most needed first, as many lines as fit.
+fn render(mode: SummaryMode, summary: &Summary, counter: &dyn TokenCounter, limit: Tokens) -> String {
+    let mut page = Page { text: String::new(), counter, limit };
+    let whole = mode == SummaryMode::Llm;
+    page.lines("", [&summary.narrative]);
+    page.lines("Now", [&summary.current_focus]);
+    page.lines("Decisions", &summary.decisions);
+    let tasks = summary.action_items.iter().map(|item| {
+        let owner = if item.owner.is_empty() { String::new() } else { format!(" ({})", item.owner) };
+        let due = if item.due.is_empty() { String::new() } else { format!(", due {}", item.due) };
+        format!("{}{owner}{due}", item.task)
+    });
+    page.lines("To do", &tasks.collect::<Vec<_>>());
+    page.lines("Open", &summary.unresolved);
+    if whole {
+        let errors = summary.errors.iter().map(|error| match error.resolution.is_empty() {
+            true => error.error.clone(),
+            false => format!("{}; resolved: {}", error.error, error.resolution),
+        });
+        page.lines("Key points", &summary.key_points);
+        page.lines("Errors", &errors.collect::<Vec<_>>());
+    }
+    page.text
+}
+
+struct Page<'a> {
+    text: String,
+    counter: &'a dyn TokenCounter,
+    limit: Tokens,
+}
+
+impl Page<'_> {
+    /// Adds a section with as many of `lines` as fit. Prose without a heading is cut after a whole sentence.
+    fn lines<'l>(&mut self, heading: &str, lines: impl IntoIterator<Item = &'l String>) {
+        let mut begun = heading.is_empty();
+        for line in lines.into_iter().map(|line| line.trim()).filter(|line| !line.is_empty()) {
+            let mut next = self.text.clone();
+            if !next.is_empty() {
+                next.push('\n');
+            }
+            if !begun {
+                next.push_str(&format!("{heading}:\n"));
+            }
+            if heading.is_empty() {
+                next.push_str(line);
+            } else {
+                next.push_str(&format!("- {}", line.replace('\n', " ")));
+            }
+            if self.counter.count_up_to(&next, self.limit).is_some() {
+                (self.text, begun) = (next, true);
+            } else if heading.is_empty() {
+                self.text = self.whole_sentences(line);
+            }
+        }
+    }
+
+    fn whole_sentences(&self, prose: &str) -> String {
+        let ends = prose.match_indices(['.', '!', '?', '。']).map(|(at, mark)| at + mark.len());
+        let ends: Vec<usize> =
+            ends.filter(|end| prose[*end..].starts_with([' ', '\n']) || prose[*end..].is_empty()).collect();
+        let fit =
+            ends.iter().rev().find(|end| self.counter.count_up_to(&prose[..**end], self.limit).is_some());
+        fit.map_or(String::new(), |end| prose[..*end].to_owned())
+    }
+}

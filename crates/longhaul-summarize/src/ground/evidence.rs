@@ -1,0 +1,500 @@
+//! The source of a summary, indexed once so that each claim is looked up in little time.
+
+use std::collections::{HashMap, HashSet};
+
+use longhaul_transcript::{Entry, Part, Role, ToolResult};
+use serde_json::Value;
+
+use super::{
+    polarity::is_question,
+    words::{clauses, hash, is_wide, is_word_char, root, sentences, stem, stems, words},
+};
+use crate::SummaryRequest;
+
+/// All that was said, with an index of its words and its clauses.
+///
+/// Built in one pass over the source. Maps are only looked up, never iterated, so their order does not matter.
+#[derive(Debug, Default)]
+pub(crate) struct Evidence {
+    text: String,
+    /// Where each word stands, by hash of the word as it is spelled.
+    positions: HashMap<u64, Vec<u32>>,
+    clauses: Vec<Clause>,
+    /// Which clauses hold a stem.
+    postings: HashMap<u64, Vec<u32>>,
+    /// Which numbers stand beside which words.
+    pairs: HashSet<(u64, u64)>,
+    /// Words that have a number beside them somewhere.
+    counted: HashSet<u64>,
+    /// One past the highest ordinal.
+    end: u64,
+}
+
+/// Who said a clause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Speaker {
+    User,
+    Assistant,
+    /// The assistant, in what it calls a tool with: what it does, not what it says about it.
+    Call,
+    /// A tool, a file, a page: anybody's text.
+    Tool,
+}
+
+/// A clause of the source.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Clause {
+    start: u32,
+    end: u32,
+    /// Where the sentence it belongs to starts and ends.
+    sentence: (u32, u32),
+    /// The first clause of that sentence.
+    first: u32,
+    pub speaker: Speaker,
+    pub ordinal: u64,
+}
+
+impl Clause {
+    pub(super) fn is_in_sentence_of(&self, other: &Clause) -> bool {
+        self.first == other.first
+    }
+}
+
+/// A clause that a claim resembles.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Match {
+    pub clause: usize,
+    /// Share of the claim's content that the clause holds, rare words weighing more.
+    pub score: f64,
+}
+
+/// Source beyond this many bytes is looked up but not indexed any further; a window of a million tokens is smaller.
+const MAX_BYTES: usize = 64 << 20;
+/// A word in more clauses than this tells nothing about which is meant.
+const MAX_POSTINGS: usize = 4_000;
+/// Occurrences of the rarest word that are compared with a name before it is given up.
+const MAX_TRIES: usize = 20_000;
+
+impl Evidence {
+    /// Reads everything that a summary of `request` may speak of: the messages, those kept beside it, the summary it
+    /// folds in, and the goal.
+    pub(crate) fn new(request: &SummaryRequest<'_>) -> Evidence {
+        let mut evidence = Evidence::default();
+        if let Some(previous) = request.previous {
+            evidence.read(&previous.text, Speaker::Assistant, 0);
+        }
+        if let Some(goal) = request.goal {
+            evidence.read(goal, Speaker::User, 0);
+        }
+        for entry in request.entries.iter().chain(request.kept) {
+            evidence.read_entry(entry);
+        }
+        evidence
+    }
+
+    fn read_entry(&mut self, entry: &Entry) {
+        let ordinal = entry.id.ordinal;
+        self.end = self.end.max(ordinal.saturating_add(1));
+        let speaker = match entry.message.role {
+            Role::Assistant => Speaker::Assistant,
+            Role::Tool => Speaker::Tool,
+            _ => Speaker::User,
+        };
+        if let Some(name) = entry.message.name.as_deref() {
+            self.read(name, speaker, ordinal);
+        }
+        for part in &entry.message.parts {
+            match part {
+                Part::Text(text) => self.read(text, speaker, ordinal),
+                Part::Reasoning(reasoning) => self.read(&reasoning.text, speaker, ordinal),
+                Part::ToolCall(call) => {
+                    self.read(&call.name, Speaker::Call, ordinal);
+                    match serde_json::from_str::<Value>(&call.arguments.0) {
+                        Ok(arguments) => self.read_json(&arguments, ordinal),
+                        Err(_) => self.read(&call.arguments.0, Speaker::Call, ordinal),
+                    }
+                }
+                Part::ToolResult(result) => self.read_result(result, ordinal),
+                Part::Media(media) => self.read(&media.source, Speaker::Tool, ordinal),
+                _ => {}
+            }
+        }
+    }
+
+    fn read_result(&mut self, result: &ToolResult, ordinal: u64) {
+        for part in &result.content {
+            if let Part::Text(text) = part {
+                self.read(text, Speaker::Tool, ordinal);
+            }
+        }
+    }
+
+    /// Reads the values of a call's arguments. `serde_json` bounds the depth.
+    fn read_json(&mut self, value: &Value, ordinal: u64) {
+        match value {
+            Value::String(text) => self.read(text, Speaker::Call, ordinal),
+            Value::Number(number) => self.read(&number.to_string(), Speaker::Call, ordinal),
+            Value::Array(items) => items.iter().for_each(|item| self.read_json(item, ordinal)),
+            Value::Object(fields) => {
+                for (key, field) in fields {
+                    match field {
+                        // Beside its key, so that `"timeout": 30` reads as it does in prose.
+                        Value::Number(number) => {
+                            self.read(&format!("{key}: {number}"), Speaker::Call, ordinal)
+                        }
+                        field => {
+                            self.read(key, Speaker::Call, ordinal);
+                            self.read_json(field, ordinal);
+                        }
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn read(&mut self, text: &str, speaker: Speaker, ordinal: u64) {
+        if text.is_empty() || self.text.len() + text.len() > MAX_BYTES {
+            return;
+        }
+        let base = self.text.len();
+        self.text.push_str(text);
+        self.text.push('\n');
+        for (at, word) in words(text) {
+            self.positions.entry(hash(word)).or_default().push((base + at) as u32);
+        }
+        for (word, number) in numbered(text) {
+            self.pairs.insert((word, number));
+            self.counted.insert(word);
+        }
+        let offset = |piece: &str| (base + (piece.as_ptr() as usize - text.as_ptr() as usize)) as u32;
+        for sentence in sentences(text) {
+            let whole = (offset(sentence), offset(sentence) + sentence.len() as u32);
+            let first = self.clauses.len() as u32;
+            for clause in clauses(sentence) {
+                let index = self.clauses.len() as u32;
+                let mut seen = stems(clause);
+                seen.extend(joined(clause));
+                for stem in seen {
+                    let posting = self.postings.entry(stem).or_default();
+                    if posting.last() != Some(&index) {
+                        posting.push(index);
+                    }
+                }
+                let start = offset(clause);
+                self.clauses.push(Clause {
+                    start,
+                    end: start + clause.len() as u32,
+                    sentence: whole,
+                    first,
+                    speaker,
+                    ordinal,
+                });
+            }
+        }
+    }
+
+    /// Returns whether `name` stands in the source, whole: `4.2` is not in `4.2.1`, nor `lib.rs` in `zlib.rs`.
+    pub(super) fn contains(&self, name: &str) -> bool {
+        self.occurrences(name).next().is_some()
+    }
+
+    /// Returns where `name` stands in the source.
+    pub(super) fn occurrences<'a>(&'a self, name: &'a str) -> impl Iterator<Item = usize> + 'a {
+        let rarest = words(name)
+            .map(|(offset, word)| (self.positions.get(&hash(word)).map_or(&[][..], Vec::as_slice), offset))
+            .min_by_key(|(positions, _)| positions.len());
+        let (positions, offset) = rarest.unwrap_or((&[], 0));
+        positions.iter().take(MAX_TRIES).filter_map(move |at| {
+            let start = (*at as usize).checked_sub(offset)?;
+            self.is_at(start, name).then_some(start)
+        })
+    }
+
+    fn is_at(&self, start: usize, name: &str) -> bool {
+        let Some(found) = self.text.as_bytes().get(start..start + name.len()) else { return false };
+        if found != name.as_bytes() {
+            return false;
+        }
+        // Both ends are character boundaries, since the bytes between them are `name`.
+        let before = self.text[..start].chars().next_back().unwrap_or('\n');
+        let mut after = self.text[start + name.len()..].chars();
+        let (next, second) = (after.next().unwrap_or('\n'), after.next().unwrap_or('\n'));
+        let first = name.chars().next().unwrap_or(' ');
+        let last = name.chars().next_back().unwrap_or(' ');
+        let goes_on = |inside: char, outside: char| {
+            is_word_char(inside) && is_word_char(outside) && !is_wide(inside) && !is_wide(outside)
+        };
+        let is_decimal = |c: char| matches!(c, '.' | ',');
+        let digit_before = || self.text[..start].chars().rev().nth(1).is_some_and(|c| c.is_ascii_digit());
+        !(goes_on(first, before)
+            || goes_on(last, next)
+            || (first.is_ascii_digit() && is_decimal(before) && digit_before())
+            || (last.is_ascii_digit() && is_decimal(next) && second.is_ascii_digit()))
+    }
+
+    /// Returns whether `word` and `number` stand side by side somewhere, or `None` where `word` never has a number
+    /// beside it. Both are hashes from [`numbered`].
+    pub(super) fn is_pair(&self, word: u64, number: u64) -> Option<bool> {
+        self.counted.contains(&word).then(|| self.pairs.contains(&(word, number)))
+    }
+
+    /// Returns whether a word of `near` stands within a few lines of an occurrence of `name`.
+    pub(super) fn stands_near(&self, name: &str, near: &[u64]) -> bool {
+        self.occurrences(name).take(64).any(|at| {
+            let mut start = at.saturating_sub(NEAR_BYTES);
+            while !self.text.is_char_boundary(start) {
+                start += 1;
+            }
+            let mut end = (at + name.len() + NEAR_BYTES).min(self.text.len());
+            while !self.text.is_char_boundary(end) {
+                end -= 1;
+            }
+            stems(&self.text[start..end]).iter().any(|stem| near.contains(stem))
+        })
+    }
+
+    /// Returns whether `text` stands in the source, however it is capitalised and spaced.
+    pub(super) fn quotes(&self, text: &str) -> bool {
+        let wanted = plain(text);
+        let stems = stems(text);
+        let holds = |at: &Match| plain(self.paragraph(at.clause)).contains(&wanted);
+        wanted.is_empty() || self.contains(text) || self.matches(&stems, 0.2).iter().take(40).any(holds)
+    }
+
+    /// Returns the clauses that hold at least `least` of the content of a claim, best first.
+    pub(super) fn matches(&self, claim: &[u64], least: f64) -> Vec<Match> {
+        self.scored(claim, least, |index, _| index)
+    }
+
+    /// Returns the sentences that do, each by its first clause.
+    pub(super) fn sentence_matches(&self, claim: &[u64], least: f64) -> Vec<Match> {
+        self.scored(claim, least, |_, clause| clause.first)
+    }
+
+    fn scored(&self, claim: &[u64], least: f64, group: fn(u32, &Clause) -> u32) -> Vec<Match> {
+        let all = self.clauses.len().max(1) as f64;
+        let weight = |count: usize| (1.0 + all / (1.0 + count as f64)).ln();
+        let mut scores: HashMap<u32, f64> = HashMap::new();
+        let mut whole = 0.0;
+        for stem in claim {
+            let posting = self.postings.get(stem).map_or(&[][..], Vec::as_slice);
+            whole += weight(posting.len());
+            if posting.len() > MAX_POSTINGS {
+                continue;
+            }
+            let mut before = None;
+            for index in posting {
+                let group = group(*index, &self.clauses[*index as usize]);
+                if before.replace(group) != Some(group) {
+                    *scores.entry(group).or_default() += weight(posting.len());
+                }
+            }
+        }
+        let whole = f64::max(whole, f64::MIN_POSITIVE);
+        let scores =
+            scores.into_iter().map(|(clause, score)| Match { clause: clause as usize, score: score / whole });
+        let mut matches: Vec<Match> = scores.filter(|found| found.score >= least).collect();
+        matches.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.clause.cmp(&b.clause)));
+        matches
+    }
+
+    pub(super) fn clause(&self, index: usize) -> Option<&Clause> {
+        self.clauses.get(index)
+    }
+
+    pub(super) fn text_of(&self, clause: &Clause) -> &str {
+        &self.text[clause.start as usize..clause.end as usize]
+    }
+
+    pub(super) fn sentence_of(&self, clause: &Clause) -> &str {
+        &self.text[clause.sentence.0 as usize..clause.sentence.1 as usize]
+    }
+
+    /// Returns whether the clause belongs to a question.
+    pub(super) fn is_question(&self, clause: &Clause) -> bool {
+        is_question(self.sentence_of(clause))
+    }
+
+    /// Returns whether there is a message `m<ordinal>`.
+    pub(super) fn has_message(&self, ordinal: u64) -> bool {
+        ordinal < self.end
+    }
+
+    /// Returns the clause's sentence with what stands right after it, for quotations that run over a full stop.
+    fn paragraph(&self, clause: usize) -> &str {
+        let Some(clause) = self.clauses.get(clause) else { return "" };
+        let start = clause.sentence.0 as usize;
+        let mut end = (clause.sentence.1 as usize + 600).min(self.text.len());
+        while !self.text.is_char_boundary(end) {
+            end -= 1;
+        }
+        &self.text[start..end]
+    }
+}
+
+/// How far around a number its subject is looked for.
+const NEAR_BYTES: usize = 160;
+
+/// Lower case, words only.
+fn plain(text: &str) -> String {
+    let words: Vec<String> = words(text).map(|(_, word)| word.to_lowercase()).collect();
+    words.join(" ")
+}
+
+/// Neighbouring short words written as one: `roll back` is `rollback`.
+fn joined(clause: &str) -> Vec<u64> {
+    let plain = |word: &str| word.len() <= 9 && word.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let words: Vec<&str> = words(clause).map(|(_, word)| word).take(60).collect();
+    let pairs = words.windows(2).filter(|pair| plain(pair[0]) && plain(pair[1]));
+    pairs
+        .map(|pair| hash(root(&format!("{}{}", root(&pair[0].to_lowercase()), pair[1].to_lowercase()))))
+        .collect()
+}
+
+/// Returns each number of `text` with each content word right beside it, as hashes. Units are brought to one
+/// spelling, so `30s` and `30 seconds` are the same pair.
+pub(super) fn numbered(text: &str) -> Vec<(u64, u64)> {
+    let mut pairs = Vec::new();
+    let mut before: Option<(usize, &str)> = None;
+    let mut words = words(text).peekable();
+    while let Some((at, word)) = words.next() {
+        let here = before.replace((at + word.len(), word));
+        let digits = word.bytes().take_while(u8::is_ascii_digit).count();
+        if digits == 0 {
+            continue;
+        }
+        let mut end = at + digits;
+        let mut unit = &word[digits..];
+        // `4.2.1` and `1,200` are several words and one number.
+        while unit.is_empty()
+            && let Some((next_at, next)) = words.peek().copied()
+            && next_at == end + 1
+            && matches!(text.as_bytes()[end], b'.' | b',')
+            && next.bytes().all(|byte| byte.is_ascii_digit())
+        {
+            words.next();
+            end = next_at + next.len();
+            before = Some((end, next));
+        }
+        let number = hash(&digits_of(&text[at..end]));
+        if unit.is_empty()
+            && let Some((next_at, next)) = words.peek().copied()
+            && beside(&text[end..next_at])
+        {
+            unit = next;
+        }
+        if unit.is_empty() && text[end..].trim_start().starts_with('%') {
+            unit = "percent";
+        }
+        // What is written onto the number belongs to it, however short it is: `768Mi`, `30s`.
+        let attached = (!word[digits..].is_empty()).then(|| hash(&unit.to_lowercase()));
+        pairs.extend(label(unit).or(attached).map(|word| (word, number)));
+        if let Some((end_before, word)) = here
+            && beside(&text[end_before..at])
+        {
+            pairs.extend(label(word).map(|word| (word, number)));
+        }
+    }
+    pairs
+}
+
+/// Returns a number without its thousands separators.
+pub(super) fn digits_of(number: &str) -> String {
+    let groups: Vec<&str> = number.split(',').collect();
+    match groups.len() > 1 && groups[1..].iter().all(|group| group.len() == 3 || group.contains('.')) {
+        true => groups.concat(),
+        false => number.to_owned(),
+    }
+}
+
+fn beside(between: &str) -> bool {
+    between.len() <= 3
+        && !between.contains(['\n', '.', ',', ';'])
+        && between.chars().all(|c| !c.is_alphanumeric())
+}
+
+/// Returns the hash of a word that a number may belong to; units have one spelling.
+pub(super) fn label(word: &str) -> Option<u64> {
+    let lower = word.to_lowercase();
+    if lower.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let unit = UNITS.iter().find(|spellings| spellings.contains(&lower.as_str()));
+    unit.map(|spellings| hash(spellings[0])).or_else(|| stem(word))
+}
+
+const UNITS: [&[&str]; 11] = [
+    &["seconds", "second", "secs", "sec", "s"],
+    &["milliseconds", "millisecond", "msec", "ms"],
+    &["minutes", "minute", "mins", "min"],
+    &["hours", "hour", "hrs", "hr", "h"],
+    &["days", "day", "d"],
+    &["kilobytes", "kb", "kib", "k"],
+    &["megabytes", "mb", "mib"],
+    &["gigabytes", "gb", "gib", "g"],
+    &["percent", "pct"],
+    &["dollars", "dollar", "usd"],
+    &["euros", "euro", "eur"],
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> Evidence {
+        let mut evidence = Evidence::default();
+        evidence.read(text, Speaker::User, 0);
+        evidence
+    }
+
+    #[test]
+    fn names_are_found_whole() {
+        let evidence = of(
+            "see zlib.rs and src/archive/writer.rs:120, version 4.2.1 of pg_locks; 1,200 rows; 在src/a.rs中",
+        );
+        for name in [
+            "archive/writer.rs",
+            "writer.rs",
+            "src/archive/writer.rs:120",
+            "4.2.1",
+            "pg_locks",
+            "1,200",
+            "src/a.rs",
+        ] {
+            assert!(evidence.contains(name), "{name}");
+        }
+        for name in ["lib.rs", "4.2", "2.1", "locks", "200", "archive/writer.r", "120x", "Writer.rs"] {
+            assert!(!evidence.contains(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn numbers_belong_to_their_words() {
+        let evidence = of("timeout = 30s, EXPORT_WORKERS=8, 3 tests failed, port 5432");
+        let pair = |text: &str| {
+            numbered(text).iter().map(|(word, number)| evidence.is_pair(*word, *number)).collect::<Vec<_>>()
+        };
+        assert_eq!(pair("30 seconds"), [Some(true)]);
+        assert_eq!(pair("60 seconds"), [Some(false)]);
+        assert_eq!(pair("EXPORT_WORKERS=1"), [Some(false)]);
+        assert_eq!(pair("4 tests"), [Some(false)]);
+        assert_eq!(pair("5432 port"), [Some(true)]);
+        assert_eq!(pair("7 dwarfs"), [None]);
+    }
+
+    #[test]
+    fn a_claim_finds_the_clause_it_is_about() {
+        let evidence = of("Should we roll back to 4.2.1? The idle timeout of report_ro is open.");
+        let found = evidence.matches(&stems("Rollback to 4.2.1"), 0.6);
+        assert_eq!(found.len(), 1);
+        assert!(evidence.is_question(evidence.clause(found[0].clause).unwrap()));
+    }
+
+    #[test]
+    fn hostile_repetition_is_looked_up_in_little_time() {
+        let evidence = of(&"a-".repeat(400_000));
+        assert!(!evidence.contains(&format!("{}b", "a-".repeat(2_000))));
+        assert!(!evidence.contains(&format!("{}!", "a-".repeat(2_000))));
+    }
+}

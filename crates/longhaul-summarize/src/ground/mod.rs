@@ -1,0 +1,393 @@
+//! Checks what a model said against what was said, and repairs it, without asking anybody again.
+//!
+//! A claim that names something the source does not have is struck, sentence by sentence and entry by entry. The
+//! user's rules are put into the user's own words, the state of files is the ledger's. What a check cannot decide it
+//! leaves: these checks find false claims, they do not prove true ones. How many of either they get right is measured
+//! in `figures.rs`.
+
+mod atoms;
+mod claims;
+mod evidence;
+#[cfg(test)]
+mod figures;
+mod polarity;
+mod words;
+
+use std::{collections::BTreeMap, fmt};
+
+use longhaul_transcript::{CommandNote, Constraint, FileNote, FileState, Summary};
+
+use crate::Answer;
+pub(crate) use evidence::Evidence;
+use {
+    atoms::{Unknown, knows_code, knows_command, unknown},
+    claims::{
+        has_wrong_speaker, is_due_of, is_finished, is_from_tools_only, is_planted, is_rejected, is_same,
+        rewrite, weakens, words_of_user,
+    },
+    polarity::{is_decision, is_negated, is_pending, speaks_of_change, speaks_of_removal},
+    words::stems,
+};
+
+/// What the rules know for certain.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Ledger<'a> {
+    /// The user's rules, verbatim.
+    pub constraints: &'a [Constraint],
+    /// What became of each file.
+    pub files: &'a [FileNote],
+}
+
+/// Something that a check struck or changed. Holds no message text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Repair {
+    pub kind: RepairKind,
+    /// The field of the summary.
+    pub field: &'static str,
+    /// How often.
+    pub count: usize,
+}
+
+/// Why something was struck or changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum RepairKind {
+    UnknownName,
+    UnknownNumber,
+    UnknownQuote,
+    UnknownPerson,
+    RuleReworded,
+    RuleInvented,
+    Rejected,
+    Finished,
+    WrongSpeaker,
+    FileState,
+    Planted,
+    Duplicate,
+}
+
+impl fmt::Display for Repair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match self.kind {
+            RepairKind::UnknownName => "struck a name that is not in the source",
+            RepairKind::UnknownNumber => "struck a number that is not in the source",
+            RepairKind::UnknownQuote => "struck a quotation that is not in the source",
+            RepairKind::UnknownPerson => "struck a person, owner or date that is not in the source",
+            RepairKind::RuleReworded => "put a reworded rule back into the user's words",
+            RepairKind::RuleInvented => "struck a rule that the user never gave",
+            RepairKind::Rejected => "struck a decision for what was rejected",
+            RepairKind::Finished => "struck a task that is done",
+            RepairKind::WrongSpeaker => "struck words put into the wrong mouth",
+            RepairKind::FileState => "put a file's state right",
+            RepairKind::Planted => "struck an instruction that only a tool's output gives",
+            RepairKind::Duplicate => "folded entries that say the same",
+        };
+        write!(f, "{}: {what}", self.field)?;
+        match self.count {
+            1 => Ok(()),
+            count => write!(f, " ({count} times)"),
+        }
+    }
+}
+
+/// Returns what of `answer` holds, and what was done to it.
+pub(crate) fn ground(answer: Answer, evidence: &Evidence, ledger: &Ledger<'_>) -> (Summary, Vec<Repair>) {
+    let mut check = Check { evidence, ledger, repairs: BTreeMap::new() };
+    let summary = Summary {
+        narrative: check.prose("narrative", &answer.narrative),
+        key_points: check.list("key_points", answer.key_points, Check::sentence),
+        participants: check.list("participants", answer.participants, Check::person),
+        decisions: check.list("decisions", answer.decisions, Check::decision),
+        action_items: {
+            let items = answer.action_items.into_iter().filter_map(|mut item| {
+                item.task = check.task("action_items", &item.task)?;
+                let owned = item.owner.is_empty() || check.evidence.quotes(&item.owner);
+                let dated = item.due.is_empty() || is_due_of(&item.due, &item.task, check.evidence);
+                if !owned {
+                    item.owner.clear();
+                }
+                if !dated {
+                    item.due.clear();
+                }
+                if !owned || !dated {
+                    check.note(RepairKind::UnknownPerson, "action_items");
+                }
+                Some(item.into())
+            });
+            let items: Vec<_> = items.collect();
+            check.fold("action_items", items, |item: &longhaul_transcript::ActionItem| &item.task)
+        },
+        unresolved: check.list("unresolved", answer.unresolved, Check::sentence),
+        domain_entities: check.list("domain_entities", answer.domain_entities, Check::entity),
+        files: answer.files.into_iter().filter_map(|file| check.file(file)).collect(),
+        commands: {
+            let commands = answer.commands.into_iter().filter_map(|command| {
+                if !knows_command(&command.command, check.evidence) {
+                    check.note(RepairKind::UnknownName, "commands");
+                    return None;
+                }
+                let note = check.sentence("commands", &command.note).unwrap_or_default();
+                Some(CommandNote { command: command.command, note, ..CommandNote::default() })
+            });
+            commands.collect()
+        },
+        errors: {
+            let errors = answer.errors.into_iter().filter_map(|mut error| {
+                error.error = check.sentence("errors", &error.error)?;
+                error.resolution = check.sentence("errors", &error.resolution).unwrap_or_default();
+                Some(error.into())
+            });
+            errors.collect()
+        },
+        tools_used: Vec::new(),
+        constraints: check.rules(answer.constraints),
+        goal: check.sentence("goal", &answer.goal).unwrap_or_default(),
+        current_focus: check.focus(&answer.current_focus),
+    };
+    let repairs = check.repairs.into_iter().map(|((field, kind), count)| Repair { kind, field, count });
+    (summary, repairs.collect())
+}
+
+struct Check<'a> {
+    evidence: &'a Evidence,
+    ledger: &'a Ledger<'a>,
+    repairs: BTreeMap<(&'static str, RepairKind), usize>,
+}
+
+impl Check<'_> {
+    fn note(&mut self, kind: RepairKind, field: &'static str) {
+        *self.repairs.entry((field, kind)).or_default() += 1;
+    }
+
+    /// Returns the sentences of `text` that hold.
+    fn prose(&mut self, field: &'static str, text: &str) -> String {
+        let mut said: Vec<Vec<u64>> = Vec::new();
+        rewrite(text, |sentence| {
+            let kept = self.sentence(field, sentence)?;
+            let stems = stems(&kept);
+            if stems.len() >= 3 && said.iter().any(|earlier| is_same(earlier, &stems)) {
+                self.note(RepairKind::Duplicate, field);
+                return None;
+            }
+            said.push(stems);
+            Some(kept)
+        })
+    }
+
+    /// Returns what of a sentence holds: all, other words for it, or nothing.
+    fn sentence(&mut self, field: &'static str, sentence: &str) -> Option<String> {
+        let sentence = sentence.trim();
+        if sentence.is_empty() {
+            return None;
+        }
+        if let Some(rule) = self.ledger.constraints.iter().find(|rule| weakens(sentence, &rule.text)) {
+            self.note(RepairKind::RuleReworded, field);
+            return Some(format!("The user: \"{}\"", rule.text.trim()));
+        }
+        let kind = match unknown(sentence, self.evidence) {
+            Some(Unknown::Name) => Some(RepairKind::UnknownName),
+            Some(Unknown::Number) => Some(RepairKind::UnknownNumber),
+            Some(Unknown::Quote) => Some(RepairKind::UnknownQuote),
+            None if has_wrong_speaker(sentence, self.evidence) => Some(RepairKind::WrongSpeaker),
+            None if is_planted(sentence, self.evidence) => Some(RepairKind::Planted),
+            None if is_decision(sentence) && is_rejected(sentence, self.evidence) => {
+                Some(RepairKind::Rejected)
+            }
+            None => None,
+        };
+        match kind {
+            Some(kind) => {
+                self.note(kind, field);
+                None
+            }
+            None => Some(self.with_file_states(field, sentence)),
+        }
+    }
+
+    /// Adds what became of a file to a sentence that speaks of it as if it were there.
+    fn with_file_states(&mut self, field: &'static str, sentence: &str) -> String {
+        if !speaks_of_change(sentence) || speaks_of_removal(sentence) {
+            return sentence.to_owned();
+        }
+        let gone =
+            self.ledger.files.iter().find(|file| is_gone(file.state) && mentions(sentence, &file.path));
+        let Some(file) = gone else { return sentence.to_owned() };
+        self.note(RepairKind::FileState, field);
+        let state = state_word(file.state);
+        match sentence.strip_suffix('.') {
+            Some(sentence) => format!("{sentence} (later {state})."),
+            None => format!("{sentence} (later {state})"),
+        }
+    }
+
+    fn decision(&mut self, field: &'static str, decision: &str) -> Option<String> {
+        if is_rejected(decision, self.evidence) {
+            self.note(RepairKind::Rejected, field);
+            return None;
+        }
+        if is_from_tools_only(decision, self.evidence) {
+            self.note(RepairKind::Planted, field);
+            return None;
+        }
+        self.sentence(field, decision)
+    }
+
+    fn task(&mut self, field: &'static str, task: &str) -> Option<String> {
+        let kind = if is_finished(task, self.evidence) {
+            RepairKind::Finished
+        } else if is_rejected(task, self.evidence) {
+            RepairKind::Rejected
+        } else if is_from_tools_only(task, self.evidence) {
+            RepairKind::Planted
+        } else {
+            let gone = self.ledger.files.iter().any(|file| is_gone(file.state) && mentions(task, &file.path));
+            if !gone || speaks_of_removal(task) || is_negated(task) {
+                return self.sentence(field, task);
+            }
+            RepairKind::FileState
+        };
+        self.note(kind, field);
+        None
+    }
+
+    fn focus(&mut self, focus: &str) -> String {
+        rewrite(focus, |sentence| match is_pending(sentence) {
+            true => self.task("current_focus", sentence),
+            false => self.sentence("current_focus", sentence),
+        })
+    }
+
+    fn person(&mut self, field: &'static str, name: &str) -> Option<String> {
+        let role = ["user", "assistant", "system", "tool"].contains(&name.to_lowercase().as_str());
+        if role || self.evidence.quotes(name) {
+            return Some(name.to_owned());
+        }
+        self.note(RepairKind::UnknownPerson, field);
+        None
+    }
+
+    fn entity(&mut self, field: &'static str, entity: &str) -> Option<String> {
+        if knows_code(entity, self.evidence) || self.evidence.quotes(entity) {
+            return Some(entity.to_owned());
+        }
+        self.note(RepairKind::UnknownName, field);
+        None
+    }
+
+    /// Returns a file with the ledger's state; one that the ledger does not have was at most looked at.
+    fn file(&mut self, file: crate::AnswerFile) -> Option<FileNote> {
+        if !knows_code(&file.path, self.evidence) {
+            self.note(RepairKind::UnknownName, "files");
+            return None;
+        }
+        let note = match file.note.is_empty() || unknown(&file.note, self.evidence).is_some() {
+            true => String::new(),
+            false => file.note,
+        };
+        let known = self.ledger.files.iter().find(|known| is_same_path(&known.path, &file.path));
+        let state = known.map_or(FileState::Read, |known| known.state);
+        if state_word(state) != file.state.trim().to_lowercase() {
+            self.note(RepairKind::FileState, "files");
+        }
+        let path = known.map_or(file.path, |known| known.path.clone());
+        Some(FileNote { path, state, note })
+    }
+
+    /// Returns the rules in the user's words: each as the ledger or the message has it, never as the model has it.
+    fn rules(&mut self, rules: Vec<String>) -> Vec<Constraint> {
+        let mut out: Vec<Constraint> = Vec::new();
+        for rule in rules {
+            let in_ledger = self
+                .ledger
+                .constraints
+                .iter()
+                .find(|known| known.text.contains(rule.trim()) || is_restated(&rule, &known.text));
+            let words = match in_ledger {
+                Some(known) => Some(known.clone()),
+                None => words_of_user(&rule, self.evidence).map(|(text, message)| Constraint {
+                    text: text.to_owned(),
+                    message,
+                    superseded_by: None,
+                }),
+            };
+            let Some(words) = words else {
+                self.note(RepairKind::RuleInvented, "constraints");
+                continue;
+            };
+            if words.text.trim() != rule.trim() && !words.text.contains(rule.trim()) {
+                self.note(RepairKind::RuleReworded, "constraints");
+            }
+            if !out.contains(&words) {
+                out.push(words);
+            }
+        }
+        out
+    }
+
+    fn list(
+        &mut self,
+        field: &'static str,
+        entries: Vec<String>,
+        check: fn(&mut Self, &'static str, &str) -> Option<String>,
+    ) -> Vec<String> {
+        let kept: Vec<String> = entries.iter().filter_map(|entry| check(self, field, entry.trim())).collect();
+        self.fold(field, kept, |entry| entry)
+    }
+
+    /// Keeps the first of entries that say the same.
+    fn fold<T>(&mut self, field: &'static str, entries: Vec<T>, text: fn(&T) -> &String) -> Vec<T> {
+        let mut seen: Vec<(String, Vec<u64>)> = Vec::new();
+        let mut out = Vec::new();
+        for entry in entries {
+            let (plain, stems) = (text(&entry).trim().to_lowercase(), stems(text(&entry)));
+            let known = seen
+                .iter()
+                .any(|(text, known)| *text == plain || (stems.len() >= 3 && is_same(known, &stems)));
+            if known {
+                self.note(RepairKind::Duplicate, field);
+                continue;
+            }
+            seen.push((plain, stems));
+            out.push(entry);
+        }
+        out
+    }
+}
+
+fn is_restated(rule: &str, known: &str) -> bool {
+    let (wanted, said) = (stems(known), stems(rule));
+    let shared = wanted.iter().filter(|stem| said.contains(stem)).count();
+    !wanted.is_empty() && shared * 2 >= wanted.len()
+}
+
+fn is_gone(state: FileState) -> bool {
+    matches!(state, FileState::Deleted | FileState::Renamed | FileState::Reverted)
+}
+
+fn state_word(state: FileState) -> &'static str {
+    match state {
+        FileState::Created => "created",
+        FileState::Modified => "modified",
+        FileState::Renamed => "renamed",
+        FileState::Deleted => "deleted",
+        FileState::Reverted => "reverted",
+        _ => "read",
+    }
+}
+
+fn is_same_path(one: &str, other: &str) -> bool {
+    let ends = |long: &str, short: &str| {
+        long.strip_suffix(short).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+    };
+    !other.is_empty() && (ends(one, other) || ends(other, one))
+}
+
+/// Returns whether a sentence names a file, by its path or by its name.
+fn mentions(sentence: &str, path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    !name.is_empty()
+        && sentence.match_indices(name).any(|(at, _)| {
+            let before = sentence[..at].chars().next_back();
+            let after = sentence[at + name.len()..].chars().next();
+            !before.is_some_and(words::is_word_char) && !after.is_some_and(words::is_word_char)
+        })
+}

@@ -1,0 +1,124 @@
+//! How the ladder behaves.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use longhaul_tokens::TokenCounter;
+use longhaul_transcript::{SummaryMode, Tokens};
+use serde::{Deserialize, Serialize};
+
+use crate::{BreakerOptions, CompletionClient, SpendLimit};
+
+/// A model that may write summaries.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct SummarizerModel {
+    /// The model's name, as its provider knows it.
+    pub name: String,
+    /// Its context window: prompt and answer together.
+    pub window: Tokens,
+    /// The longest answer it can give.
+    pub max_output: Tokens,
+    /// What a reasoning model may think beside its answer; added to what the answer may cost. Default: 0.
+    pub reasoning: Tokens,
+    /// Sampling temperature; `None` for models that refuse the setting. Default: 0.
+    pub temperature: Option<f64>,
+    /// Counts its tokens. Without one the request's counter does, with [`FOREIGN_COUNTER_MARGIN`] on top.
+    pub counter: Option<Arc<dyn TokenCounter>>,
+    /// Asks it.
+    pub client: Arc<dyn CompletionClient>,
+}
+
+/// What is added to a count by another model's tokenizer, as a share. Tokenizers of current models differ by up to
+/// a fifth on prose and code.
+pub const FOREIGN_COUNTER_MARGIN: f64 = 0.2;
+
+/// How summaries by a model are made. Times are upper bounds; sizes are in tokens of the request's counter.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct LlmOptions {
+    /// [`SummaryMode::Llm`]: the model writes all fields, facts that it left out are put back by rule.
+    /// [`SummaryMode::Hybrid`]: the facts are by rule, the model adds narrative, decisions, what is left to do.
+    /// [`SummaryMode::Rules`] asks no model. Default: hybrid.
+    pub mode: SummaryMode,
+    /// The most of the conversation that one call is shown. Default: 8,000 tokens (seed 004).
+    pub transcript_cap: Tokens,
+    /// The most parts that a longer conversation is shown in, one call each and one more to merge them. Default: 4.
+    pub max_passes: usize,
+    /// How often a call is repeated after trouble on the way. Answers that are no summary are never asked for again.
+    /// Default: 1 (seed 004).
+    pub retries: u32,
+    /// The wait before the first repetition; it doubles with each. Up to half of it is added by chance.
+    /// Default: 250 ms (seed 004).
+    pub backoff: Duration,
+    /// The longest wait that a provider's `Retry-After` is followed for. One that asks for more is not asked again
+    /// now: the next model is. Default: 20 s.
+    pub max_retry_after: Duration,
+    /// The most one call may take, whatever the client's own limits are. Default: 120 s.
+    pub call_timeout: Duration,
+    /// The most all calls and waits for one summary may take together. Default: 300 s.
+    pub deadline: Duration,
+    /// The most calls for one summary, repetitions, parts and all models together. Default: 12.
+    pub max_calls: u32,
+    /// Whether to return the error instead of falling back to rules. Default: false.
+    pub abort_on_failure: bool,
+    /// A prompt in place of ours; `{maxTokens}` and `{context}` are filled in, and `{goal}`, `{language}`,
+    /// `{previous}` where they stand. With `{schema}` the answer is read as JSON, else as prose.
+    pub custom_prompt: Option<String>,
+    /// When a model that fails is left alone.
+    #[serde(skip)]
+    pub breaker: BreakerOptions,
+    /// What may be spent in an hour.
+    #[serde(skip)]
+    pub spend: SpendLimit,
+}
+
+impl SummarizerModel {
+    /// Returns a model with a window, an output limit of an eighth of the window and at least 1,024 tokens, no
+    /// reasoning, and the temperature at 0.
+    pub fn new(
+        name: impl Into<String>,
+        window: Tokens,
+        client: Arc<dyn CompletionClient>,
+    ) -> SummarizerModel {
+        SummarizerModel {
+            name: name.into(),
+            window,
+            max_output: window.scaled(0.125).max(Tokens(1_024)),
+            reasoning: Tokens::ZERO,
+            temperature: Some(0.0),
+            counter: None,
+            client,
+        }
+    }
+}
+
+impl fmt::Debug for SummarizerModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SummarizerModel")
+            .field("name", &self.name)
+            .field("window", &self.window)
+            .field("max_output", &self.max_output)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Default for LlmOptions {
+    fn default() -> LlmOptions {
+        LlmOptions {
+            mode: SummaryMode::Hybrid,
+            transcript_cap: Tokens(8_000),
+            max_passes: 4,
+            retries: 1,
+            backoff: Duration::from_millis(250),
+            max_retry_after: Duration::from_secs(20),
+            call_timeout: Duration::from_secs(120),
+            deadline: Duration::from_secs(300),
+            max_calls: 12,
+            abort_on_failure: false,
+            custom_prompt: None,
+            breaker: BreakerOptions::default(),
+            spend: SpendLimit::default(),
+        }
+    }
+}

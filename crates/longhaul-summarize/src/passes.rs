@@ -1,0 +1,153 @@
+//! Cuts a conversation into pieces that fit a summarizer's window: the calls are known before any is made.
+
+use longhaul_tokens::TokenCounter;
+use longhaul_transcript::{Entry, Tokens, Units};
+
+use crate::fence::{Fence, clipped};
+
+/// The prompts' worth of conversation, oldest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Passes {
+    /// What each call is shown; at least one where there is anything to say.
+    pub texts: Vec<String>,
+    /// How many of the oldest units did not fit into the allowed number of calls, even clipped hard.
+    pub units_left_out: usize,
+}
+
+/// Returns the renderings of `entries`, at most `max_passes` of them, each of at most `cap` tokens.
+///
+/// Whole units go into one pass. Long texts are clipped, harder where that saves passes beyond the allowed number;
+/// the oldest units are left out only where the hardest clipping does not suffice.
+pub(crate) fn passes(
+    entries: &[Entry],
+    fence: &Fence,
+    counter: &dyn TokenCounter,
+    cap: Tokens,
+    max_passes: usize,
+) -> Passes {
+    let max_passes = max_passes.max(1);
+    let units: Vec<&[Entry]> = Units::new(entries).map(|unit| unit.entries).collect();
+    let mut packed = Vec::new();
+    for clip in CLIPS {
+        let pieces = units.iter().map(|unit| piece(unit, fence, counter, cap, clip));
+        packed = pack(pieces, cap);
+        if packed.len() <= max_passes {
+            break;
+        }
+    }
+    let surplus = packed.len().saturating_sub(max_passes);
+    let units_left_out = packed.drain(..surplus).map(|(_, units)| units).sum();
+    Passes { texts: packed.into_iter().map(|(text, _)| text).collect(), units_left_out }
+}
+
+/// Bytes that one text of a message may take, from generous to hard. The first keeps what a person writes whole and
+/// takes the middle out of large tool results, whose facts the rules collect anyway.
+const CLIPS: [usize; 5] = [6_000, 2_000, 800, 300, 120];
+
+fn piece(
+    unit: &[Entry],
+    fence: &Fence,
+    counter: &dyn TokenCounter,
+    cap: Tokens,
+    mut clip: usize,
+) -> (String, Tokens) {
+    loop {
+        let text: String = unit.iter().map(|entry| fence.render(entry, clip)).collect();
+        if let Some(tokens) = counter.count_up_to(&text, cap) {
+            return (text, tokens);
+        }
+        if clip > 60 {
+            clip /= 2;
+            continue;
+        }
+        // A unit of very many parts: cut its rendering as a whole.
+        return cut(&text, counter, cap);
+    }
+}
+
+/// Returns `text` with its middle taken out until it costs at most `cap`.
+pub(crate) fn cut(text: &str, counter: &dyn TokenCounter, cap: Tokens) -> (String, Tokens) {
+    let mut bytes = text.len().min((cap.0 as usize).saturating_mul(4));
+    loop {
+        let shorter = clipped(text, bytes);
+        match counter.count_up_to(&shorter, cap) {
+            Some(tokens) => return (shorter, tokens),
+            None if bytes == 0 => return (String::new(), Tokens::ZERO),
+            None => bytes /= 2,
+        }
+    }
+}
+
+/// Fills passes in order; counts are added up, so a pass leaves a little room for what joining texts may cost.
+fn pack(pieces: impl Iterator<Item = (String, Tokens)>, cap: Tokens) -> Vec<(String, usize)> {
+    let mut packed: Vec<(String, usize)> = Vec::new();
+    let mut room = Tokens::ZERO;
+    for (text, tokens) in pieces {
+        match packed.last_mut() {
+            Some((pass, units)) if tokens <= room => {
+                pass.push_str(&text);
+                *units += 1;
+                room -= tokens;
+            }
+            _ => {
+                packed.push((text, 1));
+                room = cap - tokens;
+            }
+        }
+    }
+    packed
+}
+
+#[cfg(test)]
+mod tests {
+    use longhaul_testkit::{conversation, transcript};
+    use longhaul_transcript::Transcript;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::testing::Bytes4;
+
+    fn passes_of(transcript: &Transcript, cap: u64, max: usize) -> Passes {
+        let fence = Fence::around(transcript.entries(), &[]);
+        passes(transcript.entries(), &fence, &Bytes4, Tokens(cap), max)
+    }
+
+    #[test]
+    fn a_short_conversation_is_one_pass() {
+        let passes = passes_of(&transcript("user: a\nassistant: b"), 8_000, 6);
+        assert_eq!((passes.texts.len(), passes.units_left_out), (1, 0));
+    }
+
+    #[test]
+    fn a_long_one_is_clipped_before_anything_is_left_out() {
+        let long: Transcript = (0..40)
+            .map(|n| longhaul_transcript::Message::user(format!("request {n}: {}", "word ".repeat(2_000))))
+            .collect();
+        let passes = passes_of(&long, 1_000, 3);
+        assert!(passes.texts.len() <= 3);
+        assert_eq!(passes.units_left_out, 0);
+        for n in 0..40 {
+            assert!(passes.texts.iter().any(|text| text.contains(&format!("request {n}:"))), "{n}");
+        }
+    }
+
+    #[test]
+    fn the_oldest_go_last_of_all() {
+        let long: Transcript =
+            (0..400).map(|n| longhaul_transcript::Message::user(format!("request {n}"))).collect();
+        let passes = passes_of(&long, 200, 2);
+        assert!(passes.units_left_out > 0 && passes.texts.len() == 2);
+        assert!(passes.texts[1].contains("request 399"));
+    }
+
+    proptest! {
+        #[test]
+        fn every_pass_fits(transcript in conversation(12), cap in 60u64..2_000, max in 1usize..5) {
+            let passes = passes_of(&transcript, cap, max);
+            prop_assert!(passes.texts.len() <= max);
+            for text in &passes.texts {
+                prop_assert!(Bytes4.count_text(text) <= Tokens(cap), "{}", text);
+            }
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Summaries by rule: no model, no network, the same bytes every time.
+//!
+//! The budget goes to what the rest of the work most likely needs: the task and the user's constraints first, then
+//! whole source lines and a ledger of facts, picked by value per token. Nothing is said that the source does not say,
+//! headings, counts and message handles (`m12`) apart.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use longhaul_extract::{DefaultRanker, Ranker, Subjects};
+use longhaul_transcript::{SummaryMode, Tokens};
+
+use crate::{Draft, SummarizeError, Summarizer, SummaryRequest};
+
+mod clip;
+mod coverage;
+mod ledger;
+mod pick;
+mod render;
+mod source;
+
+use coverage::Coverage;
+
+/// Settings of [`summarize`].
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct RulesOptions {
+    /// Tells which facts are worth keeping.
+    pub ranker: Arc<dyn Ranker>,
+    /// Share of the limit that the task may take, 0.0 to 1.0. Default 0.15 (`docs/recall.md`).
+    pub task_share: f64,
+    /// What it adds to a fact's value that its source line is kept with it, relative to the bare name. Default 0.6.
+    pub anchor_bonus: f64,
+}
+
+impl Default for RulesOptions {
+    fn default() -> RulesOptions {
+        RulesOptions { ranker: Arc::new(DefaultRanker::default()), task_share: 0.15, anchor_bonus: 0.6 }
+    }
+}
+
+/// A [`Summarizer`] that follows the rules of [`summarize`]. It never fails.
+#[derive(Clone, Debug, Default)]
+pub struct RulesSummarizer {
+    /// The settings.
+    pub options: RulesOptions,
+}
+
+#[async_trait]
+impl Summarizer for RulesSummarizer {
+    async fn summarize(&self, request: SummaryRequest<'_>) -> Result<Draft, SummarizeError> {
+        Ok(summarize(&request, &self.options))
+    }
+}
+
+/// Version of the rules; part of a record's id.
+pub const MADE_WITH: &str = "rules-1";
+
+/// What stands in place of a summary for which there is no room.
+pub const OMITTED: &str = "[Summary omitted - insufficient budget]";
+
+/// Below this limit a summary says nothing useful.
+pub const LEAST_LIMIT: Tokens = Tokens(50);
+
+/// Returns a summary of the request's entries, within its limit.
+pub fn summarize(request: &SummaryRequest<'_>, options: &RulesOptions) -> Draft {
+    if request.limit < LEAST_LIMIT {
+        return omitted(request);
+    }
+    let subjects = Subjects::new(request.index, &*options.ranker);
+    let mut coverage = Coverage::new(request.index, &subjects);
+    request.kept.iter().for_each(|entry| coverage.read_message(&entry.message));
+    let fixed = render::fixed(request, options);
+    fixed.iter().for_each(|section| coverage.read(&section.body));
+    let source = source::read(request.entries, &coverage);
+    let ledger = ledger::Ledger::new(&subjects);
+    let spent: Tokens = fixed.iter().map(|section| request.counter.count_text(&section.text())).sum();
+    let budget = request.limit - spent;
+    let picks = pick::pick(
+        &source,
+        &ledger,
+        &mut coverage,
+        request.counter,
+        budget.scaled(1.15),
+        options.anchor_bonus,
+    );
+    let render = |count: usize| render::text(&fixed, &source, &ledger, &picks[..count]);
+    let fits = |count: usize| request.counter.count_text(&render(count)) <= request.limit;
+    let count = last_fitting(picks.len(), fits);
+    let mut text = render(count);
+    if request.counter.count_text(&text) > request.limit {
+        text = clip::to_tokens(&text, request.limit, request.counter);
+    }
+    Draft {
+        tokens: request.counter.count_text(&text),
+        text,
+        mode: SummaryMode::Rules,
+        made_with: MADE_WITH.into(),
+        ..Draft::default()
+    }
+}
+
+fn omitted(request: &SummaryRequest<'_>) -> Draft {
+    let fits = request.counter.count_text(OMITTED) <= request.limit;
+    let text = if fits { OMITTED.to_string() } else { String::new() };
+    Draft {
+        tokens: request.counter.count_text(&text),
+        text,
+        mode: SummaryMode::Rules,
+        made_with: MADE_WITH.into(),
+        ..Draft::default()
+    }
+}
+
+/// Returns the largest count up to `most` that fits, by bisection; zero where none does.
+fn last_fitting(most: usize, fits: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, most + 1);
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if fits(middle) { low = middle } else { high = middle }
+    }
+    low
+}
+
+#[cfg(test)]
+mod tests {
+    use longhaul_extract::FactIndex;
+    use longhaul_testkit::transcript;
+    use longhaul_tokens::{Accuracy, TokenCounter};
+    use longhaul_transcript::SessionId;
+
+    use super::*;
+
+    /// One token for every four bytes begun.
+    #[derive(Debug)]
+    struct Quarter;
+
+    impl TokenCounter for Quarter {
+        fn count_text(&self, text: &str) -> Tokens {
+            Tokens(text.len().div_ceil(4) as u64)
+        }
+        fn accuracy(&self) -> Accuracy {
+            Accuracy::Exact
+        }
+    }
+
+    fn draft(fixture: &str, limit: u64) -> Draft {
+        let said = transcript(fixture);
+        let mut index = FactIndex::new();
+        said.entries().iter().for_each(|entry| index.push(entry));
+        let session = SessionId::new("s").unwrap();
+        let request = SummaryRequest {
+            session: &session,
+            entries: said.entries(),
+            kept: &[],
+            previous: None,
+            index: &index,
+            counter: &Quarter,
+            limit: Tokens(limit),
+            goal: None,
+            depth: 0,
+        };
+        let draft = summarize(&request, &RulesOptions::default());
+        assert_eq!(draft, summarize(&request, &RulesOptions::default()));
+        assert!(draft.tokens <= request.limit, "{} > {limit}", draft.tokens);
+        draft
+    }
+
+    const SESSION: &str = r#"
+user: Fix parse_header in /root/app/src/http.rs
+assistant: Looking. !read_file#c1 {"file_path":"/root/app/src/http.rs"}
+tool#c1: fn parse_header(max_header_len: usize) {}
+assistant: !bash#c2 {"command":"cargo test -p app"}
+tool#c2: error[E0308]: mismatched types in src/http.rs
+"#;
+
+    #[test]
+    fn without_room_a_summary_is_omitted() {
+        assert_eq!(draft(SESSION, 49).text, OMITTED);
+        assert_eq!(draft(SESSION, 5).text, "");
+    }
+
+    #[test]
+    fn what_was_touched_is_kept() {
+        let text = draft(SESSION, 120).text;
+        assert!(text.contains("parse_header") && text.contains("http.rs"), "{text}");
+    }
+}

@@ -1,0 +1,89 @@
+//! Which subjects a reader already knows.
+
+use longhaul_extract::call_fields;
+use longhaul_extract::{FactIndex, Subjects, scan, scan_words, strip_line_numbers};
+use longhaul_transcript::{CallKind, Message, Part, Role};
+
+/// Which subjects a reader already knows: by name, and in a line like the one they came from.
+#[derive(Clone, Debug)]
+pub(crate) struct Coverage<'a> {
+    index: &'a FactIndex,
+    pub(crate) subjects: &'a Subjects,
+    named: Vec<bool>,
+    anchored: Vec<bool>,
+}
+
+impl<'a> Coverage<'a> {
+    pub(crate) fn new(index: &'a FactIndex, subjects: &'a Subjects) -> Coverage<'a> {
+        let count = subjects.all().len();
+        Coverage { index, subjects, named: vec![false; count], anchored: vec![false; count] }
+    }
+
+    /// Returns the subjects that `text` makes known, each once.
+    pub(crate) fn known_by(&self, text: &str) -> Vec<u32> {
+        let mut known = Vec::new();
+        let mut add = |atom: longhaul_extract::Atom<'_>| {
+            known.extend(self.subjects.known_by(self.index, &atom.text, atom.kind));
+        };
+        scan(text, &mut add);
+        if self.index.domain() == longhaul_extract::Domain::Talk {
+            scan_words(text, &mut add);
+        }
+        known.sort_unstable();
+        known.dedup();
+        known
+    }
+
+    /// Counts everything in `text` as known.
+    pub(crate) fn read(&mut self, text: &str) {
+        for subject in self.known_by(text) {
+            self.name(subject);
+            self.anchor(subject);
+        }
+    }
+
+    /// Counts everything in `message` as known.
+    pub(crate) fn read_message(&mut self, message: &Message) {
+        for part in &message.parts {
+            match part {
+                Part::Text(text) if message.role == Role::Tool => self.read(&strip_line_numbers(text)),
+                Part::Text(text) => self.read(text),
+                Part::ToolCall(call) => {
+                    for field in call_fields(&call.arguments.0, call.kind == CallKind::Function) {
+                        self.read(&field.text);
+                    }
+                }
+                Part::ToolResult(result) => {
+                    for part in &result.content {
+                        if let Part::Text(text) = part {
+                            self.read(&strip_line_numbers(text));
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    pub(crate) fn name(&mut self, subject: u32) {
+        self.named[subject as usize] = true;
+    }
+
+    pub(crate) fn anchor(&mut self, subject: u32) {
+        self.anchored[subject as usize] = true;
+    }
+
+    pub(crate) fn value(&self, subject: u32) -> f64 {
+        self.subjects.all()[subject as usize].value
+    }
+
+    /// Returns what naming `subject` adds.
+    pub(crate) fn gain_by_name(&self, subject: u32) -> f64 {
+        if self.named[subject as usize] { 0.0 } else { self.value(subject) }
+    }
+
+    /// Returns what showing the line of `subject` adds beyond its name.
+    pub(crate) fn gain_by_line(&self, subject: u32) -> f64 {
+        if self.anchored[subject as usize] { 0.0 } else { self.value(subject) }
+    }
+}

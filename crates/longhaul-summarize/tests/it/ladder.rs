@@ -1,0 +1,286 @@
+//! Each way a model can fail, and what becomes of it.
+
+use std::{sync::Arc, time::Duration};
+
+use expect_test::expect;
+use longhaul_summarize::{
+    ClientError, Completion, Draft, Finish, Ladder, LlmOptions, MemoryCache, Scripted, SummarizeError,
+    Summarizer, SummarizerModel,
+};
+use longhaul_transcript::{Clock, NoJitter, Sleep, SummaryMode, Tokens};
+
+use crate::fixtures::{Asking, Time, UserWords, block_on, conversation, time};
+
+const GOOD: &str = r#"{"narrative": "The nightly export failed with a deadlock because tenants were locked in the order they arrive. The tenant ids are now sorted in flush, and the deadlock tests pass.", "decisions": ["Set EXPORT_WORKERS=1 tonight"], "action_items": [], "unresolved": [], "current_focus": "Lena reviews the patch."}"#;
+
+fn model(name: &str, client: &Arc<Scripted>) -> SummarizerModel {
+    SummarizerModel::new(name, Tokens(32_000), Arc::clone(client) as _)
+}
+
+fn ladder(models: Vec<SummarizerModel>, options: LlmOptions, time: &Arc<Time>) -> Ladder {
+    Ladder::new(
+        models,
+        Arc::new(UserWords),
+        options,
+        Arc::clone(time) as _,
+        Arc::clone(time) as _,
+        Arc::new(NoJitter),
+    )
+}
+
+fn summarize(ladder: &Ladder) -> Result<Draft, SummarizeError> {
+    let (conversation, asking) = (conversation(), Asking::new());
+    let request = asking.request(conversation.entries(), 400);
+    let plan = ladder.plan(&request);
+    let draft = block_on(ladder.summarize(request));
+    if let Ok(draft) = &draft {
+        assert!(draft.tokens <= Tokens(400), "{draft:?}");
+        assert!(draft.cost.map_or(0, |cost| cost.calls) <= plan.max_calls);
+    }
+    draft
+}
+
+/// Asks one model that behaves like this and tells what came of it.
+fn check(answer: Result<Completion, ClientError>) -> String {
+    let client = Arc::new(Scripted::new(move |_, _| answer.clone()));
+    let time = time();
+    let draft = summarize(&ladder(vec![model("m", &client)], LlmOptions::default(), &time)).unwrap();
+    let reasons: Vec<_> = draft.attempts.iter().map(|attempt| attempt.reason.as_str()).collect();
+    format!(
+        "{} after {} calls in {} ms: {}",
+        draft.mode.as_str(),
+        client.calls(),
+        time.now_ms(),
+        reasons.join(" | ")
+    )
+}
+
+#[test]
+fn a_good_answer_is_used_and_the_users_words_stand_beside_it() {
+    let client = Arc::new(Scripted::always(GOOD));
+    let draft = summarize(&ladder(vec![model("m", &client)], LlmOptions::default(), &time())).unwrap();
+    assert_eq!((draft.mode, draft.model.as_str(), client.calls()), (SummaryMode::Hybrid, "m", 1));
+    assert!(draft.attempts.is_empty() && draft.repairs.is_empty(), "{draft:?}");
+    assert!(draft.text.contains("Never touch Cargo.lock."), "{}", draft.text);
+    assert_eq!(draft.summary.decisions, ["Set EXPORT_WORKERS=1 tonight"]);
+    assert_eq!(draft.summary.constraints[0].text, "Never touch Cargo.lock.");
+}
+
+#[test]
+fn every_failure_ends_with_the_rules() {
+    let unavailable =
+        |status| ClientError::Unavailable { status, retry_after: None, reason: "overloaded".into() };
+    let limited = |seconds| ClientError::RateLimited { retry_after: Some(Duration::from_secs(seconds)) };
+    let says = |text: &str| Ok(Scripted::says(text));
+    let cases: [(&str, Result<Completion, ClientError>); 19] = [
+        ("429", Err(ClientError::RateLimited { retry_after: None })),
+        ("429, come back in 2 s", Err(limited(2))),
+        ("429, come back in 1 h", Err(limited(3600))),
+        ("503", Err(unavailable(503))),
+        ("529", Err(unavailable(529))),
+        ("reset", Err(ClientError::Transport { reason: "connection reset".into() })),
+        ("timeout", Err(ClientError::Timeout { after: Duration::from_secs(60) })),
+        ("401", Err(ClientError::Denied { status: 401, reason: "bad key".into() })),
+        ("400", Err(ClientError::BadRequest { status: 400, reason: "no such model".into() })),
+        ("malformed", Err(ClientError::InvalidResponse { reason: "expected value".into() })),
+        ("overflow", Err(ClientError::ContextOverflow { limit: None, reason: "too long".into() })),
+        ("length", Ok(Scripted::ends(GOOD, Finish::Length))),
+        ("refusal", Ok(Scripted::ends("", Finish::Refusal))),
+        ("tool call", Ok(Scripted::ends("", Finish::ToolCall))),
+        ("empty", says("")),
+        ("reasoning only", says("<think>let me see</think>")),
+        ("prose", says("All went well.")),
+        ("oversize", says(&format!("{{\"narrative\": \"{}\"}}", "the export ".repeat(5_000)))),
+        (
+            "wrong language",
+            says(
+                r#"{"narrative": "夜间导出因为死锁而失败，现在已经修复，所有测试都通过了。下一步是审查补丁。"}"#,
+            ),
+        ),
+    ];
+    let table: String =
+        cases.into_iter().map(|(name, answer)| format!("{name}: {}\n", check(answer))).collect();
+    expect![[r#"
+        429: rules after 2 calls in 250 ms: the provider limits the rate (status 429) | the provider limits the rate (status 429)
+        429, come back in 2 s: rules after 2 calls in 2000 ms: the provider limits the rate (status 429) | the provider limits the rate (status 429)
+        429, come back in 1 h: rules after 1 calls in 0 ms: the provider limits the rate (status 429)
+        503: rules after 2 calls in 250 ms: the provider is in trouble (status 503): overloaded | the provider is in trouble (status 503): overloaded
+        529: rules after 2 calls in 250 ms: the provider is in trouble (status 529): overloaded | the provider is in trouble (status 529): overloaded
+        reset: rules after 2 calls in 250 ms: the connection failed: connection reset | the connection failed: connection reset
+        timeout: rules after 2 calls in 250 ms: no answer within 60000 ms | no answer within 60000 ms
+        401: rules after 1 calls in 0 ms: the provider refuses the key (status 401): bad key
+        400: rules after 1 calls in 0 ms: the provider does not take the request (status 400): no such model
+        malformed: rules after 1 calls in 0 ms: the provider's answer cannot be read: expected value
+        overflow: rules after 2 calls in 0 ms: the prompt is too large for the model: too long | the prompt is too large for the model: too long
+        length: rules after 1 calls in 0 ms: the answer was cut off at its limit (finish reason length)
+        refusal: rules after 1 calls in 0 ms: the model refused
+        tool call: rules after 1 calls in 0 ms: the model calls a tool instead of answering
+        empty: rules after 1 calls in 0 ms: the answer is empty
+        reasoning only: rules after 1 calls in 0 ms: the answer holds reasoning only
+        prose: rules after 1 calls in 0 ms: the answer is not JSON
+        oversize: rules after 1 calls in 0 ms: the answer (13755 tokens) is not smaller than its source (2191 tokens)
+        wrong language: rules after 1 calls in 0 ms: the answer is in Chinese, the conversation in English
+    "#]].assert_eq(&table);
+}
+
+#[test]
+fn a_retry_after_trouble_gives_the_summary() {
+    let answers = vec![
+        Err(ClientError::RateLimited { retry_after: Some(Duration::from_secs(3)) }),
+        Ok(Scripted::says(GOOD)),
+    ];
+    let (client, time) = (Arc::new(Scripted::sequence(answers)), time());
+    let draft = summarize(&ladder(vec![model("m", &client)], LlmOptions::default(), &time)).unwrap();
+    assert_eq!((draft.mode, draft.attempts.len(), draft.cost.unwrap().calls), (SummaryMode::Hybrid, 1, 2));
+    assert_eq!(time.now_ms(), 3_000, "Retry-After wins over the backoff");
+}
+
+#[test]
+fn the_next_model_is_asked_and_a_small_window_is_not() {
+    let (first, second) = (Arc::new(Scripted::always("no")), Arc::new(Scripted::always(GOOD)));
+    let mut small = model("small", &first);
+    small.window = Tokens(900);
+    let models = vec![small, model("first", &first), model("second", &second)];
+    let draft = summarize(&ladder(models, LlmOptions::default(), &time())).unwrap();
+    assert_eq!(draft.model, "second");
+    let tried: Vec<_> =
+        draft.attempts.iter().map(|attempt| (attempt.summarizer.as_str(), attempt.reason.as_str())).collect();
+    assert_eq!(
+        tried,
+        [
+            ("small", "its window of 900 tokens is too small for the prompt"),
+            ("first", "the answer is not JSON"),
+        ]
+    );
+    assert_eq!(draft.attempts[1].excerpt, "no");
+}
+
+#[test]
+fn an_overflow_is_answered_with_a_smaller_prompt_once() {
+    let client = Arc::new(Scripted::new(|nth, _| match nth {
+        0 => Err(ClientError::ContextOverflow {
+            limit: Some(Tokens(4_096)),
+            reason: "exceed_context_size_error".into(),
+        }),
+        _ => Ok(Scripted::says(GOOD)),
+    }));
+    let draft = summarize(&ladder(vec![model("m", &client)], LlmOptions::default(), &time())).unwrap();
+    let sizes: Vec<_> = client.requests().iter().map(|request| request.user.len()).collect();
+    assert_eq!((draft.mode, sizes.len()), (SummaryMode::Hybrid, 2));
+    assert!(sizes[1] < sizes[0], "{sizes:?}");
+    let text = &client.requests()[1].user;
+    assert!(text.contains("END data-") && text.contains("The schema of the answer"), "the frame is whole");
+}
+
+#[test]
+fn abort_on_failure_returns_the_attempts() {
+    let client = Arc::new(Scripted::always("no"));
+    let mut options = LlmOptions::default();
+    options.abort_on_failure = true;
+    let error = summarize(&ladder(vec![model("m", &client)], options, &time())).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "no summarizer gave a usable summary after 1 attempts; the last said: the answer is not JSON"
+    );
+}
+
+#[test]
+fn a_client_that_hangs_is_left_behind() {
+    #[derive(Debug)]
+    struct Hanging;
+    #[async_trait::async_trait]
+    impl longhaul_summarize::CompletionClient for Hanging {
+        async fn complete(
+            &self,
+            _: &longhaul_summarize::CompletionRequest,
+        ) -> Result<Completion, ClientError> {
+            std::future::pending().await
+        }
+    }
+    let time = time();
+    let model = SummarizerModel::new("m", Tokens(32_000), Arc::new(Hanging));
+    let draft = summarize(&ladder(vec![model], LlmOptions::default(), &time)).unwrap();
+    assert_eq!((draft.mode, draft.cost.unwrap().calls), (SummaryMode::Rules, 2));
+    assert!(time.now_ms() <= 300_000, "{}", time.now_ms());
+}
+
+#[test]
+fn a_failing_provider_is_left_alone_for_a_while() {
+    let client = Arc::new(Scripted::new(|_, _| Err(ClientError::Transport { reason: "refused".into() })));
+    let time = time();
+    let ladder = ladder(vec![model("m", &client)], LlmOptions::default(), &time);
+    for _ in 0..5 {
+        summarize(&ladder).unwrap();
+    }
+    assert_eq!(client.calls(), 3);
+    block_on(time.sleep(Duration::from_secs(60)));
+    summarize(&ladder).unwrap();
+    assert_eq!(client.calls(), 4, "one trial");
+}
+
+#[test]
+fn the_hourly_limit_holds() {
+    let client = Arc::new(Scripted::always("no"));
+    let time = time();
+    let ladder = ladder(vec![model("m", &client)], LlmOptions::default(), &time);
+    for _ in 0..100 {
+        summarize(&ladder).unwrap();
+    }
+    assert_eq!(client.calls(), 60);
+    let draft = summarize(&ladder).unwrap();
+    assert_eq!(draft.attempts[0].reason, "the limit of 60 calls an hour is reached");
+}
+
+#[test]
+fn a_cached_summary_costs_no_call() {
+    let client = Arc::new(Scripted::always(GOOD));
+    let ladder = ladder(vec![model("m", &client)], LlmOptions::default(), &time())
+        .with_cache(Arc::new(MemoryCache::default()));
+    let (first, second) = (summarize(&ladder).unwrap(), summarize(&ladder).unwrap());
+    assert_eq!(client.calls(), 1);
+    assert_eq!((first.text, second.cost), (second.text, None));
+    let (conversation, asking) = (conversation(), Asking::new());
+    block_on(ladder.summarize(asking.request(conversation.entries(), 300))).unwrap();
+    assert_eq!(client.calls(), 2, "another limit is another summary");
+}
+
+#[test]
+fn a_long_conversation_is_summarized_in_parts_within_the_planned_calls() {
+    let client = Arc::new(Scripted::always(GOOD));
+    let mut options = LlmOptions::default();
+    options.transcript_cap = Tokens(900);
+    options.max_passes = 3;
+    let ladder = ladder(vec![model("m", &client)], options, &time());
+    let (conversation, asking) = (conversation(), Asking::new());
+    let request = asking.request(conversation.entries(), 400);
+    let plan = ladder.plan(&request);
+    let draft = block_on(ladder.summarize(request)).unwrap();
+    assert!(plan.models[0].passes > 1, "{plan:?}");
+    assert_eq!(client.calls(), plan.models[0].passes + 1, "each part, and one call to merge them");
+    assert!(client.calls() <= plan.max_calls as usize);
+    assert!(draft.repairs.contains(&format!("summarized in {} parts", plan.models[0].passes)));
+}
+
+#[test]
+fn nothing_is_asked_under_the_floor_or_in_rules_mode() {
+    let client = Arc::new(Scripted::always(GOOD));
+    let mut rules = LlmOptions::default();
+    rules.mode = SummaryMode::Rules;
+    summarize(&ladder(vec![model("m", &client)], rules, &time())).unwrap();
+    let (conversation, asking) = (conversation(), Asking::new());
+    let ladder = ladder(vec![model("m", &client)], LlmOptions::default(), &time());
+    block_on(ladder.summarize(asking.request(conversation.entries(), 49))).unwrap();
+    assert_eq!(client.calls(), 0);
+}
+
+#[test]
+fn a_custom_prompt_asks_for_prose() {
+    let client =
+        Arc::new(Scripted::always("The export deadlock was fixed by sorting the tenant ids in flush."));
+    let mut options = LlmOptions::default();
+    options.custom_prompt = Some("In {maxTokens} tokens: {context}".into());
+    let draft = summarize(&ladder(vec![model("m", &client)], options, &time())).unwrap();
+    assert!(draft.text.starts_with("The export deadlock was fixed"), "{}", draft.text);
+    let request = &client.requests()[0];
+    assert!(request.schema.is_none() && request.user.starts_with("In 120 tokens: "), "{}", request.user);
+}

@@ -1,0 +1,335 @@
+//! OpenAI Chat Completions: one message a tool result, calls beside the content.
+
+use std::borrow::Cow;
+
+use longhaul_transcript::{
+    CallKind, ContentHash, MediaKind, Message, Outcome, Part, RawJson, Reasoning, Role, ToolCall, ToolResult,
+};
+
+use super::{Dialect, Said, Sources, opaque};
+use crate::{
+    edit::{Emptied, Home, Leaf, Located},
+    error::Fault,
+    json::{Json, Object, quoted},
+    media::{Data, Payload},
+};
+
+/// Fields of an assistant message that hold thinking (OD-1 to OD-4).
+const REASONING: [&str; 4] = ["reasoning_content", "reasoning", "reasoning_details", "thinking_blocks"];
+
+pub(super) fn read(value: Json<'_>) -> Result<Said<'_>, Fault> {
+    const MESSAGE: &str = "a message: an object with role and content";
+    if !value.is_object() {
+        return Err(Fault::new("", value.raw(), MESSAGE));
+    }
+    let message = value.object();
+    let role = match message.text("role").as_deref() {
+        Some("system") => Role::System,
+        Some("developer") => Role::Developer,
+        Some("user") => Role::User,
+        Some("assistant") => Role::Assistant,
+        Some("tool" | "function") => Role::Tool,
+        Some(other) => return Err(Fault::new("role", other, "system, developer, user, assistant or tool")),
+        None => return Err(Fault::new("", value.raw(), MESSAGE)),
+    };
+    let mut said = Said::new(role);
+    said.name = message.text("name").map(|name| (&*name).into());
+    if role == Role::Tool {
+        read_result(&message, &mut said)?;
+        return Ok(said);
+    }
+    for key in REASONING {
+        if let Some(field) = message.some(key) {
+            said.push(reasoning(field), Home::Field { object: value, key }, Leaf::Fixed);
+        }
+    }
+    if let Some(content) = message.some("content") {
+        read_content(content, value, &mut said)?;
+    }
+    if let Some(refusal) = message.some("refusal").filter(|refusal| refusal.is_string()) {
+        let part = Part::Text(refusal.string().unwrap_or_default());
+        said.push(part, Home::Field { object: value, key: "refusal" }, Leaf::Text(refusal));
+    }
+    if let Some(audio) = message.some("audio") {
+        said.push(opaque("audio", audio, None), Home::Field { object: value, key: "audio" }, Leaf::Fixed);
+    }
+    if let Some(call) = message.some("function_call") {
+        let fields = call.object();
+        let name = fields.text("name").unwrap_or_default().into_owned();
+        // The old form has no ids: the function's name ties call and result.
+        let part = function_call(&name, &name, fields.get("arguments"));
+        let leaf = fields.get("arguments").map_or(Leaf::Fixed, Leaf::Text);
+        said.push(part, Home::Field { object: value, key: "function_call" }, leaf);
+    }
+    if let Some(calls) = message.some("tool_calls") {
+        read_calls(calls, value, &mut said)?;
+    }
+    Ok(said)
+}
+
+fn read_content<'a>(content: Json<'a>, message: Json<'a>, said: &mut Said<'a>) -> Result<(), Fault> {
+    if let Some(text) = content.string() {
+        said.push(Part::Text(text), Home::Null(content), Leaf::Text(content));
+        return Ok(());
+    }
+    if !content.is_array() {
+        return Err(Fault::new("content", content.raw(), "a string, null or an array of parts"));
+    }
+    let _ = message;
+    for (index, element) in content.elements().into_iter().enumerate() {
+        let home = Home::Element { array: content, index, emptied: Emptied::Null(content) };
+        let located = read_part(element, home, said)
+            .map_err(|fault| Fault { path: format!("content[{index}]"), ..fault })?;
+        said.parts.push(located);
+    }
+    Ok(())
+}
+
+fn read_part<'a>(element: Json<'a>, home: Home<'a>, said: &mut Said<'a>) -> Result<Located<'a>, Fault> {
+    if let Some(text) = element.string() {
+        return Ok(Located { part: Part::Text(text), home, leaf: Leaf::Text(element) });
+    }
+    let fields = element.object();
+    let kind = fields.text("type").unwrap_or_default();
+    let text = ["text", "refusal"].into_iter().filter(|key| *key == kind).find_map(|key| fields.get(key));
+    if let Some(text) = text.filter(|text| text.is_string()) {
+        let part = Part::Text(text.string().unwrap_or_default());
+        return Ok(Located { part, home, leaf: Leaf::Text(text) });
+    }
+    if kind.is_empty() {
+        return Err(Fault::new("", element.raw(), "a content part: an object with a type"));
+    }
+    let part = match payload(element, &fields, &kind) {
+        Some(payload) => {
+            let media = payload.media();
+            said.payloads.push((media.hash, payload));
+            Part::Media(media)
+        }
+        None => opaque(&kind, element, None),
+    };
+    Ok(Located { part, home, leaf: Leaf::Fixed })
+}
+
+fn read_calls<'a>(calls: Json<'a>, message: Json<'a>, said: &mut Said<'a>) -> Result<(), Fault> {
+    if !calls.is_array() {
+        return Err(Fault::new("tool_calls", calls.raw(), "an array of tool calls"));
+    }
+    let emptied = Emptied::Field { object: message, key: "tool_calls" };
+    for (index, call) in calls.elements().into_iter().enumerate() {
+        let fields = call.object();
+        let Some(id) = fields.text("id") else {
+            return Err(Fault::new(format!("tool_calls[{index}]"), call.raw(), "a tool call with its id"));
+        };
+        // tau2 writes name and arguments on the call itself, arguments as an object.
+        let function = fields.some("function").map_or(fields.clone(), Json::object);
+        let (part, leaf) = match fields.some("custom").map(Json::object) {
+            Some(custom) => {
+                let input = custom.get("input");
+                let call = ToolCall {
+                    id: (&*id).into(),
+                    name: custom.text("name").unwrap_or_default().into_owned(),
+                    arguments: RawJson(input.and_then(Json::string).unwrap_or_default()),
+                    kind: CallKind::Custom,
+                };
+                (Part::ToolCall(call), input.map_or(Leaf::Fixed, Leaf::Text))
+            }
+            None => {
+                let arguments = function.get("arguments");
+                let leaf = match arguments {
+                    Some(text) if text.is_string() => Leaf::Text(text),
+                    Some(object) if object.is_object() => Leaf::Arguments(object),
+                    _ => Leaf::Fixed,
+                };
+                (function_call(&id, &function.text("name").unwrap_or_default(), arguments), leaf)
+            }
+        };
+        said.push(part, Home::Element { array: calls, index, emptied }, leaf);
+    }
+    Ok(())
+}
+
+fn function_call(id: &str, name: &str, arguments: Option<Json<'_>>) -> Part {
+    let text = arguments.map(|json| json.string().unwrap_or_else(|| json.raw().to_owned()));
+    Part::ToolCall(ToolCall::function(id, name, text.unwrap_or_default()))
+}
+
+fn read_result<'a>(message: &Object<'a>, said: &mut Said<'a>) -> Result<(), Fault> {
+    // `id` is tau2's name for it; the old function messages have the name alone.
+    let id = ["tool_call_id", "id", "name"].into_iter().find_map(|key| message.text(key));
+    let Some(id) = id else {
+        return Err(Fault::new("", message.whole().raw(), "a tool message with tool_call_id"));
+    };
+    let content = message.get("content");
+    let mut inner = Vec::new();
+    match content {
+        Some(text) if text.is_string() => inner.push(Located {
+            part: Part::Text(text.string().unwrap_or_default()),
+            home: Home::Whole,
+            leaf: Leaf::Text(text),
+        }),
+        Some(parts) if parts.is_array() => {
+            for (index, element) in parts.elements().into_iter().enumerate() {
+                let home = Home::Element { array: parts, index, emptied: Emptied::Stays };
+                let located = read_part(element, home, said)
+                    .map_err(|fault| Fault { path: format!("content[{index}]"), ..fault })?;
+                inner.push(located);
+            }
+        }
+        _ => {}
+    }
+    let outcome = match message.get("error") {
+        Some(flag) if flag.is_true() => Outcome::Failed,
+        Some(flag) if flag.raw() == "false" => Outcome::Succeeded,
+        _ => Outcome::Unstated,
+    };
+    let parts = inner.iter().map(|located| located.part.clone()).collect();
+    let part = Part::ToolResult(ToolResult { call_id: (&*id).into(), content: parts, outcome });
+    said.push(part, Home::Whole, content.map_or(Leaf::Fixed, |content| Leaf::Result { content, inner }));
+    Ok(())
+}
+
+fn reasoning(field: Json<'_>) -> Part {
+    let text = match field.string() {
+        Some(text) => text,
+        None => {
+            let readable = |element: Json<'_>| {
+                let fields = element.object();
+                ["text", "summary", "thinking"]
+                    .into_iter()
+                    .find_map(|key| fields.text(key).map(Cow::into_owned))
+            };
+            field.elements().into_iter().filter_map(readable).collect::<Vec<_>>().join("\n")
+        }
+    };
+    // What cannot be read is taken to be payload.
+    let opaque_bytes =
+        if field.is_string() { 0 } else { field.raw().len().saturating_sub(text.len()) as u64 };
+    Part::Reasoning(Reasoning { text, opaque_bytes, hash: ContentHash::of(field.raw().as_bytes()) })
+}
+
+fn payload<'a>(element: Json<'a>, fields: &Object<'a>, kind: &str) -> Option<Payload<'a>> {
+    match kind {
+        "image_url" => {
+            let image = fields.get("image_url")?;
+            let url = image.text().or_else(|| image.object().text("url"))?;
+            Some(Payload::address(Dialect::OpenAi, element, MediaKind::Image, "", url))
+        }
+        "input_audio" => {
+            let audio = fields.get("input_audio")?.object();
+            let media_type = format!("audio/{}", audio.text("format").unwrap_or_default());
+            Some(Payload::inline(
+                Dialect::OpenAi,
+                element,
+                MediaKind::Audio,
+                &media_type,
+                audio.text("data")?,
+            ))
+        }
+        "file" => {
+            let file = fields.get("file")?.object();
+            match file.text("file_data") {
+                Some(data) => Some(Payload::address(Dialect::OpenAi, element, MediaKind::Document, "", data)),
+                None => Some(Payload {
+                    raw: element,
+                    dialect: Dialect::OpenAi,
+                    kind: MediaKind::Document,
+                    media_type: String::new(),
+                    data: Data::File(file.text("file_id")?),
+                }),
+            }
+        }
+        _ => None,
+    }
+}
+
+/// Spells a result's content: text only (O-07).
+pub(super) fn result_content(content: &[Part]) -> String {
+    let texts = content.iter().filter_map(|part| match part {
+        Part::Text(text) => Some(text.as_str()),
+        _ => None,
+    });
+    quoted(&texts.collect::<Vec<_>>().join("\n"))
+}
+
+pub(super) fn fresh(message: &Message, sources: &Sources<'_>) -> Vec<String> {
+    let mut values: Vec<String> = message.results().map(result).collect();
+    let calls: Vec<String> = message.calls().map(call).collect();
+    let mut parts = Vec::new();
+    let mut texts = Vec::new();
+    for part in
+        message.parts.iter().chain(message.results().flat_map(|result| &result.content).filter(is_media))
+    {
+        match part {
+            Part::Text(text) => {
+                parts.push(format!("{{\"type\":\"text\",\"text\":{}}}", quoted(text)));
+                texts.push(text.as_str());
+            }
+            Part::Media(media) => parts.extend(sources.media.get(&media.hash).and_then(media_part)),
+            _ => {}
+        }
+    }
+    if parts.is_empty() && calls.is_empty() {
+        return values;
+    }
+    let content = match texts.len() == parts.len() {
+        true if texts.is_empty() => "null".to_owned(),
+        true => quoted(&texts.join("\n")),
+        false => format!("[{}]", parts.join(",")),
+    };
+    let role = match message.role {
+        Role::Tool => "user",
+        role => role.as_str(),
+    };
+    let name = message.name.as_ref().filter(|_| message.role != Role::Tool);
+    let name = name.map_or(String::new(), |name| format!(",\"name\":{}", quoted(name)));
+    let calls = match calls.is_empty() {
+        true => String::new(),
+        false => format!(",\"tool_calls\":[{}]", calls.join(",")),
+    };
+    values.push(format!("{{\"role\":\"{role}\"{name},\"content\":{content}{calls}}}"));
+    values
+}
+
+fn is_media(part: &&Part) -> bool {
+    matches!(part, Part::Media(_))
+}
+
+fn result(result: &ToolResult) -> String {
+    let content = match result.outcome {
+        // The dialect has no field for it.
+        Outcome::Failed => quoted(&format!("Error: {}", result.joined_text())),
+        _ => result_content(&result.content),
+    };
+    format!(
+        "{{\"role\":\"tool\",\"tool_call_id\":{},\"content\":{content}}}",
+        quoted(result.call_id.as_str())
+    )
+}
+
+fn call(call: &ToolCall) -> String {
+    let (id, name, arguments) = (quoted(call.id.as_str()), quoted(&call.name), quoted(&call.arguments.0));
+    match call.kind {
+        CallKind::Function => format!(
+            "{{\"id\":{id},\"type\":\"function\",\"function\":{{\"name\":{name},\"arguments\":{arguments}}}}}"
+        ),
+        CallKind::Custom => {
+            format!(
+                "{{\"id\":{id},\"type\":\"custom\",\"custom\":{{\"name\":{name},\"input\":{arguments}}}}}"
+            )
+        }
+    }
+}
+
+fn media_part(payload: &Payload<'_>) -> Option<String> {
+    if payload.dialect == Dialect::OpenAi {
+        return Some(payload.raw.raw().to_owned());
+    }
+    let url = quoted(&payload.url()?);
+    match payload.kind {
+        MediaKind::Image => Some(format!("{{\"type\":\"image_url\",\"image_url\":{{\"url\":{url}}}}}")),
+        MediaKind::Document => {
+            Some(format!("{{\"type\":\"file\",\"file\":{{\"file_data\":{url},\"filename\":\"document\"}}}}"))
+        }
+        _ => None,
+    }
+}

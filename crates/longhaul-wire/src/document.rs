@@ -1,0 +1,203 @@
+//! A history as read: what was said, what stands around it, and every byte of it.
+
+use std::{io::BufRead, ops::Range};
+
+use longhaul_transcript::{ContentHash, Message, MessageId, Origin, SessionId, Transcript, Usage};
+
+use crate::{
+    Format, Problem, WireError, detect,
+    dialect::{Dialect, Said},
+    error::excerpt,
+    import,
+    json::Json,
+    session, whole,
+};
+
+/// A history as read: what was said, what stands around it, and every byte of it.
+///
+/// The [transcript](Document::transcript) is the live context: what the model would see on the next request. Earlier
+/// parts of a session file (before the agent's own compaction, or on an abandoned branch) are not in it, but still
+/// come back with [`write_unchanged`](crate::write_unchanged).
+#[derive(Clone, Debug)]
+pub struct Document {
+    pub(crate) format: Format,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) transcript: Transcript,
+    /// Where each entry of the transcript stands, by its ordinal.
+    pub(crate) slots: Vec<Slot>,
+    pub(crate) layout: Layout,
+    pub(crate) envelope: Envelope,
+    pub(crate) problems: Vec<Problem>,
+}
+
+/// What stands around the messages.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Envelope {
+    pub(crate) session_id: Option<SessionId>,
+    pub(crate) model: Option<String>,
+    pub(crate) tools: Vec<String>,
+    pub(crate) usages: Vec<(MessageId, Usage)>,
+}
+
+/// Where one message stands: one place, or several where a file spreads a message over lines.
+#[derive(Clone, Debug)]
+pub(crate) struct Slot {
+    pub(crate) fragments: Vec<Fragment>,
+}
+
+/// One place of a message.
+#[derive(Clone, Debug)]
+pub(crate) struct Fragment {
+    /// The bytes of the message's JSON.
+    pub(crate) range: Range<usize>,
+    pub(crate) dialect: Dialect,
+    /// Index of the element, or of the line.
+    pub(crate) at: usize,
+}
+
+/// How the bytes are laid out.
+#[derive(Clone, Debug)]
+pub(crate) enum Layout {
+    Whole(whole::Layout),
+    ClaudeCode(Vec<session::claude_code::Line>),
+    Codex(Vec<session::codex::Line>),
+    /// Read, and written unchanged only.
+    Import,
+}
+
+/// Reads a history, in `format` or in whatever format it is seen to have.
+///
+/// # Errors
+/// When the input cannot be read, is in no known format, or does not have the shape of its format. Damage that leaves
+/// the rest usable is no error: see [`Document::problems`].
+pub fn read(format: Option<Format>, mut input: impl BufRead) -> Result<Document, WireError> {
+    let mut bytes = Vec::new();
+    input.read_to_end(&mut bytes)?;
+    from_bytes(format, bytes)
+}
+
+pub(crate) fn from_bytes(format: Option<Format>, bytes: Vec<u8>) -> Result<Document, WireError> {
+    let unrecognized =
+        || WireError::Unrecognized { excerpt: excerpt(&String::from_utf8_lossy(head(&bytes))) };
+    match format.or_else(|| detect(&bytes)).ok_or_else(unrecognized)? {
+        Format::ClaudeCode => session::claude_code::read(bytes),
+        Format::Codex => session::codex::read(bytes),
+        format if format.is_import_only() => import::read(format, bytes),
+        format => whole::read(format, bytes),
+    }
+}
+
+fn head(bytes: &[u8]) -> &[u8] {
+    &bytes[..bytes.len().min(400)]
+}
+
+impl Document {
+    /// Returns the format it was read in.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Returns the live context, oldest first.
+    pub fn transcript(&self) -> &Transcript {
+        &self.transcript
+    }
+
+    /// Returns the session's id, where the file names one that can be used as such.
+    pub fn session_id(&self) -> Option<SessionId> {
+        self.envelope.session_id.clone()
+    }
+
+    /// Returns the tool definitions, each as JSON text. They are sent with every request and cost tokens, but are no
+    /// part of the transcript.
+    pub fn tools(&self) -> &[String] {
+        &self.envelope.tools
+    }
+
+    /// Returns what the provider reported, request by request: the last message each request covered, and its usage.
+    ///
+    /// Output figures of session files are often those of the first event of a stream; count output yourself.
+    pub fn usages(&self) -> &[(MessageId, Usage)] {
+        &self.envelope.usages
+    }
+
+    /// Returns the model the history is for, where it names one.
+    pub fn model(&self) -> Option<&str> {
+        self.envelope.model.as_deref()
+    }
+
+    /// Returns the damage that was tolerated.
+    pub fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+
+    /// Returns the bytes that were read.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Returns the JSON of a fragment. It was checked when the document was read.
+    pub(crate) fn fragment<'a>(&'a self, fragment: &Fragment) -> Option<(Json<'a>, Said<'a>)> {
+        let json = Json::check(self.bytes.get(fragment.range.clone())?).ok()?;
+        let said = fragment.dialect.read(json).ok()?;
+        Some((json, said))
+    }
+
+    /// Returns what was said between the agent's own compactions, one transcript each, side branches of subagents
+    /// apart but abandoned branches included. Measurements of recall use it: inside a segment the model had seen all
+    /// that came before. A history without compactions is one segment.
+    pub fn segments(&self) -> Vec<Transcript> {
+        match self.format {
+            Format::ClaudeCode => session::claude_code::segments(&self.bytes),
+            Format::Codex => session::codex::segments(&self.bytes),
+            Format::Pi => import::pi_segments(&self.bytes),
+            _ => vec![self.transcript.clone()],
+        }
+    }
+
+    /// Returns the dialect in which new messages are spelled.
+    pub(crate) fn dialect(&self) -> Dialect {
+        dialect_of(self.format)
+    }
+
+    /// Returns where the canonical form says the bytes of media are: hashes and quoted addresses.
+    pub(crate) fn media_table(&self) -> Vec<(ContentHash, String)> {
+        if self.format != Format::Longhaul {
+            return Vec::new();
+        }
+        let media = Json::check(&self.bytes).ok().and_then(|json| json.get("media")).map(Json::object);
+        let fields = media.as_ref().map(|media| media.fields()).unwrap_or_default();
+        fields
+            .iter()
+            .filter_map(|(hash, url)| Some((hash.text()?.parse().ok()?, url.raw().to_owned())))
+            .collect()
+    }
+
+    pub(crate) fn raw(&self, range: &Range<usize>) -> &str {
+        let bytes = self.bytes.get(range.clone()).unwrap_or_default();
+        std::str::from_utf8(bytes).unwrap_or_default()
+    }
+}
+
+/// Returns the dialect in which new messages of `format` are spelled.
+pub(crate) fn dialect_of(format: Format) -> Dialect {
+    match format {
+        Format::Anthropic | Format::ClaudeCode => Dialect::Anthropic,
+        Format::Responses | Format::Codex => Dialect::Responses,
+        Format::Gemini => Dialect::Gemini,
+        Format::Chat => Dialect::Chat,
+        Format::Longhaul => Dialect::Canonical,
+        _ => Dialect::OpenAi,
+    }
+}
+
+/// Adds what was read to `transcript`, under the ordinal it gets there.
+pub(crate) fn push(transcript: &mut Transcript, said: Said<'_>) -> MessageId {
+    let parts = said.parts.into_iter().map(|located| located.part).collect();
+    push_message(transcript, Message { name: said.name, ..Message::new(said.role, parts) })
+}
+
+/// Adds a message to `transcript` as one of its document.
+pub(crate) fn push_message(transcript: &mut Transcript, message: Message) -> MessageId {
+    let ordinal = u32::try_from(transcript.len()).unwrap_or(u32::MAX);
+    transcript.push(message.with_origin(Origin::Document(ordinal)))
+}

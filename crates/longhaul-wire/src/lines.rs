@@ -1,0 +1,40 @@
+//! Splitting a file of lines, each one JSON value.
+
+use std::ops::Range;
+
+use crate::{
+    Problem,
+    json::{Flaw, Json},
+};
+
+/// Returns the range of each line, without its line break, and where the next one begins.
+pub(crate) fn split(bytes: &[u8]) -> Vec<Range<usize>> {
+    let mut lines = Vec::new();
+    let mut at = 0;
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        let end = at + line.len();
+        let content = line.strip_suffix(b"\n").unwrap_or(line);
+        let content = content.strip_suffix(b"\r").unwrap_or(content);
+        lines.push(at..at + content.len());
+        at = end;
+    }
+    lines
+}
+
+/// Checks one line. A blank one gives `Ok(None)`; `first` says whether a byte order mark may lead.
+pub(crate) fn check(line: &[u8], first: bool) -> Result<Option<Json<'_>>, Flaw> {
+    let line = if first { line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line) } else { line };
+    if line.iter().all(u8::is_ascii_whitespace) {
+        return Ok(None);
+    }
+    Json::check(line).map(Some)
+}
+
+/// Returns what to tell about a line that is not JSON.
+pub(crate) fn problem(number: usize, flaw: &Flaw, is_last: bool) -> Problem {
+    let place = format!("line {number}, byte {}", flaw.byte);
+    match is_last && flaw.is_cut {
+        true => Problem::new(place, "the last line is cut off; what stands before it was read"),
+        false => Problem::new(place, format!("{}; the line is carried, not read", flaw.what)),
+    }
+}

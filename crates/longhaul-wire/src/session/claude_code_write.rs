@@ -1,0 +1,285 @@
+//! Writing a Claude Code session file after something was taken out of its live context.
+
+use std::{borrow::Cow, collections::BTreeMap, io::Write};
+
+use longhaul_transcript::ContentHash;
+
+use super::claude_code::{Kind, Line};
+use crate::{
+    Document, WireError,
+    edit::{Edits, remove_field},
+    json::{Json, quoted},
+    write::{Emitted, Rendered},
+};
+
+/// Fields that every line of a session carries alike.
+const SHARED: [&str; 7] = ["userType", "entrypoint", "cwd", "sessionId", "version", "gitBranch", "slug"];
+
+/// Writes the lines that stay, in place, and new ones where they belong. Every line hangs on the one before it that
+/// is still there, so that a reader who walks up from the end meets what was emitted and nothing else.
+pub(crate) fn write(
+    doc: &Document,
+    lines: &[Line],
+    emitted: &[Emitted<'_>],
+    out: &mut impl Write,
+) -> Result<(), WireError> {
+    let mut plan = Plan::new(doc, lines, emitted);
+    plan.keep_the_rest();
+    let mut text: Vec<Cow<'_, [u8]>> = Vec::new();
+    plan.emit(&mut text);
+    for (at, line) in text.iter().enumerate() {
+        if at > 0 {
+            out.write_all(b"\n")?;
+        }
+        out.write_all(line)?;
+    }
+    if doc.bytes.ends_with(b"\n") && !text.is_empty() {
+        out.write_all(b"\n")?;
+    }
+    Ok(())
+}
+
+struct Plan<'a> {
+    doc: &'a Document,
+    lines: &'a [Line],
+    /// What becomes of each line; `None` for one that is left out.
+    state: Vec<Option<State<'a>>>,
+    /// What is new, by the conversation order of the line it stands before.
+    fresh: BTreeMap<(usize, usize), Vec<&'a Emitted<'a>>>,
+    has_summary: bool,
+}
+
+#[derive(Clone, Copy)]
+enum State<'a> {
+    Same,
+    /// Its message is replaced.
+    Message(&'a str),
+}
+
+const END: (usize, usize) = (usize::MAX, usize::MAX);
+
+impl<'a> Plan<'a> {
+    fn new(doc: &'a Document, lines: &'a [Line], emitted: &'a [Emitted<'a>]) -> Plan<'a> {
+        let mut state = vec![None; lines.len()];
+        let mut fresh: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        let mut before = END;
+        for emitted in emitted.iter().rev() {
+            match emitted {
+                Emitted::Kept { n, rendered } => {
+                    for (fragment, rendered) in doc.slots[*n].fragments.iter().zip(rendered).rev() {
+                        state[fragment.at] = match rendered {
+                            Rendered::Same => Some(State::Same),
+                            Rendered::Changed(value) => Some(State::Message(value)),
+                            Rendered::Gone => continue,
+                        };
+                        before = lines[fragment.at].order;
+                    }
+                }
+                new => fresh.entry(before).or_default().insert(0, new),
+            }
+        }
+        let has_summary = emitted.iter().any(|emitted| matches!(emitted, Emitted::Summary { .. }));
+        Plan { doc, lines, state, fresh, has_summary }
+    }
+
+    /// Decides on the lines that are no messages: each shares the fate of the message before it.
+    fn keep_the_rest(&mut self) {
+        let first = self.lines.iter().position(|line| line.live.is_some());
+        let mut is_kept = first.is_some_and(|first| self.state[first].is_some());
+        for (at, line) in self.lines.iter().enumerate() {
+            if line.live.is_some() {
+                is_kept = self.state[at].is_some();
+                continue;
+            }
+            let stays = match line.kind {
+                // A message of the dead past, or of an abandoned branch.
+                Kind::Message => false,
+                Kind::Boundary => is_kept && !self.has_summary,
+                Kind::Sidechain => is_kept && line.parent.is_none_or(|parent| self.state[parent].is_some()),
+                Kind::Other => is_kept,
+            };
+            self.state[at] = stays.then_some(State::Same);
+        }
+    }
+
+    fn emit(&self, out: &mut Vec<Cow<'a, [u8]>>) {
+        let mut order: Vec<usize> = (0..self.lines.len()).filter(|at| self.state[*at].is_some()).collect();
+        order.sort_by_key(|at| self.lines[*at].order);
+        let nearest = self.nearest_kept();
+        // In which run between new lines each line stands; one hangs on a line of another run only through the new ones.
+        let mut run = vec![0usize; self.lines.len()];
+        let mut runs = 0;
+        let mut last_new: Option<String> = None;
+        let mut last: Option<String> = None;
+        let mut waiting = self.fresh.iter().peekable();
+        if let Some(boundary) = self.boundary() {
+            last_new = Some(boundary.0.clone());
+            last = last_new.clone();
+            out.push(boundary.1.into_bytes().into());
+            runs += 1;
+        }
+        for at in order {
+            let line = &self.lines[at];
+            while let Some((_, new)) = waiting.next_if(|(place, _)| **place <= line.order) {
+                self.emit_new(new, out, &mut last, line.order);
+                last_new.clone_from(&last);
+                runs += 1;
+            }
+            run[at] = runs;
+            let parent = match nearest[at] {
+                Some(parent) if run[parent] == runs => self.lines[parent].uuid.as_deref(),
+                _ => last_new.as_deref(),
+            };
+            out.push(self.line(at, parent));
+            if line.kind != Kind::Sidechain && line.uuid.is_some() {
+                last = line.uuid.as_deref().map(str::to_owned);
+            }
+        }
+        for (_, new) in waiting {
+            self.emit_new(new, out, &mut last, END);
+        }
+    }
+
+    /// Returns, for each line, the closest line above it that stays. Linear: each step is taken once.
+    fn nearest_kept(&self) -> Vec<Option<usize>> {
+        let mut nearest: Vec<Option<usize>> = vec![None; self.lines.len()];
+        let mut is_known = vec![false; self.lines.len()];
+        for start in 0..self.lines.len() {
+            let mut path = Vec::new();
+            let mut next = Some(start);
+            let found = loop {
+                let Some(at) = next.filter(|at| !is_known[*at]) else {
+                    break next.and_then(|at| nearest[at]);
+                };
+                is_known[at] = true;
+                path.push(at);
+                match self.lines[at].parent {
+                    Some(parent) if self.state[parent].is_some() && self.lines[parent].uuid.is_some() => {
+                        break Some(parent);
+                    }
+                    parent => next = parent,
+                }
+            };
+            path.into_iter().for_each(|at| nearest[at] = found);
+        }
+        nearest
+    }
+
+    /// Returns a kept line with its message and its parent as they are now.
+    fn line(&self, at: usize, parent: Option<&str>) -> Cow<'a, [u8]> {
+        let line = &self.lines[at];
+        let bytes = &self.doc.bytes[line.range.clone()];
+        let Ok(text) = std::str::from_utf8(bytes) else { return bytes.into() };
+        let state = self.state[at];
+        let mut edits = Edits::default();
+        if let (Some(State::Message(value)), Some((entry, nth))) = (state, line.live) {
+            let range = &self.doc.slots[entry].fragments[nth].range;
+            edits.replace(range.start - line.range.start..range.end - line.range.start, value);
+        }
+        let Ok(json) = Json::check(text.trim_start_matches('\u{feff}').as_bytes()) else {
+            return bytes.into();
+        };
+        let fields = json.object();
+        if let Some(named) = fields.get("parentUuid").filter(|_| line.kind != Kind::Sidechain) {
+            let now = parent.map_or("null".to_owned(), quoted);
+            if named.raw() != now {
+                edits.replace(named.range_in(text), now);
+            }
+        }
+        if matches!(state, Some(State::Message(_))) {
+            // The twin of a tool's result, which the model never saw, would contradict a digested one.
+            remove_field(text, &fields, "toolUseResult", &mut edits);
+        }
+        edits.apply(text).into_bytes().into()
+    }
+
+    /// Returns the line that ends the past, with its id.
+    fn boundary(&self) -> Option<(String, String)> {
+        let (place, record) = self.fresh.iter().find_map(|(place, new)| {
+            new.iter().find_map(|emitted| match emitted {
+                Emitted::Summary { record, .. } => Some((*place, record)),
+                _ => None,
+            })
+        })?;
+        let model = self.model_line(place);
+        let uuid = derived_uuid(&[b"boundary", record.id.as_str().as_bytes()]);
+        let logical = model.and_then(|at| self.lines[at].uuid.as_deref()).map_or("null".to_owned(), quoted);
+        let text = format!(
+            "{{\"parentUuid\":null,\"logicalParentUuid\":{logical},\"isSidechain\":false,{}\"type\":\"system\",\"subtype\":\"compact_boundary\",\
+             \"content\":\"Conversation compacted\",\"isMeta\":false,{}\"uuid\":\"{uuid}\",\"level\":\"info\",\
+             \"compactMetadata\":{{\"trigger\":\"manual\",\"preTokens\":{}}}}}",
+            self.shared(model, &SHARED),
+            self.shared(model, &["timestamp"]),
+            record.tokens_before.0
+        );
+        Some((uuid, text))
+    }
+
+    fn emit_new(
+        &self,
+        new: &[&Emitted<'_>],
+        out: &mut Vec<Cow<'a, [u8]>>,
+        last: &mut Option<String>,
+        place: (usize, usize),
+    ) {
+        let model = self.model_line(place);
+        for emitted in new {
+            let (values, is_summary) = match emitted {
+                Emitted::Summary { values, .. } => (values, true),
+                Emitted::Fresh(values) => (values, false),
+                Emitted::Kept { .. } => continue,
+            };
+            for value in values {
+                let parent = last.as_deref().map_or("null".to_owned(), quoted);
+                let uuid = derived_uuid(&[b"message", parent.as_bytes(), value.as_bytes()]);
+                let is_assistant = value.starts_with("{\"role\":\"assistant\"");
+                let kind = if is_assistant { "assistant" } else { "user" };
+                let mark = match is_summary {
+                    true => "\"isVisibleInTranscriptOnly\":true,\"isCompactSummary\":true,",
+                    false => "",
+                };
+                let line = format!(
+                    "{{\"parentUuid\":{parent},\"isSidechain\":false,{}\"type\":\"{kind}\",\"message\":{value},{mark}{}\"uuid\":\"{uuid}\"}}",
+                    self.shared(model, &SHARED),
+                    self.shared(model, &["timestamp"]),
+                );
+                out.push(line.into_bytes().into());
+                *last = Some(uuid);
+            }
+        }
+    }
+
+    /// Returns the live line before `place`: the last one that a summary there covers.
+    fn model_line(&self, place: (usize, usize)) -> Option<usize> {
+        let live = self.lines.iter().enumerate().filter(|(_, line)| line.live.is_some());
+        let before = live.clone().filter(|(_, line)| line.order < place).max_by_key(|(_, line)| line.order);
+        before.or_else(|| live.min_by_key(|(_, line)| line.order)).map(|(at, _)| at)
+    }
+
+    /// Returns `keys` as the line at `model` has them, each with a comma after it.
+    fn shared(&self, model: Option<usize>, keys: &[&str]) -> String {
+        let Some(model) = model else { return String::new() };
+        let text = self.doc.raw(&self.lines[model].range);
+        let Ok(json) = Json::check(text.trim_start_matches('\u{feff}').as_bytes()) else {
+            return String::new();
+        };
+        let fields = json.object();
+        let known = keys.iter().filter_map(|key| Some((key, fields.get(key)?)));
+        known.map(|(key, value)| format!("\"{key}\":{},", value.raw())).collect()
+    }
+}
+
+fn derived_uuid(fields: &[&[u8]]) -> String {
+    uuid_from(&ContentHash::of_fields(fields.iter().copied()))
+}
+
+/// Returns an id in the form of a UUID of version 8 (RFC 9562, 5.8), made from a hash and so the same every time.
+pub(crate) fn uuid_from(hash: &ContentHash) -> String {
+    let mut hex = hash.short(32);
+    hex.replace_range(12..13, "8");
+    hex.replace_range(16..17, ["8", "9", "a", "b"][usize::from(hash.0[8] >> 4 & 3)]);
+    for at in [20, 16, 12, 8] {
+        hex.insert(at, '-');
+    }
+    hex
+}

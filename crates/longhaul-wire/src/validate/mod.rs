@@ -1,0 +1,113 @@
+//! The rules that providers hold a history to, checked on its JSON.
+//!
+//! Nothing here uses the readers' model: a fault that reader and writer share would otherwise go unseen. Rule ids are
+//! those of the project's wire format notes (`A-05`, `O-03`, ...).
+
+mod anthropic;
+mod gemini;
+mod openai;
+mod profile;
+mod responses;
+mod session;
+
+use std::fmt;
+
+pub use profile::{IdPattern, Profile, Thinking};
+
+use crate::{
+    Format, WireError,
+    error::Fault,
+    json::{Json, Object},
+    whole::syntax_error,
+};
+
+/// A rule that a history breaks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Violation {
+    /// The rule's id, such as `A-05`.
+    pub rule: &'static str,
+    /// Where, as a path into the JSON.
+    pub path: String,
+    /// What is wrong there.
+    pub detail: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at {}: {}", self.rule, self.path, self.detail)
+    }
+}
+
+/// Checks `history` against the rules of `format`, as far as `profile` does not loosen or tighten them.
+///
+/// A history may end in the middle of an exchange: calls of its last message that nothing answers yet are no fault.
+///
+/// # Errors
+/// When `history` is not in `format` at all.
+pub fn validate(history: &[u8], format: Format, profile: &Profile) -> Result<Vec<Violation>, WireError> {
+    let mut report = Report::default();
+    match format {
+        Format::OpenAi => {
+            let json = parse(history)?;
+            openai::check(&messages(json, &["messages"])?, profile, &mut report);
+        }
+        Format::Anthropic => {
+            let json = parse(history)?;
+            anthropic::check_body(json, &messages(json, &["messages"])?, profile, &mut report);
+        }
+        Format::Responses => {
+            let json = parse(history)?;
+            // A bare string is one message of the user.
+            if !json.get("input").is_some_and(Json::is_string) {
+                responses::check_body(json, &messages(json, &["input", "output"])?, profile, &mut report);
+            }
+        }
+        Format::Gemini => {
+            let json = parse(history)?;
+            gemini::check(&messages(json, &["contents"])?, profile, &mut report);
+        }
+        Format::ClaudeCode => session::check_claude_code(history, profile, &mut report),
+        Format::Codex => session::check_codex(history, profile, &mut report),
+        // No provider takes these as they are: what they must be is that they can be read.
+        other => {
+            crate::read(Some(other), history)?;
+        }
+    }
+    Ok(report.0)
+}
+
+#[derive(Debug, Default)]
+struct Report(Vec<Violation>);
+
+impl Report {
+    fn add(&mut self, rule: &'static str, path: impl Into<String>, detail: impl Into<String>) {
+        self.0.push(Violation { rule, path: path.into(), detail: detail.into() });
+    }
+}
+
+fn parse(history: &[u8]) -> Result<Json<'_>, WireError> {
+    let skip = if history.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+    Json::check(&history[skip..]).map_err(|flaw| syntax_error(&flaw, skip))
+}
+
+/// Returns the elements of the list, which is the document or one of its fields.
+fn messages<'a>(json: Json<'a>, keys: &[&str]) -> Result<Vec<Json<'a>>, WireError> {
+    let list = match json.is_array() {
+        true => Some(json),
+        false => keys.iter().find_map(|key| json.get(key)),
+    };
+    match list.filter(|list| list.is_array()) {
+        Some(list) => Ok(list.elements()),
+        None => Err(Fault::new("", json.raw(), "an array of messages, or an object that holds one")
+            .at("the document")),
+    }
+}
+
+fn kind(block: &Object<'_>) -> String {
+    block.text("type").unwrap_or_default().into_owned()
+}
+
+fn is_blank(text: &str) -> bool {
+    text.chars().all(char::is_whitespace)
+}

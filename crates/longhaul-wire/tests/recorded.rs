@@ -1,0 +1,156 @@
+//! Real recorded conversations come back as they were. They are not in this repository; without them this is skipped.
+
+use std::{collections::BTreeMap, fs, path::PathBuf};
+
+use longhaul_transcript::{Item, Part, Role, UnitState};
+use longhaul_wire::{Document, Format, Profile, convert, detect, read, validate, write, write_unchanged};
+
+/// The recorded conversations by format, sorted; empty with a printed reason when they are not there.
+fn recorded(formats: &[Format]) -> Vec<(Format, PathBuf)> {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/transcripts");
+    let folders: BTreeMap<&str, Format> = BTreeMap::from([
+        ("claude_code", Format::ClaudeCode),
+        ("codex", Format::Codex),
+        ("pi", Format::Pi),
+        ("openai_chat", Format::Tau2),
+        ("tau2", Format::Tau2),
+        ("swe_agent", Format::SweAgent),
+        ("meeting", Format::Meeting),
+        ("vcsum", Format::Vcsum),
+    ]);
+    let mut found = Vec::new();
+    for (folder, format) in folders.into_iter().filter(|(_, format)| formats.contains(format)) {
+        let Ok(entries) = fs::read_dir(root.join(folder)) else {
+            eprintln!("skipped: no recorded conversations at {}", root.join(folder).display());
+            continue;
+        };
+        found.extend(entries.map(|entry| (format, entry.expect("a readable folder").path())));
+    }
+    found.sort_by(|a, b| a.1.cmp(&b.1));
+    found
+}
+
+fn items(doc: &Document) -> Vec<Item<'_>> {
+    let entries = doc.transcript().entries().iter();
+    entries.map(|entry| Item::Message { id: entry.id, message: &entry.message }).collect()
+}
+
+#[test]
+fn every_recorded_conversation_comes_back_byte_for_byte() {
+    for (format, path) in recorded(&Format::ALL) {
+        let bytes = fs::read(&path).unwrap();
+        let doc = read(None, &bytes[..]).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        assert_eq!(doc.format(), format, "{}", path.display());
+        assert!(!doc.transcript().is_empty(), "{}", path.display());
+        let mut out = Vec::new();
+        write_unchanged(&doc, &mut out).unwrap();
+        assert!(out == bytes, "{}", path.display());
+        out.clear();
+        write(&doc, items(&doc), &mut out).unwrap();
+        assert!(out == bytes, "{}", path.display());
+    }
+}
+
+#[test]
+fn a_shortened_session_reads_as_what_was_kept() {
+    for (format, path) in recorded(&[Format::ClaudeCode, Format::Codex]) {
+        let bytes = fs::read(&path).unwrap();
+        let doc = read(Some(format), &bytes[..]).unwrap();
+        let units: Vec<_> = doc.transcript().units().collect();
+        for keep in [1, 2, units.len() / 3, units.len() / 2] {
+            let from = units[units.len() - keep.max(1)].span().start as usize;
+            let mut kept: Vec<_> = items(&doc).split_off(from);
+            if format == Format::Codex {
+                // The instructions stand in the head of the file and always stay.
+                kept.insert(0, items(&doc)[0]);
+            }
+            let mut out = Vec::new();
+            write(&doc, kept.iter().copied(), &mut out).unwrap();
+            let again = read(Some(format), &out[..]).unwrap();
+            let said = |item: &Item<'_>| match item {
+                Item::Message { id, .. } => id.hash,
+                Item::Summary(_) => unreachable!("no summary was put in"),
+            };
+            let kept: Vec<_> = kept.iter().map(said).collect();
+            let read: Vec<_> = again.transcript().entries().iter().map(|entry| entry.id.hash).collect();
+            assert_eq!(read.len(), kept.len(), "{} last {keep} units", path.display());
+            assert!(read == kept, "{} last {keep} units", path.display());
+        }
+    }
+}
+
+#[test]
+fn a_session_without_its_thinking_reads_as_the_rest() {
+    for (format, path) in recorded(&[Format::ClaudeCode, Format::Codex]) {
+        let bytes = fs::read(&path).unwrap();
+        let doc = read(Some(format), &bytes[..]).unwrap();
+        let bare: Vec<_> = doc
+            .transcript()
+            .entries()
+            .iter()
+            .map(|entry| {
+                let mut message = (*entry.message).clone();
+                message.parts.retain(|part| !matches!(part, Part::Reasoning(_)));
+                (entry.id, message)
+            })
+            .collect();
+        let mut out = Vec::new();
+        write(&doc, bare.iter().map(|(id, message)| Item::Message { id: *id, message }), &mut out).unwrap();
+        let again = read(Some(format), &out[..]).unwrap();
+        let expected: Vec<_> =
+            bare.iter().map(|(_, message)| &message.parts).filter(|parts| !parts.is_empty()).collect();
+        let found: Vec<_> = again.transcript().entries().iter().map(|entry| &entry.message.parts).collect();
+        assert!(expected == found, "{}", path.display());
+    }
+}
+
+#[test]
+fn recorded_sessions_hold_whole_exchanges() {
+    for (format, path) in recorded(&[Format::ClaudeCode, Format::Codex]) {
+        let doc = read(Some(format), &fs::read(&path).unwrap()[..]).unwrap();
+        let units: Vec<_> = doc.transcript().units().collect();
+        let broken = units.iter().filter(|unit| unit.state == UnitState::Broken).count();
+        // The wire format notes count one unanswered call in 1,096, and one in 402.
+        assert!(broken <= 1, "{}: {broken} of {} units are broken", path.display(), units.len());
+        assert!(units.iter().any(|unit| unit.messages().any(|message| message.role == Role::Assistant)));
+        eprintln!(
+            "{}: {} messages, {} problems",
+            path.display(),
+            doc.transcript().len(),
+            doc.problems().len()
+        );
+    }
+}
+
+#[test]
+fn recorded_sessions_are_valid_but_for_their_own_faults() {
+    for (format, path) in recorded(&[Format::ClaudeCode, Format::Codex]) {
+        let violations = validate(&fs::read(&path).unwrap(), format, &Profile::default()).unwrap();
+        // The wire format notes count one unanswered call in 1,096, and one in 402.
+        assert!(violations.len() <= 1, "{}: {violations:?}", path.display());
+    }
+}
+
+#[test]
+fn every_recorded_conversation_converts_to_valid_histories() {
+    for (_, path) in recorded(&Format::ALL) {
+        let doc = read(None, &fs::read(&path).unwrap()[..]).unwrap();
+        for to in Format::ALL.into_iter().filter(|to| !to.is_import_only() && *to != doc.format()) {
+            let converted = convert(&doc, to).unwrap();
+            let bytes = converted.document.as_bytes();
+            let violations = validate(bytes, to, &Profile::default()).unwrap();
+            assert!(violations.is_empty(), "{} to {to}: {violations:?}", path.display());
+            // Plain words with roles look the same in both.
+            let is_plain = matches!(doc.format(), Format::Meeting | Format::Vcsum) && to == Format::Anthropic;
+            let expected = if is_plain { Format::OpenAi } else { to };
+            assert_eq!(detect(bytes), Some(expected), "{} to {to}", path.display());
+            assert!(converted.document.problems().is_empty());
+            let units = converted.document.transcript().units();
+            assert!(
+                units.into_iter().all(|unit| unit.state != UnitState::Broken),
+                "{} to {to}",
+                path.display()
+            );
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! One compaction, from entries and a budget to a summary and the messages that stay.
+//!
+//! Three steps, so that a model can be asked in the middle while the conversation goes on:
+//! [`plan`] decides what stays and how much the summary may cost, somebody writes a [`Draft`](longhaul_summarize::Draft), and
+//! [`CompactionPlan::assemble`] puts both together and proves that the result fits. [`compact`] does all three by rule.
+
+mod assemble;
+mod clip;
+pub(crate) mod digest;
+mod plan;
+mod share;
+mod survival;
+mod tail;
+
+use std::sync::Arc;
+
+use longhaul_transcript::{Message, MessageId, SummaryRecord, Tokens};
+
+pub use self::{
+    assemble::{AssembleError, compact},
+    clip::{clip_arguments, clip_text},
+    plan::{CompactError, CompactionPlan, Source, plan},
+};
+
+/// What a compaction is asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CompactSettings {
+    /// The most that the whole view may cost afterwards: system prompt, summary, tail, framing, primer of the reply.
+    /// Tool definitions live in the envelope and are not part of it.
+    pub budget: Tokens,
+    /// How many messages at the end stay in any case, digested where they must be; fewer where the budget forces it.
+    /// `None` leaves the tail to what the budget is best spent on.
+    pub keep_recent: Option<usize>,
+    /// Caps the summary; `None` gives it the share of the budget that serves recall best.
+    pub max_summary_tokens: Option<Tokens>,
+    /// What the reader is about to do, for a summary that looks ahead.
+    pub goal: Option<String>,
+    /// Whether reasoning stays in the messages that are kept. An open exchange keeps it in any case.
+    pub reasoning: KeepReasoning,
+    /// The header over the summary; `{messages}` stands for the number of messages it covers. `None` is the default header.
+    pub header: Option<String>,
+    /// When the record is made, in milliseconds since the Unix epoch.
+    pub now_ms: i64,
+}
+
+/// Whether reasoning stays in the messages that are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum KeepReasoning {
+    /// Taken out. Providers bind signed thinking to the exact prefix before it, which a compaction changes
+    /// (`A-25`, `R-12`): kept, it would make the history invalid or be dropped in silence.
+    #[default]
+    Strip,
+    /// Kept as it is, for dialects that want it back (`OD-1`).
+    Keep,
+}
+
+/// What a compaction gives: a summary, and the messages that follow it.
+#[derive(Clone, Debug)]
+pub struct Compacted {
+    /// The summary.
+    pub record: SummaryRecord,
+    /// Standing instructions, which come before the summary.
+    pub head: Vec<Kept>,
+    /// The messages after the summary, oldest first.
+    pub tail: Vec<Kept>,
+    /// What became of the messages, in numbers.
+    pub outcome: Outcome,
+}
+
+/// A message that stays.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    /// Its id, also where its content was digested.
+    pub id: MessageId,
+    /// What is to be sent.
+    pub message: Arc<Message>,
+    /// Its content was shortened: a tool result digested, a long argument or text clipped, reasoning taken out.
+    pub digested: bool,
+}
+
+/// What became of the messages of a compaction, in numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// Tokens of the whole view before.
+    pub tokens_before: Tokens,
+    /// Tokens of the whole view after.
+    pub tokens_after: Tokens,
+    /// Messages the summary stands for.
+    pub summarized: usize,
+    /// Messages that stay with shortened content.
+    pub digested: usize,
+    /// Messages that stay as they were.
+    pub kept_verbatim: usize,
+    /// Messages neither kept nor summarized: nothing was in them but reasoning, or a result without its call.
+    pub dropped: usize,
+}
+
+impl CompactSettings {
+    /// Returns settings for `budget` with everything else at its default.
+    pub fn new(budget: Tokens) -> CompactSettings {
+        CompactSettings {
+            budget,
+            keep_recent: None,
+            max_summary_tokens: None,
+            goal: None,
+            reasoning: KeepReasoning::Strip,
+            header: None,
+            now_ms: 0,
+        }
+    }
+}
+
+impl Compacted {
+    /// Returns the view: head, summary, tail, as messages.
+    pub fn messages(&self) -> Vec<Arc<Message>> {
+        let head = self.head.iter().map(|kept| Arc::clone(&kept.message));
+        let tail = self.tail.iter().map(|kept| Arc::clone(&kept.message));
+        head.chain([Arc::new(self.record.to_message())]).chain(tail).collect()
+    }
+}

@@ -1,0 +1,153 @@
+//! Putting a plan and a draft together, and proving that the result fits.
+
+use longhaul_summarize::{
+    Draft,
+    rules::{self, RulesOptions},
+};
+use longhaul_transcript::{SummaryRecord, Tokens};
+
+use super::{
+    CompactError, CompactSettings, Compacted, CompactionPlan, Outcome, Source,
+    plan::{self, Spread, header},
+    survival,
+};
+
+/// A draft does not fit its plan. Nothing was changed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AssembleError {
+    /// The view would cost more than the budget.
+    #[error("the summary of {tokens} tokens puts the view {over} tokens over the budget")]
+    OverBudget {
+        /// What the summary's text costs.
+        tokens: Tokens,
+        /// How far the whole view is over.
+        over: Tokens,
+    },
+}
+
+/// Below this share of the budget, what is left over is not worth another look.
+const SPARE_RATIO: f64 = 0.02;
+
+/// How often what is left over is offered to the tail.
+const ROUNDS: usize = 12;
+
+/// Compacts `source` by rule. The same input gives the same bytes.
+///
+/// # Errors
+/// When the budget is below the floor, or nothing can be summarized.
+pub fn compact(
+    source: &Source<'_>,
+    settings: &CompactSettings,
+    options: &RulesOptions,
+) -> Result<Compacted, CompactError> {
+    let mut plan = plan::plan(source, settings)?;
+    let mut draft = rules::summarize(&plan.request(source, settings), options);
+    let mut older_result = Spread::default().older_result;
+    for _ in 0..ROUNDS {
+        // A summary that has said all there is to say leaves room: the tail takes it, first with more messages, then
+        // with longer tool results.
+        let spare = settings.budget - plan.fixed - draft.tokens;
+        if spare <= settings.budget.scaled(SPARE_RATIO) || older_result > settings.budget {
+            break;
+        }
+        let tail = Some(plan.tail_tokens(source) + spare);
+        let wider = plan::plan_with(source, settings, Spread { tail, older_result })?;
+        if wider.tail_tokens(source) <= plan.tail_tokens(source) {
+            older_result = older_result + older_result;
+            continue;
+        }
+        draft = rules::summarize(&wider.request(source, settings), options);
+        plan = wider;
+    }
+    loop {
+        match plan.clone().assemble(source, settings, draft) {
+            Ok(compacted) => return Ok(compacted),
+            Err(AssembleError::OverBudget { over, .. }) => {
+                plan.limit = plan.limit - over - Tokens(1);
+                draft = rules::summarize(&plan.request(source, settings), options);
+            }
+        }
+    }
+}
+
+impl CompactionPlan {
+    /// Returns what the tail costs.
+    fn tail_tokens(&self, source: &Source<'_>) -> Tokens {
+        self.tail.iter().map(|kept| source.counter.count_message(&kept.message)).sum()
+    }
+
+    /// Puts `draft` into the place that this plan keeps for it.
+    ///
+    /// # Errors
+    /// When the whole would cost more than the budget. An empty draft always fits.
+    pub fn assemble(
+        self,
+        source: &Source<'_>,
+        settings: &CompactSettings,
+        draft: Draft,
+    ) -> Result<Compacted, AssembleError> {
+        let record = self.record(source, settings, draft);
+        let mut compacted =
+            Compacted { record, head: self.head, tail: self.tail, outcome: Outcome::default() };
+        let count = |message: &longhaul_transcript::Message| source.counter.count_message(message);
+        let tokens_after = compacted.messages().iter().map(|message| count(message)).sum::<Tokens>()
+            + source.counter.framing().per_reply;
+        if tokens_after > settings.budget && !compacted.record.text.is_empty() {
+            let over = tokens_after - settings.budget;
+            return Err(AssembleError::OverBudget { tokens: compacted.record.tokens, over });
+        }
+        compacted.record.tokens_after = tokens_after;
+        compacted.outcome = outcome(source, &compacted, tokens_after);
+        Ok(compacted)
+    }
+
+    fn record(&self, source: &Source<'_>, settings: &CompactSettings, draft: Draft) -> SummaryRecord {
+        let id = SummaryRecord::derive_id(
+            source.session,
+            self.parent.as_ref(),
+            &self.covered,
+            draft.mode,
+            &draft.model,
+            &draft.made_with,
+            &draft.text,
+        );
+        let survival = survival::of(source.index, &draft.text, &self.visible);
+        SummaryRecord {
+            version: SummaryRecord::VERSION,
+            id,
+            parent: self.parent.clone(),
+            depth: self.depth,
+            covers: self.covers,
+            covered: self.covered.clone(),
+            header: header(settings, self.covered.len()),
+            tokens: source.counter.count_text(&draft.text),
+            summary: draft.summary,
+            text: draft.text,
+            mode: draft.mode,
+            model: draft.model,
+            made_with: draft.made_with,
+            tokens_before: source.tokens_before,
+            tokens_after: Tokens::ZERO,
+            survival,
+            redactions: Vec::new(),
+            cost: draft.cost,
+            created_at_ms: settings.now_ms,
+            duration_ms: 0,
+        }
+    }
+}
+
+fn outcome(source: &Source<'_>, compacted: &Compacted, tokens_after: Tokens) -> Outcome {
+    let digested = compacted.tail.iter().filter(|kept| kept.digested).count();
+    let kept_verbatim = compacted.head.len() + compacted.tail.len() - digested;
+    let covered = compacted.record.covered.len();
+    Outcome {
+        tokens_before: source.tokens_before,
+        tokens_after,
+        summarized: covered - digested.min(covered),
+        digested,
+        kept_verbatim,
+        dropped: source.entries.len().saturating_sub(kept_verbatim + covered),
+    }
+}

@@ -1,0 +1,269 @@
+//! Deciding what stays and how much the summary may cost.
+
+use longhaul_extract::FactIndex;
+use longhaul_summarize::SummaryRequest;
+use longhaul_tokens::TokenCounter;
+use longhaul_transcript::{
+    Covered, Entry, MessageId, SessionId, Span, SummaryId, SummaryRecord, Tokens, Units, parse_handle_line,
+};
+
+use super::{
+    CompactSettings, Kept, share,
+    tail::{self, Place, Room, Tail},
+};
+
+/// What a compaction works on.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'a> {
+    /// The session, for the record's id.
+    pub session: &'a SessionId,
+    /// All messages, oldest first, system prompt included.
+    pub entries: &'a [Entry],
+    /// What each of them costs, framing included; as many as there are entries.
+    pub costs: &'a [Tokens],
+    /// What the view costs now: all entries, or a summary and its tail.
+    pub tokens_before: Tokens,
+    /// Counts what is new.
+    pub counter: &'a dyn TokenCounter,
+    /// The facts of all entries.
+    pub index: &'a FactIndex,
+    /// The summary in the view now, where there is one.
+    pub previous: Option<&'a SummaryRecord>,
+}
+
+/// What stays, what is summarized, and how much the summary may cost.
+#[derive(Clone, Debug)]
+pub struct CompactionPlan {
+    pub(super) head: Vec<Kept>,
+    pub(super) tail: Vec<Kept>,
+    /// The tail as entries, as the reader will see it.
+    pub(super) visible: Vec<Entry>,
+    /// The entries to summarize, as indices.
+    pub(super) summarized: std::ops::Range<usize>,
+    pub(super) covered: Vec<Covered>,
+    pub(super) covers: Span,
+    pub(super) depth: u32,
+    pub(super) parent: Option<SummaryId>,
+    /// What everything but the summary's text costs.
+    pub(super) fixed: Tokens,
+    /// The most the summary's text may cost.
+    pub limit: Tokens,
+    /// Identity of the last message the plan knows: it applies only while everything up to it is unchanged.
+    pub through: Option<MessageId>,
+}
+
+/// A compaction is impossible, or there is no use in it. The conversation is as it was.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CompactError {
+    /// The budget is below what must stay.
+    #[error("a budget of {budget} tokens is {over} below the floor of {floor}: the system prompt ({system}), the open exchange ({open}) and 200 for everything else", over = floor.0.saturating_sub(budget.0))]
+    Floor {
+        /// The smallest budget that works.
+        floor: Tokens,
+        /// The budget that was asked for.
+        budget: Tokens,
+        /// What the system prompt costs.
+        system: Tokens,
+        /// What the open exchange costs.
+        open: Tokens,
+    },
+    /// There is no message beside the system prompt and an open exchange.
+    #[error("there is nothing to compact: every message is the system prompt or part of the open exchange")]
+    NothingToCompact,
+}
+
+/// Beside the system prompt and the open exchange, a view needs this many tokens to say anything (spec section 13).
+pub(super) const FLOOR_EXTRA: Tokens = Tokens(200);
+
+/// What the smallest summary message costs: header, handle and the line that says it was left out.
+const SUMMARY_MIN: Tokens = Tokens(70);
+
+impl Source<'_> {
+    /// Returns what the entry with this ordinal costs.
+    pub(super) fn cost(&self, ordinal: u64) -> Tokens {
+        let first = self.entries.first().map_or(0, |entry| entry.id.ordinal);
+        self.costs.get((ordinal - first) as usize).copied().unwrap_or_default()
+    }
+
+    /// Returns the number of leading entries that are standing instructions.
+    fn head_len(&self) -> usize {
+        self.entries.iter().take_while(|entry| entry.message.is_system()).count()
+    }
+}
+
+/// Decides what stays of `source` under `settings`. The tail gets the share of the budget that serves recall best.
+///
+/// # Errors
+/// When the budget is below the floor, or nothing can be summarized.
+pub fn plan(source: &Source<'_>, settings: &CompactSettings) -> Result<CompactionPlan, CompactError> {
+    plan_with(source, settings, Spread::default())
+}
+
+/// How generous a plan is to the tail.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Spread {
+    /// Tokens for the tail; `None` is the share of the budget that serves recall best.
+    pub(super) tail: Option<Tokens>,
+    /// What an older tool result may cost.
+    pub(super) older_result: Tokens,
+}
+
+impl Default for Spread {
+    fn default() -> Spread {
+        Spread { tail: None, older_result: tail::OLDER_RESULT }
+    }
+}
+
+/// Decides what stays, with `spread` for the tail.
+pub(super) fn plan_with(
+    source: &Source<'_>,
+    settings: &CompactSettings,
+    spread: Spread,
+) -> Result<CompactionPlan, CompactError> {
+    let head_len = source.head_len();
+    let places = places(source.entries, head_len);
+    let open = places.last().filter(|place| place.unit.is_open());
+    let of =
+        |range: std::ops::Range<usize>| source.costs.get(range).unwrap_or_default().iter().copied().sum();
+    let system: Tokens = of(0..head_len);
+    let open_cost: Tokens = open.map_or(Tokens::ZERO, |place| of(place.range.clone()));
+    let floor = system + open_cost + FLOOR_EXTRA;
+    if settings.budget < floor {
+        return Err(CompactError::Floor { floor, budget: settings.budget, system, open: open_cost });
+    }
+    if places.len() == usize::from(open.is_some()) {
+        return Err(CompactError::NothingToCompact);
+    }
+    let available = settings.budget - system - open_cost - source.counter.framing().per_reply;
+    let most = available - SUMMARY_MIN;
+    let wanted = spread.tail.unwrap_or_else(|| default_tail_room(settings, available)).min(most);
+    let tail =
+        tail::choose(source, settings, &places, Room { wanted, most, older_result: spread.older_result });
+    Ok(finish(source, settings, head_len, tail, system + open_cost))
+}
+
+fn places(entries: &[Entry], head_len: usize) -> Vec<Place<'_>> {
+    let mut places = Vec::new();
+    let mut start = head_len;
+    for unit in Units::new(entries.get(head_len..).unwrap_or_default()) {
+        let range = start..start + unit.entries.len();
+        start = range.end;
+        places.push(Place { unit, range });
+    }
+    places
+}
+
+/// Returns the tokens that the tail gets when nobody says otherwise.
+fn default_tail_room(settings: &CompactSettings, available: Tokens) -> Tokens {
+    let share = share::tail(available);
+    let room = available.scaled(share);
+    match settings.max_summary_tokens {
+        Some(cap) => room.max(available - cap - SUMMARY_MIN),
+        None => room,
+    }
+}
+
+fn finish(
+    source: &Source<'_>,
+    settings: &CompactSettings,
+    head_len: usize,
+    tail: Tail,
+    kept_cost: Tokens,
+) -> CompactionPlan {
+    let entries = source.entries;
+    let verbatim: std::collections::BTreeSet<u64> =
+        tail.kept.iter().filter(|kept| !kept.digested).map(|kept| kept.id.ordinal).collect();
+    let covered: Vec<Covered> = entries[head_len..]
+        .iter()
+        .filter(|entry| !verbatim.contains(&entry.id.ordinal))
+        .map(Covered::from)
+        .collect();
+    let (depth, parent) = chain(source);
+    let summarized = match head_len < tail.start {
+        true => head_len..tail.start,
+        false => head_len..entries.len(),
+    };
+    let covers = Span {
+        start: covered.first().map_or(0, |covered| covered.ordinal),
+        end: covered.last().map_or(0, |covered| covered.ordinal + 1),
+    };
+    let frame = source.counter.count_message(&placeholder(settings, covered.len(), depth)) + HANDLE_SLACK;
+    let fixed = kept_cost + tail.tokens + source.counter.framing().per_reply + frame;
+    let cap = settings.max_summary_tokens.unwrap_or(settings.budget);
+    CompactionPlan {
+        head: tail::verbatim(&entries[..head_len]),
+        visible: visible(entries, &tail.kept),
+        tail: tail.kept,
+        summarized,
+        covered,
+        covers,
+        depth,
+        parent,
+        fixed,
+        limit: (settings.budget - fixed).min(cap),
+        through: entries.last().map(|entry| entry.id),
+    }
+}
+
+/// The id in a handle line is not known before the text is: its digits may cost this many tokens more than the
+/// placeholder's.
+const HANDLE_SLACK: Tokens = Tokens(6);
+
+/// Returns a summary message that says nothing, with a handle as long as a real one.
+fn placeholder(settings: &CompactSettings, covered: usize, depth: u32) -> longhaul_transcript::Message {
+    let id = SummaryId("0a1b2c3d4e5f6a7b".into());
+    let handle = longhaul_transcript::handle_line(depth, &id);
+    longhaul_transcript::Message::user(format!("{}\n\n\n\n{handle}", header(settings, covered)))
+}
+
+/// Returns the header over a summary of `covered` messages.
+pub(super) fn header(settings: &CompactSettings, covered: usize) -> String {
+    match &settings.header {
+        Some(header) => header.replace("{messages}", &covered.to_string()),
+        None => SummaryRecord::default_header(covered),
+    }
+}
+
+/// Returns depth and parent of the next summary: it follows the one in the view, or the one whose handle line stands in
+/// the first message of a history that was compacted before.
+fn chain(source: &Source<'_>) -> (u32, Option<SummaryId>) {
+    if let Some(previous) = source.previous {
+        return (previous.depth + 1, Some(previous.id.clone()));
+    }
+    let first = source.entries.iter().find(|entry| !entry.message.is_system());
+    let handle = first.and_then(|entry| entry.message.texts().find_map(parse_handle_line));
+    handle.map_or((0, None), |(depth, id)| (depth + 1, Some(id)))
+}
+
+fn visible(entries: &[Entry], tail: &[Kept]) -> Vec<Entry> {
+    let first = entries.first().map_or(0, |entry| entry.id.ordinal);
+    let entry = |kept: &Kept| {
+        let original = entries.get((kept.id.ordinal - first) as usize)?;
+        Some(Entry { message: kept.message.clone(), ..original.clone() })
+    };
+    tail.iter().filter_map(entry).collect()
+}
+
+impl CompactionPlan {
+    /// Returns what is to be asked of a summarizer. `session`, `entries` and the rest come from the same source the plan
+    /// was made from.
+    pub fn request<'a>(&'a self, source: &Source<'a>, settings: &'a CompactSettings) -> SummaryRequest<'a> {
+        SummaryRequest {
+            session: source.session,
+            entries: &source.entries[self.summarized.clone()],
+            kept: &self.visible,
+            previous: source.previous,
+            index: source.index,
+            counter: source.counter,
+            limit: self.limit,
+            goal: settings.goal.as_deref(),
+            depth: self.depth,
+        }
+    }
+
+    /// Returns the number of messages that the view will no longer carry verbatim.
+    pub fn covered(&self) -> usize {
+        self.covered.len()
+    }
+}

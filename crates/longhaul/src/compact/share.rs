@@ -1,0 +1,34 @@
+//! How a budget is split between the summary and the tail.
+
+use longhaul_transcript::Tokens;
+
+/// Share of the available tokens that the tail gets, by what is available. In between, the share is interpolated over
+/// the logarithm. Small budgets are best spent on facts, large ones on the words themselves (`docs/recall.md`).
+const TAIL: [(u64, f64); 5] = [(1_000, 0.2), (4_000, 0.25), (16_000, 0.5), (64_000, 0.7), (256_000, 0.85)];
+
+/// Returns the share of `available` tokens that the tail gets.
+pub(super) fn tail(available: Tokens) -> f64 {
+    let at = (available.0.max(1) as f64).log2();
+    let points = TAIL.map(|(tokens, share)| ((tokens as f64).log2(), share));
+    let above = points.iter().position(|(x, _)| at <= *x);
+    match above {
+        Some(0) => points[0].1,
+        None => points[points.len() - 1].1,
+        Some(next) => {
+            let ((x0, y0), (x1, y1)) = (points[next - 1], points[next]);
+            y0 + (y1 - y0) * (at - x0) / (x1 - x0)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tail_grows_with_the_budget() {
+        let shares: Vec<f64> = [1, 999, 4_000, 8_000, 16_000, 1 << 40].map(|n| tail(Tokens(n))).into();
+        assert!(shares.is_sorted(), "{shares:?}");
+        assert_eq!((shares[0], shares[2], shares[5]), (0.2, 0.25, 0.85));
+    }
+}

@@ -1,0 +1,43 @@
+//! Which share of the facts a reader of the compacted history still sees.
+
+use std::collections::BTreeMap;
+
+use longhaul_extract::{Domain, FactClass, FactIndex, Visible};
+use longhaul_transcript::{Entry, Survival};
+
+/// Returns, by class, how many facts of `index` are visible in the summary's `text` and the messages of the tail.
+///
+/// `touched` counts across the classes: the facts that the user or the assistant used, which later work needs most.
+pub(super) fn of(index: &FactIndex, text: &str, tail: &[Entry]) -> BTreeMap<String, Survival> {
+    let mut visible = Visible::new(index.domain() == Domain::Talk);
+    visible.read(text);
+    tail.iter().for_each(|entry| visible.read_message(&entry.message));
+    let mut survival: BTreeMap<String, Survival> = BTreeMap::new();
+    for fact in index.facts().iter().filter(|fact| !fact.standing) {
+        let kept = match fact.class() {
+            FactClass::Path => visible.has_path(&fact.name),
+            _ => visible.has(&fact.name),
+        };
+        let touched = (!fact.is_untouched()).then_some("touched");
+        for class in [Some(name(fact.class())), touched].into_iter().flatten() {
+            let count = survival.entry(class.to_owned()).or_default();
+            count.total += 1;
+            count.kept += u64::from(kept);
+        }
+    }
+    survival
+}
+
+fn name(class: FactClass) -> &'static str {
+    match class {
+        FactClass::Path => "paths",
+        FactClass::Symbol => "symbols",
+        FactClass::Id => "ids",
+        FactClass::Number => "numbers",
+        FactClass::Flag => "flags",
+        FactClass::Url => "urls",
+        FactClass::Name => "names",
+        FactClass::Word => "words",
+        _ => "other",
+    }
+}

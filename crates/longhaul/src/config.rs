@@ -1,0 +1,386 @@
+//! Every setting of longhaul, with its meaning, range and default. `docs/configuration.md` is written from this file.
+
+mod check;
+mod layers;
+mod llm;
+mod threshold;
+mod values;
+
+pub use check::{ConfigError, Problem};
+pub use layers::{Layer, Layered, Source};
+pub use threshold::{Limits, ParseThresholdError, Threshold};
+pub use values::{
+    Chaining, OnMaxDepth, Overrides, Oversize, RatioBase, SoftAction, SummaryLimit, SummaryRole,
+};
+
+use std::collections::BTreeMap;
+
+use longhaul_transcript::{SummaryMode, Tokens};
+use serde::{Deserialize, Serialize};
+
+use self::values::{or_auto, or_off};
+use crate::Preset;
+
+/// Every setting of longhaul.
+///
+/// The defaults are meant to be used as they are. Values come from defaults, a preset, a file, the environment and
+/// flags, in this order of precedence (see [`Layered`]); [`Config::validate`] reports every problem at once.
+///
+/// ```
+/// use longhaul::Config;
+///
+/// let config: Config = toml::from_str("trigger_ratio = \"120000 tokens\"\nreset_ratio = 100_000")?;
+/// let problems = config.validate();
+/// assert!(problems.is_empty(), "{problems:?}");
+/// # Ok::<(), toml::de::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Config {
+    /// Version of this shape. A newer one is refused.
+    ///
+    /// Unit: none. Range: 1.
+    pub version: u32,
+
+    /// The preset the other settings start from: `context-manager`, `rolling`, `session`, `two-tier`, `chain` or `off`.
+    ///
+    /// Unit: none. A preset only supplies values; every one of them can be set again in a later layer.
+    #[serde(with = "or_off")]
+    pub preset: Option<Preset>,
+
+    /// Whether longhaul acts on its own. While false nothing is compacted unless asked for by hand.
+    ///
+    /// Unit: none. Range: true or false. With false a conversation that outgrows its window is an error at the provider.
+    pub enabled: bool,
+
+    /// How summaries are made: `rules` (offline, no cost), `llm` (by a model), `hybrid` (facts by rule, narrative by a model).
+    ///
+    /// Unit: none. `llm` and `hybrid` cost one model call a compaction and need a summarizer.
+    pub mode: SummaryMode,
+
+    /// How full the context is when the hard tier starts a compaction.
+    ///
+    /// Unit: a ratio of `ratio_base`, or tokens. Range: above `reset_ratio`, up to 1.0. A higher value compacts later
+    /// and leaves less room for one large tool result.
+    pub trigger_ratio: Threshold,
+
+    /// How far the context must have fallen for the hard tier to be armed again. It does nothing else.
+    ///
+    /// Unit: a ratio of `ratio_base`, or tokens. Range: between `soft_ratio` and `trigger_ratio`. A higher value re-arms
+    /// sooner and so allows more compactions.
+    pub reset_ratio: Threshold,
+
+    /// How full the context is when the soft tier may act.
+    ///
+    /// Unit: a ratio of `ratio_base`, or tokens. Range: between `target_ratio` and `reset_ratio`. A higher value keeps
+    /// tool results verbatim for longer and leaves less to gain.
+    pub soft_ratio: Threshold,
+
+    /// What the soft tier does: `digest` (facts in place of old tool results), `trim` (drop by priority),
+    /// `summarize_rules` (a summary by rule) or `off`.
+    ///
+    /// Unit: none. None of them asks a model.
+    pub soft_action: SoftAction,
+
+    /// How deep either tier goes. Rare and deep rewrites keep a provider's prompt cache warm.
+    ///
+    /// Unit: a ratio of `ratio_base`, or tokens. Range: above 0, below `soft_ratio`. A higher value keeps more verbatim
+    /// and rewrites more often.
+    pub target_ratio: Threshold,
+
+    /// Takes the place of `target_ratio` where the size of the context after a compaction is known in tokens.
+    ///
+    /// Unit: tokens, or `auto`. Range: above 0. A higher value keeps more verbatim and rewrites more often.
+    #[serde(with = "or_auto")]
+    pub target_context_tokens: Option<Tokens>,
+
+    /// The window to work with, where it is to be smaller than the model's own.
+    ///
+    /// Unit: tokens, or `auto` for the model's window. Range: 1,000 and up. A higher value than the model's is cut to it.
+    #[serde(with = "or_auto")]
+    pub max_context_tokens: Option<Tokens>,
+
+    /// Room kept free for the model's answer.
+    ///
+    /// Unit: tokens, or `auto` for the model's largest answer. A higher value leaves a smaller budget for the history.
+    #[serde(with = "or_auto")]
+    pub reserved_output_tokens: Option<Tokens>,
+
+    /// What the ratios are of: `budget` (window less reserved output and fixed overhead) or the whole `window`.
+    ///
+    /// Unit: none. The budget is the hard limit either way.
+    pub ratio_base: RatioBase,
+
+    /// What a pass of the soft tier must free to be worth a rewrite of the prompt's cached prefix.
+    ///
+    /// Unit: a ratio of `ratio_base`. Range: 0.0 to 0.5. A higher value waits longer and rewrites less often.
+    pub min_gain_ratio: f64,
+
+    /// Compacts when the view holds more messages than this, whatever they cost.
+    ///
+    /// Unit: messages, or `off`. Range: above `min_messages`. A higher value compacts later.
+    #[serde(with = "or_off")]
+    pub trigger_messages: Option<u64>,
+
+    /// Below this many messages in the view nothing is compacted, short of an emergency.
+    ///
+    /// Unit: messages. Range: 0 and up. A higher value protects short conversations with large messages.
+    pub min_messages: u64,
+
+    /// How many of the newest messages stay verbatim. Reduced to no less than 2 where the budget demands it.
+    ///
+    /// Unit: messages. Range: 2 and up. A higher value leaves less to compact.
+    pub preserve_recent: u64,
+
+    /// The most that the verbatim tail may cost; past it the tail is shortened, to no less than 2 messages.
+    ///
+    /// Unit: a ratio of `ratio_base`, or tokens. Range: above 0, up to `target_ratio`. A higher value leaves less room
+    /// for the summary.
+    pub preserve_recent_tokens: Threshold,
+
+    /// How many summaries may be built one on the other.
+    ///
+    /// Unit: summaries. Range: 1 to 100. A higher value trusts summaries of summaries for longer.
+    pub max_summary_chain_depth: u32,
+
+    /// What happens at that depth: `rebuild` starts a new chain from the stored originals, `halt` stops compacting
+    /// (short of an emergency).
+    ///
+    /// Unit: none. `rebuild` reads all originals again, once.
+    pub on_max_depth: OnMaxDepth,
+
+    /// Whether one summary is made anew each time (`fold`), each covers its own range (`append`), or updates are appended
+    /// to one text (`running`).
+    ///
+    /// Unit: none. `append` costs more tokens with every compaction.
+    pub chaining: Chaining,
+
+    /// What happens to a span that is larger than `transcript_cap_tokens`: bounded passes (`map_reduce`) or a summary
+    /// by rule (`rules`).
+    ///
+    /// Unit: none. `map_reduce` costs one model call a pass.
+    pub oversize: Oversize,
+
+    /// The role of the summary's message: `user` (data) or `system` (where the dialect allows it).
+    ///
+    /// Unit: none. A summary with the system's authority can carry an injected instruction; `user` cannot.
+    pub summary_role: SummaryRole,
+
+    /// The first line of the summary's message; `{n}` stands for the number of messages summarized.
+    ///
+    /// Unit: text. It is followed by the handle line `summary-depth:<n> id:<id>`.
+    pub summary_header: String,
+
+    /// How many new messages a compaction is followed by before the next one, short of an emergency.
+    ///
+    /// Unit: messages. Range: 0 and up. A higher value compacts less often.
+    pub cooldown_messages: u64,
+
+    /// How long a failed compaction is followed by nothing, short of an emergency. Doubles with each further failure,
+    /// up to sixteen times.
+    ///
+    /// Unit: milliseconds. Range: 0 to 86,400,000. A higher value asks a broken summarizer less often.
+    pub failure_cooldown_ms: u64,
+
+    /// Compacts anew after this many messages since the last compaction, whatever the ratio.
+    ///
+    /// Unit: messages, or `off`. Range: at least `cooldown_messages` and 1. A higher value refreshes less often.
+    #[serde(with = "or_off")]
+    pub force_refresh_after_messages: Option<u64>,
+
+    /// How large a summary may be relative to what it replaces. The smallest of all caps wins.
+    ///
+    /// Unit: a ratio of the covered tokens, or `off`. Range: above 0, below 1. A higher value allows longer summaries.
+    #[serde(with = "or_off")]
+    pub target_compression: Option<f64>,
+
+    /// The most that a summary may cost.
+    ///
+    /// Unit: tokens, or `auto` (the share of the target that serves recall best, at most 10 % of the window). Range:
+    /// 50 and up. A higher value keeps more facts and leaves less room for what follows.
+    pub max_summary_tokens: SummaryLimit,
+
+    /// The most that a summary may cost relative to the budget that the kept messages leave free.
+    ///
+    /// Unit: a ratio of the remaining budget, or `off`. Range: above 0, up to 1. The smallest of all caps wins.
+    #[serde(with = "or_off")]
+    pub max_summary_share: Option<f64>,
+
+    /// Whether error messages are kept whole in digests and summaries.
+    ///
+    /// Unit: none. Costs the tokens of the error messages.
+    pub preserve_error_details: bool,
+
+    /// Whether the system prompt is kept as it is. 000 calls this `keepSystemPrompt`.
+    ///
+    /// Unit: none. With false it is summarized like any other message.
+    pub preserve_system: bool,
+
+    /// Whether a failed summary is an error (true) or falls back to rules (false).
+    ///
+    /// Unit: none. No message is lost either way.
+    pub abort_on_failure: bool,
+
+    /// The most that is sent to a summarizing model in one pass.
+    ///
+    /// Unit: tokens. Range: 500 and up. A higher value costs more a call and needs a model with a larger window.
+    pub transcript_cap_tokens: Tokens,
+
+    /// Models to ask for summaries, first choice first. Empty: whatever the summarizer's client is set to.
+    ///
+    /// Unit: model ids. Each is checked for window before use.
+    pub summarizer_model_preference: Vec<String>,
+
+    /// A prompt of your own for `llm` and `hybrid`; `{maxTokens}` and `{context}` are filled in. Empty: the preset's, or the built-in one.
+    ///
+    /// Unit: text. The built-in rules on data and invention stand in front of it.
+    pub summary_prompt: String,
+
+    /// How often a failed call to a model is tried again. Only transport failures are.
+    ///
+    /// Unit: attempts. Range: 0 to 5. A higher value waits longer for a provider that is down.
+    pub transport_retries: u32,
+
+    /// The most calls to a model for summaries within an hour; past it rules do the work.
+    ///
+    /// Unit: calls, or `off`. Range: 1 and up. A higher value can cost more.
+    #[serde(with = "or_off")]
+    pub max_calls_per_hour: Option<u32>,
+
+    /// Whether originals are deleted from the store once a summary covers them.
+    ///
+    /// Unit: none. With true nothing can be restored or rebuilt.
+    pub delete_originals: bool,
+
+    /// Settings for single models; `*` at the end of a name matches any rest. They win over `providers`.
+    ///
+    /// Unit: table of tables. The longest name that matches wins.
+    pub models: BTreeMap<String, Overrides>,
+
+    /// Settings for all models of a provider.
+    ///
+    /// Unit: table of tables.
+    pub providers: BTreeMap<String, Overrides>,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            version: Config::VERSION,
+            preset: None,
+            enabled: true,
+            mode: SummaryMode::Rules,
+            trigger_ratio: Threshold::Ratio(0.80),
+            reset_ratio: Threshold::Ratio(0.70),
+            soft_ratio: Threshold::Ratio(0.60),
+            soft_action: SoftAction::Digest,
+            target_ratio: Threshold::Ratio(0.40),
+            target_context_tokens: None,
+            max_context_tokens: None,
+            reserved_output_tokens: None,
+            ratio_base: RatioBase::Budget,
+            min_gain_ratio: 0.05,
+            trigger_messages: None,
+            min_messages: 12,
+            preserve_recent: 6,
+            preserve_recent_tokens: Threshold::Ratio(0.25),
+            max_summary_chain_depth: 3,
+            on_max_depth: OnMaxDepth::Rebuild,
+            chaining: Chaining::Fold,
+            oversize: Oversize::MapReduce,
+            summary_role: SummaryRole::User,
+            summary_header: "[Context Summary - {n} messages summarized]".to_owned(),
+            cooldown_messages: 4,
+            failure_cooldown_ms: 60_000,
+            force_refresh_after_messages: None,
+            target_compression: None,
+            max_summary_tokens: SummaryLimit::Auto,
+            max_summary_share: None,
+            preserve_error_details: true,
+            preserve_system: true,
+            abort_on_failure: false,
+            transcript_cap_tokens: Tokens(8_000),
+            summarizer_model_preference: Vec::new(),
+            summary_prompt: String::new(),
+            transport_retries: 1,
+            max_calls_per_hour: Some(60),
+            delete_originals: false,
+            models: BTreeMap::new(),
+            providers: BTreeMap::new(),
+        }
+    }
+}
+
+impl Config {
+    /// The version of the configuration that this code reads and writes.
+    pub const VERSION: u32 = 1;
+
+    /// The smallest verbatim tail, in messages: a request and its answer (seed 004: "never below 2").
+    pub const MIN_TAIL: u64 = 2;
+
+    /// Returns the first line of a summary that stands for `n_messages` messages.
+    pub fn header(&self, n_messages: u64) -> String {
+        self.summary_header.replace("{n}", &n_messages.to_string())
+    }
+
+    /// Returns these settings with the overrides for `model` of `provider` applied: the provider's first, the model's
+    /// over them. Of several model names that match, the longest wins.
+    pub fn for_model(&self, provider: &str, model: &str) -> Config {
+        let mut config = self.clone();
+        if let Some(overrides) = self.providers.get(provider) {
+            overrides.apply_to(&mut config);
+        }
+        let matching = self.models.iter().filter(|(name, _)| match name.strip_suffix('*') {
+            Some(prefix) => model.starts_with(prefix),
+            None => model == name.as_str(),
+        });
+        // An exact name is never shorter than a pattern that matches the same model, save for the star.
+        if let Some((_, overrides)) =
+            matching.max_by_key(|(name, _)| (name.trim_end_matches('*').len(), !name.ends_with('*')))
+        {
+            overrides.apply_to(&mut config);
+        }
+        config
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_are_valid_and_survive_toml() {
+        let config = Config::default();
+        assert_eq!(config.validate(), []);
+        let text = toml::to_string(&config).unwrap();
+        assert_eq!(toml::from_str::<Config>(&text).unwrap(), config);
+    }
+
+    #[test]
+    fn unknown_settings_are_refused() {
+        let error = toml::from_str::<Config>("triger_ratio = 0.8").unwrap_err();
+        assert!(error.message().contains("unknown field `triger_ratio`"), "{error}");
+    }
+
+    #[test]
+    fn the_most_specific_override_wins() {
+        let text = r#"
+            trigger_ratio = 0.8
+            [providers.openai]
+            trigger_ratio = 0.85
+            reset_ratio = 0.75
+            [models."gpt-5*"]
+            trigger_ratio = 0.9
+            [models."gpt-5-mini"]
+            trigger_ratio = 0.5
+        "#;
+        let config: Config = toml::from_str(text).unwrap();
+        let trigger = |provider, model| config.for_model(provider, model).trigger_ratio;
+        assert_eq!(trigger("openai", "gpt-5-mini"), Threshold::Ratio(0.5));
+        assert_eq!(trigger("openai", "gpt-5-pro"), Threshold::Ratio(0.9));
+        assert_eq!(trigger("openai", "o9"), Threshold::Ratio(0.85));
+        assert_eq!(trigger("else", "o9"), Threshold::Ratio(0.8));
+        assert_eq!(config.for_model("openai", "gpt-5-pro").reset_ratio, Threshold::Ratio(0.75));
+    }
+}

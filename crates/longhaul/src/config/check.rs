@@ -1,0 +1,285 @@
+//! Whether the settings make sense together. All problems are found at once.
+
+use std::fmt;
+
+use longhaul_transcript::Tokens;
+use serde::Serialize;
+
+use super::{Config, SoftAction, SummaryLimit, Threshold};
+
+/// A setting that cannot be used as it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    /// The setting's name, with its table for an override: `models.gpt-5.trigger_ratio`.
+    pub field: String,
+    /// What is wrong and what was expected.
+    pub message: String,
+    /// Where the value comes from, where it is known.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub source: String,
+}
+
+/// Settings that cannot be used, with every reason.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the configuration has {} problem(s):{}", problems.len(), problems.iter().map(|p| format!("\n  {p}")).collect::<String>())]
+pub struct ConfigError {
+    /// Every problem, in the order of the settings.
+    pub problems: Vec<Problem>,
+}
+
+impl Problem {
+    pub(super) fn new(field: impl Into<String>, message: impl Into<String>) -> Problem {
+        Problem { field: field.into(), message: message.into(), source: String::new() }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.field, self.message)?;
+        match self.source.is_empty() {
+            true => Ok(()),
+            false => write!(f, " (from {})", self.source),
+        }
+    }
+}
+
+impl Config {
+    /// Returns every problem of these settings, and of the settings of each model and provider with an override.
+    ///
+    /// The order `target < soft < reset < trigger <= 1` is checked where both sides are of one kind; a ratio and a
+    /// number of tokens can only be compared for a given budget (see [`Config::limits`]).
+    pub fn validate(&self) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        self.check_base(&mut problems);
+        let overrides = self.providers.iter().map(|entry| ("providers", entry));
+        for (table, (name, overrides)) in overrides.chain(self.models.iter().map(|entry| ("models", entry))) {
+            if name.is_empty() || name.trim_end_matches('*').contains('*') {
+                problems.push(Problem::new(
+                    format!("{table}.{name}"),
+                    "expected a name, with `*` only at its end",
+                ));
+            }
+            let mut effective = self.clone();
+            overrides.apply_to(&mut effective);
+            let mut own = Vec::new();
+            effective.check_base(&mut own);
+            // What is wrong without the override was said above.
+            own.retain(|problem| !problems.contains(problem));
+            let prefix =
+                |problem: Problem| Problem::new(format!("{table}.{name}.{}", problem.field), problem.message);
+            problems.extend(own.into_iter().map(prefix));
+        }
+        problems
+    }
+
+    /// Returns these settings if they can be used.
+    ///
+    /// # Errors
+    /// When [`Config::validate`] finds a problem; the error holds them all.
+    pub fn validated(self) -> Result<Config, ConfigError> {
+        let problems = self.validate();
+        if problems.is_empty() { Ok(self) } else { Err(ConfigError { problems }) }
+    }
+
+    fn check_base(&self, problems: &mut Vec<Problem>) {
+        let mut check = |is_fine: bool, field: &str, message: String| {
+            if !is_fine {
+                problems.push(Problem::new(field, message));
+            }
+        };
+        check(
+            self.version == Config::VERSION,
+            "version",
+            format!("{} is not a version this longhaul reads; expected {}", self.version, Config::VERSION),
+        );
+        self.check_thresholds(&mut check);
+        let ratio_above_zero = |ratio: f64| ratio > 0.0 && ratio <= 1.0;
+        check(
+            (0.0..=0.5).contains(&self.min_gain_ratio),
+            "min_gain_ratio",
+            format!("{} is not within 0.0 and 0.5", self.min_gain_ratio),
+        );
+        if let Some(ratio) = self.target_compression {
+            check(
+                ratio > 0.0 && ratio < 1.0,
+                "target_compression",
+                format!("{ratio} is not above 0.0 and below 1.0"),
+            );
+        }
+        if let Some(ratio) = self.max_summary_share {
+            check(
+                ratio_above_zero(ratio),
+                "max_summary_share",
+                format!("{ratio} is not above 0.0 and up to 1.0"),
+            );
+        }
+        check(
+            self.preserve_recent >= Config::MIN_TAIL,
+            "preserve_recent",
+            format!("{} is too small; expected at least {}", self.preserve_recent, Config::MIN_TAIL),
+        );
+        if let Some(messages) = self.trigger_messages {
+            let least = self.min_messages.max(self.preserve_recent);
+            check(
+                messages > least,
+                "trigger_messages",
+                format!("{messages} is not above min_messages and preserve_recent ({least})"),
+            );
+        }
+        if let Some(messages) = self.force_refresh_after_messages {
+            check(
+                messages >= self.cooldown_messages.max(1),
+                "force_refresh_after_messages",
+                format!("{messages} is below cooldown_messages ({}) or 1", self.cooldown_messages),
+            );
+        }
+        check(
+            (1..=100).contains(&self.max_summary_chain_depth),
+            "max_summary_chain_depth",
+            format!("{} is not within 1 and 100", self.max_summary_chain_depth),
+        );
+        check(
+            self.failure_cooldown_ms <= 86_400_000,
+            "failure_cooldown_ms",
+            format!("{} is more than a day (86400000)", self.failure_cooldown_ms),
+        );
+        check(
+            self.transport_retries <= 5,
+            "transport_retries",
+            format!("{} is not within 0 and 5", self.transport_retries),
+        );
+        check(
+            self.max_calls_per_hour != Some(0),
+            "max_calls_per_hour",
+            "0 allows no call; write \"off\" for no limit, or mode = \"rules\"".into(),
+        );
+        check(
+            self.transcript_cap_tokens >= Tokens(500),
+            "transcript_cap_tokens",
+            format!("{} is too small; expected at least 500", self.transcript_cap_tokens),
+        );
+        if let SummaryLimit::Tokens(tokens) = self.max_summary_tokens {
+            check(
+                tokens >= Tokens(50),
+                "max_summary_tokens",
+                format!("{tokens} is too small; expected at least 50"),
+            );
+        }
+        if let Some(tokens) = self.max_context_tokens {
+            check(
+                tokens >= Tokens(1_000),
+                "max_context_tokens",
+                format!("{tokens} is too small; expected at least 1000"),
+            );
+        }
+        check(
+            !self.summary_header.trim().is_empty() && !self.summary_header.contains('\n'),
+            "summary_header",
+            "expected one line that is not blank".into(),
+        );
+    }
+
+    fn check_thresholds(&self, check: &mut impl FnMut(bool, &str, String)) {
+        let target = match self.target_context_tokens {
+            Some(tokens) => ("target_context_tokens", Threshold::Tokens(tokens)),
+            None => ("target_ratio", self.target_ratio),
+        };
+        let soft = (self.soft_action != SoftAction::Off).then_some(("soft_ratio", self.soft_ratio));
+        let tiers: Vec<(&str, Threshold)> = [Some(target), soft]
+            .into_iter()
+            .flatten()
+            .chain([("reset_ratio", self.reset_ratio), ("trigger_ratio", self.trigger_ratio)])
+            .collect();
+        for (field, threshold) in
+            tiers.iter().copied().chain([("preserve_recent_tokens", self.preserve_recent_tokens)])
+        {
+            check(
+                threshold.is_in_range(),
+                field,
+                format!("{threshold} is not a ratio above 0.0 and up to 1.0, or tokens above zero"),
+            );
+        }
+        for pair in tiers.windows(2) {
+            let ((low_name, low), (high_name, high)) = (pair[0], pair[1]);
+            check(
+                low.is_below(high) != Some(false),
+                low_name,
+                format!("{low} is not below {high_name} ({high}); expected target < soft < reset < trigger"),
+            );
+        }
+        check(
+            target.1.is_below(self.preserve_recent_tokens) != Some(true),
+            "preserve_recent_tokens",
+            format!("{} is above {} ({})", self.preserve_recent_tokens, target.0, target.1),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::expect;
+
+    fn problems(text: &str) -> String {
+        let config: Config = toml::from_str(text).unwrap();
+        config.validate().iter().map(|problem| format!("{problem}\n")).collect()
+    }
+
+    #[test]
+    fn all_problems_are_reported_at_once() {
+        let text = r#"
+            version = 2
+            trigger_ratio = 0.7
+            reset_ratio = 0.8
+            soft_ratio = 0.3
+            min_gain_ratio = 0.9
+            preserve_recent = 1
+            trigger_messages = 5
+            max_summary_tokens = 10
+            max_summary_chain_depth = 0
+        "#;
+        expect![[r#"
+            version: 2 is not a version this longhaul reads; expected 1
+            target_ratio: 0.4 is not below soft_ratio (0.3); expected target < soft < reset < trigger
+            reset_ratio: 0.8 is not below trigger_ratio (0.7); expected target < soft < reset < trigger
+            min_gain_ratio: 0.9 is not within 0.0 and 0.5
+            preserve_recent: 1 is too small; expected at least 2
+            trigger_messages: 5 is not above min_messages and preserve_recent (12)
+            max_summary_chain_depth: 0 is not within 1 and 100
+            max_summary_tokens: 10 is too small; expected at least 50
+        "#]]
+        .assert_eq(&problems(text));
+    }
+
+    #[test]
+    fn an_override_is_checked_with_what_it_overrides() {
+        expect![[r#"
+            models.tiny.reset_ratio: 0.7 is not below trigger_ratio (0.65); expected target < soft < reset < trigger
+            models.a*b: expected a name, with `*` only at its end
+        "#]]
+        .assert_eq(&problems("[models.tiny]\ntrigger_ratio = 0.65\n[models.\"a*b\"]\n").lines().rev().map(|l| format!("{l}\n")).collect::<String>());
+    }
+
+    #[test]
+    fn without_a_soft_tier_its_ratio_orders_nothing() {
+        assert_eq!(problems("soft_ratio = 0.1\nsoft_action = \"off\""), "");
+        assert_ne!(problems("soft_ratio = 0.1"), "");
+    }
+
+    #[test]
+    fn mixed_kinds_wait_for_a_budget() {
+        assert_eq!(problems("trigger_ratio = 120_000"), "");
+        assert_ne!(problems("trigger_ratio = 50_000\nreset_ratio = 60_000"), "");
+    }
+
+    #[test]
+    fn not_a_number_is_a_problem_too() {
+        let config = Config {
+            trigger_ratio: Threshold::Ratio(f64::NAN),
+            min_gain_ratio: f64::NAN,
+            ..Config::default()
+        };
+        let fields: Vec<_> = config.validate().into_iter().map(|problem| problem.field).collect();
+        assert_eq!(fields, ["trigger_ratio", "reset_ratio", "min_gain_ratio"]);
+    }
+}

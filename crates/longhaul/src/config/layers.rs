@@ -1,0 +1,373 @@
+//! Settings from several places, and where each value comes from.
+
+use std::{collections::BTreeMap, fmt};
+
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
+
+use super::{Config, ConfigError, Problem};
+use crate::Preset;
+
+/// Where a setting's value comes from, weakest first.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Source {
+    /// The built-in default.
+    Default,
+    /// A preset.
+    Preset(Preset),
+    /// A file, by the name the caller gives it.
+    File(String),
+    /// An environment variable, by name.
+    Environment(String),
+    /// A command line flag, by name.
+    Flag(String),
+}
+
+/// Some settings from one place.
+///
+/// The library reads no file and no environment: the caller hands in their content.
+#[derive(Clone, Debug)]
+pub struct Layer {
+    /// Weakest first: file, environment, flags.
+    rank: u8,
+    values: Vec<(String, Value, Source)>,
+    problems: Vec<Problem>,
+    warnings: Vec<Problem>,
+}
+
+/// The settings that all layers give together, and the source of each.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Layered {
+    /// The settings; valid.
+    pub config: Config,
+    /// The source of each setting, by name. An override is named by its table: `models.gpt-5`.
+    pub sources: BTreeMap<String, Source>,
+    /// What was ignored, as an environment variable that names no setting.
+    pub warnings: Vec<Problem>,
+}
+
+impl Layer {
+    /// Returns the settings in a TOML file's text; `name` is how the file is called in messages.
+    pub fn file(name: &str, toml: &str) -> Layer {
+        let source = Source::File(name.to_owned());
+        let mut layer = Layer { rank: 0, values: Vec::new(), problems: Vec::new(), warnings: Vec::new() };
+        match toml::from_str::<Map<String, Value>>(toml) {
+            Ok(table) => {
+                layer.values = table.into_iter().map(|(key, value)| (key, value, source.clone())).collect()
+            }
+            Err(error) => layer.problems.push(Problem {
+                field: "file".to_owned(),
+                message: format!("not TOML: {}", error.to_string().trim_end()),
+                source: source.to_string(),
+            }),
+        }
+        layer
+    }
+
+    /// Returns the settings among environment variables: `LONGHAUL_TRIGGER_RATIO=0.8` is `trigger_ratio = 0.8`.
+    ///
+    /// A name that is no setting is a warning, since other programs of longhaul have variables of their own.
+    pub fn environment(variables: impl IntoIterator<Item = (String, String)>) -> Layer {
+        let mut layer = Layer { rank: 1, values: Vec::new(), problems: Vec::new(), warnings: Vec::new() };
+        let known = known_settings();
+        let mut variables: Vec<_> = variables.into_iter().collect();
+        variables.sort();
+        for (variable, text) in variables {
+            let Some(field) = variable.strip_prefix("LONGHAUL_").map(str::to_ascii_lowercase) else {
+                continue;
+            };
+            let source = Source::Environment(variable.clone());
+            match known.get(&field) {
+                Some(_) => layer.values.push((field.clone(), from_text(&field, &text), source)),
+                None => layer.warnings.push(Problem {
+                    field,
+                    message: "names no setting and was ignored".to_owned(),
+                    source: source.to_string(),
+                }),
+            }
+        }
+        layer
+    }
+
+    /// Returns the settings given as flags, each a setting's name and its text.
+    pub fn flags(flags: impl IntoIterator<Item = (String, String)>) -> Layer {
+        let values = flags.into_iter().map(|(field, text)| {
+            let field = field.trim_start_matches('-').replace('-', "_");
+            let source = Source::Flag(format!("--{}", field.replace('_', "-")));
+            let value = from_text(&field, &text);
+            (field, value, source)
+        });
+        Layer { rank: 2, values: values.collect(), problems: Vec::new(), warnings: Vec::new() }
+    }
+}
+
+impl Layered {
+    /// Returns what `layers` give over the defaults: flags over environment over files, later files over earlier ones,
+    /// the chosen preset under all of them.
+    ///
+    /// # Errors
+    /// When a value cannot be read, names no setting, or does not fit the others; every such problem with its source.
+    pub fn from_layers(mut layers: Vec<Layer>) -> Result<Layered, ConfigError> {
+        layers.sort_by_key(|layer| layer.rank);
+        let mut problems: Vec<Problem> = layers.iter().flat_map(|layer| layer.problems.clone()).collect();
+        let warnings = layers.iter().flat_map(|layer| layer.warnings.clone()).collect();
+
+        let mut merged = known_settings();
+        let mut sources: BTreeMap<String, Source> =
+            merged.keys().map(|key| (key.clone(), Source::Default)).collect();
+        let preset = layers.iter().flat_map(|layer| &layer.values).rfind(|(field, ..)| field == "preset");
+        // A preset that cannot be read is reported below, with its source.
+        let preset: Option<Preset> =
+            preset.and_then(|(_, value, _)| serde_json::from_value(value.clone()).ok());
+        if let Some(preset) = preset {
+            for (field, value) in preset.settings() {
+                sources.insert(field.clone(), Source::Preset(preset));
+                merged.insert(field, value);
+            }
+        }
+        for (field, value, source) in layers.into_iter().flat_map(|layer| layer.values) {
+            if let Some(message) = why_unreadable(&field, &value) {
+                problems.push(Problem { field, message, source: source.to_string() });
+                continue;
+            }
+            match (merged.get_mut(&field), value) {
+                (Some(Value::Object(old)), Value::Object(new)) => {
+                    for (name, table) in new {
+                        sources.insert(format!("{field}.{name}"), source.clone());
+                        merge_table(old, name, table);
+                    }
+                }
+                (_, value) => {
+                    merged.insert(field.clone(), value);
+                    sources.insert(field, source);
+                }
+            }
+        }
+        if !problems.is_empty() {
+            return Err(ConfigError { problems });
+        }
+        let config: Config = serde_json::from_value(Value::Object(merged))
+            .map_err(|error| ConfigError { problems: vec![Problem::new("config", error.to_string())] })?;
+        let problems: Vec<Problem> = config
+            .validate()
+            .into_iter()
+            .map(|problem| {
+                let source = sources.get(&problem.field).map(ToString::to_string).unwrap_or_default();
+                Problem { source, ..problem }
+            })
+            .collect();
+        if !problems.is_empty() {
+            return Err(ConfigError { problems });
+        }
+        Ok(Layered { config, sources, warnings })
+    }
+
+    /// Returns each setting with its value as it would be written in a file, and its source, in the settings' order.
+    pub fn rows(&self) -> Vec<(String, String, Source)> {
+        let Ok(Value::Object(fields)) = serde_json::to_value(&self.config) else { return Vec::new() };
+        let row = |(field, value): (String, Value)| {
+            let source = self.sources.get(&field).cloned().unwrap_or(Source::Default);
+            (field, value.to_string(), source)
+        };
+        fields.into_iter().map(row).collect()
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Source::Default => f.write_str("default"),
+            Source::Preset(preset) => write!(f, "preset {preset}"),
+            Source::File(name) => write!(f, "file {name}"),
+            Source::Environment(name) => write!(f, "environment {name}"),
+            Source::Flag(name) => write!(f, "flag {name}"),
+        }
+    }
+}
+
+impl Serialize for Source {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// Returns every setting with its default, in the order of [`Config`].
+fn known_settings() -> Map<String, Value> {
+    match serde_json::to_value(Config::default()) {
+        Ok(Value::Object(fields)) => fields,
+        _ => Map::new(),
+    }
+}
+
+/// Returns the value that `text` stands for in `field`: as TOML where that fits the field, else as a text.
+fn from_text(field: &str, text: &str) -> Value {
+    let as_text = Value::String(text.to_owned());
+    // The text must not leave the one value it stands for.
+    let one_line = !text.contains(['\n', '\r']);
+    let parsed =
+        one_line.then(|| toml::from_str::<Map<String, Value>>(&format!("value = {text}")).ok()).flatten();
+    match parsed.and_then(|mut table| table.remove("value")) {
+        Some(value) if why_unreadable(field, &value).is_none() => value,
+        Some(value) if why_unreadable(field, &as_text).is_some() => value,
+        _ => as_text,
+    }
+}
+
+/// Returns why `value` cannot be the value of `field`, or `None` where it can.
+fn why_unreadable(field: &str, value: &Value) -> Option<String> {
+    let single = Value::Object(Map::from_iter([(field.to_owned(), value.clone())]));
+    serde_json::from_value::<Config>(single).err().map(|error| {
+        let message = error.to_string();
+        // serde lists every known field after an unknown one; the name alone says enough.
+        match message.split_once(", expected one of") {
+            Some((what, _)) if what.starts_with("unknown field") => "names no setting".to_owned(),
+            _ => message,
+        }
+    })
+}
+
+/// Adds `table`'s entries to those that `tables` has under `name`.
+fn merge_table(tables: &mut Map<String, Value>, name: String, table: Value) {
+    match (tables.get_mut(&name), table) {
+        (Some(Value::Object(old)), Value::Object(new)) => old.extend(new),
+        (_, table) => {
+            tables.insert(name, table);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{SoftAction, Threshold};
+    use expect_test::expect;
+
+    fn pairs(values: &[(&str, &str)]) -> Vec<(String, String)> {
+        values.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    }
+
+    #[test]
+    fn each_layer_wins_over_the_one_below() {
+        let layered = Layered::from_layers(vec![
+            Layer::flags(pairs(&[("cooldown-messages", "9")])),
+            Layer::file("longhaul.toml", "preset = \"session\"\nmin_messages = 5\ncooldown_messages = 7"),
+            Layer::environment(pairs(&[
+                ("LONGHAUL_COOLDOWN_MESSAGES", "8"),
+                ("LONGHAUL_PRESERVE_RECENT", "4"),
+                ("PATH", "x"),
+            ])),
+        ])
+        .unwrap();
+        let rows: String = layered
+            .rows()
+            .into_iter()
+            .filter(|(.., source)| *source != Source::Default)
+            .map(|(field, value, source)| format!("{field} = {value}  ({source})\n"))
+            .collect();
+        expect![[r#"
+            preset = "session"  (file longhaul.toml)
+            enabled = true  (preset session)
+            mode = "hybrid"  (preset session)
+            soft_action = "off"  (preset session)
+            trigger_messages = 50  (preset session)
+            min_messages = 5  (file longhaul.toml)
+            preserve_recent = 4  (environment LONGHAUL_PRESERVE_RECENT)
+            chaining = "append"  (preset session)
+            summary_role = "system"  (preset session)
+            summary_header = "[Previous conversation summarized - {n} messages]"  (preset session)
+            cooldown_messages = 9  (flag --cooldown-messages)
+            target_compression = 0.3  (preset session)
+            max_summary_tokens = 1000  (preset session)
+        "#]]
+        .assert_eq(&rows);
+    }
+
+    #[test]
+    fn a_preset_may_come_from_any_layer_and_the_strongest_counts() {
+        let layered = Layered::from_layers(vec![
+            Layer::file("a.toml", "preset = \"session\""),
+            Layer::environment(pairs(&[("LONGHAUL_PRESET", "two-tier")])),
+        ])
+        .unwrap();
+        assert_eq!(layered.config.preset, Some(Preset::TwoTier));
+        assert_eq!(layered.config.soft_action, SoftAction::SummarizeRules);
+        assert_eq!(layered.config.trigger_messages, None);
+    }
+
+    #[test]
+    fn every_problem_is_reported_with_its_source() {
+        let error = Layered::from_layers(vec![
+            Layer::file("a.toml", "trigger_ratio = 80\ntriger = 1\npreset = \"best\""),
+            Layer::environment(pairs(&[("LONGHAUL_MODE", "magic")])),
+            Layer::flags(pairs(&[("min-messages", "-3")])),
+        ])
+        .unwrap_err();
+        expect![[r#"
+            the configuration has 5 problem(s):
+              preset: unknown variant `best`, expected one of `context-manager`, `rolling`, `session`, `two-tier`, `chain` (from file a.toml)
+              triger: names no setting (from file a.toml)
+              trigger_ratio: 80 could be a ratio, percent or tokens; expected a ratio (0.8, "80%") or tokens (120000, "120k tokens") (from file a.toml)
+              mode: unknown variant `magic`, expected one of `rules`, `llm`, `hybrid` (from environment LONGHAUL_MODE)
+              min_messages: invalid value: integer `-3`, expected u64 (from flag --min-messages)"#]]
+        .assert_eq(&error.to_string());
+    }
+
+    #[test]
+    fn values_that_do_not_fit_each_other_name_their_source() {
+        let error = Layered::from_layers(vec![Layer::flags(pairs(&[("reset-ratio", "90%")]))]).unwrap_err();
+        expect![[r#"
+            the configuration has 1 problem(s):
+              reset_ratio: 0.9 is not below trigger_ratio (0.8); expected target < soft < reset < trigger (from flag --reset-ratio)"#]]
+        .assert_eq(&error.to_string());
+    }
+
+    #[test]
+    fn a_file_that_is_not_toml_is_a_problem() {
+        let error = Layered::from_layers(vec![Layer::file("a.toml", "trigger_ratio = = 1")]).unwrap_err();
+        assert!(error.to_string().contains("not TOML"), "{error}");
+    }
+
+    #[test]
+    fn a_variable_that_names_no_setting_is_a_warning() {
+        let layered =
+            Layered::from_layers(vec![Layer::environment(pairs(&[("LONGHAUL_LOG", "debug")]))]).unwrap();
+        let warnings: Vec<_> = layered.warnings.iter().map(ToString::to_string).collect();
+        assert_eq!(warnings, ["log: names no setting and was ignored (from environment LONGHAUL_LOG)"]);
+    }
+
+    #[test]
+    fn texts_are_read_as_the_setting_needs_them() {
+        let layered = Layered::from_layers(vec![Layer::environment(pairs(&[
+            ("LONGHAUL_TRIGGER_RATIO", "120k tokens"),
+            ("LONGHAUL_RESET_RATIO", "100000"),
+            ("LONGHAUL_SUMMARY_PROMPT", "12"),
+            ("LONGHAUL_TRIGGER_MESSAGES", "off"),
+            ("LONGHAUL_SUMMARIZER_MODEL_PREFERENCE", "[\"a\", \"b\"]"),
+            ("LONGHAUL_ENABLED", "false"),
+        ]))])
+        .unwrap();
+        let config = layered.config;
+        assert_eq!(config.trigger_ratio, Threshold::Tokens(longhaul_transcript::Tokens(120_000)));
+        assert_eq!(config.summary_prompt, "12");
+        assert_eq!(config.summarizer_model_preference, ["a", "b"]);
+        assert!(!config.enabled);
+    }
+
+    #[test]
+    fn tables_of_two_files_are_merged() {
+        let layered = Layered::from_layers(vec![
+            Layer::file("a", "[models.x]\ntrigger_ratio = 0.9\n[models.y]\nenabled = false"),
+            Layer::file("b", "[models.x]\nreset_ratio = 0.75"),
+        ])
+        .unwrap();
+        let x = &layered.config.models["x"];
+        assert_eq!(
+            (x.trigger_ratio, x.reset_ratio),
+            (Some(Threshold::Ratio(0.9)), Some(Threshold::Ratio(0.75)))
+        );
+        assert_eq!(layered.sources["models.x"], Source::File("b".into()));
+        assert_eq!(layered.config.models.len(), 2);
+    }
+}

@@ -1,0 +1,337 @@
+//! A limit that is a share of something or a number of tokens, and is never mistaken for the other.
+
+use std::{fmt, str::FromStr};
+
+use longhaul_transcript::Tokens;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use super::{Config, RatioBase, SoftAction};
+
+/// A limit: a ratio of [`Config::ratio_base`], or a number of tokens.
+///
+/// Written as `0.8`, `"80%"`, `120000`, `"120000 tokens"` or `"120k tokens"`. What could be either is refused: a whole
+/// number from 1 to 100 may be meant as percent, and a fraction above 1 is neither.
+///
+/// ```
+/// use longhaul::config::Threshold;
+/// use longhaul::transcript::Tokens;
+///
+/// assert_eq!("80%".parse(), Ok(Threshold::Ratio(0.8)));
+/// assert_eq!("120k tokens".parse(), Ok(Threshold::Tokens(Tokens(120_000))));
+/// assert!("80".parse::<Threshold>().is_err());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Threshold {
+    /// A share of the base, above 0.0 and up to 1.0.
+    Ratio(f64),
+    /// A number of tokens.
+    Tokens(Tokens),
+}
+
+/// A text or number is not a threshold, or could be read as either kind.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{value} {reason}; expected a ratio (0.8, \"80%\") or tokens (120000, \"120k tokens\")")]
+pub struct ParseThresholdError {
+    value: String,
+    reason: &'static str,
+}
+
+/// The thresholds of a [`Config`] for one budget, in tokens: `target < soft < reset < trigger <= ceiling`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// What a rewrite goes down to.
+    pub target: Tokens,
+    /// Where the soft tier starts.
+    pub soft: Tokens,
+    /// Below this the hard tier is armed again.
+    pub reset: Tokens,
+    /// Where the hard tier starts.
+    pub trigger: Tokens,
+    /// The hard limit: the budget. At or above it there is an emergency.
+    pub ceiling: Tokens,
+    /// The least a soft pass must free.
+    pub min_gain: Tokens,
+    /// The most the verbatim tail may cost.
+    pub tail: Tokens,
+    /// The settings' own order did not fit this budget (absolute thresholds for a larger window); the default ratios
+    /// were taken instead.
+    pub adjusted: bool,
+}
+
+impl Threshold {
+    /// Returns the threshold in tokens, rounded down, for ratios of `base`.
+    pub fn tokens(self, base: Tokens) -> Tokens {
+        match self {
+            Threshold::Ratio(ratio) => base.scaled(ratio),
+            Threshold::Tokens(tokens) => tokens,
+        }
+    }
+
+    /// Returns whether this is in range on its own: a ratio above 0.0 and up to 1.0, or more than no tokens.
+    pub fn is_in_range(self) -> bool {
+        match self {
+            Threshold::Ratio(ratio) => ratio > 0.0 && ratio <= 1.0,
+            Threshold::Tokens(tokens) => tokens > Tokens::ZERO,
+        }
+    }
+
+    /// Returns whether this is below `other`; `None` where one is a ratio and the other tokens, which only a budget
+    /// can compare.
+    pub fn is_below(self, other: Threshold) -> Option<bool> {
+        match (self, other) {
+            (Threshold::Ratio(a), Threshold::Ratio(b)) => Some(a < b),
+            (Threshold::Tokens(a), Threshold::Tokens(b)) => Some(a < b),
+            _ => None,
+        }
+    }
+
+    fn from_number(number: f64, is_whole: bool) -> Result<Threshold, ParseThresholdError> {
+        let refused = |reason| Err(ParseThresholdError { value: number.to_string(), reason });
+        match number {
+            _ if !number.is_finite() || number <= 0.0 => refused("is not above zero"),
+            _ if !is_whole && number <= 1.0 => Ok(Threshold::Ratio(number)),
+            _ if !is_whole => refused("is neither a ratio up to 1.0 nor a whole number of tokens"),
+            _ if number <= 100.0 => refused("could be a ratio, percent or tokens"),
+            _ => Ok(Threshold::Tokens(Tokens(number as u64))),
+        }
+    }
+}
+
+impl FromStr for Threshold {
+    type Err = ParseThresholdError;
+
+    fn from_str(text: &str) -> Result<Threshold, ParseThresholdError> {
+        let refused = |reason| ParseThresholdError { value: format!("{text:?}"), reason };
+        let number = |digits: &str| {
+            let digits = digits.trim().replace(['_', ','], "");
+            digits.parse::<f64>().map(|number| (number, !digits.contains(['.', 'e', 'E'])))
+        };
+        let trimmed = text.trim();
+        if let Some(percent) = trimmed.strip_suffix('%') {
+            let (percent, _) = number(percent).map_err(|_| refused("is not a percentage"))?;
+            let threshold = Threshold::Ratio(percent / 100.0);
+            return if threshold.is_in_range() {
+                Ok(threshold)
+            } else {
+                Err(refused("is not within 0 % and 100 %"))
+            };
+        }
+        let lower = trimmed.to_ascii_lowercase();
+        let (body, is_named) = match lower.strip_suffix("tokens").or_else(|| lower.strip_suffix("token")) {
+            Some(body) => (body.trim_end(), true),
+            None => (lower.as_str(), false),
+        };
+        let (digits, factor) = match body.strip_suffix(['k', 'm']) {
+            Some(digits) => (digits, if body.ends_with('k') { 1e3 } else { 1e6 }),
+            None => (body, 1.0),
+        };
+        let (value, is_whole) = number(digits).map_err(|_| refused("is not a number"))?;
+        if !is_named && factor == 1.0 {
+            return Threshold::from_number(value, is_whole)
+                .map_err(|error| ParseThresholdError { value: format!("{text:?}"), ..error });
+        }
+        let tokens = value * factor;
+        match tokens.is_finite() && tokens >= 1.0 && tokens.fract() == 0.0 {
+            true => Ok(Threshold::Tokens(Tokens(tokens as u64))),
+            false => Err(refused("is not a whole number of tokens")),
+        }
+    }
+}
+
+impl fmt::Display for Threshold {
+    /// Writes the threshold so that it reads back as the same: `0.8`, `120000 tokens`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Threshold::Ratio(ratio) => write!(f, "{ratio:?}"),
+            Threshold::Tokens(tokens) => write!(f, "{tokens} tokens"),
+        }
+    }
+}
+
+impl Serialize for Threshold {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Threshold::Ratio(ratio) => serializer.serialize_f64(*ratio),
+            Threshold::Tokens(_) => serializer.collect_str(self),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Threshold {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Threshold, D::Error> {
+        struct Visitor;
+
+        impl de::Visitor<'_> for Visitor {
+            type Value = Threshold;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a ratio (0.8, \"80%\") or tokens (120000, \"120k tokens\")")
+            }
+
+            fn visit_f64<E: de::Error>(self, number: f64) -> Result<Threshold, E> {
+                Threshold::from_number(number, false).map_err(E::custom)
+            }
+
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Threshold, E> {
+                Threshold::from_number(number as f64, true).map_err(E::custom)
+            }
+
+            fn visit_i64<E: de::Error>(self, number: i64) -> Result<Threshold, E> {
+                Threshold::from_number(number as f64, true).map_err(E::custom)
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Threshold, E> {
+                text.parse().map_err(E::custom)
+            }
+        }
+
+        deserializer.deserialize_any(Visitor)
+    }
+}
+
+impl Config {
+    /// Returns the thresholds in tokens for a model with this `window` and this `budget` (window less reserved output
+    /// and fixed overhead).
+    ///
+    /// The order `target < soft < reset < trigger <= budget` always holds in the result as far as whole tokens can
+    /// tell: where absolute thresholds do not fit the budget, as 120,000 tokens do not fit a window of 16,000, the
+    /// default ratios of the budget take their place and [`Limits::adjusted`] says so.
+    pub fn limits(&self, window: Tokens, budget: Tokens) -> Limits {
+        let base = match self.ratio_base {
+            RatioBase::Budget => budget,
+            RatioBase::Window => window,
+        };
+        let target = self.target_context_tokens.map_or(self.target_ratio, Threshold::Tokens);
+        let [target, soft, reset, trigger] =
+            [target, self.soft_ratio, self.reset_ratio, self.trigger_ratio].map(|limit| limit.tokens(base));
+        // Without a soft tier its threshold orders nothing; it lies where it does no harm.
+        let soft = if self.soft_action == SoftAction::Off { reset } else { soft };
+        let is_ordered = target < soft && soft <= reset && reset < trigger && trigger <= budget;
+        let is_ordered = is_ordered && (self.soft_action == SoftAction::Off || soft < reset);
+        let limits = Limits {
+            target,
+            soft,
+            reset,
+            trigger,
+            ceiling: budget,
+            min_gain: base.scaled(self.min_gain_ratio),
+            tail: self.preserve_recent_tokens.tokens(base).min(target),
+            adjusted: false,
+        };
+        if is_ordered {
+            return limits;
+        }
+        let default = Config::default();
+        let of_budget = |threshold: Threshold| threshold.tokens(budget);
+        let target = of_budget(default.target_ratio);
+        Limits {
+            target,
+            soft: of_budget(default.soft_ratio),
+            reset: of_budget(default.reset_ratio),
+            trigger: of_budget(default.trigger_ratio),
+            min_gain: budget.scaled(self.min_gain_ratio),
+            tail: self.preserve_recent_tokens.tokens(budget).min(target),
+            adjusted: true,
+            ..limits
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn ratios_and_tokens_are_told_apart() {
+        let cases = [
+            ("0.8", Some(Threshold::Ratio(0.8))),
+            ("1.0", Some(Threshold::Ratio(1.0))),
+            ("80%", Some(Threshold::Ratio(0.8))),
+            ("80 %", Some(Threshold::Ratio(0.8))),
+            ("100%", Some(Threshold::Ratio(1.0))),
+            ("120000", Some(Threshold::Tokens(Tokens(120_000)))),
+            ("120_000 tokens", Some(Threshold::Tokens(Tokens(120_000)))),
+            ("120k", Some(Threshold::Tokens(Tokens(120_000)))),
+            ("1.5k tokens", Some(Threshold::Tokens(Tokens(1_500)))),
+            ("50 tokens", Some(Threshold::Tokens(Tokens(50)))),
+            ("1m", Some(Threshold::Tokens(Tokens(1_000_000)))),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(text.parse().ok(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_could_be_either_is_refused() {
+        let refused =
+            ["1", "80", "100", "80.0", "1.5", "0", "-0.8", "0%", "101%", "nan", "inf", "", "x", "0.5 tokens"];
+        for text in refused {
+            assert!(text.parse::<Threshold>().is_err(), "{text:?}");
+        }
+        let error = "80".parse::<Threshold>().unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "\"80\" could be a ratio, percent or tokens; expected a ratio (0.8, \"80%\") or tokens (120000, \"120k tokens\")"
+        );
+    }
+
+    #[test]
+    fn a_toml_number_is_read_by_its_spelling() {
+        let trigger = |value: &str| toml::from_str::<Config>(&format!("trigger_ratio = {value}"));
+        assert_eq!(trigger("1.0").unwrap().trigger_ratio, Threshold::Ratio(1.0));
+        assert_eq!(trigger("120_000").unwrap().trigger_ratio, Threshold::Tokens(Tokens(120_000)));
+        for odd in ["1", "80", "80.0", "-1", "true", "[0.8]"] {
+            assert!(trigger(odd).is_err(), "{odd}");
+        }
+    }
+
+    #[test]
+    fn absolute_thresholds_give_way_to_a_small_window() {
+        let two_tier = Config {
+            soft_ratio: Threshold::Tokens(Tokens(80_000)),
+            reset_ratio: Threshold::Tokens(Tokens(100_000)),
+            trigger_ratio: Threshold::Tokens(Tokens(120_000)),
+            ..Config::default()
+        };
+        let large = two_tier.limits(Tokens(200_000), Tokens(180_000));
+        assert_eq!((large.trigger, large.soft, large.adjusted), (Tokens(120_000), Tokens(80_000), false));
+        let small = two_tier.limits(Tokens(16_000), Tokens(15_000));
+        assert_eq!((small.trigger, small.soft, small.adjusted), (Tokens(12_000), Tokens(9_000), true));
+    }
+
+    proptest! {
+        #[test]
+        fn thresholds_survive_being_written(tokens in 1u64..10_000_000, ratio in 0.0001f64..=1.0) {
+            for threshold in [Threshold::Tokens(Tokens(tokens)), Threshold::Ratio(ratio)] {
+                prop_assert_eq!(threshold.to_string().parse(), Ok(threshold));
+                let toml = format!("trigger_ratio = {}", toml::Value::try_from(threshold).unwrap());
+                prop_assert_eq!(toml::from_str::<Config>(&toml).unwrap().trigger_ratio, threshold);
+            }
+        }
+
+        #[test]
+        fn limits_are_in_order_for_every_budget(
+            kinds in proptest::collection::vec((any::<bool>(), 0.0f64..1.2, 0u64..300_000), 4),
+            window in 0u64..2_000_000, share in 0.0f64..=1.0, off in any::<bool>(),
+        ) {
+            let any = |nth: usize| match kinds[nth] {
+                (true, ratio, _) => Threshold::Ratio(ratio),
+                (false, _, tokens) => Threshold::Tokens(Tokens(tokens)),
+            };
+            let config = Config {
+                target_ratio: any(0), soft_ratio: any(1), reset_ratio: any(2), trigger_ratio: any(3),
+                soft_action: if off { SoftAction::Off } else { SoftAction::Digest },
+                ..Config::default()
+            };
+            let budget = Tokens(window).scaled(share);
+            let limits = config.limits(Tokens(window), budget);
+            prop_assert!(limits.target <= limits.soft && limits.soft <= limits.reset);
+            prop_assert!(limits.reset <= limits.trigger && limits.trigger <= budget);
+            if budget >= Tokens(100) {
+                prop_assert!(limits.target < limits.soft && limits.reset < limits.trigger);
+            }
+            prop_assert!(limits.tail <= limits.target);
+        }
+    }
+}

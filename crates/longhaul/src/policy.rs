@@ -1,0 +1,189 @@
+//! When to act, and why: a pure state machine with no IO, no clock and no text.
+//!
+//! [`decide`] looks at a [`Measurement`] and the [`PolicyState`] and returns a [`Decision`] that explains itself in
+//! both directions. It changes nothing; the caller acts and then tells the state what came of it
+//! ([`PolicyState::acted`], [`PolicyState::failed`], [`PolicyState::undone`], [`PolicyState::window_changed`]).
+//!
+//! What holds by construction, and is shown by property tests:
+//! - at or above the hard limit nothing holds but `enabled = false` and an attempt already made on this very context;
+//! - between two hard triggers the context either fell below `reset_ratio` or grew by the whole band between reset and
+//!   trigger, so one burst gives one compaction;
+//! - no state is without an exit: every hold names what ends it.
+
+mod decision;
+mod state;
+
+pub use decision::{Action, Decision, Hold, Reason};
+pub use state::{Attempt, PolicyState, Undone};
+
+use longhaul_transcript::{Span, Tokens};
+use serde::{Deserialize, Serialize};
+
+use crate::config::{Config, Limits, OnMaxDepth, SoftAction};
+
+/// What is known about the context at the moment of a decision. Numbers only.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Measurement {
+    /// Tokens of the whole view, as the next request will send it, fixed overhead apart.
+    pub tokens: Tokens,
+    /// The most the view may cost: the window less reserved output and fixed overhead.
+    pub budget: Tokens,
+    /// The model's window, for settings whose ratios are of it.
+    pub window: Tokens,
+    /// What the view would still cost after the deepest compaction: pinned messages, the smallest tail, a short summary.
+    pub floor: Tokens,
+    /// What the soft action would free, as far as known; an upper estimate is fine.
+    pub soft_gain: Tokens,
+    /// The messages a compaction would newly cover; empty where there are none outside the tail.
+    pub range: Span,
+    /// Messages in the view, a summary counting as one.
+    pub n_messages: u64,
+    /// Messages ever pushed in this session.
+    pub n_total: u64,
+    /// Depth that the next summary would have.
+    pub next_depth: u32,
+    /// Whether a turn has just ended: no exchange is open and the last message is the user's or a finished answer.
+    pub at_turn_boundary: bool,
+    /// The time in milliseconds since the Unix epoch, where the caller has a clock; waiting after a failure is then
+    /// measured in time as well as in messages.
+    pub now_ms: Option<i64>,
+}
+
+/// Returns what is to be done about the context, and why.
+pub fn decide(state: &PolicyState, config: &Config, m: &Measurement) -> Decision {
+    if !config.enabled {
+        return Decision::Hold(Hold::Disabled);
+    }
+    let limits = config.limits(m.window, m.budget);
+    if m.tokens >= limits.ceiling {
+        return emergency(state, config, m);
+    }
+    let mut first_hold = None;
+    for wish in wishes(state, config, m, &limits) {
+        match hold(state, config, m, &limits, wish) {
+            None => return act(config, m, wish),
+            Some(hold) => first_hold = first_hold.or(Some(hold)),
+        }
+    }
+    Decision::Hold(first_hold.unwrap_or_else(|| below_trigger(config, m, &limits)))
+}
+
+/// Why a tier would act, strongest first.
+fn wishes(state: &PolicyState, config: &Config, m: &Measurement, limits: &Limits) -> Vec<Reason> {
+    let mut wishes = Vec::new();
+    if m.tokens >= limits.trigger {
+        wishes.push(match state.is_window_new() {
+            true => Reason::ModelSwitch { tokens: m.tokens, trigger: limits.trigger },
+            false => Reason::Ratio { tokens: m.tokens, trigger: limits.trigger },
+        });
+    }
+    if let Some(limit) = config.trigger_messages.filter(|limit| m.n_messages > *limit) {
+        wishes.push(Reason::Messages { n_messages: m.n_messages, limit });
+    }
+    if let Some(after) =
+        config.force_refresh_after_messages.filter(|after| state.since_last(m.n_total) >= *after)
+    {
+        wishes.push(Reason::Refresh { since_last: state.since_last(m.n_total), after });
+    }
+    if config.soft_action != SoftAction::Off && m.tokens >= limits.soft {
+        wishes.push(Reason::Soft { tokens: m.tokens, soft: limits.soft });
+    }
+    wishes
+}
+
+/// Returns what stands against acting for `reason`, or `None` where nothing does.
+fn hold(
+    state: &PolicyState,
+    config: &Config,
+    m: &Measurement,
+    limits: &Limits,
+    reason: Reason,
+) -> Option<Hold> {
+    let since_last = state.since_last(m.n_total);
+    let is_new_window = matches!(reason, Reason::ModelSwitch { .. });
+    if m.n_messages < config.min_messages {
+        return Some(Hold::BelowMinMessages { n_messages: m.n_messages, min_messages: config.min_messages });
+    }
+    if let Some(undone) = state.undone_at(m.n_total, config.cooldown_messages) {
+        return Some(Hold::JustUndone { messages_left: undone });
+    }
+    if let Some((messages_left, ms_left)) = state.failure_wait(m, config) {
+        return Some(Hold::FailedRecently { failures: state.failures(), messages_left, ms_left });
+    }
+    if since_last < config.cooldown_messages && !is_new_window {
+        return Some(Hold::Cooldown { messages_left: config.cooldown_messages - since_last });
+    }
+    if m.range.is_empty() {
+        return Some(Hold::NothingToCompact);
+    }
+    if state.was_acted_on(m.range, reason) {
+        return Some(Hold::SameRange { range: m.range });
+    }
+    if reason.is_economic() && !m.at_turn_boundary {
+        return Some(Hold::WithinTurn);
+    }
+    if let Reason::Soft { .. } = reason {
+        // A summary by rule frees what any compaction would; the others free what digesting frees.
+        let gain = match config.soft_action {
+            SoftAction::SummarizeRules => m.tokens - m.floor,
+            _ => m.soft_gain,
+        };
+        let needed = limits.min_gain.max(Tokens(1));
+        return match (gain < needed, makes_summary(config, reason)) {
+            (true, _) => Some(Hold::SmallGain { gain, needed }),
+            (false, true) => depth_hold(config, m),
+            (false, false) => None,
+        };
+    }
+    if m.floor >= m.tokens {
+        return Some(Hold::NothingToCompact);
+    }
+    if matches!(reason, Reason::Ratio { .. }) {
+        if m.floor >= limits.reset {
+            return Some(Hold::FixedOverhead { floor: m.floor, reset: limits.reset });
+        }
+        if let Some(rearms_at) = state.disarmed_until(limits).filter(|until| m.tokens < *until) {
+            return Some(Hold::Hysteresis { tokens: m.tokens, reset: limits.reset, or_at: rearms_at });
+        }
+    }
+    depth_hold(config, m)
+}
+
+fn depth_hold(config: &Config, m: &Measurement) -> Option<Hold> {
+    let is_deep = m.next_depth >= config.max_summary_chain_depth;
+    (is_deep && config.on_max_depth == OnMaxDepth::Halt)
+        .then_some(Hold::Depth { depth: m.next_depth, max: config.max_summary_chain_depth })
+}
+
+fn makes_summary(config: &Config, reason: Reason) -> bool {
+    !matches!(reason, Reason::Soft { .. }) || config.soft_action == SoftAction::SummarizeRules
+}
+
+fn act(config: &Config, m: &Measurement, reason: Reason) -> Decision {
+    let rebuild = m.next_depth >= config.max_summary_chain_depth;
+    let action = match (reason, config.soft_action) {
+        (Reason::Soft { .. }, SoftAction::Trim) => Action::SoftTrim,
+        (Reason::Soft { .. }, SoftAction::SummarizeRules) => Action::SummarizeRules { rebuild },
+        (Reason::Soft { .. }, _) => Action::SoftDigest,
+        _ => Action::Summarize { rebuild },
+    };
+    Decision::Act { action, reason }
+}
+
+/// At or above the hard limit: one attempt for each state of the context, whatever else would hold.
+fn emergency(state: &PolicyState, config: &Config, m: &Measurement) -> Decision {
+    if state.was_tried(m) {
+        return Decision::Hold(Hold::Exhausted { floor: m.floor, over: m.tokens - m.budget });
+    }
+    let rebuild = m.next_depth >= config.max_summary_chain_depth;
+    let reason = Reason::Emergency { tokens: m.tokens, budget: m.budget };
+    Decision::Act { action: Action::Emergency { rebuild, by_rule: state.failures() > 0 }, reason }
+}
+
+fn below_trigger(config: &Config, m: &Measurement, limits: &Limits) -> Hold {
+    let next = if config.soft_action == SoftAction::Off { limits.trigger } else { limits.soft };
+    Hold::BelowTrigger { tokens: m.tokens, next, left: next - m.tokens }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,349 @@
+//! What was decided, in data and in words.
+
+use std::fmt;
+
+use longhaul_transcript::{Span, Tokens};
+use serde::{Deserialize, Serialize};
+
+/// What is to be done about the context, and why or why not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "decision", rename_all = "snake_case")]
+pub enum Decision {
+    /// Nothing is to be done.
+    Hold(Hold),
+    /// Something is to be done.
+    Act {
+        /// What.
+        action: Action,
+        /// Why.
+        reason: Reason,
+    },
+}
+
+/// What is to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "action", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Action {
+    /// Drop by priority.
+    SoftTrim,
+    /// Put facts in the place of old tool results.
+    SoftDigest,
+    /// Summarize by rule, whatever the mode is.
+    SummarizeRules {
+        /// From the originals, since the chain is as deep as it may be.
+        rebuild: bool,
+    },
+    /// Summarize in the configured mode.
+    Summarize {
+        /// From the originals, since the chain is as deep as it may be.
+        rebuild: bool,
+    },
+    /// Bring the context below the hard limit now: in the configured mode, and by rule if that fails.
+    Emergency {
+        /// From the originals, since the chain is as deep as it may be.
+        rebuild: bool,
+        /// By rule at once: the last attempts failed, and a model is not asked again for each message.
+        by_rule: bool,
+    },
+}
+
+/// Why something is to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "reason", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Reason {
+    /// The hard tier's threshold is reached.
+    Ratio {
+        /// Tokens of the view.
+        tokens: Tokens,
+        /// The threshold.
+        trigger: Tokens,
+    },
+    /// The threshold is reached because the model, and with it the window, is another one.
+    ModelSwitch {
+        /// Tokens of the view.
+        tokens: Tokens,
+        /// The threshold.
+        trigger: Tokens,
+    },
+    /// The soft tier's threshold is reached.
+    Soft {
+        /// Tokens of the view.
+        tokens: Tokens,
+        /// The threshold.
+        soft: Tokens,
+    },
+    /// The view holds more messages than it may.
+    Messages {
+        /// Messages in the view.
+        n_messages: u64,
+        /// How many there may be.
+        limit: u64,
+    },
+    /// The last compaction is old.
+    Refresh {
+        /// Messages since.
+        since_last: u64,
+        /// How many there may be.
+        after: u64,
+    },
+    /// The hard limit is reached.
+    Emergency {
+        /// Tokens of the view.
+        tokens: Tokens,
+        /// The hard limit.
+        budget: Tokens,
+    },
+    /// Somebody asked for it.
+    Manual,
+}
+
+/// Why nothing is to be done. Each names what ends it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "hold", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Hold {
+    /// `enabled` is false.
+    Disabled,
+    /// There is room.
+    BelowTrigger {
+        /// Tokens of the view.
+        tokens: Tokens,
+        /// The next threshold above them.
+        next: Tokens,
+        /// How much is left until there.
+        left: Tokens,
+    },
+    /// The conversation is too short.
+    BelowMinMessages {
+        /// Messages in the view.
+        n_messages: u64,
+        /// How many there must be.
+        min_messages: u64,
+    },
+    /// The last compaction is too recent.
+    Cooldown {
+        /// How many messages are left to wait for.
+        messages_left: u64,
+    },
+    /// The hard tier fired and the context has not been below the reset threshold since.
+    Hysteresis {
+        /// Tokens of the view.
+        tokens: Tokens,
+        /// Below this it is armed again.
+        reset: Tokens,
+        /// At this it fires all the same: the context has then grown by the whole band.
+        or_at: Tokens,
+    },
+    /// The chain of summaries is as deep as it may be, and `on_max_depth` is `halt`.
+    Depth {
+        /// Depth that the next summary would have.
+        depth: u32,
+        /// The first depth that is refused.
+        max: u32,
+    },
+    /// Everything is pinned, part of the tail, or compacted already.
+    NothingToCompact,
+    /// What cannot be compacted is so large that compacting the rest would not re-arm the trigger.
+    FixedOverhead {
+        /// What would be left after the deepest compaction.
+        floor: Tokens,
+        /// What it would have to be below.
+        reset: Tokens,
+    },
+    /// The soft tier would free too little to be worth a rewrite.
+    SmallGain {
+        /// What it would free.
+        gain: Tokens,
+        /// What it must free.
+        needed: Tokens,
+    },
+    /// A compaction was just undone by hand.
+    JustUndone {
+        /// How many messages are left to wait for.
+        messages_left: u64,
+    },
+    /// The last compaction failed.
+    FailedRecently {
+        /// How many failed in a row.
+        failures: u32,
+        /// How many messages are left to wait for.
+        messages_left: u64,
+        /// How many milliseconds are left to wait for.
+        ms_left: u64,
+    },
+    /// This very range was compacted for this very reason.
+    SameRange {
+        /// The range.
+        range: Span,
+    },
+    /// An exchange is open or an answer is under way; what is not urgent waits for the end of the turn.
+    WithinTurn,
+    /// The context is at its hard limit and the one attempt on it did not bring it below. A new message, a larger
+    /// window or a smaller system prompt ends this.
+    Exhausted {
+        /// What was left after the deepest compaction.
+        floor: Tokens,
+        /// By how much the context is over the budget.
+        over: Tokens,
+    },
+}
+
+impl Decision {
+    /// Returns whether something is to be done.
+    pub fn is_act(&self) -> bool {
+        matches!(self, Decision::Act { .. })
+    }
+}
+
+impl Action {
+    /// Returns whether a summary comes out of this.
+    pub fn makes_summary(self) -> bool {
+        !matches!(self, Action::SoftTrim | Action::SoftDigest)
+    }
+
+    /// Returns whether the new summary is made from the originals, with nothing under it.
+    pub fn is_rebuild(self) -> bool {
+        match self {
+            Action::SummarizeRules { rebuild }
+            | Action::Summarize { rebuild }
+            | Action::Emergency { rebuild, .. } => rebuild,
+            Action::SoftTrim | Action::SoftDigest => false,
+        }
+    }
+}
+
+impl Reason {
+    /// Returns the name that events and reports use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Reason::Ratio { .. } => "ratio",
+            Reason::ModelSwitch { .. } => "model_switch",
+            Reason::Soft { .. } => "soft",
+            Reason::Messages { .. } => "messages",
+            Reason::Refresh { .. } => "refresh",
+            Reason::Emergency { .. } => "emergency",
+            Reason::Manual => "manual",
+        }
+    }
+
+    /// Returns whether acting can wait for the end of the turn: it saves money or keeps order, but nothing breaks
+    /// without it.
+    pub fn is_economic(self) -> bool {
+        matches!(self, Reason::Soft { .. } | Reason::Messages { .. } | Reason::Refresh { .. })
+    }
+}
+
+impl Hold {
+    /// Returns the name that events and reports use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Hold::Disabled => "disabled",
+            Hold::BelowTrigger { .. } => "below_trigger",
+            Hold::BelowMinMessages { .. } => "below_min_messages",
+            Hold::Cooldown { .. } => "cooldown",
+            Hold::Hysteresis { .. } => "hysteresis",
+            Hold::Depth { .. } => "depth",
+            Hold::NothingToCompact => "nothing_to_compact",
+            Hold::FixedOverhead { .. } => "fixed_overhead",
+            Hold::SmallGain { .. } => "small_gain",
+            Hold::JustUndone { .. } => "just_undone",
+            Hold::FailedRecently { .. } => "failed_recently",
+            Hold::SameRange { .. } => "same_range",
+            Hold::WithinTurn => "within_turn",
+            Hold::Exhausted { .. } => "exhausted",
+        }
+    }
+}
+
+impl fmt::Display for Decision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Decision::Hold(hold) => write!(f, "hold: {hold}"),
+            Decision::Act { action, reason } => write!(f, "{action}: {reason}"),
+        }
+    }
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Action::SoftTrim => "trim by priority",
+            Action::SoftDigest => "digest old tool results",
+            Action::SummarizeRules { .. } => "summarize by rule",
+            Action::Summarize { .. } => "summarize",
+            Action::Emergency { .. } => "summarize at once",
+        })?;
+        f.write_str(if self.is_rebuild() { " from the originals" } else { "" })
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::Ratio { tokens, trigger } => write!(f, "{tokens} tokens reach the trigger at {trigger}"),
+            Reason::ModelSwitch { tokens, trigger } => {
+                write!(f, "{tokens} tokens reach the trigger of the new model's window at {trigger}")
+            }
+            Reason::Soft { tokens, soft } => write!(f, "{tokens} tokens reach the soft threshold at {soft}"),
+            Reason::Messages { n_messages, limit } => {
+                write!(f, "{n_messages} messages are more than {limit}")
+            }
+            Reason::Refresh { since_last, after } => {
+                write!(f, "{since_last} messages since the last compaction, which is refreshed after {after}")
+            }
+            Reason::Emergency { tokens, budget } => {
+                write!(f, "{tokens} tokens reach the hard limit of {budget}")
+            }
+            Reason::Manual => f.write_str("asked for"),
+        }
+    }
+}
+
+impl fmt::Display for Hold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Hold::Disabled => f.write_str("switched off (enabled = false)"),
+            Hold::BelowTrigger { tokens, next, left } => {
+                write!(f, "{tokens} tokens, {left} below the next threshold at {next}")
+            }
+            Hold::BelowMinMessages { n_messages, min_messages } => {
+                write!(f, "{n_messages} messages; fewer than {min_messages} are left alone")
+            }
+            Hold::Cooldown { messages_left } => {
+                write!(f, "compacted a moment ago; {messages_left} more message(s) first")
+            }
+            Hold::Hysteresis { tokens, reset, or_at } => {
+                write!(f, "{tokens} tokens; armed again below {reset}, or at {or_at}")
+            }
+            Hold::Depth { depth, max } => {
+                write!(f, "the chain has {depth} summaries and may have {max} (on_max_depth = \"halt\")")
+            }
+            Hold::NothingToCompact => f.write_str("everything is pinned, recent or compacted already"),
+            Hold::FixedOverhead { floor, reset } => {
+                write!(
+                    f,
+                    "{floor} tokens cannot be compacted, which is not below the reset threshold of {reset}"
+                )
+            }
+            Hold::SmallGain { gain, needed } => {
+                write!(f, "it would free {gain} tokens; {needed} make it worth it")
+            }
+            Hold::JustUndone { messages_left } => {
+                write!(f, "a compaction was just undone; {messages_left} more message(s) first")
+            }
+            Hold::FailedRecently { failures, messages_left, ms_left } => {
+                write!(
+                    f,
+                    "failed {failures} time(s) in a row; waits for {messages_left} message(s) and {ms_left} ms"
+                )
+            }
+            Hold::SameRange { range } => write!(f, "{range} were compacted for this reason already"),
+            Hold::WithinTurn => f.write_str("not urgent; waits for the end of the turn"),
+            Hold::Exhausted { floor, over } => {
+                write!(f, "{over} tokens over the hard limit, and the attempt could not go below {floor}")
+            }
+        }
+    }
+}

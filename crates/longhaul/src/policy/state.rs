@@ -1,0 +1,175 @@
+//! What the policy remembers between decisions. Small, serializable, and changed only by what happened.
+
+use longhaul_transcript::{Span, Tokens};
+use serde::{Deserialize, Serialize};
+
+use super::{Measurement, Reason};
+use crate::config::{Config, Limits};
+
+/// What the policy remembers between decisions.
+///
+/// It can be stored with the session and read back, so that a restart does not forget a cooldown.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PolicyState {
+    /// The last rewrite, soft ones included.
+    last: Option<Acted>,
+    /// The hard tier fired at a context that cost this much afterwards, and it has not been below the reset threshold
+    /// since.
+    disarmed_at: Option<Tokens>,
+    /// Failures in a row, and when the last was.
+    failure: Option<Failure>,
+    /// The last undo, until it is old.
+    undone: Option<Undone>,
+    /// The context on which the last emergency attempt was made without success.
+    tried: Option<Attempt>,
+    /// The window changed since the last decision that acted.
+    window_is_new: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Acted {
+    /// Messages pushed by then.
+    n_total: u64,
+    range: Span,
+    reason: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Failure {
+    in_a_row: u32,
+    n_total: u64,
+    at_ms: Option<i64>,
+}
+
+/// When a compaction was undone by hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Undone {
+    /// Messages pushed by then.
+    pub n_total: u64,
+}
+
+/// Names one state of a context: the same attempt on it would end the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attempt {
+    /// Messages pushed by then.
+    pub n_total: u64,
+    /// Tokens of the view.
+    pub tokens: Tokens,
+    /// The hard limit.
+    pub budget: Tokens,
+}
+
+/// A failure's wait doubles with each further one, this many times at most (sixteen times the first).
+const MAX_DOUBLINGS: u32 = 4;
+
+impl PolicyState {
+    /// Returns the state of a session in which nothing has happened.
+    pub fn new() -> PolicyState {
+        PolicyState::default()
+    }
+
+    /// Takes note of how full the context is. Call it after every push: below the reset threshold the hard tier is
+    /// armed again.
+    pub fn observe(&mut self, tokens: Tokens, limits: &Limits) {
+        if tokens < limits.reset {
+            self.disarmed_at = None;
+        }
+    }
+
+    /// Takes note that a rewrite was applied. `before` is what was decided on, `after` what the view costs now.
+    pub fn acted(&mut self, reason: Reason, before: &Measurement, after: Tokens, limits: &Limits) {
+        self.last =
+            Some(Acted { n_total: before.n_total, range: before.range, reason: reason.as_str().to_owned() });
+        self.failure = None;
+        self.undone = None;
+        self.tried = None;
+        self.window_is_new = false;
+        if !matches!(reason, Reason::Soft { .. }) {
+            self.disarmed_at = Some(after);
+        }
+        self.observe(after, limits);
+    }
+
+    /// Takes note that a rewrite was tried and nothing came of it.
+    pub fn failed(&mut self, reason: Reason, m: &Measurement) {
+        let in_a_row = self.failures().saturating_add(1);
+        self.failure = Some(Failure { in_a_row, n_total: m.n_total, at_ms: m.now_ms });
+        if let Reason::Emergency { .. } = reason {
+            self.tried = Some(Attempt { n_total: m.n_total, tokens: m.tokens, budget: m.budget });
+        }
+    }
+
+    /// Takes note that the last compaction was undone by hand: it is not made again at once.
+    pub fn undone(&mut self, n_total: u64) {
+        self.undone = Some(Undone { n_total });
+        self.disarmed_at = None;
+        self.tried = None;
+    }
+
+    /// Takes note that the window is another one. The hard tier is armed and need not wait: a smaller window must be
+    /// dealt with before the next request.
+    pub fn window_changed(&mut self) {
+        self.window_is_new = true;
+        self.disarmed_at = None;
+        self.tried = None;
+        self.failure = None;
+    }
+
+    /// Returns how many compactions failed since the last one that worked.
+    pub fn failures(&self) -> u32 {
+        self.failure.map_or(0, |failure| failure.in_a_row)
+    }
+
+    /// Returns how many messages were pushed since the last rewrite, or since the start.
+    pub fn since_last(&self, n_total: u64) -> u64 {
+        self.last.as_ref().map_or(n_total, |last| n_total.saturating_sub(last.n_total))
+    }
+
+    /// Returns whether the hard tier is armed.
+    pub fn is_armed(&self) -> bool {
+        self.disarmed_at.is_none()
+    }
+
+    pub(super) fn is_window_new(&self) -> bool {
+        self.window_is_new
+    }
+
+    /// Returns the size at which the hard tier fires although it is disarmed: a whole band above where it ended.
+    pub(super) fn disarmed_until(&self, limits: &Limits) -> Option<Tokens> {
+        let band = (limits.trigger - limits.reset).max(Tokens(1));
+        self.disarmed_at.map(|after| (after + band).max(limits.trigger))
+    }
+
+    pub(super) fn undone_at(&self, n_total: u64, cooldown: u64) -> Option<u64> {
+        // Even without a cooldown an undo holds for one message, or it could never be seen.
+        self.undone.and_then(|undone| left(n_total, undone.n_total, cooldown.max(1)))
+    }
+
+    /// Returns how long a failure is still to be waited for, in messages and milliseconds.
+    pub(super) fn failure_wait(&self, m: &Measurement, config: &Config) -> Option<(u64, u64)> {
+        let failure = self.failure?;
+        let messages = left(m.n_total, failure.n_total, config.cooldown_messages.max(1)).unwrap_or(0);
+        let wait = config.failure_cooldown_ms << (failure.in_a_row.saturating_sub(1)).min(MAX_DOUBLINGS);
+        let ms = match (m.now_ms, failure.at_ms) {
+            // A clock that went backwards tells nothing; the messages are waited for all the same.
+            (Some(now), Some(at)) if now >= at => wait.saturating_sub(now.abs_diff(at)),
+            _ => 0,
+        };
+        (messages > 0 || ms > 0).then_some((messages, ms))
+    }
+
+    pub(super) fn was_acted_on(&self, range: Span, reason: Reason) -> bool {
+        self.last.as_ref().is_some_and(|last| last.range == range && last.reason == reason.as_str())
+    }
+
+    pub(super) fn was_tried(&self, m: &Measurement) -> bool {
+        self.tried == Some(Attempt { n_total: m.n_total, tokens: m.tokens, budget: m.budget })
+    }
+}
+
+/// Returns how many of `wait` messages are left at `n_total`, counted from `since`; `None` when none are.
+fn left(n_total: u64, since: u64, wait: u64) -> Option<u64> {
+    let passed = n_total.saturating_sub(since);
+    (passed < wait).then(|| wait - passed)
+}

@@ -1,0 +1,16 @@
+//! `cargo xtask bench`: what is measured, by the programs of `longhaul-bench` in a release build.
+
+use anyhow::Result;
+
+use crate::command::cargo;
+
+/// Runs the measurement that `args` names, with the rest of `args` as its options.
+pub(crate) fn run(args: &[String]) -> Result<()> {
+    let mut args = args.iter().map(String::as_str);
+    let name = args.next().unwrap_or("transcripts");
+    let rest: Vec<&str> = args.collect();
+    cargo(
+        &[&["run", "--release", "--package", "longhaul-bench", "--bin", name, "--"][..], &rest].concat(),
+        &[],
+    )
+}

@@ -1,0 +1,47 @@
+//! Running other programs, and saying so.
+
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::{Context, Result, bail};
+
+/// The folder of the workspace.
+pub(crate) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(Path::to_path_buf).unwrap_or_default()
+}
+
+/// Runs `cargo` with `args` in the workspace's folder, with `envs` set.
+pub(crate) fn cargo(args: &[&str], envs: &[(&str, &str)]) -> Result<()> {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
+    eprintln!("$ cargo {}", args.join(" "));
+    let status = Command::new(cargo)
+        .args(args)
+        .envs(envs.iter().copied())
+        .current_dir(root())
+        .status()
+        .context("cargo does not start")?;
+    if !status.success() {
+        bail!("`cargo {}` failed ({status})", args.join(" "));
+    }
+    Ok(())
+}
+
+/// Returns whether `program` starts and succeeds with `args`.
+pub(crate) fn works(program: &str, args: &[&str]) -> bool {
+    Command::new(program).args(args).current_dir(root()).output().is_ok_and(|out| out.status.success())
+}
+
+/// The crates of the workspace, with what `cargo metadata` says of each.
+pub(crate) fn packages() -> Result<Vec<serde_json::Value>> {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
+    let out = Command::new(cargo)
+        .args(["metadata", "--format-version=1", "--no-deps"])
+        .current_dir(root())
+        .output()
+        .context("cargo metadata does not start")?;
+    let metadata: serde_json::Value =
+        serde_json::from_slice(&out.stdout).context("cargo metadata is not JSON")?;
+    metadata["packages"].as_array().cloned().context("cargo metadata lists no packages")
+}

@@ -1,0 +1,162 @@
+//! `cargo xtask tidy`: the crate map, the READMEs, and the invariants that a search can see.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Result, bail};
+
+use crate::command::{packages, root};
+
+/// Which of our crates each of our crates may depend on. Every arrow points down; there are no others.
+/// `docs/ARCHITECTURE.md` explains the map.
+const ARROWS: &[(&str, &[&str])] = &[
+    ("longhaul-transcript", &[]),
+    ("longhaul-wire", &["transcript"]),
+    ("longhaul-redact", &["transcript"]),
+    ("longhaul-tokens", &["transcript"]),
+    ("longhaul-trim", &["transcript"]),
+    ("longhaul-extract", &["transcript"]),
+    ("longhaul-summarize", &["transcript", "tokens", "extract"]),
+    ("longhaul-client", &["transcript", "wire", "summarize"]),
+    ("longhaul-store", &["transcript"]),
+    (
+        "longhaul",
+        &["transcript", "wire", "redact", "tokens", "trim", "extract", "summarize", "client", "store"],
+    ),
+    ("longhaul-cli", &["", "wire", "client", "redact"]),
+    ("longhaul-testkit", &["transcript"]),
+];
+
+/// What the deterministic layers never do, each with the reason that the message gives.
+const ABSENT: &[(&str, &str)] = &[
+    ("SystemTime::now", "layers take a `Clock`"),
+    ("Instant::now", "layers take a `Clock`"),
+    ("std::env::var", "only the command line reads the environment"),
+    ("thread_rng", "ids are derived, never drawn"),
+    ("todo!(", "no stubs"),
+    ("unimplemented!(", "no stubs"),
+];
+
+/// The crates whose `src` is held to [`ABSENT`].
+const LAYERS: &[&str] = &[
+    "longhaul-transcript",
+    "longhaul-wire",
+    "longhaul-redact",
+    "longhaul-tokens",
+    "longhaul-trim",
+    "longhaul-extract",
+    "longhaul-summarize",
+    "longhaul-store",
+    "longhaul",
+];
+
+/// Checks all of it and reports every finding at once.
+pub(crate) fn run() -> Result<()> {
+    let mut findings = Vec::new();
+    arrows(&mut findings)?;
+    folders(&mut findings)?;
+    layers(&mut findings)?;
+    if !findings.is_empty() {
+        bail!("the tree is not tidy:\n  {}", findings.join("\n  "));
+    }
+    eprintln!("tidy: the crate map, the READMEs and the layers hold");
+    Ok(())
+}
+
+fn arrows(findings: &mut Vec<String>) -> Result<()> {
+    for package in packages()? {
+        let name = package["name"].as_str().unwrap_or_default();
+        let Some((_, allowed)) = ARROWS.iter().find(|(crate_name, _)| *crate_name == name) else { continue };
+        let allowed: BTreeSet<String> = allowed.iter().map(|layer| full_name(layer)).collect();
+        for dependency in package["dependencies"].as_array().into_iter().flatten() {
+            let target = dependency["name"].as_str().unwrap_or_default();
+            let is_dev = dependency["kind"].as_str() == Some("dev");
+            if target.starts_with("longhaul") && !is_dev && !allowed.contains(target) {
+                findings.push(format!("{name} depends on {target}: the crate map has no such arrow"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns the crate's name for a layer's name; the facade's layer name is empty.
+fn full_name(layer: &str) -> String {
+    match layer {
+        "" => "longhaul".into(),
+        layer => format!("longhaul-{layer}"),
+    }
+}
+
+fn folders(findings: &mut Vec<String>) -> Result<()> {
+    for folder in fs::read_dir(root().join("crates"))? {
+        let folder = folder?.path();
+        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if !folder.join("README.md").is_file() {
+            findings.push(format!("crates/{name} has no README.md"));
+        }
+        let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap_or_default();
+        if !manifest.contains(&format!("name = \"{name}\"")) {
+            findings.push(format!("crates/{name}: folder and crate are not named alike"));
+        }
+    }
+    let docs =
+        ["README.md", "CHANGELOG.md", "docs/ARCHITECTURE.md", "docs/glossary.md", "docs/benchmarks.md"];
+    findings
+        .extend(docs.iter().filter(|doc| !root().join(doc).is_file()).map(|doc| format!("{doc} is missing")));
+    Ok(())
+}
+
+fn layers(findings: &mut Vec<String>) -> Result<()> {
+    for layer in LAYERS {
+        for file in rust_files(&root().join("crates").join(layer).join("src"))? {
+            let text = fs::read_to_string(&file)?;
+            let code = text.split("\n#[cfg(test)]").next().unwrap_or_default();
+            for (needle, why) in ABSENT {
+                if let Some(line) = code.lines().position(|line| line.contains(needle) && !is_comment(line)) {
+                    let place = file.strip_prefix(root()).unwrap_or(&file).display();
+                    findings.push(format!("{place}:{}: `{needle}`: {why}", line + 1));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn is_comment(line: &str) -> bool {
+    line.trim_start().starts_with("//")
+}
+
+fn rust_files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder)? {
+            let path = entry?.path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false if path.extension().is_some_and(|ext| ext == "rs") => files.push(path),
+                false => {}
+            }
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_map_has_no_way_back_up() {
+        let place = |name: &str| ARROWS.iter().position(|(crate_name, _)| *crate_name == name).unwrap();
+        for (name, allowed) in ARROWS {
+            for layer in *allowed {
+                assert!(place(&full_name(layer)) < place(name), "{name} -> {layer}");
+            }
+        }
+    }
+}
