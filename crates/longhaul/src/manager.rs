@@ -1,19 +1,23 @@
 //! The async driver around the state: asks a summarizer where one is set, falls back to rules, tells observers.
 
 mod builder;
+mod journal;
 #[cfg(test)]
 mod tests;
 
 use std::sync::{Arc, Weak};
 
+use longhaul_store::StoreError;
 use longhaul_summarize::{Attempt, Draft, SummarizeError, Summarizer};
 use longhaul_transcript::{Clock, Message, MessageId, SessionId, SummaryMode, Tokens, Usage};
 
-pub use builder::Builder;
+pub use builder::{Builder, ResumeError};
+
+use self::journal::{Journal, Step};
 
 use crate::{
     compact::{AssembleError, CompactError},
-    config::Config,
+    config::{Config, Oversize},
     event::{Event, EventKind, Finish, Observer, Observers},
     policy::{Action, Decision, Hold, Reason},
     state::{ContextState, Finished, Job, Rewrite, RewriteError, Sent, UsageVerdict, View},
@@ -46,6 +50,7 @@ pub struct ContextManager {
     state: ContextState,
     summarizer: Option<Arc<dyn Summarizer>>,
     clock: Option<Arc<dyn Clock>>,
+    journal: Option<Journal>,
     observers: Observers,
     /// The reason that was last told for not acting.
     told: Option<&'static str>,
@@ -89,6 +94,9 @@ pub enum Error {
     /// A summary is larger than it was allowed to be.
     #[error("the summary cannot be used")]
     Draft(#[source] AssembleError),
+    /// The store could not be read or written. The context is as it was.
+    #[error("the store failed")]
+    Store(#[source] StoreError),
     /// A compaction was made and could not be applied.
     #[error("the compaction could not be applied")]
     Rewrite(#[source] RewriteError),
@@ -131,7 +139,8 @@ impl ContextManager {
             }
             self.told = None;
             // Of any other failure the policy was told: it holds, or makes its one attempt at the limit.
-            if let Err(error @ Error::Summarize(_)) = self.act(action, reason, None).await {
+            if let Err(error @ (Error::Summarize(_) | Error::Store(_))) = self.act(action, reason, None).await
+            {
                 return Err(error);
             }
         }
@@ -174,11 +183,15 @@ impl ContextManager {
         Some(Background { job, _under_way: under_way })
     }
 
-    /// Applies a compaction that was made elsewhere.
+    /// Applies a compaction that was made elsewhere. With a store the record is written first.
     ///
     /// # Errors
     /// When the context was rewritten meanwhile, or nothing would be gained. The context is then as it was.
-    pub fn finish_background(&mut self, background: Background, draft: Draft) -> Result<Rewrite, Error> {
+    pub async fn finish_background(
+        &mut self,
+        background: Background,
+        draft: Draft,
+    ) -> Result<Rewrite, Error> {
         let Background { job, _under_way } = background;
         self.tell_attempts(&draft.attempts);
         let reason = job.reason();
@@ -186,25 +199,54 @@ impl ContextManager {
             self.fail(reason, error.to_string());
             Error::Draft(error)
         })?;
-        self.apply(finished, None)
+        self.apply(finished, None).await
     }
 
     /// Puts the context back as it was before the last rewrite, and returns whether there was one.
-    pub fn undo(&mut self) -> bool {
-        let is_undone = self.state.undo();
-        if is_undone {
-            self.tell(EventKind::Undone);
-        }
-        is_undone
+    ///
+    /// # Errors
+    /// When the store cannot be written; the context is then as it was.
+    pub async fn undo(&mut self) -> Result<bool, Error> {
+        self.step(Step::Undo).await
     }
 
     /// Applies the last undone rewrite again, and returns whether there was one.
-    pub fn redo(&mut self) -> bool {
-        let is_redone = self.state.redo();
-        if is_redone {
-            self.tell(EventKind::Redone);
+    ///
+    /// # Errors
+    /// When the store cannot be written; the context is then as it was.
+    pub async fn redo(&mut self) -> Result<bool, Error> {
+        self.step(Step::Redo).await
+    }
+
+    /// Writes the messages said so far into the store, where there is one. A compaction does this by itself; call it when
+    /// a conversation pauses or ends.
+    ///
+    /// # Errors
+    /// When the store cannot be written. What was not written is written with the next call.
+    pub async fn save(&mut self) -> Result<(), Error> {
+        match &mut self.journal {
+            Some(journal) => journal.save(&self.state, self.clock.as_deref()).await.map_err(Error::Store),
+            None => Ok(()),
         }
-        is_redone
+    }
+
+    async fn step(&mut self, step: Step) -> Result<bool, Error> {
+        let makes_summary = match step {
+            Step::Undo => self.state.undoes_summary(),
+            Step::Redo => self.state.redoes_summary(),
+        };
+        // The store knows compactions; a pass of the soft tier is the view's own.
+        if let (Some(true), Some(journal)) = (makes_summary, &self.journal) {
+            journal.step(&self.state, step, self.clock.as_deref()).await.map_err(Error::Store)?;
+        }
+        let (is_done, kind) = match step {
+            Step::Undo => (self.state.undo(), EventKind::Undone),
+            Step::Redo => (self.state.redo(), EventKind::Redone),
+        };
+        if is_done {
+            self.tell(kind);
+        }
+        Ok(is_done)
     }
 
     /// Switches to another model; see [`ContextState::switch_model`]. The next [`prepare`](Self::prepare) compacts where
@@ -263,11 +305,11 @@ impl ContextManager {
         }
         let started = self.now_ms();
         let job = self.plan(action, reason, goal)?;
-        let finished = match self.asks_model(action) {
+        let finished = match self.asks_model(action, &job) {
             true => self.summarize(job).await?,
             false => self.by_rule(job)?,
         };
-        self.apply(finished, started)
+        self.apply(finished, started).await
     }
 
     fn plan(&mut self, action: Action, reason: Reason, goal: Option<&str>) -> Result<Job, Error> {
@@ -284,12 +326,15 @@ impl ContextManager {
         Ok(job)
     }
 
-    fn asks_model(&self, action: Action) -> bool {
+    fn asks_model(&self, action: Action, job: &Job) -> bool {
+        let config = self.state.config();
         let may = match action {
             Action::SummarizeRules { .. } | Action::Emergency { by_rule: true, .. } => false,
-            _ => self.state.config().mode != SummaryMode::Rules,
+            _ => config.mode != SummaryMode::Rules,
         };
-        may && self.summarizer.is_some()
+        let is_too_large =
+            config.oversize == Oversize::Rules && job.span_tokens() > config.transcript_cap_tokens;
+        may && self.summarizer.is_some() && !is_too_large
     }
 
     /// Asks the summarizer, and falls back to rules where it gives nothing that can be used.
@@ -332,23 +377,29 @@ impl ContextManager {
         })
     }
 
-    fn apply(&mut self, mut finished: Finished, started: Option<i64>) -> Result<Rewrite, Error> {
+    /// Writes the record down where there is a store, then applies it. The write is idempotent, so that a future dropped
+    /// in between loses nothing: the record is written again with the next attempt, or never becomes the head.
+    async fn apply(&mut self, mut finished: Finished, started: Option<i64>) -> Result<Rewrite, Error> {
         let duration_ms = match (self.now_ms(), started) {
             (Some(now), Some(started)) => u64::try_from(now.saturating_sub(started)).unwrap_or(0),
             _ => 0,
         };
         finished.record_mut().duration_ms = duration_ms;
         let reason = finished.reason();
-        match self.state.apply(finished) {
-            Ok(rewrite) => {
-                self.tell_rewrite(&rewrite, duration_ms);
-                Ok(rewrite)
-            }
-            Err(error) => {
+        if let Err(error) = self.state.check(&finished) {
+            self.fail(reason, error.to_string());
+            return Err(Error::Rewrite(error));
+        }
+        if let Some(journal) = &mut self.journal {
+            let written = journal.append(&self.state, finished.record(), self.clock.as_deref()).await;
+            if let Err(error) = written {
                 self.fail(reason, error.to_string());
-                Err(Error::Rewrite(error))
+                return Err(Error::Store(error));
             }
         }
+        let rewrite = self.state.apply(finished).map_err(Error::Rewrite)?;
+        self.tell_rewrite(&rewrite, duration_ms);
+        Ok(rewrite)
     }
 
     fn fail(&mut self, reason: Reason, error: String) {

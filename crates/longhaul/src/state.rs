@@ -3,7 +3,9 @@
 mod exchange;
 mod job;
 mod rewrite;
+mod running;
 mod soft;
+mod status;
 #[cfg(test)]
 mod tests;
 mod view;
@@ -14,18 +16,20 @@ use longhaul_extract::FactIndex;
 use longhaul_redact::Redactor;
 use longhaul_tokens::{ContextWindow, Ledger, TokenCounter};
 use longhaul_transcript::{
-    Entry, Message, MessageId, RedactionCount, SessionId, Span, SummaryRecord, Tokens, Transcript, Usage,
+    Entry, Message, MessageId, Redacted, RedactionCount, SessionId, Span, SummaryRecord, Tokens, Transcript,
+    Usage,
 };
 
 use serde::{Deserialize, Serialize};
 
 pub use job::{Finished, Job};
 pub use rewrite::{Rewrite, RewriteError};
+pub use status::Status;
 pub use view::{Sent, Shown, View};
 
 use self::{exchange::Exchange, rewrite::Snapshot};
 use crate::{
-    config::{Config, Limits, SoftAction},
+    config::{Chaining, Config, Limits, SoftAction},
     policy::{self, Decision, Measurement, PolicyState},
 };
 
@@ -330,8 +334,8 @@ impl ContextState {
 
     fn next_depth(&self) -> u32 {
         match self.config.chaining {
-            crate::config::Chaining::Fold => self.summary().map_or(0, |record| record.depth + 1),
-            crate::config::Chaining::Append => 0,
+            Chaining::Fold | Chaining::Running => self.summary().map_or(0, |record| record.depth + 1),
+            Chaining::Append => 0,
         }
     }
 
@@ -347,6 +351,20 @@ impl ContextState {
         if let Some(entry) = self.transcript.entries().last() {
             let entry = self.clean_entry(entry);
             Arc::make_mut(&mut self.index).push(&entry);
+        }
+    }
+
+    /// Returns the messages from `start` on without their secrets, as a store takes them.
+    pub(crate) fn redacted_from(&self, start: u64) -> Vec<Redacted<Message>> {
+        let clean = |entry: &Entry| Redacted::assume((*self.clean_entry(entry).message).clone());
+        self.entries_from(start).iter().map(clean).collect()
+    }
+
+    /// Returns `record` without secrets, which a model may have put there against all rules.
+    pub(crate) fn redacted_record(&self, record: &SummaryRecord) -> Redacted<SummaryRecord> {
+        match &self.redactor {
+            Some(redactor) => redactor.redact_record(record).0,
+            None => Redacted::assume(record.clone()),
         }
     }
 

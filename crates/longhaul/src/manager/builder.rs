@@ -3,11 +3,12 @@
 use std::sync::{Arc, Weak};
 
 use longhaul_redact::Redactor;
-use longhaul_summarize::Summarizer;
+use longhaul_store::SummaryStore;
+use longhaul_summarize::{Ladder, Summarizer, SummarizerModel, rules::RulesSummarizer};
 use longhaul_tokens::{ContextWindow, ModelTable, TokenCounter};
-use longhaul_transcript::{Clock, SessionId, Tokens};
+use longhaul_transcript::{Clock, FixedClock, Jitter, SessionId, Sleep, Tokens};
 
-use super::{ContextManager, EventKind, Observer, Observers};
+use super::{ContextManager, Error, EventKind, Journal, Observer, Observers};
 use crate::{
     config::{Config, ConfigError},
     policy::PolicyState,
@@ -24,6 +25,7 @@ pub struct Builder {
     config: Config,
     summarizer: Option<Arc<dyn Summarizer>>,
     clock: Option<Arc<dyn Clock>>,
+    store: Option<Arc<dyn SummaryStore>>,
     observers: Observers,
     redactor: Option<Redactor>,
     policy: PolicyState,
@@ -40,6 +42,7 @@ impl Builder {
             config: Config::default(),
             summarizer: None,
             clock: None,
+            store: None,
             observers: Observers::default(),
             redactor: Some(Redactor::builtin()),
             policy: PolicyState::new(),
@@ -78,6 +81,26 @@ impl Builder {
         self
     }
 
+    /// Lets these models write summaries, first choice first, with retries, limits and fall back as the settings say
+    /// (see [`Config::llm_options`]). Call it after [`config`](Self::config) and [`clock`](Self::clock).
+    pub fn models(
+        self,
+        models: Vec<SummarizerModel>,
+        sleep: Arc<dyn Sleep>,
+        jitter: Arc<dyn Jitter>,
+    ) -> Builder {
+        let clock = self.clock.clone().unwrap_or_else(|| Arc::new(FixedClock::default()));
+        let rules = Arc::new(RulesSummarizer::default());
+        let ladder = Ladder::new(models, rules, self.config.llm_options(), clock, sleep, jitter);
+        self.summarizer(Arc::new(ladder))
+    }
+
+    /// Sets where originals and summaries are kept. Without one they live as long as the manager.
+    pub fn store(mut self, store: Arc<dyn SummaryStore>) -> Builder {
+        self.store = Some(store);
+        self
+    }
+
     /// Sets the clock. Without one records bear no time and a failure is waited out in messages alone.
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Builder {
         self.clock = Some(clock);
@@ -109,6 +132,19 @@ impl Builder {
         self
     }
 
+    /// Returns the manager of a conversation that the store holds already, as it was left: every message, and the
+    /// summaries in force. A session that the store does not hold begins empty.
+    ///
+    /// # Errors
+    /// When the settings cannot be used, or the store cannot be read.
+    pub async fn resume(self) -> Result<ContextManager, ResumeError> {
+        let mut manager = self.build()?;
+        if let Some(journal) = &mut manager.journal {
+            journal.load(&mut manager.state).await.map_err(Error::Store)?;
+        }
+        Ok(manager)
+    }
+
     /// Returns the manager.
     ///
     /// # Errors
@@ -123,6 +159,7 @@ impl Builder {
             state,
             summarizer: self.summarizer,
             clock: self.clock,
+            journal: self.store.map(Journal::new),
             observers: self.observers,
             told: None,
             background: Weak::new(),
@@ -132,6 +169,18 @@ impl Builder {
         }
         Ok(manager)
     }
+}
+
+/// A conversation could not be taken up again.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ResumeError {
+    /// The settings cannot be used.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The store could not be read.
+    #[error(transparent)]
+    Store(#[from] Error),
 }
 
 fn default_counter() -> Arc<dyn TokenCounter> {

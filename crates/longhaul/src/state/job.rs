@@ -3,13 +3,16 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use longhaul_extract::FactIndex;
-use longhaul_summarize::{Draft, SummaryRequest, rules::RulesOptions};
+use longhaul_summarize::{
+    Draft, SummaryRequest,
+    rules::{self, RulesOptions},
+};
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{
-    Entry, Message, MessageId, RedactionCount, Role, SessionId, Span, SummaryRecord, Tokens,
+    Entry, Message, MessageId, RedactionCount, Role, SessionId, Span, SummaryId, SummaryRecord, Tokens,
 };
 
-use super::{ContextState, FLOOR_EXTRA, Shown};
+use super::{ContextState, FLOOR_EXTRA, Shown, running};
 use crate::{
     compact::{
         self, AssembleError, CompactError, CompactSettings, Compacted, CompactionPlan, KeepReasoning, Source,
@@ -36,9 +39,13 @@ pub struct Job {
     index: Arc<FactIndex>,
     counter: Arc<dyn TokenCounter>,
     previous: Option<Arc<SummaryRecord>>,
+    /// The latest summary in the view, also where the new one does not build on it.
+    head: Option<SummaryId>,
     settings: CompactSettings,
     plan: CompactionPlan,
     redactions: Vec<RedactionCount>,
+    /// The summary is an update to the previous one.
+    is_running: bool,
 }
 
 /// A compaction that is done and waits to be applied.
@@ -74,11 +81,12 @@ impl ContextState {
         now_ms: Option<i64>,
     ) -> Result<Job, CompactError> {
         let before = self.measure(now_ms);
+        let reads_new_only = self.config.chaining != Chaining::Fold && !action.is_rebuild();
         let appends = self.config.chaining == Chaining::Append && !action.is_rebuild();
         let all = self.transcript.len() as u64;
         let previous = self.summary().filter(|_| !appends && !action.is_rebuild()).cloned();
         let start = match &previous {
-            _ if appends => self.first_unsummarized(),
+            _ if reads_new_only => self.first_unsummarized(),
             Some(_) => all.saturating_sub(MAX_REREAD),
             None => 0,
         };
@@ -99,7 +107,7 @@ impl ContextState {
             index: &self.index,
             previous: previous.as_deref(),
         };
-        let plan = compact::plan(&source, &settings, None)?;
+        let plan = compact::plan(&source, &settings)?;
         Ok(Job {
             action,
             reason,
@@ -111,6 +119,8 @@ impl ContextState {
             index: Arc::clone(&self.index),
             counter: Arc::clone(&self.counter),
             redactions: self.redactions_from(start),
+            is_running: self.config.chaining == Chaining::Running,
+            head: self.summary().map(|record| record.id.clone()),
             entries,
             costs,
             previous,
@@ -136,6 +146,9 @@ impl ContextState {
         let carried = match (self.config.chaining, start) {
             (_, 0) => Tokens::ZERO,
             (Chaining::Append, _) => self.cost_of(&self.shown[..self.shown_before(start)]),
+            (Chaining::Running, _) => {
+                self.cost_of(&self.shown[..self.shown_before(start)]) - self.summary_tokens
+            }
             (Chaining::Fold, _) => self.head_tokens(),
         };
         let budget = reachable.min(m.budget) - carried;
@@ -212,7 +225,11 @@ impl ContextState {
 impl Job {
     /// Returns what is to be asked of a [`Summarizer`](longhaul_summarize::Summarizer).
     pub fn request(&self) -> SummaryRequest<'_> {
-        self.plan.request(&self.source(), &self.settings)
+        let mut request = self.plan.request(&self.source(), &self.settings);
+        if let Some(previous) = self.runs_on() {
+            request.limit = running::room(previous, request.limit);
+        }
+        request
     }
 
     /// Puts a summarizer's draft into its place.
@@ -220,6 +237,10 @@ impl Job {
     /// # Errors
     /// When the draft is larger than [`SummaryRequest::limit`] allowed.
     pub fn finish(self, draft: Draft) -> Result<Finished, AssembleError> {
+        let draft = match self.runs_on() {
+            Some(previous) => running::update(previous, draft, self.plan.limit, &*self.counter),
+            None => draft,
+        };
         let compacted = self.plan.clone().assemble(&self.source(), &self.settings, draft)?;
         Ok(self.finished(compacted))
     }
@@ -229,6 +250,15 @@ impl Job {
     /// # Errors
     /// When what must stay is larger than the budget.
     pub fn finish_by_rule(self) -> Result<Finished, CompactError> {
+        if self.runs_on().is_some() {
+            let draft = rules::summarize(&self.request(), &RulesOptions::default());
+            // An update keeps to the plan's limit, for which there is room.
+            return self
+                .clone()
+                .finish(draft)
+                .or_else(|_| self.finish(Draft::default()))
+                .map_err(|_| CompactError::NothingToCompact);
+        }
         let compacted = compact::compact(&self.source(), &self.settings, &RulesOptions::default())?;
         Ok(self.finished(compacted))
     }
@@ -253,13 +283,45 @@ impl Job {
         self.request().depth
     }
 
+    /// Returns what the messages to summarize cost.
+    pub fn span_tokens(&self) -> Tokens {
+        let request = self.request();
+        let first = self.start;
+        let cost =
+            |entry: &Entry| self.costs.get((entry.id.ordinal - first) as usize).copied().unwrap_or_default();
+        request.entries.iter().map(cost).sum()
+    }
+
     /// Returns the number of messages that the view will no longer carry verbatim.
     pub fn covered(&self) -> usize {
         self.plan.covered()
     }
 
+    /// Returns the summary to which this one is an update.
+    fn runs_on(&self) -> Option<&SummaryRecord> {
+        self.previous.as_deref().filter(|_| self.is_running && self.start > 0)
+    }
+
     fn finished(self, mut compacted: Compacted) -> Finished {
-        compacted.record.redactions.clone_from(&self.redactions);
+        let record = &mut compacted.record;
+        record.redactions.clone_from(&self.redactions);
+        if let Some(previous) = &self.previous {
+            // Only the newest messages were read again; the summary stands for what the one before stood for as well.
+            record.covers.start = record.covers.start.min(previous.covers.start);
+        }
+        if record.parent != self.head {
+            // A rebuilt or appended summary does not build on the one before it, but it comes after it in the chain.
+            record.parent.clone_from(&self.head);
+            record.id = SummaryRecord::derive_id(
+                &self.session,
+                record.parent.as_ref(),
+                &record.covered,
+                record.mode,
+                &record.model,
+                &record.made_with,
+                &record.text,
+            );
+        }
         Finished { job: self, compacted }
     }
 

@@ -1,8 +1,8 @@
 //! Changing the view: applying what a job came to, undoing and redoing it.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
-use longhaul_transcript::{Entry, SummaryRecord, Tokens};
+use longhaul_transcript::{Entry, SummaryId, SummaryRecord, Tokens};
 
 use super::{ContextState, Finished, Shown};
 use crate::{
@@ -69,37 +69,87 @@ impl ContextState {
     /// When the view was rewritten since, when it would not become smaller, or when it would not fit. The state is then
     /// as it was; tell it with [`failed`](Self::failed) that the attempt is over.
     pub fn apply(&mut self, finished: Finished) -> Result<Rewrite, RewriteError> {
+        let shown = self.rewritten(&finished)?;
+        let Finished { job, compacted } = finished;
+        let (tokens_before, tokens_after) = self.replace_view(shown, job.action, job.reason, &job.before)?;
+        let outcome = Outcome { tokens_before, tokens_after, ..compacted.outcome };
+        Ok(Rewrite { action: job.action, reason: job.reason, record: self.summary().cloned(), outcome })
+    }
+
+    /// Returns whether [`apply`](Self::apply) would succeed, for whoever has to write the record down first.
+    ///
+    /// # Errors
+    /// Those of `apply`.
+    pub fn check(&self, finished: &Finished) -> Result<(), RewriteError> {
+        let shown = self.rewritten(finished)?;
+        self.check_gain(self.cost_of(&shown), finished.job.action)
+    }
+
+    /// Returns the view that a finished compaction makes.
+    fn rewritten(&self, finished: &Finished) -> Result<Vec<Shown>, RewriteError> {
         let Finished { job, compacted } = finished;
         let known = self.transcript.entries().get(job.through.ordinal as usize).map(|entry| entry.id);
         if job.rewrites != self.rewrites || known != Some(job.through) {
             return Err(RewriteError::Stale);
         }
-        let role = self.config.summary_role;
-        let mut record = compacted.record;
         let mut shown: Vec<Shown> = Vec::new();
-        if self.config.chaining == Chaining::Append && !job.action.is_rebuild() && job.start > 0 {
-            shown.extend_from_slice(&self.shown[..self.shown_before(job.start)]);
+        if self.config.chaining != Chaining::Fold && !job.action.is_rebuild() && job.start > 0 {
+            let before = &self.shown[..self.shown_before(job.start)];
+            let stays = |shown: &&Shown| {
+                self.config.chaining == Chaining::Append || !matches!(shown, Shown::Summary { .. })
+            };
+            shown.extend(before.iter().filter(stays).cloned());
         } else if self.config.preserve_system {
             shown.extend(self.shown.iter().take_while(|shown| shown.is_head()).cloned());
         }
-        if let Some(previous) = self.summary().filter(|previous| record.parent.as_ref() == Some(&previous.id))
-        {
-            // Only the newest messages were read again; the new summary stands for what the old one stood for as well.
-            record.covers.start = record.covers.start.min(previous.covers.start);
-        }
-        shown.push(Shown::summary(record, role));
+        shown.push(Shown::summary(compacted.record.clone(), self.config.summary_role));
         // The engine saw messages without their secrets; one that stays verbatim is shown as it was said.
         let originals = self.transcript.entries();
-        shown.extend(compacted.tail.into_iter().map(|kept| match originals.get(kept.id.ordinal as usize) {
+        shown.extend(compacted.tail.iter().map(|kept| match originals.get(kept.id.ordinal as usize) {
             Some(original) if !kept.digested => verbatim(original),
-            _ => of_kept(kept),
+            _ => of_kept(kept.clone()),
         }));
-        let rest = self.entries_from(job.through.ordinal + 1);
-        shown.extend(rest.iter().map(verbatim));
+        shown.extend(self.entries_from(job.through.ordinal + 1).iter().map(verbatim));
+        Ok(shown)
+    }
 
-        let (tokens_before, tokens_after) = self.replace_view(shown, job.action, job.reason, &job.before)?;
-        let outcome = Outcome { tokens_before, tokens_after, ..compacted.outcome };
-        Ok(Rewrite { action: job.action, reason: job.reason, record: self.summary().cloned(), outcome })
+    fn check_gain(&self, after: Tokens, action: Action) -> Result<(), RewriteError> {
+        let (before, budget) = (self.tokens(), self.budget());
+        match action {
+            _ if after >= before => Err(RewriteError::NoGain { before, after }),
+            Action::Emergency { .. } if after > budget => Err(RewriteError::OverBudget { after, budget }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Shows summaries that were made before, as after a restart: standing instructions, the last record of the chain
+    /// (all of them where each covers a range of its own), and every message that they do not cover. Push the
+    /// conversation's messages first. `chain` is oldest first, as a store returns it.
+    pub fn resume(&mut self, chain: Vec<SummaryRecord>) {
+        let skipped = match self.config.chaining {
+            Chaining::Fold | Chaining::Running => chain.len().saturating_sub(1),
+            Chaining::Append => 0,
+        };
+        let records: Vec<SummaryRecord> = chain.into_iter().skip(skipped).collect();
+        let Some(last) = records.last() else { return };
+        let covered: BTreeSet<u64> =
+            records.iter().flat_map(|record| &record.covered).map(|covered| covered.ordinal).collect();
+        // A record lists what it took out of the view itself; what lies before that was taken out by its parents.
+        let from = match (skipped, last.covered.first()) {
+            (1.., Some(first)) => first.ordinal,
+            _ => 0,
+        };
+        let is_left = |entry: &&Entry| entry.id.ordinal >= from && !covered.contains(&entry.id.ordinal);
+        let entries = self.transcript.entries();
+        let head = entries.iter().take_while(|entry| entry.message.is_system()).count();
+        let mut shown: Vec<Shown> = entries[..head].iter().map(verbatim).collect();
+        let left: Vec<Shown> = entries[head..].iter().filter(is_left).map(verbatim).collect();
+        let role = self.config.summary_role;
+        shown.extend(records.into_iter().map(|record| Shown::summary(record, role)));
+        shown.extend(left);
+        let snapshot = self.snapshot();
+        self.set_shown(shown);
+        self.remember(snapshot);
     }
 
     /// Takes note that a compaction was tried and nothing came of it: it is not tried again at once.
@@ -134,20 +184,25 @@ impl ContextState {
         reason: Reason,
         decided_on: &Measurement,
     ) -> Result<(Tokens, Tokens), RewriteError> {
-        let (before, after, budget) = (self.tokens(), self.cost_of(&shown), self.budget());
-        match action {
-            _ if after >= before => return Err(RewriteError::NoGain { before, after }),
-            Action::Emergency { .. } if after > budget => {
-                return Err(RewriteError::OverBudget { after, budget });
-            }
-            _ => {}
-        }
+        let (before, after) = (self.tokens(), self.cost_of(&shown));
+        self.check_gain(after, action)?;
         let snapshot = self.snapshot();
         self.set_shown(shown);
         self.remember(snapshot);
         let limits = self.config.limits(decided_on.window, decided_on.budget);
         self.policy.acted(reason, decided_on, after, &limits);
         Ok((before, after))
+    }
+
+    /// Returns whether the next undo takes a summary back, rather than a pass of the soft tier; `None` where there is
+    /// nothing to undo.
+    pub(crate) fn undoes_summary(&self) -> Option<bool> {
+        self.undo.last().map(|snapshot| latest(&snapshot.shown) != latest(&self.shown))
+    }
+
+    /// Returns whether the next redo puts a summary back; `None` where there is nothing to redo.
+    pub(crate) fn redoes_summary(&self) -> Option<bool> {
+        self.redo.last().map(|snapshot| latest(&snapshot.shown) != latest(&self.shown))
     }
 
     pub(super) fn snapshot(&self) -> Snapshot {
@@ -173,6 +228,14 @@ impl ContextState {
         self.rewrites += 1;
         now
     }
+}
+
+/// Returns the id of the last summary among `shown`.
+fn latest(shown: &[Shown]) -> Option<&SummaryId> {
+    shown.iter().rev().find_map(|shown| match shown {
+        Shown::Summary { record, .. } => Some(&record.id),
+        Shown::Message { .. } => None,
+    })
 }
 
 pub(super) fn of_kept(kept: Kept) -> Shown {

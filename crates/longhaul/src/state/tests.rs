@@ -75,7 +75,7 @@ fn the_next_compaction_folds_the_summary_and_goes_one_deeper() {
     assert!(second.covers.end > first.covers.end);
     assert_eq!(state.view().summaries().count(), 1);
     let third = compact_again(&mut state);
-    assert_eq!((third.depth, third.parent.is_none()), (0, true), "rebuilt from the originals");
+    assert_eq!((third.depth, &third.parent), (0, &Some(second.id.clone())), "rebuilt, and next in the chain");
 }
 
 fn compact_again(state: &mut ContextState) -> Arc<SummaryRecord> {
@@ -100,6 +100,32 @@ fn appended_summaries_each_cover_their_own_messages() {
     assert_eq!(spans.len(), 2);
     assert_eq!((spans[0].0, spans[1].0), (0, 0));
     assert!(spans[0].1.end <= spans[1].1.start, "{spans:?}");
+    assert!(state.tokens() <= state.limits().target);
+}
+
+#[test]
+fn a_running_summary_grows_by_updates_and_stays_one() {
+    let config = Config { chaining: crate::config::Chaining::Running, ..Config::default() };
+    let mut state = state(12_000, config);
+    for round in 0..2 {
+        for nth in 0..20 {
+            let plan =
+                format!("Step {round}.{nth} touches module_{round}_{nth}.rs and table_{round}_{nth}. ")
+                    .repeat(24);
+            state.push(Message::user(format!("Plan step {round}.{nth}")));
+            state.push(Message::assistant(plan));
+        }
+        compact(&mut state, Action::Summarize { rebuild: false });
+    }
+    assert_eq!(state.view().summaries().count(), 1);
+    let record = state.summary().unwrap();
+    assert_eq!((record.depth, state.status(None).summary_count), (1, 2));
+    assert!(
+        record.text.contains("[Update 2]") || record.text.starts_with("[Condensed history]"),
+        "{}",
+        record.text
+    );
+    assert_eq!(record.covers.start, 0);
     assert!(state.tokens() <= state.limits().target);
 }
 
