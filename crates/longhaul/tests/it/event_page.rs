@@ -76,6 +76,7 @@ async fn samples() -> Vec<Event> {
 fn settled(mut event: Event) -> Event {
     match &mut event.kind {
         EventKind::Finished(finish) => {
+            (event.tokens, event.ratio) = (Tokens(3_118), 0.38975);
             finish.summary = longhaul::transcript::SummaryId("0123456789abcdef".into());
             (finish.tokens_before, finish.tokens_after) = (Tokens(6_448), Tokens(3_118));
             (finish.summary_tokens, finish.compressed_messages) = (Tokens(796), 38);
@@ -85,8 +86,10 @@ fn settled(mut event: Event) -> Event {
                 [("paths".to_owned(), longhaul::transcript::Survival { kept: 41, total: 44 })].into();
         }
         EventKind::Started { compressed_messages, .. } => *compressed_messages = 40,
+        EventKind::UsageReported { reported, .. } => *reported = Tokens(6_120),
         EventKind::Trimmed { tokens_before, digested, .. } => {
-            (*tokens_before, *digested) = (Tokens(4_823), 7)
+            (*tokens_before, *digested) = (Tokens(4_823), 7);
+            (event.tokens, event.ratio) = (Tokens(3_160), 0.395);
         }
         _ => {}
     }
