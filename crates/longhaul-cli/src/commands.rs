@@ -6,3 +6,4 @@ pub(crate) mod config;
 pub(crate) mod context;
 pub(crate) mod count;
 pub(crate) mod digest;
+pub(crate) mod doctor;

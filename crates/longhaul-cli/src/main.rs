@@ -10,6 +10,8 @@ mod input;
 mod output;
 mod paint;
 mod settings;
+mod store;
+mod summarizer;
 mod window;
 
 use std::process::ExitCode;
@@ -26,6 +28,7 @@ fn main() -> ExitCode {
         Command::Compact(compact) => commands::compact::run(&compact),
         Command::Digest(digest) => commands::digest::run(&digest),
         Command::Config(config) => commands::config::run(&config),
+        Command::Doctor(doctor) => commands::doctor::run(&doctor),
         Command::Completions(completions) => commands::completions::run(&completions),
     };
     match done {

@@ -1,6 +1,6 @@
 //! Where a model is, and how long to wait for it.
 
-use std::{fmt, time::Duration};
+use std::{fmt, net::IpAddr, time::Duration};
 
 use reqwest::Url;
 use secrecy::SecretString;
@@ -95,6 +95,18 @@ impl Endpoint {
         }
     }
 
+    /// Returns whether the host is this machine.
+    pub(crate) fn is_local(&self) -> bool {
+        match self.base.host_str() {
+            Some(host) => {
+                let host = host.trim_matches(['[', ']']);
+                let is_loopback = host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+                is_loopback || host == "localhost" || host.ends_with(".localhost")
+            }
+            None => false,
+        }
+    }
+
     /// Returns the address of `path` below the base.
     pub(crate) fn address(&self, path: &str) -> Url {
         let mut address = self.base.clone();
@@ -130,6 +142,14 @@ mod tests {
         }
         assert_eq!(Endpoint::new("https://a.b/v1").unwrap().host(), "a.b");
         assert_eq!(Endpoint::new("http://a.b:81/v1").unwrap().host(), "a.b:81");
+        for (base, local) in [
+            ("http://127.0.0.1:1", true),
+            ("http://[::1]:1/v1", true),
+            ("http://localhost", true),
+            ("http://a.b", false),
+        ] {
+            assert_eq!(Endpoint::new(base).unwrap().is_local(), local, "{base}");
+        }
     }
 
     #[test]

@@ -32,7 +32,12 @@ pub(crate) struct Http {
 impl Http {
     /// Returns a client that sends `headers` with each request. Headers with keys must be marked sensitive.
     pub(crate) fn new(endpoint: &Endpoint, headers: HeaderMap) -> Result<Http, SetupError> {
-        let client = Client::builder()
+        let mut builder = Client::builder();
+        if endpoint.is_local() {
+            // A proxy from the environment has no business with a server on this machine.
+            builder = builder.no_proxy();
+        }
+        let client = builder
             .connect_timeout(endpoint.connect_timeout)
             .timeout(endpoint.total_timeout)
             .redirect(redirect::Policy::none())

@@ -169,12 +169,13 @@ impl Answer {
     ///
     /// Strict modes of providers want the first three; some refuse bounds. [`read`](Self::read) enforces those.
     pub fn schema() -> AnswerSchema {
-        AnswerSchema { name: "summary", schema: SCHEMA.0.clone() }
+        AnswerSchema { name: "summary", schema: SCHEMA.clone() }
     }
 
-    /// Returns [`schema`](Self::schema) as JSON text, for prompts.
-    pub fn schema_text() -> &'static str {
-        &SCHEMA.1
+    /// Returns the schema of what a model is asked for beside facts by rule: the same without the fields that rules
+    /// fill better. A prompt a third as long, and a shorter answer.
+    pub fn hybrid_schema() -> AnswerSchema {
+        AnswerSchema { name: "summary", schema: HYBRID_SCHEMA.clone() }
     }
 
     /// Reads a model's answer: refuses what did not end well, strips reasoning and fences, parses, repairs where
@@ -414,11 +415,17 @@ fn drop_nulls(value: &mut Value, depth: usize) {
     }
 }
 
-static SCHEMA: LazyLock<(Value, String)> = LazyLock::new(|| {
-    let schema = wire_schema();
-    let text = schema.to_string();
-    (schema, text)
+static SCHEMA: LazyLock<Value> = LazyLock::new(wire_schema);
+static HYBRID_SCHEMA: LazyLock<Value> = LazyLock::new(|| {
+    let mut schema = wire_schema();
+    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        properties.retain(|field, _| HYBRID_FIELDS.contains(&field.as_str()));
+    }
+    make_strict(&mut schema, MAX_SCHEMA_DEPTH);
+    schema
 });
+
+const HYBRID_FIELDS: [&str; 5] = ["narrative", "decisions", "action_items", "unresolved", "current_focus"];
 
 fn wire_schema() -> Value {
     let settings = SchemaSettings::draft07().with(|settings| {
@@ -561,11 +568,14 @@ mod tests {
         assert!(
             record.as_object().unwrap().keys().all(|field| rules_only(field) || fields.contains(&&**field))
         );
-        // Every bullet of both prompts is a field.
-        for prompt in [crate::prompt::USER, crate::prompt::HYBRID] {
-            for bullet in prompt.lines().filter_map(|line| line.strip_prefix("- ")?.split_once(':')) {
-                assert!(fields.contains(&bullet.0), "{bullet:?}");
-            }
+        // Every bullet of a prompt is a field of its schema, and the other way round.
+        for (prompt, schema) in
+            [(crate::prompt::USER, Answer::schema()), (crate::prompt::HYBRID, Answer::hybrid_schema())]
+        {
+            let bullets = prompt.lines().filter_map(|line| Some(line.strip_prefix("- ")?.split_once(':')?.0));
+            let fields: Vec<_> = schema.schema["properties"].as_object().unwrap().keys().collect();
+            assert_eq!(bullets.collect::<Vec<_>>(), fields);
+            assert_eq!(schema.schema["required"], Value::from_iter(fields.into_iter().cloned()));
         }
     }
 }

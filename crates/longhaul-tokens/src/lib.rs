@@ -26,14 +26,14 @@
 //!
 //! Counting is synchronous, infallible and deterministic; this crate does no IO but to read a `tokenizer.json` that the
 //! caller names.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
+#[cfg(feature = "bpe")]
+mod bpe;
 mod budget;
 mod counter;
 mod encoding;
 mod error;
-#[cfg(feature = "bpe")]
-mod exact;
 mod family;
 mod ledger;
 mod media;
@@ -45,12 +45,12 @@ mod shape;
 mod tokenizer_file;
 mod weights;
 
+#[cfg(feature = "bpe")]
+pub use bpe::{AppendCounter, Bpe, counter};
 pub use budget::{ContextWindow, count_tools, estimate_response};
 pub use counter::{Accuracy, Framing, TokenCounter};
 pub use encoding::Encoding;
 pub use error::TokensError;
-#[cfg(feature = "bpe")]
-pub use exact::counter;
 pub use family::{Family, Tokenizer};
 pub use ledger::Ledger;
 pub use media::MediaFormula;

@@ -1,4 +1,5 @@
 //! A history with a summary in place of its past reads as just that, in every format that can be written.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on must stop")]
 
 use std::{fs, path::PathBuf};
 
@@ -6,7 +7,7 @@ use longhaul_transcript::{
     Covered, Item, Message, Part, Role, Summary, SummaryId, SummaryMode, SummaryRecord, Tokens,
     parse_handle_line,
 };
-use longhaul_wire::{Document, Format, Profile, convert, read, summary_text, validate, write};
+use longhaul_wire::{Document, Format, Profile, convert, read, repair, summary_text, validate, write};
 
 fn record(doc: &Document, covered: std::ops::Range<usize>) -> SummaryRecord {
     let transcript = doc.transcript();
@@ -153,5 +154,26 @@ fn a_digested_result_is_patched_in_place_in_every_format() {
         let expected: Vec<_> = changed.iter().map(|(_, message)| &message.parts).collect();
         assert_eq!(found, expected, "{format}");
         assert_eq!(validate(&out, format, &Profile::default()).unwrap(), [], "{format}");
+    }
+}
+
+#[test]
+fn every_prefix_of_a_session_can_be_made_whole() {
+    for folder in ["claude_code", "codex"] {
+        for path in recorded(folder) {
+            let bytes = fs::read(&path).unwrap();
+            let head = bytes.iter().position(|byte| *byte == b'\n').unwrap();
+            for cut in (1..=5).map(|nth| head + (bytes.len() - head) / 6 * nth) {
+                let what = format!("{} cut at {cut}", path.display());
+                let doc = read(None, &bytes[..cut]).unwrap();
+                let whole = repair(doc.transcript());
+                let items = whole.transcript.entries().iter();
+                let items = items.map(|entry| Item::Message { id: entry.id, message: &entry.message });
+                let mut out = Vec::new();
+                write(&doc, items, &mut out).unwrap();
+                let violations = validate(&out, doc.format(), &Profile::default()).unwrap();
+                assert_eq!(violations, [], "{what}");
+            }
+        }
     }
 }

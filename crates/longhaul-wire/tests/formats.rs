@@ -1,4 +1,5 @@
 //! A small history of each format, odd in the ways real ones are: read rightly, written back to the byte.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on must stop")]
 
 use std::{fs, path::PathBuf};
 

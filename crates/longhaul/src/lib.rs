@@ -8,7 +8,10 @@ mod document;
 
 pub use breakdown::{Breakdown, Largest, ToolTokens};
 #[cfg(feature = "wire")]
-pub use document::{CompactedDocument, DocumentError, compact_document, keep_reasoning, session_of};
+pub use document::{
+    CleanDocument, CompactedDocument, DocumentError, compact_document, compact_document_with, keep_reasoning,
+    session_of,
+};
 pub use longhaul_extract as extract;
 pub use longhaul_redact as redact;
 pub use longhaul_store as store;

@@ -4,13 +4,14 @@ use std::{process::ExitCode, time::Instant};
 
 use anyhow::{Context, Result, bail};
 use longhaul::{
-    Breakdown, Config, DocumentError,
+    Breakdown, CleanDocument, CompactedDocument, Config, DocumentError,
     compact::CompactSettings,
-    compact_document,
+    compact_document, compact_document_with,
     config::SummaryLimit,
     keep_reasoning,
+    redact::Redactor,
     summarize::rules::RulesOptions,
-    transcript::Tokens,
+    transcript::{SummaryMode, SummaryRecord, Tokens},
     wire::{self, Document},
 };
 
@@ -22,6 +23,8 @@ use crate::{
     input,
     output::Target,
     settings,
+    store::{self, Recorded},
+    summarizer,
     window::Room,
 };
 
@@ -46,13 +49,20 @@ pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
             report.decision = format!("unchanged: {} tokens are within the budget", breakdown.total);
             unchanged(&document)?
         }
-        false => compacted(
-            &document,
-            &counter,
-            &settings(args, &config, &document, budget),
-            &breakdown,
-            &mut report,
-        )?,
+        false => {
+            let redactor = (!args.no_redact).then(Redactor::builtin);
+            if redactor.is_none() {
+                eprintln!("longhaul: --no-redact: secrets are summarized and recorded as they are");
+            }
+            let clean = CleanDocument::new(&document, redactor.as_ref());
+            let settings = settings(args, &config, &document, budget);
+            let done = compacted(args, &config, &document, &clean, &counter, &settings, &breakdown)?;
+            report.fill(&done);
+            if !args.no_store && !args.dry_run {
+                report.recorded = recorded(args, &document, &clean, &done.compacted.record);
+            }
+            done.bytes
+        }
     };
     report.duration_ms = started.elapsed().as_millis() as u64;
     if args.dry_run {
@@ -115,23 +125,59 @@ fn settings(args: &CompactArgs, config: &Config, document: &Document, budget: To
     }
 }
 
-/// Compacts and fills in the report.
+/// Compacts; what the caller asked for and cannot be is told apart from what went wrong.
 fn compacted(
+    args: &CompactArgs,
+    config: &Config,
     document: &Document,
+    clean: &CleanDocument,
     counter: &Named,
     settings: &CompactSettings,
     breakdown: &Breakdown,
-    report: &mut Report,
-) -> Result<Vec<u8>> {
-    let done = compact_document(document, breakdown, &*counter.counter, settings, &RulesOptions::default());
-    let done = done.map_err(|error| match error {
+) -> Result<CompactedDocument> {
+    let mode = summarizer::mode(args.mode.as_deref(), config)?;
+    let (rules, counter) = (RulesOptions::default(), &*counter.counter);
+    let done = match mode {
+        SummaryMode::Rules => compact_document(document, clean, breakdown, counter, settings, &rules),
+        mode => {
+            let ladder = summarizer::ladder(&args.summarizer, config, mode)?;
+            let host = summarizer::endpoint(&args.summarizer)?.host();
+            eprintln!("longhaul: asking {host} for a summary");
+            let asked = compact_document_with(document, clean, breakdown, counter, settings, &rules, &ladder);
+            let asked = store::block_on(async { Ok(asked.await) })?;
+            asked.map(|(done, attempts)| {
+                for attempt in attempts {
+                    let reason = crate::paint::plain(&attempt.reason);
+                    eprintln!("longhaul: {} was not used: {reason}", attempt.summarizer);
+                }
+                done
+            })
+        }
+    };
+    done.map_err(|error| match error {
         DocumentError::Compact(_) | DocumentError::ImportOnly { .. } | DocumentError::DoesNotFit { .. } => {
             anyhow::Error::new(Impossible(error.to_string()))
         }
         error => error.into(),
-    })?;
-    report.fill(&done);
-    Ok(done.bytes)
+    })
+}
+
+/// Records the originals and the summary, and says where. A store that cannot be had costs the user the record, not
+/// the compaction.
+fn recorded(
+    args: &CompactArgs,
+    document: &Document,
+    clean: &CleanDocument,
+    record: &SummaryRecord,
+) -> Option<Recorded> {
+    let kept = store::open(&args.store).and_then(|store| {
+        let name = args.session.as_deref();
+        store::block_on(store::keep(&store, document, clean, record, name))
+    });
+    kept.inspect_err(|error| {
+        eprintln!("longhaul: nothing was recorded: {}", crate::paint::plain(&format!("{error:#}")));
+    })
+    .ok()
 }
 
 fn tell(args: &CompactArgs, report: &Report) -> Result<()> {

@@ -109,13 +109,19 @@ fn depth_bombs_end_in_an_answer() {
 #[test]
 fn oddities_pass_through_byte_for_byte() {
     for (name, input) in [
-        ("numbers and escapes", r#"[{"role":"user","content":"h\u00e9\/","n":1.0e2,"big":12345678901234567890123}]"#),
+        (
+            "numbers and escapes",
+            r#"[{"role":"user","content":"h\u00e9\/","n":1.0e2,"big":12345678901234567890123}]"#,
+        ),
         ("a lone surrogate", r#"[{"role":"user","content":"cut \ud83d here"}]"#),
         ("a nul escape", r#"[{"role":"user","content":"a\u0000b"}]"#),
         ("duplicate keys", r#"[{"role":"user","content":"a","x":1,"x":2}]"#),
         ("unknown fields and blocks", r#"[{"role":"user","content":[{"type":"hologram","z":[1]}],"y":{}}]"#),
         ("white space", " [ { \"role\" : \"user\" , \"content\" : \"a\" } ] \n\n"),
-        ("an orphan result", r#"[{"role":"user","content":"a"},{"role":"tool","tool_call_id":"x","content":"b"}]"#),
+        (
+            "an orphan result",
+            r#"[{"role":"user","content":"a"},{"role":"tool","tool_call_id":"x","content":"b"}]"#,
+        ),
         (
             "duplicate ids",
             r#"[{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}},{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"a","content":"1"}]"#,
@@ -124,7 +130,10 @@ fn oddities_pass_through_byte_for_byte() {
             "arguments that are no JSON",
             r#"[{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{broken"}}]},{"role":"tool","tool_call_id":"a","content":"1"}]"#,
         ),
-        ("an open exchange", r#"[{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]}]"#),
+        (
+            "an open exchange",
+            r#"[{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]}]"#,
+        ),
         ("empty texts", r#"[{"role":"user","content":""},{"role":"assistant","content":""}]"#),
         ("bidirectional overrides", "[{\"role\":\"user\",\"content\":\"a\u{202e}b\u{2028}c\"}]"),
     ] {
@@ -181,7 +190,7 @@ fn flags_that_make_no_sense_are_refused() {
     let folder = Folder::new();
     folder.file("in.json", OPENAI.as_bytes());
     for (args, code, word) in [
-        (&["compact", "in.json", "--budget", "-3"][..], 2, "--budget"),
+        (&["compact", "in.json", "--budget=-3"][..], 2, "--budget"),
         (&["compact", "in.json", "--budget", "many"], 2, "many"),
         (&["compact", "in.json", "--ratio", "2"], 4, "ratio"),
         (&["compact", "in.json", "--ratio", "NaN"], 4, "ratio"),

@@ -18,9 +18,25 @@ fn compact_keeps_its_contract() {
         assert_eq!(ran.code, 0, "{}", ran.stderr);
         let report = json(&std::fs::read_to_string(folder.path().join("report.json")).unwrap());
         for key in [
-            "format", "encoding", "budget", "tokens_before", "tokens_after", "messages_before", "messages_after",
-            "summary_tokens", "summarized", "digested", "dropped", "kept_verbatim", "depth", "mode", "duration_ms",
-            "valid", "survival", "decision", "summary",
+            "format",
+            "encoding",
+            "budget",
+            "tokens_before",
+            "tokens_after",
+            "messages_before",
+            "messages_after",
+            "summary_tokens",
+            "summarized",
+            "digested",
+            "dropped",
+            "kept_verbatim",
+            "depth",
+            "mode",
+            "duration_ms",
+            "valid",
+            "survival",
+            "decision",
+            "summary",
         ] {
             assert!(report.get(key).is_some(), "{key} is missing");
         }
@@ -57,7 +73,9 @@ fn what_the_user_demanded_survives() {
     let folder = Folder::new();
     let ran = folder.run(&["compact", example().to_str().unwrap(), "--budget", "2000"], b"");
     let history = String::from_utf8(ran.stdout).unwrap();
-    for demand in ["Never change the public API of longhaul-trim", "Don't touch Cargo.lock", "41,380", "msg_0187"] {
+    for demand in
+        ["Never change the public API of longhaul-trim", "Don't touch Cargo.lock", "41,380", "msg_0187"]
+    {
         assert!(history.contains(demand), "{demand}");
     }
 }
@@ -87,7 +105,8 @@ fn a_dry_run_writes_nothing() {
 fn a_history_becomes_one_of_another_format() {
     let folder = Folder::new();
     for format in ["openai", "responses", "anthropic", "codex", "gemini", "longhaul"] {
-        let args = ["compact", example().to_str().unwrap().to_owned().leak(), "--budget", "3000", "--to", format];
+        let args =
+            ["compact", example().to_str().unwrap().to_owned().leak(), "--budget", "3000", "--to", format];
         let ran = folder.run(&args, b"");
         assert_eq!(ran.code, 0, "{format}: {}", ran.stderr);
         let ran = folder.run(&["count", "-", "--json", "--from", format], &ran.stdout);
@@ -103,7 +122,8 @@ fn count_says_where_the_tokens_are() {
     let folder = Folder::new();
     let ran = folder.run(&["count", example().to_str().unwrap(), "--json"], b"");
     let count = json(&String::from_utf8(ran.stdout).unwrap());
-    let sum = |key: &str| -> u64 { count[key].as_object().unwrap().values().map(|n| n.as_u64().unwrap()).sum() };
+    let sum =
+        |key: &str| -> u64 { count[key].as_object().unwrap().values().map(|n| n.as_u64().unwrap()).sum() };
     assert_eq!(count["accuracy"], "exact");
     assert_eq!(count["tokens"].as_u64().unwrap(), sum("by_role"));
     assert_eq!(count["tokens"].as_u64().unwrap(), sum("by_kind"));
@@ -128,7 +148,8 @@ fn context_shows_what_fills_the_window() {
 fn digest_is_a_filter() {
     let folder = Folder::new();
     let mut output = "   Compiling app v0.1.0\n".repeat(300);
-    output.push_str("error[E0308]: mismatched types\n  --> src/http.rs:41:9\nerror: could not compile `app`\n");
+    output
+        .push_str("error[E0308]: mismatched types\n  --> src/http.rs:41:9\nerror: could not compile `app`\n");
     let args = ["digest", "--tool", "shell", "--input", "cargo build", "--budget", "80"];
     let ran = folder.run(&args, output.as_bytes());
     let digest = String::from_utf8(ran.stdout).unwrap();

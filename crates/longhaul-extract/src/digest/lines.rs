@@ -69,24 +69,54 @@ pub(crate) fn classify(line: &str) -> Class {
     if body.is_empty() || is_rule(body) {
         return Class::Noise;
     }
+    if is_excerpt(body) {
+        return Class::Plain;
+    }
     // The head of a line decides what it is.
-    patterns::classes(super::clean::prefix(line, 400)).min().unwrap_or(Class::Plain)
+    let head = super::clean::prefix(line, 400);
+    match patterns::classes(head).min().unwrap_or(Class::Plain) {
+        Class::Place if is_foreign(head) => Class::Noise,
+        class => class,
+    }
 }
 
 /// Scores lines: by class, raised where they follow an error, lowered where they repeat one another.
 pub(crate) fn score(lines: &[&str]) -> (Vec<Class>, Vec<f64>) {
     let classes: Vec<Class> = lines.iter().map(|line| classify(line)).collect();
-    let mut scores: Vec<f64> = classes.iter().map(|class| class.score()).collect();
+    let mut scores: Vec<f64> = Vec::with_capacity(lines.len());
     let mut near = 0.0;
-    for (at, class) in classes.iter().enumerate() {
+    let mut errors = 0.0f64;
+    let mut in_commit = false;
+    for (at, (line, class)) in lines.iter().zip(&classes).enumerate() {
+        let mut score = class.score();
         match class {
-            Class::Decisive | Class::FailedTest | Class::Error => near = 3.0,
-            Class::Noise => near *= 0.6,
+            // The first errors say most; counts and verdicts come before the fifth.
+            Class::Decisive | Class::FailedTest => {
+                score -= (0.4 * errors).min(4.0);
+                errors += 1.0;
+                near = 5.0;
+            }
+            Class::Error => near = 2.0,
+            Class::Noise => near *= 0.7,
             _ => {
-                scores[at] += near;
-                near *= 0.75;
+                score += near;
+                near *= 0.8;
             }
         }
+        if *class == Class::Plain && holds_names(line) {
+            score += 0.8;
+        }
+        // The subject of a commit says more than its hash.
+        if line.starts_with("commit ") {
+            in_commit = true;
+        } else if in_commit && line.starts_with("    ") {
+            score = 7.0;
+            in_commit = false;
+        }
+        if at > 0 && is_table_rule(line) && classes[at - 1] != Class::Noise {
+            scores[at - 1] = 7.0_f64.max(scores[at - 1]);
+        }
+        scores.push(score);
     }
     // The second line of the same template says less than the first, the hundredth nearly nothing.
     let mut seen: HashMap<u64, u32> = HashMap::new();
@@ -97,6 +127,13 @@ pub(crate) fn score(lines: &[&str]) -> (Vec<Class>, Vec<f64>) {
     }
     spread(&mut scores);
     (classes, scores)
+}
+
+/// Returns whether a line names code, paths or ids rather than only saying something.
+fn holds_names(line: &str) -> bool {
+    let head = super::clean::prefix(line, 300).as_bytes();
+    memchr::memchr3(b'`', b'_', b'/', head).is_some()
+        || head.windows(2).any(|two| two == b"::" || two == b": ")
 }
 
 /// Breaks ties by place: the head of an output, then its tail, before its middle.
@@ -120,6 +157,35 @@ pub(crate) fn template(line: &str) -> u64 {
         in_number = digit;
     }
     hasher.finish()
+}
+
+/// A place in code that the user did not write: a frame of a runtime or a library.
+fn is_foreign(line: &str) -> bool {
+    const SIGNS: [&str; 8] = [
+        "/rustc/",
+        "node_modules/",
+        "site-packages/",
+        "node:internal",
+        "(internal/",
+        "/usr/lib/",
+        "/usr/local/go/",
+        "/vendor/",
+    ];
+    SIGNS.iter().any(|sign| line.contains(sign))
+}
+
+/// A line of source that a compiler or linter shows: `12 | let x = error();`.
+fn is_excerpt(body: &str) -> bool {
+    let rest = body.trim_start_matches(|c: char| c.is_ascii_digit());
+    let rest = rest.trim_start();
+    let digits = body.len() > rest.len() && body.starts_with(|c: char| c.is_ascii_digit());
+    digits && rest.starts_with('|') && !rest.contains('^') && !rest[1..].contains('|')
+}
+
+/// The rule under the heads of a table's columns.
+fn is_table_rule(line: &str) -> bool {
+    let body = line.trim();
+    body.contains("--") && body.bytes().all(|b| matches!(b, b'-' | b'+' | b'|' | b' ' | b':' | b'='))
 }
 
 fn is_rule(body: &str) -> bool {

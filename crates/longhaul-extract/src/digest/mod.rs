@@ -12,7 +12,7 @@ mod render;
 mod shape;
 mod shell;
 
-pub(crate) use clean::strip_line_number;
+pub(crate) use clean::{is_numbered, strip_line_number};
 pub use fit::Allowance;
 pub(crate) use matches::parse_matches;
 pub use registry::{Extractor, Registry, Source, digest};

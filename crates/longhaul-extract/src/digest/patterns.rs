@@ -89,6 +89,12 @@ const WORD_TABLE: &[(Class, &str)] = &[
     (Class::Error, "rejected"),
     (Class::Error, "unauthorized"),
     (Class::Error, "forbidden"),
+    (Class::Error, "oomkilled"),
+    (Class::Error, "crashloopbackoff"),
+    (Class::Error, "imagepullbackoff"),
+    (Class::Error, "backoff"),
+    (Class::Error, "unhealthy"),
+    (Class::Error, "evicted"),
 ];
 
 /// Patterns at the head of a line. Sources: the programs' own outputs (see `tests/data/digests`).
@@ -141,13 +147,10 @@ const HEAD_TABLE: &[(Class, &str)] = &[
         Class::Detail,
         r"^\s*(left|right|expected|Expected|received|Received|actual|Actual|got|want|Diff|found)\b.{0,20}[:=]",
     ),
-    (Class::Detail, r"^\s*(= note|= help|help|note): |^\s*\d*\s*\|.{0,80}\^|^\s*[~^]{2,}|^\s*>\s*\d+ \|"),
+    (Class::Detail, r"^\s*\d*\s*\|.{0,80}[\^-]+ [a-z`]|^\s*>\s*\d+ \|"),
     // Counts.
     (Class::Count, r"^test result: |^=+ .*(passed|failed|error|no tests ran).* =+$|^\d+ (passed|failed)"),
-    (
-        Class::Count,
-        r"^\s*(Tests?|Test Suites|Test Files|Snapshots|Suites)\s*:?\s+\d+ (passed|failed|skipped|total|todo)",
-    ),
+    (Class::Count, r"^\s*Tests?\s*:?\s+\d+ (passed|failed|skipped|total|todo)"),
     (
         Class::Count,
         r"^Ran \d+ tests? in|^FAILED \((failures|errors)=|^OK( \(.*\))?$|^Tests run: |^Tests: \d+|^\d+ examples?, ",
@@ -184,6 +187,9 @@ const HEAD_TABLE: &[(Class, &str)] = &[
         Class::Place,
         r"^\s+❯ \S+:\d+|^\t\S+\.go:\d+|^\s*(in|In file included from) \S+:\d+|^\s+File .*line \d+",
     ),
+    (Class::Place, r"^(/|[A-Z]:\\)\S+\.\w{1,6}:?$"),
+    (Class::Decisive, r"^[A-Z]{1,4}\d{2,4} \S"),
+    (Class::Count, r"^(Plan: |Apply complete|Destroy complete|Failed! +- |Passed! +- |TOTAL\s)"),
     // Warnings.
     (
         Class::Warning,
@@ -212,13 +218,20 @@ const HEAD_TABLE: &[(Class, &str)] = &[
         Class::Change,
         r"^(Created|Deleted|Updated|Renamed|Switched|Merge|Fast-forward|To|From|Cloning|remote:|Successfully|Installed)\b",
     ),
+    (Class::Change, r"^\s*(Test Suites|Test Files|Snapshots|Suites)\s*:?\s+\d+ "),
+    (Class::Head, r"^\s+# \S+ (must|will) be "),
     (Class::Change, r"^(created|deployed|deleted|configured|applied|Removing|Step \d|Writing|Wrote|Done)\b"),
     // Code.
     (
         Class::Definition,
         r"^\s*(\d+(→|:|\||\t)\s*)?(pub(\([a-z]+\))? |export |default |async |static |abstract |public |private |protected |final |unsafe |extern )*(fn|def|class|func|function|interface|struct|impl|type|enum|trait|module|mod|package|namespace|record|object) +[\w(<*&]",
     ),
+    (Class::Definition, r"^\s*(pub(\([a-z]+\))? |export )(const|static|let|var) \w"),
     // Noise.
+    (
+        Class::Noise,
+        r"^\s*(━|─|█|▏|╸|=|#|\.){3,}|^\s*[|\d ]*\s*\|?\s*[\^~]+\s*$|^(Author|AuthorDate|Date|Merge): ",
+    ),
     (
         Class::Noise,
         r"^\s*(Compiling|Checking|Downloading|Downloaded|Updating crates|Locking|Adding|Fresh|Blocking|Fetching|Collecting|Using cached|Requirement already|Preparing|Unpacking|Selecting|Resolving|Receiving objects|Counting objects|Compressing objects|Enumerating|Delta compression|Get:\d|Hit:\d|Reading|Building dependency) ",

@@ -14,15 +14,16 @@ pub(crate) fn json(view: &[(u64, &str)], outline: &mut Outline) {
     let mut in_string = false;
     let mut parent = String::new();
     for &(number, line) in view {
-        if (depth == 1 || depth == 2) && !in_string {
-            if let Some(key) = key_at_start(line) {
-                if depth == 1 {
-                    outline.define(number, line.trim_end_matches(','), key, false);
-                    key.clone_into(&mut parent);
-                } else {
-                    outline.define(number, line.trim_end_matches(','), &format!("{parent}.{key}"), false);
-                }
+        let key = key_at_start(line).filter(|_| !in_string);
+        match (depth, key) {
+            (1, Some(key)) => {
+                outline.define(number, line.trim_end_matches(','), key, false);
+                key.clone_into(&mut parent);
             }
+            (2, Some(key)) => {
+                outline.define(number, line.trim_end_matches(','), &format!("{parent}.{key}"), false);
+            }
+            _ => {}
         }
         let mut escaped = false;
         for byte in line.bytes() {

@@ -6,7 +6,7 @@ mod rules;
 
 pub use language::Language;
 
-use crate::digest::strip_line_number;
+use crate::digest::{is_numbered, strip_line_number};
 
 /// What a file defines, by line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +16,10 @@ pub struct Outline {
     pub language: Language,
     /// Number of lines of the text.
     pub lines: usize,
+    /// The number of the first line, where the text is a view with numbers.
+    pub first_line: Option<u64>,
+    /// The number of the last line, where the text is a view with numbers.
+    pub last_line: Option<u64>,
     /// The modules, packages or files it imports, once each, in order.
     pub imports: Vec<String>,
     /// What it defines, in order.
@@ -53,9 +57,8 @@ pub struct Definition {
 /// ```
 pub fn outline(path: &str, text: &str) -> Outline {
     let mut view: Vec<(u64, &str)> = Vec::new();
-    let numbered = text.lines().take(12).filter(|line| strip_line_number(line).is_some()).count() >= 3
-        || text.lines().count() < 6
-            && text.lines().next().is_some_and(|line| strip_line_number(line).is_some());
+    let head: Vec<&str> = text.lines().take(80).collect();
+    let numbered = is_numbered(&head, true);
     for (at, line) in text.lines().enumerate() {
         match strip_line_number(line).filter(|_| numbered) {
             Some((number, body)) => view.push((number, body)),
@@ -65,7 +68,14 @@ pub fn outline(path: &str, text: &str) -> Outline {
         }
     }
     let language = Language::of(path, view.iter().take(30).map(|&(_, line)| line));
-    let mut outline = Outline { language, lines: view.len(), imports: Vec::new(), definitions: Vec::new() };
+    let mut outline = Outline {
+        language,
+        lines: view.len(),
+        first_line: view.first().map(|line| line.0).filter(|_| numbered),
+        last_line: view.last().map(|line| line.0).filter(|_| numbered),
+        imports: Vec::new(),
+        definitions: Vec::new(),
+    };
     match language {
         Language::Json => data::json(&view, &mut outline),
         Language::Yaml | Language::Toml | Language::Markdown => data::sections(&view, &mut outline),

@@ -2,5 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot build its case must stop")]
 
 mod fixtures;
+mod injection;
 mod ladder;
 mod misbehaving;
+mod regressions;

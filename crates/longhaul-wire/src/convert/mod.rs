@@ -5,12 +5,12 @@ mod regroup;
 
 use std::collections::BTreeMap;
 
-use longhaul_transcript::{Message, Outcome, Part, Role};
+use longhaul_transcript::{Message, Outcome, Part, Role, Transcript};
 
 use crate::{
     Document, Format, WireError,
     dialect::{Dialect, Sources},
-    document::{dialect_of, from_bytes},
+    document::{Envelope, Layout, dialect_of, from_bytes},
     json::Json,
     media::Payload,
     repair,
@@ -55,6 +55,32 @@ pub fn convert(doc: &Document, to: Format) -> Result<Conversion, WireError> {
     messages.iter().for_each(|message| sources.note_calls(message));
     let bytes = body::write(doc, to, &messages, &sources, &mut losses);
     Ok(Conversion { document: from_bytes(Some(to), bytes.into_bytes())?, losses: losses.into_lines() })
+}
+
+/// Writes a transcript that was never in a file as a history of the format `to`. Media cannot be carried: a transcript
+/// does not hold their bytes.
+///
+/// # Errors
+/// When `to` is a format that can only be imported.
+pub fn encode(transcript: &Transcript, to: Format) -> Result<Conversion, WireError> {
+    let doc = Document {
+        format: Format::Longhaul,
+        bytes: Vec::new(),
+        transcript: transcript.clone(),
+        slots: Vec::new(),
+        layout: Layout::Import,
+        envelope: Envelope::default(),
+        problems: Vec::new(),
+    };
+    match to {
+        Format::Longhaul => {
+            let messages: Vec<Message> =
+                transcript.entries().iter().map(|entry| (*entry.message).clone()).collect();
+            let bytes = body::write(&doc, to, &messages, &Sources::default(), &mut Losses::default());
+            Ok(Conversion { document: from_bytes(Some(to), bytes.into_bytes())?, losses: Vec::new() })
+        }
+        _ => convert(&doc, to),
+    }
 }
 
 /// What could not be carried, counted by kind.

@@ -197,17 +197,7 @@ impl<'a> Replay<'a> {
                 Kind::Item { is_bare }
             }
             Err(fault) => {
-                let place = format!(
-                    "line {}: payload{}{}",
-                    at + 1,
-                    if fault.path.is_empty() { "" } else { "." },
-                    fault.path
-                );
-                let what = format!(
-                    "found {}; expected {}; the line is carried, not read",
-                    fault.found, fault.expected
-                );
-                self.problems.push(Problem::new(place, what));
+                self.problems.push(fault.problem(&format!("line {}: payload", at + 1)));
                 Kind::Other
             }
         }
@@ -232,9 +222,7 @@ impl<'a> Replay<'a> {
                 match Dialect::Codex.read(json) {
                     Ok(said) => self.context.push(Item { json, said, dialect: Dialect::Codex, line: at }),
                     Err(fault) => {
-                        let what = format!("found {}; expected {}", fault.found, fault.expected);
-                        self.problems
-                            .push(Problem::new(format!("line {}: replacement_history", at + 1), what));
+                        self.problems.push(fault.problem(&format!("line {}: replacement_history", at + 1)));
                     }
                 }
             }

@@ -31,7 +31,8 @@ pub(super) fn check_body(json: Json<'_>, messages: &[Json<'_>], profile: &Profil
     for (index, message) in messages.iter().enumerate() {
         add_message(&mut turns, index, &format!("messages[{index}]"), *message, report);
     }
-    let is_request = json.is_object();
+    // A history that ends with an answer is no prefill; a body about to be sent is.
+    let is_request = json.get("max_tokens").is_some();
     // an empty content is allowed at the very end, for the assistant.
     for (index, message) in messages.iter().enumerate() {
         let is_final = index + 1 == messages.len()
