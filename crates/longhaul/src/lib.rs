@@ -32,7 +32,7 @@ mod preset;
 mod state;
 
 pub use config::Config;
-pub use event::{Event, EventKind, Finish, Observer};
+pub use event::{Event, EventKind, Finish, Observer, notice, summary_box};
 pub use manager::{Background, Builder, ContextManager, Error, ResumeError};
 pub use policy::{Decision, Hold, Reason};
 pub use preset::{ParsePresetError, Preset};
