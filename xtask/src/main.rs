@@ -3,6 +3,7 @@
 mod bench;
 mod ci;
 mod command;
+mod e2e;
 mod test;
 mod tidy;
 
@@ -14,7 +15,8 @@ usage: cargo xtask <chore>
   test [ARGS...]   run every test: unit, integration, doc tests, examples
   ci               everything else that must hold: fmt, clippy, docs, features, tidy, packaging
   tidy             check the crate map, the READMEs and the invariants that a search can see
-  bench NAME       measure, in a release build of longhaul-bench: transcripts, recall, tokens, scale";
+  bench NAME       measure, in a release build of longhaul-bench: transcripts, recall, tokens, scale
+  e2e [--medium]   the model clients against a real model (135M; --medium: 0.5B too) and against injected faults";
 
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
@@ -25,6 +27,7 @@ fn main() -> ExitCode {
         "ci" => ci::run(),
         "tidy" => tidy::run(),
         "bench" => bench::run(&rest),
+        "e2e" => e2e::run(&rest),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);

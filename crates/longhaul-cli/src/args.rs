@@ -27,6 +27,10 @@ pub(crate) enum Command {
     Compact(CompactArgs),
     /// Digest one tool's output: `cargo test 2>&1 | longhaul digest --tool shell`
     Digest(DigestArgs),
+    /// Print every setting with its value and where it comes from
+    Config(ConfigArgs),
+    /// Say what is configured, what is reachable, what is stored, and where text would be sent
+    Doctor(DoctorArgs),
     /// Print the completion script of a shell
     Completions(CompletionsArgs),
 }
@@ -43,6 +47,57 @@ pub(crate) struct CounterArgs {
     /// Count with this tokenizer.json
     #[arg(long, value_name = "PATH")]
     pub(crate) tokenizer: Option<PathBuf>,
+}
+
+/// Where settings come from
+#[derive(Clone, Debug, Default, ClapArgs)]
+pub(crate) struct SettingsArgs {
+    /// Start from a preset: context-manager, rolling, session, two-tier, chain
+    #[arg(long, value_name = "P")]
+    pub(crate) preset: Option<String>,
+    /// Read settings from this file instead of the user's own
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Set one setting; `longhaul config` lists them
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) set: Vec<String>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ConfigArgs {
+    #[command(flatten)]
+    pub(crate) settings: SettingsArgs,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Who writes summaries in the modes llm and hybrid. Text goes to this host and nowhere else
+#[derive(Clone, Debug, Default, ClapArgs)]
+pub(crate) struct SummarizerArgs {
+    /// The summarizer's endpoint, such as http://127.0.0.1:8080/v1; its key is read from LONGHAUL_API_KEY
+    #[arg(long, value_name = "URL", env = "LONGHAUL_BASE_URL")]
+    pub(crate) base_url: Option<String>,
+    /// The model to ask; say it several times for models to try in order
+    #[arg(long, value_name = "M")]
+    pub(crate) summarizer_model: Vec<String>,
+    /// The protocol of the endpoint
+    #[arg(long, value_name = "P", default_value = "openai", value_parser = ["openai", "anthropic"])]
+    pub(crate) protocol: String,
+    /// The summarizer's own context window in tokens [default: the model's, or 8192]
+    #[arg(long, value_name = "N")]
+    pub(crate) summarizer_window: Option<u64>,
+    /// Give up instead of falling back to rules
+    #[arg(long)]
+    pub(crate) abort_on_failure: bool,
+}
+
+/// Where originals and summaries are kept
+#[derive(Clone, Debug, Default, ClapArgs)]
+pub(crate) struct StoreArgs {
+    /// The store: a file [default: longhaul/store.db in the user's data directory]
+    #[arg(long, value_name = "PATH", env = "LONGHAUL_STORE")]
+    pub(crate) store: Option<PathBuf>,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -90,6 +145,8 @@ pub(crate) struct ContextArgs {
     pub(crate) from: FromArgs,
     #[command(flatten)]
     pub(crate) counter: CounterArgs,
+    #[command(flatten)]
+    pub(crate) settings: SettingsArgs,
     /// The model's context window in tokens [default: the model's, or 200000]
     #[arg(long, value_name = "N")]
     pub(crate) window: Option<u64>,
@@ -119,9 +176,13 @@ pub(crate) struct CompactArgs {
     pub(crate) ratio: Option<f64>,
     #[command(flatten)]
     pub(crate) counter: CounterArgs,
-    /// How the summary is made
-    #[arg(long, value_name = "MODE", default_value = "rules", value_parser = ["rules"])]
-    pub(crate) mode: String,
+    #[command(flatten)]
+    pub(crate) settings: SettingsArgs,
+    /// How the summary is made: rules, llm or hybrid [default: rules]
+    #[arg(long, value_name = "MODE", value_parser = ["rules", "llm", "hybrid"])]
+    pub(crate) mode: Option<String>,
+    #[command(flatten)]
+    pub(crate) summarizer: SummarizerArgs,
     /// Keep at least this many messages at the end, digested where they must be
     #[arg(long, value_name = "N")]
     pub(crate) keep_recent: Option<usize>,
@@ -131,6 +192,17 @@ pub(crate) struct CompactArgs {
     /// What you are about to do: the summary looks ahead to it
     #[arg(long, value_name = "TEXT")]
     pub(crate) goal: Option<String>,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    /// Keep nothing: no original and no summary is recorded
+    #[arg(long)]
+    pub(crate) no_store: bool,
+    /// Give the session this name in the store
+    #[arg(long, value_name = "NAME")]
+    pub(crate) session: Option<String>,
+    /// Do not look for secrets before anything is summarized or recorded
+    #[arg(long)]
+    pub(crate) no_redact: bool,
     /// Say what would be done, and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -167,6 +239,22 @@ pub(crate) struct DigestArgs {
     pub(crate) budget: u64,
     #[command(flatten)]
     pub(crate) counter: CounterArgs,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct DoctorArgs {
+    #[command(flatten)]
+    pub(crate) settings: SettingsArgs,
+    #[command(flatten)]
+    pub(crate) summarizer: SummarizerArgs,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    /// Ask the summarizer for one word, to see that it answers
+    #[arg(long)]
+    pub(crate) ask: bool,
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,

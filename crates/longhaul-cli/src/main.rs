@@ -9,6 +9,9 @@ mod exit;
 mod input;
 mod output;
 mod paint;
+mod settings;
+mod store;
+mod summarizer;
 mod window;
 
 use std::process::ExitCode;
@@ -24,6 +27,8 @@ fn main() -> ExitCode {
         Command::Context(context) => commands::context::run(&context),
         Command::Compact(compact) => commands::compact::run(&compact),
         Command::Digest(digest) => commands::digest::run(&digest),
+        Command::Config(config) => commands::config::run(&config),
+        Command::Doctor(doctor) => commands::doctor::run(&doctor),
         Command::Completions(completions) => commands::completions::run(&completions),
     };
     match done {

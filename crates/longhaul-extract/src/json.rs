@@ -61,6 +61,9 @@ pub(crate) enum Scalar<'a> {
 /// Containers deeper than this are walked over but not recorded, so that paths stay short.
 const MAX_DEPTH: usize = 48;
 
+/// Values and containers beyond this many are not read: a text of `[],[],…` would take twenty times its size in memory.
+const MAX_ENTRIES: usize = 400_000;
+
 impl<'a> Json<'a> {
     /// Reads the JSON value at the start of `text`, or `None` where that is not an object or an array, or is not JSON.
     /// A value that is cut off at the end of the text is read as far as it goes.
@@ -170,6 +173,11 @@ impl<'a> Scan<'a> {
         let mut stack: Vec<Open<'a>> = Vec::new();
         loop {
             self.space();
+            if self.json.containers.len() + self.json.leaves.len() > MAX_ENTRIES {
+                self.json.cut = true;
+                self.at = self.text.len();
+                return Some(());
+            }
             let Some(&byte) = self.text.as_bytes().get(self.at) else {
                 self.json.cut = true;
                 return Some(());

@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    digest::{Registry, Source, parse_matches, read_lines, strip_line_number},
+    digest::{Registry, Source, parse_matches, read_lines},
     json::Json,
+    outline::outline,
     tool::ToolFamily,
     tool_view::{CallView, FieldRole},
 };
@@ -139,31 +140,27 @@ fn read(source: Source<'_>, facts: &mut ToolSummary) {
     if facts.status == ToolStatus::Error {
         return;
     }
-    let numbered = source.text.lines().filter_map(strip_line_number);
-    let (first, last) = numbered.fold((None, None), |(first, _), (n, _)| (first.or(Some(n)), Some(n)));
-    let lines = source.text.lines().count();
-    facts.fact("Lines", lines);
-    facts.meta("lines", lines);
-    if let (Some(first @ 2..), Some(last)) = (first, last) {
+    let outline = outline(path, source.text);
+    facts.fact("Lines", outline.lines);
+    facts.meta("lines", outline.lines);
+    if let (Some(first @ 2..), Some(last)) = (outline.first_line, outline.last_line) {
         facts.fact("From line", format!("{first} to {last}"));
     }
-    let kind = file_type(path);
-    facts.fact("Type", kind);
-    let body = |line| strip_line_number(line).map_or(line, |(_, body)| body);
-    let (mut imports, mut exports) = (0usize, Vec::new());
-    for line in source.text.lines().map(body) {
-        imports += usize::from(is_import(line));
-        if let Some(name) = exported(line) {
-            exports.push(name);
-        }
-    }
+    facts.fact("Type", file_type(path));
+    let named = |exported: bool| -> Vec<&str> {
+        let wanted = outline.definitions.iter().filter(|one| one.exported == exported && one.indent <= 4);
+        distinct(wanted.map(|one| one.name.as_str()))
+    };
+    let (exports, others) = (named(true), named(false));
     facts.meta("hasExports", !exports.is_empty());
-    facts.meta("hasImports", imports > 0);
+    facts.meta("hasImports", !outline.imports.is_empty());
     if !exports.is_empty() {
         facts.fact("Exports", some_of(&exports, 5));
+    } else if !others.is_empty() {
+        facts.fact("Defines", some_of(&others, 5));
     }
-    if imports > 0 {
-        facts.fact("Imports", format!("{imports} modules"));
+    if !outline.imports.is_empty() {
+        facts.fact("Imports", format!("{} modules", outline.imports.len()));
     }
 }
 
@@ -465,46 +462,6 @@ fn distinct<'a>(items: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 
 fn is_bare_path(line: &str) -> bool {
     !line.contains(' ') && line.contains(['/', '.', '\\'])
-}
-
-fn is_import(line: &str) -> bool {
-    let line = line.trim_start();
-    ["import ", "use ", "from ", "#include ", "require ", "require_once "]
-        .iter()
-        .any(|head| line.starts_with(head))
-        || line.contains("= require(")
-}
-
-/// Returns the name a line exports, where its language says so on the line.
-fn exported(line: &str) -> Option<&str> {
-    let rest = line.strip_prefix("export ").or_else(|| line.strip_prefix("pub "))?;
-    const KINDS: [&str; 16] = [
-        "default",
-        "async",
-        "const",
-        "let",
-        "function",
-        "class",
-        "interface",
-        "type",
-        "enum",
-        "abstract",
-        "fn",
-        "struct",
-        "trait",
-        "mod",
-        "static",
-        "unsafe",
-    ];
-    let mut words =
-        rest.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '$').filter(|word| !word.is_empty());
-    let first = words.next().filter(|word| KINDS.contains(word))?;
-    let mut name = words.next()?;
-    while KINDS.contains(&name) {
-        name = words.next()?;
-    }
-    let _ = first;
-    Some(name)
 }
 
 /// Returns the language or kind of a file by its name.

@@ -250,6 +250,11 @@ impl<'a> CallView<'a> {
         None
     }
 
+    /// Returns the command line where it is one string.
+    pub(crate) fn command_text(&self) -> Option<&str> {
+        ["command", "cmd", "CommandLine"].iter().find_map(|key| self.key_text(key))
+    }
+
     /// Returns what is searched for.
     pub fn pattern(&self) -> Option<&str> {
         self.first(&[

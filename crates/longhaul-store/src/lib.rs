@@ -43,12 +43,16 @@
 #![forbid(unsafe_code)]
 
 mod align;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod error;
 mod event;
 mod forget;
 mod memory;
 mod object;
 mod search;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 mod state;
 mod store;
 mod transfer;
@@ -61,8 +65,11 @@ pub use forget::{Forgotten, Selector};
 pub use memory::MemoryStore;
 pub use object::{Object, address_of};
 pub use search::words;
+#[cfg(feature = "sqlite")]
+pub use sqlite::{Durability, SqliteStore};
 pub use state::SessionState;
 pub use store::{
-    Change, Decide, Hit, JournalEntry, Journaled, Original, RecordEntry, SessionInfo, Step, SummaryStore,
+    Change, Decide, Hit, JournalEntry, Journaled, Original, RecordEntry, Sealed, SessionInfo, Step,
+    SummaryStore,
 };
 pub use verify::{Problem, Verification};

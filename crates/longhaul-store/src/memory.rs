@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use longhaul_transcript::{ContentHash, Redacted, SessionId, Span};
 
 use crate::{
-    Change, Decide, Event, EventKind, JournalEntry, RecordEntry, SessionInfo, SessionState, StoreError,
-    SummaryStore,
+    Decide, Event, EventKind, JournalEntry, Object, RecordEntry, Sealed, SessionInfo, SessionState,
+    StoreError, SummaryStore,
 };
 
 /// Keeps everything in memory. What it acknowledged is lost with it.
@@ -26,7 +26,7 @@ struct Inner {
     cache: HashMap<ContentHash, Vec<u8>>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Session {
     state: SessionState,
     events: Vec<Event>,
@@ -61,34 +61,26 @@ impl Session {
         }
     }
 
-    fn write(&mut self, session: &SessionId, change: Change) -> Result<(), StoreError> {
-        for step in change.steps {
-            let event = self.state.next_event(session, step.at_ms, step.kind);
-            self.state
-                .apply(session, &event)
-                .map_err(|problem| StoreError::Damaged { session: session.clone(), problem })?;
-            match &event.kind {
-                EventKind::Originals { start, addresses } => {
-                    for ((ordinal, address), object) in (*start..).zip(addresses).zip(&step.objects) {
-                        let (at_ms, is_forgotten) = (step.at_ms, object.is_none());
-                        self.entries.push(JournalEntry { ordinal, address: *address, at_ms, is_forgotten });
-                        self.words
-                            .push(object.as_ref().map(|object| object.words.clone()).unwrap_or_default());
-                    }
+    fn write(&mut self, event: Event, objects: Vec<Option<Object>>) {
+        match &event.kind {
+            EventKind::Originals { start, addresses } => {
+                for ((ordinal, address), object) in (*start..).zip(addresses).zip(&objects) {
+                    let (at_ms, is_forgotten) = (event.at_ms, object.is_none());
+                    self.entries.push(JournalEntry { ordinal, address: *address, at_ms, is_forgotten });
+                    self.words.push(object.as_ref().map(|object| object.words.clone()).unwrap_or_default());
                 }
-                EventKind::Compacted { record, address, .. } => {
-                    let is_forgotten = step.objects.iter().all(Option::is_none);
-                    self.records.push(RecordEntry { id: record.clone(), address: *address, is_forgotten });
-                }
-                EventKind::Forgotten { .. } => self.erase(),
-                _ => {}
             }
-            for object in step.objects.into_iter().flatten() {
-                self.contents.insert(object.address, object.json);
+            EventKind::Compacted { record, address, .. } => {
+                let is_forgotten = objects.iter().all(Option::is_none);
+                self.records.push(RecordEntry { id: record.clone(), address: *address, is_forgotten });
             }
-            self.events.push(event);
+            EventKind::Forgotten { .. } => self.erase(),
+            _ => {}
         }
-        Ok(())
+        for object in objects.into_iter().flatten() {
+            self.contents.insert(object.address, object.json);
+        }
+        self.events.push(event);
     }
 
     /// Drops what the state says is forgotten.
@@ -117,28 +109,19 @@ impl SummaryStore for MemoryStore {
 
     async fn transact(&self, session: &SessionId, decide: Decide) -> Result<SessionState, StoreError> {
         let mut inner = self.lock();
-        let empty = SessionState::empty();
-        let change = decide(inner.sessions.get(session).map_or(&empty, |held| &held.state))?;
+        let mut state =
+            inner.sessions.get(session).map_or_else(SessionState::empty, |held| held.state.clone());
+        let change = decide(&state)?;
         if change.steps.is_empty() {
-            return Ok(inner.sessions.get(session).map_or(empty, |held| held.state.clone()));
+            return Ok(state);
         }
-        // A change of several steps is written whole or not at all; one step fails before it writes.
-        let before = match (inner.sessions.get(session), change.steps.len()) {
-            (Some(held), 2..) => Some(held.clone()),
-            _ => None,
-        };
+        let sealed = change.seal(session, &mut state)?;
         let held = inner.sessions.entry(session.clone()).or_insert_with(Session::new);
-        match held.write(session, change) {
-            Ok(()) => Ok(held.state.clone()),
-            Err(error) => {
-                if let Some(before) = before {
-                    *held = before;
-                } else if held.events.is_empty() {
-                    inner.sessions.remove(session);
-                }
-                Err(error)
-            }
+        held.state = state.clone();
+        for Sealed { event, objects } in sealed {
+            held.write(event, objects);
         }
+        Ok(state)
     }
 
     async fn events(&self, session: &SessionId, from: u64, limit: usize) -> Result<Vec<Event>, StoreError> {

@@ -437,6 +437,15 @@ pub struct Step {
     pub objects: Vec<Option<Object>>,
 }
 
+/// A step that became an event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sealed {
+    /// The event.
+    pub event: Event,
+    /// The contents it names, as in [`Step::objects`].
+    pub objects: Vec<Option<Object>>,
+}
+
 /// What [`SummaryStore::journal`] did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Journaled {
@@ -514,6 +523,20 @@ impl Change {
     /// Returns the change that opens a session where `state` is that of a new one, else no change.
     pub fn opened(state: &SessionState, at_ms: i64) -> Change {
         Change::of(at_ms, (state.events == 0).then_some(EventKind::Opened { forked_from: None }))
+    }
+
+    /// Moves `state` through the steps, and returns the events they are with their contents. For backends.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] where a step cannot follow; nothing is to be written then, and `state` is of no use.
+    pub fn seal(self, session: &SessionId, state: &mut SessionState) -> Result<Vec<Sealed>, StoreError> {
+        let steps = self.steps.into_iter().map(|step| {
+            let event = state.next_event(session, step.at_ms, step.kind);
+            let applied = state.apply(session, &event);
+            applied.map_err(|problem| StoreError::Damaged { session: session.clone(), problem })?;
+            Ok(Sealed { event, objects: step.objects })
+        });
+        steps.collect()
     }
 }
 

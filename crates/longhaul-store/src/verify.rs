@@ -75,6 +75,8 @@ pub enum Problem {
         /// Its id.
         record: SummaryId,
     },
+    /// The storage below cannot read its own file any more.
+    Unreadable,
     /// A record is gone, and the log does not say that it was destroyed.
     MissingRecord {
         /// Its id.
@@ -97,6 +99,7 @@ impl fmt::Display for Problem {
             Problem::ChangedEvent { seq } => write!(f, "event {seq} was changed"),
             Problem::ImpossibleEvent { seq } => write!(f, "event {seq} cannot follow those before it"),
             Problem::ChangedState => f.write_str("the state is not what the log adds up to"),
+            Problem::Unreadable => f.write_str("the database file cannot be read"),
             Problem::ChangedEntry { ordinal } => write!(f, "the entry of message m{ordinal} was changed"),
             Problem::ChangedOriginal { ordinal } => write!(f, "message m{ordinal} was changed"),
             Problem::MissingOriginal { ordinal } => write!(f, "message m{ordinal} is missing"),

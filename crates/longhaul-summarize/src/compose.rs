@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use longhaul_tokens::TokenCounter;
-use longhaul_transcript::{ContentHash, Entry, Message, MessageId, Summary, SummaryMode, Tokens};
+use longhaul_transcript::{Constraint, ContentHash, Entry, Message, MessageId, Summary, SummaryMode, Tokens};
 
 use crate::{Summarizer, SummaryRequest};
 
@@ -33,15 +33,18 @@ pub(crate) async fn compose(
     mode: SummaryMode,
     checked: Summary,
     rules: &dyn Summarizer,
+    constraints: &[Constraint],
     request: &SummaryRequest<'_>,
 ) -> Option<Composed> {
     let counter = request.counter;
     let source: Tokens = request.entries.iter().map(|entry| counter.count_message(&entry.message)).sum();
     let limit = request.limit.min(source - Tokens(1));
-    let words = render(mode, &checked, counter, share(mode, limit));
-    if words.is_empty() {
+    let said = render(mode, &checked, counter, share(mode, limit));
+    if said.is_empty() {
         return None;
     }
+    let pinned = pinned(constraints, request, limit.scaled(PINNED_SHARE));
+    let words = if pinned.is_empty() { said } else { format!("{pinned}\n{said}") };
     let spoken = counter.count_text(&words);
     // What the model said need not be said again: it stands beside the facts as the tail does.
     let mut kept: Vec<Entry> = request.kept.to_vec();
@@ -79,6 +82,21 @@ pub(crate) async fn compose(
     })
 }
 
+/// Returns the user's rules, verbatim, the newest first where not all fit; those that the kept messages show, and those
+/// that the user took back, are left out.
+fn pinned(constraints: &[Constraint], request: &SummaryRequest<'_>, limit: Tokens) -> String {
+    let is_shown = |rule: &Constraint| {
+        request.kept.iter().any(|entry| entry.message.texts().any(|text| text.contains(rule.text.trim())))
+    };
+    let mut page = Page { text: String::new(), counter: request.counter, limit };
+    let rules = constraints.iter().rev().filter(|rule| rule.superseded_by.is_none() && !is_shown(rule));
+    let rules: Vec<String> = rules.map(|rule| format!("{} (m{})", rule.text.trim(), rule.message)).collect();
+    page.lines("The user's rules", &rules);
+    page.text
+}
+
+/// The share of the limit that the user's rules may take before anything else is said.
+const PINNED_SHARE: f64 = 0.2;
 /// What the blank line between the two parts may cost.
 const SEPARATOR: Tokens = Tokens(2);
 /// Facts in less room than this are none.

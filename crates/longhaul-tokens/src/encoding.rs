@@ -12,6 +12,10 @@ pub enum Encoding {
     O200kBase,
     /// GPT-4 and GPT-3.5.
     Cl100kBase,
+    /// The later GPT-3 models, among them Codex.
+    P50kBase,
+    /// GPT-2 and the first GPT-3 models.
+    R50kBase,
     /// gpt-oss. Ordinary text costs what it costs in [`O200kBase`](Self::O200kBase); only the special tokens differ, and
     /// those are never read in text.
     O200kHarmony,
@@ -19,13 +23,21 @@ pub enum Encoding {
 
 impl Encoding {
     /// All encodings, the default first.
-    pub const ALL: &'static [Encoding] = &[Encoding::O200kBase, Encoding::Cl100kBase, Encoding::O200kHarmony];
+    pub const ALL: &'static [Encoding] = &[
+        Encoding::O200kBase,
+        Encoding::Cl100kBase,
+        Encoding::P50kBase,
+        Encoding::R50kBase,
+        Encoding::O200kHarmony,
+    ];
 
     /// Returns OpenAI's name of the encoding, such as `o200k_base`.
     pub fn name(self) -> &'static str {
         match self {
             Encoding::O200kBase => "o200k_base",
             Encoding::Cl100kBase => "cl100k_base",
+            Encoding::P50kBase => "p50k_base",
+            Encoding::R50kBase => "r50k_base",
             Encoding::O200kHarmony => "o200k_harmony",
         }
     }

@@ -5,6 +5,7 @@
 //!   feature `tokenizers` any `tokenizer.json`.
 //! - [`ModelTable`]: windows, prices and counters by the model's name.
 //! - [`Ledger`]: each message counted once, totals at once, reports of the provider kept apart from estimates.
+//! - [`Calibration`]: ratios learned from reported usage, and an [`Estimate`] with its bounds.
 //! - [`ContextWindow`]: what there is to spend.
 //!
 //! ```
@@ -26,15 +27,18 @@
 //!
 //! Counting is synchronous, infallible and deterministic; this crate does no IO but to read a `tokenizer.json` that the
 //! caller names.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
+#[cfg(feature = "bpe")]
+mod bpe;
 mod budget;
+mod calibration;
+mod classes;
 mod counter;
 mod encoding;
 mod error;
-#[cfg(feature = "bpe")]
-mod exact;
 mod family;
+mod fit;
 mod ledger;
 mod media;
 mod models;
@@ -45,12 +49,14 @@ mod shape;
 mod tokenizer_file;
 mod weights;
 
+#[cfg(feature = "bpe")]
+pub use bpe::{AppendCounter, Bpe, counter};
 pub use budget::{ContextWindow, count_tools, estimate_response};
+pub use calibration::{Calibration, Calibrations, Estimate, Reported};
+pub use classes::{ClassCounts, ContentClass};
 pub use counter::{Accuracy, Framing, TokenCounter};
 pub use encoding::Encoding;
 pub use error::TokensError;
-#[cfg(feature = "bpe")]
-pub use exact::counter;
 pub use family::{Family, Tokenizer};
 pub use ledger::Ledger;
 pub use media::MediaFormula;

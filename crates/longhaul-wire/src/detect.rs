@@ -11,7 +11,8 @@ pub fn detect(head: &[u8]) -> Option<Format> {
     let text = Head(head);
     let first = head.iter().find(|byte| !byte.is_ascii_whitespace())?;
     match first {
-        b'{' => text.object(),
+        // The first line of a session file may be of a kind that says nothing.
+        b'{' => text.object().or_else(|| text.later_lines()),
         b'[' => text.array(),
         _ => None,
     }
@@ -23,7 +24,7 @@ impl Head<'_> {
     fn object(&self) -> Option<Format> {
         let keys = self.keys();
         let has = |key: &str| keys.iter().any(|known| known == key);
-        if has("longhaul") {
+        if has("format") && self.has_value("format", "longhaul") {
             return Some(Format::Longhaul);
         }
         if has("payload") && has("type") || self.is_bare_codex() {
@@ -66,6 +67,13 @@ impl Head<'_> {
             true => Some(Format::OpenAi),
             false => None,
         }
+    }
+
+    fn later_lines(&self) -> Option<Format> {
+        const LINES: usize = 50;
+        let mut lines = self.0.split(|byte| *byte == b'\n').take(LINES);
+        let is_line = lines.next().is_some_and(|first| crate::json::Json::check(first).is_ok());
+        lines.filter(|_| is_line).find_map(|line| Head(line).object())
     }
 
     fn array(&self) -> Option<Format> {
@@ -112,9 +120,12 @@ impl Head<'_> {
     }
 
     fn types(&self, kind: &str) -> bool {
-        [format!("\"type\":\"{kind}\""), format!("\"type\": \"{kind}\"")]
-            .iter()
-            .any(|text| self.contains(text))
+        self.has_value("type", kind)
+    }
+
+    fn has_value(&self, key: &str, value: &str) -> bool {
+        let texts = [format!("\"{key}\":\"{value}\""), format!("\"{key}\": \"{value}\"")];
+        texts.iter().any(|text| self.contains(text))
     }
 
     fn has_key(&self, key: &str) -> bool {

@@ -2,12 +2,13 @@
 
 use std::{io::BufRead, ops::Range};
 
-use longhaul_transcript::{Message, MessageId, Origin, SessionId, Transcript, Usage};
+use longhaul_transcript::{ContentHash, Message, MessageId, Origin, SessionId, Transcript, Usage};
 
 use crate::{
     Format, Problem, WireError, detect,
     dialect::{Dialect, Said},
     error::excerpt,
+    import,
     json::Json,
     session, whole,
 };
@@ -59,6 +60,7 @@ pub(crate) struct Fragment {
 pub(crate) enum Layout {
     Whole(whole::Layout),
     ClaudeCode(Vec<session::claude_code::Line>),
+    Codex(Vec<session::codex::Line>),
     /// Read, and written unchanged only.
     Import,
 }
@@ -79,6 +81,8 @@ pub(crate) fn from_bytes(format: Option<Format>, bytes: Vec<u8>) -> Result<Docum
         || WireError::Unrecognized { excerpt: excerpt(&String::from_utf8_lossy(head(&bytes))) };
     match format.or_else(|| detect(&bytes)).ok_or_else(unrecognized)? {
         Format::ClaudeCode => session::claude_code::read(bytes),
+        Format::Codex => session::codex::read(bytes),
+        format if format.is_import_only() => import::read(format, bytes),
         format => whole::read(format, bytes),
     }
 }
@@ -144,16 +148,28 @@ impl Document {
     pub fn segments(&self) -> Vec<Transcript> {
         match self.format {
             Format::ClaudeCode => session::claude_code::segments(&self.bytes),
+            Format::Codex => session::codex::segments(&self.bytes),
+            Format::Pi => import::pi_segments(&self.bytes),
             _ => vec![self.transcript.clone()],
         }
     }
 
     /// Returns the dialect in which new messages are spelled.
     pub(crate) fn dialect(&self) -> Dialect {
-        match self.format {
-            Format::Anthropic | Format::ClaudeCode => Dialect::Anthropic,
-            _ => Dialect::OpenAi,
+        dialect_of(self.format)
+    }
+
+    /// Returns where the canonical form says the bytes of media are: hashes and quoted addresses.
+    pub(crate) fn media_table(&self) -> Vec<(ContentHash, String)> {
+        if self.format != Format::Longhaul {
+            return Vec::new();
         }
+        let media = Json::check(&self.bytes).ok().and_then(|json| json.get("media")).map(Json::object);
+        let fields = media.as_ref().map(|media| media.fields()).unwrap_or_default();
+        fields
+            .iter()
+            .filter_map(|(hash, url)| Some((hash.text()?.parse().ok()?, url.raw().to_owned())))
+            .collect()
     }
 
     pub(crate) fn raw(&self, range: &Range<usize>) -> &str {
@@ -162,13 +178,26 @@ impl Document {
     }
 }
 
-/// Adds a message to `transcript` under the ordinal it gets there.
+/// Returns the dialect in which new messages of `format` are spelled.
+pub(crate) fn dialect_of(format: Format) -> Dialect {
+    match format {
+        Format::Anthropic | Format::ClaudeCode => Dialect::Anthropic,
+        Format::Responses | Format::Codex => Dialect::Responses,
+        Format::Gemini => Dialect::Gemini,
+        Format::Chat => Dialect::Chat,
+        Format::Longhaul => Dialect::Canonical,
+        _ => Dialect::OpenAi,
+    }
+}
+
+/// Adds what was read to `transcript`, under the ordinal it gets there.
 pub(crate) fn push(transcript: &mut Transcript, said: Said<'_>) -> MessageId {
-    let message = Message {
-        role: said.role,
-        name: said.name,
-        parts: said.parts.into_iter().map(|located| located.part).collect(),
-        origin: Origin::Document(u32::try_from(transcript.len()).unwrap_or(u32::MAX)),
-    };
-    transcript.push(message)
+    let parts = said.parts.into_iter().map(|located| located.part).collect();
+    push_message(transcript, Message { name: said.name, ..Message::new(said.role, parts) })
+}
+
+/// Adds a message to `transcript` as one of its document.
+pub(crate) fn push_message(transcript: &mut Transcript, message: Message) -> MessageId {
+    let ordinal = u32::try_from(transcript.len()).unwrap_or(u32::MAX);
+    transcript.push(message.with_origin(Origin::Document(ordinal)))
 }

@@ -8,8 +8,8 @@ use std::{
 use longhaul_transcript::{ContentHash, Part};
 
 use crate::{
-    dialect::{Dialect, Payloads},
-    json::{Json, quoted},
+    dialect::{Dialect, Sources},
+    json::{Json, Object, quoted},
 };
 
 /// A part and where it stands in its message's JSON.
@@ -53,6 +53,8 @@ pub(crate) enum Leaf<'a> {
     Text(Json<'a>),
     /// A JSON object: arguments as such.
     Arguments(Json<'a>),
+    /// A JSON value that stands for a text: it is replaced by an object that holds one.
+    Output(Json<'a>),
     /// The content of a tool result, with its own parts.
     Result { content: Json<'a>, inner: Vec<Located<'a>> },
 }
@@ -162,13 +164,13 @@ pub(crate) fn patch(
     value: Json<'_>,
     old: &[Located<'_>],
     new: &[Option<&Part>],
-    payloads: &Payloads<'_>,
+    sources: &Sources<'_>,
 ) -> Option<String> {
     if new.iter().all(Option::is_none) && !old.is_empty() {
         return None;
     }
     let mut edits = Edits::default();
-    collect(dialect, value.raw(), old, new, payloads, &mut edits);
+    collect(dialect, value.raw(), old, new, sources, &mut edits);
     Some(edits.apply(value.raw()))
 }
 
@@ -177,7 +179,7 @@ fn collect(
     base: &str,
     old: &[Located<'_>],
     new: &[Option<&Part>],
-    payloads: &Payloads<'_>,
+    sources: &Sources<'_>,
     edits: &mut Edits,
 ) {
     let mut elements: BTreeMap<usize, (Json<'_>, Emptied<'_>, Vec<usize>)> = BTreeMap::new();
@@ -185,7 +187,7 @@ fn collect(
     for (located, new) in old.iter().zip(new) {
         match (new, located.home) {
             (Some(part), _) if **part == located.part => {}
-            (Some(part), _) => change(dialect, base, located, part, payloads, edits),
+            (Some(part), _) => change(dialect, base, located, part, sources, edits),
             (None, Home::Element { array, index, emptied }) => {
                 let at = array.range_in(base).start;
                 elements.entry(at).or_insert((array, emptied, Vec::new())).2.push(index);
@@ -230,7 +232,7 @@ fn change(
     base: &str,
     located: &Located<'_>,
     part: &Part,
-    payloads: &Payloads<'_>,
+    sources: &Sources<'_>,
     edits: &mut Edits,
 ) {
     match (&located.leaf, part) {
@@ -238,19 +240,30 @@ fn change(
         (Leaf::Text(leaf), Part::ToolCall(call)) => {
             edits.replace(leaf.range_in(base), quoted(&call.arguments.0))
         }
+        (Leaf::Output(leaf), Part::Text(text)) => {
+            edits.replace(leaf.range_in(base), format!("{{\"output\":{}}}", quoted(text)));
+        }
         (Leaf::Arguments(leaf), Part::ToolCall(call)) => {
             edits.replace(leaf.range_in(base), crate::dialect::arguments_object(&call.arguments.0));
         }
         (Leaf::Result { content, inner }, Part::ToolResult(result)) => {
             match align(inner, &result.content).filter(|pairs| pairs.iter().any(Option::is_some)) {
-                Some(pairs) => collect(dialect, base, inner, &pairs, payloads, edits),
+                Some(pairs) => collect(dialect, base, inner, &pairs, sources, edits),
                 None => {
-                    edits.replace(content.range_in(base), dialect.result_content(&result.content, payloads))
+                    edits.replace(content.range_in(base), dialect.result_content(&result.content, sources))
                 }
             }
         }
         _ => {}
     }
+}
+
+/// Deletes the field `key` of an object that is a part of `base`.
+pub(crate) fn remove_field(base: &str, object: &Object<'_>, key: &str, edits: &mut Edits) {
+    let fields = object.fields();
+    let spans: Vec<_> = fields.iter().map(|(k, v)| k.range_in(base).start..v.range_in(base).end).collect();
+    let keep: Vec<_> = fields.iter().map(|(name, _)| !is_among(*name, &[key])).collect();
+    delete(&spans, &keep, edits);
 }
 
 /// Deletes what is not to be kept from a list whose items stand at `spans`, with the commas that go with it.

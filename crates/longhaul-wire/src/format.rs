@@ -2,6 +2,8 @@
 
 use std::{fmt, str::FromStr};
 
+use longhaul_transcript::Role;
+
 use crate::WireError;
 
 /// What a history is written in.
@@ -79,6 +81,12 @@ impl Format {
     /// Returns whether the format can be read but not written, other than unchanged.
     pub fn is_import_only(self) -> bool {
         matches!(self, Format::Pi | Format::Tau2 | Format::SweAgent | Format::Meeting | Format::Vcsum)
+    }
+
+    /// Returns the role under which a summary stands in a history of the format. It is the user's everywhere: a system
+    /// message in mid-history is refused by some servers and moved to the top by others.
+    pub fn summary_role(self) -> Role {
+        Role::User
     }
 
     /// Returns whether a file of the format is one JSON value a line.

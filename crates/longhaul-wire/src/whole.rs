@@ -2,15 +2,15 @@
 
 use std::ops::Range;
 
-use longhaul_transcript::Transcript;
+use longhaul_transcript::{SessionId, Transcript};
 
 use crate::{
     Document, Format, WireError,
     dialect::{Dialect, Said},
     document::{Envelope, Fragment, Slot, push},
-    edit::{Edits, delete},
-    error::{Fault, excerpt},
-    json::{Flaw, Json},
+    edit::{Edits, remove_field},
+    error::Fault,
+    json::{Flaw, Json, Object},
     write::{Emitted, Rendered},
 };
 
@@ -23,6 +23,9 @@ pub(crate) struct Layout {
     /// The object and the key of the system prompt: entry 0.
     outside: Option<(Range<usize>, &'static str)>,
 }
+
+/// The version of the canonical form that this code writes.
+pub(crate) const VERSION: u64 = 1;
 
 /// What distinguishes one format's body from another's.
 struct Body<'a> {
@@ -47,6 +50,7 @@ pub(crate) fn read(format: Format, bytes: Vec<u8>) -> Result<Document, WireError
         let fields = json.object();
         envelope.model = fields.text("model").map(|model| model.into_owned());
         let tools = fields.some("tools").or_else(|| fields.some("functions")).map(Json::elements);
+        envelope.session_id = fields.text("session").and_then(|id| SessionId::new(&id).ok());
         envelope.tools = tools.unwrap_or_default().into_iter().map(|tool| tool.raw().to_owned()).collect();
     }
     let mut transcript = Transcript::new();
@@ -59,17 +63,22 @@ pub(crate) fn read(format: Format, bytes: Vec<u8>) -> Result<Document, WireError
         let said = dialect.read(value).map_err(|fault| fault.at(key))?;
         add(said, dialect, value, usize::MAX);
     }
-    let elements = body.list.elements();
+    // Responses: a bare string is one message of the user.
+    let (elements, dialect) = match body.list.is_string() {
+        true => (vec![body.list], Dialect::UserText),
+        false => (body.list.elements(), body.dialect),
+    };
     for (index, element) in elements.iter().enumerate() {
-        let said = body.dialect.read(*element).map_err(|fault| fault.at(&format!("message {index}")))?;
-        add(said, body.dialect, *element, index);
+        let said = dialect.read(*element).map_err(|fault| fault.at(&format!("message {index}")))?;
+        add(said, dialect, *element, index);
     }
     let layout = Layout {
         array: at(body.list),
         elements: elements.into_iter().map(at).collect(),
         outside: body.outside.map(|(key, ..)| (at(json), key)),
     };
-    let layout = match format.is_import_only() {
+    let layout = match body.list.is_string() {
+        // One message: there is nothing to take out of it.
         true => crate::document::Layout::Import,
         false => crate::document::Layout::Whole(layout),
     };
@@ -86,17 +95,57 @@ fn body(format: Format, json: Json<'_>) -> Result<Body<'_>, WireError> {
         };
         found.filter(|list| list.is_array()).ok_or_else(|| shape(expected))
     };
-    match format {
-        Format::Anthropic => Ok(Body {
-            list: list(&["messages"], "an array of messages or an object with messages")?,
-            outside: fields.some("system").map(|system| ("system", Dialect::AnthropicSystem, system)),
+    let outside = |keys: [&'static str; 2], dialect| {
+        keys.into_iter().find_map(|key| Some((key, dialect, fields.some(key)?)))
+    };
+    Ok(match format {
+        Format::Anthropic => Body {
+            list: list(&["messages"], "an array of messages, or an object with messages")?,
+            outside: outside(["system"; 2], Dialect::AnthropicSystem),
             dialect: Dialect::Anthropic,
-        }),
-        _ => Ok(Body {
-            list: list(&["messages"], "an array of messages or an object with messages")?,
+        },
+        Format::Responses => Body {
+            list: match fields.get("input").filter(|input| input.is_string()) {
+                Some(text) => text,
+                None => list(&["input", "output"], "an array of items, or an object with input")?,
+            },
+            outside: outside(["instructions"; 2], Dialect::Instructions),
+            dialect: Dialect::Responses,
+        },
+        Format::Gemini => Body {
+            list: list(&["contents"], "an array of contents, or an object with contents")?,
+            outside: outside(["systemInstruction", "system_instruction"], Dialect::GeminiSystem),
+            dialect: Dialect::Gemini,
+        },
+        Format::Chat => Body {
+            list: list(
+                &["conversations", "conversation", "messages"],
+                "an array of turns, or an object with conversations",
+            )?,
+            outside: outside(["system"; 2], Dialect::Instructions),
+            dialect: Dialect::Chat,
+        },
+        Format::Longhaul => {
+            version(&fields)?;
+            Body {
+                list: list(&["messages"], "an object with messages")?,
+                outside: None,
+                dialect: Dialect::Canonical,
+            }
+        }
+        _ => Body {
+            list: list(&["messages"], "an array of messages, or an object with messages")?,
             outside: None,
             dialect: Dialect::OpenAi,
-        }),
+        },
+    })
+}
+
+/// Refuses a canonical history from the future.
+fn version(fields: &Object<'_>) -> Result<(), WireError> {
+    match fields.get("version").and_then(Json::as_u64) {
+        Some(found) if found > VERSION => Err(WireError::NewerVersion { found, expected: VERSION }),
+        _ => Ok(()),
     }
 }
 
@@ -107,7 +156,7 @@ fn leading_blanks(text: &[u8]) -> usize {
 pub(crate) fn syntax_error(flaw: &Flaw, skipped: usize) -> WireError {
     WireError::Syntax {
         place: format!("byte {}", flaw.byte + skipped),
-        what: excerpt(&flaw.what),
+        what: flaw.what.clone(),
         expected: "one JSON value in UTF-8",
     }
 }
@@ -155,8 +204,11 @@ pub(crate) fn write(doc: &Document, layout: &Layout, emitted: &[Emitted<'_>]) ->
     let last = layout.elements.last().map_or(layout.array.start + 1, |range| range.end);
     inner.push_str(&text[last..layout.array.end - 1]);
     edits.replace(layout.array.start + 1..layout.array.end - 1, inner);
-    if let Some((object, key)) = layout.outside.as_ref().filter(|_| !outside_kept) {
-        remove_field(text, object, key, &mut edits);
+    let gone = layout.outside.as_ref().filter(|_| !outside_kept);
+    let gone =
+        gone.and_then(|(object, key)| Some((Json::check(&text.as_bytes()[object.clone()]).ok()?, key)));
+    if let Some((object, key)) = gone {
+        remove_field(text, &object.object(), key, &mut edits);
     }
     edits.apply(text)
 }
@@ -169,14 +221,4 @@ fn gap<'a>(text: &'a str, layout: &Layout, index: usize) -> &'a str {
     };
     let to = layout.elements.get(index).map_or(from, |range| range.start);
     &text[from..to]
-}
-
-fn remove_field(text: &str, object: &Range<usize>, key: &str, edits: &mut Edits) {
-    let Ok(json) = Json::check(text[object.clone()].as_bytes()) else { return };
-    let object = json.object();
-    let fields = object.fields().iter();
-    let spans: Vec<_> = fields.map(|(k, v)| k.range_in(text).start..v.range_in(text).end).collect();
-    let keep: Vec<_> =
-        object.fields().iter().map(|(name, _)| name.text().is_none_or(|name| name != key)).collect();
-    delete(&spans, &keep, edits);
 }

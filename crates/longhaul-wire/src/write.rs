@@ -2,13 +2,13 @@
 
 use std::io::Write;
 
-use longhaul_transcript::{Item, Message, Origin, SummaryRecord};
+use longhaul_transcript::{Item, Message, Origin, Part, SummaryRecord};
 
 use crate::{
     Document, WireError,
-    dialect::{Dialect, Payloads},
+    dialect::{Dialect, Sources},
     document::Layout,
-    edit::{Edits, Located, align, patch},
+    edit::{Edits, Located, align, patch, remove_field},
     json::Json,
     session, whole,
 };
@@ -53,20 +53,31 @@ pub fn write<'a>(
     items: impl IntoIterator<Item = Item<'a>>,
     out: &mut impl Write,
 ) -> Result<(), WireError> {
-    let mut emitted = Vec::new();
+    let items: Vec<Item<'a>> = items.into_iter().collect();
     let mut taken = vec![false; doc.slots.len()];
     let dialect = doc.dialect();
+    let mut sources = Sources::default();
+    // What is new may answer calls, and some dialects have a result name its tool.
+    if items
+        .iter()
+        .any(|item| !matches!(item, Item::Message { message, .. } if message.origin != Origin::Longhaul))
+    {
+        doc.transcript.entries().iter().for_each(|entry| sources.note_calls(&entry.message));
+    }
+    let mut emitted: Vec<Emitted<'a>> = Vec::with_capacity(items.len());
     for item in items {
         emitted.push(match item {
             Item::Summary(record) => {
-                let message = Message::user(summary_text(record));
-                Emitted::Summary { record, values: dialect.fresh(&message, &Payloads::new()) }
+                Emitted::Summary { record, values: dialect.fresh(&record.to_message(), &sources) }
             }
             Item::Message { message, .. } => match own(doc, message, &mut taken) {
                 Some(n) => Emitted::Kept { n, rendered: render(doc, n, message) },
-                None => Emitted::Fresh(dialect.fresh(message, &Payloads::new())),
+                None => Emitted::Fresh(dialect.fresh(message, &sources)),
             },
         });
+    }
+    if dialect == Dialect::Responses {
+        forget_ids(doc, &mut emitted);
     }
     if is_unchanged(doc, &emitted) {
         return write_unchanged(doc, out);
@@ -74,6 +85,7 @@ pub fn write<'a>(
     let text = match &doc.layout {
         Layout::Whole(layout) => whole::write(doc, layout, &emitted),
         Layout::ClaudeCode(lines) => return session::claude_code_write::write(doc, lines, &emitted, out),
+        Layout::Codex(lines) => return session::codex_write::write(doc, lines, &emitted, out),
         Layout::Import => return Err(WireError::ImportOnly { format: doc.format }),
     };
     Ok(out.write_all(text.as_bytes())?)
@@ -107,6 +119,45 @@ fn is_unchanged(doc: &Document, emitted: &[Emitted<'_>]) -> bool {
     emitted.len() == doc.slots.len() && emitted.iter().enumerate().all(is_same)
 }
 
+/// an item whose reasoning is gone loses its own id, for the server would ask for the reasoning by it.
+fn forget_ids(doc: &Document, emitted: &mut [Emitted<'_>]) {
+    let mut is_kept = vec![false; doc.slots.len()];
+    for emitted in emitted.iter() {
+        if let Emitted::Kept { n, rendered } = emitted {
+            is_kept[*n] = !rendered.iter().all(|rendered| matches!(rendered, Rendered::Gone));
+        }
+    }
+    let is_reasoning = |n: usize| {
+        let parts = &doc.transcript.entries()[n].message.parts;
+        !parts.is_empty() && parts.iter().all(|part| matches!(part, Part::Reasoning(_)))
+    };
+    for emitted in emitted {
+        let Emitted::Kept { n, rendered } = emitted else { continue };
+        let lost = n.checked_sub(1).is_some_and(|before| is_reasoning(before) && !is_kept[before]);
+        let (true, Some(first)) = (lost && !is_reasoning(*n), rendered.first_mut()) else { continue };
+        let raw = match first {
+            Rendered::Same => doc.raw(&doc.slots[*n].fragments[0].range).to_owned(),
+            Rendered::Changed(raw) => std::mem::take(raw),
+            Rendered::Gone => continue,
+        };
+        let changed = without_field(&raw, "id");
+        *first = if changed == doc.raw(&doc.slots[*n].fragments[0].range) {
+            Rendered::Same
+        } else {
+            Rendered::Changed(changed)
+        };
+    }
+}
+
+/// Returns the object `raw` without the field `key`.
+fn without_field(raw: &str, key: &str) -> String {
+    let mut edits = Edits::default();
+    if let Ok(json) = Json::check(raw.as_bytes()) {
+        remove_field(raw, &json.object(), key, &mut edits);
+    }
+    edits.apply(raw)
+}
+
 /// Renders the fragments of message `n` so that they say what `message` says.
 fn render(doc: &Document, n: usize, message: &Message) -> Vec<Rendered> {
     let fragments = &doc.slots[n].fragments;
@@ -114,22 +165,27 @@ fn render(doc: &Document, n: usize, message: &Message) -> Vec<Rendered> {
     if std::ptr::eq(&**original, message) || original.parts == message.parts {
         return fragments.iter().map(|_| Rendered::Same).collect();
     }
+    if fragments.is_empty() {
+        // Only imported: there is no place to change it in.
+        return vec![Rendered::Gone];
+    }
     if message.parts.is_empty() {
         return fragments.iter().map(|_| Rendered::Gone).collect();
     }
     let read: Vec<_> = fragments.iter().filter_map(|fragment| doc.fragment(fragment)).collect();
-    let payloads: Payloads<'_> = read.iter().flat_map(|(_, said)| said.payloads.iter().cloned()).collect();
+    let sources = Sources::of_media(read.iter().flat_map(|(_, said)| said.payloads.iter().cloned()));
     let old: Vec<Located<'_>> = read.iter().flat_map(|(_, said)| said.parts.iter().cloned()).collect();
-    let aligned = align(&old, &message.parts).filter(|_| read.len() == fragments.len());
+    let is_patched = fragments.iter().all(|fragment| fragment.dialect.is_patched());
+    let aligned = align(&old, &message.parts).filter(|_| is_patched && read.len() == fragments.len());
     let Some(pairs) = aligned else {
-        return rewritten(doc, n, message, &payloads);
+        return rewritten(doc, n, message, &sources);
     };
     let mut from = 0;
     let mut rendered = Vec::with_capacity(fragments.len());
     for ((json, said), fragment) in read.iter().zip(fragments) {
         let pairs = &pairs[from..from + said.parts.len()];
         from += said.parts.len();
-        rendered.push(match patch(fragment.dialect, *json, &said.parts, pairs, &payloads) {
+        rendered.push(match patch(fragment.dialect, *json, &said.parts, pairs, &sources) {
             None => Rendered::Gone,
             Some(value) if value == json.raw() => Rendered::Same,
             Some(value) => Rendered::Changed(value),
@@ -139,11 +195,11 @@ fn render(doc: &Document, n: usize, message: &Message) -> Vec<Rendered> {
 }
 
 /// Spells `message` afresh in the place of its first fragment; the fields around its content stay where they can.
-fn rewritten(doc: &Document, n: usize, message: &Message, payloads: &Payloads<'_>) -> Vec<Rendered> {
+fn rewritten(doc: &Document, n: usize, message: &Message, sources: &Sources<'_>) -> Vec<Rendered> {
     let fragments = &doc.slots[n].fragments;
     let mut rendered: Vec<_> = fragments.iter().map(|_| Rendered::Gone).collect();
     let Some(first) = fragments.first() else { return rendered };
-    let Some(value) = first.dialect.fresh(message, payloads).into_iter().next() else { return rendered };
+    let Some(value) = first.dialect.fresh(message, sources).into_iter().next() else { return rendered };
     let value = match first.dialect {
         Dialect::Anthropic => {
             let old = doc.raw(&first.range);

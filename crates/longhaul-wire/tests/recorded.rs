@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fs, path::PathBuf};
 
 use longhaul_transcript::{Item, Part, Role, UnitState};
-use longhaul_wire::{Document, Format, Profile, read, validate, write, write_unchanged};
+use longhaul_wire::{Document, Format, Profile, convert, detect, read, validate, write, write_unchanged};
 
 /// The recorded conversations by format, sorted; empty with a printed reason when they are not there.
 fn recorded(formats: &[Format]) -> Vec<(Format, PathBuf)> {
@@ -37,7 +37,7 @@ fn items(doc: &Document) -> Vec<Item<'_>> {
 
 #[test]
 fn every_recorded_conversation_comes_back_byte_for_byte() {
-    for (format, path) in recorded(&[Format::ClaudeCode]) {
+    for (format, path) in recorded(&Format::ALL) {
         let bytes = fs::read(&path).unwrap();
         let doc = read(None, &bytes[..]).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         assert_eq!(doc.format(), format, "{}", path.display());
@@ -53,13 +53,17 @@ fn every_recorded_conversation_comes_back_byte_for_byte() {
 
 #[test]
 fn a_shortened_session_reads_as_what_was_kept() {
-    for (format, path) in recorded(&[Format::ClaudeCode]) {
+    for (format, path) in recorded(&[Format::ClaudeCode, Format::Codex]) {
         let bytes = fs::read(&path).unwrap();
         let doc = read(Some(format), &bytes[..]).unwrap();
         let units: Vec<_> = doc.transcript().units().collect();
         for keep in [1, 2, units.len() / 3, units.len() / 2] {
             let from = units[units.len() - keep.max(1)].span().start as usize;
-            let kept: Vec<_> = items(&doc).split_off(from);
+            let mut kept: Vec<_> = items(&doc).split_off(from);
+            if format == Format::Codex {
+                // The instructions stand in the head of the file and always stay.
+                kept.insert(0, items(&doc)[0]);
+            }
             let mut out = Vec::new();
             write(&doc, kept.iter().copied(), &mut out).unwrap();
             let again = read(Some(format), &out[..]).unwrap();
@@ -77,7 +81,7 @@ fn a_shortened_session_reads_as_what_was_kept() {
 
 #[test]
 fn a_session_without_its_thinking_reads_as_the_rest() {
-    for (format, path) in recorded(&[Format::ClaudeCode]) {
+    for (format, path) in recorded(&[Format::ClaudeCode, Format::Codex]) {
         let bytes = fs::read(&path).unwrap();
         let doc = read(Some(format), &bytes[..]).unwrap();
         let bare: Vec<_> = doc
@@ -102,7 +106,7 @@ fn a_session_without_its_thinking_reads_as_the_rest() {
 
 #[test]
 fn recorded_sessions_hold_whole_exchanges() {
-    for (format, path) in recorded(&[Format::ClaudeCode]) {
+    for (format, path) in recorded(&[Format::ClaudeCode, Format::Codex]) {
         let doc = read(Some(format), &fs::read(&path).unwrap()[..]).unwrap();
         let units: Vec<_> = doc.transcript().units().collect();
         let broken = units.iter().filter(|unit| unit.state == UnitState::Broken).count();
@@ -120,9 +124,36 @@ fn recorded_sessions_hold_whole_exchanges() {
 
 #[test]
 fn recorded_sessions_are_valid_but_for_their_own_faults() {
-    for (format, path) in recorded(&[Format::ClaudeCode]) {
+    for (format, path) in recorded(&[Format::ClaudeCode, Format::Codex]) {
         let violations = validate(&fs::read(&path).unwrap(), format, &Profile::default()).unwrap();
         // The wire format notes count one unanswered call in 1,096, and one in 402.
         assert!(violations.len() <= 1, "{}: {violations:?}", path.display());
+    }
+}
+
+#[test]
+fn every_recorded_conversation_converts_to_valid_histories() {
+    let written: Vec<_> = Format::ALL.into_iter().filter(|to| !to.is_import_only()).collect();
+    for (nth, (_, path)) in recorded(&Format::ALL).into_iter().enumerate() {
+        let doc = read(None, &fs::read(&path).unwrap()[..]).unwrap();
+        // Three targets a file, so that the files of each format meet every target between them.
+        let targets = (0..3).map(|step| written[(nth * 3 + step) % written.len()]);
+        for to in targets.filter(|to| *to != doc.format()) {
+            let converted = convert(&doc, to).unwrap();
+            let bytes = converted.document.as_bytes();
+            let violations = validate(bytes, to, &Profile::default()).unwrap();
+            assert!(violations.is_empty(), "{} to {to}: {violations:?}", path.display());
+            // Plain words with roles look the same in both.
+            let is_plain = matches!(doc.format(), Format::Meeting | Format::Vcsum) && to == Format::Anthropic;
+            let expected = if is_plain { Format::OpenAi } else { to };
+            assert_eq!(detect(bytes), Some(expected), "{} to {to}", path.display());
+            assert!(converted.document.problems().is_empty());
+            let units = converted.document.transcript().units();
+            assert!(
+                units.into_iter().all(|unit| unit.state != UnitState::Broken),
+                "{} to {to}",
+                path.display()
+            );
+        }
     }
 }

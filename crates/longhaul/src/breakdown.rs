@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use longhaul_extract::CallView;
 use longhaul_tokens::TokenCounter;
-use longhaul_transcript::{Entry, Message, MessageId, Part, Role, Tokens};
+use longhaul_transcript::{Entry, Message, MessageId, Part, Role, Tokens, ToolCall};
 use serde::Serialize;
 
 /// What fills the window. Each of the three maps sums up to [`total`](Self::total).
@@ -40,7 +41,7 @@ pub struct Largest {
     pub id: MessageId,
     /// What it costs.
     pub tokens: Tokens,
-    /// What it is, in a few words: a role, or a tool and what it was asked.
+    /// What it is, in a few words: a tool and what it was asked, or a role and how it begins.
     pub what: String,
 }
 
@@ -62,13 +63,13 @@ impl Breakdown {
 
     /// Returns the `count` messages that cost most, most first.
     pub fn largest(&self, entries: &[Entry], count: usize) -> Vec<Largest> {
-        let names = call_names(entries);
+        let calls = calls_by_id(entries);
         let mut order: Vec<usize> = (0..entries.len().min(self.per_message.len())).collect();
         order.sort_by_key(|index| (std::cmp::Reverse(self.per_message[*index]), *index));
         let largest = |index: usize| Largest {
             id: entries[index].id,
             tokens: self.per_message[index],
-            what: describe(&entries[index].message, &names),
+            what: describe(&entries[index].message, &calls),
         };
         order.into_iter().take(count).map(largest).collect()
     }
@@ -112,6 +113,12 @@ fn call_names(entries: &[Entry]) -> HashMap<&str, &str> {
     calls.map(|call| (call.id.as_str(), call.name.as_str())).collect()
 }
 
+/// Returns each call by its id.
+fn calls_by_id(entries: &[Entry]) -> HashMap<&str, &ToolCall> {
+    let calls = entries.iter().flat_map(|entry| entry.message.calls());
+    calls.map(|call| (call.id.as_str(), call)).collect()
+}
+
 fn kind(part: &Part) -> &'static str {
     match part {
         Part::Text(_) => "text",
@@ -123,14 +130,36 @@ fn kind(part: &Part) -> &'static str {
     }
 }
 
-fn describe(message: &Message, names: &HashMap<&str, &str>) -> String {
-    let of_result = message.results().find_map(|result| names.get(result.call_id.as_str()));
-    if let Some(name) = of_result {
-        return format!("{name} result");
+/// Returns what a message is, in a few words: a tool and what it was asked, or a role and how it begins.
+fn describe(message: &Message, calls: &HashMap<&str, &ToolCall>) -> String {
+    if let Some(result) = message.results().next() {
+        return match calls.get(result.call_id.as_str()) {
+            Some(call) => format!("{} {}", call.name, subject(call)),
+            None => "result of an unknown call".into(),
+        };
     }
-    match message.calls().next() {
-        Some(call) => format!("{} call", call.name),
-        None => message.role.as_str().to_owned(),
+    if let Some(call) = message.calls().next() {
+        return format!("{} {} (the call)", call.name, subject(call));
+    }
+    let text = message.texts().next().unwrap_or_default();
+    format!("{}: {}", message.role.as_str(), first_words(text))
+}
+
+/// Returns what a call is about: a path, a command, a pattern.
+fn subject(call: &ToolCall) -> String {
+    let view = CallView::new(call);
+    let command = view.command();
+    let subject = view.path().or(command.as_deref()).or_else(|| view.pattern()).or_else(|| view.url());
+    subject.map(first_words).unwrap_or_default()
+}
+
+/// Returns the first line of `text`, cut to a width that fits a table.
+fn first_words(text: &str) -> String {
+    const WIDTH: usize = 60;
+    let line = text.trim_start().lines().next().unwrap_or_default();
+    match line.char_indices().nth(WIDTH) {
+        Some((at, _)) => format!("{}…", &line[..at]),
+        None => line.to_owned(),
     }
 }
 

@@ -1,12 +1,12 @@
 //! One compaction, from entries and a budget to a summary and the messages that stay.
 //!
 //! Three steps, so that a model can be asked in the middle while the conversation goes on:
-//! [`plan`] decides what stays and how much the summary may cost, somebody writes a [`Draft`], and
+//! [`plan`] decides what stays and how much the summary may cost, somebody writes a [`Draft`](longhaul_summarize::Draft), and
 //! [`CompactionPlan::assemble`] puts both together and proves that the result fits. [`compact`] does all three by rule.
 
 mod assemble;
 mod clip;
-mod digest;
+pub(crate) mod digest;
 mod plan;
 mod share;
 mod survival;
@@ -37,7 +37,7 @@ pub struct CompactSettings {
     pub goal: Option<String>,
     /// Whether reasoning stays in the messages that are kept. An open exchange keeps it in any case.
     pub reasoning: KeepReasoning,
-    /// The header over the summary; `{n}` stands for the number of messages it covers. `None` is the default header.
+    /// The header over the summary; `{messages}` stands for the number of messages it covers. `None` is the default header.
     pub header: Option<String>,
     /// When the record is made, in milliseconds since the Unix epoch.
     pub now_ms: i64,

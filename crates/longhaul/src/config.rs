@@ -2,6 +2,7 @@
 
 mod check;
 mod layers;
+mod llm;
 mod threshold;
 mod values;
 
@@ -25,6 +26,8 @@ use crate::Preset;
 /// The defaults are meant to be used as they are. Values come from defaults, a preset, a file, the environment and
 /// flags, in this order of precedence (see [`Layered`]); [`Config::validate`] reports every problem at once.
 ///
+/// New settings may come with any version; write `Config { enabled: false, ..Config::default() }`.
+///
 /// ```
 /// use longhaul::Config;
 ///
@@ -35,7 +38,6 @@ use crate::Preset;
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-#[non_exhaustive]
 pub struct Config {
     /// Version of this shape. A newer one is refused.
     ///
@@ -149,7 +151,8 @@ pub struct Config {
     /// Unit: none. `rebuild` reads all originals again, once.
     pub on_max_depth: OnMaxDepth,
 
-    /// Whether one summary grows (`fold`) or each covers its own range (`append`).
+    /// Whether one summary is made anew each time (`fold`), each covers its own range (`append`), or updates are appended
+    /// to one text (`running`).
     ///
     /// Unit: none. `append` costs more tokens with every compaction.
     pub chaining: Chaining,
@@ -230,15 +233,10 @@ pub struct Config {
     /// Unit: model ids. Each is checked for window before use.
     pub summarizer_model_preference: Vec<String>,
 
-    /// A prompt of your own for `llm` and `hybrid`; `{maxTokens}` and `{context}` are filled in. Empty: the built-in one.
+    /// A prompt of your own for `llm` and `hybrid`; `{maxTokens}` and `{context}` are filled in. Empty: the preset's, or the built-in one.
     ///
     /// Unit: text. The built-in rules on data and invention stand in front of it.
     pub summary_prompt: String,
-
-    /// What the built-in prompt asks a model to preserve. Empty: the built-in list.
-    ///
-    /// Unit: list of texts. A longer list spreads the summary thinner.
-    pub summary_focus: Vec<String>,
 
     /// How often a failed call to a model is tried again. Only transport failures are.
     ///
@@ -306,7 +304,6 @@ impl Default for Config {
             transcript_cap_tokens: Tokens(8_000),
             summarizer_model_preference: Vec::new(),
             summary_prompt: String::new(),
-            summary_focus: Vec::new(),
             transport_retries: 1,
             max_calls_per_hour: Some(60),
             delete_originals: false,

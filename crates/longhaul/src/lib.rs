@@ -8,7 +8,10 @@ mod document;
 
 pub use breakdown::{Breakdown, Largest, ToolTokens};
 #[cfg(feature = "wire")]
-pub use document::{CompactedDocument, DocumentError, compact_document, keep_reasoning, session_of};
+pub use document::{
+    CleanDocument, CompactedDocument, DocumentError, compact_document, compact_document_with, keep_reasoning,
+    session_of,
+};
 pub use longhaul_extract as extract;
 pub use longhaul_redact as redact;
 pub use longhaul_store as store;
@@ -21,9 +24,18 @@ pub use longhaul_wire as wire;
 
 // Configuration, policy and state.
 pub mod config;
+pub mod cost;
+mod event;
+mod manager;
 pub mod policy;
 mod preset;
+mod state;
 
 pub use config::Config;
+pub use event::{Event, EventKind, Finish, Observer, notice, summary_box};
+pub use manager::{Background, Builder, ContextManager, Error, ResumeError};
 pub use policy::{Decision, Hold, Reason};
 pub use preset::{ParsePresetError, Preset};
+pub use state::{
+    ContextState, Finished, Job, Rewrite, RewriteError, Sent, Shown, Status, UsageVerdict, View,
+};

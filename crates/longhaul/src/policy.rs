@@ -11,11 +11,9 @@
 //! - no state is without an exit: every hold names what ends it.
 
 mod decision;
-mod passes;
 mod state;
 
 pub use decision::{Action, Decision, Hold, Reason};
-pub use passes::{NextPass, next_pass};
 pub use state::{Attempt, PolicyState, Undone};
 
 use longhaul_transcript::{Span, Tokens};

@@ -13,7 +13,7 @@ use std::{
 
 use anyhow::{Context, Result};
 use longhaul::{
-    Breakdown, DocumentError,
+    Breakdown, CleanDocument, DocumentError,
     compact::{CompactError, CompactSettings},
     compact_document, keep_reasoning,
     summarize::rules::RulesOptions,
@@ -118,7 +118,8 @@ fn one(document: &Document, budget: u64, counter: &dyn TokenCounter, row: &mut R
         reasoning: keep_reasoning(document.format()),
         ..CompactSettings::new(Tokens(budget))
     };
-    match compact_document(document, &breakdown, counter, &settings, &RulesOptions::default()) {
+    let clean = CleanDocument::new(document, None);
+    match compact_document(document, &clean, &breakdown, counter, &settings, &RulesOptions::default()) {
         Ok(done) if done.tokens_after > Tokens(budget) => Err(format!("{} tokens", done.tokens_after)),
         Ok(done) if !done.inherited.is_empty() => Err(format!("inherited {}", done.inherited[0])),
         Ok(done) => {

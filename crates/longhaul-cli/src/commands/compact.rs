@@ -4,11 +4,14 @@ use std::{process::ExitCode, time::Instant};
 
 use anyhow::{Context, Result, bail};
 use longhaul::{
-    Breakdown, DocumentError,
+    Breakdown, CleanDocument, CompactedDocument, Config, DocumentError,
     compact::CompactSettings,
-    compact_document, keep_reasoning,
+    compact_document, compact_document_with,
+    config::SummaryLimit,
+    keep_reasoning,
+    redact::Redactor,
     summarize::rules::RulesOptions,
-    transcript::Tokens,
+    transcript::{SummaryMode, SummaryRecord, Tokens},
     wire::{self, Document},
 };
 
@@ -19,7 +22,10 @@ use crate::{
     exit::{Impossible, NOTHING_TO_DO},
     input,
     output::Target,
-    window,
+    settings,
+    store::{self, Recorded},
+    summarizer,
+    window::Room,
 };
 
 mod report;
@@ -30,11 +36,12 @@ pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
     let started = Instant::now();
     let target = Target::new(args.output.as_deref(), args.force);
     target.check()?;
-    let counter = counter::choose(&args.counter)?;
+    let config = settings::load(&args.settings)?.config;
     let document = converted(input::document(&args.file, args.from.from.0)?, args)?;
+    let counter = counter::choose(&args.counter)?;
     input::warn_of_problems(&args.file, &document);
     let breakdown = Breakdown::of(document.transcript().entries(), &*counter.counter);
-    let budget = budget(args, &counter, &document)?;
+    let budget = budget(args, &config, &counter, &document)?;
 
     let mut report = Report::new(&document, &counter, budget, &breakdown);
     let history = match breakdown.total <= budget {
@@ -42,7 +49,20 @@ pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
             report.decision = format!("unchanged: {} tokens are within the budget", breakdown.total);
             unchanged(&document)?
         }
-        false => compacted(&document, &counter, budget, &breakdown, args, &mut report)?,
+        false => {
+            let redactor = (!args.no_redact).then(Redactor::builtin);
+            if redactor.is_none() {
+                eprintln!("longhaul: --no-redact: secrets are summarized and recorded as they are");
+            }
+            let clean = CleanDocument::new(&document, redactor.as_ref());
+            let settings = settings(args, &config, &document, budget);
+            let done = compacted(args, &config, &document, &clean, &counter, &settings, &breakdown)?;
+            report.fill(&done);
+            if !args.no_store && !args.dry_run {
+                report.recorded = recorded(args, &document, &clean, &done.compacted.record);
+            }
+            done.bytes
+        }
     };
     report.duration_ms = started.elapsed().as_millis() as u64;
     if args.dry_run {
@@ -60,19 +80,26 @@ fn converted(document: Document, args: &CompactArgs) -> Result<Document> {
     let Some(to) = args.to.and_then(|to| to.0).filter(|to| *to != document.format()) else {
         return Ok(document);
     };
-    bail!(Impossible(format!("histories cannot be converted to {} yet", to.name())))
+    let conversion = wire::convert(&document, to).map_err(|error| Impossible(error.to_string()))?;
+    for loss in &conversion.losses {
+        eprintln!("longhaul: {} to {}: {loss}", document.format().name(), to.name());
+    }
+    Ok(conversion.document)
 }
 
 /// Returns what the whole history may cost.
-fn budget(args: &CompactArgs, counter: &Named, document: &Document) -> Result<Tokens> {
+fn budget(args: &CompactArgs, config: &Config, counter: &Named, document: &Document) -> Result<Tokens> {
     if let Some(budget) = args.budget {
         return Ok(Tokens(budget));
     }
-    let ratio = args.ratio.unwrap_or(window::TARGET_RATIO);
-    if !(ratio > 0.0 && ratio <= 1.0) {
-        bail!(Impossible(format!("--ratio {ratio} is not a share; expected a number above 0 and up to 1")));
+    let room = Room::new(args.window, config, counter, document);
+    match args.ratio {
+        None => Ok(room.limits.target),
+        Some(ratio) if ratio > 0.0 && ratio <= 1.0 => Ok(room.budget.scaled(ratio)),
+        Some(ratio) => {
+            bail!(Impossible(format!("--ratio {ratio} is no share; expected a number above 0 and up to 1")))
+        }
     }
-    Ok(window::budget(args.window, counter, document).scaled(ratio))
 }
 
 fn unchanged(document: &Document) -> Result<Vec<u8>> {
@@ -81,32 +108,76 @@ fn unchanged(document: &Document) -> Result<Vec<u8>> {
     Ok(history)
 }
 
-/// Compacts and fills in the report.
-fn compacted(
-    document: &Document,
-    counter: &Named,
-    budget: Tokens,
-    breakdown: &Breakdown,
-    args: &CompactArgs,
-    report: &mut Report,
-) -> Result<Vec<u8>> {
-    let settings = CompactSettings {
+/// Returns what the flags and the settings ask of the compaction.
+fn settings(args: &CompactArgs, config: &Config, document: &Document, budget: Tokens) -> CompactSettings {
+    let configured = match config.max_summary_tokens {
+        SummaryLimit::Tokens(tokens) => Some(tokens),
+        SummaryLimit::Auto => None,
+    };
+    CompactSettings {
         keep_recent: args.keep_recent,
-        max_summary_tokens: args.max_summary_tokens.map(Tokens),
+        max_summary_tokens: args.max_summary_tokens.map(Tokens).or(configured),
         goal: args.goal.clone(),
         reasoning: keep_reasoning(document.format()),
+        header: Some(config.summary_header.clone()),
         now_ms: clock::now_ms(),
         ..CompactSettings::new(budget)
+    }
+}
+
+/// Compacts; what the caller asked for and cannot be is told apart from what went wrong.
+fn compacted(
+    args: &CompactArgs,
+    config: &Config,
+    document: &Document,
+    clean: &CleanDocument,
+    counter: &Named,
+    settings: &CompactSettings,
+    breakdown: &Breakdown,
+) -> Result<CompactedDocument> {
+    let mode = summarizer::mode(args.mode.as_deref(), config)?;
+    let (rules, counter) = (RulesOptions::default(), &*counter.counter);
+    let done = match mode {
+        SummaryMode::Rules => compact_document(document, clean, breakdown, counter, settings, &rules),
+        mode => {
+            let ladder = summarizer::ladder(&args.summarizer, config, mode)?;
+            let host = summarizer::endpoint(&args.summarizer)?.host();
+            eprintln!("longhaul: asking {host} for a summary");
+            let asked = compact_document_with(document, clean, breakdown, counter, settings, &rules, &ladder);
+            let asked = store::block_on(async { Ok(asked.await) })?;
+            asked.map(|(done, attempts)| {
+                for attempt in attempts {
+                    let reason = crate::paint::plain(&attempt.reason);
+                    eprintln!("longhaul: {} was not used: {reason}", attempt.summarizer);
+                }
+                done
+            })
+        }
     };
-    let done = compact_document(document, breakdown, &*counter.counter, &settings, &RulesOptions::default());
-    let done = done.map_err(|error| match error {
+    done.map_err(|error| match error {
         DocumentError::Compact(_) | DocumentError::ImportOnly { .. } | DocumentError::DoesNotFit { .. } => {
             anyhow::Error::new(Impossible(error.to_string()))
         }
         error => error.into(),
-    })?;
-    report.fill(&done);
-    Ok(done.bytes)
+    })
+}
+
+/// Records the originals and the summary, and says where. A store that cannot be had costs the user the record, not
+/// the compaction.
+fn recorded(
+    args: &CompactArgs,
+    document: &Document,
+    clean: &CleanDocument,
+    record: &SummaryRecord,
+) -> Option<Recorded> {
+    let kept = store::open(&args.store).and_then(|store| {
+        let name = args.session.as_deref();
+        store::block_on(store::keep(&store, document, clean, record, name))
+    });
+    kept.inspect_err(|error| {
+        eprintln!("longhaul: nothing was recorded: {}", crate::paint::plain(&format!("{error:#}")));
+    })
+    .ok()
 }
 
 fn tell(args: &CompactArgs, report: &Report) -> Result<()> {

@@ -20,7 +20,8 @@ use crate::{
     input,
     output::Target,
     paint::{Colour, GREEN, GREY, Painter, RED, YELLOW, grouped, plain},
-    window,
+    settings,
+    window::Room,
 };
 
 /// What fills the window, as `--json` prints it. Keys are stable.
@@ -70,10 +71,11 @@ struct Forecast {
 }
 
 pub(crate) fn run(args: &ContextArgs) -> Result<ExitCode> {
-    let counter = counter::choose(&args.counter)?;
     let document = input::document(&args.file, args.from.from.0)?;
+    let counter = counter::choose(&args.counter)?;
     input::warn_of_problems(&args.file, &document);
-    let view = view(args, &counter, &document);
+    let room = Room::new(args.window, &settings::load(&args.settings)?.config, &counter, &document);
+    let view = view(args, &counter, &document, &room);
     let shown = match args.json {
         true => serde_json::to_string(&view)? + "\n",
         false => picture(&view),
@@ -82,11 +84,9 @@ pub(crate) fn run(args: &ContextArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn view(args: &ContextArgs, counter: &Named, document: &Document) -> View {
+fn view(args: &ContextArgs, counter: &Named, document: &Document, room: &Room) -> View {
     let entries = document.transcript().entries();
     let breakdown = Breakdown::of(entries, &*counter.counter);
-    let window = window::window(args.window, counter);
-    let budget = window::budget(args.window, counter, document);
     let largest = breakdown.largest(entries, 8).into_iter();
     View {
         version: 1,
@@ -94,16 +94,16 @@ fn view(args: &ContextArgs, counter: &Named, document: &Document) -> View {
         format: document.format().name(),
         encoding: counter.name.clone(),
         messages: breakdown.messages,
-        window,
-        reserved_output: window::reserved(window),
-        budget,
+        window: room.window.window,
+        reserved_output: room.window.reserved_output,
+        budget: room.budget,
         tokens: breakdown.total,
-        ratio: breakdown.total.ratio_of(budget),
+        ratio: breakdown.total.ratio_of(room.budget),
         kinds: kinds(entries, &breakdown, counter, document),
         largest: largest
             .map(|large| Large { message: large.id.to_string(), tokens: large.tokens, what: large.what })
             .collect(),
-        compaction: forecast(document, &breakdown, counter, budget),
+        compaction: forecast(document, &breakdown, counter, room),
     }
 }
 
@@ -145,9 +145,8 @@ fn slot(message: &Message, part: &Part) -> usize {
     }
 }
 
-fn forecast(document: &Document, breakdown: &Breakdown, counter: &Named, budget: Tokens) -> Forecast {
-    let target = budget.scaled(window::TARGET_RATIO);
-    let trigger = budget.scaled(window::TRIGGER_RATIO);
+fn forecast(document: &Document, breakdown: &Breakdown, counter: &Named, room: &Room) -> Forecast {
+    let (target, trigger) = (room.limits.target, room.limits.trigger);
     let after = (breakdown.total > target && !document.format().is_import_only())
         .then(|| compacted_size(document, breakdown, counter, target))
         .flatten();

@@ -16,7 +16,7 @@ const LINE_BYTES: usize = 8 << 10;
 /// Returns the text without escape sequences, carriage returns and the middle of what is too long to look at. What was
 /// skipped is said in place.
 pub(crate) fn clean(text: &str) -> Cow<'_, str> {
-    let text = cap(text);
+    let text = cap(without_reminders(text));
     let plain = memchr::memchr3(0x1b, b'\r', 0x08, text.as_bytes()).is_none();
     if plain && !has_long_line(&text) {
         return text;
@@ -93,8 +93,26 @@ pub(crate) fn strip_line_number(line: &str) -> Option<(u64, &str)> {
         .or_else(|| rest.strip_prefix(" | "))
         .or_else(|| rest.strip_prefix("| "))
         .or_else(|| rest.strip_prefix('|'))
-        .or_else(|| (rest == ":" || rest == "|").then_some(""))?;
+        .or_else(|| rest.strip_prefix(':'))?;
     Some((number, after))
+}
+
+/// Returns whether the lines are a view of a file with a running number before each: at least half of the first forty are
+/// numbered, each one more than the last. A table whose first column counts is no view, so outside of the tools that show
+/// files only an arrow counts as the sign of one.
+pub(crate) fn is_numbered(lines: &[&str], of_a_file: bool) -> bool {
+    let (mut seen, mut running) = (0, 0);
+    let mut last = None;
+    for line in lines.iter().filter(|line| !line.trim().is_empty()).take(40) {
+        seen += 1;
+        let Some((number, _)) = strip_line_number(line) else { continue };
+        let arrow = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit()).starts_with('→');
+        running += usize::from(
+            (of_a_file || arrow) && last.is_none_or(|last: u64| last.checked_add(1) == Some(number)),
+        );
+        last = Some(number);
+    }
+    running > 0 && running * 2 >= seen
 }
 
 /// Returns the largest prefix of at most `bytes` bytes that ends at a character.
@@ -107,11 +125,26 @@ pub(crate) fn suffix(text: &str, bytes: usize) -> &str {
     &text[text.ceil_char_boundary(text.len().saturating_sub(bytes))..]
 }
 
-fn cap(text: &str) -> Cow<'_, str> {
-    if text.len() <= 2 * LOOKED_BYTES {
-        return Cow::Borrowed(text);
+/// Removes what Claude Code adds to a result for the model's eyes: it is the harness's word, not the tool's.
+fn without_reminders(text: &str) -> Cow<'_, str> {
+    const OPEN: &str = "<system-reminder>";
+    const CLOSE: &str = "</system-reminder>";
+    let Some(first) = text.find(OPEN) else { return Cow::Borrowed(text) };
+    let (mut out, mut rest) = (text[..first].to_owned(), &text[first..]);
+    while let Some((_, after)) = rest.split_once(CLOSE) {
+        let next = after.find(OPEN).unwrap_or(after.len());
+        out.push_str(&after[..next]);
+        rest = &after[next..];
     }
-    let (head, tail) = (prefix(text, LOOKED_BYTES), suffix(text, LOOKED_BYTES));
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
+fn cap(text: Cow<'_, str>) -> Cow<'_, str> {
+    if text.len() <= 2 * LOOKED_BYTES {
+        return text;
+    }
+    let (head, tail) = (prefix(&text, LOOKED_BYTES), suffix(&text, LOOKED_BYTES));
     let skipped = text.len() - head.len() - tail.len();
     Cow::Owned(format!("{head}\n… {skipped} bytes not looked at\n{tail}"))
 }
@@ -184,6 +217,12 @@ mod tests {
     }
 
     #[test]
+    fn reminders_of_the_harness_go() {
+        let text = "a\n<system-reminder>\nx\n</system-reminder>b<system-reminder>cut";
+        assert_eq!(clean(text), "a\nb<system-reminder>cut");
+    }
+
+    #[test]
     fn a_huge_line_is_looked_at_from_both_ends() {
         let huge = format!("start {} end", "x".repeat(100 << 20));
         let cleaned = clean(&huge);
@@ -209,5 +248,9 @@ mod tests {
         assert_eq!(strip_line_number("3: y"), Some((3, "y")));
         assert_eq!(strip_line_number("42 apples"), None);
         assert_eq!(strip_line_number("x = 1"), None);
+        assert!(is_numbered(&["[File: a.py]", "31:class A:", "32:    x: int", "33:"], true));
+        assert!(is_numbered(&["text", "  9→a", " 10→b"], false));
+        assert!(!is_numbered(&["id | name", " 1 | a", " 2 | b", " 3 | c"], false));
+        assert!(!is_numbered(&["5\ta", "90\tb", "17\tc"], true));
     }
 }

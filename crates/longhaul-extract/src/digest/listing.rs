@@ -102,7 +102,7 @@ pub(crate) fn listing_within(lines: &[&str], allowance: &Allowance<'_>) -> Optio
 }
 
 /// Splits into the directory with its slash, and the last name.
-fn split_path(path: &str) -> (&str, &str) {
+pub(crate) fn split_path(path: &str) -> (&str, &str) {
     let end = path.trim_end_matches(['/', '\\']).rfind(['/', '\\']).map_or(0, |slash| slash + 1);
     path.split_at(end)
 }

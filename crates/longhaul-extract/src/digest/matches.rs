@@ -7,6 +7,7 @@ use regex::Regex;
 use super::{
     fit::{Allowance, Piece, fit},
     lines::{Class, classify, spread},
+    listing::split_path,
     render::clip,
 };
 
@@ -123,12 +124,13 @@ pub(crate) fn matches_within(found: &[Match<'_>], allowance: &Allowance<'_>) -> 
                 }
             }
         }
-        for (file, (path, count)) in files.iter().enumerate().filter(|&(file, _)| shown[file]) {
-            let kept = &per_file[file];
+        let with_matches = |file: &usize| !per_file[*file].is_empty();
+        for file in (0..files.len()).filter(with_matches) {
+            let ((path, count), kept) = (files[file], &per_file[file]);
             out.push('\n');
             out.push_str(path);
-            if kept.len() < *count {
-                out.push_str(&format!(" ({} of {count} shown)", kept.len()));
+            if kept.len() < count {
+                out.push_str(&format!(" ({count})"));
             }
             for &at in kept {
                 out.push_str("\n  ");
@@ -138,6 +140,19 @@ pub(crate) fn matches_within(found: &[Match<'_>], allowance: &Allowance<'_>) -> 
                 }
                 out.push_str(&texts[at]);
             }
+        }
+        // Files without a shown match: one line a directory, the names with their counts.
+        let mut directory = None;
+        for file in (0..files.len()).filter(|file| shown[*file] && !with_matches(file)) {
+            let (path, count) = files[file];
+            let (dir, name) = split_path(path);
+            out.push_str(if directory == Some(dir) { ", " } else { "\n" });
+            if directory != Some(dir) && !dir.is_empty() {
+                out.push_str(dir);
+                out.push_str(": ");
+            }
+            directory = Some(dir);
+            out.push_str(&format!("{name} ({count})"));
         }
         let hidden = shown.iter().filter(|shown| !**shown).count();
         if hidden > 0 {

@@ -5,15 +5,17 @@ mod fit;
 mod lines;
 mod listing;
 mod matches;
+mod patterns;
 mod records;
 mod registry;
 mod render;
 mod shape;
 mod shell;
 
-pub(crate) use clean::strip_line_number;
+pub(crate) use clean::{is_numbered, strip_line_number};
 pub use fit::Allowance;
 pub(crate) use matches::parse_matches;
 pub use registry::{Extractor, Registry, Source, digest};
+pub(crate) use render::clip;
 pub(crate) use shell::read_lines;
 pub use shell::{ShellOutcome, TestCounts, read_shell};

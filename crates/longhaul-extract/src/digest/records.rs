@@ -1,5 +1,7 @@
 //! JSON records: ids, names, amounts and states first, as short lines of `key: value`.
 
+use std::collections::HashMap;
+
 use super::{
     fit::{Allowance, Piece, fit},
     lines::spread,
@@ -14,6 +16,13 @@ pub(crate) fn records_within(json: &Json<'_>, allowance: &Allowance<'_>) -> Opti
         json.leaves.iter().map(|leaf| clip(&flat(leaf.value.as_str()), VALUE_BYTES)).collect();
     let mut scores: Vec<f64> =
         json.leaves.iter().zip(&values).map(|(leaf, value)| score(json, leaf, value)).collect();
+    // The same value under the same key says nothing new.
+    let mut seen: HashMap<(&str, &str), u32> = HashMap::new();
+    for ((leaf, value), score) in json.leaves.iter().zip(&values).zip(scores.iter_mut()) {
+        let count = seen.entry((json.name(leaf), value)).or_default();
+        *score /= 1.0 + 0.5 * f64::from((*count).min(20));
+        *count += 1;
+    }
     // The fifth entry of an array says less than the first; entries near the root say more than deep ones.
     for (leaf, score) in json.leaves.iter().zip(scores.iter_mut()) {
         let (mut at, mut index) = (leaf.container, 0usize);

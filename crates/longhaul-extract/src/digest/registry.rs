@@ -145,7 +145,7 @@ impl Registry {
             return digest;
         }
         let lines: Vec<&str> = whole.lines().collect();
-        let digest = within(&shape_of(whole, &lines, family), &lines, allowance);
+        let digest = within(&shape_of(source, &lines), &lines, allowance);
         digest.filter(acceptable).unwrap_or_else(|| head(whole, allowance))
     }
 

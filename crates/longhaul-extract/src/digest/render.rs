@@ -6,9 +6,13 @@ use super::{
     lines::Class,
 };
 
-/// Returns the best of `lines` by `scores`, in order, with `… 12 lines omitted` where some are missing.
+/// Returns the best of `lines` by `scores`, in order.
+///
+/// Where lines are missing, a mark says how many: `… 12 lines`. Lines with numbers show those instead, and one
+/// mark at the end counts all that is missing.
 pub(crate) fn lines_within(
     lines: &[&str],
+    numbers: Option<&[Option<u64>]>,
     classes: &[Class],
     scores: &[f64],
     allowance: &Allowance<'_>,
@@ -16,8 +20,9 @@ pub(crate) fn lines_within(
     // No single line may take the whole allowance; those that carry an error get more of it.
     let room = usize::try_from(allowance.limit.0).unwrap_or(usize::MAX);
     let width = |at: usize| {
-        let whole = allowance.preserve_error_details && classes.get(at).is_some_and(|class| class.is_error());
-        if whole { room.saturating_mul(3).max(40) } else { room.clamp(60, 240) }
+        let whole = allowance.preserve_error_details
+            && classes.get(at).is_some_and(|class| class.is_error() || *class == Class::Count);
+        if whole { room.saturating_mul(3).max(40) } else { room.clamp(100, 240) }
     };
     let shown: Vec<String> =
         lines.iter().enumerate().map(|(at, line)| clip(line.trim_end(), width(at))).collect();
@@ -28,6 +33,15 @@ pub(crate) fn lines_within(
         .collect();
     fit(&pieces, allowance, |kept| {
         let mut out = String::new();
+        if numbers.is_some() {
+            for &at in kept {
+                out.push_str(&shown[at]);
+                out.push('\n');
+            }
+            out.push_str(&omitted_of(shown.len() - kept.len(), shown.len()));
+            out.truncate(out.trim_end().len());
+            return out;
+        }
         let mut next = 0;
         for &at in kept {
             gap(&mut out, &shown[next..at], at - next);
@@ -56,12 +70,16 @@ fn gap(out: &mut String, left_out: &[String], count: usize) {
     }
 }
 
+fn omitted_of(count: usize, all: usize) -> String {
+    if count == 0 { String::new() } else { format!("… {count} of {all} lines omitted") }
+}
+
 /// Returns the mark for `count` left-out lines; empty for none.
-pub(crate) fn omitted(count: usize) -> String {
+fn omitted(count: usize) -> String {
     match count {
         0 => String::new(),
-        1 => "… 1 line omitted".to_owned(),
-        n => format!("… {n} lines omitted"),
+        1 => "… 1 line".to_owned(),
+        n => format!("… {n} lines"),
     }
 }
 
@@ -97,10 +115,10 @@ mod tests {
         all[20] = "error: it broke";
         let (classes, scores) = lines::score(&all);
         let count = |text: &str| Tokens(text.len().div_ceil(4) as u64);
-        let shown = lines_within(&all, &classes, &scores, &Allowance::new(Tokens(24), &count));
+        let shown = lines_within(&all, None, &classes, &scores, &Allowance::new(Tokens(24), &count));
         assert_eq!(
             shown.as_deref(),
-            Some("word number 0 of the long output\n… 19 lines omitted\nerror: it broke\n… 29 lines omitted")
+            Some("word number 0 of the long output\n… 19 lines\nerror: it broke\n… 29 lines")
         );
     }
 }

@@ -1,7 +1,7 @@
 //! What a text looks like, and the digest that suits it.
 
 use super::{
-    clean::strip_line_number,
+    clean::{is_numbered, strip_line_number},
     fit::Allowance,
     lines::{self, Class},
     listing::{is_listing, listing_within},
@@ -9,7 +9,15 @@ use super::{
     records::records_within,
     render::lines_within,
 };
-use crate::{json::Json, tool::ToolFamily};
+use std::collections::HashMap;
+
+use super::registry::Source;
+use crate::{
+    json::Json,
+    outline::{Definition, outline},
+    tool::ToolFamily,
+    tool_view::CallView,
+};
 
 /// What a text looks like.
 #[derive(Debug)]
@@ -22,23 +30,30 @@ pub(crate) enum Shape<'a> {
     Listing,
     /// A unified diff.
     Diff,
-    /// A file or a part of one.
-    Code,
+    /// A file or a part of one, with its path where it is known and the number of its first line.
+    Code { path: &'a str, first: Option<u64> },
     /// Anything else, line by line.
     Lines,
 }
 
 /// Tells the shape of a cleaned text, helped by what kind of tool gave it.
-pub(crate) fn shape_of<'a>(text: &'a str, lines: &[&'a str], family: ToolFamily) -> Shape<'a> {
+pub(crate) fn shape_of<'a>(source: Source<'a>, lines: &[&'a str]) -> Shape<'a> {
+    let Source { text, call, .. } = source;
+    let family = source.family();
     if let Some(json) = Json::read(text)
         && json.rest == 0
         && !json.leaves.is_empty()
     {
         return Shape::Json(json);
     }
-    let is_view = lines.iter().take(12).filter(|line| strip_line_number(line).is_some()).count() >= 3;
+    let is_view = is_numbered(lines, family.changes_files());
+    let path = call.and_then(|call| call.path()).unwrap_or_default();
     if family == ToolFamily::Read || is_view && family != ToolFamily::Search {
-        return Shape::Code;
+        let first = call.map_or(Some(1), |call| call.line_range().0.or(Some(1)));
+        return Shape::Code { path, first: first.filter(|_| family == ToolFamily::Read) };
+    }
+    if let Some(path) = call.filter(|_| family == ToolFamily::Shell).and_then(viewed_file) {
+        return Shape::Code { path, first: None };
     }
     let diff_heads = lines.iter().take(4000).filter(|line| is_diff_head(line)).count();
     if diff_heads >= 2 {
@@ -65,7 +80,7 @@ pub(crate) fn within(shape: &Shape<'_>, lines: &[&str], allowance: &Allowance<'_
         Shape::Matches(found) => matches_within(found, allowance),
         Shape::Listing => listing_within(lines, allowance),
         Shape::Diff => scored(lines, allowance, diff_scores),
-        Shape::Code => scored(lines, allowance, code_scores),
+        Shape::Code { path, first } => code_within(path, *first, lines, allowance),
         Shape::Lines => scored(lines, allowance, lines::score),
     }
 }
@@ -74,7 +89,57 @@ type Scored = (Vec<Class>, Vec<f64>);
 
 fn scored(lines: &[&str], allowance: &Allowance<'_>, score: impl Fn(&[&str]) -> Scored) -> Option<String> {
     let (classes, scores) = score(lines);
-    lines_within(lines, &classes, &scores, allowance)
+    lines_within(lines, None, &classes, &scores, allowance)
+}
+
+/// Returns the file that a command does nothing but show.
+fn viewed_file<'a>(call: &'a CallView<'_>) -> Option<&'a str> {
+    let command = call.command_text()?;
+    if command.contains(['|', ';', '&', '\n', '$', '<', '>']) {
+        return None;
+    }
+    let mut words = command.split_whitespace();
+    let shows = matches!(words.next()?, "cat" | "sed" | "head" | "tail" | "nl" | "bat" | "less");
+    let file = words.next_back()?.trim_matches(['"', '\'']);
+    (shows && !file.starts_with('-') && file.contains(['.', '/'])).then_some(file)
+}
+
+/// Shows a file by its definitions, with the numbers of the lines where they are known.
+fn code_within(path: &str, first: Option<u64>, lines: &[&str], allowance: &Allowance<'_>) -> Option<String> {
+    let numbered = is_numbered(lines, true);
+    let mut numbers = Vec::with_capacity(lines.len());
+    let mut bodies = Vec::with_capacity(lines.len());
+    for (at, line) in lines.iter().enumerate() {
+        let (number, body) = match strip_line_number(line).filter(|_| numbered) {
+            Some((number, body)) => (Some(number), body),
+            None => (first.filter(|_| !numbered).map(|first| first + at as u64), *line),
+        };
+        numbers.push(number);
+        bodies.push(body);
+    }
+    let defined = outline(path, &lines.join("\n"));
+    let by_line: HashMap<u64, &Definition> = defined.definitions.iter().map(|one| (one.line, one)).collect();
+    let mut scores: Vec<f64> = Vec::with_capacity(lines.len());
+    for (at, body) in bodies.iter().enumerate() {
+        let trimmed = body.trim();
+        let indent = (body.len() - body.trim_start().len()).min(24) as f64;
+        let line = if numbered { numbers[at] } else { Some(at as u64 + 1) };
+        scores.push(match line.and_then(|line| by_line.get(&line)) {
+            Some(one) => 6.0 - (one.indent.min(40) as f64) * 0.08 + if one.exported { 0.6 } else { 0.0 },
+            None if trimmed.len() < 3 => 0.2,
+            None if is_import(trimmed) => 3.0,
+            None if trimmed.starts_with("//") || trimmed.starts_with('*') => 1.2,
+            None => 2.0 - indent * 0.02,
+        });
+    }
+    lines::spread(&mut scores);
+    let numbers = (numbered || first.is_some()).then_some(numbers.as_slice());
+    lines_within(&bodies, numbers, &vec![Class::Plain; lines.len()], &scores, allowance)
+}
+
+fn is_import(line: &str) -> bool {
+    const HEADS: [&str; 7] = ["import ", "use ", "from ", "#include", "require", "} from ", "package "];
+    HEADS.iter().any(|head| line.starts_with(head)) || line.contains("require(")
 }
 
 fn is_diff_head(line: &str) -> bool {
@@ -127,30 +192,4 @@ fn diff_scores(lines: &[&str]) -> Scored {
     }
     lines::spread(&mut scores);
     (classes, scores)
-}
-
-/// Definitions first, then imports, then the rest; comments and lone brackets last.
-fn code_scores(lines: &[&str]) -> Scored {
-    let mut scores: Vec<f64> = Vec::with_capacity(lines.len());
-    for line in lines {
-        let body = strip_line_number(line).map_or(*line, |(_, body)| body);
-        let trimmed = body.trim();
-        let indent = (body.len() - body.trim_start().len()).min(24) as f64;
-        scores.push(match () {
-            () if trimmed.len() < 3 => 0.2,
-            () if lines::classify(body) == Class::Definition => 6.0 - indent * 0.1,
-            () if trimmed.starts_with("import ")
-                || trimmed.starts_with("use ")
-                || trimmed.starts_with("from ") =>
-            {
-                3.0
-            }
-            () if trimmed.starts_with("#include") || trimmed.contains("require(") => 3.0,
-            () if trimmed.starts_with('#') && !trimmed.starts_with("#[") => 4.0,
-            () if trimmed.starts_with("//") || trimmed.starts_with('*') => 1.2,
-            () => 2.0 - indent * 0.02,
-        });
-    }
-    lines::spread(&mut scores);
-    (vec![Class::Plain; lines.len()], scores)
 }

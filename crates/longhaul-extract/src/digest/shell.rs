@@ -89,13 +89,12 @@ pub(crate) fn read_lines(lines: &[&str]) -> ShellOutcome {
         passed_lines += u64::from(head.starts_with("--- PASS: "));
         add_counts(&mut outcome.tests, head);
         let class = classify(line);
-        match class {
-            Class::Warning if head.contains(" generated ") => {
-                let own = number_before(head, "warning").unwrap_or(0);
-                stated_warnings = Some(stated_warnings.unwrap_or(0) + own);
+        if class == Class::Warning {
+            // rustc's and gcc's own totals stand in lines that look like warnings themselves.
+            match head.contains(" generated").then(|| number_before(head, " warning")).flatten() {
+                Some(own) => stated_warnings = Some(stated_warnings.unwrap_or(0) + own),
+                None => outcome.warnings += 1,
             }
-            Class::Warning => outcome.warnings += 1,
-            _ => {}
         }
         if let Some(rank) = decisiveness(class, head) {
             if outcome.first_error.is_none() && !is_exit_line(head) {

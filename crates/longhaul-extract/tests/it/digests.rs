@@ -52,6 +52,58 @@ fn seed_001_formats_many() {
     );
 }
 
+/// Texts made to hurt: a quadratic scan or a recursion over them would not end here.
+#[test]
+fn hostile_texts_cost_linear_time() {
+    const SIZE: usize = 1 << 16;
+    let units = [
+        "[",
+        "{\"a\":",
+        "[],",
+        "\"\\",
+        "a:1:",
+        "error ",
+        "<system-reminder>",
+        "\x1b[",
+        "\r",
+        "a/b.rs\n",
+        "a.rs:1:x\n",
+        "diff --git a/x b/x\n",
+        "@@ -1 +1 @@\n",
+        "((((",
+        "FAILED ",
+        "1→\n",
+        "é",
+        " ",
+        "-",
+        "\n",
+        "commit abc1234\n    x\n",
+    ];
+    for unit in units {
+        let text = unit.repeat(SIZE / unit.len());
+        for tool in ["Bash", "Read", "Grep", "Glob", "mcp__a__b", "apply_patch"] {
+            let call =
+                ToolCall::function("c1", tool, if tool == "apply_patch" { text.as_str() } else { "{}" });
+            let short = digest(Some(&call), &text, Outcome::Unstated, &Allowance::new(Tokens(100), &quarter));
+            assert!(quarter(&short) <= Tokens(100), "{tool} {unit:?}");
+            summarize_tool_result(Some(&call), &ToolResult::text("c1", text.as_str(), Outcome::Unstated));
+        }
+    }
+}
+
+/// A scorer from outside decides where the rules see no difference.
+#[test]
+fn the_callers_scorer_decides_between_equal_lines() {
+    let text: String = (0..200).map(|n| format!("entry number {n} of the ledger\n")).collect();
+    let wanted = |line: &str| if line.contains("number 137 ") { 9.0 } else { 0.0 };
+    let plain = Allowance::new(Tokens(40), &quarter);
+    assert!(!digest(None, &text, Outcome::Unstated, &plain).contains("137"));
+    assert!(
+        digest(None, &text, Outcome::Unstated, &plain.with_wanted(&wanted))
+            .contains("entry number 137 of the ledger")
+    );
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 

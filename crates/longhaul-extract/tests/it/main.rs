@@ -1,3 +1,4 @@
 //! The public API of longhaul-extract, from outside.
 
+mod digest_cases;
 mod digests;

@@ -1,7 +1,7 @@
 //! The names and numbers of a claim: what can be looked up letter by letter.
 
 use super::{
-    evidence::{Evidence, digits_of, numbered},
+    evidence::{Evidence, digits_of, label, numbered},
     words::{hash, is_word_char, stems, words},
 };
 
@@ -43,6 +43,18 @@ pub(super) fn knows_code(code: &str, evidence: &Evidence) -> bool {
     evidence.contains(code)
         || code.split_whitespace().map(trimmed).all(|piece| {
             piece.is_empty() || knows_name(piece, evidence) || (!is_name(piece) && evidence.quotes(piece))
+        })
+}
+
+/// Returns whether a command line stands in the source: as it is, or all of it in one sentence.
+pub(super) fn knows_command(command: &str, evidence: &Evidence) -> bool {
+    let command = command.trim();
+    evidence.contains(command)
+        || evidence.sentence_matches(&stems(command), 0.8).iter().take(20).any(|found| {
+            evidence.clause(found.clause).is_some_and(|clause| {
+                let sentence = evidence.sentence_of(clause);
+                command.split_whitespace().all(|piece| sentence.contains(piece))
+            })
         })
 }
 
@@ -99,7 +111,7 @@ fn is_name(token: &str) -> bool {
         || (has("_") && token.trim_matches('_').contains('_'))
         || token.starts_with("--")
         || token.starts_with('$')
-        || (token.starts_with('@') && token.len() > 2)
+        || (has("@") && token.len() > 2)
         || (has("=") && token.split('=').all(|side| !side.is_empty()))
         || is_file_name(token)
         || chars.windows(2).any(|pair| pair[0].is_lowercase() && pair[1].is_uppercase())
@@ -180,6 +192,7 @@ fn knows_name(token: &str, evidence: &Evidence) -> bool {
     // Compounds of prose: `tenant-id-sorted`, `pre-4.2.1`.
     let parts: Vec<&str> = token.split('-').collect();
     parts.len() > 1
+        && parts.iter().all(|part| !part.is_empty())
         && !token.contains(['/', '_', '.'])
         && parts.iter().all(|part| {
             !is_name(part) && !part.bytes().any(|byte| byte.is_ascii_digit()) || evidence.contains(part)
@@ -191,14 +204,16 @@ fn knows_name(token: &str, evidence: &Evidence) -> bool {
 fn knows_numbers(prose: &str, claim: &str, evidence: &Evidence) -> bool {
     let pairs = numbered(prose);
     let near = stems(claim);
-    numbers(prose).all(|number| {
+    let labels: Vec<u64> = words(prose).filter_map(|(_, word)| label(word)).collect();
+    numbers(prose).all(|(number, token)| {
         let plain = digits_of(number);
         let hashed = hash(&plain);
-        let stands =
-            evidence.contains(number) || evidence.contains(&plain) || evidence.contains(&grouped(&plain));
+        let spellings = [number, token, &plain, &grouped(&plain)];
+        let stands = spellings.iter().any(|spelling| evidence.contains(spelling));
         let beside = pairs.iter().filter(|(_, other)| *other == hashed);
         let told: Vec<bool> = beside.filter_map(|(word, _)| evidence.is_pair(*word, hashed)).collect();
-        if told.contains(&true) {
+        // Beside this word here, beside another word of the claim in the source: `1 test failed`, `1 failed`.
+        if told.contains(&true) || labels.iter().any(|word| evidence.is_pair(*word, hashed) == Some(true)) {
             return true;
         }
         let is_small = plain.len() == 1;
@@ -218,8 +233,8 @@ fn without(stems: &[u64], number: u64) -> Vec<u64> {
     stems.iter().copied().filter(|stem| *stem != number).collect()
 }
 
-/// Returns the numbers of a text that are words of their own or begin one (`30s`).
-fn numbers(text: &str) -> impl Iterator<Item = &str> {
+/// Returns the numbers of a text that are words of their own or begin one, with what is written onto them (`30`, `30s`).
+fn numbers(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut at = 0;
     std::iter::from_fn(move || {
         loop {
@@ -227,14 +242,13 @@ fn numbers(text: &str) -> impl Iterator<Item = &str> {
             let run = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | ':' | '-' | '/');
             let end = text[start..].find(|c| !run(c)).map_or(text.len(), |length| start + length);
             let begins_word = !text[..start].chars().next_back().is_some_and(|c| is_word_char(c) || c == '.');
-            at = end;
             let number = text[start..end].trim_end_matches(|c: char| !c.is_ascii_digit());
+            at = end + text[end..].find(|c| !is_word_char(c)).unwrap_or(text.len() - end);
             // Inside a name the name is what was looked up.
-            let goes_on = text[end..].chars().take_while(|c| is_word_char(*c)).count();
-            if begins_word && goes_on <= 3 {
-                return Some(number);
+            if begins_word && text[end..at].chars().count() <= 3 {
+                let token = if start + number.len() == end { &text[start..at] } else { number };
+                return Some((number, token));
             }
-            at += text[end..].find(|c| !is_word_char(c)).unwrap_or(text.len() - end);
         }
     })
 }
@@ -286,8 +300,9 @@ mod tests {
 
     #[test]
     fn numbers_of_a_text() {
-        let found: Vec<_> =
-            numbers("In 2026-11-09, 30s for v4.2.1 and 1,200 rows (50%), E0308, x86_64.").collect();
+        let found: Vec<_> = numbers("In 2026-11-09, 30s for v4.2.1 and 1,200 rows (50%), E0308, x86_64.")
+            .map(|(number, _)| number)
+            .collect();
         assert_eq!(found, ["2026-11-09", "30", "1,200", "50"]);
     }
 

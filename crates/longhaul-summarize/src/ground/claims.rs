@@ -3,14 +3,19 @@
 use super::{
     evidence::{Clause, Evidence, Match, Speaker},
     polarity::{
-        is_directive, is_done, is_negated, is_pending, is_strict, is_verb_of_saying, is_weak, says_no,
+        is_directive, is_done, is_emphatic, is_negated, is_pending, is_question, is_strict,
+        is_verb_of_saying, is_weak, says_no,
     },
-    words::{sentences, stems, words},
+    words::{clauses, sentences, stems, words},
 };
 
 /// Share of a claim's content that a clause must hold to be about the same thing. Measured on the constructed cases in
 /// `figures.rs`: 0.5 strikes what is true, 0.75 misses what is false.
 const ALIKE: f64 = 0.6;
+/// What somebody must have said of a claim, so that it may be theirs.
+const MOSTLY: f64 = 0.5;
+/// A speaker who says less of a claim than this share of what the other one says did not say it.
+const OUTSPOKEN: f64 = 0.6;
 /// A speaker who says less of a claim than this did not say it.
 const UNLIKE: f64 = 0.4;
 
@@ -28,10 +33,14 @@ pub(super) fn is_rejected(decision: &str, evidence: &Evidence) -> bool {
     let mut about: Vec<usize> = near_best.map(|found| found.clause).collect();
     about.sort_unstable();
     let mut verdicts = about.iter().filter_map(|at| {
-        let clause = evidence.clause(*at).filter(|clause| clause.speaker != Speaker::Tool)?;
+        let clause = evidence.clause(*at).filter(|clause| says(clause))?;
         match evidence.is_question(clause) {
             true => answer_to(*at, clause, evidence),
-            false => Some(is_negated(evidence.text_of(clause)) || is_led_by_no(*at, clause, evidence)),
+            false => Some(
+                is_negated(evidence.text_of(clause))
+                    || is_led_by_no(*at, clause, evidence)
+                    || is_followed_by_no(*at, clause, evidence),
+            ),
         }
     });
     verdicts.next_back() == Some(true)
@@ -41,7 +50,7 @@ pub(super) fn is_rejected(decision: &str, evidence: &Evidence) -> bool {
 fn answer_to(at: usize, question: &Clause, evidence: &Evidence) -> Option<bool> {
     let reply = (at + 1..at + 6)
         .filter_map(|next| evidence.clause(next))
-        .find(|next| next.ordinal != question.ordinal && next.speaker != Speaker::Tool)?;
+        .find(|next| next.ordinal != question.ordinal && says(next))?;
     says_no(evidence.text_of(reply)).then_some(true)
 }
 
@@ -50,18 +59,35 @@ fn is_led_by_no(at: usize, clause: &Clause, evidence: &Evidence) -> bool {
     let before = at.checked_sub(1).and_then(|before| evidence.clause(before));
     before.is_some_and(|before| {
         let text = evidence.text_of(before).trim_end();
-        before.ordinal == clause.ordinal && text.ends_with(':') && is_negated(text)
+        before.ordinal == clause.ordinal && text.ends_with(':') && is_negated(text) && !refers_back(text)
     })
+}
+
+/// `She asked for credit, but the policy forbids it`: the next clause of the sentence denies this one.
+fn is_followed_by_no(at: usize, clause: &Clause, evidence: &Evidence) -> bool {
+    evidence.clause(at + 1).is_some_and(|next| {
+        let text = evidence.text_of(next);
+        next.is_in_sentence_of(clause) && refers_back(text) && is_negated(text)
+    })
+}
+
+/// Returns whether a clause speaks of what was said before it.
+fn refers_back(clause: &str) -> bool {
+    words(clause).any(|(_, word)| ["it", "that", "this", "them", "so"].contains(&word))
+}
+
+/// Returns whether a clause is somebody's word in the conversation, not a tool's output nor a call.
+fn says(clause: &Clause) -> bool {
+    matches!(clause.speaker, Speaker::User | Speaker::Assistant)
 }
 
 /// Returns whether what `task` says is still to be done was said to be done.
 pub(super) fn is_finished(task: &str, evidence: &Evidence) -> bool {
+    let task = without_lead(task);
     let mut about: Vec<Match> = evidence.matches(&stems(task), ALIKE);
     about.sort_by_key(|found| found.clause);
-    let last = about
-        .iter()
-        .rev()
-        .find_map(|found| evidence.clause(found.clause).filter(|clause| clause.speaker != Speaker::Tool));
+    let last =
+        about.iter().rev().find_map(|found| evidence.clause(found.clause).filter(|clause| says(clause)));
     last.is_some_and(|clause| {
         clause.speaker == Speaker::Assistant
             && is_done(evidence.text_of(clause), task)
@@ -69,39 +95,53 @@ pub(super) fn is_finished(task: &str, evidence: &Evidence) -> bool {
     })
 }
 
+/// `Next: write the entry` is about the entry.
+fn without_lead(task: &str) -> &str {
+    match task.split_once(": ") {
+        Some((lead, rest)) if words(lead).count() <= 2 && is_pending(lead) => rest,
+        _ => task,
+    }
+}
+
 /// Returns whether a claim puts words into the wrong mouth: it says that the user (or the assistant) suggested, asked
 /// or decided something that only the other one spoke of, or that the named one spoke against.
 pub(super) fn has_wrong_speaker(claim: &str, evidence: &Evidence) -> bool {
-    attributions(claim).into_iter().any(|(speaker, what)| {
+    attributions(claim).into_iter().any(|(speaker, verb, what)| {
         let stems = stems(what);
         if stems.len() < 2 {
             return false;
         }
-        let matches = evidence.matches(&stems, UNLIKE);
-        let best = |wanted: Speaker| {
-            let said_by = |found: &&Match| evidence.clause(found.clause).is_some_and(|c| c.speaker == wanted);
-            matches.iter().find(said_by).map_or(0.0, |found| found.score)
+        let matches = evidence.sentence_matches(&stems, UNLIKE);
+        let of = |wanted: Speaker| {
+            matches.iter().filter(move |found| {
+                evidence.clause(found.clause).is_some_and(|clause| match clause.speaker {
+                    Speaker::Call => wanted == Speaker::Assistant,
+                    speaker => speaker == wanted,
+                })
+            })
         };
-        let (named, other) = match speaker {
-            Speaker::User => (best(Speaker::User), best(Speaker::Assistant)),
-            _ => (best(Speaker::Assistant), best(Speaker::User)),
-        };
-        if named < UNLIKE && other >= ALIKE {
+        let other = if speaker == Speaker::User { Speaker::Assistant } else { Speaker::User };
+        let best = |wanted: Speaker| of(wanted).next().map_or(0.0, |found| found.score);
+        if best(other) >= MOSTLY && best(speaker) < best(other) * OUTSPOKEN {
             return true;
         }
-        let said_by_named = matches
-            .iter()
-            .filter(|found| found.score >= ALIKE)
-            .filter_map(|found| evidence.clause(found.clause).filter(|clause| clause.speaker == speaker));
-        let mut said = said_by_named.map(|clause| is_negated(evidence.text_of(clause))).peekable();
-        !is_negated(what) && said.peek().is_some() && said.all(|negated| negated)
+        let alike = |wanted: Speaker| {
+            of(wanted).filter(|found| found.score >= ALIKE).filter_map(|found| evidence.clause(found.clause))
+        };
+        let asks = |wanted: Speaker| alike(wanted).any(|clause| is_question(evidence.sentence_of(clause)));
+        if verb.starts_with("ask") && asks(other) && !asks(speaker) {
+            return true;
+        }
+        // Who only ever spoke against it did not suggest it.
+        let mut against = alike(speaker).map(|clause| is_negated(evidence.sentence_of(clause))).peekable();
+        !is_negated(what) && against.peek().is_some() && against.all(|against| against)
     })
 }
 
 /// Returns who is said to have said what: `the user suggests …, but the assistant asks …`.
-fn attributions(claim: &str) -> Vec<(Speaker, &str)> {
+fn attributions(claim: &str) -> Vec<(Speaker, &str, &str)> {
     let found: Vec<(usize, &str)> = words(claim).collect();
-    let mut out: Vec<(Speaker, usize, usize)> = Vec::new();
+    let mut out: Vec<(Speaker, &str, usize, usize)> = Vec::new();
     for (index, (at, word)) in found.iter().enumerate() {
         let speaker = match word.to_lowercase().as_str() {
             "user" => Speaker::User,
@@ -113,25 +153,27 @@ fn attributions(claim: &str) -> Vec<(Speaker, &str)> {
         let follows = claim[at + word.len()..].starts_with(' ');
         if let (Some((verb_at, verb)), true) = (verb, follows) {
             if let Some(last) = out.last_mut() {
-                last.2 = *at;
+                last.3 = *at;
             }
-            out.push((speaker, verb_at + verb.len(), claim.len()));
+            out.push((speaker, verb, verb_at + verb.len(), claim.len()));
         }
     }
-    out.into_iter().map(|(speaker, start, end)| (speaker, &claim[start..end])).collect()
+    out.into_iter().map(|(speaker, verb, start, end)| (speaker, verb, &claim[start..end])).collect()
 }
 
 /// Returns whether a claim stands in what tools said and nowhere else.
 pub(super) fn is_from_tools_only(claim: &str, evidence: &Evidence) -> bool {
-    let matches = evidence.matches(&stems(claim), UNLIKE);
+    let matches = evidence.sentence_matches(&stems(claim), UNLIKE);
     let speaker = |found: &Match| evidence.clause(found.clause).map(|clause| clause.speaker);
     let by_tool = matches.iter().any(|found| found.score >= ALIKE && speaker(found) == Some(Speaker::Tool));
     by_tool && !matches.iter().any(|found| speaker(found).is_some_and(|speaker| speaker != Speaker::Tool))
 }
 
-/// Returns whether a sentence hands on an order that only a tool's output gives.
+/// Returns whether a sentence hands on an order that only a tool's output gives, or says something of the user that
+/// only a tool's output says.
 pub(super) fn is_planted(claim: &str, evidence: &Evidence) -> bool {
-    is_directive(claim) && is_from_tools_only(claim, evidence)
+    let of_user = words(claim).any(|(_, word)| word.eq_ignore_ascii_case("user"));
+    (of_user || is_directive(claim)) && is_from_tools_only(claim, evidence)
 }
 
 /// Returns whether a sentence states one of the user's rules as less than a rule.
@@ -139,18 +181,21 @@ pub(super) fn weakens(sentence: &str, rule: &str) -> bool {
     if !is_strict(rule) || is_weak(rule) || sentence.contains(rule.trim()) {
         return false;
     }
-    let wanted = stems(rule);
     let said = stems(sentence);
-    let shared = wanted.iter().filter(|stem| said.contains(stem)).count();
-    let alike = wanted.len() >= 2 && shared * 10 >= wanted.len() * 5;
-    alike && is_weak(sentence) && !is_strict(sentence)
+    // A rule may forbid several things, and a sentence speak of one of them.
+    let restated = [rule].into_iter().chain(clauses(rule).filter(|clause| is_strict(clause))).any(|part| {
+        let wanted = stems(part);
+        let shared = wanted.iter().filter(|stem| said.contains(stem)).count();
+        wanted.len() >= 2 && shared * 2 >= wanted.len()
+    });
+    restated && is_weak(sentence) && !is_emphatic(sentence)
 }
 
 /// Returns the sentence of the user's that `rule` restates, verbatim, where there is one that is near enough.
 pub(super) fn words_of_user<'a>(rule: &str, evidence: &'a Evidence) -> Option<(&'a str, u64)> {
     let by_user =
         |found: &&Match| evidence.clause(found.clause).is_some_and(|clause| clause.speaker == Speaker::User);
-    let found = evidence.matches(&stems(rule), UNLIKE);
+    let found = evidence.sentence_matches(&stems(rule), UNLIKE);
     let clause = evidence.clause(found.iter().find(by_user)?.clause)?;
     let sentence = evidence.sentence_of(clause).trim();
     (is_strict(sentence) || is_weak(sentence)).then_some((sentence, clause.ordinal))
@@ -158,7 +203,7 @@ pub(super) fn words_of_user<'a>(rule: &str, evidence: &'a Evidence) -> Option<(&
 
 /// Returns whether a date or a deadline was said of this task: in a sentence about it, or right beside one.
 pub(super) fn is_due_of(due: &str, task: &str, evidence: &Evidence) -> bool {
-    let about = evidence.matches(&stems(task), UNLIKE);
+    let about = evidence.sentence_matches(&stems(task), UNLIKE);
     let due = due.to_lowercase();
     about.iter().take(20).any(|found| {
         evidence

@@ -35,6 +35,8 @@ pub(crate) struct Evidence {
 pub(super) enum Speaker {
     User,
     Assistant,
+    /// The assistant, in what it calls a tool with: what it does, not what it says about it.
+    Call,
     /// A tool, a file, a page: anybody's text.
     Tool,
 }
@@ -46,8 +48,16 @@ pub(super) struct Clause {
     end: u32,
     /// Where the sentence it belongs to starts and ends.
     sentence: (u32, u32),
+    /// The first clause of that sentence.
+    first: u32,
     pub speaker: Speaker,
     pub ordinal: u64,
+}
+
+impl Clause {
+    pub(super) fn is_in_sentence_of(&self, other: &Clause) -> bool {
+        self.first == other.first
+    }
 }
 
 /// A clause that a claim resembles.
@@ -98,10 +108,10 @@ impl Evidence {
                 Part::Text(text) => self.read(text, speaker, ordinal),
                 Part::Reasoning(reasoning) => self.read(&reasoning.text, speaker, ordinal),
                 Part::ToolCall(call) => {
-                    self.read(&call.name, speaker, ordinal);
+                    self.read(&call.name, Speaker::Call, ordinal);
                     match serde_json::from_str::<Value>(&call.arguments.0) {
                         Ok(arguments) => self.read_json(&arguments, ordinal),
-                        Err(_) => self.read(&call.arguments.0, speaker, ordinal),
+                        Err(_) => self.read(&call.arguments.0, Speaker::Call, ordinal),
                     }
                 }
                 Part::ToolResult(result) => self.read_result(result, ordinal),
@@ -122,18 +132,18 @@ impl Evidence {
     /// Reads the values of a call's arguments. `serde_json` bounds the depth.
     fn read_json(&mut self, value: &Value, ordinal: u64) {
         match value {
-            Value::String(text) => self.read(text, Speaker::Assistant, ordinal),
-            Value::Number(number) => self.read(&number.to_string(), Speaker::Assistant, ordinal),
+            Value::String(text) => self.read(text, Speaker::Call, ordinal),
+            Value::Number(number) => self.read(&number.to_string(), Speaker::Call, ordinal),
             Value::Array(items) => items.iter().for_each(|item| self.read_json(item, ordinal)),
             Value::Object(fields) => {
                 for (key, field) in fields {
                     match field {
                         // Beside its key, so that `"timeout": 30` reads as it does in prose.
                         Value::Number(number) => {
-                            self.read(&format!("{key}: {number}"), Speaker::Assistant, ordinal)
+                            self.read(&format!("{key}: {number}"), Speaker::Call, ordinal)
                         }
                         field => {
-                            self.read(key, Speaker::Assistant, ordinal);
+                            self.read(key, Speaker::Call, ordinal);
                             self.read_json(field, ordinal);
                         }
                     }
@@ -160,6 +170,7 @@ impl Evidence {
         let offset = |piece: &str| (base + (piece.as_ptr() as usize - text.as_ptr() as usize)) as u32;
         for sentence in sentences(text) {
             let whole = (offset(sentence), offset(sentence) + sentence.len() as u32);
+            let first = self.clauses.len() as u32;
             for clause in clauses(sentence) {
                 let index = self.clauses.len() as u32;
                 let mut seen = stems(clause);
@@ -175,6 +186,7 @@ impl Evidence {
                     start,
                     end: start + clause.len() as u32,
                     sentence: whole,
+                    first,
                     speaker,
                     ordinal,
                 });
@@ -252,6 +264,15 @@ impl Evidence {
 
     /// Returns the clauses that hold at least `least` of the content of a claim, best first.
     pub(super) fn matches(&self, claim: &[u64], least: f64) -> Vec<Match> {
+        self.scored(claim, least, |index, _| index)
+    }
+
+    /// Returns the sentences that do, each by its first clause.
+    pub(super) fn sentence_matches(&self, claim: &[u64], least: f64) -> Vec<Match> {
+        self.scored(claim, least, |_, clause| clause.first)
+    }
+
+    fn scored(&self, claim: &[u64], least: f64, group: fn(u32, &Clause) -> u32) -> Vec<Match> {
         let all = self.clauses.len().max(1) as f64;
         let weight = |count: usize| (1.0 + all / (1.0 + count as f64)).ln();
         let mut scores: HashMap<u32, f64> = HashMap::new();
@@ -259,20 +280,21 @@ impl Evidence {
         for stem in claim {
             let posting = self.postings.get(stem).map_or(&[][..], Vec::as_slice);
             whole += weight(posting.len());
-            if posting.len() <= MAX_POSTINGS {
-                for clause in posting {
-                    *scores.entry(*clause).or_default() += weight(posting.len());
+            if posting.len() > MAX_POSTINGS {
+                continue;
+            }
+            let mut before = None;
+            for index in posting {
+                let group = group(*index, &self.clauses[*index as usize]);
+                if before.replace(group) != Some(group) {
+                    *scores.entry(group).or_default() += weight(posting.len());
                 }
             }
         }
-        let mut matches: Vec<Match> = scores
-            .into_iter()
-            .map(|(clause, score)| Match {
-                clause: clause as usize,
-                score: score / f64::max(whole, f64::MIN_POSITIVE),
-            })
-            .filter(|found| found.score >= least)
-            .collect();
+        let whole = f64::max(whole, f64::MIN_POSITIVE);
+        let scores =
+            scores.into_iter().map(|(clause, score)| Match { clause: clause as usize, score: score / whole });
+        let mut matches: Vec<Match> = scores.filter(|found| found.score >= least).collect();
         matches.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.clause.cmp(&b.clause)));
         matches
     }
@@ -365,7 +387,9 @@ pub(super) fn numbered(text: &str) -> Vec<(u64, u64)> {
         if unit.is_empty() && text[end..].trim_start().starts_with('%') {
             unit = "percent";
         }
-        pairs.extend(label(unit).map(|word| (word, number)));
+        // What is written onto the number belongs to it, however short it is: `768Mi`, `30s`.
+        let attached = (!word[digits..].is_empty()).then(|| hash(&unit.to_lowercase()));
+        pairs.extend(label(unit).or(attached).map(|word| (word, number)));
         if let Some((end_before, word)) = here
             && beside(&text[end_before..at])
         {
@@ -391,7 +415,7 @@ fn beside(between: &str) -> bool {
 }
 
 /// Returns the hash of a word that a number may belong to; units have one spelling.
-fn label(word: &str) -> Option<u64> {
+pub(super) fn label(word: &str) -> Option<u64> {
     let lower = word.to_lowercase();
     if lower.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;

@@ -20,7 +20,7 @@ use longhaul_transcript::{CommandNote, Constraint, FileNote, FileState, Summary}
 use crate::Answer;
 pub(crate) use evidence::Evidence;
 use {
-    atoms::{Unknown, knows_code, unknown},
+    atoms::{Unknown, knows_code, knows_command, unknown},
     claims::{
         has_wrong_speaker, is_due_of, is_finished, is_from_tools_only, is_planted, is_rejected, is_same,
         rewrite, weakens, words_of_user,
@@ -121,7 +121,7 @@ pub(crate) fn ground(answer: Answer, evidence: &Evidence, ledger: &Ledger<'_>) -
         files: answer.files.into_iter().filter_map(|file| check.file(file)).collect(),
         commands: {
             let commands = answer.commands.into_iter().filter_map(|command| {
-                if !knows_code(&command.command, check.evidence) {
+                if !knows_command(&command.command, check.evidence) {
                     check.note(RepairKind::UnknownName, "commands");
                     return None;
                 }

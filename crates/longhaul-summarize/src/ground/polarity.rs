@@ -20,7 +20,8 @@ pub(super) fn is_question(sentence: &str) -> bool {
     sentence.trim_end().trim_end_matches(['"', '”', ')']).ends_with(['?', '？'])
 }
 
-/// Returns whether a clause says that something is done: by a word for it, or by the past tense of the task's verb.
+/// Returns whether a clause says that something is done: by a word for it, by the past tense of the task's verb, or as
+/// something that the speaker did (`I added …`).
 pub(super) fn is_done(clause: &str, task: &str) -> bool {
     if has_word(clause, PENDING) || is_negated(clause) {
         return false;
@@ -32,6 +33,17 @@ pub(super) fn is_done(clause: &str, task: &str) -> bool {
     has_word(clause, DONE)
         || clause.contains(['✓', '✅', '✔'])
         || words(clause).any(|(_, word)| in_past(&word.to_lowercase()))
+        || tells_of_a_deed(clause)
+}
+
+/// `I added`, `I have set`, `I also wrote`; not `I considered`.
+fn tells_of_a_deed(clause: &str) -> bool {
+    let mut said = words(clause).map(|(_, word)| word.to_lowercase());
+    let starts = said.next().is_some_and(|word| word == "i");
+    let is_filler =
+        |word: &String| ["have", "ve", "also", "then", "now", "just", "already"].contains(&word.as_str());
+    let verb = said.find(|word| !is_filler(word)).unwrap_or_default();
+    starts && !ATTEMPTS.contains(&verb.as_str()) && (verb.ends_with("ed") || DEEDS.contains(&verb.as_str()))
 }
 
 /// Returns whether a text speaks of what is still to come.
@@ -42,6 +54,11 @@ pub(super) fn is_pending(clause: &str) -> bool {
 /// Returns whether a rule is stated without leaving a choice.
 pub(super) fn is_strict(text: &str) -> bool {
     is_negated(text) || has_word(text, STRICT)
+}
+
+/// Returns whether a text forbids or demands in so many words; a `not` or an `only` alone does not.
+pub(super) fn is_emphatic(text: &str) -> bool {
+    has_word(text, EMPHATIC) || has_part(text, &["do not", "don't"])
 }
 
 /// Returns whether a text leaves a choice: `avoid`, `prefer`, `should`.
@@ -129,6 +146,10 @@ const NEGATIONS: &[&str] = &[
     "нельзя",
     "никогда",
     "нет",
+    "forbids",
+    "forbid",
+    "forbidden",
+    "prohibits",
 ];
 const NEGATED_PARTS: &[&str] =
     &["n't", "instead of", "rather than", "rule out", "不", "别", "勿", "没", "ない", "しない", "않", "안 "];
@@ -159,6 +180,12 @@ const DONE: &[&str] = &[
     "готово",
     "сделано",
 ];
+const DEEDS: &[&str] = &[
+    "set", "wrote", "written", "made", "put", "ran", "run", "built", "cut", "sent", "found", "split", "took",
+    "taken",
+];
+const ATTEMPTS: &[&str] =
+    &["considered", "tried", "wanted", "planned", "started", "looked", "checked", "needed"];
 const PENDING: &[&str] = &[
     "todo",
     "next",
@@ -205,6 +232,28 @@ const STRICT: &[&str] = &[
     "всегда",
     "только",
     "должен",
+];
+const EMPHATIC: &[&str] = &[
+    "never",
+    "must",
+    "always",
+    "forbidden",
+    "prohibited",
+    "mandatory",
+    "required",
+    "niemals",
+    "nie",
+    "darf",
+    "muss",
+    "nunca",
+    "jamás",
+    "siempre",
+    "jamais",
+    "toujours",
+    "sempre",
+    "никогда",
+    "нельзя",
+    "всегда",
 ];
 const WEAK: &[&str] = &[
     "avoid",
@@ -335,6 +384,36 @@ const IMPERATIVES: &[&str] = &[
     "warning",
     "urgent",
     "from",
+    "forward",
+    "wire",
+    "notify",
+    "contact",
+    "invite",
+    "issue",
+    "refund",
+    "publish",
+    "deploy",
+    "release",
+    "restart",
+    "kill",
+    "purge",
+    "wipe",
+    "reset",
+    "rotate",
+    "bypass",
+    "allow",
+    "submit",
+    "paste",
+    "load",
+    "import",
+    "clone",
+    "build",
+    "buy",
+    "order",
+    "subscribe",
+    "register",
+    "expose",
+    "save",
 ];
 const DIRECTIVES: &[&str] = &[
     "must",
@@ -361,6 +440,8 @@ const DIRECTIVE_PARTS: &[&str] = &[
     "do not tell",
     "don't tell",
     "new task",
+    "approved by",
+    "authorized",
     "has approved",
     "is authorized",
     "is authorised",

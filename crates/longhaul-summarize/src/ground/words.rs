@@ -172,10 +172,10 @@ pub(super) fn sentences(text: &str) -> impl Iterator<Item = &str> {
 
 /// Returns the clauses of a sentence, for deciding what a `not` belongs to.
 pub(super) fn clauses(sentence: &str) -> impl Iterator<Item = &str> {
-    split_after(sentence, |at, c, rest, _| {
+    split_after(sentence, |before, c, rest| {
         matches!(c, ';' | '，' | '；' | '、' | '(' | ')' | '—')
             || (matches!(c, ',' | ':') && rest.starts_with(' '))
-            || (c == ' ' && at > 0 && CONNECTIVES.iter().any(|word| rest.starts_with(word)))
+            || (c == ' ' && !before.is_empty() && CONNECTIVES.iter().any(|word| rest.starts_with(word)))
     })
 }
 
@@ -184,21 +184,24 @@ const CONNECTIVES: [&str; 14] = [
     "pero ", "et ", "mais ",
 ];
 
-fn ends_sentence(_: usize, c: char, rest: &str, _: usize) -> bool {
+fn ends_sentence(before: &str, c: char, rest: &str) -> bool {
+    let at_end = rest.is_empty() || rest.starts_with(' ');
     match c {
         '。' | '！' | '？' => true,
-        '.' | '!' | '?' => rest.starts_with([' ', '"', '”', ')']) || rest.is_empty(),
+        '.' | '!' | '?' => at_end,
+        // The mark that closes a quotation belongs to the sentence.
+        '"' | '”' | ')' => at_end && before.ends_with(['.', '!', '?']),
         _ => false,
     }
 }
 
-fn too_long(_: usize, c: char, _: &str, length: usize) -> bool {
-    length > 400 && c == ' ' || length > 2_000
+fn too_long(before: &str, c: char, _: &str) -> bool {
+    before.len() > 400 && c == ' ' || before.len() > 2_000
 }
 
-/// Splits after each character that `ends` says yes to; it is told the offset in the piece, the character, what
-/// follows it, and the length of the piece so far.
-fn split_after(text: &str, ends: fn(usize, char, &str, usize) -> bool) -> impl Iterator<Item = &str> {
+/// Splits after each character that `ends` says yes to; it is told the piece before the character, the character, and
+/// what follows.
+fn split_after(text: &str, ends: fn(&str, char, &str) -> bool) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
         if rest.is_empty() {
@@ -206,7 +209,7 @@ fn split_after(text: &str, ends: fn(usize, char, &str, usize) -> bool) -> impl I
         }
         let end = rest.char_indices().find_map(|(at, c)| {
             let next = at + c.len_utf8();
-            ends(at, c, &rest[next..], next).then_some(next)
+            ends(&rest[..at], c, &rest[next..]).then_some(next)
         });
         let (piece, after) = rest.split_at(end.unwrap_or(rest.len()));
         rest = after;

@@ -1,5 +1,8 @@
 //! The public interface, from outside.
+#![allow(clippy::unwrap_used, reason = "a test that cannot build its case must stop")]
 
 mod fixtures;
+mod injection;
 mod ladder;
 mod misbehaving;
+mod regressions;

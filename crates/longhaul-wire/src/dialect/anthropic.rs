@@ -6,7 +6,7 @@ use longhaul_transcript::{
     CallKind, ContentHash, MediaKind, Message, Outcome, Part, RawJson, Reasoning, Role, ToolCall, ToolResult,
 };
 
-use super::{Dialect, Payloads, Said, arguments_object, opaque};
+use super::{Dialect, Said, Sources, arguments_object, opaque};
 use crate::{
     edit::{Emptied, Home, Leaf, Located},
     error::Fault,
@@ -175,20 +175,20 @@ fn payload<'a>(block: Json<'a>, fields: &Object<'a>, kind: &str) -> Option<Paylo
     }
 }
 
-pub(super) fn result_content(content: &[Part], payloads: &Payloads<'_>) -> String {
+pub(super) fn result_content(content: &[Part], sources: &Sources<'_>) -> String {
     match content {
         [] => "\"\"".to_owned(),
         [Part::Text(text)] => quoted(text),
         parts => {
             format!(
                 "[{}]",
-                parts.iter().filter_map(|part| block(part, payloads)).collect::<Vec<_>>().join(",")
+                parts.iter().filter_map(|part| block(part, sources)).collect::<Vec<_>>().join(",")
             )
         }
     }
 }
 
-pub(super) fn fresh(message: &Message, payloads: &Payloads<'_>) -> Vec<String> {
+pub(super) fn fresh(message: &Message, sources: &Sources<'_>) -> Vec<String> {
     let role = match message.role {
         Role::Assistant => "assistant",
         _ => "user",
@@ -200,7 +200,7 @@ pub(super) fn fresh(message: &Message, payloads: &Payloads<'_>) -> Vec<String> {
             // results come first.
             let is_result = |part: &&Part| matches!(part, Part::ToolResult(_));
             let ordered = parts.iter().filter(is_result).chain(parts.iter().filter(|part| !is_result(part)));
-            let blocks: Vec<_> = ordered.filter_map(|part| block(part, payloads)).collect();
+            let blocks: Vec<_> = ordered.filter_map(|part| block(part, sources)).collect();
             if blocks.is_empty() {
                 return Vec::new();
             }
@@ -211,7 +211,7 @@ pub(super) fn fresh(message: &Message, payloads: &Payloads<'_>) -> Vec<String> {
 }
 
 /// Spells one part, or nothing for what this dialect cannot say.
-fn block(part: &Part, payloads: &Payloads<'_>) -> Option<String> {
+fn block(part: &Part, sources: &Sources<'_>) -> Option<String> {
     match part {
         Part::Text(text) if text.trim().is_empty() => None,
         Part::Text(text) => Some(format!("{{\"type\":\"text\",\"text\":{}}}", quoted(text))),
@@ -226,10 +226,10 @@ fn block(part: &Part, payloads: &Payloads<'_>) -> Option<String> {
             Some(format!(
                 "{{\"type\":\"tool_result\",\"tool_use_id\":{},\"content\":{}{is_error}}}",
                 quoted(result.call_id.as_str()),
-                result_content(&result.content, payloads)
+                result_content(&result.content, sources)
             ))
         }
-        Part::Media(media) => payloads.get(&media.hash).map(media_block),
+        Part::Media(media) => sources.media.get(&media.hash).map(media_block),
         _ => None,
     }
 }

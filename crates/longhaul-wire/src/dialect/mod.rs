@@ -1,14 +1,21 @@
 //! How each provider spells one message: reading it with the place of every part, and writing one from nothing.
 
 mod anthropic;
+mod canonical;
+mod chat;
+mod gemini;
 mod openai;
+mod responses;
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
-use longhaul_transcript::{ContentHash, Message, Opaque, Part, RawJson, Role};
+use longhaul_transcript::{CallKind, ContentHash, Message, Opaque, Part, RawJson, Role};
 
 use crate::{
-    edit::Located,
+    edit::{Home, Leaf, Located},
     error::Fault,
     json::{Json, quoted},
     media::Payload,
@@ -18,9 +25,21 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dialect {
     OpenAi,
+    Responses,
+    /// Responses items as a Codex rollout has them.
+    Codex,
     Anthropic,
     /// The `system` field: content without a message around it.
     AnthropicSystem,
+    Gemini,
+    /// The system instruction: a content without a role.
+    GeminiSystem,
+    Chat,
+    Canonical,
+    /// A bare string of instructions.
+    Instructions,
+    /// A bare string that the user says.
+    UserText,
 }
 
 /// One message as read.
@@ -33,33 +52,61 @@ pub(crate) struct Said<'a> {
     pub(crate) payloads: Vec<(ContentHash, Payload<'a>)>,
 }
 
-/// Where the bytes of media are found, by hash.
-pub(crate) type Payloads<'a> = HashMap<ContentHash, Payload<'a>>;
+/// What spelling a message needs to know beyond the message.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sources<'a> {
+    /// Where the bytes of media are found, by hash.
+    pub(crate) media: HashMap<ContentHash, Payload<'a>>,
+    names: HashMap<String, String>,
+    custom: HashSet<String>,
+}
 
 impl Dialect {
     /// Reads one message.
     pub(crate) fn read(self, value: Json<'_>) -> Result<Said<'_>, Fault> {
         match self {
             Dialect::OpenAi => openai::read(value),
+            Dialect::Responses => responses::read(value, false),
+            Dialect::Codex => responses::read(value, true),
             Dialect::Anthropic => anthropic::read(value),
             Dialect::AnthropicSystem => anthropic::read_system(value),
+            Dialect::Gemini => gemini::read(value),
+            Dialect::GeminiSystem => gemini::read_parts(value, Role::System),
+            Dialect::Chat => chat::read(value),
+            Dialect::Canonical => canonical::read(value),
+            Dialect::Instructions => bare(value, Role::System),
+            Dialect::UserText => bare(value, Role::User),
         }
     }
 
     /// Spells the content of a tool result.
-    pub(crate) fn result_content(self, content: &[Part], payloads: &Payloads<'_>) -> String {
+    pub(crate) fn result_content(self, content: &[Part], sources: &Sources<'_>) -> String {
         match self {
-            Dialect::OpenAi => openai::result_content(content),
-            Dialect::Anthropic | Dialect::AnthropicSystem => anthropic::result_content(content, payloads),
+            Dialect::Responses | Dialect::Codex => responses::result_content(content, sources),
+            Dialect::Anthropic | Dialect::AnthropicSystem => anthropic::result_content(content, sources),
+            Dialect::Canonical => canonical::result_content(content),
+            _ => openai::result_content(content),
         }
     }
 
     /// Spells one message; most often that is one value, but some dialects make several items of it, or none.
-    pub(crate) fn fresh(self, message: &Message, payloads: &Payloads<'_>) -> Vec<String> {
+    pub(crate) fn fresh(self, message: &Message, sources: &Sources<'_>) -> Vec<String> {
         match self {
-            Dialect::OpenAi => openai::fresh(message, payloads),
-            Dialect::Anthropic | Dialect::AnthropicSystem => anthropic::fresh(message, payloads),
+            Dialect::OpenAi => openai::fresh(message, sources),
+            Dialect::Responses | Dialect::Codex => responses::fresh(message, sources),
+            Dialect::Anthropic | Dialect::AnthropicSystem => anthropic::fresh(message, sources),
+            Dialect::Gemini | Dialect::GeminiSystem => gemini::fresh(message, sources),
+            Dialect::Chat => chat::fresh(message),
+            Dialect::Canonical => canonical::fresh(message),
+            Dialect::Instructions | Dialect::UserText => {
+                vec![quoted(&message.texts().collect::<Vec<_>>().join("\n"))]
+            }
         }
+    }
+
+    /// Returns whether changes are patched into the raw JSON. Our own form holds nothing that we would not write.
+    pub(crate) fn is_patched(self) -> bool {
+        self != Dialect::Canonical
     }
 }
 
@@ -68,9 +115,44 @@ impl<'a> Said<'a> {
         Said { role, name: None, parts: Vec::new(), payloads: Vec::new() }
     }
 
-    pub(crate) fn push(&mut self, part: Part, home: crate::edit::Home<'a>, leaf: crate::edit::Leaf<'a>) {
+    pub(crate) fn push(&mut self, part: Part, home: Home<'a>, leaf: Leaf<'a>) {
         self.parts.push(Located { part, home, leaf });
     }
+}
+
+impl<'a> Sources<'a> {
+    /// Returns sources with the media of messages that were read.
+    pub(crate) fn of_media(media: impl IntoIterator<Item = (ContentHash, Payload<'a>)>) -> Sources<'a> {
+        Sources { media: media.into_iter().collect(), ..Sources::default() }
+    }
+
+    /// Notes the names of the calls that `message` makes, for results spelled later.
+    pub(crate) fn note_calls(&mut self, message: &Message) {
+        for call in message.calls() {
+            self.names.insert(call.id.as_str().to_owned(), call.name.clone());
+            if call.kind == CallKind::Custom {
+                self.custom.insert(call.id.as_str().to_owned());
+            }
+        }
+    }
+
+    /// Returns the name of the tool that call `id` was made to.
+    fn name_of<'s>(&'s self, id: &'s str) -> &'s str {
+        self.names.get(id).map_or(id, String::as_str)
+    }
+
+    fn is_custom(&self, id: &str) -> bool {
+        self.custom.contains(id)
+    }
+}
+
+fn bare(value: Json<'_>, role: Role) -> Result<Said<'_>, Fault> {
+    let Some(text) = value.string() else {
+        return Err(Fault::new("", value.raw(), "a string"));
+    };
+    let mut said = Said::new(role);
+    said.push(Part::Text(text), Home::Whole, Leaf::Text(value));
+    Ok(said)
 }
 
 /// Returns arguments as a JSON object, whatever the model wrote: what is none is carried under `input`.

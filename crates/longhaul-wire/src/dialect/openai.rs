@@ -6,7 +6,7 @@ use longhaul_transcript::{
     CallKind, ContentHash, MediaKind, Message, Outcome, Part, RawJson, Reasoning, Role, ToolCall, ToolResult,
 };
 
-use super::{Dialect, Payloads, Said, opaque};
+use super::{Dialect, Said, Sources, opaque};
 use crate::{
     edit::{Emptied, Home, Leaf, Located},
     error::Fault,
@@ -44,7 +44,7 @@ pub(super) fn read(value: Json<'_>) -> Result<Said<'_>, Fault> {
         }
     }
     if let Some(content) = message.some("content") {
-        read_content(content, value, &mut said)?;
+        read_content(content, &mut said)?;
     }
     if let Some(refusal) = message.some("refusal").filter(|refusal| refusal.is_string()) {
         let part = Part::Text(refusal.string().unwrap_or_default());
@@ -67,7 +67,7 @@ pub(super) fn read(value: Json<'_>) -> Result<Said<'_>, Fault> {
     Ok(said)
 }
 
-fn read_content<'a>(content: Json<'a>, message: Json<'a>, said: &mut Said<'a>) -> Result<(), Fault> {
+fn read_content<'a>(content: Json<'a>, said: &mut Said<'a>) -> Result<(), Fault> {
     if let Some(text) = content.string() {
         said.push(Part::Text(text), Home::Null(content), Leaf::Text(content));
         return Ok(());
@@ -75,7 +75,6 @@ fn read_content<'a>(content: Json<'a>, message: Json<'a>, said: &mut Said<'a>) -
     if !content.is_array() {
         return Err(Fault::new("content", content.raw(), "a string, null or an array of parts"));
     }
-    let _ = message;
     for (index, element) in content.elements().into_iter().enumerate() {
         let home = Home::Element { array: content, index, emptied: Emptied::Null(content) };
         let located = read_part(element, home, said)
@@ -251,7 +250,7 @@ pub(super) fn result_content(content: &[Part]) -> String {
     quoted(&texts.collect::<Vec<_>>().join("\n"))
 }
 
-pub(super) fn fresh(message: &Message, payloads: &Payloads<'_>) -> Vec<String> {
+pub(super) fn fresh(message: &Message, sources: &Sources<'_>) -> Vec<String> {
     let mut values: Vec<String> = message.results().map(result).collect();
     let calls: Vec<String> = message.calls().map(call).collect();
     let mut parts = Vec::new();
@@ -264,7 +263,7 @@ pub(super) fn fresh(message: &Message, payloads: &Payloads<'_>) -> Vec<String> {
                 parts.push(format!("{{\"type\":\"text\",\"text\":{}}}", quoted(text)));
                 texts.push(text.as_str());
             }
-            Part::Media(media) => parts.extend(payloads.get(&media.hash).and_then(media_part)),
+            Part::Media(media) => parts.extend(sources.media.get(&media.hash).and_then(media_part)),
             _ => {}
         }
     }

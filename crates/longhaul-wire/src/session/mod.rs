@@ -2,3 +2,5 @@
 
 pub(crate) mod claude_code;
 pub(crate) mod claude_code_write;
+pub(crate) mod codex;
+pub(crate) mod codex_write;

@@ -31,7 +31,8 @@ pub(super) fn check_body(json: Json<'_>, messages: &[Json<'_>], profile: &Profil
     for (index, message) in messages.iter().enumerate() {
         add_message(&mut turns, index, &format!("messages[{index}]"), *message, report);
     }
-    let is_request = json.is_object();
+    // A history that ends with an answer is no prefill; a body about to be sent is.
+    let is_request = json.get("max_tokens").is_some();
     // an empty content is allowed at the very end, for the assistant.
     for (index, message) in messages.iter().enumerate() {
         let is_final = index + 1 == messages.len()
@@ -170,7 +171,8 @@ fn pairs(turns: &[Turn<'_>], report: &mut Report) {
 }
 
 fn answers_any(turn: &Turn<'_>, open: &[String]) -> bool {
-    ids(turn, "tool_result", "tool_use_id").any(|(id, _)| open.contains(&id))
+    // Sorted, so that many ids cost little.
+    ids(turn, "tool_result", "tool_use_id").any(|(id, _)| open.binary_search(&id).is_ok())
 }
 
 fn ids<'t>(turn: &'t Turn<'_>, kind: &'t str, key: &'t str) -> impl Iterator<Item = (String, &'t str)> {

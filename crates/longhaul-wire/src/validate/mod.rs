@@ -4,8 +4,10 @@
 //! those of the project's wire format notes (`A-05`, `O-03`, ...).
 
 mod anthropic;
+mod gemini;
 mod openai;
 mod profile;
+mod responses;
 mod session;
 
 use std::fmt;
@@ -54,8 +56,23 @@ pub fn validate(history: &[u8], format: Format, profile: &Profile) -> Result<Vec
             let json = parse(history)?;
             anthropic::check_body(json, &messages(json, &["messages"])?, profile, &mut report);
         }
+        Format::Responses => {
+            let json = parse(history)?;
+            // A bare string is one message of the user.
+            if !json.get("input").is_some_and(Json::is_string) {
+                responses::check_body(json, &messages(json, &["input", "output"])?, profile, &mut report);
+            }
+        }
+        Format::Gemini => {
+            let json = parse(history)?;
+            gemini::check(&messages(json, &["contents"])?, profile, &mut report);
+        }
         Format::ClaudeCode => session::check_claude_code(history, profile, &mut report),
-        other => return Err(WireError::ImportOnly { format: other }),
+        Format::Codex => session::check_codex(history, profile, &mut report),
+        // No provider takes these as they are: what they must be is that they can be read.
+        other => {
+            crate::read(Some(other), history)?;
+        }
     }
     Ok(report.0)
 }

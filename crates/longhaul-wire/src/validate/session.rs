@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::{
     Profile, Report,
     anthropic::{self, Turn},
+    responses,
 };
 use crate::{
     json::{Json, Object},
@@ -80,6 +81,65 @@ pub(super) fn check_claude_code(history: &[u8], profile: &Profile, report: &mut 
     // The agent keeps blank texts of the model in its file and leaves them out of its requests.
     anthropic::drop_blank_texts(&mut turns);
     anthropic::check(&turns, profile, report);
+}
+
+/// and the rules of Responses on what a replay ends with.
+pub(super) fn check_codex(history: &[u8], profile: &Profile, report: &mut Report) {
+    let mut items: Vec<(String, Json<'_>)> = Vec::new();
+    for (at, range) in lines::split(history).into_iter().enumerate() {
+        let Ok(Some(line)) = lines::check(&history[range], at == 0) else { continue };
+        let fields = line.object();
+        let payload = fields.some("payload");
+        match (&*fields.text("type").unwrap_or_default(), payload) {
+            ("response_item", Some(item)) => items.push((format!("line {}", at + 1), item)),
+            ("compacted", Some(payload)) => {
+                match payload.get("replacement_history").filter(|list| list.is_array()) {
+                    Some(list) => {
+                        let path = |nth| format!("line {}: replacement_history[{nth}]", at + 1);
+                        items = list
+                            .elements()
+                            .into_iter()
+                            .enumerate()
+                            .map(|(nth, item)| (path(nth), item))
+                            .collect();
+                    }
+                    // What Codex then rebuilds holds messages only, and so no pair that could be broken.
+                    None => items.clear(),
+                }
+            }
+            ("event_msg", Some(event)) => {
+                let kind = event.get("type").and_then(Json::string);
+                if matches!(kind.as_deref(), Some("thread_rolled_back" | "thread_rollback")) {
+                    roll_back(&mut items, event.get("num_turns").and_then(Json::as_u64).unwrap_or(0));
+                }
+            }
+            (kind, None) if !kind.is_empty() && fields.get("record_type").is_none() => {
+                items.push((format!("line {}", at + 1), line));
+            }
+            _ => {}
+        }
+    }
+    let (paths, items): (Vec<_>, Vec<_>) = items.into_iter().unzip();
+    // The agent leaves item ids out of its requests.
+    let profile = Profile { sends_item_ids: false, ..profile.clone() };
+    responses::check(&items, &paths, &profile, false, report);
+}
+
+/// Takes the last turns back, each from its user message on; what the harness says in the user's name opens none.
+fn roll_back(items: &mut Vec<(String, Json<'_>)>, turns: u64) {
+    let opens = |(_, item): &(String, Json<'_>)| {
+        let first = item.get("content").and_then(|content| content.elements().first()?.get("text")?.string());
+        item.get("role").and_then(Json::string).as_deref() == Some("user")
+            && !first.is_some_and(|text| {
+                text.starts_with("<environment_context") || text.starts_with("# AGENTS.md")
+            })
+    };
+    for _ in 0..turns.min(items.len() as u64) {
+        match items.iter().rposition(opens) {
+            Some(at) => items.truncate(at),
+            None => return,
+        }
+    }
 }
 
 /// What the agent's last compaction kept verbatim: `head` hangs on `anchor`, what hung there hangs on `tail`.

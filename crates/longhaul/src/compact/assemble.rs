@@ -8,7 +8,7 @@ use longhaul_transcript::{SummaryRecord, Tokens};
 
 use super::{
     CompactError, CompactSettings, Compacted, CompactionPlan, Outcome, Source,
-    plan::{self, header},
+    plan::{self, Spread, header},
     survival,
 };
 
@@ -30,7 +30,7 @@ pub enum AssembleError {
 const SPARE_RATIO: f64 = 0.02;
 
 /// How often what is left over is offered to the tail.
-const ROUNDS: usize = 4;
+const ROUNDS: usize = 12;
 
 /// Compacts `source` by rule. The same input gives the same bytes.
 ///
@@ -41,18 +41,21 @@ pub fn compact(
     settings: &CompactSettings,
     options: &RulesOptions,
 ) -> Result<Compacted, CompactError> {
-    let mut plan = plan::plan(source, settings, None)?;
+    let mut plan = plan::plan(source, settings)?;
     let mut draft = rules::summarize(&plan.request(source, settings), options);
+    let mut older_result = Spread::default().older_result;
     for _ in 0..ROUNDS {
-        // A summary that has said all there is to say leaves room: the tail takes it.
+        // A summary that has said all there is to say leaves room: the tail takes it, first with more messages, then
+        // with longer tool results.
         let spare = settings.budget - plan.fixed - draft.tokens;
-        if spare <= settings.budget.scaled(SPARE_RATIO) {
+        if spare <= settings.budget.scaled(SPARE_RATIO) || older_result > settings.budget {
             break;
         }
-        let room = plan.tail_tokens(source) + spare;
-        let wider = plan::plan(source, settings, Some(room))?;
+        let tail = Some(plan.tail_tokens(source) + spare);
+        let wider = plan::plan_with(source, settings, Spread { tail, older_result })?;
         if wider.tail_tokens(source) <= plan.tail_tokens(source) {
-            break;
+            older_result = older_result + older_result;
+            continue;
         }
         draft = rules::summarize(&wider.request(source, settings), options);
         plan = wider;

@@ -13,38 +13,38 @@ use super::{
 
 /// How much each piece of a message may cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Caps {
+pub(crate) struct Caps {
     /// For each tool result; `None` keeps them whole.
-    pub(super) result: Option<Tokens>,
+    pub(crate) result: Option<Tokens>,
     /// For each text of a user or assistant; `None` keeps them whole.
-    pub(super) text: Option<Tokens>,
+    pub(crate) text: Option<Tokens>,
 }
 
 impl Caps {
     /// Everything stays whole.
-    pub(super) const NONE: Caps = Caps { result: None, text: None };
+    pub(crate) const NONE: Caps = Caps { result: None, text: None };
 
     /// Results and arguments get at most `tokens` each, texts stay whole.
-    pub(super) fn results(tokens: u64) -> Caps {
+    pub(crate) fn results(tokens: u64) -> Caps {
         Caps { result: Some(Tokens(tokens)), text: None }
     }
 
     /// Everything gets at most `tokens` each.
-    pub(super) fn all(tokens: u64) -> Caps {
+    pub(crate) fn all(tokens: u64) -> Caps {
         Caps { result: Some(Tokens(tokens)), text: Some(Tokens(tokens)) }
     }
 }
 
 /// Shortens the messages of one unit. Holds the calls of the unit, so that a result is digested knowing what was asked.
 #[derive(Debug)]
-pub(super) struct Shortener<'a> {
+pub(crate) struct Shortener<'a> {
     counter: &'a dyn TokenCounter,
     reasoning: KeepReasoning,
     calls: HashMap<&'a str, &'a ToolCall>,
 }
 
 impl<'a> Shortener<'a> {
-    pub(super) fn new(
+    pub(crate) fn new(
         entries: &'a [Entry],
         counter: &'a dyn TokenCounter,
         reasoning: KeepReasoning,
@@ -54,7 +54,7 @@ impl<'a> Shortener<'a> {
     }
 
     /// Returns the messages of `entries` within `caps`, without those that have nothing left to say.
-    pub(super) fn shorten_all(&self, entries: &[Entry], caps: Caps) -> Vec<Kept> {
+    pub(crate) fn shorten_all(&self, entries: &[Entry], caps: Caps) -> Vec<Kept> {
         let kept = entries.iter().map(|entry| self.shorten(entry, caps));
         kept.filter(|kept| !kept.message.parts.is_empty()).collect()
     }

@@ -92,15 +92,34 @@ impl Source<'_> {
     }
 }
 
-/// Decides what stays of `source` under `settings`, with `tail_room` tokens for the tail, or the share of the budget
-/// that serves recall best where that is `None`.
+/// Decides what stays of `source` under `settings`. The tail gets the share of the budget that serves recall best.
 ///
 /// # Errors
 /// When the budget is below the floor, or nothing can be summarized.
-pub fn plan(
+pub fn plan(source: &Source<'_>, settings: &CompactSettings) -> Result<CompactionPlan, CompactError> {
+    plan_with(source, settings, Spread::default())
+}
+
+/// How generous a plan is to the tail.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Spread {
+    /// Tokens for the tail; `None` is the share of the budget that serves recall best.
+    pub(super) tail: Option<Tokens>,
+    /// What an older tool result may cost.
+    pub(super) older_result: Tokens,
+}
+
+impl Default for Spread {
+    fn default() -> Spread {
+        Spread { tail: None, older_result: tail::OLDER_RESULT }
+    }
+}
+
+/// Decides what stays, with `spread` for the tail.
+pub(super) fn plan_with(
     source: &Source<'_>,
     settings: &CompactSettings,
-    tail_room: Option<Tokens>,
+    spread: Spread,
 ) -> Result<CompactionPlan, CompactError> {
     let head_len = source.head_len();
     let places = places(source.entries, head_len);
@@ -118,8 +137,9 @@ pub fn plan(
     }
     let available = settings.budget - system - open_cost - source.counter.framing().per_reply;
     let most = available - SUMMARY_MIN;
-    let wanted = tail_room.unwrap_or_else(|| default_tail_room(settings, available)).min(most);
-    let tail = tail::choose(source, settings, &places, Room { wanted, most });
+    let wanted = spread.tail.unwrap_or_else(|| default_tail_room(settings, available)).min(most);
+    let tail =
+        tail::choose(source, settings, &places, Room { wanted, most, older_result: spread.older_result });
     Ok(finish(source, settings, head_len, tail, system + open_cost))
 }
 
@@ -200,7 +220,7 @@ fn placeholder(settings: &CompactSettings, covered: usize, depth: u32) -> longha
 /// Returns the header over a summary of `covered` messages.
 pub(super) fn header(settings: &CompactSettings, covered: usize) -> String {
     match &settings.header {
-        Some(header) => header.replace("{n}", &covered.to_string()),
+        Some(header) => header.replace("{messages}", &covered.to_string()),
         None => SummaryRecord::default_header(covered),
     }
 }

@@ -28,9 +28,9 @@ pub(super) struct Place<'a> {
     pub(super) range: Range<usize>,
 }
 
-/// Tool outputs older than the last exchange are cut to this many tokens, as the best windows of
-/// `docs/recall.md` do (`clip200`).
-const OLDER_RESULT: u64 = 200;
+/// Tool outputs older than the last exchange are cut to this many tokens unless there is room to spare, as the best
+/// windows of `docs/recall.md` do (`clip200`).
+pub(super) const OLDER_RESULT: Tokens = Tokens(200);
 
 /// The last user message is cut when it would take more of the tail than this.
 const REQUEST_SHARE: f64 = 0.35;
@@ -39,7 +39,7 @@ const REQUEST_SHARE: f64 = 0.35;
 const EXCHANGE_SHARE: f64 = 0.6;
 
 /// What the last finished exchange and the last user message may be cut down to, step by step.
-const STEPS: [u64; 8] = [1600, 800, 400, 200, 100, 50, 25, 8];
+const STEPS: [u64; 12] = [25_600, 12_800, 6_400, 3_200, 1_600, 800, 400, 200, 100, 50, 25, 8];
 
 /// How much the tail may cost.
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +48,8 @@ pub(super) struct Room {
     pub(super) wanted: Tokens,
     /// What it may cost where the last exchange and the last user message need more, in their smallest form.
     pub(super) most: Tokens,
+    /// What a tool result older than the last exchange may cost; longer ones are digested.
+    pub(super) older_result: Tokens,
 }
 
 /// Chooses the tail of `places` (all units after the system prompt, oldest first) that fits `room`.
@@ -163,16 +165,12 @@ impl Chooser<'_> {
         let wanted = self.settings.keep_recent.is_some_and(|count| self.taken() < count);
         let fits = match wanted {
             true => self.cut_down(place, self.left()),
-            false => Some(self.shortened(place, Caps::results(self.older_cap())))
+            false => Some(self.shortened(place, Caps::results(self.room.older_result.0)))
                 .filter(|(_, t)| *t <= self.left()),
         };
         let Some((kept, tokens)) = fits else { return false };
         self.tokens += tokens;
         self.put(kept)
-    }
-
-    fn older_cap(&self) -> u64 {
-        OLDER_RESULT.max(self.room.wanted.0 / 24)
     }
 
     fn taken(&self) -> usize {

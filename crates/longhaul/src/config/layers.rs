@@ -280,7 +280,6 @@ mod tests {
             cooldown_messages = 9  (flag --cooldown-messages)
             target_compression = 0.3  (preset session)
             max_summary_tokens = 1000  (preset session)
-            summary_focus = ["what the user was trying to accomplish","what actions were taken: files changed, commands run","important decisions and discoveries","the state at the end of this segment"]  (preset session)
         "#]]
         .assert_eq(&rows);
     }

@@ -54,6 +54,8 @@ pub enum Chaining {
     Fold,
     /// Each summary covers a range of its own.
     Append,
+    /// One summary, to which each compaction appends an update about the new messages, until it is condensed (001).
+    Running,
 }
 
 /// What happens to a span that is too large for the summarizing model.

@@ -12,6 +12,7 @@ use serde::{Serialize, Serializer};
 use crate::{
     counter::Named,
     paint::{GREEN, Painter, grouped, plain},
+    store::Recorded,
 };
 
 /// What a compaction did. The keys are stable.
@@ -37,6 +38,7 @@ pub(crate) struct Report {
     pub(crate) survival: BTreeMap<String, Survival>,
     pub(crate) decision: String,
     pub(crate) summary: Option<SummaryRecord>,
+    pub(crate) recorded: Option<Recorded>,
 }
 
 /// Whether the history is valid for its format: `true`, or the list of violations.
@@ -76,6 +78,7 @@ impl Report {
             survival: BTreeMap::new(),
             decision: String::new(),
             summary: None,
+            recorded: None,
         }
     }
 
@@ -131,6 +134,14 @@ impl Report {
             .collect();
         if !survival.is_empty() {
             out.push_str(&format!("  still visible: {}\n", survival.join(", ")));
+        }
+        if let Some(recorded) = &self.recorded {
+            out.push_str(&format!(
+                "  recorded as session {} in {}: `longhaul history {}` shows it, `longhaul undo` takes it back\n",
+                plain(&recorded.session),
+                plain(&recorded.store),
+                plain(&recorded.session),
+            ));
         }
         out.push_str(&match self.valid.0.is_empty() {
             true => format!("  valid for {} {}\n", self.format, painter.paint(GREEN, "✓")),

@@ -1,0 +1,55 @@
+//! Settings from everywhere: defaults < preset < files < environment < flags.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result, bail};
+use longhaul::config::{Layer, Layered};
+
+use crate::args::SettingsArgs;
+
+/// Returns the settings that the files, the environment and `args` give together.
+pub(crate) fn load(args: &SettingsArgs) -> Result<Layered> {
+    let mut layers = Vec::new();
+    match &args.config {
+        Some(path) => layers.push(file(path)?),
+        None => {
+            if let Some(path) = user_file().filter(|path| path.is_file()) {
+                layers.push(file(&path)?);
+            }
+        }
+    }
+    layers.push(Layer::environment(std::env::vars()));
+    layers.push(Layer::flags(flags(args)?));
+    let layered = Layered::from_layers(layers)?;
+    for warning in &layered.warnings {
+        eprintln!("longhaul: {}", crate::paint::plain(&warning.to_string()));
+    }
+    Ok(layered)
+}
+
+/// Returns where the user's own settings are: `longhaul/config.toml` in the configuration directory.
+pub(crate) fn user_file() -> Option<PathBuf> {
+    let configured = std::env::var_os("XDG_CONFIG_HOME").filter(|path| !path.is_empty()).map(PathBuf::from);
+    let folder = configured.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".config")))?;
+    Some(folder.join("longhaul").join("config.toml"))
+}
+
+fn file(path: &Path) -> Result<Layer> {
+    let text = fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))?;
+    Ok(Layer::file(&path.display().to_string(), &text))
+}
+
+fn flags(args: &SettingsArgs) -> Result<Vec<(String, String)>> {
+    let mut flags: Vec<(String, String)> = Vec::new();
+    flags.extend(args.preset.iter().map(|preset| ("preset".to_owned(), preset.clone())));
+    for setting in &args.set {
+        let Some((name, value)) = setting.split_once('=') else {
+            bail!("--set {setting:?} names no value; expected NAME=VALUE, such as trigger_ratio=0.7");
+        };
+        flags.push((name.trim().to_owned(), value.trim().to_owned()));
+    }
+    Ok(flags)
+}

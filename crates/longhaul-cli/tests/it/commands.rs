@@ -1,0 +1,179 @@
+//! The main job, and the contract that other programs rely on.
+
+use serde_json::Value;
+
+use crate::run::{Folder, example};
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text.trim()).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+#[test]
+fn compact_keeps_its_contract() {
+    let folder = Folder::new();
+    let file = example();
+    let file = file.to_str().unwrap();
+    for budget in ["1500", "4000", "9000"] {
+        let ran = folder.run(&["compact", file, "--budget", budget, "--report", "report.json"], b"");
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let report = json(&std::fs::read_to_string(folder.path().join("report.json")).unwrap());
+        for key in [
+            "format",
+            "encoding",
+            "budget",
+            "tokens_before",
+            "tokens_after",
+            "messages_before",
+            "messages_after",
+            "summary_tokens",
+            "summarized",
+            "digested",
+            "dropped",
+            "kept_verbatim",
+            "depth",
+            "mode",
+            "duration_ms",
+            "valid",
+            "survival",
+            "decision",
+            "summary",
+        ] {
+            assert!(report.get(key).is_some(), "{key} is missing");
+        }
+        assert_eq!(report["valid"], true);
+        assert_eq!(report["format"], "claude-code");
+        let budget: u64 = budget.parse().unwrap();
+        assert!(report["tokens_after"].as_u64().unwrap() <= budget);
+        assert!(report["tokens_after"].as_u64().unwrap() * 10 >= budget * 9, "{}", report["tokens_after"]);
+
+        // What it says is what a reader counts.
+        let ran = folder.run(&["count", "-", "--json"], &ran.stdout);
+        let count = json(&String::from_utf8(ran.stdout).unwrap());
+        assert_eq!(count["tokens"], report["tokens_after"]);
+        assert_eq!(count["messages"], report["messages_after"]);
+        std::fs::remove_file(folder.path().join("report.json")).unwrap();
+    }
+}
+
+#[test]
+fn compacting_is_deterministic_and_rests_when_it_fits() {
+    let folder = Folder::new();
+    let file = example();
+    let args = ["compact", file.to_str().unwrap(), "--budget", "4000"];
+    let once = folder.run(&args, b"");
+    let twice = folder.run(&args, b"");
+    assert!(once.stdout == twice.stdout, "the same input gives the same bytes");
+    let again = folder.run(&["compact", "-", "--budget", "4000", "--fail-if-unchanged"], &once.stdout);
+    assert_eq!(again.code, 3, "{}", again.stderr);
+    assert!(again.stdout == once.stdout, "a history that fits comes back as it is");
+}
+
+#[test]
+fn what_the_user_demanded_survives() {
+    let folder = Folder::new();
+    let ran = folder.run(&["compact", example().to_str().unwrap(), "--budget", "2000"], b"");
+    let history = String::from_utf8(ran.stdout).unwrap();
+    for demand in
+        ["Never change the public API of longhaul-trim", "Don't touch Cargo.lock", "41,380", "msg_0187"]
+    {
+        assert!(history.contains(demand), "{demand}");
+    }
+}
+
+#[test]
+fn a_budget_below_the_floor_names_the_floor() {
+    let folder = Folder::new();
+    let ran = folder.run(&["compact", example().to_str().unwrap(), "--budget", "150"], b"");
+    assert_eq!(ran.code, 4);
+    assert!(ran.stderr.contains("floor"), "{}", ran.stderr);
+    assert!(ran.stdout.is_empty());
+}
+
+#[test]
+fn a_dry_run_writes_nothing() {
+    let folder = Folder::new();
+    let ran = folder.run(
+        &["compact", example().to_str().unwrap(), "--budget", "3000", "--dry-run", "-o", "out.jsonl"],
+        b"",
+    );
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(!folder.path().join("out.jsonl").exists());
+    assert!(String::from_utf8(ran.stdout).unwrap().starts_with("[Context Summary - "));
+}
+
+#[test]
+fn a_history_becomes_one_of_another_format() {
+    let folder = Folder::new();
+    for format in ["openai", "responses", "anthropic", "codex", "gemini", "longhaul"] {
+        let args =
+            ["compact", example().to_str().unwrap().to_owned().leak(), "--budget", "3000", "--to", format];
+        let ran = folder.run(&args, b"");
+        assert_eq!(ran.code, 0, "{format}: {}", ran.stderr);
+        let ran = folder.run(&["count", "-", "--json", "--from", format], &ran.stdout);
+        assert_eq!(ran.code, 0, "{format}: {}", ran.stderr);
+        let count = json(&String::from_utf8(ran.stdout).unwrap());
+        assert_eq!(count["format"], format);
+        assert!(count["tokens"].as_u64().unwrap() <= 3000, "{format}: {count}");
+    }
+}
+
+#[test]
+fn count_says_where_the_tokens_are() {
+    let folder = Folder::new();
+    let ran = folder.run(&["count", example().to_str().unwrap(), "--json"], b"");
+    let count = json(&String::from_utf8(ran.stdout).unwrap());
+    let sum =
+        |key: &str| -> u64 { count[key].as_object().unwrap().values().map(|n| n.as_u64().unwrap()).sum() };
+    assert_eq!(count["accuracy"], "exact");
+    assert_eq!(count["tokens"].as_u64().unwrap(), sum("by_role"));
+    assert_eq!(count["tokens"].as_u64().unwrap(), sum("by_kind"));
+    assert!(count["by_tool"]["Read"]["calls"].as_u64().unwrap() >= 9);
+
+    let ran = folder.run(&["count", "--text"], "hello world".as_bytes());
+    assert!(String::from_utf8(ran.stdout).unwrap().contains(" 2 tokens"));
+}
+
+#[test]
+fn context_shows_what_fills_the_window() {
+    let folder = Folder::new();
+    let ran = folder.run(&["context", example().to_str().unwrap(), "--window", "32000"], b"");
+    let shown = String::from_utf8(ran.stdout).unwrap();
+    for word in ["claude-code", "tool results", "kept for the reply", "largest", "plan.rs", "compacts at"] {
+        assert!(shown.contains(word), "{word}: {shown}");
+    }
+    assert!(!shown.contains('\u{1b}'), "no colour where there is no terminal");
+}
+
+#[test]
+fn digest_is_a_filter() {
+    let folder = Folder::new();
+    let mut output = "   Compiling app v0.1.0\n".repeat(300);
+    output
+        .push_str("error[E0308]: mismatched types\n  --> src/http.rs:41:9\nerror: could not compile `app`\n");
+    let args = ["digest", "--tool", "shell", "--input", "cargo build", "--budget", "80"];
+    let ran = folder.run(&args, output.as_bytes());
+    let digest = String::from_utf8(ran.stdout).unwrap();
+    assert!(digest.contains("error[E0308]: mismatched types") && digest.contains("src/http.rs"), "{digest}");
+    assert!(digest.len() < 600, "{digest}");
+}
+
+#[test]
+fn config_names_the_source_of_each_value() {
+    let folder = Folder::new();
+    folder.file("my.toml", b"trigger_ratio = 0.9\n");
+    let args = ["config", "--config", "my.toml", "--set", "cooldown_messages=7", "--preset", "chain"];
+    let shown = String::from_utf8(folder.run(&args, b"").stdout).unwrap();
+    let line = |name: &str| shown.lines().find(|line| line.starts_with(name)).unwrap().to_owned();
+    assert!(line("trigger_ratio").contains("0.9") && line("trigger_ratio").contains("my.toml"), "{shown}");
+    assert!(line("cooldown_messages").contains('7'), "{shown}");
+    assert!(line("min_gain_ratio").contains("default"), "{shown}");
+}
+
+#[test]
+fn completions_are_there_for_every_shell() {
+    let folder = Folder::new();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let ran = folder.run(&["completions", shell], b"");
+        assert!(ran.code == 0 && !ran.stdout.is_empty(), "{shell}");
+    }
+}

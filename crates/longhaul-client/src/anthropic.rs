@@ -1,0 +1,103 @@
+//! Anthropic's Messages.
+
+use async_trait::async_trait;
+use longhaul_summarize::{ClientError, Completion, CompletionClient, CompletionRequest, Finish};
+use longhaul_transcript::{Tokens, Usage};
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use secrecy::ExposeSecret;
+use serde_json::{Value, json};
+
+use crate::{
+    endpoint::{Endpoint, SetupError},
+    http::Http,
+};
+
+/// A client of servers that speak Anthropic's Messages.
+///
+/// The schema is not sent apart: it stands in the prompt, servers that speak this protocol differ in what they do
+/// with it (llama.cpp's ignores it), and the answer is checked in any case.
+#[derive(Clone, Debug)]
+pub struct Anthropic {
+    endpoint: Endpoint,
+    http: Http,
+}
+
+/// The version of the protocol that this client was written against.
+const VERSION: &str = "2023-06-01";
+
+impl Anthropic {
+    /// Returns a client of the server at `endpoint`, whose base URL goes without `/v1`: `https://api.anthropic.com`.
+    ///
+    /// # Errors
+    /// When the key cannot stand in a header, or TLS cannot be set up.
+    pub fn new(endpoint: Endpoint) -> Result<Anthropic, SetupError> {
+        let mut headers = HeaderMap::new();
+        headers.insert(HeaderName::from_static("anthropic-version"), HeaderValue::from_static(VERSION));
+        if let Some(key) = &endpoint.key {
+            let mut value = HeaderValue::try_from(key.expose_secret()).map_err(|_| SetupError::Key)?;
+            value.set_sensitive(true);
+            headers.insert(HeaderName::from_static("x-api-key"), value);
+        }
+        Ok(Anthropic { http: Http::new(&endpoint, headers)?, endpoint })
+    }
+
+    /// Returns the host that text is sent to.
+    pub fn host(&self) -> String {
+        self.endpoint.host()
+    }
+}
+
+#[async_trait]
+impl CompletionClient for Anthropic {
+    async fn complete(&self, request: &CompletionRequest) -> Result<Completion, ClientError> {
+        let mut body = json!({
+            "model": request.model,
+            "max_tokens": request.max_tokens,
+            "system": request.system,
+            "messages": [{"role": "user", "content": request.user}],
+        });
+        if let Some(temperature) = request.temperature {
+            body["temperature"] = json!(temperature);
+        }
+        // Both spellings of the base URL are about; the SDKs take it without `/v1`.
+        let path = match self.endpoint.base.path().trim_end_matches('/').ends_with("/v1") {
+            true => "messages",
+            false => "v1/messages",
+        };
+        read(&self.http.post(self.endpoint.address(path), &body).await?)
+    }
+}
+
+fn read(answer: &Value) -> Result<Completion, ClientError> {
+    let content = answer.get("content").and_then(Value::as_array);
+    let content =
+        content.ok_or_else(|| ClientError::InvalidResponse { reason: "no list of content".to_owned() })?;
+    let of_type = |block: &&Value, wanted: &str| block.get("type").and_then(Value::as_str) == Some(wanted);
+    let texts = content.iter().filter(|block| of_type(block, "text"));
+    let finish = match answer.get("stop_reason").and_then(Value::as_str) {
+        _ if content.iter().any(|block| of_type(&block, "tool_use")) => Finish::ToolCall,
+        Some("end_turn" | "stop_sequence") => Finish::Stop,
+        Some("max_tokens" | "model_context_window_exceeded") => Finish::Length,
+        Some("refusal") => Finish::Refusal,
+        Some("tool_use") => Finish::ToolCall,
+        _ => Finish::Other,
+    };
+    Ok(Completion {
+        text: texts.filter_map(|block| block.get("text").and_then(Value::as_str)).collect(),
+        finish,
+        usage: answer.get("usage").map(usage),
+        model: answer.get("model").and_then(Value::as_str).unwrap_or_default().to_owned(),
+    })
+}
+
+/// The protocol's numbers are disjoint as they are; thinking is part of the output.
+fn usage(usage: &Value) -> Usage {
+    let number = |key: &str| Tokens(usage.get(key).and_then(Value::as_u64).unwrap_or(0));
+    Usage {
+        input: number("input_tokens"),
+        cache_read: number("cache_read_input_tokens"),
+        cache_write: number("cache_creation_input_tokens"),
+        output: number("output_tokens"),
+        reasoning: Tokens::ZERO,
+    }
+}

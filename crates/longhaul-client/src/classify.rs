@@ -1,0 +1,216 @@
+//! What a failed answer means, by its status and what it says: not by whose server it is. A server may speak one
+//! provider's protocol and report errors in another's shape (llama.cpp does).
+
+use std::time::Duration;
+
+use longhaul_summarize::ClientError;
+use longhaul_transcript::Tokens;
+use serde_json::Value;
+
+/// Returns the error that an answer with a status other than 2xx stands for.
+pub(crate) fn classify(status: u16, body: &str, retry_after: Option<Duration>) -> ClientError {
+    let said = Said::read(body);
+    if is_overflow(status, &said) {
+        return ClientError::ContextOverflow { limit: said.limit, reason: said.reason() };
+    }
+    let reason = said.reason();
+    match status {
+        300..=399 => ClientError::Redirected { status },
+        // Out of credit is no matter of waiting, whatever the status says.
+        429 if said.kind == "insufficient_quota" => ClientError::Denied { status, reason },
+        429 => ClientError::RateLimited { retry_after },
+        401..=403 => ClientError::Denied { status, reason },
+        408 | 425 | 500..=599 => ClientError::Unavailable { status, retry_after, reason },
+        _ => ClientError::BadRequest { status, reason },
+    }
+}
+
+/// Returns the error in a body that came with a status of 200, where there is one.
+pub(crate) fn error_in(body: &Value) -> Option<ClientError> {
+    let error = body.get("error").filter(|error| !error.is_null())?;
+    let said = Said::of(error);
+    if is_overflow(400, &said) {
+        return Some(ClientError::ContextOverflow { limit: said.limit, reason: said.reason() });
+    }
+    let status = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
+    Some(match (status, said.kind.as_str()) {
+        (Some(status @ 400..=599), _) => classify(status, &body.to_string(), None),
+        (_, "overloaded_error" | "api_error" | "server_error" | "timeout_error") => {
+            ClientError::Unavailable { status: 200, retry_after: None, reason: said.reason() }
+        }
+        (_, "rate_limit_error" | "rate_limit_exceeded") => ClientError::RateLimited { retry_after: None },
+        _ => ClientError::InvalidResponse { reason: format!("an error with status 200: {}", said.reason()) },
+    })
+}
+
+/// Returns whether a request failed because the server does not know `response_format` or this schema.
+pub(crate) fn refuses_schema(error: &ClientError) -> bool {
+    let ClientError::BadRequest { status: 400 | 415 | 422, reason } = error else { return false };
+    let reason = reason.to_lowercase();
+    ["response_format", "json_schema", "schema", "structured output", "grammar"]
+        .iter()
+        .any(|word| reason.contains(word))
+}
+
+/// Returns whether a request failed because the server does not take a setting by this name.
+pub(crate) fn refuses_setting(error: &ClientError, name: &str) -> bool {
+    let ClientError::BadRequest { status: 400 | 422, reason } = error else { return false };
+    reason.to_lowercase().contains(name)
+}
+
+/// What a server said about an error.
+#[derive(Debug, Default)]
+struct Said {
+    /// The error's type or code.
+    kind: String,
+    message: String,
+    limit: Option<Tokens>,
+}
+
+impl Said {
+    fn read(body: &str) -> Said {
+        match serde_json::from_str::<Value>(body) {
+            Ok(value) => Said::of(value.get("error").unwrap_or(&value)),
+            // A proxy's page: its title says most.
+            Err(_) => Said { message: title(body).unwrap_or(body).to_owned(), ..Said::default() },
+        }
+    }
+
+    fn of(error: &Value) -> Said {
+        if let Value::String(message) = error {
+            return Said { message: message.clone(), ..Said::default() };
+        }
+        let text = |key: &str| error.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let kind = [text("code"), text("type")].into_iter().find(|kind| !kind.is_empty()).unwrap_or_default();
+        let message = [text("message"), text("detail")].into_iter().find(|message| !message.is_empty());
+        Said {
+            kind,
+            message: message.unwrap_or_default(),
+            limit: error.get("n_ctx").and_then(Value::as_u64).map(Tokens),
+        }
+    }
+
+    fn reason(&self) -> String {
+        let reason = match (self.kind.is_empty(), self.message.is_empty()) {
+            (true, true) => return "no reason given".to_owned(),
+            (false, true) => self.kind.clone(),
+            (true, false) => self.message.clone(),
+            (false, false) => format!("{}: {}", self.kind, self.message),
+        };
+        ClientError::excerpt(&reason)
+    }
+}
+
+/// Returns whether the prompt was too large. The spellings are OpenAI's (`context_length_exceeded`, "maximum context
+/// length"), llama.cpp's (`exceed_context_size_error`), Anthropic's ("prompt is too long", `request_too_large`), vLLM's,
+/// Ollama's and Gemini's.
+fn is_overflow(status: u16, said: &Said) -> bool {
+    let message = said.message.to_lowercase();
+    status == 413
+        || OVERFLOW_KINDS.contains(&said.kind.as_str())
+        || (matches!(status, 400 | 422 | 500) && OVERFLOW_WORDS.iter().any(|words| message.contains(words)))
+}
+
+const OVERFLOW_KINDS: [&str; 5] = [
+    "context_length_exceeded",
+    "exceed_context_size_error",
+    "request_too_large",
+    "string_above_max_length",
+    "context_window_exceeded",
+];
+const OVERFLOW_WORDS: [&str; 9] = [
+    "maximum context length",
+    "prompt is too long",
+    "exceeds the available context size",
+    "exceed context limit",
+    "exceeds the context window",
+    "input is too long",
+    "input token count",
+    "too many tokens",
+    "reduce the length of the",
+];
+
+fn title(page: &str) -> Option<&str> {
+    let (_, rest) = page.split_once("<title>")?;
+    rest.split_once("</title>").map(|(title, _)| title)
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+
+    #[test]
+    fn statuses_and_bodies() {
+        let cases = [
+            (
+                400,
+                r#"{"error":{"code":400,"message":"the request exceeds the available context size","type":"exceed_context_size_error","n_prompt_tokens":9000,"n_ctx":8192}}"#,
+            ),
+            (
+                400,
+                r#"{"error":{"message":"This model's maximum context length is 8192 tokens","type":"invalid_request_error","code":"context_length_exceeded"}}"#,
+            ),
+            (
+                400,
+                r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 maximum"}}"#,
+            ),
+            (413, "<html><title>413 Request Entity Too Large</title></html>"),
+            (400, r#"{"error":{"message":"unknown model","type":"invalid_request_error"}}"#),
+            (401, r#"{"error":{"message":"Invalid API Key","type":"authentication_error","code":401}}"#),
+            (402, "{}"),
+            (404, "not found"),
+            (429, r#"{"error":{"type":"rate_limit_error","message":"slow down"}}"#),
+            (429, r#"{"error":{"code":"insufficient_quota","message":"no credit"}}"#),
+            (
+                500,
+                r#"{"error":{"code":500,"message":"[json.exception] key 'messages' not found","type":"server_error"}}"#,
+            ),
+            (502, "<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>"),
+            (529, r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#),
+            (302, ""),
+        ];
+        let table: String = cases
+            .iter()
+            .map(|(status, body)| format!("{status}: {}\n", classify(*status, body, None)))
+            .collect();
+        expect![[r#"
+            400: the prompt is too large for the model: exceed_context_size_error: the request exceeds the available context size
+            400: the prompt is too large for the model: context_length_exceeded: This model's maximum context length is 8192 tokens
+            400: the prompt is too large for the model: invalid_request_error: prompt is too long: 210000 tokens > 200000 maximum
+            413: the prompt is too large for the model: 413 Request Entity Too Large
+            400: the provider does not take the request (status 400): invalid_request_error: unknown model
+            401: the provider refuses the key (status 401): authentication_error: Invalid API Key
+            402: the provider refuses the key (status 402): no reason given
+            404: the provider does not take the request (status 404): not found
+            429: the provider limits the rate (status 429)
+            429: the provider refuses the key (status 429): insufficient_quota: no credit
+            500: the provider is in trouble (status 500): server_error: [json.exception] key 'messages' not found
+            502: the provider is in trouble (status 502): 502 Bad Gateway
+            529: the provider is in trouble (status 529): overloaded_error: Overloaded
+            302: the server redirects (status 302), which is not followed
+        "#]].assert_eq(&table);
+    }
+
+    #[test]
+    fn errors_that_come_with_status_200() {
+        let of = |body: &str| error_in(&serde_json::from_str(body).unwrap());
+        assert_eq!(of(r#"{"choices": []}"#), None);
+        assert!(
+            of(r#"{"type":"error","error":{"type":"overloaded_error","message":"x"}}"#)
+                .unwrap()
+                .is_retryable()
+        );
+        assert!(of(r#"{"error":{"code":503,"message":"x"}}"#).unwrap().is_retryable());
+        assert!(!of(r#"{"error":"no"}"#).unwrap().is_retryable());
+    }
+
+    #[test]
+    fn a_refused_schema_is_told_from_other_bad_requests() {
+        let error = |message: &str| classify(400, &format!(r#"{{"error":{{"message":"{message}"}}}}"#), None);
+        assert!(refuses_schema(&error("'response_format' of type json_schema is not supported")));
+        assert!(!refuses_schema(&error("unknown model")));
+        assert!(refuses_setting(&error("unsupported parameter: 'temperature'"), "temperature"));
+    }
+}

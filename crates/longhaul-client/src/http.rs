@@ -1,0 +1,122 @@
+//! One exchange over HTTP: bounded in time and size, no redirects, nothing secret in an error.
+
+use std::{
+    error::Error as _,
+    time::{Duration, SystemTime},
+};
+
+use longhaul_summarize::ClientError;
+use reqwest::{
+    Client, Response,
+    header::{HeaderMap, RETRY_AFTER},
+    redirect,
+};
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::Value;
+
+use crate::{
+    classify::{classify, error_in},
+    endpoint::{Endpoint, SetupError},
+    retry_after::retry_after,
+};
+
+/// An HTTP client for one endpoint.
+#[derive(Clone, Debug)]
+pub(crate) struct Http {
+    client: Client,
+    total_timeout: Duration,
+    max_body_bytes: usize,
+    key: Option<SecretString>,
+}
+
+impl Http {
+    /// Returns a client that sends `headers` with each request. Headers with keys must be marked sensitive.
+    pub(crate) fn new(endpoint: &Endpoint, headers: HeaderMap) -> Result<Http, SetupError> {
+        let mut builder = Client::builder();
+        if endpoint.is_local() {
+            // A proxy from the environment has no business with a server on this machine.
+            builder = builder.no_proxy();
+        }
+        let client = builder
+            .connect_timeout(endpoint.connect_timeout)
+            .timeout(endpoint.total_timeout)
+            .redirect(redirect::Policy::none())
+            .default_headers(headers)
+            .user_agent(concat!("longhaul/", env!("CARGO_PKG_VERSION")))
+            // A connection that was idle may be dead, and one call a compaction gains nothing by it.
+            .pool_max_idle_per_host(0)
+            .build()
+            .map_err(SetupError::Http)?;
+        Ok(Http {
+            client,
+            total_timeout: endpoint.total_timeout,
+            max_body_bytes: endpoint.max_body_bytes,
+            key: endpoint.key.clone(),
+        })
+    }
+
+    /// Posts `body` to `address` and returns the JSON that comes back.
+    pub(crate) async fn post(&self, address: reqwest::Url, body: &Value) -> Result<Value, ClientError> {
+        let bytes = serde_json::to_vec(body)
+            .map_err(|error| ClientError::InvalidResponse { reason: error.to_string() })?;
+        let request = self.client.post(address).header("content-type", "application/json").body(bytes);
+        let response = request.send().await.map_err(|error| self.failed(&error))?;
+        let status = response.status().as_u16();
+        let asked = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
+        let wait = asked.and_then(|value| retry_after(value, SystemTime::now()));
+        let body = self.body(response).await;
+        if !(200..300).contains(&status) {
+            // The status decides even where the rest of the body never came.
+            let body = body.unwrap_or_default();
+            return Err(classify(status, &self.without_key(&String::from_utf8_lossy(&body)), wait));
+        }
+        let value: Value = serde_json::from_slice(&body?)
+            .map_err(|error| ClientError::InvalidResponse { reason: format!("not JSON: {error}") })?;
+        match error_in(&value) {
+            Some(error) => Err(error),
+            None => Ok(value),
+        }
+    }
+
+    /// Some servers repeat the key that they refuse.
+    fn without_key(&self, body: &str) -> String {
+        match self.key.as_ref().map(|key| key.expose_secret()).filter(|key| !key.is_empty()) {
+            Some(key) => body.replace(key, "…"),
+            None => body.to_owned(),
+        }
+    }
+
+    async fn body(&self, mut response: Response) -> Result<Vec<u8>, ClientError> {
+        let too_large = || ClientError::InvalidResponse {
+            reason: format!("a body of more than {} bytes", self.max_body_bytes),
+        };
+        if response.content_length().is_some_and(|length| length > self.max_body_bytes as u64) {
+            return Err(too_large());
+        }
+        let mut body = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(|error| self.failed(&error))? {
+            if body.len() + chunk.len() > self.max_body_bytes {
+                return Err(too_large());
+            }
+            body.extend_from_slice(&chunk);
+        }
+        Ok(body)
+    }
+
+    /// Returns what a failed exchange means. The innermost cause says most; the address is left out of it.
+    fn failed(&self, error: &reqwest::Error) -> ClientError {
+        if error.is_timeout() {
+            return ClientError::Timeout { after: self.total_timeout };
+        }
+        let mut cause = error.source();
+        let mut reason = String::new();
+        while let Some(inner) = cause {
+            reason = inner.to_string();
+            cause = inner.source();
+        }
+        if reason.is_empty() {
+            reason = if error.is_connect() { "no connection" } else { "broken off" }.to_owned();
+        }
+        ClientError::Transport { reason: ClientError::excerpt(&reason) }
+    }
+}

@@ -1,0 +1,196 @@
+//! Prints what `docs/reliability.md` reports of the SQLite store:
+//! `cargo run --release -p longhaul-store --features sqlite,conformance --example measure -- appends|size FOLDER|search N`.
+#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a program for people")]
+
+use std::{env, fs, path::Path, path::PathBuf, time::Instant};
+
+use longhaul_store::{
+    Durability, SqliteStore, SummaryStore,
+    conformance::{block_on, said, session},
+};
+use longhaul_transcript::{Message, Redacted};
+use rusqlite::Connection;
+
+fn main() {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let folder = tempfile::tempdir_in(".").unwrap();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["appends"] => appends(folder.path()),
+        ["size", from] => size(folder.path(), Path::new(from)),
+        ["search", n] => search(folder.path(), n.parse().unwrap()),
+        _ => println!("expected: appends | size FOLDER | search N"),
+    }
+}
+
+/// A 2 KB message that compresses as prose and code do, different each time.
+fn message(n: usize) -> Redacted<Message> {
+    let mut text = String::new();
+    let mut state = n as u64 + 1;
+    while text.len() < 2_000 {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        text.push_str(WORDS[(state >> 33) as usize % WORDS.len()]);
+        text.push(if state >> 60 == 0 { '\n' } else { ' ' });
+    }
+    text.push_str(&format!("item{n} part{}", n % 1_000));
+    said(&text)
+}
+
+fn appends(folder: &Path) {
+    const N: usize = 1_000;
+    let messages: Vec<_> = (0..N).map(message).collect();
+    let bytes: Vec<Vec<u8>> =
+        messages.iter().map(|message| serde_json::to_vec(&**message).unwrap()).collect();
+    for (durability, pragma) in [(Durability::Full, "FULL"), (Durability::Normal, "NORMAL")] {
+        // Both in turn, three times: a shared disk is not the same from one second to the next.
+        for round in 0..3 {
+            let raw = Connection::open(folder.join(format!("raw{pragma}{round}.db"))).unwrap();
+            raw.pragma_update(None, "journal_mode", "WAL").unwrap();
+            raw.pragma_update(None, "synchronous", pragma).unwrap();
+            raw.execute_batch("CREATE TABLE t (id INTEGER PRIMARY KEY, body BLOB)").unwrap();
+            let started = Instant::now();
+            for body in &bytes {
+                raw.prepare_cached("INSERT INTO t (body) VALUES (?1)").unwrap().execute([body]).unwrap();
+            }
+            let raw = N as f64 / started.elapsed().as_secs_f64();
+            let store =
+                SqliteStore::open_with(folder.join(format!("{pragma}{round}.db")), durability).unwrap();
+            let started = Instant::now();
+            for message in &messages {
+                block_on(store.extend(&session("s"), std::slice::from_ref(message), 1)).unwrap();
+            }
+            let one = N as f64 / started.elapsed().as_secs_f64();
+            let started = Instant::now();
+            block_on(store.extend(&session("batch"), &messages, 1)).unwrap();
+            let batch = N as f64 / started.elapsed().as_secs_f64();
+            println!(
+                "{pragma}: {one:.0} appends/s, raw rusqlite {raw:.0}/s, ratio {:.2}; in one call {batch:.0}/s",
+                one / raw
+            );
+        }
+    }
+}
+
+fn size(folder: &Path, from: &Path) {
+    let path = folder.join("size.db");
+    let store = SqliteStore::open_with(&path, Durability::Normal).unwrap();
+    let (mut raw, mut messages, mut pending) = (0, 0, vec![from.to_owned()]);
+    let mut by_kind: Vec<(PathBuf, usize)> = Vec::new();
+    while let Some(at) = pending.pop() {
+        if at.is_dir() {
+            pending.extend(fs::read_dir(at).unwrap().map(|entry| entry.unwrap().path()));
+        } else if at.extension().is_some_and(|extension| extension == "jsonl" || extension == "json") {
+            let text = fs::read_to_string(&at).unwrap();
+            let lines: Vec<_> = text.lines().filter(|line| !line.trim().is_empty()).map(said).collect();
+            let name = session(&format!("f{}", by_kind.len()));
+            // A long session is recorded as it grows, a hundred messages at a time.
+            for lines in lines.chunks(100) {
+                block_on(store.extend(&name, lines, 1)).unwrap();
+            }
+            raw += text.len();
+            messages += lines.len();
+            by_kind.push((at, text.len()));
+        }
+    }
+    drop(store);
+    let connection = Connection::open(&path).unwrap();
+    connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
+    println!("{} files, {messages} messages, {raw} bytes of JSON", by_kind.len());
+    let mut query =
+        connection.prepare("SELECT name, sum(pgsize) FROM dbstat GROUP BY name ORDER BY 2 DESC").unwrap();
+    let tables: Vec<(String, i64)> =
+        query.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().map(Result::unwrap).collect();
+    let (index, data): (Vec<_>, Vec<_>) = tables.into_iter().partition(|(name, _)| name.starts_with("words"));
+    let sum = |tables: &[(String, i64)]| tables.iter().map(|(_, bytes)| *bytes as f64).sum::<f64>();
+    for (name, bytes) in &data {
+        println!("{bytes:12} {name}");
+    }
+    println!("data {:.3} of the JSON, search index {:.3}", sum(&data) / raw as f64, sum(&index) / raw as f64);
+}
+
+fn search(folder: &Path, n: usize) {
+    let path = folder.join("search.db");
+    let store = SqliteStore::open_with(&path, Durability::Normal).unwrap();
+    let started = Instant::now();
+    for from in (0..n).step_by(5_000) {
+        // Shorter ones: a million messages are then a gigabyte or so.
+        let short = |n: usize| {
+            let text: String = message(n).texts().collect();
+            said(&format!("{} item{n} part{}", &text[..200], n % 1_000))
+        };
+        let name = session(&format!("s{}", from / 100_000));
+        block_on(store.extend(&name, &(from..(from + 5_000).min(n)).map(short).collect::<Vec<_>>(), 1))
+            .unwrap();
+    }
+    println!("{n} messages in {:.0} s", started.elapsed().as_secs_f64());
+    drop(store);
+    println!("{} MB", fs::metadata(&path).unwrap().len() / 1_000_000);
+    let started = Instant::now();
+    let store = SqliteStore::open(&path).unwrap();
+    block_on(store.state(&session("s0"))).unwrap();
+    println!("open and read a state: {:.1} ms", started.elapsed().as_secs_f64() * 1e3);
+    for query in
+        ["part77", &format!("item{}", n / 2), "function error", "function", "part5 error token", "nowhere"]
+    {
+        let mut times: Vec<f64> = (0..9)
+            .map(|_| {
+                let started = Instant::now();
+                block_on(store.search(None, query, 20)).unwrap();
+                started.elapsed().as_secs_f64() * 1e3
+            })
+            .collect();
+        times.sort_by(f64::total_cmp);
+        println!("{query:20} median {:.1} ms, worst {:.1} ms", times[4], times[8]);
+    }
+}
+
+const WORDS: &[&str] = &[
+    "the",
+    "error",
+    "function",
+    "returns",
+    "a",
+    "value",
+    "of",
+    "type",
+    "which",
+    "is",
+    "not",
+    "expected",
+    "in",
+    "this",
+    "test",
+    "let",
+    "mut",
+    "state",
+    "=",
+    "self.state();",
+    "token",
+    "stream",
+    "parser",
+    "fails",
+    "when",
+    "input",
+    "has",
+    "no",
+    "newline",
+    "at",
+    "end",
+    "src/lib.rs:42",
+    "assert_eq!(left,",
+    "right);",
+    "cargo",
+    "build",
+    "warning:",
+    "unused",
+    "import",
+    "compile",
+    "release",
+    "config",
+    "default",
+    "path",
+    "session",
+    "record",
+    "we",
+    "should",
+    "probably",
+];

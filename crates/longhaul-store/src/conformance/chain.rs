@@ -1,0 +1,121 @@
+//! Records: on top of the head, taken back, put back, carried on elsewhere.
+
+use std::sync::Arc;
+
+use longhaul_transcript::Span;
+
+use super::{record, said, session};
+use crate::{Change, EventKind, SessionState, Step, StoreError, SummaryStore};
+
+pub(super) async fn a_record_needs_the_head_as_its_parent(store: &impl SummaryStore) {
+    let name = session("chain");
+    store.journal(&name, 0, &["a", "b", "c", "d"].map(said), 1).await.unwrap();
+    let first = record(&name, None, 2, "first");
+    let state = store.append(&name, &first).await.unwrap();
+    assert_eq!(state.head(), Some(&first.id));
+    let again = store.append(&name, &first).await.unwrap();
+    assert_eq!(again, state, "the head again is no event");
+    let rival = store.append(&name, &record(&name, None, 3, "rival")).await.unwrap_err();
+    assert!(
+        matches!(&rival, StoreError::Conflict { found: Some(found), .. } if *found == first.id),
+        "{rival}"
+    );
+    assert!(rival.is_retryable());
+    let second = record(&name, Some(&first), 4, "second");
+    store.append(&name, &second).await.unwrap();
+    let chain: Vec<_> = store.chain(&name).await.unwrap();
+    assert_eq!(chain, [(*first).clone(), (*second).clone()]);
+    assert_eq!(store.head(&name).await.unwrap().unwrap(), *second);
+    assert_eq!(store.record(&name, &first.id).await.unwrap().unwrap(), *first);
+    assert!(store.append(&name, &first).await.is_err(), "an older record is not the head");
+    let verified = store.verify(&name).await.unwrap();
+    assert_eq!((verified.records, verified.originals, verified.problem), (2, 4, None));
+}
+
+pub(super) async fn undo_and_redo_are_events(store: &impl SummaryStore) {
+    let name = session("undo");
+    store.journal(&name, 0, &["a", "b"].map(said), 1).await.unwrap();
+    assert_eq!(store.undo(&name, 2).await.unwrap(), None);
+    let first = record(&name, None, 1, "first");
+    let second = record(&name, Some(&first), 2, "second");
+    store.append(&name, &first).await.unwrap();
+    store.append(&name, &second).await.unwrap();
+    assert_eq!(store.undo(&name, 3).await.unwrap(), Some(second.id.clone()));
+    assert!(store.require(&name).await.unwrap().is_just_undone());
+    assert_eq!(store.undo(&name, 4).await.unwrap(), Some(first.id.clone()));
+    assert_eq!(store.undo(&name, 5).await.unwrap(), None);
+    assert_eq!(store.head(&name).await.unwrap(), None);
+    assert_eq!(store.redo(&name, 6).await.unwrap(), Some(first.id.clone()));
+    assert_eq!(store.redo(&name, 7).await.unwrap(), Some(second.id.clone()));
+    assert_eq!(store.redo(&name, 8).await.unwrap(), None);
+    assert_eq!(store.head(&name).await.unwrap().unwrap().id, second.id);
+    store.undo(&name, 9).await.unwrap();
+    let other = record(&name, Some(&first), 2, "other");
+    store.append(&name, &other).await.unwrap();
+    assert_eq!(store.redo(&name, 10).await.unwrap(), None, "a new compaction ends what could be redone");
+    assert_eq!(store.record(&name, &second.id).await.unwrap().unwrap(), *second, "nothing is lost");
+    let kinds: Vec<_> =
+        store.events(&name, 0, 99).await.unwrap().iter().map(|event| event.kind.name()).collect();
+    let expected = [
+        "opened",
+        "originals",
+        "compacted",
+        "compacted",
+        "undone",
+        "undone",
+        "redone",
+        "redone",
+        "undone",
+        "compacted",
+    ];
+    assert_eq!(kinds, expected);
+    assert!(store.verify(&name).await.unwrap().is_intact());
+}
+
+pub(super) async fn a_restored_range_is_noted_and_returned(store: &impl SummaryStore) {
+    let name = session("restore");
+    store.journal(&name, 0, &["a", "b", "c"].map(said), 1).await.unwrap();
+    let back = store.restore(&name, Span { start: 1, end: 99 }, 2).await.unwrap();
+    assert_eq!(back.iter().map(|original| original.ordinal).collect::<Vec<_>>(), [1, 2]);
+    assert_eq!(store.require(&name).await.unwrap().restored, [Span { start: 1, end: 3 }]);
+    assert!(store.restore(&name, Span { start: 3, end: 4 }, 3).await.unwrap().is_empty());
+}
+
+pub(super) async fn a_fork_goes_its_own_way(store: &impl SummaryStore) {
+    let (name, into) = (session("trunk"), session("branch"));
+    store.journal(&name, 0, &["a", "b", "c", "d"].map(said), 1).await.unwrap();
+    let first = record(&name, None, 2, "first");
+    let second = record(&name, Some(&first), 4, "second");
+    store.append(&name, &first).await.unwrap();
+    store.append(&name, &second).await.unwrap();
+    let state = store.fork(&name, &into, Some(3), 5).await.unwrap();
+    assert_eq!((state.messages, state.head()), (3, Some(&first.id)));
+    assert_eq!(state.forked_from.as_ref().map(|from| &from.session), Some(&name));
+    store.extend(&into, &[said("another way")], 6).await.unwrap();
+    assert_eq!(store.originals(&into, Span { start: 0, end: 9 }).await.unwrap().len(), 4);
+    assert_eq!(store.require(&name).await.unwrap().messages, 4);
+    let exists = store.fork(&name, &into, None, 7).await.unwrap_err();
+    assert!(matches!(exists, StoreError::SessionExists { .. }), "{exists}");
+    for session in [&name, &into] {
+        assert!(store.verify(session).await.unwrap().is_intact());
+    }
+}
+
+pub(super) async fn a_decision_that_fails_writes_nothing(store: &impl SummaryStore) {
+    let name = session("whole");
+    let step = |kind| Step { at_ms: 1, kind, objects: Vec::new() };
+    let impossible = move |state: &SessionState| {
+        let mut change = Change::opened(state, 1);
+        change.steps.push(step(EventKind::Restored { span: Span { start: 5, end: 6 } }));
+        Ok(change)
+    };
+    assert!(store.transact(&name, Arc::new(impossible)).await.is_err());
+    assert_eq!(store.state(&name).await.unwrap(), None);
+    store.journal(&name, 0, &[said("a")], 1).await.unwrap();
+    let before = store.require(&name).await.unwrap();
+    assert!(store.transact(&name, Arc::new(impossible)).await.is_err());
+    let refused = |_: &SessionState| Err(StoreError::Closed);
+    assert!(store.transact(&name, Arc::new(refused)).await.is_err());
+    assert_eq!(store.require(&name).await.unwrap(), before);
+    assert!(store.verify(&name).await.unwrap().is_intact());
+}

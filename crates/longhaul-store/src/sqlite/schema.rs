@@ -1,0 +1,142 @@
+//! The database's shape, and how an older one becomes the present one.
+
+use rusqlite::{Connection, Transaction};
+
+use crate::StoreError;
+
+/// One SQL script a version, never changed once released; `user_version` says how many have run.
+const MIGRATIONS: &[&str] = &[V1];
+
+/// `sessions.state`, `events.kind`: JSON. `contents.body`: zstd where `is_packed`, else as it is. A destroyed original or
+/// record has no content, and keeps its address. A content is destroyed with its last reference.
+const V1: &str = "
+CREATE TABLE sessions (
+    key INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    changed_at_ms INTEGER NOT NULL,
+    state TEXT NOT NULL
+) STRICT;
+CREATE TABLE events (
+    session INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    at_ms INTEGER NOT NULL,
+    prev_hash BLOB NOT NULL,
+    hash BLOB NOT NULL,
+    kind BLOB NOT NULL,
+    PRIMARY KEY (session, seq)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE contents (
+    key INTEGER PRIMARY KEY,
+    address BLOB NOT NULL UNIQUE,
+    refs INTEGER NOT NULL,
+    is_packed INTEGER NOT NULL,
+    body BLOB NOT NULL
+) STRICT;
+CREATE TABLE originals (
+    session INTEGER NOT NULL,
+    ordinal INTEGER NOT NULL,
+    at_ms INTEGER NOT NULL,
+    content INTEGER,
+    address BLOB,
+    PRIMARY KEY (session, ordinal)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE records (
+    session INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    content INTEGER,
+    address BLOB,
+    PRIMARY KEY (session, seq)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE aliases (alias TEXT PRIMARY KEY, session TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE cache (key BLOB PRIMARY KEY, value BLOB NOT NULL) STRICT, WITHOUT ROWID;
+-- The words come from `longhaul_store::words`, in lower case and separated by spaces; the row is session * 2^32 + ordinal.
+CREATE VIRTUAL TABLE words USING fts5(text, content='', contentless_delete=1, detail=none, tokenize='ascii');
+";
+
+/// Marks a file as longhaul's: `LHst`.
+const APPLICATION_ID: i32 = 0x4c48_7374;
+
+/// Brings the database to the present version, in one transaction: a process killed in the middle leaves the old one.
+///
+/// # Errors
+/// When the database belongs to another program or to a newer longhaul.
+pub(crate) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
+    let transaction = connection
+        .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)
+        .map_err(|error| StoreError::backend("opening the database", error))?;
+    migrate_to(&transaction, MIGRATIONS)?;
+    transaction.commit().map_err(|error| StoreError::backend("migrating the database", error))
+}
+
+fn migrate_to(transaction: &Transaction<'_>, migrations: &[&str]) -> Result<(), StoreError> {
+    let failed = |error| StoreError::backend("migrating the database", error);
+    let pragma = |name: &str| transaction.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+    let (owner, version) =
+        (pragma("application_id").map_err(failed)?, pragma("user_version").map_err(failed)?);
+    let tables: i64 =
+        transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(failed)?;
+    if owner != i64::from(APPLICATION_ID) && (owner != 0 || tables > 0) {
+        return Err(StoreError::backend("opening the database", "the file belongs to another program"));
+    }
+    let known = migrations.len() as u32;
+    let found = u32::try_from(version).unwrap_or(u32::MAX);
+    if found > known {
+        return Err(StoreError::NewerVersion { what: "the database", found, known });
+    }
+    for script in &migrations[found as usize..] {
+        transaction.execute_batch(script).map_err(failed)?;
+    }
+    if found < known {
+        transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(failed)?;
+        transaction.pragma_update(None, "user_version", known).map_err(failed)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn version(connection: &Connection) -> i64 {
+        connection.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap()
+    }
+
+    #[test]
+    fn every_earlier_version_becomes_the_present_one() {
+        for from in 0..=MIGRATIONS.len() {
+            let mut connection = Connection::open_in_memory().unwrap();
+            let transaction = connection.transaction().unwrap();
+            migrate_to(&transaction, &MIGRATIONS[..from]).unwrap();
+            transaction.commit().unwrap();
+            migrate(&mut connection).unwrap();
+            assert_eq!(version(&connection), MIGRATIONS.len() as i64);
+        }
+    }
+
+    #[test]
+    fn a_migration_that_fails_half_way_leaves_the_old_version() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrate(&mut connection).unwrap();
+        let broken = [MIGRATIONS, &["CREATE TABLE half (x)", "CREATE TABLE half (x)"]].concat();
+        let transaction = connection.transaction().unwrap();
+        assert!(migrate_to(&transaction, &broken).is_err());
+        drop(transaction);
+        assert_eq!(version(&connection), MIGRATIONS.len() as i64);
+        let half = "SELECT count(*) FROM sqlite_schema WHERE name = 'half'";
+        assert_eq!(connection.query_row(half, [], |row| row.get::<_, i64>(0)).unwrap(), 0);
+    }
+
+    #[test]
+    fn a_newer_database_and_a_foreign_one_are_refused() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrate(&mut connection).unwrap();
+        connection.pragma_update(None, "user_version", 99).unwrap();
+        let error = migrate(&mut connection).unwrap_err();
+        assert!(matches!(error, StoreError::NewerVersion { found: 99, .. }), "{error}");
+        let mut foreign = Connection::open_in_memory().unwrap();
+        foreign.execute_batch("CREATE TABLE theirs (x)").unwrap();
+        assert!(migrate(&mut foreign).is_err());
+    }
+}

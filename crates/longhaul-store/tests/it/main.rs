@@ -1,0 +1,10 @@
+//! The public API, from outside. Most of it needs the features `sqlite` and `conformance`.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
+
+#[cfg(feature = "conformance")]
+mod conformance;
+#[cfg(all(feature = "conformance", feature = "sqlite"))]
+mod faults;
+#[cfg(all(feature = "conformance", feature = "sqlite"))]
+mod sqlite;

@@ -1,0 +1,176 @@
+//! What only a file can do wrong.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use longhaul_store::{
+    Problem, Selector, SqliteStore, StoreError, SummaryStore,
+    conformance::{block_on, record, said, session},
+};
+use longhaul_transcript::Span;
+
+/// Every byte of the database's files, one after the other.
+fn bytes_of(path: &Path) -> Vec<u8> {
+    let beside = |suffix: &str| PathBuf::from(format!("{}{suffix}", path.display()));
+    let files = ["", "-wal", "-shm"].map(beside);
+    files.iter().flat_map(|file| fs::read(file).unwrap_or_default()).collect()
+}
+
+fn holds(haystack: &[u8], needle: &str) -> bool {
+    haystack.windows(needle.len()).any(|window| window == needle.as_bytes())
+}
+
+#[test]
+fn what_was_written_is_there_after_reopening() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("new/folder/history.db");
+    let name = session("s");
+    let first = record(&name, None, 1, "first");
+    block_on(async {
+        let store = SqliteStore::open(&path).unwrap();
+        store.journal(&name, 0, &[said("hello"), said("world")], 1).await.unwrap();
+        store.append(&name, &first).await.unwrap();
+        store.undo(&name, 2).await.unwrap();
+    });
+    block_on(async {
+        let store = SqliteStore::open(&path).unwrap();
+        assert_eq!(store.path(), path);
+        assert!(store.require(&name).await.unwrap().is_just_undone());
+        assert_eq!(store.redo(&name, 3).await.unwrap(), Some(first.id.clone()));
+        assert!(store.verify(&name).await.unwrap().is_intact());
+    });
+}
+
+#[cfg(unix)]
+#[test]
+fn files_are_their_owners_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("private/history.db");
+    let store = SqliteStore::open(&path).unwrap();
+    block_on(store.journal(&session("s"), 0, &[said("hello")], 1)).unwrap();
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(path.parent().unwrap()), 0o700);
+    for entry in fs::read_dir(path.parent().unwrap()).unwrap() {
+        let file = entry.unwrap().path();
+        assert_eq!(mode(&file), 0o600, "{}", file.display());
+    }
+    // A file that somebody opened up is closed again.
+    drop(store);
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+    SqliteStore::open(&path).unwrap();
+    assert_eq!(mode(&path), 0o600);
+}
+
+#[test]
+fn what_is_forgotten_is_in_no_byte_of_the_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("history.db");
+    let name = session("s");
+    let store = SqliteStore::open(&path).unwrap();
+    block_on(async {
+        let filler =
+            |n: u32| said(&format!("line {n} about nothing much, {}", "x".repeat((n % 50) as usize)));
+        store.journal(&name, 0, &(0..500).map(filler).collect::<Vec<_>>(), 1).await.unwrap();
+        let span = store
+            .extend(&name, &[said("the passphrase is zyxwvutsrq"), said("zyxwvutsrq again")], 2)
+            .await
+            .unwrap();
+        store.append(&name, &record(&name, None, span.end, "passphrase zyxwvutsrq was set")).await.unwrap();
+        store.extend(&name, &(500..900).map(filler).collect::<Vec<_>>(), 3).await.unwrap();
+        assert!(holds(&bytes_of(&path), "zyxwvuts"), "the test can see it");
+        let gone = store.forget(&name, &Selector::Matching("zyxwvutsrq".into()), 4).await.unwrap();
+        assert_eq!((gone.message_count(), gone.records.len()), (2, 1));
+        assert!(!holds(&bytes_of(&path), "zyxwvuts"), "nor in the log, the free pages or the index");
+        assert!(!holds(&bytes_of(&path), "xwvutsrq"));
+        assert!(store.verify(&name).await.unwrap().is_intact());
+        assert_eq!(store.search(Some(&name), "nothing much", 9).await.unwrap().len(), 9);
+    });
+}
+
+#[test]
+fn no_message_text_is_in_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("history.db");
+    let name = session("s");
+    block_on(async {
+        let store = SqliteStore::open(&path).unwrap();
+        store.journal(&name, 0, &[said("unspeakable")], 1).await.unwrap();
+        let error = store.journal(&name, 0, &[said("unspeakable too")], 2).await.unwrap_err();
+        assert!(!format!("{error} {error:?}").contains("unspeakable"));
+    });
+}
+
+#[test]
+fn other_files_are_refused_and_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let foreign = folder.path().join("foreign.db");
+    rusqlite::Connection::open(&foreign).unwrap().execute_batch("CREATE TABLE theirs (x)").unwrap();
+    let text = folder.path().join("notes.txt");
+    fs::write(&text, "not a database at all, but long enough to have a header of a hundred bytes".repeat(3))
+        .unwrap();
+    let newer = folder.path().join("newer.db");
+    drop(SqliteStore::open(&newer).unwrap());
+    rusqlite::Connection::open(&newer).unwrap().pragma_update(None, "user_version", 99).unwrap();
+    for (path, expected) in [
+        (&foreign, "opening the database failed: the file belongs to another program"),
+        (&text, "opening the database failed: file is not a database"),
+        (&newer, "the database has version 99; this longhaul reads up to 1"),
+    ] {
+        let error = SqliteStore::open(path).unwrap_err();
+        assert_eq!(error.to_string(), expected);
+    }
+    assert!(fs::read_to_string(&text).unwrap().starts_with("not a database"));
+    assert!(SqliteStore::open(folder.path()).is_err(), "a folder is no database");
+}
+
+#[test]
+fn a_cut_log_and_a_swapped_state_are_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("history.db");
+    let name = session("s");
+    let store = SqliteStore::open(&path).unwrap();
+    block_on(store.journal(&name, 0, &[said("a"), said("b")], 1)).unwrap();
+    block_on(store.append(&name, &record(&name, None, 2, "r"))).unwrap();
+    let tamper = |sql: &str| {
+        let connection = rusqlite::Connection::open(&path).unwrap();
+        connection.execute_batch("BEGIN").unwrap();
+        connection.execute_batch(sql).unwrap();
+        connection.execute_batch("COMMIT").unwrap();
+        block_on(store.verify(&name)).unwrap().problem
+    };
+    let backup = folder.path().join("backup.db");
+    let save = format!("VACUUM INTO '{}'", backup.display());
+    rusqlite::Connection::open(&path).unwrap().execute_batch(&save).unwrap();
+    for (sql, expected) in [
+        ("DELETE FROM events WHERE seq = 2", Problem::ChangedState),
+        (
+            "INSERT INTO events SELECT session, 2, version, at_ms, hash, hash, kind FROM events WHERE seq = 0",
+            Problem::ChangedEvent { seq: 2 },
+        ),
+        (
+            "DELETE FROM events WHERE seq = 2; UPDATE events SET at_ms = 9 WHERE seq = 1",
+            Problem::ChangedEvent { seq: 1 },
+        ),
+    ] {
+        assert_eq!(tamper(sql), Some(expected), "{sql}");
+    }
+    let path = backup;
+    let store = SqliteStore::open(&path).unwrap();
+    let tamper = |sql: &str| {
+        rusqlite::Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+        block_on(store.verify(&name)).unwrap().problem
+    };
+    assert_eq!(tamper("SELECT 1"), None);
+    assert_eq!(tamper("UPDATE originals SET content = 1"), Some(Problem::ChangedEntry { ordinal: 1 }));
+    assert_eq!(tamper("UPDATE originals SET content = ordinal + 1"), None);
+    assert_eq!(
+        tamper("UPDATE contents SET body = x'7b7d', is_packed = 0 WHERE key = 2"),
+        Some(Problem::ChangedOriginal { ordinal: 1 })
+    );
+    assert_eq!(tamper("DELETE FROM contents WHERE key = 2"), Some(Problem::ChangedEntry { ordinal: 1 }));
+    let error = block_on(store.originals(&name, Span { start: 0, end: 2 })).unwrap_err();
+    assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
+}

@@ -1,0 +1,407 @@
+//! Byte-pair merging of one piece.
+//!
+//! The definition: start from single bytes, and merge the leftmost pair whose merge has the lowest id, until no pair
+//! merges. Pairs of *tokens* are looked up, not their bytes: between merges, the bytes of a token that is still in two
+//! parts are always in the same two parts (what happens inside them depends on nothing outside), so one pair for each
+//! token says all.
+
+use std::{cmp::Reverse, collections::BinaryHeap};
+
+use super::{
+    simd,
+    vocab::Vocab,
+    window::{self, Masks},
+};
+
+/// The longest text that is merged at once. Longer ones go through [`long`].
+pub(super) const WINDOW: usize = 96;
+
+/// Windows grow up to this where a longer look is needed; beyond it, what is left is merged with a heap.
+const MAX_WINDOW: usize = 2048;
+
+/// Bytes at the end of a window that are expected to come out differently when more follows.
+const DOUBTFUL: usize = 16;
+
+/// Room for merging, kept between calls.
+#[derive(Debug, Default)]
+pub(super) struct Scratch {
+    /// For each part: the id its merge with the next part would have, and its own index in the low bits; all ones where
+    /// they do not merge, or where the part was merged into the one before.
+    keys: Vec<u32>,
+    parts: Vec<Part>,
+    tokens: Vec<Token>,
+    ahead: Vec<Token>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Part {
+    id: u32,
+    next: u16,
+    before: u16,
+}
+
+/// A token and where it ends, counted from the start of what was merged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Token {
+    id: u32,
+    end: usize,
+}
+
+const NONE: u32 = u32::MAX;
+/// Bits of a key for the index; the other 18 are the id.
+const INDEX_BITS: u32 = 14;
+
+impl Scratch {
+    /// Returns the number of tokens in `piece`.
+    pub(super) fn count(&mut self, vocab: &Vocab, piece: &[u8]) -> usize {
+        if piece.len() <= SHORT {
+            return simd::compiled_for_machine(CountShort { vocab, piece });
+        }
+        if piece.len() <= WINDOW {
+            return simd::compiled_for_machine(Merge { scratch: self, vocab, piece });
+        }
+        let mut count = 0;
+        self.long(vocab, piece, |_| count += 1);
+        count
+    }
+
+    /// Appends the tokens of `piece` to `ids`.
+    pub(super) fn encode(&mut self, vocab: &Vocab, piece: &[u8], ids: &mut Vec<u32>) {
+        if piece.len() <= WINDOW {
+            simd::compiled_for_machine(Merge { scratch: self, vocab, piece });
+            self.each(0, piece.len(), |token| ids.push(token.id));
+        } else {
+            self.long(vocab, piece, |token| ids.push(token.id));
+        }
+    }
+
+    /// Merges `piece`, of at most [`MAX_WINDOW`] bytes, and returns the number of parts that are left in `self.parts`.
+    ///
+    /// Each merge looks for the lowest key in the whole array. That is quadratic in a bounded length, has no branches, and
+    /// the compiler makes vector code of it; it beats a heap up to several hundred bytes.
+    #[inline(always)]
+    fn merge(&mut self, vocab: &Vocab, piece: &[u8]) -> usize {
+        let length = piece.len();
+        // Rounded up so that the search below needs no rest, and one more for the end.
+        let room = (length + 8) & !7;
+        self.keys.clear();
+        self.keys.resize(room, NONE);
+        self.parts.clear();
+        self.parts.extend(piece.iter().enumerate().map(|(at, byte)| Part {
+            id: vocab.byte_ids[usize::from(*byte)],
+            next: at as u16 + 1,
+            before: (at as u16).wrapping_sub(1),
+        }));
+        self.parts.push(Part { id: NONE, next: u16::MAX, before: (length as u16).wrapping_sub(1) });
+        for (at, pair) in piece.windows(2).enumerate() {
+            self.keys[at] = key(vocab.merged_bytes(pair[0], pair[1]), at);
+        }
+        let mut count = length;
+        loop {
+            let lowest = lowest(&self.keys);
+            if lowest == NONE {
+                return count;
+            }
+            let (mut at, id) = ((lowest & ((1 << INDEX_BITS) - 1)) as usize, lowest >> INDEX_BITS);
+            loop {
+                count -= 1;
+                let gone = usize::from(self.parts[at].next);
+                let next = usize::from(self.parts[gone].next);
+                self.parts[at].id = id;
+                self.parts[at].next = next as u16;
+                self.parts[next].before = at as u16;
+                self.keys[gone] = NONE;
+                if at > 0 {
+                    let before = usize::from(self.parts[at].before);
+                    self.keys[before] = key(vocab.merged(self.parts[before].id, id), before);
+                }
+                if next == length {
+                    self.keys[at] = NONE;
+                    break;
+                }
+                // A run of the same pair goes on without another search: what a merge makes possible always has a higher
+                // id, so no merge comes before these. The pair of the two results is looked up with the second.
+                if self.keys[next] >> INDEX_BITS == id {
+                    at = next;
+                    continue;
+                }
+                self.keys[at] = key(vocab.merged(id, self.parts[next].id), at);
+                break;
+            }
+        }
+    }
+
+    /// Calls `found` with each token that [`merge`](Self::merge) left of a piece of `length` bytes, which begins `offset`
+    /// bytes into the whole.
+    fn each(&self, offset: usize, length: usize, mut found: impl FnMut(Token)) {
+        let mut at = 0;
+        while at < length {
+            let part = self.parts[at];
+            at = usize::from(part.next);
+            found(Token { id: part.id, end: offset + at });
+        }
+    }
+
+    /// Merges a piece of any length, in time linear in it, and calls `found` with its tokens in order.
+    ///
+    /// A sequence of tokens is what merging yields exactly if each two neighbours are what merging their bytes yields
+    /// (rust-gems, "So many tokens, so little time", 2024, proves it). Windows that overlap can therefore be joined at any
+    /// token that both have at the same place: every pair of neighbours then is one of a merged window.
+    fn long(&mut self, vocab: &Vocab, piece: &[u8], mut found: impl FnMut(Token)) {
+        let (mut tokens, mut ahead) = (std::mem::take(&mut self.tokens), std::mem::take(&mut self.ahead));
+        let (mut from, mut window) = (0, WINDOW);
+        self.window(vocab, piece, from, window, &mut tokens);
+        loop {
+            let end = tokens.last().map_or(piece.len(), |token| token.end);
+            if end == piece.len() {
+                tokens.iter().for_each(|token| found(*token));
+                break;
+            }
+            // Look further from the last edge that is hardly in doubt, and see where both agree on a token.
+            let sure = tokens.partition_point(|token| token.end + DOUBTFUL <= end);
+            let start = sure.checked_sub(1).and_then(|last| tokens.get(last)).map(|token| token.end);
+            let joint = start.and_then(|start| {
+                self.window(vocab, piece, start, window, &mut ahead);
+                joint(&tokens, sure, &ahead, start)
+            });
+            match joint {
+                Some((here, there)) => {
+                    tokens[..here].iter().for_each(|token| found(*token));
+                    from = tokens[here - 1].end;
+                    tokens.clear();
+                    tokens.extend_from_slice(&ahead[there..]);
+                }
+                // The tokens here are too long for the window: begin again where it began, with a wider one.
+                None if window < MAX_WINDOW => {
+                    window *= 2;
+                    self.window(vocab, piece, from, window, &mut tokens);
+                }
+                None => {
+                    merge_with_heap(vocab, &piece[from..], |token| {
+                        found(Token { id: token.id, end: from + token.end });
+                    });
+                    break;
+                }
+            }
+        }
+        (self.tokens, self.ahead) = (tokens, ahead);
+    }
+
+    /// Puts the tokens of the `window` bytes of `piece` that begin at `from` into `tokens`.
+    fn window(&mut self, vocab: &Vocab, piece: &[u8], from: usize, window: usize, tokens: &mut Vec<Token>) {
+        let bytes = &piece[from..piece.len().min(from + window)];
+        simd::compiled_for_machine(Merge { scratch: self, vocab, piece: bytes });
+        tokens.clear();
+        self.each(from, bytes.len(), |token| tokens.push(token));
+    }
+}
+
+/// One call of [`Scratch::merge`].
+struct Merge<'a> {
+    scratch: &'a mut Scratch,
+    vocab: &'a Vocab,
+    piece: &'a [u8],
+}
+
+impl simd::Body for Merge<'_> {
+    type Output = usize;
+
+    #[inline(always)]
+    fn run(self, _: impl Fn(&[u8; window::BYTES]) -> Masks) -> usize {
+        self.scratch.merge(self.vocab, self.piece)
+    }
+}
+
+/// The longest piece that is merged in registers and on the stack.
+const SHORT: usize = 16;
+
+/// Returns the number of tokens in `piece`, of at most [`SHORT`] bytes. The same as [`Scratch::merge`], but its parts lie
+/// side by side and move up when one is gone.
+#[inline(always)]
+fn count_short(vocab: &Vocab, piece: &[u8]) -> usize {
+    let mut count = piece.len();
+    let (mut ids, mut keys) = ([NONE; SHORT + 1], [NONE; SHORT]);
+    for (id, byte) in ids.iter_mut().zip(piece) {
+        *id = vocab.byte_ids[usize::from(*byte)];
+    }
+    for (at, pair) in piece.windows(2).enumerate() {
+        keys[at] = key(vocab.merged_bytes(pair[0], pair[1]), at);
+    }
+    loop {
+        let lowest = lowest(&keys);
+        if lowest == NONE {
+            return count;
+        }
+        count -= 1;
+        let (at, id) = ((lowest & (SHORT as u32 - 1)) as usize, lowest >> INDEX_BITS);
+        ids.copy_within(at + 2.., at + 1);
+        ids[at] = id;
+        // The keys behind move too, and name places that are one less now; none stays none.
+        for to in at + 1..SHORT - 1 {
+            keys[to] = keys[to + 1] - u32::from(keys[to + 1] != NONE);
+        }
+        keys[at] = if at + 1 < count { key(vocab.merged(id, ids[at + 1]), at) } else { NONE };
+        if at > 0 {
+            keys[at - 1] = key(vocab.merged(ids[at - 1], id), at - 1);
+        }
+    }
+}
+
+/// One call of [`count_short`].
+struct CountShort<'a> {
+    vocab: &'a Vocab,
+    piece: &'a [u8],
+}
+
+impl simd::Body for CountShort<'_> {
+    type Output = usize;
+
+    #[inline(always)]
+    fn run(self, _: impl Fn(&[u8; window::BYTES]) -> Masks) -> usize {
+        count_short(self.vocab, self.piece)
+    }
+}
+
+/// Returns the first token that `tokens`, from index `sure` on, and `ahead` have in common, as its index in both. The
+/// token at `sure` and the first one ahead begin at `start`.
+fn joint(tokens: &[Token], sure: usize, ahead: &[Token], start: usize) -> Option<(usize, usize)> {
+    let (mut here, mut there) = (sure, 0);
+    let (mut here_start, mut there_start) = (start, start);
+    loop {
+        let (one, other) = (tokens.get(here)?, ahead.get(there)?);
+        if here_start == there_start && one.end == other.end {
+            return Some((here, there));
+        }
+        // Whichever ends first goes on; both where they end together, which is where the next may agree.
+        let (one_end, other_end) = (one.end, other.end);
+        if one_end <= other_end {
+            (here, here_start) = (here + 1, one_end);
+        }
+        if other_end <= one_end {
+            (there, there_start) = (there + 1, other_end);
+        }
+    }
+}
+
+#[inline(always)]
+fn key(id: u32, at: usize) -> u32 {
+    if id == 0 { NONE } else { id << INDEX_BITS | at as u32 }
+}
+
+#[inline(always)]
+fn lowest(keys: &[u32]) -> u32 {
+    let mut lowest = [NONE; 8];
+    for chunk in keys.chunks_exact(8) {
+        for (lowest, key) in lowest.iter_mut().zip(chunk) {
+            *lowest = (*lowest).min(*key);
+        }
+    }
+    lowest.into_iter().fold(NONE, u32::min)
+}
+
+/// Merges a piece of any length in `O(n log n)`, by a heap of candidates.
+fn merge_with_heap(vocab: &Vocab, piece: &[u8], mut found: impl FnMut(Token)) {
+    struct Link {
+        id: u32,
+        next: usize,
+        before: usize,
+    }
+    let length = piece.len();
+    let mut links: Vec<Link> = piece
+        .iter()
+        .enumerate()
+        .map(|(at, byte)| Link {
+            id: vocab.byte_ids[usize::from(*byte)],
+            next: at + 1,
+            before: at.wrapping_sub(1),
+        })
+        .collect();
+    // A candidate names the ids it would merge: if they are no longer there, it is out of date.
+    let mut heap = BinaryHeap::new();
+    let candidate = |links: &[Link], at: usize| {
+        let (left, right) = (links.get(at)?, links.get(links.get(at)?.next)?);
+        match vocab.merged(left.id, right.id) {
+            0 => None,
+            id => Some(Reverse((id, at, left.id, right.id))),
+        }
+    };
+    heap.extend((0..length).filter_map(|at| candidate(&links, at)));
+    while let Some(Reverse((id, at, left, right))) = heap.pop() {
+        let next = links[at].next;
+        if links[at].id != left || links.get(next).is_none_or(|link| link.id != right) {
+            continue;
+        }
+        let after = links[next].next;
+        links[next].id = NONE;
+        links[at].id = id;
+        links[at].next = after;
+        if let Some(link) = links.get_mut(after) {
+            link.before = at;
+        }
+        heap.extend(candidate(&links, at));
+        heap.extend(candidate(&links, links[at].before));
+    }
+    let mut at = 0;
+    while at < length {
+        let id = links[at].id;
+        at = links[at].next;
+        found(Token { id, end: at });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{super::vocab, *};
+
+    fn with_heap(vocab: &Vocab, piece: &[u8]) -> Vec<u32> {
+        let mut ids = Vec::new();
+        merge_with_heap(vocab, piece, |token| ids.push(token.id));
+        ids
+    }
+
+    fn check(vocab: &Vocab, piece: &[u8]) {
+        let (mut scratch, mut ids) = (Scratch::default(), Vec::new());
+        scratch.encode(vocab, piece, &mut ids);
+        assert_eq!(ids, with_heap(vocab, piece), "{:?}", String::from_utf8_lossy(piece));
+        assert_eq!(scratch.count(vocab, piece), ids.len());
+    }
+
+    #[test]
+    fn known_tokens() {
+        let tokens = |text: &str| with_heap(&vocab::O200K, text.as_bytes());
+        assert_eq!(tokens("hello"), [24912]);
+        assert_eq!(tokens("antidisestablishmentarianism").len(), 6);
+    }
+
+    #[test]
+    fn windows_join_where_tokens_are_longer_than_they() {
+        for vocab in [&vocab::O200K, &vocab::CL100K, &vocab::P50K, &vocab::R50K] {
+            for unit in
+                [" ", "\n", "a", "=", "-", "\t", "ab", "0", "\u{a0}", "日", "ha", "_", "*", ".", "/", "#"]
+            {
+                for length in [128, 129, 300, 2049] {
+                    check(vocab, &unit.as_bytes().repeat(length));
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn windows_give_what_the_heap_gives(
+            words in prop::collection::vec("[a-c]{1,9}|[a-z]{2,12}|[A-Za-z0-9+/]{20}|日本|語| {1,90}|-{1,90}", 0..120),
+        ) {
+            let piece = words.concat();
+            check(&vocab::O200K, piece.as_bytes());
+            check(&vocab::CL100K, piece.as_bytes());
+        }
+
+        #[test]
+        fn any_bytes_merge(piece in prop::collection::vec(any::<u8>(), 0..700)) {
+            check(&vocab::O200K, &piece);
+            check(&vocab::R50K, &piece);
+        }
+    }
+}

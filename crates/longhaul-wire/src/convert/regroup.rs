@@ -1,0 +1,225 @@
+//! Cutting messages the way the target cuts them: who may speak after whom, where results stand, what ids look like.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use longhaul_transcript::{ContentHash, Message, Part, Role};
+
+use super::Losses;
+use crate::Format;
+
+pub(super) fn regroup(messages: Vec<Message>, to: Format, losses: &mut Losses) -> Vec<Message> {
+    let messages = fit_ids(calls_of_the_assistant(messages, losses), losses);
+    let messages = join_runs(results_after_calls(messages));
+    match to {
+        Format::Anthropic | Format::ClaudeCode | Format::Gemini => merge_roles(messages, to),
+        Format::OpenAi => one_instructor(media_behind_results(messages)),
+        Format::Chat => one_call_at_a_time(messages, losses),
+        _ => messages,
+    }
+}
+
+/// Only the assistant can make calls; in tau2 the simulated user has tools too.
+fn calls_of_the_assistant(messages: Vec<Message>, losses: &mut Losses) -> Vec<Message> {
+    let mut split = Vec::with_capacity(messages.len());
+    for mut message in messages {
+        if message.role == Role::Assistant || message.calls().next().is_none() {
+            split.push(message);
+            continue;
+        }
+        let (calls, rest): (Vec<_>, Vec<_>) =
+            message.parts.drain(..).partition(|part| matches!(part, Part::ToolCall(_)));
+        losses.count("message of the user with calls of its own, written as the assistant's");
+        if !rest.is_empty() {
+            split.push(Message { parts: rest, ..message });
+        }
+        split.push(Message::new(Role::Assistant, calls));
+    }
+    split
+}
+
+/// Gives every call an id of its own that every format accepts: at most 64 letters, digits, `_` and `-`.
+fn fit_ids(mut messages: Vec<Message>, losses: &mut Losses) -> Vec<Message> {
+    let mut taken: HashSet<String> = HashSet::new();
+    let mut now: HashMap<String, String> = HashMap::new();
+    for part in messages.iter_mut().flat_map(|message| &mut message.parts) {
+        match part {
+            Part::ToolCall(call) => {
+                let old = call.id.as_str().to_owned();
+                let fit = fit_id(&old, &taken);
+                if fit != old {
+                    losses.count("call id replaced by a derived one");
+                }
+                taken.insert(fit.clone());
+                now.insert(old, fit.clone());
+                call.id = fit.into();
+            }
+            Part::ToolResult(result) => {
+                if let Some(fit) = now.get(result.call_id.as_str()) {
+                    result.call_id = fit.as_str().into();
+                }
+            }
+            _ => {}
+        }
+    }
+    messages
+}
+
+fn fit_id(id: &str, taken: &HashSet<String>) -> String {
+    let is_fit = !id.is_empty()
+        && id.len() <= 64
+        && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+    if is_fit && !taken.contains(id) {
+        return id.to_owned();
+    }
+    let mut nth = taken.len() as u64;
+    loop {
+        let hash = ContentHash::of_fields([id.as_bytes(), &nth.to_le_bytes()]);
+        let derived = format!("call_{}", hash.short(24));
+        if !taken.contains(&derived) {
+            return derived;
+        }
+        nth += 1;
+    }
+}
+
+/// Moves what was said between a call and its results behind them.
+fn results_after_calls(messages: Vec<Message>) -> Vec<Message> {
+    let mut queue: VecDeque<Message> = messages.into();
+    let mut ordered: Vec<Message> = Vec::with_capacity(queue.len());
+    let mut open: HashSet<String> = HashSet::new();
+    let mut waiting: Vec<Message> = Vec::new();
+    let mut had_result = false;
+    while let Some(message) = queue.pop_front() {
+        let answers = message.results().any(|result| open.contains(result.call_id.as_str()));
+        let is_call = message.calls().next().is_some();
+        let goes_on = !had_result && message.role == Role::Assistant && waiting.is_empty();
+        if open.is_empty() || answers || goes_on {
+            for result in message.results() {
+                had_result |= open.remove(result.call_id.as_str());
+            }
+            if is_call && open.is_empty() {
+                had_result = false;
+            }
+            open.extend(message.calls().map(|call| call.id.as_str().to_owned()));
+            ordered.push(message);
+        } else {
+            waiting.push(message);
+        }
+        if open.is_empty() {
+            for message in waiting.drain(..).rev() {
+                queue.push_front(message);
+            }
+        }
+    }
+    ordered.extend(waiting);
+    ordered
+}
+
+/// Joins the items that formats of one item a line make of one answer: words and calls that follow each other.
+fn join_runs(messages: Vec<Message>) -> Vec<Message> {
+    let mut joined: Vec<Message> = Vec::with_capacity(messages.len());
+    for message in messages {
+        let is_call = message.calls().next().is_some();
+        match joined.last_mut() {
+            Some(last) if message.role == Role::Assistant && last.role == Role::Assistant && is_call => {
+                last.parts.extend(message.parts);
+            }
+            _ => joined.push(message),
+        }
+    }
+    joined
+}
+
+/// Merges messages of one role that follow each other, results before the rest.
+fn merge_roles(messages: Vec<Message>, to: Format) -> Vec<Message> {
+    let side = |role: Role| match role {
+        Role::Tool => Role::User,
+        Role::System | Role::Developer if to == Format::ClaudeCode => Role::User,
+        role => role,
+    };
+    let mut merged: Vec<Message> = Vec::with_capacity(messages.len());
+    for message in messages {
+        match merged.last_mut() {
+            Some(last)
+                if side(last.role) == side(message.role) && !message.is_system() && !last.is_system() =>
+            {
+                last.role = side(last.role);
+                last.parts.extend(message.parts);
+            }
+            _ => merged.push(message),
+        }
+    }
+    for message in &mut merged {
+        message.parts.sort_by_key(|part| !matches!(part, Part::ToolResult(_)));
+    }
+    merged
+}
+
+/// O-11: developer and system are two names for one thing; a history uses one of them.
+fn one_instructor(mut messages: Vec<Message>) -> Vec<Message> {
+    if messages.iter().any(|message| message.role == Role::System) {
+        messages
+            .iter_mut()
+            .filter(|message| message.is_system())
+            .for_each(|message| message.role = Role::System);
+    }
+    messages
+}
+
+/// O-07: what a tool shows stands in a user message behind all results of the round.
+fn media_behind_results(messages: Vec<Message>) -> Vec<Message> {
+    let mut ordered: Vec<Message> = Vec::with_capacity(messages.len());
+    let mut shown: Vec<Part> = Vec::new();
+    for mut message in messages {
+        if message.results().next().is_none() && !shown.is_empty() {
+            ordered.push(Message::new(Role::User, std::mem::take(&mut shown)));
+        }
+        for part in &mut message.parts {
+            if let Part::ToolResult(result) = part {
+                let (media, rest): (Vec<_>, Vec<_>) =
+                    result.content.drain(..).partition(|part| matches!(part, Part::Media(_)));
+                shown.extend(media);
+                result.content = rest;
+            }
+        }
+        // Words of the user beside results stand behind them, and behind those of the next message.
+        ordered.push(message);
+    }
+    if !shown.is_empty() {
+        ordered.push(Message::new(Role::User, shown));
+    }
+    ordered
+}
+
+/// A format without ids: each call is followed by its own result.
+fn one_call_at_a_time(messages: Vec<Message>, losses: &mut Losses) -> Vec<Message> {
+    let mut results: HashMap<String, Part> = HashMap::new();
+    for part in messages.iter().flat_map(|message| &message.parts) {
+        if let Part::ToolResult(result) = part {
+            results.insert(result.call_id.as_str().to_owned(), part.clone());
+        }
+    }
+    let mut ordered = Vec::with_capacity(messages.len());
+    for message in messages {
+        let mut rest = Vec::new();
+        for part in message.parts {
+            match part {
+                Part::ToolResult(_) => {}
+                Part::ToolCall(call) => {
+                    losses.count("call id left out");
+                    if !rest.is_empty() {
+                        ordered.push(Message::new(message.role, std::mem::take(&mut rest)));
+                    }
+                    let result = results.remove(call.id.as_str());
+                    ordered.push(Message::new(Role::Assistant, vec![Part::ToolCall(call)]));
+                    ordered.extend(result.map(|result| Message::new(Role::Tool, vec![result])));
+                }
+                part => rest.push(part),
+            }
+        }
+        if !rest.is_empty() {
+            ordered.push(Message::new(message.role, rest));
+        }
+    }
+    ordered
+}

@@ -1,0 +1,153 @@
+//! Making a history whole again where its source broke it.
+
+use std::collections::HashMap;
+
+use longhaul_transcript::{Message, Origin, Outcome, Part, Role, ToolResult, Transcript};
+
+/// A transcript in which every call but those of an open end has its result, and every result its call.
+#[derive(Clone, Debug)]
+pub struct Repair {
+    /// The repaired transcript. Untouched messages keep their origin, so they still come back byte for byte.
+    pub transcript: Transcript,
+    /// What was done, in order; empty when the transcript was whole.
+    pub done: Vec<String>,
+}
+
+/// What a call that was never answered gets for an answer. Codex uses the same word.
+const ABORTED: &str = "aborted";
+
+/// Returns `transcript` with an explicit `aborted` result behind each call that was never answered, calls at the open
+/// end apart, and without results that answer no call (or answer one twice). The same input gives the same result.
+pub fn repair(transcript: &Transcript) -> Repair {
+    let entries = transcript.entries();
+    let faults = Faults::of(transcript);
+    let mut repair = Repair { transcript: Transcript::new(), done: Vec::new() };
+    if faults.unanswered.is_empty() && faults.orphans.is_empty() {
+        repair.transcript = transcript.clone();
+        return repair;
+    }
+    // Missing results stand behind those that the same message did get.
+    let mut due: HashMap<usize, Vec<Part>> = HashMap::new();
+    for (at, part) in &faults.unanswered {
+        let Part::ToolCall(call) = &entries[*at].message.parts[*part] else { continue };
+        repair.done.push(format!(
+            "m{at}: the call {} of {} was never answered; it is now, as aborted",
+            call.id, call.name
+        ));
+        let result = ToolResult::text(call.id.clone(), ABORTED, Outcome::Failed);
+        due.entry(faults.place[*at]).or_default().push(Part::ToolResult(result));
+    }
+    for (at, entry) in entries.iter().enumerate() {
+        match faults.orphans.get(&at) {
+            None => {
+                repair.transcript.push(entry.message.clone());
+            }
+            Some(orphans) => {
+                repair.done.push(format!("m{at}: {} without a call left out", counted(orphans.len())));
+                let mut message = (*entry.message).clone();
+                let mut part = 0;
+                message.parts.retain(|_| {
+                    part += 1;
+                    orphans.binary_search(&(part - 1)).is_err()
+                });
+                if !message.parts.is_empty() {
+                    repair.transcript.push(message);
+                }
+            }
+        }
+        if let Some(results) = due.remove(&at) {
+            for result in results {
+                repair.transcript.push(Message::new(Role::Tool, vec![result]).with_origin(Origin::Longhaul));
+            }
+        }
+    }
+    repair
+}
+
+fn counted(results: usize) -> String {
+    match results {
+        1 => "a result".to_owned(),
+        many => format!("{many} results"),
+    }
+}
+
+/// Calls and results that do not pair up.
+struct Faults {
+    /// Message and part of each call that is never answered and does not stand at the open end.
+    unanswered: Vec<(usize, usize)>,
+    /// Parts that are results without a call, by message, in order.
+    orphans: HashMap<usize, Vec<usize>>,
+    /// For each message the last one that answers it, or itself.
+    place: Vec<usize>,
+}
+
+impl Faults {
+    fn of(transcript: &Transcript) -> Faults {
+        let entries = transcript.entries();
+        let mut waiting: HashMap<&str, (usize, usize)> = HashMap::new();
+        let mut faults =
+            Faults { unanswered: Vec::new(), orphans: HashMap::new(), place: (0..entries.len()).collect() };
+        for (at, entry) in entries.iter().enumerate() {
+            for (part, content) in entry.message.parts.iter().enumerate() {
+                match content {
+                    Part::ToolCall(call) => {
+                        faults.unanswered.extend(waiting.insert(call.id.as_str(), (at, part)));
+                    }
+                    Part::ToolResult(result) => match waiting.remove(result.call_id.as_str()) {
+                        Some((call, _)) => faults.place[call] = at,
+                        None => faults.orphans.entry(at).or_default().push(part),
+                    },
+                    _ => {}
+                }
+            }
+        }
+        // The end is open from its first unanswered call on, as long as nothing but calls and results follow.
+        let open =
+            transcript.units().last().filter(|unit| unit.is_open()).map(|unit| unit.span().start as usize);
+        let at_end = |at: usize| open.is_some_and(|open| at >= open);
+        faults.unanswered.extend(waiting.into_values().filter(|(at, _)| !at_end(*at)));
+        faults.unanswered.sort_unstable();
+        faults
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use longhaul_testkit::transcript;
+
+    use super::*;
+
+    fn shown(transcript: &Transcript) -> String {
+        let said = transcript.entries().iter().map(|entry| {
+            let calls = entry.message.calls().map(|call| format!("!{}", call.id));
+            let results =
+                entry.message.results().map(|result| format!("+{}={}", result.call_id, result.joined_text()));
+            let texts = entry.message.texts().map(str::to_owned);
+            texts.chain(calls).chain(results).collect::<Vec<_>>().join(" ")
+        });
+        said.collect::<Vec<_>>().join(" | ")
+    }
+
+    #[test]
+    fn c_08_calls_without_a_result_get_one_that_says_so() {
+        let broken =
+            transcript("user: go\nassistant: a !ls#1 {} !ls#2 {}\ntool#1: x\nuser: on\nassistant: b");
+        let repaired = repair(&broken);
+        assert_eq!(shown(&repaired.transcript), "go | a !1 !2 | +1=x | +2=aborted | on | b");
+        assert_eq!(repaired.done, ["m1: the call 2 of ls was never answered; it is now, as aborted"]);
+        assert!(repair(&repaired.transcript).done.is_empty());
+    }
+
+    #[test]
+    fn results_without_a_call_are_left_out() {
+        let broken =
+            transcript("tool#9: lost\nuser: go\nassistant: !ls#1 {}\ntool#1: x\ntool#1: again\nassistant: b");
+        assert_eq!(shown(&repair(&broken).transcript), "go | !1 | +1=x | b");
+    }
+
+    #[test]
+    fn u_02_an_open_end_stays_open() {
+        let open = transcript("user: go\nassistant: !ls#1 {} !ls#2 {}\ntool#1: x");
+        assert!(repair(&open).done.is_empty());
+    }
+}

@@ -1,0 +1,153 @@
+//! Writing a Codex rollout after something was taken out of its live context.
+
+use std::{borrow::Cow, io::Write};
+
+use super::codex::{Kind, Line};
+use crate::{
+    Document, WireError,
+    dialect::Dialect,
+    edit::Edits,
+    json::{Json, quoted},
+    write::{Emitted, Rendered, summary_text},
+};
+
+/// Writes the head of the file, one `compacted` line that carries everything up to the last new item, and the lines
+/// of what follows, in place. A reader who replays the file ends with what was emitted.
+pub(crate) fn write(
+    doc: &Document,
+    lines: &[Line],
+    emitted: &[Emitted<'_>],
+    out: &mut impl Write,
+) -> Result<(), WireError> {
+    let split = emitted.iter().rposition(|emitted| !is_line(doc, lines, emitted)).map_or(0, |at| at + 1);
+    let (before, tail) = emitted.split_at(split);
+    let mut texts: Vec<Option<String>> = vec![None; lines.len()];
+    for emitted in emitted {
+        let Emitted::Kept { n, rendered } = emitted else { continue };
+        let fragment = &doc.slots[*n].fragments[0];
+        let line = &lines[fragment.at];
+        if let (Kind::Meta, Some(Rendered::Changed(value))) = (line.kind, rendered.first()) {
+            texts[fragment.at] = Some(patched(doc, line, &fragment.range, value));
+        }
+    }
+    let mut is_kept = vec![false; lines.len()];
+    for emitted in tail {
+        let Emitted::Kept { n, rendered } = emitted else { continue };
+        let fragment = &doc.slots[*n].fragments[0];
+        match rendered.first() {
+            Some(Rendered::Same) => is_kept[fragment.at] = true,
+            Some(Rendered::Changed(value)) => {
+                is_kept[fragment.at] = true;
+                texts[fragment.at] = Some(patched(doc, &lines[fragment.at], &fragment.range, value));
+            }
+            _ => {}
+        }
+    }
+    let first_kept = is_kept.iter().position(|kept| *kept).unwrap_or(lines.len());
+    keep_the_rest(lines, first_kept, &mut is_kept);
+    let mut written: Vec<Cow<'_, [u8]>> = Vec::new();
+    let mut compacted = compacted_line(doc, lines, before, first_kept);
+    for (at, line) in lines.iter().enumerate() {
+        if !is_kept[at] {
+            continue;
+        }
+        if at >= first_kept {
+            written.extend(compacted.take().map(|line| line.into_bytes().into()));
+        }
+        written.push(match texts[at].take() {
+            Some(text) => text.into_bytes().into(),
+            None => doc.bytes[line.range.clone()].into(),
+        });
+    }
+    written.extend(compacted.map(|line| line.into_bytes().into()));
+    for (at, line) in written.iter().enumerate() {
+        if at > 0 {
+            out.write_all(b"\n")?;
+        }
+        out.write_all(line)?;
+    }
+    if doc.bytes.ends_with(b"\n") && !written.is_empty() {
+        out.write_all(b"\n")?;
+    }
+    Ok(())
+}
+
+/// Returns whether the item can be written as the line it was read from. The instructions stand in the head.
+fn is_line(doc: &Document, lines: &[Line], emitted: &Emitted<'_>) -> bool {
+    match emitted {
+        Emitted::Kept { n, .. } => {
+            let at = doc.slots[*n].fragments[0].at;
+            matches!(lines[at].kind, Kind::Item { .. } | Kind::Meta)
+        }
+        _ => false,
+    }
+}
+
+/// Decides on the lines that are no items: the head stays, and the settings of the last turn before what is kept; the
+/// others share the fate of the item before them.
+fn keep_the_rest(lines: &[Line], first_kept: usize, is_kept: &mut [bool]) {
+    let turn = lines[..first_kept].iter().rposition(|line| line.kind == Kind::Turn);
+    let mut follows_kept = false;
+    for (at, line) in lines.iter().enumerate() {
+        match line.kind {
+            Kind::Item { .. } => follows_kept = is_kept[at],
+            Kind::Meta => is_kept[at] = true,
+            Kind::Compacted => {}
+            Kind::Turn | Kind::Other => is_kept[at] = follows_kept || Some(at) == turn,
+        }
+    }
+}
+
+fn compacted_line(
+    doc: &Document,
+    lines: &[Line],
+    before: &[Emitted<'_>],
+    first_kept: usize,
+) -> Option<String> {
+    let mut items = Vec::new();
+    let mut message = String::new();
+    for emitted in before {
+        match emitted {
+            Emitted::Kept { n, rendered } => {
+                let fragment = &doc.slots[*n].fragments[0];
+                let raw = match rendered.first() {
+                    Some(Rendered::Same) => doc.raw(&fragment.range),
+                    Some(Rendered::Changed(value)) => value,
+                    _ => continue,
+                };
+                match fragment.dialect {
+                    Dialect::Instructions => {}
+                    // An older compaction's summary was a bare string; here it becomes an item.
+                    Dialect::UserText => items.push(format!(
+                        "{{\"type\":\"message\",\"role\":\"user\",\"content\":[{{\"type\":\"input_text\",\"text\":{raw}}}]}}"
+                    )),
+                    _ => items.push(raw.to_owned()),
+                }
+            }
+            Emitted::Fresh(values) => items.extend(values.iter().cloned()),
+            Emitted::Summary { record, values } => {
+                items.extend(values.iter().cloned());
+                message = summary_text(record);
+            }
+        }
+    }
+    if items.is_empty() {
+        return None;
+    }
+    let model = lines[..first_kept].iter().rev().chain(lines).find_map(|line| {
+        let json = Json::check(doc.raw(&line.range).as_bytes()).ok()?;
+        Some(format!("\"timestamp\":{},", json.get("timestamp")?.raw()))
+    });
+    Some(format!(
+        "{{{}\"type\":\"compacted\",\"payload\":{{\"message\":{},\"replacement_history\":[{}]}}}}",
+        model.unwrap_or_default(),
+        quoted(&message),
+        items.join(",")
+    ))
+}
+
+fn patched(doc: &Document, line: &Line, range: &std::ops::Range<usize>, value: &str) -> String {
+    let mut edits = Edits::default();
+    edits.replace(range.start - line.range.start..range.end - line.range.start, value);
+    edits.apply(doc.raw(&line.range))
+}

@@ -1,0 +1,180 @@
+//! A history with a summary in place of its past reads as just that, in every format that can be written.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on must stop")]
+
+use std::{fs, path::PathBuf};
+
+use longhaul_transcript::{
+    Covered, Item, Message, Part, Role, Summary, SummaryId, SummaryMode, SummaryRecord, Tokens,
+    parse_handle_line,
+};
+use longhaul_wire::{Document, Format, Profile, convert, read, repair, summary_text, validate, write};
+
+fn record(doc: &Document, covered: std::ops::Range<usize>) -> SummaryRecord {
+    let transcript = doc.transcript();
+    SummaryRecord {
+        version: SummaryRecord::VERSION,
+        id: SummaryId("0123456789abcdef".into()),
+        parent: None,
+        depth: 0,
+        covers: transcript.span(),
+        covered: transcript.entries()[covered].iter().map(Covered::from).collect(),
+        summary: Summary::default(),
+        header: SummaryRecord::default_header(3),
+        text: "## Goal\nFix the \"lock\" file.".into(),
+        mode: SummaryMode::Rules,
+        model: String::new(),
+        made_with: "rules-1".into(),
+        tokens: Tokens(9),
+        tokens_before: Tokens(1234),
+        tokens_after: Tokens(99),
+        survival: Default::default(),
+        redactions: Vec::new(),
+        cost: None,
+        created_at_ms: 0,
+        duration_ms: 0,
+    }
+}
+
+/// Writes `doc` with a summary of everything between its head and its last `tail` units, reads it again and compares.
+fn compacts(doc: &Document, tail: usize, what: &str) {
+    let entries = doc.transcript().entries();
+    let units: Vec<_> = doc.transcript().units().collect();
+    let head = entries.iter().take_while(|entry| entry.message.is_system()).count();
+    let from = units[units.len().saturating_sub(tail)].span().start as usize;
+    if from <= head {
+        return;
+    }
+    let record = record(doc, head..from);
+    let message = |at: usize| Item::Message { id: entries[at].id, message: &entries[at].message };
+    let items =
+        (0..head).map(message).chain([Item::Summary(&record)]).chain((from..entries.len()).map(message));
+    let items: Vec<_> = items.collect();
+    let mut out = Vec::new();
+    write(doc, items.iter().copied(), &mut out).unwrap();
+
+    let again = read(Some(doc.format()), &out[..]).unwrap();
+    assert_eq!(again.problems(), [], "{what}");
+    let expected = items.iter().map(|item| match item {
+        Item::Summary(record) => vec![Part::Text(summary_text(record))],
+        Item::Message { message, .. } => message.parts.clone(),
+    });
+    let found = again.transcript().entries().iter().map(|entry| entry.message.parts.clone());
+    assert!(found.eq(expected), "{what}");
+    let summary = &again.transcript().entries()[head].message;
+    assert_eq!(summary.role, Role::User, "{what}");
+    assert!(parse_handle_line(summary.texts().next().unwrap()).is_some(), "{what}");
+
+    let before = validate(doc.as_bytes(), doc.format(), &Profile::default()).unwrap();
+    let after = validate(&out, doc.format(), &Profile::default()).unwrap();
+    assert!(after.len() <= before.len(), "{what}: {after:?}");
+
+    // Once more with nothing new: the same bytes.
+    let mut twice = Vec::new();
+    let entries = again.transcript().entries();
+    write(
+        &again,
+        entries.iter().map(|entry| Item::Message { id: entry.id, message: &entry.message }),
+        &mut twice,
+    )
+    .unwrap();
+    assert!(twice == out, "{what}");
+    // And a second time over the first.
+    if tail > 1 && again.transcript().len() < doc.transcript().len() {
+        compacts(&again, tail / 2, &format!("{what}, again"));
+    }
+}
+
+fn recorded(folder: &str) -> Vec<PathBuf> {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/transcripts").join(folder);
+    let Ok(entries) = fs::read_dir(&root) else {
+        eprintln!("skipped: no recorded conversations at {}", root.display());
+        return Vec::new();
+    };
+    let mut paths: Vec<_> = entries.map(|entry| entry.expect("a readable folder").path()).collect();
+    paths.sort();
+    paths
+}
+
+#[test]
+fn recorded_sessions_compact_in_place() {
+    for folder in ["claude_code", "codex"] {
+        for path in recorded(folder) {
+            let doc = read(None, &fs::read(&path).unwrap()[..]).unwrap();
+            for tail in [1, 12] {
+                compacts(&doc, tail, &format!("{} last {tail}", path.display()));
+            }
+        }
+    }
+}
+
+#[test]
+fn every_format_compacts_in_place() {
+    let text = r##"[{"role":"system","content":"Be careful."},{"role":"user","content":"fix it"},
+        {"role":"assistant","content":"Looking.","tool_calls":[{"id":"c1","type":"function","function":{"name":"read","arguments":"{\"path\":\"a\"}"}},{"id":"c2","type":"function","function":{"name":"ls","arguments":"{}"}}]},
+        {"role":"tool","tool_call_id":"c1","content":"fn main() {}"},{"role":"tool","tool_call_id":"c2","content":"a b"},
+        {"role":"assistant","content":"Done."},{"role":"user","content":"now the tests"},
+        {"role":"assistant","content":null,"tool_calls":[{"id":"c3","type":"function","function":{"name":"test","arguments":"{}"}}]},
+        {"role":"tool","tool_call_id":"c3","content":"1 failed"}]"##;
+    let source = read(Some(Format::OpenAi), text.as_bytes()).unwrap();
+    for format in Format::ALL.into_iter().filter(|format| !format.is_import_only()) {
+        let doc = convert(&source, format).unwrap().document;
+        for tail in 1..5 {
+            compacts(&doc, tail, &format!("{format} last {tail}"));
+        }
+    }
+}
+
+#[test]
+fn a_digested_result_is_patched_in_place_in_every_format() {
+    let text = r##"[{"role":"user","content":"go"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"read","arguments":"{\"path\":\"a\",\"text\":\"long\"}"}}]},
+        {"role":"tool","tool_call_id":"c1","content":"a very long text"},{"role":"user","content":"on"}]"##;
+    let source = read(Some(Format::OpenAi), text.as_bytes()).unwrap();
+    for format in Format::ALL.into_iter().filter(|format| !format.is_import_only()) {
+        let doc = convert(&source, format).unwrap().document;
+        let changed: Vec<(_, Message)> = doc
+            .transcript()
+            .entries()
+            .iter()
+            .map(|entry| {
+                let mut message = (*entry.message).clone();
+                for part in &mut message.parts {
+                    match part {
+                        Part::ToolResult(result) => result.content = vec![Part::Text("[short]".into())],
+                        Part::ToolCall(call) => call.arguments.0 = call.arguments.0.replace("long", "…"),
+                        _ => {}
+                    }
+                }
+                (entry.id, message)
+            })
+            .collect();
+        let mut out = Vec::new();
+        write(&doc, changed.iter().map(|(id, message)| Item::Message { id: *id, message }), &mut out)
+            .unwrap();
+        let again = read(Some(format), &out[..]).unwrap();
+        let found: Vec<_> = again.transcript().entries().iter().map(|entry| &entry.message.parts).collect();
+        let expected: Vec<_> = changed.iter().map(|(_, message)| &message.parts).collect();
+        assert_eq!(found, expected, "{format}");
+        assert_eq!(validate(&out, format, &Profile::default()).unwrap(), [], "{format}");
+    }
+}
+
+#[test]
+fn every_prefix_of_a_session_can_be_made_whole() {
+    for folder in ["claude_code", "codex"] {
+        for path in recorded(folder) {
+            let bytes = fs::read(&path).unwrap();
+            let head = bytes.iter().position(|byte| *byte == b'\n').unwrap();
+            for cut in (1..=3).map(|nth| head + (bytes.len() - head) / 4 * nth) {
+                let what = format!("{} cut at {cut}", path.display());
+                let doc = read(None, &bytes[..cut]).unwrap();
+                let whole = repair(doc.transcript());
+                let items = whole.transcript.entries().iter();
+                let items = items.map(|entry| Item::Message { id: entry.id, message: &entry.message });
+                let mut out = Vec::new();
+                write(&doc, items, &mut out).unwrap();
+                let violations = validate(&out, doc.format(), &Profile::default()).unwrap();
+                assert_eq!(violations, [], "{what}");
+            }
+        }
+    }
+}

@@ -1,0 +1,339 @@
+//! A small history of each format, odd in the ways real ones are: read rightly, written back to the byte.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on must stop")]
+
+use std::{fs, path::PathBuf};
+
+use expect_test::{Expect, expect};
+use longhaul_transcript::{CallKind, Item, Outcome, Part};
+use longhaul_wire::{Document, Format, detect, read, write, write_unchanged};
+
+fn data(name: &str) -> Vec<u8> {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);
+    fs::read(&path).expect("a fixture that is in the repository")
+}
+
+fn checks(name: &str, format: Format, expected: Expect) {
+    let bytes = data(name);
+    assert_eq!(detect(&bytes), Some(format), "{name}");
+    let doc = read(None, &bytes[..]).unwrap();
+    expected.assert_eq(&shown(&doc));
+    let mut out = Vec::new();
+    write_unchanged(&doc, &mut out).unwrap();
+    assert!(out == bytes, "{name}");
+    out.clear();
+    let entries = doc.transcript().entries();
+    write(
+        &doc,
+        entries.iter().map(|entry| Item::Message { id: entry.id, message: &entry.message }),
+        &mut out,
+    )
+    .unwrap();
+    assert!(out == bytes, "{name}");
+}
+
+fn shown(doc: &Document) -> String {
+    let mut text = String::new();
+    if let Some(id) = doc.session_id() {
+        text += &format!("session {id}\n");
+    }
+    if let Some(model) = doc.model() {
+        text += &format!("model {model}\n");
+    }
+    for tool in doc.tools() {
+        text += &format!("tool {tool}\n");
+    }
+    for entry in doc.transcript().entries() {
+        let name = entry.message.name.as_ref().map(|name| format!("({name})")).unwrap_or_default();
+        let parts: Vec<_> = entry.message.parts.iter().map(part).collect();
+        text += &format!("{} {}{name}: {}\n", entry.id, entry.message.role.as_str(), parts.join(" | "));
+    }
+    for (id, usage) in doc.usages() {
+        let [input, read, written, output, thought] =
+            [usage.input, usage.cache_read, usage.cache_write, usage.output, usage.reasoning]
+                .map(|tokens| tokens.0);
+        text += &format!("usage up to {id}: {input} + {read} + {written} in, {output} + {thought} out\n");
+    }
+    for problem in doc.problems() {
+        text += &format!("{}: {}\n", problem.place, problem.what);
+    }
+    text
+}
+
+fn part(part: &Part) -> String {
+    match part {
+        Part::Text(text) => format!("{text:?}"),
+        Part::Media(media) => format!("<{} {} bytes {:?}>", media.media_type, media.bytes, media.pixels),
+        Part::ToolCall(call) => {
+            let mark = if call.kind == CallKind::Custom { "!!" } else { "!" };
+            format!("{mark}{}#{} {}", call.name, call.id, call.arguments.0)
+        }
+        Part::ToolResult(result) => {
+            let mark = match result.outcome {
+                Outcome::Succeeded => "+",
+                Outcome::Failed => "-",
+                Outcome::Unstated => "",
+            };
+            let content: Vec<_> = result.content.iter().map(self::part).collect();
+            format!("={}{mark} {}", result.call_id, content.join(" & "))
+        }
+        Part::Reasoning(reasoning) => format!("~{:?} {} bytes", reasoning.text, reasoning.opaque_bytes),
+        Part::Opaque(opaque) => {
+            let pair = opaque.pair_id.as_ref().map(|id| format!("#{id}")).unwrap_or_default();
+            format!("[{}{pair}]", opaque.kind)
+        }
+        other => format!("{other:?}"),
+    }
+}
+
+#[test]
+fn openai() {
+    checks(
+        "openai.json",
+        Format::OpenAi,
+        expect![[r#"
+        model gpt-x
+        tool {"type": "function", "function": {"name": "bash", "parameters": {"type": "object"}}}
+        m0 developer: "Be brief."
+        m1 user(ann): "What is é 😀 � here?" | <image/png 24 bytes Some((300, 200))>
+        m2 assistant: ~"Let me look." 0 bytes | !bash#call_1 {"cmd": "ls", "n": 12345678901234567890123} | !!patch#call_2 *** Begin
+
+        m3 tool: =call_2 "ok"
+        m4 tool: =call_1 "a" & "b"
+        m5 assistant: "Done."
+    "#]],
+    );
+}
+
+#[test]
+fn responses() {
+    checks(
+        "responses.json",
+        Format::Responses,
+        expect![[r#"
+        model gpt-x
+        tool {"type":"function","name":"bash","parameters":{}}
+        m0 system: "Be brief."
+        m1 user: "run the tests"
+        m2 assistant: ~"Run them." 8 bytes
+        m3 assistant: "Running."
+        m4 assistant: !bash#call_1 {"cmd":"cargo test"}
+        m5 tool: =call_1 "1 failed"
+        m6 assistant: !!apply_patch#call_2 *** Begin Patch
+        m7 tool: =call_2 "applied"
+        m8 assistant: [web_search_call]
+        m9 assistant: [item_of_next_month]
+        m10 assistant: "Fixed."
+    "#]],
+    );
+}
+
+#[test]
+fn anthropic() {
+    checks(
+        "anthropic.json",
+        Format::Anthropic,
+        expect![[r#"
+        model claude-x
+        tool {"name": "bash", "input_schema": {"type": "object"}}
+        m0 system: "Be brief."
+        m1 user: "look"
+        m2 assistant: ~"Look at the test first." 12 bytes | "I will read it." | [server_tool_use#srv_1] | [web_search_tool_result#srv_1] | !read_file#toolu_a1 {"path": "src/a.rs", "limit": 1E2} | !bash#toolu_a2 {"command": "cargo test"}
+        m3 user: =toolu_a1 "fn a() {}" | =toolu_a2- "1 failed" & <image/gif 13 bytes Some((300, 200))> | "also look at b.rs"
+        m4 assistant: [block_of_next_month] | "Yes."
+    "#]],
+    );
+}
+
+#[test]
+fn claude_code() {
+    checks(
+        "claude-code.jsonl",
+        Format::ClaudeCode,
+        expect![[r#"
+        session 11111111-1111-4111-8111-111111111111
+        model claude-x
+        m0 user: "look at both"
+        m1 assistant: ~"Both." 4 bytes | !Read#t1 {"file_path":"a"} | !Read#t2 {"file_path":"b"}
+        m2 user: =t1 "text of a"
+        m3 user: =t2+ "text of b"
+        m4 assistant: "Both are fine."
+        usage up to m0: 3 + 40 + 7 in, 20 + 0 out
+        usage up to m3: 9 + 0 + 0 in, 4 + 0 out
+    "#]],
+    );
+}
+
+#[test]
+fn codex() {
+    checks(
+        "codex.jsonl",
+        Format::Codex,
+        expect![[r#"
+        session 22222222-2222-4222-8222-222222222222
+        model gpt-x
+        m0 system: "You are an agent."
+        m1 developer: "Sandboxed."
+        m2 developer: "<environment_context>\n</environment_context>"
+        m3 user: "fix it"
+        m4 assistant: ~"" 8 bytes
+        m5 assistant: !exec_command#call_1 {"cmd":"ls"}
+        m6 tool: =call_1 "a b"
+        m7 assistant: "Fixed."
+        usage up to m3: 40 + 60 + 0 in, 20 + 10 out
+    "#]],
+    );
+}
+
+#[test]
+fn gemini() {
+    checks(
+        "gemini.json",
+        Format::Gemini,
+        expect![[r#"
+        tool {"functionDeclarations":[{"name":"bash","parameters":{"type":"object"}}]}
+        m0 system: "Be brief."
+        m1 user: "run the tests" | <image/png 24 bytes Some((300, 200))>
+        m2 assistant: ~"Thinking..." 0 bytes | !bash#bash {"cmd":"cargo test"} | !bash#bash-2 {"cmd":"ls"}
+        m3 user: =bash "1 failed" | =bash-2 "{\"stdout\":\"a\",\"code\":1e0}"
+        m4 assistant: [executableCode] | "One failed."
+    "#]],
+    );
+}
+
+#[test]
+fn chat() {
+    checks(
+        "chat.json",
+        Format::Chat,
+        expect![[r#"
+        m0 system: "Be brief."
+        m1 user: "weather?"
+        m2 assistant: !weather#call {"name": "weather", "arguments": {"at": "here"}}
+        m3 tool: =call "rain"
+        m4 assistant: "Rain."
+    "#]],
+    );
+}
+
+#[test]
+fn longhaul() {
+    checks(
+        "longhaul.json",
+        Format::Longhaul,
+        expect![[r#"
+        session s-1
+        model m
+        tool {"name":"bash"}
+        m0 system: "Be brief."
+        m1 user(ann): "go" | <image/png 24 bytes Some((300, 200))>
+        m2 assistant: !bash#c1 {"cmd": "ls"}
+        m3 tool: =c1- "a b"
+    "#]],
+    );
+}
+
+#[test]
+fn pi() {
+    checks(
+        "pi.jsonl",
+        Format::Pi,
+        expect![[r#"
+        session 33333333-3333-4333-8333-333333333333
+        model claude-x
+        m0 user: "read it"
+        m1 assistant: ~"Hm." 4 bytes | "Reading." | !read#t1 {"path":"a"}
+        m2 tool: =t1 "text of a"
+        m3 assistant: "Read."
+        usage up to m0: 10 + 3 + 2 in, 5 + 0 out
+    "#]],
+    );
+}
+
+#[test]
+fn tau2() {
+    checks(
+        "tau2.json",
+        Format::Tau2,
+        expect![[r#"
+        m0 assistant: "Hi!"
+        m1 user: !check#u1 {"deep": true}
+        m2 tool: =u1+ "on"
+        m3 user: "It is on."
+        m4 assistant: "Fine."
+        usage up to m3: 50 + 0 + 0 in, 4 + 0 out
+    "#]],
+    );
+}
+
+#[test]
+fn swe_agent() {
+    checks(
+        "swe-agent.traj",
+        Format::SweAgent,
+        expect![[r#"
+        m0 system: "SETTING"
+        m1 system: "A demonstration"
+        m2 user: "Solve it."
+        m3 assistant: "Look." | !bash#action {"command":"ls -a"}
+        m4 tool: =action "a b"
+        m5 assistant: "Nothing to run."
+    "#]],
+    );
+}
+
+#[test]
+fn meeting() {
+    checks(
+        "meeting.json",
+        Format::Meeting,
+        expect![[r#"
+        m0 user: "Ann: Let us begin ."
+        m1 user: "Bob: Yes ."
+    "#]],
+    );
+}
+
+#[test]
+fn vcsum() {
+    checks(
+        "vcsum.jsonl",
+        Format::Vcsum,
+        expect![[r#"
+        m0 user: "发言人1: 你好。开始。"
+        m1 user: "发言人2: 好。"
+    "#]],
+    );
+}
+
+/// Every fixture with its format.
+const ALL: [(&str, Format); 13] = [
+    ("openai.json", Format::OpenAi),
+    ("responses.json", Format::Responses),
+    ("anthropic.json", Format::Anthropic),
+    ("claude-code.jsonl", Format::ClaudeCode),
+    ("codex.jsonl", Format::Codex),
+    ("gemini.json", Format::Gemini),
+    ("chat.json", Format::Chat),
+    ("longhaul.json", Format::Longhaul),
+    ("pi.jsonl", Format::Pi),
+    ("tau2.json", Format::Tau2),
+    ("swe-agent.traj", Format::SweAgent),
+    ("meeting.json", Format::Meeting),
+    ("vcsum.jsonl", Format::Vcsum),
+];
+
+#[test]
+fn a_file_cut_at_any_byte_gives_an_error_or_a_document() {
+    for (name, format) in ALL {
+        let bytes = data(name);
+        for cut in 0..bytes.len() {
+            for format in [Some(format), None] {
+                let Ok(doc) = read(format, &bytes[..cut]) else { continue };
+                let mut out = Vec::new();
+                write_unchanged(&doc, &mut out).unwrap();
+                assert!(out == bytes[..cut], "{name} cut at {cut}");
+                doc.segments();
+            }
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! What happened, for whoever wants to see it. No event holds a word of the conversation.
+
+mod notice;
+
+use std::{collections::BTreeMap, fmt, sync::Arc};
+
+use longhaul_transcript::{Cost, SessionId, Span, SummaryId, SummaryMode, Survival, Tokens};
+use serde::{Deserialize, Serialize};
+
+pub use notice::{notice, summary_box};
+
+use crate::{
+    policy::{Action, Hold, Reason},
+    state::UsageVerdict,
+};
+
+/// Something that happened to a context: names, numbers and reasons, never content.
+///
+/// `docs/events.md` shows each as JSON.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    /// Version of this shape.
+    pub version: u32,
+    /// The session.
+    pub session: SessionId,
+    /// What the context costs now.
+    pub tokens: Tokens,
+    /// What it costs as a share of the budget.
+    pub ratio: f64,
+    /// What happened.
+    #[serde(flatten)]
+    pub kind: EventKind,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum EventKind {
+    /// A message was added and counted.
+    Counted {
+        /// Its ordinal in the session.
+        message: u64,
+        /// What it costs.
+        message_tokens: Tokens,
+    },
+    /// The provider reported what a request cost.
+    UsageReported {
+        /// What became of the report.
+        verdict: UsageVerdict,
+        /// The prompt's size as reported.
+        reported: Tokens,
+    },
+    /// Nothing is done although a threshold is reached. Sent once for each new reason, not for each look.
+    Skipped {
+        /// Why.
+        hold: Hold,
+    },
+    /// A compaction begins.
+    Started {
+        /// What is done.
+        action: Action,
+        /// Why.
+        reason: Reason,
+        /// Depth of the summary to come.
+        depth: u32,
+        /// Messages that the view will no longer carry verbatim.
+        compressed_messages: u64,
+    },
+    /// A summarizer was asked and gave nothing that could be used.
+    SummarizerFailed {
+        /// The model, or `rules`.
+        summarizer: String,
+        /// Why its answer was not used, without a word of it.
+        error: String,
+        /// How long it took, in milliseconds.
+        duration_ms: u64,
+    },
+    /// A compaction was applied: the user should be told.
+    Finished(Box<Finish>),
+    /// The view was trimmed or digested without a summary: the user should be told.
+    Trimmed {
+        /// What was done.
+        action: Action,
+        /// Why.
+        reason: Reason,
+        /// What the context cost before.
+        tokens_before: Tokens,
+        /// Messages whose tool results were digested.
+        digested: u64,
+        /// Messages dropped from the view.
+        dropped: u64,
+    },
+    /// A compaction came to nothing. The context is as it was.
+    Failed {
+        /// Why it was tried.
+        reason: Reason,
+        /// Why it failed.
+        error: String,
+        /// Failures in a row.
+        failures: u32,
+    },
+    /// A rewrite was undone by hand.
+    Undone,
+    /// An undone rewrite was applied again by hand.
+    Redone,
+    /// Another model, with another window.
+    ModelSwitched {
+        /// The new window.
+        window: Tokens,
+        /// The new budget.
+        budget: Tokens,
+    },
+    /// No table lists the model; what is assumed of it is conservative, and the user should be told.
+    UnknownModel {
+        /// The model's name.
+        model: String,
+        /// The window that is assumed.
+        window: Tokens,
+    },
+}
+
+/// What a compaction came to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Finish {
+    /// The summary's id.
+    pub summary: SummaryId,
+    /// What was done.
+    pub action: Action,
+    /// Why.
+    pub reason: Reason,
+    /// Depth of the summary.
+    pub depth: u32,
+    /// The messages it stands for.
+    pub covers: Span,
+    /// How it was made.
+    pub mode: SummaryMode,
+    /// The model that wrote it; empty in `rules` mode.
+    pub model: String,
+    /// What the context cost before.
+    pub tokens_before: Tokens,
+    /// What it costs now.
+    pub tokens_after: Tokens,
+    /// What the summary costs.
+    pub summary_tokens: Tokens,
+    /// Messages the summary stands for.
+    pub compressed_messages: u64,
+    /// Messages kept with shortened content.
+    pub digested: u64,
+    /// Messages kept as they are.
+    pub kept_verbatim: u64,
+    /// How long it took, in milliseconds; 0 where there is no clock.
+    pub duration_ms: u64,
+    /// What it cost, where a model was asked.
+    pub cost: Option<Cost>,
+    /// Which share of the facts is still visible, by class.
+    pub survival: BTreeMap<String, Survival>,
+}
+
+/// Is told what happens.
+///
+/// Called in the course of the work: it must not block, and what it does must not fail.
+pub trait Observer: Send + Sync {
+    /// Is told of one event.
+    fn on_event(&self, event: &Event);
+}
+
+impl<F: Fn(&Event) + Send + Sync> Observer for F {
+    fn on_event(&self, event: &Event) {
+        self(event);
+    }
+}
+
+/// The observers of one context, in the order they were added.
+#[derive(Clone, Default)]
+pub(crate) struct Observers(pub(crate) Vec<Arc<dyn Observer>>);
+
+impl Observers {
+    pub(crate) fn tell(&self, event: &Event) {
+        self.0.iter().for_each(|observer| observer.on_event(event));
+    }
+}
+
+impl fmt::Debug for Observers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} observer(s)", self.0.len())
+    }
+}
+
+impl Event {
+    /// The version this code writes.
+    pub const VERSION: u32 = 1;
+
+    /// Returns whether the user should be told: something was rewritten, or something needs attention.
+    pub fn is_notice(&self) -> bool {
+        !matches!(
+            self.kind,
+            EventKind::Counted { .. }
+                | EventKind::UsageReported { .. }
+                | EventKind::Started { .. }
+                | EventKind::Skipped { .. }
+                | EventKind::ModelSwitched { .. }
+        )
+    }
+}
+
+impl fmt::Display for Event {
+    /// Writes the event as one line for people.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            EventKind::Counted { message, message_tokens } => {
+                write!(f, "m{message} costs {message_tokens} tokens; {} in all", self.tokens)
+            }
+            EventKind::UsageReported { verdict: UsageVerdict::Taken, reported } => {
+                write!(f, "the provider counts {reported} tokens")
+            }
+            EventKind::UsageReported { verdict, reported } => {
+                let why = if *verdict == UsageVerdict::Stale {
+                    "is about a view that is gone"
+                } else {
+                    "is not plausible"
+                };
+                write!(f, "a report of {reported} tokens {why} and is ignored")
+            }
+            EventKind::Skipped { hold } => write!(f, "not compacted: {hold}"),
+            EventKind::Started { action, reason, compressed_messages, .. } => {
+                write!(f, "{action}, {compressed_messages} messages: {reason}")
+            }
+            EventKind::SummarizerFailed { summarizer, error, .. } => {
+                write!(f, "{summarizer} gave no summary: {error}")
+            }
+            EventKind::Finished(finish) => write!(
+                f,
+                "{} messages summarized: {} -> {} tokens (summary {}, depth {})",
+                finish.compressed_messages,
+                finish.tokens_before,
+                finish.tokens_after,
+                finish.summary_tokens,
+                finish.depth
+            ),
+            EventKind::Trimmed { tokens_before, digested, dropped, .. } => {
+                write!(
+                    f,
+                    "{digested} messages digested, {dropped} dropped: {tokens_before} -> {} tokens",
+                    self.tokens
+                )
+            }
+            EventKind::Failed { error, .. } => write!(f, "compaction failed, nothing was changed: {error}"),
+            EventKind::Undone => write!(f, "compaction undone: {} tokens", self.tokens),
+            EventKind::Redone => write!(f, "compaction applied again: {} tokens", self.tokens),
+            EventKind::ModelSwitched { window, budget } => {
+                write!(f, "the window is now {window} tokens, {budget} of them for the history")
+            }
+            EventKind::UnknownModel { model, window } => {
+                write!(f, "{model} is in no table; a window of {window} tokens is assumed")
+            }
+        }
+    }
+}

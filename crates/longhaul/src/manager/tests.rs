@@ -1,0 +1,410 @@
+//! The manager with summarizers that answer, fail, say too much, and never come back.
+
+use std::{
+    future::Future,
+    pin::pin,
+    sync::{
+        Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
+    task::{Context, Poll, Waker},
+};
+
+use async_trait::async_trait;
+use expect_test::expect;
+use longhaul_store::{MemoryStore, SummaryStore};
+use longhaul_summarize::SummaryRequest;
+use longhaul_testkit::conversation;
+use longhaul_tokens::{CharsPer4, ContextWindow};
+use longhaul_transcript::FixedClock;
+use proptest::{collection::vec, prelude::*};
+
+use super::*;
+use crate::config::{OnMaxDepth, SoftAction};
+
+/// What a test's summarizer does when it is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Answer {
+    Good,
+    Fails,
+    TooLong,
+    Never,
+}
+
+/// A summarizer that does what it is told, in turn, and counts how often it was asked.
+#[derive(Debug)]
+struct Told {
+    answers: Vec<Answer>,
+    asked: AtomicU64,
+}
+
+impl Told {
+    fn new(answers: &[Answer]) -> Arc<Told> {
+        Arc::new(Told { answers: answers.to_vec(), asked: AtomicU64::new(0) })
+    }
+
+    fn asked(&self) -> u64 {
+        self.asked.load(Ordering::Relaxed)
+    }
+}
+
+#[async_trait]
+impl Summarizer for Told {
+    async fn summarize(&self, request: SummaryRequest<'_>) -> Result<Draft, SummarizeError> {
+        let nth = self.asked.fetch_add(1, Ordering::Relaxed) as usize;
+        let says = |text: String| {
+            let tokens = request.counter.count_text(&text);
+            Ok(Draft { text, tokens, mode: SummaryMode::Llm, model: "told".into(), ..Draft::default() })
+        };
+        match self.answers[nth % self.answers.len()] {
+            Answer::Good => says(format!("{} messages were about files.", request.entries.len())),
+            Answer::TooLong => says("much too long ".repeat(request.limit.0 as usize)),
+            Answer::Never => std::future::pending().await,
+            Answer::Fails => Err(SummarizeError::Exhausted {
+                attempts: vec![Attempt {
+                    summarizer: "told".into(),
+                    reason: "timed out".into(),
+                    duration_ms: 30_000,
+                    ..Attempt::default()
+                }],
+            }),
+        }
+    }
+}
+
+type Log = Arc<Mutex<Vec<Event>>>;
+
+fn manager(config: Config, summarizer: Option<Arc<Told>>) -> (ContextManager, Log) {
+    let log = Log::default();
+    let told = Arc::clone(&log);
+    let window = ContextWindow::new(Tokens(2_000), Tokens::ZERO);
+    let mut builder = ContextManager::builder(SessionId::new("test").unwrap(), window)
+        .config(config)
+        .counter(Arc::new(CharsPer4))
+        .clock(Arc::new(FixedClock(1_000)))
+        .observer(move |event: &Event| told.lock().unwrap().push(event.clone()));
+    if let Some(summarizer) = summarizer {
+        builder = builder.summarizer(summarizer);
+    }
+    (builder.build().unwrap(), log)
+}
+
+fn llm() -> Config {
+    Config { mode: SummaryMode::Llm, soft_action: SoftAction::Off, ..Config::default() }
+}
+
+fn talk(context: &mut ContextManager, messages: usize) {
+    for nth in 0..messages / 2 {
+        context.push(Message::user(format!("Question {nth}: what does src/file_{nth}.rs do?")));
+        let says = format!("It computes value_{nth} for the caller in src/main.rs. ").repeat(3);
+        context.push(Message::assistant(says));
+    }
+}
+
+/// The events but for counting, one a line, without the figures that depend on the rules' choices.
+fn told(log: &Log) -> String {
+    let log = log.lock().unwrap();
+    let line = |event: &Event| match &event.kind {
+        EventKind::Counted { .. } => None,
+        EventKind::Started { action, reason, .. } => Some(format!("started to {action}: {reason}\n")),
+        EventKind::Finished(finish) => {
+            Some(format!("finished in mode {:?} at depth {}\n", finish.mode, finish.depth))
+        }
+        EventKind::SummarizerFailed { summarizer, .. } => Some(format!("{summarizer} failed\n")),
+        _ => Some(format!("{event}\n")),
+    };
+    log.iter().filter_map(line).collect()
+}
+
+#[tokio::test]
+async fn a_model_is_asked_once_for_each_trigger() {
+    let model = Told::new(&[Answer::Good]);
+    let (mut context, log) = manager(llm(), Some(Arc::clone(&model)));
+    talk(&mut context, 64);
+    context.prepare().await.unwrap();
+    context.prepare().await.unwrap();
+    assert_eq!(model.asked(), 1);
+    assert_eq!(context.state().summary().unwrap().model, "told");
+    expect![[r#"
+        started to summarize: 1913 tokens reach the trigger at 1600
+        finished in mode Llm at depth 0
+    "#]]
+    .assert_eq(&told(&log));
+}
+
+#[tokio::test]
+async fn rules_take_over_where_the_model_fails_or_says_too_much() {
+    let model = Told::new(&[Answer::Fails, Answer::TooLong]);
+    let (mut context, log) = manager(llm(), Some(Arc::clone(&model)));
+    talk(&mut context, 64);
+    context.prepare().await.unwrap();
+    assert_eq!(context.state().summary().unwrap().mode, SummaryMode::Rules);
+    while model.asked() < 2 {
+        talk(&mut context, 2);
+        context.prepare().await.unwrap();
+    }
+    expect![[r#"
+        started to summarize: 1913 tokens reach the trigger at 1600
+        told failed
+        finished in mode Rules at depth 0
+        started to summarize: 1641 tokens reach the trigger at 1600
+        summarizer failed
+        finished in mode Rules at depth 1
+    "#]]
+    .assert_eq(&told(&log));
+}
+
+#[tokio::test]
+async fn abort_on_failure_returns_the_error_and_changes_nothing() {
+    let model = Told::new(&[Answer::Fails]);
+    let (mut context, _) = manager(Config { abort_on_failure: true, ..llm() }, Some(Arc::clone(&model)));
+    talk(&mut context, 64);
+    let before: Vec<_> = context.state().view().messages().cloned().collect();
+    let error = context.prepare().await.unwrap_err();
+    expect!["no summary could be made"].assert_eq(&error.to_string());
+    assert_eq!(context.state().view().messages().cloned().collect::<Vec<_>>(), before);
+    // It is not asked again at once, and at the hard limit the rules must do.
+    context.prepare().await.unwrap();
+    assert_eq!(model.asked(), 1);
+    talk(&mut context, 20);
+    let view = context.prepare().await.unwrap();
+    assert!(view.tokens() <= Tokens(2_000));
+    assert_eq!(context.state().summary().unwrap().mode, SummaryMode::Rules);
+}
+
+#[tokio::test]
+async fn switched_off_it_says_so_when_the_conversation_no_longer_fits() {
+    let (mut context, _) = manager(Config { enabled: false, ..Config::default() }, None);
+    talk(&mut context, 100);
+    let error = context.prepare().await.unwrap_err();
+    expect!["the context costs 2993 tokens, 993 over the budget of 2000; at least 200 must stay (switched off (enabled = false))"]
+        .assert_eq(&error.to_string());
+}
+
+#[tokio::test]
+async fn what_must_stay_and_does_not_fit_is_an_error_with_the_floor() {
+    let (mut context, _) = manager(Config::default(), None);
+    context.push(Message::system("rule ".repeat(1_700)));
+    context.push(Message::user("Go"));
+    let error = context.prepare().await.unwrap_err().to_string();
+    expect!["the context costs 2138 tokens, 138 over the budget of 2000; at least 2138 must stay (138 tokens over the hard limit, and the attempt could not go below 2138)"].assert_eq(&error);
+    assert_eq!(context.prepare().await.unwrap_err().to_string(), error, "asked again, it says the same");
+}
+
+#[tokio::test]
+async fn a_summary_made_in_the_background_is_applied_with_what_was_said_meanwhile() {
+    let model = Told::new(&[Answer::Good]);
+    let (mut context, _) = manager(llm(), Some(Arc::clone(&model)));
+    talk(&mut context, 64);
+    let background = context.start_background().unwrap();
+    assert!(context.start_background().is_none(), "one at a time");
+    context.push(Message::user("Meanwhile"));
+    context.prepare().await.unwrap();
+    assert_eq!(model.asked(), 0, "the foreground waits");
+    let draft = model.summarize(background.job().request()).await.unwrap();
+    context.finish_background(background, draft).await.unwrap();
+    let last = context.state().view().messages().last().unwrap().texts().collect::<String>();
+    assert_eq!(last, "Meanwhile");
+    assert!(context.state().summary().is_some());
+}
+
+#[tokio::test]
+async fn a_background_job_that_is_dropped_or_overtaken_holds_nothing_up() {
+    let model = Told::new(&[Answer::Good]);
+    let (mut context, _) = manager(llm(), Some(Arc::clone(&model)));
+    talk(&mut context, 64);
+    drop(context.start_background().unwrap());
+    let background = context.start_background().unwrap();
+    let draft = model.summarize(background.job().request()).await.unwrap();
+    // The hard limit does not wait for the background.
+    talk(&mut context, 20);
+    context.prepare().await.unwrap();
+    assert!(context.state().summary().is_some());
+    let summary = context.state().summary().unwrap().id.clone();
+    let error = context.finish_background(background, draft).await.unwrap_err();
+    assert!(matches!(error, Error::Rewrite(RewriteError::Stale)), "{error:?}");
+    assert_eq!(context.state().summary().unwrap().id, summary);
+}
+
+#[tokio::test]
+async fn dropping_prepare_at_its_await_changes_nothing() {
+    let model = Told::new(&[Answer::Never, Answer::Good]);
+    let (mut context, _) = manager(llm(), Some(Arc::clone(&model)));
+    talk(&mut context, 64);
+    let before: Vec<_> = context.state().view().messages().cloned().collect();
+    let policy = context.state().policy().clone();
+    {
+        let mut prepare = pin!(context.prepare());
+        assert!(matches!(prepare.as_mut().poll(&mut Context::from_waker(Waker::noop())), Poll::Pending));
+    }
+    assert_eq!(model.asked(), 1);
+    assert_eq!(context.state().view().messages().cloned().collect::<Vec<_>>(), before);
+    assert_eq!(context.state().policy(), &policy);
+    context.prepare().await.unwrap();
+    assert_eq!(model.asked(), 2);
+}
+
+#[tokio::test]
+async fn a_compaction_asked_for_is_made_whatever_the_policy_says() {
+    let (mut context, log) = manager(Config::default(), None);
+    talk(&mut context, 40);
+    assert!(!context.decide().is_act());
+    let rewrite = context.compact(Some("what value_3 is")).await.unwrap();
+    assert!(rewrite.outcome.tokens_after < rewrite.outcome.tokens_before);
+    assert!(context.undo().await.unwrap());
+    assert!(context.redo().await.unwrap());
+    assert!(!context.redo().await.unwrap());
+    assert!(told(&log).contains("asked for"));
+}
+
+#[tokio::test]
+async fn a_stored_conversation_is_taken_up_as_it_was_left() {
+    let store = Arc::new(MemoryStore::new());
+    let window = ContextWindow::new(Tokens(2_000), Tokens::ZERO);
+    let builder = || {
+        ContextManager::builder(SessionId::new("test").unwrap(), window)
+            .counter(Arc::new(CharsPer4))
+            .store(Arc::clone(&store) as Arc<dyn SummaryStore>)
+    };
+    let mut context = builder().build().unwrap();
+    talk(&mut context, 64);
+    context.prepare().await.unwrap();
+    talk(&mut context, 30);
+    context.prepare().await.unwrap();
+    context.push(Message::user("The last word"));
+    context.save().await.unwrap();
+
+    let resumed = builder().resume().await.unwrap();
+    let session = context.state().session().clone();
+    assert_eq!(store.state(&session).await.unwrap().unwrap().messages, 95);
+    assert!(store.verify(&session).await.unwrap().is_intact());
+    assert_eq!(resumed.state().summary().unwrap().id, context.state().summary().unwrap().id);
+    let texts = |context: &ContextManager| -> Vec<String> {
+        context.state().view().messages().map(|message| message.texts().collect()).collect()
+    };
+    assert_eq!(texts(&resumed), texts(&context));
+
+    assert!(context.undo().await.unwrap());
+    let head = store.state(&session).await.unwrap().unwrap().head().cloned();
+    assert_eq!(head, context.state().summary().map(|record| record.id.clone()));
+}
+
+#[tokio::test]
+async fn no_secret_reaches_a_summary_a_summarizer_or_a_store() {
+    // Put together here, so that no scanner takes this file for a leak.
+    let secret = format!("ghp_{}", "k8Zr2VqT5nXw9LbY3mHc7JdF4sGp6AeR1uQo");
+    let store = Arc::new(MemoryStore::new());
+    let window = ContextWindow::new(Tokens(2_000), Tokens::ZERO);
+    let mut context = ContextManager::builder(SessionId::new("test").unwrap(), window)
+        .counter(Arc::new(CharsPer4))
+        .store(Arc::clone(&store) as Arc<dyn SummaryStore>)
+        .build()
+        .unwrap();
+    context
+        .push(Message::user(format!("Never print the token {secret} anywhere, and use it for the deploy")));
+    talk(&mut context, 64);
+    context.prepare().await.unwrap();
+    let record = context.state().summary().unwrap();
+    assert_eq!(record.redactions.len(), 1);
+    assert!(!serde_json::to_string(&**record).unwrap().contains(&secret));
+    assert!(!format!("{:?}", context.state().index()).contains(&secret));
+    let session = context.state().session().clone();
+    let stored = store.originals(&session, longhaul_transcript::Span { start: 0, end: 9 }).await.unwrap();
+    assert!(!format!("{stored:?}").contains(&secret));
+    // What the user said is the user's, and stays as it was.
+    assert!(context.state().transcript().entries()[0].message.texts().any(|text| text.contains(&secret)));
+}
+
+#[tokio::test]
+async fn a_store_that_fails_stops_the_compaction_before_the_view_changes() {
+    let store = Arc::new(MemoryStore::new());
+    let window = ContextWindow::new(Tokens(2_000), Tokens::ZERO);
+    let session = SessionId::new("test").unwrap();
+    // Somebody else wrote another conversation under this name.
+    let other = [longhaul_transcript::Redacted::assume(Message::user("Another conversation"))];
+    store.journal(&session, 0, &other, 0).await.unwrap();
+    let mut context = ContextManager::builder(session, window)
+        .counter(Arc::new(CharsPer4))
+        .store(store as Arc<dyn SummaryStore>)
+        .build()
+        .unwrap();
+    talk(&mut context, 64);
+    assert!(matches!(context.prepare().await, Err(Error::Store(_))));
+    assert!(context.state().summary().is_none());
+    assert_eq!(context.state().view().len(), 64);
+}
+
+#[test]
+fn an_unknown_model_is_told_and_gets_a_small_window() {
+    let log = Log::default();
+    let told = Arc::clone(&log);
+    let window = ContextWindow::new(Tokens(2_000), Tokens::ZERO);
+    let context = ContextManager::builder(SessionId::new("test").unwrap(), window)
+        .observer(move |event: &Event| told.lock().unwrap().push(event.clone()))
+        .model("acme", "frontier-9")
+        .build()
+        .unwrap();
+    assert_eq!(context.state().budget(), Tokens(32_768 - 4_096));
+    let lines: Vec<_> = log.lock().unwrap().iter().map(ToString::to_string).collect();
+    assert_eq!(lines, ["frontier-9 is in no table; a window of 32768 tokens is assumed"]);
+}
+
+#[test]
+fn settings_that_cannot_be_used_are_refused() {
+    let window = ContextWindow::new(Tokens(2_000), Tokens::ZERO);
+    let config = Config { preserve_recent: 0, ..Config::default() };
+    let built = ContextManager::builder(SessionId::new("test").unwrap(), window).config(config).build();
+    assert_eq!(built.unwrap_err().problems[0].field, "preserve_recent");
+}
+
+#[test]
+fn its_futures_can_be_sent_and_it_can_be_shared() {
+    fn is_send<T: Send>(value: T) -> T {
+        value
+    }
+    let (mut context, _) = manager(Config::default(), None);
+    drop(is_send(context.prepare()));
+    drop(is_send(context.compact(None)));
+    is_send(context);
+}
+
+/// 2,000 cases, or as many as `PROPTEST_CASES` says for a long run.
+fn cases() -> u32 {
+    std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(2_000)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(cases()))]
+
+    #[test]
+    fn whatever_the_summarizer_does_the_view_fits_or_the_caller_is_told(
+        conversation in conversation(8),
+        answers in vec(prop_oneof![Just(Answer::Good), Just(Answer::Fails), Just(Answer::TooLong)], 1..4),
+        window in 300u64..3_000, abort_on_failure in any::<bool>(), halt in any::<bool>(), cooldown_messages in 0u64..6,
+    ) {
+        let on_max_depth = if halt { OnMaxDepth::Halt } else { OnMaxDepth::Rebuild };
+        let config = Config { abort_on_failure, on_max_depth, cooldown_messages, min_messages: 4, ..llm() };
+        let model = Told::new(&answers);
+        let session = SessionId::new("test").unwrap();
+        let mut context = ContextManager::builder(session, ContextWindow::new(Tokens(window), Tokens::ZERO))
+            .config(config)
+            .counter(Arc::new(CharsPer4))
+            .summarizer(Arc::clone(&model) as Arc<dyn Summarizer>)
+            .build()
+            .unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        for entry in conversation.entries() {
+            context.push(Arc::clone(&entry.message));
+            let asked = model.asked();
+            let prepared = runtime.block_on(context.prepare()).map(|view| view.tokens());
+            prop_assert!(model.asked() - asked <= 2, "a call for the trigger and one for the limit at most");
+            match prepared {
+                Ok(tokens) => prop_assert!(tokens <= Tokens(window)),
+                Err(Error::OverBudget { over, .. }) => prop_assert!(over > Tokens::ZERO),
+                Err(Error::Summarize(_)) => prop_assert!(abort_on_failure),
+                Err(error) => prop_assert!(false, "{error}"),
+            }
+        }
+        prop_assert_eq!(context.state().transcript().len(), conversation.len());
+    }
+}

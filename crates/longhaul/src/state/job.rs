@@ -1,0 +1,408 @@
+//! A compaction under way: everything it needs, apart from the conversation, so that that can go on.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use longhaul_extract::FactIndex;
+use longhaul_summarize::{
+    Draft, SummaryRequest,
+    rules::{self, RulesOptions},
+};
+use longhaul_tokens::TokenCounter;
+use longhaul_transcript::{
+    Entry, Message, MessageId, RedactionCount, Role, SessionId, Span, SummaryId, SummaryRecord, Tokens, Units,
+};
+
+use super::{ContextState, FLOOR_EXTRA, Shown, running};
+use crate::{
+    compact::{
+        self, AssembleError, CompactError, CompactSettings, Compacted, CompactionPlan, KeepReasoning, Source,
+    },
+    config::{Chaining, Config, SummaryLimit, SummaryRole},
+    policy::{Action, Measurement, Reason},
+};
+
+/// A compaction under way. It owns what it works on, so that a summary can be made elsewhere while messages are pushed;
+/// [`ContextState::apply`] takes the result only if what it covers is unchanged.
+#[derive(Clone, Debug)]
+pub struct Job {
+    pub(super) action: Action,
+    pub(super) reason: Reason,
+    /// What was decided on.
+    pub(super) before: Measurement,
+    pub(super) rewrites: u64,
+    pub(super) through: MessageId,
+    /// Ordinal of the first message that was read again.
+    pub(super) start: u64,
+    session: SessionId,
+    entries: Vec<Entry>,
+    costs: Vec<Tokens>,
+    index: Arc<FactIndex>,
+    counter: Arc<dyn TokenCounter>,
+    previous: Option<Arc<SummaryRecord>>,
+    /// The latest summary in the view, also where the new one does not build on it.
+    head: Option<SummaryId>,
+    settings: CompactSettings,
+    plan: CompactionPlan,
+    redactions: Vec<RedactionCount>,
+    /// The summary is an update to the previous one.
+    is_running: bool,
+    /// The summary covers what no summary before it did.
+    pub(super) reads_new_only: bool,
+    /// What the summary covers is what was read for it, and not what it took out of the view as well.
+    has_own_range: bool,
+}
+
+/// A compaction that is done and waits to be applied.
+#[derive(Clone, Debug)]
+pub struct Finished {
+    pub(super) job: Job,
+    pub(super) compacted: Compacted,
+}
+
+/// What a compaction reads again, and what stays in front of it.
+struct Scope {
+    /// Ordinal of the first message that is read.
+    start: u64,
+    /// What stands before it in the new view and is not the engine's to plan.
+    carried: Tokens,
+    /// The summary covers what no summary before it did.
+    reads_new_only: bool,
+    /// The summary that the new one folds in or continues.
+    previous: Option<Arc<SummaryRecord>>,
+}
+
+/// Takes the standing of an instruction from an entry, so that it can be summarized (`preserve_system = false`).
+fn as_ordinary(entry: &mut Entry) {
+    entry.message = Arc::new(Message { role: Role::User, ..(*entry.message).clone() });
+}
+
+/// The share of the window that a summary may take where its limit is `auto` (spec section 6).
+const AUTO_SUMMARY_SHARE: f64 = 0.10;
+
+/// A summary that is not made for want of room may cost this share of what it replaces (seed 002's compression).
+const LEAST_COMPRESSION: f64 = 0.3;
+
+/// What a summary's header, handle line and frame cost at most.
+const SUMMARY_FRAME: Tokens = Tokens(70);
+
+/// A compaction reads at most this many of the newest messages again. What lies before lives on in the previous summary
+/// and in the facts; so the cost of a compaction does not grow with the age of the session.
+const MAX_REREAD: u64 = 8_192;
+
+impl ContextState {
+    /// Returns the compaction that `action` asks for. `goal` is what the reader of the summary is about to do, where
+    /// the user said so; `now_ms` is the time that the record will bear.
+    ///
+    /// # Errors
+    /// When what must stay is larger than the budget, or nothing can be summarized.
+    pub fn plan(
+        &self,
+        action: Action,
+        reason: Reason,
+        goal: Option<&str>,
+        now_ms: Option<i64>,
+    ) -> Result<Job, CompactError> {
+        let before = self.measure(now_ms);
+        let Scope { start, carried, reads_new_only, previous } = self.scope(action);
+        let settings = self.settings(&before, reason, carried, goal, now_ms);
+        let mut entries: Vec<Entry> =
+            self.entries_from(start).iter().map(|entry| self.clean_entry(entry)).collect();
+        if !self.config.preserve_system {
+            entries.iter_mut().take_while(|entry| entry.message.is_system()).for_each(as_ordinary);
+        }
+        let costs = self.costs.get(start as usize..).unwrap_or_default().to_vec();
+        let through = entries.last().map(|entry| entry.id).ok_or(CompactError::NothingToCompact)?;
+        let source = Source {
+            session: &self.session,
+            entries: &entries,
+            costs: &costs,
+            tokens_before: before.tokens,
+            counter: &*self.counter,
+            index: &self.index,
+            previous: previous.as_deref(),
+        };
+        let plan = compact::plan(&source, &settings)?;
+        Ok(Job {
+            action,
+            reason,
+            before,
+            rewrites: self.rewrites,
+            through,
+            start,
+            session: self.session.clone(),
+            index: Arc::clone(&self.index),
+            counter: Arc::clone(&self.counter),
+            redactions: self.redactions_from(start),
+            reads_new_only,
+            has_own_range: self.config.chaining != Chaining::Fold,
+            is_running: reads_new_only && self.config.chaining == Chaining::Running,
+            head: self.summary().map(|record| record.id.clone()),
+            entries,
+            costs,
+            previous,
+            settings,
+            plan,
+        })
+    }
+
+    /// Returns what the engine is asked for: how deep to go, and the smallest of all caps on the summary.
+    fn settings(
+        &self,
+        m: &Measurement,
+        reason: Reason,
+        carried: Tokens,
+        goal: Option<&str>,
+        now_ms: Option<i64>,
+    ) -> CompactSettings {
+        let limits = self.limits();
+        // Where so much must stay that the target is out of reach, half of what is above the floor is left free.
+        let floor = m.floor + FLOOR_EXTRA;
+        let reachable =
+            if floor <= limits.target { limits.target } else { floor + (m.budget - floor).scaled(0.5) };
+        let caps = [
+            match self.config.max_summary_tokens {
+                SummaryLimit::Tokens(tokens) => Some(tokens),
+                SummaryLimit::Auto => Some(m.window.scaled(AUTO_SUMMARY_SHARE)),
+            },
+            self.config.target_compression.map(|ratio| self.ledger.in_span(m.range).scaled(ratio)),
+            self.config.max_summary_share.map(|share| (m.budget - m.floor).scaled(share)),
+        ];
+        let cap = caps.into_iter().flatten().min();
+        let tail_len = self.tail_len(limits.tail);
+        let wanted = match reason {
+            Reason::Ratio { .. }
+            | Reason::ModelSwitch { .. }
+            | Reason::Soft { .. }
+            | Reason::Emergency { .. } => reachable,
+            // Not for want of room: everything but the tail is summarized, however little it costs.
+            _ => reachable.min(self.least_view(m, carried, tail_len, cap)),
+        };
+        let budget = wanted.min(m.budget) - carried;
+        CompactSettings {
+            keep_recent: Some(tail_len),
+            max_summary_tokens: cap,
+            goal: goal.map(str::to_owned),
+            reasoning: KeepReasoning::Strip,
+            header: Some(self.config.summary_header.clone()),
+            now_ms: now_ms.unwrap_or_default(),
+            // The word `system` may cost a token more than `user`, for which the engine plans.
+            ..CompactSettings::new(match self.config.summary_role {
+                SummaryRole::User => budget,
+                SummaryRole::System => budget - Tokens(2),
+            })
+        }
+    }
+
+    /// Returns what a view of the standing instructions, what else stays in front, a summary and a tail of `tail_len`
+    /// messages costs.
+    fn least_view(&self, m: &Measurement, carried: Tokens, tail_len: usize, cap: Option<Tokens>) -> Tokens {
+        let n_total = self.transcript.len() as u64;
+        let tail = self.ledger.in_span(Span { start: n_total.saturating_sub(tail_len as u64), end: n_total });
+        let kept = carried.max(self.head_tokens()) + tail;
+        let covered = m.tokens - kept;
+        let summary = covered.scaled(LEAST_COMPRESSION).min(cap.unwrap_or(covered));
+        m.floor.max(kept + summary + SUMMARY_FRAME)
+    }
+
+    /// Returns how many messages are to stay at the end: as many as set, fewer where they cost more than `most`.
+    fn tail_len(&self, most: Tokens) -> usize {
+        let mut spent = Tokens::ZERO;
+        let newest = self.costs.iter().rev().take(self.config.preserve_recent as usize);
+        let fitting = newest.take_while(|cost| {
+            spent += **cost;
+            spent <= most
+        });
+        fitting.count().max(Config::MIN_TAIL as usize)
+    }
+
+    /// Returns how often each rule struck in the messages from `start` on.
+    fn redactions_from(&self, start: u64) -> Vec<RedactionCount> {
+        let mut by_rule: BTreeMap<&str, u64> = BTreeMap::new();
+        for redaction in self.clean.range(start..).flat_map(|(_, clean)| &clean.redactions) {
+            *by_rule.entry(&redaction.rule).or_default() += redaction.count;
+        }
+        by_rule.into_iter().map(|(rule, count)| RedactionCount { rule: rule.to_owned(), count }).collect()
+    }
+
+    fn head_tokens(&self) -> Tokens {
+        self.ledger.in_span(Span { start: 0, end: self.head_len() })
+    }
+
+    /// Returns what a compaction reads again, and what stays in front of it.
+    fn scope(&self, action: Action) -> Scope {
+        let previous = self.summary().filter(|_| !action.is_rebuild()).cloned();
+        let reads_new_only = self.config.chaining != Chaining::Fold && previous.is_some();
+        if reads_new_only {
+            let start = self.unit_start(self.uncovered);
+            let mut carried = self.cost_of(&self.shown[..self.shown_before(start)]);
+            if self.config.chaining == Chaining::Running {
+                carried -= self.summary_tokens;
+            }
+            // Summaries side by side add up. Once they take half of the target they are replaced by one.
+            if carried <= self.limits().target.scaled(0.5) {
+                let previous = previous.filter(|_| self.config.chaining == Chaining::Running);
+                return Scope { start, carried, reads_new_only, previous };
+            }
+            return Scope { start: 0, carried: Tokens::ZERO, reads_new_only: false, previous: None };
+        }
+        let start = match &previous {
+            Some(_) => (self.transcript.len() as u64).saturating_sub(MAX_REREAD),
+            None => 0,
+        };
+        let carried = if start == 0 { Tokens::ZERO } else { self.head_tokens() };
+        Scope { start, carried, reads_new_only, previous }
+    }
+
+    /// Returns the first ordinal of the unit that the message with this ordinal is part of: an exchange that was open when
+    /// a summary was made is not cut in two by the next one.
+    fn unit_start(&self, ordinal: u64) -> u64 {
+        let from = self.summary().map_or(0, |record| record.covers.start);
+        let units = Units::new(self.entries_from(from));
+        let inside = units.map(|unit| unit.span()).find(|span| span.contains(ordinal));
+        inside.map_or(ordinal, |span| span.start)
+    }
+
+    /// Returns how many elements of the view stand before the message with this ordinal.
+    pub(super) fn shown_before(&self, start: u64) -> usize {
+        let is_before = |shown: &Shown| !matches!(shown, Shown::Message { id, .. } if id.ordinal >= start);
+        self.shown.iter().take_while(|shown| is_before(shown)).count()
+    }
+}
+
+impl Job {
+    /// Returns what is to be asked of a [`Summarizer`](longhaul_summarize::Summarizer).
+    pub fn request(&self) -> SummaryRequest<'_> {
+        let mut request = self.plan.request(&self.source(), &self.settings);
+        if let Some(previous) = self.runs_on() {
+            request.limit = running::room(previous, request.limit);
+        }
+        request
+    }
+
+    /// Puts a summarizer's draft into its place.
+    ///
+    /// # Errors
+    /// When the draft is larger than [`SummaryRequest::limit`] allowed.
+    pub fn finish(self, draft: Draft) -> Result<Finished, AssembleError> {
+        let draft = match self.runs_on() {
+            Some(previous) => running::update(previous, draft, self.plan.limit, &*self.counter),
+            None => draft,
+        };
+        let compacted = self.plan.clone().assemble(&self.source(), &self.settings, draft)?;
+        Ok(self.finished(compacted))
+    }
+
+    /// Summarizes by rule.
+    ///
+    /// # Errors
+    /// When what must stay is larger than the budget.
+    pub fn finish_by_rule(self) -> Result<Finished, CompactError> {
+        if self.runs_on().is_some() {
+            let draft = rules::summarize(&self.request(), &RulesOptions::default());
+            // An update keeps to the plan's limit, for which there is room.
+            return self
+                .clone()
+                .finish(draft)
+                .or_else(|_| self.finish(Draft::default()))
+                .map_err(|_| CompactError::NothingToCompact);
+        }
+        let compacted = compact::compact(&self.source(), &self.settings, &RulesOptions::default())?;
+        Ok(self.finished(compacted))
+    }
+
+    /// Returns why this compaction is made.
+    pub fn reason(&self) -> Reason {
+        self.reason
+    }
+
+    /// Returns what is being done.
+    pub fn action(&self) -> Action {
+        self.action
+    }
+
+    /// Returns the numbers it was decided on.
+    pub fn before(&self) -> &Measurement {
+        &self.before
+    }
+
+    /// Returns the depth of the summary that will come of it.
+    pub fn depth(&self) -> u32 {
+        self.request().depth
+    }
+
+    /// Returns what the messages to summarize cost.
+    pub fn span_tokens(&self) -> Tokens {
+        let request = self.request();
+        let first = self.start;
+        let cost =
+            |entry: &Entry| self.costs.get((entry.id.ordinal - first) as usize).copied().unwrap_or_default();
+        request.entries.iter().map(cost).sum()
+    }
+
+    /// Returns the number of messages that the view will no longer carry verbatim.
+    pub fn covered(&self) -> usize {
+        self.plan.covered()
+    }
+
+    /// Returns the summary to which this one is an update.
+    fn runs_on(&self) -> Option<&SummaryRecord> {
+        self.previous.as_deref().filter(|_| self.is_running)
+    }
+
+    fn finished(self, mut compacted: Compacted) -> Finished {
+        let read = self.request().entries;
+        let record = &mut compacted.record;
+        record.redactions.clone_from(&self.redactions);
+        if let (true, Some(first), Some(last)) = (self.has_own_range, read.first(), read.last()) {
+            // Ranges are disjoint: what was only shortened in the tail belongs to the next one.
+            record.covers = Span { start: first.id.ordinal, end: last.id.ordinal + 1 };
+        }
+        if let Some(previous) = &self.previous {
+            // Only the newest messages were read again; the summary stands for what the one before stood for as well.
+            record.covers.start = record.covers.start.min(previous.covers.start);
+        }
+        if record.parent != self.head {
+            // A rebuilt or appended summary does not build on the one before it, but it comes after it in the chain.
+            record.parent.clone_from(&self.head);
+            record.id = SummaryRecord::derive_id(
+                &self.session,
+                record.parent.as_ref(),
+                &record.covered,
+                record.mode,
+                &record.model,
+                &record.made_with,
+                &record.text,
+            );
+        }
+        Finished { job: self, compacted }
+    }
+
+    fn source(&self) -> Source<'_> {
+        Source {
+            session: &self.session,
+            entries: &self.entries,
+            costs: &self.costs,
+            tokens_before: self.before.tokens,
+            counter: &*self.counter,
+            index: &self.index,
+            previous: self.previous.as_deref(),
+        }
+    }
+}
+
+impl Finished {
+    /// Returns the record as it will be applied; a store is told of it before the view changes.
+    pub fn record(&self) -> &SummaryRecord {
+        &self.compacted.record
+    }
+
+    /// Returns why the compaction was made.
+    pub fn reason(&self) -> Reason {
+        self.job.reason
+    }
+
+    /// Returns the record for changes that do not touch what it says: the time it took, what was redacted.
+    pub fn record_mut(&mut self) -> &mut SummaryRecord {
+        &mut self.compacted.record
+    }
+}

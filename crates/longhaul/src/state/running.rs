@@ -1,0 +1,117 @@
+//! A running summary: each update is appended to what was said before, within one limit (seed 001).
+
+use longhaul_summarize::Draft;
+use longhaul_tokens::TokenCounter;
+use longhaul_transcript::{SummaryRecord, Tokens};
+
+/// Stands before what is left when the updates no longer fit together.
+const CONDENSED: &str = "[Condensed history]";
+
+/// Ends a summary that had to be cut.
+const TRUNCATED: &str = "[Summary truncated]";
+
+/// Returns how much an update of `previous` may cost within `limit`: what is left of it, or all of it where so little is
+/// left that the history must be condensed.
+pub(super) fn room(previous: &SummaryRecord, limit: Tokens) -> Tokens {
+    let left = limit - previous.tokens - UPDATE_MARK;
+    if left >= limit.scaled(LEAST_SHARE) { left } else { limit }
+}
+
+/// What `[Update N]` and the blank line before it cost at most.
+const UPDATE_MARK: Tokens = Tokens(8);
+
+/// An update that had less of the limit than this would say too little.
+const LEAST_SHARE: f64 = 0.25;
+
+/// Returns `draft` as the next update of `previous`: its text, `[Update N]`, the draft's text. Where both do not fit
+/// `limit`, the draft stands alone as condensed history; where not even that fits, it is cut and says so.
+///
+/// The version N counts from 1; it is the depth of the record plus one.
+pub(super) fn update(
+    previous: &SummaryRecord,
+    draft: Draft,
+    limit: Tokens,
+    counter: &dyn TokenCounter,
+) -> Draft {
+    let version = previous.depth + 2;
+    let fits = |text: &str| counter.count_up_to(text, limit).is_some();
+    let updated = format!("{}\n\n[Update {version}]\n{}", previous.text, draft.text);
+    let condensed = format!("{CONDENSED}\n{}", draft.text);
+    let text = [updated, condensed].into_iter().find(|text| fits(text));
+    with_text(text.unwrap_or_else(|| cut(&draft.text, &fits)), draft, counter)
+}
+
+fn with_text(text: String, draft: Draft, counter: &dyn TokenCounter) -> Draft {
+    Draft { tokens: counter.count_text(&text), text, ..draft }
+}
+
+/// Returns as many whole lines of `text` as fit with the marks around them; nothing but the mark where none does.
+fn cut(text: &str, fits: &impl Fn(&str) -> bool) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    let of = |count: usize| format!("{CONDENSED}\n{}\n{TRUNCATED}", lines[..count].join("\n"));
+    // The cost grows with the number of lines, so the largest number that fits is found by halving.
+    let (mut low, mut high) = (0, lines.len());
+    while low < high {
+        let middle = (low + high).div_ceil(2);
+        if fits(&of(middle)) { low = middle } else { high = middle - 1 }
+    }
+    match low {
+        0 if fits(TRUNCATED) => TRUNCATED.to_owned(),
+        0 => String::new(),
+        count => of(count),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use longhaul_tokens::CharsPer4;
+    use longhaul_transcript::{Span, Summary, SummaryId, SummaryMode};
+
+    fn record(depth: u32, text: &str) -> SummaryRecord {
+        SummaryRecord {
+            version: SummaryRecord::VERSION,
+            id: SummaryId("0123456789abcdef".into()),
+            parent: None,
+            depth,
+            covers: Span::default(),
+            covered: Vec::new(),
+            header: String::new(),
+            summary: Summary::default(),
+            text: text.to_owned(),
+            mode: SummaryMode::Rules,
+            model: String::new(),
+            made_with: String::new(),
+            tokens: Tokens::ZERO,
+            tokens_before: Tokens::ZERO,
+            tokens_after: Tokens::ZERO,
+            survival: Default::default(),
+            redactions: Vec::new(),
+            cost: None,
+            created_at_ms: 0,
+            duration_ms: 0,
+        }
+    }
+
+    fn updated(previous: &str, text: &str, limit: u64) -> String {
+        let draft = Draft { text: text.to_owned(), ..Draft::default() };
+        let draft = update(&record(0, previous), draft, Tokens(limit), &CharsPer4);
+        assert_eq!(draft.tokens, CharsPer4.count_text(&draft.text));
+        assert!(draft.tokens <= Tokens(limit));
+        draft.text
+    }
+
+    #[test]
+    fn updates_are_appended_while_they_fit_and_condensed_when_they_do_not() {
+        assert_eq!(updated("old", "new", 50), "old\n\n[Update 2]\nnew");
+        assert_eq!(updated(&"old ".repeat(100), "new", 50), "[Condensed history]\nnew");
+        let long = "a line of the new summary\n".repeat(20);
+        let cut = updated("old", &long, 50);
+        assert!(
+            cut.starts_with("[Condensed history]\na line") && cut.ends_with("[Summary truncated]"),
+            "{cut}"
+        );
+        assert_eq!(updated("old", &long, 5), "[Summary truncated]");
+        assert_eq!(updated("old", &long, 1), "");
+    }
+}

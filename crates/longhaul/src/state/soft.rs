@@ -1,0 +1,164 @@
+//! The soft tier: old tool results digested, or units dropped by priority, without a summary.
+
+use longhaul_transcript::{Entry, Message, Span, Tokens, Unit, Units};
+use longhaul_trim::{Action as Fate, ByRole, Candidate, Prioritizer, Priority, repeated_calls};
+
+use super::{ContextState, DIGESTED_RESULT, Rewrite, RewriteError, Shown, rewrite::of_kept};
+use crate::{
+    compact::{
+        KeepReasoning, Kept, Outcome,
+        digest::{Caps, Shortener},
+    },
+    config::Config,
+    policy::{Action, Reason},
+};
+
+/// A unit of the view with what it could become.
+struct Part<'a> {
+    unit: Unit<'a>,
+    /// Index of its first message among the view's messages.
+    at: usize,
+    tokens: Tokens,
+    digest: Option<(Vec<Kept>, Tokens)>,
+    priority: Priority,
+}
+
+impl ContextState {
+    /// Rewrites the view without a summary, down to the target: [`Action::SoftDigest`] puts facts in the place of tool
+    /// results, [`Action::SoftTrim`] drops whole units as well. The tail, an open exchange, the first request and
+    /// standing instructions stay as they are.
+    ///
+    /// # Errors
+    /// When that frees nothing. The state is then as it was.
+    pub fn soften(
+        &mut self,
+        action: Action,
+        reason: Reason,
+        now_ms: Option<i64>,
+    ) -> Result<Rewrite, RewriteError> {
+        let before = self.measure(now_ms);
+        let head = self.shown.iter().take_while(|shown| shown.is_head()).count();
+        let last_summary = self.shown.iter().rposition(|shown| matches!(shown, Shown::Summary { .. }));
+        let fixed = last_summary.map_or(head, |at| at + 1);
+        let entries = self.view_entries(fixed);
+        let parts = self.parts(&entries);
+        let loose: Tokens = parts.iter().map(|part| part.tokens).sum();
+        let budget = self.limits().target - (self.cost_of(&self.shown) - loose);
+        let fates = match action {
+            Action::SoftTrim => trim(&parts, budget),
+            _ => digest(&parts, budget),
+        };
+
+        let mut outcome = Outcome { kept_verbatim: fixed, ..Outcome::default() };
+        let mut shown: Vec<Shown> = self.shown[..fixed].to_vec();
+        for (part, fate) in parts.into_iter().zip(fates) {
+            let range = fixed + part.at..fixed + part.at + part.unit.entries.len();
+            match (fate, part.digest) {
+                (Fate::Keep, _) | (Fate::Digest, None) => {
+                    outcome.kept_verbatim += range.len();
+                    shown.extend_from_slice(&self.shown[range]);
+                }
+                (Fate::Digest, Some((kept, _))) => {
+                    let digested = kept.iter().filter(|kept| kept.digested).count();
+                    outcome.digested += digested;
+                    outcome.kept_verbatim += range.len() - digested;
+                    shown.extend(kept.into_iter().map(of_kept));
+                }
+                (Fate::Drop, _) => outcome.dropped += range.len(),
+            }
+        }
+        let (tokens_before, tokens_after) = self.replace_view(shown, action, reason, &before)?;
+        let outcome = Outcome { tokens_before, tokens_after, ..outcome };
+        Ok(Rewrite { action, reason, record: None, outcome })
+    }
+
+    /// Returns the messages of the view from element `fixed` on, as entries with the content that is shown.
+    fn view_entries(&self, fixed: usize) -> Vec<Entry> {
+        let originals = self.transcript.entries();
+        let entry = |shown: &Shown| match shown {
+            Shown::Message { id, message, .. } => originals
+                .get(id.ordinal as usize)
+                .map(|entry| Entry { message: message.clone(), ..entry.clone() }),
+            Shown::Summary { .. } => None,
+        };
+        self.shown[fixed..].iter().filter_map(entry).collect()
+    }
+
+    fn parts<'a>(&self, entries: &'a [Entry]) -> Vec<Part<'a>> {
+        let task = self.transcript.entries().iter().find(|entry| entry.message.is_user_text());
+        let by_role = ByRole {
+            superseded: repeated_calls(entries),
+            task: task.map(|entry| entry.id.ordinal),
+            ..ByRole::default()
+        };
+        let tail = self.config.preserve_recent.max(Config::MIN_TAIL);
+        let tail_from = (self.transcript.len() as u64).saturating_sub(tail);
+        let n_requests = entries.iter().filter(|entry| entry.message.is_user_text()).count();
+        let (mut at, mut requests_seen) = (0, 0);
+        let part = |unit: Unit<'a>| {
+            requests_seen += unit.messages().filter(|message| message.is_user_text()).count();
+            let is_recent = unit.entries.last().is_some_and(|entry| entry.id.ordinal >= tail_from);
+            let priority = match is_recent {
+                true => Priority::Pinned,
+                false => by_role.priority(unit, n_requests - requests_seen),
+            };
+            let start = at;
+            at += unit.entries.len();
+            Part {
+                unit,
+                at: start,
+                tokens: self.cost_in_view(unit),
+                digest: self.digested(unit, priority),
+                priority,
+            }
+        };
+        Units::new(entries).map(part).collect()
+    }
+
+    fn cost_in_view(&self, unit: Unit<'_>) -> Tokens {
+        let cost = |entry: &Entry| self.ledger.get(entry.id.ordinal).unwrap_or_default();
+        unit.entries.iter().map(cost).sum()
+    }
+
+    /// Returns the unit with its tool results digested and what that costs, where it may be and where it helps.
+    fn digested(&self, unit: Unit<'_>, priority: Priority) -> Option<(Vec<Kept>, Tokens)> {
+        if priority == Priority::Pinned || !unit.messages().any(|message| message.results().next().is_some())
+        {
+            return None;
+        }
+        let shortener = Shortener::new(unit.entries, &*self.counter, KeepReasoning::Keep);
+        let kept = shortener.shorten_all(unit.entries, Caps::results(DIGESTED_RESULT.0));
+        let cost = |message: &Message| self.counter.count_message(message);
+        let tokens: Tokens = kept.iter().map(|kept| cost(&kept.message)).sum();
+        let is_whole = kept.len() == unit.entries.len();
+        (is_whole && tokens < self.cost_in_view(unit)).then_some((kept, tokens))
+    }
+}
+
+/// Digests first, then drops, within `budget`.
+fn trim(parts: &[Part<'_>], budget: Tokens) -> Vec<Fate> {
+    let candidates: Vec<Candidate> = parts
+        .iter()
+        .map(|part| {
+            let candidate = Candidate::new(span(part), part.priority, part.tokens);
+            part.digest.as_ref().map_or(candidate, |(_, tokens)| candidate.with_digest(*tokens))
+        })
+        .collect();
+    longhaul_trim::plan(&candidates, budget).actions
+}
+
+/// Digests within `budget` and drops nothing: to the planner, what a digest frees is all there is of a unit.
+fn digest(parts: &[Part<'_>], budget: Tokens) -> Vec<Fate> {
+    let least = |part: &Part<'_>| part.digest.as_ref().map_or(part.tokens, |(_, tokens)| *tokens);
+    let candidates: Vec<Candidate> = parts
+        .iter()
+        .map(|part| Candidate::new(span(part), part.priority, part.tokens - least(part)))
+        .collect();
+    let rest = budget - parts.iter().map(least).sum();
+    let fate = |fate: Fate| if fate == Fate::Drop { Fate::Digest } else { fate };
+    longhaul_trim::plan(&candidates, rest).actions.into_iter().map(fate).collect()
+}
+
+fn span(part: &Part<'_>) -> Span {
+    part.unit.span()
+}

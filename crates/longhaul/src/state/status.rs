@@ -1,0 +1,49 @@
+//! The context in a few numbers, for a status line.
+
+use longhaul_transcript::{SummaryId, Tokens};
+use serde::Serialize;
+
+use super::ContextState;
+use crate::policy::Decision;
+
+/// The context in a few numbers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Status {
+    /// What the view costs.
+    pub total_tokens: Tokens,
+    /// The most it may cost.
+    pub budget: Tokens,
+    /// The first as a share of the second.
+    pub ratio: f64,
+    /// Messages in the view, a summary counting as one.
+    pub message_count: u64,
+    /// Messages ever said.
+    pub full_message_count: u64,
+    /// Summaries made and in force, one on the other or side by side.
+    pub summary_count: u64,
+    /// The latest of them.
+    pub last_summary: Option<SummaryId>,
+    /// When it was made, in milliseconds since the Unix epoch.
+    pub last_summary_at_ms: Option<i64>,
+    /// What would be done now, and why.
+    pub decision: Decision,
+}
+
+impl ContextState {
+    /// Returns the context in a few numbers. `now_ms` is as in [`decide`](Self::decide).
+    pub fn status(&self, now_ms: Option<i64>) -> Status {
+        let view = self.view();
+        let last = self.summary();
+        Status {
+            total_tokens: view.tokens(),
+            budget: self.budget(),
+            ratio: view.ratio(),
+            message_count: view.len() as u64,
+            full_message_count: self.transcript.len() as u64,
+            summary_count: view.summaries().map(|record| u64::from(record.depth) + 1).sum(),
+            last_summary: last.map(|record| record.id.clone()),
+            last_summary_at_ms: last.map(|record| record.created_at_ms),
+            decision: self.decide(now_ms),
+        }
+    }
+}

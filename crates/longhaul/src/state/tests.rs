@@ -1,0 +1,344 @@
+//! The state by example, then by property: its ledger, its view, and what a rewrite may and may not change.
+
+use std::sync::Arc;
+
+use expect_test::expect;
+use longhaul_testkit::{conversation, transcript};
+use longhaul_tokens::{CharsPer4, ContextWindow};
+use longhaul_transcript::{SessionId, UnitState, Units};
+use proptest::prelude::*;
+
+use super::*;
+use crate::policy::{Action, Hold, Reason};
+
+fn state(window: u64, config: Config) -> ContextState {
+    let window = ContextWindow::new(Tokens(window), Tokens::ZERO);
+    ContextState::new(SessionId::new("test").unwrap(), window, Arc::new(CharsPer4), config)
+}
+
+/// A turn of an agent at work: a request, a read of about `tokens` tokens, an answer.
+fn turn(nth: usize, tokens: usize) -> Vec<Message> {
+    let text = format!(
+        "user: Look at file {nth}\nassistant: !read_file#c{nth} {{\"path\":\"src/file_{nth}.rs\"}}\ntool#c{nth}: {}\nassistant: File {nth} is fine.",
+        format!("let value_{nth} = compute({nth});\n").repeat(tokens / 8),
+    );
+    transcript(&text).entries().iter().map(|entry| (*entry.message).clone()).collect()
+}
+
+fn full(state: &mut ContextState, turns: usize, tokens: usize) {
+    for nth in 0..turns {
+        turn(nth, tokens).into_iter().for_each(|message| {
+            state.push(message);
+        });
+    }
+}
+
+fn shape(state: &ContextState) -> String {
+    let letter = |shown: &Shown| match shown {
+        Shown::Summary { record, .. } => format!("[{}]", record.covers),
+        Shown::Message { id, digested: true, .. } => format!("{id}d"),
+        Shown::Message { id, .. } => id.to_string(),
+    };
+    state.view().shown().iter().map(letter).collect::<Vec<_>>().join(" ")
+}
+
+fn compact(state: &mut ContextState, action: Action) -> Rewrite {
+    let job = state.plan(action, Reason::Manual, None, None).unwrap();
+    state.apply(job.finish_by_rule().unwrap()).unwrap()
+}
+
+#[test]
+fn a_compaction_ends_at_the_target_and_the_view_grows_from_there() {
+    let mut state = state(8_000, Config::default());
+    full(&mut state, 10, 700);
+    assert!(state.decide(None).is_act());
+    let rewrite = compact(&mut state, Action::Summarize { rebuild: false });
+    assert!(rewrite.outcome.tokens_after <= state.limits().target, "{:?}", rewrite.outcome);
+    assert_eq!(state.tokens(), rewrite.outcome.tokens_after);
+    let before: Vec<_> = state.view().messages().cloned().collect();
+    state.push(Message::user("Next"));
+    let after: Vec<_> = state.view().messages().cloned().collect();
+    assert_eq!(after[..before.len()], before);
+    assert_eq!(state.transcript().len(), 41);
+}
+
+#[test]
+fn the_next_compaction_folds_the_summary_and_goes_one_deeper() {
+    let mut state = state(8_000, Config::default());
+    full(&mut state, 10, 700);
+    let first = compact(&mut state, Action::Summarize { rebuild: false }).record.unwrap();
+    full(&mut state, 8, 700);
+    let second = compact(&mut state, Action::Summarize { rebuild: false }).record.unwrap();
+    assert_eq!((first.depth, second.depth), (0, 1));
+    assert_eq!(second.parent, Some(first.id.clone()));
+    assert!(second.covers.start <= first.covers.start);
+    assert!(second.covers.end > first.covers.end);
+    assert_eq!(state.view().summaries().count(), 1);
+    let third = compact_again(&mut state);
+    assert_eq!((third.depth, &third.parent), (0, &Some(second.id.clone())), "rebuilt, and next in the chain");
+}
+
+fn compact_again(state: &mut ContextState) -> Arc<SummaryRecord> {
+    full(state, 8, 700);
+    compact(state, Action::Summarize { rebuild: true }).record.unwrap()
+}
+
+#[test]
+fn appended_summaries_each_cover_their_own_messages() {
+    let mut state = state(12_000, Config { chaining: crate::config::Chaining::Append, ..Config::default() });
+    for round in 0..2 {
+        for nth in 0..20 {
+            let plan =
+                format!("Step {round}.{nth} touches module_{round}_{nth}.rs and table_{round}_{nth}. ")
+                    .repeat(24);
+            state.push(Message::user(format!("Plan step {round}.{nth}")));
+            state.push(Message::assistant(plan));
+        }
+        compact(&mut state, Action::Summarize { rebuild: false });
+    }
+    let spans: Vec<_> = state.view().summaries().map(|record| (record.depth, record.covers)).collect();
+    assert_eq!(spans.len(), 2);
+    assert_eq!((spans[0].0, spans[1].0), (0, 0));
+    assert!(spans[0].1.end <= spans[1].1.start, "{spans:?}");
+    assert!(state.tokens() <= state.limits().target);
+}
+
+#[test]
+fn a_running_summary_grows_by_updates_and_stays_one() {
+    let config = Config { chaining: crate::config::Chaining::Running, ..Config::default() };
+    let mut state = state(12_000, config);
+    for round in 0..2 {
+        for nth in 0..20 {
+            let plan =
+                format!("Step {round}.{nth} touches module_{round}_{nth}.rs and table_{round}_{nth}. ")
+                    .repeat(24);
+            state.push(Message::user(format!("Plan step {round}.{nth}")));
+            state.push(Message::assistant(plan));
+        }
+        compact(&mut state, Action::Summarize { rebuild: false });
+    }
+    assert_eq!(state.view().summaries().count(), 1);
+    let record = state.summary().unwrap();
+    assert_eq!((record.depth, state.status(None).summary_count), (1, 2));
+    assert!(
+        record.text.contains("[Update 2]") || record.text.starts_with("[Condensed history]"),
+        "{}",
+        record.text
+    );
+    assert_eq!(record.covers.start, 0);
+    assert!(state.tokens() <= state.limits().target);
+}
+
+#[test]
+fn digesting_keeps_every_message_and_the_tail_verbatim() {
+    let mut state = state(8_000, Config::default());
+    full(&mut state, 8, 700);
+    let Decision::Act { action: Action::SoftDigest, reason } = state.decide(None) else {
+        panic!("{}", state.decide(None))
+    };
+    let rewrite = state.soften(Action::SoftDigest, reason, None).unwrap();
+    assert!(rewrite.outcome.tokens_after <= state.limits().target);
+    expect!["m0 m1 m2d m3 m4 m5 m6d m7 m8 m9 m10d m11 m12 m13 m14d m15 m16 m17 m18d m19 m20 m21 m22 m23 m24 m25 m26 m27 m28 m29 m30 m31"]
+        .assert_eq(&shape(&state));
+}
+
+#[test]
+fn trimming_drops_whole_units_and_keeps_the_first_request() {
+    let config = Config { soft_action: SoftAction::Trim, ..Config::default() };
+    let mut state = state(2_000, config);
+    full(&mut state, 30, 64);
+    let reason = Reason::Soft { tokens: state.tokens(), soft: state.limits().soft };
+    let rewrite = state.soften(Action::SoftTrim, reason, None).unwrap();
+    assert!(rewrite.outcome.dropped > 0);
+    assert!(rewrite.outcome.tokens_after <= state.limits().target);
+    assert!(shape(&state).starts_with("m0 "));
+    assert!(shape(&state).ends_with("m114 m115 m116 m117 m118 m119"));
+    is_paired(&state);
+}
+
+#[test]
+fn an_undo_brings_back_every_message_with_what_was_said_since() {
+    let mut state = state(8_000, Config::default());
+    full(&mut state, 10, 700);
+    let before: Vec<_> = state.view().messages().cloned().collect();
+    let tokens = state.tokens();
+    compact(&mut state, Action::Summarize { rebuild: false });
+    let compacted = shape(&state);
+    assert!(state.undo());
+    assert_eq!(state.view().messages().cloned().collect::<Vec<_>>(), before);
+    assert_eq!(state.tokens(), tokens);
+    assert!(matches!(state.decide(None), Decision::Hold(Hold::JustUndone { .. })));
+    state.push(Message::user("More"));
+    assert!(state.redo());
+    assert_eq!(shape(&state), format!("{compacted} m40"));
+    assert!(!state.redo());
+}
+
+#[test]
+fn a_job_is_applied_with_what_was_said_meanwhile() {
+    let mut state = state(8_000, Config::default());
+    full(&mut state, 10, 700);
+    let job = state.plan(Action::Summarize { rebuild: false }, Reason::Manual, None, None).unwrap();
+    state.push(Message::user("Meanwhile"));
+    state.apply(job.finish_by_rule().unwrap()).unwrap();
+    assert!(shape(&state).ends_with(" m40"));
+}
+
+#[test]
+fn a_job_planned_before_another_rewrite_is_stale() {
+    let mut state = state(8_000, Config::default());
+    full(&mut state, 10, 700);
+    let slow = state.plan(Action::Summarize { rebuild: false }, Reason::Manual, None, None).unwrap();
+    compact(&mut state, Action::Summarize { rebuild: false });
+    let shape_before = shape(&state);
+    assert_eq!(state.apply(slow.finish_by_rule().unwrap()).unwrap_err(), RewriteError::Stale);
+    assert_eq!(shape(&state), shape_before);
+}
+
+#[test]
+fn a_reported_usage_counts_only_for_the_view_it_was_made_from() {
+    let mut state = state(8_000, Config::default());
+    full(&mut state, 10, 700);
+    let counted = state.tokens();
+    let usage = |tokens: u64| Usage { input: Tokens(tokens), ..Usage::default() };
+    let sent = state.view().sent().unwrap();
+    assert_eq!(state.report_usage(sent, &usage(counted.0 * 11 / 10)), UsageVerdict::Taken);
+    assert_eq!(state.tokens(), Tokens(counted.0 * 11 / 10));
+    // A running total over many requests, and an empty report.
+    assert_eq!(state.report_usage(sent, &usage(counted.0 * 9)), UsageVerdict::Implausible);
+    assert_eq!(state.report_usage(sent, &usage(0)), UsageVerdict::Implausible);
+    compact(&mut state, Action::Summarize { rebuild: false });
+    let after = state.tokens();
+    assert_eq!(state.report_usage(sent, &usage(counted.0)), UsageVerdict::Stale);
+    assert_eq!(state.tokens(), after);
+}
+
+#[test]
+fn fixed_overhead_comes_off_the_budget() {
+    let mut state = state(8_000, Config::default());
+    state.set_fixed_overhead(Tokens(3_000));
+    assert_eq!(state.budget(), Tokens(5_000));
+    assert_eq!(state.limits().trigger, Tokens(4_000));
+}
+
+#[test]
+fn a_smaller_model_is_compacted_for_before_the_next_request() {
+    let mut state = state(100_000, Config::default());
+    full(&mut state, 20, 700);
+    assert!(!state.decide(None).is_act());
+    state.switch_model(
+        ContextWindow::new(Tokens(8_000), Tokens::ZERO),
+        Arc::new(CharsPer4),
+        Config::default(),
+    );
+    assert!(state.decide(None).is_act());
+    let larger = state.tokens().scaled(1.2);
+    state.switch_model(ContextWindow::new(larger, Tokens::ZERO), Arc::new(CharsPer4), Config::default());
+    assert!(matches!(state.decide(None), Decision::Act { reason: Reason::ModelSwitch { .. }, .. }));
+}
+
+#[test]
+fn without_preserve_system_the_instructions_are_summarized_too() {
+    for preserve_system in [true, false] {
+        let mut state = state(8_000, Config { preserve_system, ..Config::default() });
+        state.push(Message::system("Be careful."));
+        full(&mut state, 10, 700);
+        compact(&mut state, Action::Summarize { rebuild: false });
+        assert_eq!(shape(&state).starts_with("m0 "), preserve_system);
+    }
+}
+
+fn is_paired(state: &ContextState) {
+    let mut shown = Transcript::new();
+    state.view().messages().for_each(|message| {
+        shown.push(Arc::clone(message));
+    });
+    assert!(Units::new(shown.entries()).all(|unit| unit.state != UnitState::Broken), "{}", shape(state));
+}
+
+/// Does whatever the policy says until it holds, and returns how often it acted.
+fn settle(state: &mut ContextState) -> usize {
+    for acts in 0..8 {
+        let Decision::Act { action, reason } = state.decide(None) else { return acts };
+        let done = match action {
+            Action::SoftDigest | Action::SoftTrim => state.soften(action, reason, None).is_ok(),
+            _ => {
+                let finished = state.plan(action, reason, None, None).and_then(Job::finish_by_rule);
+                finished.is_ok_and(|finished| state.apply(finished).is_ok())
+            }
+        };
+        if !done {
+            state.failed(reason, None);
+        }
+    }
+    panic!("loops: {}", state.decide(None));
+}
+
+fn cases() -> u32 {
+    std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(100)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(cases()))]
+
+    #[test]
+    fn every_conversation_stays_within_its_budget_and_whole(
+        conversation in conversation(15), window in 400u64..6_000, preset in 0usize..=5, soft in 0usize..4,
+    ) {
+        let mut config = crate::Preset::ALL.get(preset).map_or_else(Config::default, |preset| preset.config());
+        config.soft_action = [SoftAction::Digest, SoftAction::Trim, SoftAction::SummarizeRules, SoftAction::Off][soft];
+        let mut state = state(window, config);
+        let mut said = Vec::new();
+        for entry in conversation.entries() {
+            let before: Vec<_> = state.view().messages().cloned().collect();
+            state.push(Arc::clone(&entry.message));
+            said.push(Arc::clone(&entry.message));
+            // Between two rewrites the view only grows at its end.
+            let grown: Vec<_> = state.view().messages().cloned().collect();
+            prop_assert_eq!(&grown[..before.len()], &before[..]);
+            prop_assert_eq!(grown.len(), before.len() + 1);
+
+            settle(&mut state);
+            // Within the budget, or what must stay is larger than it and the policy says so.
+            let over = state.tokens() >= state.budget();
+            let is_told = matches!(state.decide(None), Decision::Hold(Hold::Exhausted { .. }));
+            prop_assert_eq!(over, is_told, "{} of {}", state.tokens(), state.budget());
+
+            // The ledger agrees with a fresh count of the view.
+            let fresh: Tokens = state.view().messages().map(|message| CharsPer4.count_message(message)).sum();
+            let primer = CharsPer4.framing().per_reply;
+            prop_assert_eq!(state.tokens(), fresh + primer);
+
+            // No result without its call; a call without its result only where the conversation has it so.
+            let mut shown = Transcript::new();
+            for message in state.view().messages() {
+                shown.push(Arc::clone(message));
+            }
+            prop_assert!(Units::new(shown.entries()).all(|unit| unit.state != UnitState::Broken), "{}", shape(&state));
+        }
+        // Nothing that was said is lost.
+        let kept: Vec<_> = state.transcript().entries().iter().map(|entry| Arc::clone(&entry.message)).collect();
+        prop_assert_eq!(kept, said);
+    }
+
+    #[test]
+    fn a_failed_rewrite_changes_nothing(conversation in conversation(15), window in 400u64..4_000) {
+        let mut state = state(window, Config::default());
+        for entry in conversation.entries() {
+            state.push(Arc::clone(&entry.message));
+        }
+        let (before, tokens, measured) = (shape(&state), state.tokens(), state.measure(None));
+        let emergency = Action::Emergency { rebuild: false, by_rule: false };
+        if let Ok(job) = state.plan(emergency, Reason::Manual, None, None) {
+            // A draft that is far too large is refused before it reaches the view.
+            let text = "word ".repeat(window as usize * 2);
+            let tokens = CharsPer4.count_text(&text);
+            let draft = longhaul_summarize::Draft { text, tokens, ..Default::default() };
+            prop_assert!(job.finish(draft).is_err());
+        }
+        state.failed(Reason::Manual, Some(0));
+        prop_assert_eq!(shape(&state), before);
+        prop_assert_eq!(state.tokens(), tokens);
+        prop_assert_eq!(state.measure(None), measured);
+    }
+}
