@@ -1,9 +1,16 @@
 //! The flags, as they are typed.
 
+mod history;
+
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand};
 use longhaul::wire::Format;
+
+pub(crate) use history::{
+    AuditArgs, ExportArgs, ForgetArgs, ForgetWhat, HistoryArgs, ImportArgs, RecallArgs, RestoreArgs,
+    SessionArgs, SessionsArgs,
+};
 
 /// Keep an LLM agent's conversation inside the context window: count it, see what fills it, compact it
 #[derive(Debug, Parser)]
@@ -27,9 +34,31 @@ pub(crate) enum Command {
     Compact(CompactArgs),
     /// Digest one tool's output: `cargo test 2>&1 | longhaul digest --tool shell`
     Digest(DigestArgs),
+    /// List the recorded sessions
+    Sessions(SessionsArgs),
+    /// Show a session's summaries and what was said since
+    History(HistoryArgs),
+    /// Show what the last compaction took out of the history, and how each message comes back
+    Diff(SessionArgs),
+    /// Print the originals behind a summary or an id, or those that hold some words
+    Recall(RecallArgs),
+    /// Take the last compaction back
+    Undo(SessionArgs),
+    /// Put the compaction that was taken back in force again
+    Redo(SessionArgs),
+    /// Ask originals back into view, and print them
+    Restore(RestoreArgs),
+    /// Show the log of a session, or check every hash of it
+    Audit(AuditArgs),
+    /// Write a session as JSON lines
+    Export(ExportArgs),
+    /// Add the sessions of an export
+    Import(ImportArgs),
+    /// Destroy originals for good, and leave a tombstone that verifies
+    Forget(ForgetArgs),
     /// Print every setting with its value and where it comes from
     Config(ConfigArgs),
-    /// Say what is configured, what is reachable, what is stored, and where text would be sent
+    /// Say what is configured and reachable, what is stored and whether it is sound, and where text would be sent
     Doctor(DoctorArgs),
     /// Print the completion script of a shell
     Completions(CompletionsArgs),

@@ -1,9 +1,17 @@
 //! The commands, one file each.
 
+pub(crate) mod audit;
 pub(crate) mod compact;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod context;
 pub(crate) mod count;
+pub(crate) mod diff;
 pub(crate) mod digest;
 pub(crate) mod doctor;
+pub(crate) mod export;
+pub(crate) mod forget;
+pub(crate) mod history;
+pub(crate) mod recall;
+pub(crate) mod sessions;
+pub(crate) mod undo;

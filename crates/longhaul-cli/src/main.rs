@@ -1,6 +1,7 @@
 //! The `longhaul` command: raw flags, checked settings, one run.
 #![forbid(unsafe_code)]
 
+mod archive;
 mod args;
 mod clock;
 mod commands;
@@ -27,6 +28,17 @@ fn main() -> ExitCode {
         Command::Context(context) => commands::context::run(&context),
         Command::Compact(compact) => commands::compact::run(&compact),
         Command::Digest(digest) => commands::digest::run(&digest),
+        Command::Sessions(sessions) => commands::sessions::run(&sessions),
+        Command::History(history) => commands::history::run(&history),
+        Command::Diff(diff) => commands::diff::run(&diff),
+        Command::Recall(recall) => commands::recall::run(&recall),
+        Command::Undo(undo) => commands::undo::undo(&undo),
+        Command::Redo(redo) => commands::undo::redo(&redo),
+        Command::Restore(restore) => commands::undo::restore(&restore),
+        Command::Audit(audit) => commands::audit::run(&audit),
+        Command::Export(export) => commands::export::run(&export),
+        Command::Import(import) => commands::export::import(&import),
+        Command::Forget(forget) => commands::forget::run(&forget),
         Command::Config(config) => commands::config::run(&config),
         Command::Doctor(doctor) => commands::doctor::run(&doctor),
         Command::Completions(completions) => commands::completions::run(&completions),

@@ -63,7 +63,7 @@ pub use error::StoreError;
 pub use event::{Event, EventKind, ForgottenBy, ForkedFrom};
 pub use forget::{Forgotten, Selector};
 pub use memory::MemoryStore;
-pub use object::{Object, address_of};
+pub use object::{Object, address_of, readable_text};
 pub use search::words;
 #[cfg(feature = "sqlite")]
 pub use sqlite::{Durability, SqliteStore};

@@ -66,7 +66,7 @@ fn canonical_json(message: &Message) -> String {
 }
 
 /// Returns the text of a message as a person would read it: what is said, called and answered.
-pub(crate) fn readable_text(message: &Message) -> String {
+pub fn readable_text(message: &Message) -> String {
     let mut out = String::new();
     let mut pending: Vec<&Part> = message.parts.iter().rev().collect();
     while let Some(part) = pending.pop() {

@@ -11,6 +11,7 @@ use longhaul::{
 use serde::Serialize;
 
 use crate::{
+    archive::Archive,
     args::DoctorArgs,
     output::Target,
     paint::{GREEN, Painter, RED, plain},
@@ -61,18 +62,32 @@ fn settings_finding(config: &Result<Config>) -> Finding {
 }
 
 fn store_finding(args: &DoctorArgs) -> Finding {
-    let counted = store::path(&args.store).and_then(|path| {
-        if !path.is_file() {
-            return Ok(format!("{}: not there yet; the first `compact` makes it", path.display()));
+    let what = "store";
+    match verified(args) {
+        Ok((says, damaged)) if damaged.is_empty() => Finding { what, ok: true, says },
+        Ok((says, damaged)) => {
+            Finding { what, ok: false, says: format!("{says}; damaged: {}", damaged.join("; ")) }
         }
-        let store = store::open(&args.store)?;
-        let sessions = store::block_on(async { Ok(store.sessions().await?) })?;
-        Ok(format!("{}: {} sessions", path.display(), sessions.len()))
-    });
-    match counted {
-        Ok(says) => Finding { what: "store", ok: true, says },
-        Err(error) => Finding { what: "store", ok: false, says: format!("{error:#}") },
+        Err(error) => Finding { what, ok: false, says: format!("{error:#}") },
     }
+}
+
+/// Returns what the store holds, and each session in which a hash is not right.
+fn verified(args: &DoctorArgs) -> Result<(String, Vec<String>)> {
+    let path = store::path(&args.store)?;
+    if !path.is_file() {
+        return Ok((format!("{}: not there yet; the first `compact` makes it", path.display()), Vec::new()));
+    }
+    let archive = Archive::existing(&args.store)?;
+    let sessions = archive.wait(archive.store.sessions())?;
+    let mut damaged = Vec::new();
+    for info in &sessions {
+        if let Some(problem) = archive.wait(archive.store.verify(&info.session))?.problem {
+            damaged.push(format!("{}: {problem}", info.session));
+        }
+    }
+    let sound = if damaged.is_empty() { ", every hash is right" } else { "" };
+    Ok((format!("{}: {} sessions{sound}", path.display(), sessions.len()), damaged))
 }
 
 fn summarizer_finding(args: &DoctorArgs, config: &Config) -> Finding {

@@ -2,4 +2,5 @@
 
 mod bad_input;
 mod commands;
+mod history;
 mod run;

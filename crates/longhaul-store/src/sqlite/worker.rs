@@ -2,8 +2,8 @@
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::mpsc,
-    thread,
+    sync::{Arc, mpsc},
+    thread::{self, JoinHandle},
 };
 
 use rusqlite::Connection;
@@ -11,10 +11,28 @@ use rusqlite::Connection;
 use super::reply::{Answer, Reply, reply};
 use crate::StoreError;
 
-/// Hands jobs to the thread. The thread ends, and closes the connection, when the last handle is dropped.
+/// Hands jobs to the thread.
 #[derive(Clone, Debug)]
-pub(crate) struct Worker {
-    jobs: mpsc::Sender<Job>,
+pub(crate) struct Worker(Arc<Thread>);
+
+/// The thread ends when the last handle is dropped, which waits until the connection is closed: a process that ends
+/// then leaves one file, without a log beside it.
+#[derive(Debug)]
+struct Thread {
+    jobs: Option<mpsc::Sender<Job>>,
+    handle: Option<JoinHandle<()>>,
+}
+
+impl Drop for Thread {
+    fn drop(&mut self) {
+        self.jobs = None;
+        // The last handle may be dropped by a job, on the thread itself.
+        if let Some(handle) =
+            self.handle.take().filter(|handle| handle.thread().id() != thread::current().id())
+        {
+            let _ = handle.join();
+        }
+    }
 }
 
 enum Job {
@@ -66,8 +84,8 @@ impl Worker {
         let (jobs, waiting) = mpsc::channel();
         let run = move || work(connection, &waiting);
         let started = thread::Builder::new().name("longhaul-store".into()).spawn(run);
-        started.map_err(|error| StoreError::backend("starting the store's thread", error))?;
-        Ok(Worker { jobs })
+        let handle = started.map_err(|error| StoreError::backend("starting the store's thread", error))?;
+        Ok(Worker(Arc::new(Thread { jobs: Some(jobs), handle: Some(handle) })))
     }
 
     /// Reads.
@@ -91,7 +109,8 @@ impl Worker {
     }
 
     async fn wait<T>(&self, job: Job, waiting: Reply<Result<T, StoreError>>) -> Result<T, StoreError> {
-        self.jobs.send(job).map_err(|_| StoreError::Closed)?;
+        let jobs = self.0.jobs.as_ref().ok_or(StoreError::Closed)?;
+        jobs.send(job).map_err(|_| StoreError::Closed)?;
         waiting.await.unwrap_or(Err(StoreError::Closed))
     }
 }

@@ -1,5 +1,5 @@
 //! Prints what `docs/reliability.md` reports of the SQLite store:
-//! `cargo run --release -p longhaul-store --features sqlite,conformance --example measure -- appends|size FOLDER|search N`.
+//! `cargo run --release -p longhaul-store --features sqlite,conformance --example store_figures -- appends|size FOLDER|search N`.
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a program for people")]
 
 use std::{env, fs, path::Path, path::PathBuf, time::Instant};

@@ -1,5 +1,5 @@
 //! Prints how fast a folder of text is searched, and which rules strike how often in it:
-//! `cargo run --release -p longhaul-redact --example measure -- ../shared/transcripts`.
+//! `cargo run --release -p longhaul-redact --example redact_figures -- ../shared/transcripts`.
 #![allow(clippy::print_stdout, reason = "a program for people")]
 
 use std::{collections::BTreeMap, env, fs, path::PathBuf, time::Instant};

@@ -1,0 +1,159 @@
+//! Reading what was recorded, and how its parts are named on the command line.
+
+use anyhow::{Context as _, Result, bail};
+use longhaul::{
+    store::{Original, StoreError, readable_text},
+    transcript::{Message, SessionId, Span},
+};
+use tokio::runtime::Runtime;
+
+use crate::{
+    args::StoreArgs,
+    paint::plain,
+    store::{self, Store},
+};
+
+/// An open store, and what waits for its answers.
+pub(crate) struct Archive {
+    pub(crate) store: Store,
+    runtime: Runtime,
+}
+
+impl Archive {
+    /// Opens the store that the flags name, or the user's own; it is made where there is none.
+    pub(crate) fn open(args: &StoreArgs) -> Result<Archive> {
+        let store = store::open(args)?;
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().build().context("no runtime can be started")?;
+        Ok(Archive { store, runtime })
+    }
+
+    /// Opens the store for reading what is in it.
+    ///
+    /// # Errors
+    /// Also where there is none yet: asking must not make one.
+    pub(crate) fn existing(args: &StoreArgs) -> Result<Archive> {
+        let path = store::path(args)?;
+        if !path.exists() {
+            bail!("nothing is recorded yet: there is no store at {}", path.display());
+        }
+        Archive::open(args)
+    }
+
+    /// Waits for an answer of the store.
+    pub(crate) fn wait<T>(&self, future: impl Future<Output = Result<T, StoreError>>) -> Result<T> {
+        Ok(self.runtime.block_on(future)?)
+    }
+
+    /// Returns the session that `name` is the id or another name of.
+    pub(crate) fn session(&self, name: &str) -> Result<SessionId> {
+        self.wait(self.store.resolve(name)).context("`longhaul sessions` lists what is recorded")
+    }
+}
+
+/// Returns the messages that `m12` or `m3-m9` (both ends inside) names; `None` where `text` is something else.
+pub(crate) fn span(text: &str) -> Option<Span> {
+    let ordinal =
+        |text: &str| text.strip_prefix('m')?.parse::<u64>().ok().filter(|ordinal| *ordinal < u64::MAX);
+    let (first, last) = match text.split_once('-') {
+        Some((first, last)) => (ordinal(first)?, ordinal(last)?),
+        None => (ordinal(text)?, ordinal(text)?),
+    };
+    (first <= last).then_some(Span { start: first, end: last + 1 })
+}
+
+/// Returns the messages that `text` must name.
+pub(crate) fn required_span(text: &str) -> Result<Span> {
+    span(text).with_context(|| format!("{:?} is no range; expected m12 or m3-m9", plain(text)))
+}
+
+/// Returns one line about an original: its id, who speaks, and how it begins.
+pub(crate) fn line(original: &Original) -> String {
+    let Some(message) = &original.message else {
+        return format!("m{:<5} {:9} (forgotten)", original.ordinal, "");
+    };
+    format!("m{:<5} {:9} {}", original.ordinal, message.role.as_str(), preview(message))
+}
+
+/// Returns an original in full, as a person reads it.
+pub(crate) fn full(original: &Original) -> String {
+    let Some(message) = &original.message else {
+        return format!("── m{} (forgotten)\n", original.ordinal);
+    };
+    format!(
+        "── m{} {}\n{}\n",
+        original.ordinal,
+        message.role.as_str(),
+        plain(readable_text(message).trim_end())
+    )
+}
+
+/// Returns an original as a JSON object on a line of its own.
+pub(crate) fn json_line(session: &SessionId, original: &Original) -> String {
+    let value = serde_json::json!({
+        "version": 1,
+        "session": session,
+        "ordinal": original.ordinal,
+        "recorded_at_ms": original.at_ms,
+        "forgotten": original.message.is_none(),
+        "message": original.message,
+    });
+    format!("{value}\n")
+}
+
+fn preview(message: &Message) -> String {
+    const SHOWN: usize = 90;
+    let text = readable_text(message);
+    let mut words = String::new();
+    for word in text.split_whitespace() {
+        if !words.is_empty() {
+            words.push(' ');
+        }
+        words.push_str(word);
+        if words.len() > 4 * SHOWN {
+            break;
+        }
+    }
+    let mut shown: String = words.chars().take(SHOWN).collect();
+    if words.chars().nth(SHOWN).is_some() {
+        shown.push('…');
+    }
+    plain(&shown)
+}
+
+/// Returns a time as people read it, in UTC: `2026-11-21 23:24`.
+pub(crate) fn utc(at_ms: i64) -> String {
+    let minutes = at_ms.div_euclid(60_000);
+    let (days, minute) = (minutes.div_euclid(1_440), minutes.rem_euclid(1_440));
+    // Civil from days, after Howard Hinnant's `chrono`-compatible algorithms: eras of 400 years that begin in March.
+    let shifted = days + 719_468;
+    let (era, day_of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02} {:02}:{:02}", minute / 60, minute % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_name_both_ends() {
+        assert_eq!(span("m12"), Some(Span { start: 12, end: 13 }));
+        assert_eq!(span("m3-m9"), Some(Span { start: 3, end: 10 }));
+        for odd in ["", "m", "12", "m9-m3", "m1-m2-m3", "m-1", "m18446744073709551615", "monkey"] {
+            assert_eq!(span(odd), None, "{odd}");
+        }
+    }
+
+    #[test]
+    fn times_are_read_in_utc() {
+        assert_eq!(utc(0), "1970-01-01 00:00");
+        assert_eq!(utc(1_709_210_096_000), "2024-02-29 12:34");
+        assert_eq!(utc(-1), "1969-12-31 23:59");
+    }
+}

@@ -1,0 +1,142 @@
+//! The flags of the commands that read and change what was recorded.
+
+use std::path::PathBuf;
+
+use clap::Args as ClapArgs;
+
+use super::StoreArgs;
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct SessionsArgs {
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    /// Print one JSON object a session
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// One session
+#[derive(Debug, ClapArgs)]
+pub(crate) struct SessionArgs {
+    /// The session's id or other name; `longhaul sessions` lists them
+    #[arg(value_name = "SESSION")]
+    pub(crate) session: String,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct HistoryArgs {
+    #[command(flatten)]
+    pub(crate) session: SessionArgs,
+    /// Show every message in full, those behind the summaries included
+    #[arg(long)]
+    pub(crate) full: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct RecallArgs {
+    /// The session's id or other name; `all` searches every session
+    #[arg(value_name = "SESSION")]
+    pub(crate) session: String,
+    /// A summary's id, a message or range (m12, m3-m9), or words that a message holds
+    #[arg(value_name = "QUERY|ID", required = true, num_args = 1..)]
+    pub(crate) query: Vec<String>,
+    /// Show at most this many messages of a search
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
+    pub(crate) limit: usize,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    /// Print one JSON object a message
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct RestoreArgs {
+    /// The session's id or other name
+    #[arg(value_name = "SESSION")]
+    pub(crate) session: String,
+    /// Which messages: m12, or m3-m9 with both ends
+    #[arg(value_name = "RANGE")]
+    pub(crate) range: String,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    /// Print one JSON object a message
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct AuditArgs {
+    /// The session's id or other name [default: every session]
+    #[arg(value_name = "SESSION")]
+    pub(crate) session: Option<String>,
+    /// Check every hash, from the first event to the last message; exit with 1 where one is wrong
+    #[arg(long)]
+    pub(crate) verify: bool,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    /// Print one JSON object a line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ExportArgs {
+    /// The session's id or other name
+    #[arg(value_name = "SESSION")]
+    pub(crate) session: String,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    /// Write here instead of stdout
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<PathBuf>,
+    /// Overwrite OUT where it exists
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ImportArgs {
+    /// The export; `-` is stdin
+    #[arg(value_name = "FILE", default_value = "-")]
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ForgetArgs {
+    /// The session's id or other name
+    #[arg(value_name = "SESSION")]
+    pub(crate) session: String,
+    #[command(flatten)]
+    pub(crate) what: ForgetWhat,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What is to be destroyed: exactly one of these
+#[derive(Debug, ClapArgs)]
+#[group(required = true, multiple = false)]
+pub(crate) struct ForgetWhat {
+    /// Everything: the originals and the summaries
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// The messages of a range, m12 or m3-m9, and the summaries that cover one of them
+    #[arg(long, value_name = "RANGE")]
+    pub(crate) range: Option<String>,
+    /// What was recorded more than this many days ago; summaries in force stay
+    #[arg(long, value_name = "DAYS")]
+    pub(crate) older_than: Option<u32>,
+    /// Everything that holds the text in this file, one final line feed apart; `-` is stdin
+    #[arg(long, value_name = "FILE")]
+    pub(crate) matching: Option<PathBuf>,
+}

@@ -1,0 +1,96 @@
+//! `longhaul audit`: the log of a session, and whether every hash of it is right.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use longhaul::{
+    store::{EventKind, Verification},
+    transcript::SessionId,
+};
+
+use crate::{
+    archive::{Archive, utc},
+    args::AuditArgs,
+    output::Target,
+    paint::{GREEN, Painter, RED},
+};
+
+pub(crate) fn run(args: &AuditArgs) -> Result<ExitCode> {
+    let archive = Archive::existing(&args.store)?;
+    let sessions = match &args.session {
+        Some(name) => vec![archive.session(name)?],
+        None => archive.wait(archive.store.sessions())?.into_iter().map(|info| info.session).collect(),
+    };
+    let (mut out, mut sound) = (String::new(), true);
+    for session in &sessions {
+        if args.verify {
+            let verified = archive.wait(archive.store.verify(session))?;
+            sound &= verified.is_intact();
+            out.push_str(&match args.json {
+                true => format!("{}\n", serde_json::to_string(&verified)?),
+                false => words(&verified),
+            });
+        } else {
+            events(&archive, session, args.json, &mut out)?;
+        }
+    }
+    Target::Stdout.put(out.as_bytes())?;
+    Ok(if sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn words(verified: &Verification) -> String {
+    let painter = Painter::stdout();
+    let verdict = match &verified.problem {
+        None => painter.paint(GREEN, "intact"),
+        Some(problem) => painter.paint(RED, &format!("damaged: {problem}")),
+    };
+    format!(
+        "{}: {verdict}; {} events, {} messages, {} summaries checked, {} messages forgotten; last hash {}\n",
+        verified.session,
+        verified.events,
+        verified.originals,
+        verified.records,
+        verified.forgotten,
+        verified.last_hash,
+    )
+}
+
+fn events(archive: &Archive, session: &SessionId, json: bool, out: &mut String) -> Result<()> {
+    const AT_ONCE: usize = 256;
+    let mut from = 0;
+    if !json {
+        out.push_str(&format!("{session}\n"));
+    }
+    loop {
+        let events = archive.wait(archive.store.events(session, from, AT_ONCE))?;
+        let Some(last) = events.last() else { return Ok(()) };
+        from = last.seq + 1;
+        for event in &events {
+            if json {
+                out.push_str(&format!("{}\n", serde_json::to_string(event)?));
+                continue;
+            }
+            let what = match &event.kind {
+                EventKind::Opened { forked_from: Some(from) } => format!("as a fork of {}", from.session),
+                EventKind::Originals { start, addresses } => {
+                    format!("m{start}-m{}", start + (addresses.len() as u64).saturating_sub(1))
+                }
+                EventKind::Compacted { record, covers, .. } => format!("{covers} into {record}"),
+                EventKind::Undone { record } | EventKind::Redone { record } => record.to_string(),
+                EventKind::Restored { span } => span.to_string(),
+                EventKind::Forgotten { originals, records, .. } => {
+                    let spans: Vec<String> = originals.iter().map(ToString::to_string).collect();
+                    format!("{} and {} summaries", spans.join(", "), records.len())
+                }
+                _ => String::new(),
+            };
+            out.push_str(&format!(
+                "  {:>5}  {}  {}  {:10} {what}\n",
+                event.seq,
+                utc(event.at_ms),
+                event.hash.short(12),
+                event.kind.name(),
+            ));
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! `longhaul diff`: the loss report. What the last compaction took out, what of it is still visible, how it comes back.
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use longhaul::transcript::Span;
+
+use crate::{
+    archive::{Archive, line},
+    args::SessionArgs,
+    output::Target,
+    paint::{Painter, grouped},
+};
+
+pub(crate) fn run(args: &SessionArgs) -> Result<ExitCode> {
+    let archive = Archive::existing(&args.store)?;
+    let session = archive.session(&args.session)?;
+    let state = archive.wait(archive.store.require(&session))?;
+    let Some(record) = archive.wait(archive.store.head(&session))? else {
+        bail!("no compaction of session {session} is in force: nothing was taken out");
+    };
+    let taken_out: Vec<u64> = record.covered.iter().map(|covered| covered.ordinal).collect();
+    let span = Span { start: 0, end: state.messages };
+    let originals = archive.wait(archive.store.originals(&session, span))?;
+    let out_of_view: Vec<_> =
+        originals.iter().filter(|original| taken_out.binary_search(&original.ordinal).is_ok()).collect();
+    let gone: Vec<u64> = out_of_view
+        .iter()
+        .filter(|original| original.message.is_none())
+        .map(|original| original.ordinal)
+        .collect();
+    if args.json {
+        let value = serde_json::json!({
+            "version": 1,
+            "session": session,
+            "summary": record.id,
+            "covers": record.covers,
+            "taken_out": taken_out,
+            "kept": originals.len() - out_of_view.len(),
+            "gone": gone,
+            "survival": record.survival,
+            "tokens_before": record.tokens_before,
+            "tokens_after": record.tokens_after,
+        });
+        Target::Stdout.put(format!("{value}\n").as_bytes())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let painter = Painter::stdout();
+    let mut out = format!(
+        "{} of {session}: {} → {} tokens\n",
+        painter.bold(&format!("Summary {}", record.id)),
+        grouped(record.tokens_before.0),
+        grouped(record.tokens_after.0),
+    );
+    out.push_str(&format!("\n{}\n", painter.bold("Visible in the summary and the kept messages")));
+    for (class, survival) in record.survival.iter().filter(|(_, survival)| survival.total > 0) {
+        out.push_str(&format!("  {class:14} {:>6} of {}\n", survival.kept, survival.total));
+    }
+    out.push_str(&format!(
+        "\n{}, each with `longhaul recall {session} ID`; all with `longhaul recall {session} {}`\n",
+        painter.bold(&format!("Recoverable: {} messages", out_of_view.len() - gone.len())),
+        record.id,
+    ));
+    for original in &out_of_view {
+        out.push_str(&format!("  {}\n", line(original)));
+    }
+    let lost = match gone.len() {
+        0 => "Gone: nothing".to_owned(),
+        n => format!("Gone: {n} messages, forgotten on purpose (`longhaul audit {session}`)"),
+    };
+    out.push_str(&format!("\n{}\n", painter.bold(&lost)));
+    Target::Stdout.put(out.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}

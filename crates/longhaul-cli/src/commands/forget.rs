@@ -1,0 +1,61 @@
+//! `longhaul forget`: gone for good, and provably so.
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use longhaul::store::Selector;
+
+use crate::{
+    archive::{Archive, required_span},
+    args::{ForgetArgs, ForgetWhat},
+    clock,
+    exit::NOTHING_TO_DO,
+    input,
+    output::Target,
+};
+
+pub(crate) fn run(args: &ForgetArgs) -> Result<ExitCode> {
+    let selector = selector(&args.what)?;
+    let archive = Archive::existing(&args.store)?;
+    let session = archive.session(&args.session)?;
+    let forgotten = archive.wait(archive.store.forget(&session, &selector, clock::now_ms()))?;
+    if args.json {
+        let value = serde_json::json!({
+            "version": 1,
+            "session": session,
+            "originals": forgotten.originals,
+            "summaries": forgotten.records,
+        });
+        Target::Stdout.put(format!("{value}\n").as_bytes())?;
+    }
+    if forgotten.is_empty() {
+        eprintln!("longhaul: nothing of {session} matches; nothing is forgotten");
+        return Ok(ExitCode::from(NOTHING_TO_DO));
+    }
+    eprintln!(
+        "longhaul: {} messages and {} summaries of {session} are destroyed; `longhaul audit {session} --verify` shows \
+         that nothing else is missing",
+        forgotten.message_count(),
+        forgotten.records.len(),
+    );
+    Ok(ExitCode::SUCCESS)
+}
+
+fn selector(what: &ForgetWhat) -> Result<Selector> {
+    if let Some(range) = &what.range {
+        return Ok(Selector::Range(required_span(range)?));
+    }
+    if let Some(days) = what.older_than {
+        return Ok(Selector::OlderThan(clock::now_ms() - i64::from(days) * 86_400_000));
+    }
+    if let Some(path) = &what.matching {
+        let text = input::text(path)?;
+        let text = text.strip_suffix('\n').unwrap_or(&text);
+        let text = text.strip_suffix('\r').unwrap_or(text);
+        if text.is_empty() {
+            bail!("{} is empty; expected the text to forget", input::shown(path));
+        }
+        return Ok(Selector::Matching(text.to_owned()));
+    }
+    Ok(Selector::Session)
+}

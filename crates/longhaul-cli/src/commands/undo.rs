@@ -1,0 +1,69 @@
+//! `longhaul undo`, `redo` and `restore`: the way back.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use longhaul::transcript::SummaryId;
+
+use crate::{
+    archive::{Archive, full, json_line, required_span},
+    args::{RestoreArgs, SessionArgs},
+    clock,
+    exit::NOTHING_TO_DO,
+    output::Target,
+};
+
+pub(crate) fn undo(args: &SessionArgs) -> Result<ExitCode> {
+    let archive = Archive::existing(&args.store)?;
+    let session = archive.session(&args.session)?;
+    let undone = archive.wait(archive.store.undo(&session, clock::now_ms()))?;
+    tell(args, &archive, "undone", undone, "no compaction is in force: there is nothing to undo")
+}
+
+pub(crate) fn redo(args: &SessionArgs) -> Result<ExitCode> {
+    let archive = Archive::existing(&args.store)?;
+    let session = archive.session(&args.session)?;
+    let redone = archive.wait(archive.store.redo(&session, clock::now_ms()))?;
+    tell(args, &archive, "redone", redone, "no compaction was taken back: there is nothing to redo")
+}
+
+pub(crate) fn restore(args: &RestoreArgs) -> Result<ExitCode> {
+    let archive = Archive::existing(&args.store)?;
+    let session = archive.session(&args.session)?;
+    let span = required_span(&args.range)?;
+    let originals = archive.wait(archive.store.restore(&session, span, clock::now_ms()))?;
+    let shown = originals.iter().map(|original| match args.json {
+        true => json_line(&session, original),
+        false => full(original),
+    });
+    Target::Stdout.put(shown.collect::<String>().as_bytes())?;
+    eprintln!("longhaul: {} messages of {session} restored", originals.len());
+    Ok(ExitCode::from(if originals.is_empty() { NOTHING_TO_DO } else { 0 }))
+}
+
+/// Says which record was taken back or put back, and what is in force now.
+fn tell(
+    args: &SessionArgs,
+    archive: &Archive,
+    done: &str,
+    record: Option<SummaryId>,
+    nothing: &str,
+) -> Result<ExitCode> {
+    let session = archive.session(&args.session)?;
+    let state = archive.wait(archive.store.require(&session))?;
+    if args.json {
+        let value =
+            serde_json::json!({ "version": 1, "session": session, done: record, "head": state.head() });
+        Target::Stdout.put(format!("{value}\n").as_bytes())?;
+    }
+    let Some(record) = record else {
+        eprintln!("longhaul: {nothing}");
+        return Ok(ExitCode::from(NOTHING_TO_DO));
+    };
+    let now = match state.head() {
+        Some(head) => format!("summary {head} is in force"),
+        None => "no summary is in force: the whole conversation is".to_owned(),
+    };
+    eprintln!("longhaul: summary {record} {done}; {now}");
+    Ok(ExitCode::SUCCESS)
+}

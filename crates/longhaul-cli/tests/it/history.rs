@@ -1,0 +1,161 @@
+//! What was recorded, read back and changed by the commands, each in a process of its own.
+
+use serde_json::Value;
+
+use crate::run::{Folder, Ran, example};
+
+/// Compacts the example in a new folder and returns it with the session's id and the summary's.
+fn recorded() -> (Folder, String, String) {
+    let folder = Folder::new();
+    let ran =
+        run(&folder, &["compact", example().to_str().unwrap(), "--budget", "4000", "--session", "work"]);
+    let history = text(&ran);
+    assert!(history.contains("summary-depth:0 id:"), "{history}");
+    let sessions = json(&run(&folder, &["sessions", "--json"]));
+    let of = |key: &str| sessions[key].as_str().unwrap().to_owned();
+    assert_eq!(sessions["aliases"][0], "work");
+    let (session, head) = (of("session"), of("head"));
+    (folder, session, head)
+}
+
+/// Runs a command that must succeed.
+fn run(folder: &Folder, args: &[&str]) -> Ran {
+    let ran = folder.run(args, b"");
+    assert_eq!(ran.code, 0, "{args:?}: {}", ran.stderr);
+    ran
+}
+
+fn text(ran: &Ran) -> String {
+    String::from_utf8(ran.stdout.clone()).unwrap()
+}
+
+fn json(ran: &Ran) -> Value {
+    serde_json::from_slice(&ran.stdout).unwrap()
+}
+
+fn lines(ran: &Ran) -> Vec<Value> {
+    text(ran).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn what_a_compaction_took_out_comes_back() {
+    let (folder, session, head) = recorded();
+    let history = text(&run(&folder, &["history", "work"]));
+    assert!(
+        history.starts_with(&format!("{session}: ")) && history.contains(&format!("Summary {head}")),
+        "{history}"
+    );
+    let diff = json(&run(&folder, &["diff", "work", "--json"]));
+    let taken_out = diff["taken_out"].as_array().unwrap();
+    assert!(taken_out.len() > 3 && diff["gone"].as_array().unwrap().is_empty(), "{diff}");
+    let words = text(&run(&folder, &["diff", &session]));
+    assert!(words.contains("Gone: nothing") && words.contains("Recoverable: "), "{words}");
+
+    let behind = lines(&run(&folder, &["recall", "work", &head, "--json"]));
+    assert_eq!(behind.len(), taken_out.len(), "everything behind the summary's handle");
+    let pasted = lines(&run(&folder, &["recall", "work", &format!("summary-depth:0 id:{head}"), "--json"]));
+    assert_eq!(pasted, behind, "the whole handle line may be pasted");
+    let two = lines(&run(&folder, &["recall", "work", "m1-m2", "--json"]));
+    assert_eq!([&two[0]["ordinal"], &two[1]["ordinal"]], [1, 2]);
+    let found = text(&run(&folder, &["recall", "work", "public API", "longhaul-trim"]));
+    assert!(found.contains("Never change the public API of longhaul-trim"), "{found}");
+    assert_eq!(folder.run(&["recall", "work", "xylophone"], b"").code, 1);
+    let everywhere = text(&run(&folder, &["recall", "all", "public API"]));
+    assert!(everywhere.starts_with(&session), "{everywhere}");
+    let every = text(&run(&folder, &["history", "work", "--full"]));
+    assert!(every.contains("── m0 "), "{every}");
+}
+
+#[test]
+fn a_compaction_is_taken_back_and_put_back() {
+    let (folder, _, head) = recorded();
+    assert!(run(&folder, &["undo", "work"]).stderr.contains(&head));
+    assert_eq!(folder.run(&["undo", "work"], b"").code, 3);
+    assert_eq!(json(&run(&folder, &["sessions", "--json"]))["head"], Value::Null);
+    assert_eq!(folder.run(&["diff", "work"], b"").code, 1);
+    assert_eq!(json(&run(&folder, &["redo", "work", "--json"]))["redone"], Value::String(head));
+    assert_eq!(folder.run(&["redo", "work"], b"").code, 3);
+    let back = lines(&run(&folder, &["restore", "work", "m0-m3", "--json"]));
+    assert_eq!(back.len(), 4);
+    let log = lines(&run(&folder, &["audit", "work", "--json"]));
+    let kinds: Vec<_> = log.iter().map(|event| event["kind"]["type"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["opened", "originals", "compacted", "undone", "redone", "restored"]);
+    assert!(run(&folder, &["audit", "--verify"]).stderr.is_empty());
+}
+
+#[test]
+fn an_export_is_the_same_after_an_import() {
+    let (folder, session, _) = recorded();
+    run(&folder, &["export", "work", "-o", "out.jsonl"]);
+    run(&folder, &["import", "out.jsonl", "--store", "other.db"]);
+    let there = run(&folder, &["export", &session, "--store", "other.db"]);
+    assert!(there.stdout == std::fs::read(folder.path().join("out.jsonl")).unwrap());
+    let verify =
+        |store: &[&str]| text(&run(&folder, &[&["audit", "work", "--verify", "--json"], store].concat()));
+    assert_eq!(verify(&[]), verify(&["--store", "other.db"]));
+    let damaged = text(&there).replace("Never change", "Always change");
+    let refused = folder.run(&["import", "-", "--store", "third.db"], damaged.as_bytes());
+    assert_eq!(refused.code, 1);
+    assert!(refused.stderr.contains("a content does not have its hash"), "{}", refused.stderr);
+    assert!(!refused.stderr.contains("Always"), "{}", refused.stderr);
+}
+
+#[test]
+fn what_is_forgotten_is_gone_and_the_rest_still_verifies() {
+    let (folder, _, _) = recorded();
+    let path = folder.path().join(".local/share/longhaul/store.db");
+    let gone = folder.run(&["forget", "work", "--matching", "-", "--json"], b"Never change the public API\n");
+    assert_eq!(gone.code, 0, "{}", gone.stderr);
+    assert!(!json(&gone)["originals"].as_array().unwrap().is_empty());
+    assert_eq!(folder.run(&["recall", "work", "public API longhaul-trim never change"], b"").code, 1);
+    run(&folder, &["forget", "work", "--range", "m2-m3"]);
+    assert!(text(&run(&folder, &["recall", "work", "m2"])).contains("forgotten"));
+    assert!(text(&run(&folder, &["audit", "work", "--verify"])).contains("intact"));
+    run(&folder, &["forget", "work", "--all"]);
+    assert_eq!(folder.run(&["forget", "work", "--all"], b"").code, 3);
+    assert!(text(&run(&folder, &["audit", "work", "--verify"])).contains("0 messages, 0 summaries checked"));
+    let bytes = std::fs::read(path).unwrap();
+    assert!(!bytes.windows(12).any(|window| window == b"Never change"));
+    for usage in [&["forget", "work"][..], &["forget", "work", "--all", "--range", "m1"]] {
+        assert_eq!(folder.run(usage, b"").code, 2);
+    }
+}
+
+#[test]
+fn a_damaged_store_is_told_by_name() {
+    let (folder, session, _) = recorded();
+    let path = folder.path().join(".local/share/longhaul/store.db");
+    let mut bytes = std::fs::read(&path).unwrap();
+    // The session's state is stored as text: a number in it changes.
+    let at = bytes.windows(10).position(|window| window == b"\"messages\"").unwrap() + 11;
+    bytes[at] = if bytes[at] == b'7' { b'8' } else { b'7' };
+    std::fs::write(&path, bytes).unwrap();
+    let verified = folder.run(&["audit", &session, "--verify"], b"");
+    assert_eq!(verified.code, 1);
+    assert!(text(&verified).contains("damaged: "), "{}", text(&verified));
+    let doctor = folder.run(&["doctor", "--json"], b"");
+    let says = json(&doctor)["findings"].to_string();
+    assert!(doctor.code == 1 && says.contains("damaged"), "{says}");
+}
+
+#[test]
+fn asking_records_nothing() {
+    let folder = Folder::new();
+    for args in [&["sessions"][..], &["history", "x"], &["undo", "x"], &["audit"], &["forget", "x", "--all"]]
+    {
+        let ran = folder.run(args, b"");
+        assert_eq!(ran.code, 1);
+        assert!(ran.stderr.contains("nothing is recorded yet"), "{}", ran.stderr);
+    }
+    let doctor = json(&run(&folder, &["doctor", "--json"]));
+    let says = doctor["findings"].to_string();
+    assert!(says.contains("not there yet") && says.contains("no text is sent anywhere"), "{says}");
+    assert!(!folder.path().join(".local").exists());
+    let (folder, ..) = recorded();
+    for odd in ["nobody", "../work", "", "work'; DROP TABLE sessions; --", "wo%"] {
+        let ran = folder.run(&["history", odd], b"");
+        assert_eq!(ran.code, 1);
+        assert!(ran.stderr.contains("no session"), "{}", ran.stderr);
+    }
+    assert_eq!(folder.run(&["restore", "work", "3..9"], b"").code, 1);
+}
