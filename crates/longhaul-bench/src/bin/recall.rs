@@ -1,11 +1,12 @@
-//! `recall [DIR]`: prints the tables of future-reference recall over the recordings in DIR.
+//! `recall [DIR [TAIL_SHARE [SVG]]]`: prints the tables of future-reference recall over the recordings in DIR, and
+//! draws that of the coding sessions into the file SVG.
 
 use std::path::PathBuf;
 
 use anyhow::Result;
 use longhaul_bench::recall::{
-    report::table,
-    run::{Settings, measure_all, sessions},
+    report::{plot, table},
+    run::{OURS, Settings, measure_all, sessions},
     session::Group,
     weigh::Weigher,
 };
@@ -24,6 +25,12 @@ fn main() -> Result<()> {
     let rows = measure_all(&sessions, &weigher, &settings);
     for group in [Group::Coding, Group::Service, Group::Talk] {
         println!("{group:?}\n{}", table(&rows, group));
+    }
+    let ours = || rows.iter().filter(|row| row.method == OURS);
+    let (stated, invented) = ours().fold((0, 0), |sum, row| (sum.0 + row.stated, sum.1 + row.invented));
+    println!("literals stated in {} contexts: {stated}; not in the source: {invented}", ours().count());
+    if let Some(path) = args.next() {
+        std::fs::write(path, plot(&rows, Group::Coding))?;
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::{
-    run::{BUDGETS, Row, by_file},
+    run::{BUDGETS, OURS, Row, by_file},
     session::Group,
 };
 
@@ -82,4 +82,67 @@ pub fn table(rows: &[Row], group: Group) -> String {
         };
     }
     text
+}
+
+/// Returns recall over budget for the methods of a group as an SVG image: one line a method, ours drawn thick.
+pub fn plot(rows: &[Row], group: Group) -> String {
+    const WIDTH: f64 = 640.0;
+    const HEIGHT: f64 = 360.0;
+    let mut methods: Vec<&str> = Vec::new();
+    for row in rows.iter().filter(|row| row.group == group) {
+        if !methods.contains(&row.method) {
+            methods.push(row.method);
+        }
+    }
+    let x = |at: usize| 60.0 + at as f64 * (WIDTH - 200.0) / (BUDGETS.len() - 1) as f64;
+    let y = |recall: f64| HEIGHT - 40.0 - recall * (HEIGHT - 70.0);
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" font-family=\"sans-serif\" font-size=\"12\">\n\
+         <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
+    );
+    for step in 0..=5 {
+        let recall = f64::from(step) / 5.0;
+        let _ = writeln!(
+            svg,
+            "<path d=\"M60 {0:.0}H{1:.0}\" stroke=\"#ddd\"/><text x=\"52\" y=\"{2:.0}\" text-anchor=\"end\">{recall:.1}</text>",
+            y(recall),
+            WIDTH - 140.0,
+            y(recall) + 4.0,
+        );
+    }
+    for (at, budget) in BUDGETS.iter().enumerate() {
+        let _ = writeln!(
+            svg,
+            "<text x=\"{:.0}\" y=\"{:.0}\" text-anchor=\"middle\">{}k</text>",
+            x(at),
+            HEIGHT - 20.0,
+            budget / 1000
+        );
+    }
+    const COLOURS: [&str; 8] =
+        ["#888", "#b58900", "#cb4b16", "#6c71c4", "#268bd2", "#2aa198", "#aaa", "#d33682"];
+    for (n, method) in methods.iter().enumerate() {
+        let colour = COLOURS[n % COLOURS.len()];
+        let mut points = Vec::new();
+        let mut last = 0.0;
+        for (at, budget) in BUDGETS.into_iter().enumerate() {
+            let of =
+                rows.iter().filter(|row| row.group == group && row.method == *method && row.budget == budget);
+            if let Some(mean) = Mean::of(&by_file(of, |row| Some(row.literal))) {
+                points.push(format!("{:.1},{:.1}", x(at), y(mean.mean)));
+                last = mean.mean;
+            }
+        }
+        let width = if *method == OURS { 3 } else { 1 };
+        let _ = writeln!(
+            svg,
+            "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"{width}\"/>\
+             <text x=\"{:.0}\" y=\"{:.0}\" fill=\"{colour}\">{method} {last:.2}</text>",
+            points.join(" "),
+            WIDTH - 130.0,
+            30.0 + n as f64 * 18.0,
+        );
+    }
+    svg.push_str("</svg>\n");
+    svg
 }

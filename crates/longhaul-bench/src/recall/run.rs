@@ -15,7 +15,7 @@ use super::{
     methods::{self, Past},
     ours,
     score::{Lines, Piece, have, is_kept, recall},
-    session::{Demanded, Group, Session, Where, unique_bases},
+    session::{Demanded, Group, Read, Session, Where, known, mentions, unique_bases},
     weigh::Weigher,
 };
 
@@ -45,6 +45,10 @@ pub struct Row {
     pub old: Option<f64>,
     /// Kept share of what is asked for in body fields.
     pub body: Option<f64>,
+    /// Literals of the summary that the past does not hold; zero for methods without a summary.
+    pub invented: usize,
+    /// Literals of the summary.
+    pub stated: usize,
 }
 
 /// Reads all recordings under `root` (a folder for each format), segments of six messages or more.
@@ -83,6 +87,9 @@ pub struct Settings {
     /// Whether the baselines run too.
     pub baselines: bool,
 }
+
+/// Our own method in the tables.
+pub const OURS: &str = "longhaul";
 
 type Method = for<'a> fn(&Past<'a>, usize) -> Vec<Piece<'a>>;
 
@@ -147,10 +154,8 @@ pub fn measure(session: &Session, weigher: &Weigher, settings: &Settings) -> Vec
             if settings.baselines {
                 results.extend(BASELINES.iter().map(|(name, method)| (*name, method(&past, budget))));
             }
-            results.push((
-                "ours",
-                ours::compacted(session, cut, budget, &settings.options, settings.tail_share),
-            ));
+            results
+                .push((OURS, ours::compacted(session, cut, budget, &settings.options, settings.tail_share)));
             let tail = have(&methods::plain_tail(&past, budget), is_chat);
             let lost: HashMap<String, Demanded> = main
                 .iter()
@@ -158,12 +163,16 @@ pub fn measure(session: &Session, weigher: &Weigher, settings: &Settings) -> Vec
                 .map(|(name, demanded)| (name.clone(), demanded.clone()))
                 .collect();
             for (method, pieces) in results {
-                let known = have(&pieces, is_chat);
-                let kept = |name: &str, kind| is_kept(name, kind, &known, &unique);
+                let seen = have(&pieces, is_chat);
+                let kept = |name: &str, kind| is_kept(name, kind, &seen, &unique);
                 let lines = Lines::holding(pieces.iter().map(Piece::text), &main);
                 let Some(literal) = recall(&main, weight, kept) else { continue };
-                let anchored =
-                    recall(&main, weight, |name, _| lines.is_anchored(name, &source)).unwrap_or(0.0);
+                let in_line = |name: &str, kind| kept(name, kind) && lines.is_anchored(name, &source);
+                let anchored = recall(&main, weight, in_line);
+                let (stated, invented) = match (method, pieces.first()) {
+                    (OURS, Some(summary)) => faithfulness(summary.text(), past.messages),
+                    _ => (0, 0),
+                };
                 rows.push(Row {
                     file: session.file.clone(),
                     project: session.project.clone(),
@@ -172,14 +181,27 @@ pub fn measure(session: &Session, weigher: &Weigher, settings: &Settings) -> Vec
                     budget,
                     used: pieces.iter().map(Piece::tokens).sum(),
                     literal,
-                    anchored,
+                    anchored: anchored.unwrap_or(0.0),
                     old: recall(&lost, weight, kept),
                     body: recall(&body, weight, kept),
+                    invented,
+                    stated,
                 });
             }
         }
     }
     rows
+}
+
+/// Returns how many literals `text` states, and how many of them no message holds. A path under the stated root or a
+/// directory is held where a path of the past contains it.
+fn faithfulness(text: &str, past: &[Read]) -> (usize, usize) {
+    let stated = mentions(text, false, Where::Output);
+    let held = |atom: &str| past.iter().any(|read| read.body.contains(atom) || read.raw.text.contains(atom));
+    let known = known(past);
+    let invented =
+        stated.iter().filter(|mention| !known.contains(&mention.atom) && !held(&mention.atom)).count();
+    (stated.len(), invented)
 }
 
 /// Returns the mean of each file's values, by file.

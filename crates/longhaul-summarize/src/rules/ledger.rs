@@ -54,7 +54,7 @@ impl Ledger {
                         let state = states.get(&at).map_or("", |file| state_word(file.state));
                         LedgerEntry {
                             is_file: true,
-                            heading: format!("{heading}{state}"),
+                            heading: format!("{heading}{state}").trim_start().to_string(),
                             text: base,
                             siblings: 0,
                         }

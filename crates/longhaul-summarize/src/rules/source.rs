@@ -319,7 +319,7 @@ fn pieces(line: &str) -> impl Iterator<Item = &str> {
                 .filter_map(breaks)
                 .filter(|at| *at >= PIECE / 2)
                 .min_by_key(|at| at.abs_diff(PIECE))
-                .or_else(|| window.rfind(' ').map(|at| at + 1))
+                .or_else(|| window.rfind([' ', ',', ';', '"', '}', ')', '>']).map(|at| at + 1))
                 .unwrap_or(window.len());
         }
         let (piece, after) = rest.split_at(end);
