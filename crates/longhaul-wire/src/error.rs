@@ -88,12 +88,22 @@ impl Fault {
         Fault { path: path.into(), found: excerpt(found), expected }
     }
 
+    /// Returns the fault as one that was tolerated: the line it stands in is carried, not read.
+    pub(crate) fn problem(self, place: &str) -> Problem {
+        let place = self.place(place);
+        let (found, expected) = (self.found, self.expected);
+        Problem::new(place, format!("found {found}; expected {expected}; it is carried, not read"))
+    }
+
     pub(crate) fn at(self, place: &str) -> WireError {
-        let place = match self.path.is_empty() {
+        WireError::Shape { place: self.place(place), found: self.found, expected: self.expected }
+    }
+
+    fn place(&self, place: &str) -> String {
+        match self.path.is_empty() {
             true => place.to_owned(),
             false => format!("{place}.{}", self.path),
-        };
-        WireError::Shape { place, found: self.found, expected: self.expected }
+        }
     }
 }
 

@@ -43,7 +43,7 @@ impl<'a> Json<'a> {
         })?;
         if let Err(error) = serde_json::from_str::<&RawValue>(text) {
             return Err(Flaw {
-                byte: offset_of(text, error.line(), error.column()),
+                byte: if error.is_eof() { text.len() } else { offset_of(text, error.line(), error.column()) },
                 what: plain_message(&error),
                 is_cut: error.is_eof(),
             });
@@ -256,11 +256,11 @@ pub(crate) fn offset_in(whole: &str, part: &str) -> usize {
 /// Returns one past the string that begins at `start`.
 fn string_end(bytes: &[u8], start: usize) -> usize {
     let mut at = start + 1;
-    while let Some(byte) = bytes.get(at) {
-        match byte {
+    while let Some(found) = bytes.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
+        at += found;
+        match bytes[at] {
             b'"' => return at + 1,
-            b'\\' => at += 2,
-            _ => at += 1,
+            _ => at += 2,
         }
     }
     bytes.len()

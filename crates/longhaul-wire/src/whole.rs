@@ -9,7 +9,7 @@ use crate::{
     dialect::{Dialect, Said},
     document::{Envelope, Fragment, Slot, push},
     edit::{Edits, remove_field},
-    error::{Fault, excerpt},
+    error::Fault,
     json::{Flaw, Json, Object},
     write::{Emitted, Rendered},
 };
@@ -156,7 +156,7 @@ fn leading_blanks(text: &[u8]) -> usize {
 pub(crate) fn syntax_error(flaw: &Flaw, skipped: usize) -> WireError {
     WireError::Syntax {
         place: format!("byte {}", flaw.byte + skipped),
-        what: excerpt(&flaw.what),
+        what: flaw.what.clone(),
         expected: "one JSON value in UTF-8",
     }
 }

@@ -26,6 +26,8 @@ use crate::Preset;
 /// The defaults are meant to be used as they are. Values come from defaults, a preset, a file, the environment and
 /// flags, in this order of precedence (see [`Layered`]); [`Config::validate`] reports every problem at once.
 ///
+/// New settings may come with any version; write `Config { enabled: false, ..Config::default() }`.
+///
 /// ```
 /// use longhaul::Config;
 ///
@@ -36,7 +38,6 @@ use crate::Preset;
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-#[non_exhaustive]
 pub struct Config {
     /// Version of this shape. A newer one is refused.
     ///
@@ -167,7 +168,7 @@ pub struct Config {
     /// Unit: none. A summary with the system's authority can carry an injected instruction; `user` cannot.
     pub summary_role: SummaryRole,
 
-    /// The first line of the summary's message; `{n}` stands for the number of messages summarized.
+    /// The first line of the summary's message; `{messages}` stands for the number of messages summarized.
     ///
     /// Unit: text. It is followed by the handle line `summary-depth:<n> id:<id>`.
     pub summary_header: String,
@@ -290,7 +291,7 @@ impl Default for Config {
             chaining: Chaining::Fold,
             oversize: Oversize::MapReduce,
             summary_role: SummaryRole::User,
-            summary_header: "[Context Summary - {n} messages summarized]".to_owned(),
+            summary_header: "[Context Summary - {messages} messages summarized]".to_owned(),
             cooldown_messages: 4,
             failure_cooldown_ms: 60_000,
             force_refresh_after_messages: None,
@@ -321,7 +322,7 @@ impl Config {
 
     /// Returns the first line of a summary that stands for `n_messages` messages.
     pub fn header(&self, n_messages: u64) -> String {
-        self.summary_header.replace("{n}", &n_messages.to_string())
+        self.summary_header.replace("{messages}", &n_messages.to_string())
     }
 
     /// Returns these settings with the overrides for `model` of `provider` applied: the provider's first, the model's

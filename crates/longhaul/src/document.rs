@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use longhaul_extract::FactIndex;
 use longhaul_redact::Redactor;
-use longhaul_summarize::rules::RulesOptions;
+use longhaul_summarize::{Attempt, SummarizeError, Summarizer, rules::RulesOptions};
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{Entry, Item, Message, Redacted, RedactionCount, SessionId, Tokens};
 use longhaul_wire::{self as wire, Document, Format, Profile, Violation, WireError};
@@ -55,6 +55,31 @@ impl CleanDocument {
         CleanDocument { entries, redactions: counts.into_iter().map(count).collect() }
     }
 
+    /// Returns the facts of all messages.
+    fn index(&self) -> FactIndex {
+        let mut index = FactIndex::new();
+        self.entries.iter().for_each(|entry| index.push(entry));
+        index
+    }
+
+    fn source<'a>(
+        &'a self,
+        session: &'a SessionId,
+        index: &'a FactIndex,
+        breakdown: &'a Breakdown,
+        counter: &'a dyn TokenCounter,
+    ) -> Source<'a> {
+        Source {
+            session,
+            entries: &self.entries,
+            costs: &breakdown.per_message,
+            tokens_before: breakdown.total,
+            counter,
+            index,
+            previous: None,
+        }
+    }
+
     /// Returns the messages, for a store.
     pub fn messages(&self) -> Vec<Redacted<Message>> {
         self.entries.iter().map(|entry| Redacted::assume((*entry.message).clone())).collect()
@@ -83,6 +108,9 @@ pub enum DocumentError {
         /// The rules, and where.
         violations: Vec<Violation>,
     },
+    /// The summarizer gave no summary and is not to be replaced by rules.
+    #[error(transparent)]
+    Summarize(#[from] SummarizeError),
     /// What the format adds around the messages does not fit.
     #[error("the history does not fit {budget} tokens once written: {tokens}")]
     DoesNotFit {
@@ -116,36 +144,61 @@ pub fn compact_document(
     if format.is_import_only() {
         return Err(DocumentError::ImportOnly { format });
     }
-    let entries = &clean.entries;
-    let mut index = FactIndex::new();
-    entries.iter().for_each(|entry| index.push(entry));
+    let index = clean.index();
     let session = session_of(document);
-    let source = Source {
-        session: &session,
-        entries,
-        costs: &breakdown.per_message,
-        tokens_before: breakdown.total,
-        counter,
-        index: &index,
-        previous: None,
-    };
+    let source = clean.source(&session, &index, breakdown, counter);
     let budget = settings.budget;
     let mut settings = settings.clone();
     let mut tokens = breakdown.total;
     for _ in 0..ATTEMPTS {
-        let mut compacted = compact::compact(&source, &settings, options)?;
-        verbatim_again(document, &mut compacted);
-        compacted.record.redactions.clone_from(&clean.redactions);
-        let bytes = written(document, &compacted)?;
-        tokens = recount(&bytes, format, counter)?;
+        let compacted = compact::compact(&source, &settings, options)?;
+        let written = written(document, clean, compacted, counter)?;
+        tokens = written.tokens_after;
         if tokens <= budget {
-            let inherited = validated(document, &bytes)?;
-            return Ok(CompactedDocument { bytes, compacted, tokens_after: tokens, inherited });
+            return validated(document, written);
         }
         settings.budget = settings.budget - (tokens - budget) - Tokens(1);
     }
     Err(DocumentError::DoesNotFit { budget, tokens })
 }
+
+/// Compacts `document` with a summary by `summarizer`, which is asked once. What it writes is fitted, read back,
+/// counted and validated as in [`compact_document`]; a summary that does not fit is made by rule instead.
+///
+/// # Errors
+/// Those of [`compact_document`], and [`DocumentError::Summarize`] where the summarizer gives none and is not to be
+/// replaced by rules. No message is lost then: nothing was written.
+pub async fn compact_document_with(
+    document: &Document,
+    clean: &CleanDocument,
+    breakdown: &Breakdown,
+    counter: &dyn TokenCounter,
+    settings: &CompactSettings,
+    options: &RulesOptions,
+    summarizer: &dyn Summarizer,
+) -> Result<(CompactedDocument, Vec<Attempt>), DocumentError> {
+    let format = document.format();
+    if format.is_import_only() {
+        return Err(DocumentError::ImportOnly { format });
+    }
+    let index = clean.index();
+    let session = session_of(document);
+    let source = clean.source(&session, &index, breakdown, counter);
+    // What the format adds around the messages is known only once they are written; a model is not asked twice for it.
+    let narrowed = CompactSettings { budget: settings.budget.scaled(1.0 - FORMAT_SLACK), ..settings.clone() };
+    let plan = compact::plan(&source, &narrowed).or_else(|_| compact::plan(&source, settings))?;
+    let draft = summarizer.summarize(plan.request(&source, settings)).await?;
+    let attempts = draft.attempts.clone();
+    if let Ok(compacted) = plan.assemble(&source, settings, draft)
+        && let Some(done) = proved(document, clean, compacted, counter, settings.budget)?
+    {
+        return Ok((done, attempts));
+    }
+    Ok((compact_document(document, clean, breakdown, counter, settings, options)?, attempts))
+}
+
+/// Share of the budget that is left free for what a format adds when a model writes the summary.
+const FORMAT_SLACK: f64 = 0.01;
 
 /// Returns the session a document belongs to: the id in the file, or one derived from its first messages.
 pub fn session_of(document: &Document) -> SessionId {
@@ -161,6 +214,42 @@ pub fn keep_reasoning(format: Format) -> KeepReasoning {
     }
 }
 
+/// Returns the compacted document where it fits `budget` once it is written.
+fn proved(
+    document: &Document,
+    clean: &CleanDocument,
+    compacted: Compacted,
+    counter: &dyn TokenCounter,
+    budget: Tokens,
+) -> Result<Option<CompactedDocument>, DocumentError> {
+    let written = written(document, clean, compacted, counter)?;
+    match written.tokens_after <= budget {
+        true => validated(document, written).map(Some),
+        false => Ok(None),
+    }
+}
+
+/// Writes the history and counts it by reading it back.
+fn written(
+    document: &Document,
+    clean: &CleanDocument,
+    mut compacted: Compacted,
+    counter: &dyn TokenCounter,
+) -> Result<CompactedDocument, WireError> {
+    verbatim_again(document, &mut compacted);
+    compacted.record.redactions.clone_from(&clean.redactions);
+    fn item(kept: &compact::Kept) -> Item<'_> {
+        Item::Message { id: kept.id, message: &kept.message }
+    }
+    let (head, tail) = (compacted.head.iter().map(item), compacted.tail.iter().map(item));
+    let mut bytes = Vec::new();
+    wire::write(document, head.chain([Item::Summary(&compacted.record)]).chain(tail), &mut bytes)?;
+    let again = wire::read(Some(document.format()), &*bytes)?;
+    let tokens_after = Breakdown::of(again.transcript().entries(), counter).total;
+    compacted.record.tokens_after = tokens_after;
+    Ok(CompactedDocument { bytes, compacted, tokens_after, inherited: Vec::new() })
+}
+
 /// Puts the user's own words back where a message stays verbatim.
 fn verbatim_again(document: &Document, compacted: &mut Compacted) {
     let originals = document.transcript().entries();
@@ -171,36 +260,21 @@ fn verbatim_again(document: &Document, compacted: &mut Compacted) {
     }
 }
 
-fn written(document: &Document, compacted: &Compacted) -> Result<Vec<u8>, WireError> {
-    fn item(kept: &compact::Kept) -> Item<'_> {
-        Item::Message { id: kept.id, message: &kept.message }
-    }
-    let head = compacted.head.iter().map(item);
-    let tail = compacted.tail.iter().map(item);
-    let mut bytes = Vec::new();
-    wire::write(document, head.chain([Item::Summary(&compacted.record)]).chain(tail), &mut bytes)?;
-    Ok(bytes)
-}
-
-fn recount(bytes: &[u8], format: Format, counter: &dyn TokenCounter) -> Result<Tokens, WireError> {
-    let again = wire::read(Some(format), bytes)?;
-    Ok(Breakdown::of(again.transcript().entries(), counter).total)
-}
-
-/// Returns the violations that the source had too; any other is an error.
-fn validated(document: &Document, bytes: &[u8]) -> Result<Vec<Violation>, DocumentError> {
+/// Returns `done` with the violations that its source had too; any other is an error.
+fn validated(document: &Document, mut done: CompactedDocument) -> Result<CompactedDocument, DocumentError> {
     let profile = Profile::default();
-    let after = wire::validate(bytes, document.format(), &profile)?;
+    let after = wire::validate(&done.bytes, document.format(), &profile)?;
     if after.is_empty() {
-        return Ok(after);
+        return Ok(done);
     }
     let mut source = Vec::new();
     wire::write_unchanged(document, &mut source)?;
     let before = wire::validate(&source, document.format(), &profile).unwrap_or_default();
     let (inherited, violations): (Vec<_>, Vec<_>) =
         after.into_iter().partition(|violation| before.iter().any(|earlier| earlier.rule == violation.rule));
+    done.inherited = inherited;
     match violations.is_empty() {
-        true => Ok(inherited),
+        true => Ok(done),
         false => Err(DocumentError::Invalid { violations }),
     }
 }

@@ -1,9 +1,13 @@
 //! What happened, for whoever wants to see it. No event holds a word of the conversation.
 
+mod notice;
+
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use longhaul_transcript::{Cost, SessionId, Span, SummaryId, SummaryMode, Survival, Tokens};
 use serde::{Deserialize, Serialize};
+
+pub use notice::{notice, summary_box};
 
 use crate::{
     policy::{Action, Hold, Reason},

@@ -9,7 +9,8 @@ mod document;
 pub use breakdown::{Breakdown, Largest, ToolTokens};
 #[cfg(feature = "wire")]
 pub use document::{
-    CleanDocument, CompactedDocument, DocumentError, compact_document, keep_reasoning, session_of,
+    CleanDocument, CompactedDocument, DocumentError, compact_document, compact_document_with, keep_reasoning,
+    session_of,
 };
 pub use longhaul_extract as extract;
 pub use longhaul_redact as redact;
@@ -31,7 +32,7 @@ mod preset;
 mod state;
 
 pub use config::Config;
-pub use event::{Event, EventKind, Finish, Observer};
+pub use event::{Event, EventKind, Finish, Observer, notice, summary_box};
 pub use manager::{Background, Builder, ContextManager, Error, ResumeError};
 pub use policy::{Decision, Hold, Reason};
 pub use preset::{ParsePresetError, Preset};

@@ -10,14 +10,17 @@ mod status;
 mod tests;
 mod view;
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 
 use longhaul_extract::FactIndex;
 use longhaul_redact::Redactor;
 use longhaul_tokens::{ContextWindow, Ledger, TokenCounter};
 use longhaul_transcript::{
-    Entry, Message, MessageId, Redacted, RedactionCount, SessionId, Span, SummaryRecord, Tokens, Transcript,
-    Usage,
+    ContentHash, Entry, Message, MessageId, Redacted, RedactionCount, SessionId, Span, SummaryRecord, Tokens,
+    Transcript, Usage,
 };
 
 use serde::{Deserialize, Serialize};
@@ -64,6 +67,8 @@ pub struct ContextState {
     transcript: Transcript,
     /// What each message costs as it was said.
     costs: Vec<Tokens>,
+    /// What each distinct message costs: one that is said again is not counted again.
+    counted: HashMap<ContentHash, Tokens>,
     /// Shared with the jobs under way; a push meanwhile copies it.
     index: Arc<FactIndex>,
     exchange: Exchange,
@@ -137,6 +142,7 @@ impl ContextState {
             counter,
             transcript: Transcript::new(),
             costs: Vec::new(),
+            counted: HashMap::new(),
             index: Arc::new(FactIndex::new()),
             exchange: Exchange::default(),
             redactor: Some(Redactor::builtin()),
@@ -156,8 +162,9 @@ impl ContextState {
     /// Adds a message at the end of the conversation and of the view, and returns its id.
     pub fn push(&mut self, message: impl Into<Arc<Message>>) -> MessageId {
         let message = message.into();
-        let tokens = self.counter.count_message(&message);
         let id = self.transcript.push(Arc::clone(&message));
+        let counter = &self.counter;
+        let tokens = *self.counted.entry(id.hash).or_insert_with(|| counter.count_message(&message));
         self.read(id, &message);
         self.exchange.push(id.ordinal, &message);
         self.costs.push(tokens);
@@ -271,6 +278,7 @@ impl ContextState {
         self.window = window;
         self.config = config;
         self.counter = counter;
+        self.counted.clear();
         self.costs = self
             .transcript
             .entries()

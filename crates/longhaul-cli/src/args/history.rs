@@ -140,12 +140,3 @@ pub(crate) struct ForgetWhat {
     #[arg(long, value_name = "FILE")]
     pub(crate) matching: Option<PathBuf>,
 }
-
-#[derive(Debug, ClapArgs)]
-pub(crate) struct DoctorArgs {
-    #[command(flatten)]
-    pub(crate) store: StoreArgs,
-    /// Print one JSON object
-    #[arg(long)]
-    pub(crate) json: bool,
-}

@@ -6,12 +6,12 @@ use anyhow::{Context, Result, bail};
 use longhaul::{
     Breakdown, CleanDocument, CompactedDocument, Config, DocumentError,
     compact::CompactSettings,
-    compact_document,
+    compact_document, compact_document_with,
     config::SummaryLimit,
     keep_reasoning,
     redact::Redactor,
     summarize::rules::RulesOptions,
-    transcript::{SummaryRecord, Tokens},
+    transcript::{SummaryMode, SummaryRecord, Tokens},
     wire::{self, Document},
 };
 
@@ -24,6 +24,7 @@ use crate::{
     output::Target,
     settings,
     store::{self, Recorded},
+    summarizer,
     window::Room,
 };
 
@@ -55,7 +56,7 @@ pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
             }
             let clean = CleanDocument::new(&document, redactor.as_ref());
             let settings = settings(args, &config, &document, budget);
-            let done = compacted(&document, &clean, &counter, &settings, &breakdown)?;
+            let done = compacted(args, &config, &document, &clean, &counter, &settings, &breakdown)?;
             report.fill(&done);
             if !args.no_store && !args.dry_run {
                 report.recorded = recorded(args, &document, &clean, &done.compacted.record);
@@ -126,14 +127,33 @@ fn settings(args: &CompactArgs, config: &Config, document: &Document, budget: To
 
 /// Compacts; what the caller asked for and cannot be is told apart from what went wrong.
 fn compacted(
+    args: &CompactArgs,
+    config: &Config,
     document: &Document,
     clean: &CleanDocument,
     counter: &Named,
     settings: &CompactSettings,
     breakdown: &Breakdown,
 ) -> Result<CompactedDocument> {
-    let done =
-        compact_document(document, clean, breakdown, &*counter.counter, settings, &RulesOptions::default());
+    let mode = summarizer::mode(args.mode.as_deref(), config)?;
+    let (rules, counter) = (RulesOptions::default(), &*counter.counter);
+    let done = match mode {
+        SummaryMode::Rules => compact_document(document, clean, breakdown, counter, settings, &rules),
+        mode => {
+            let ladder = summarizer::ladder(&args.summarizer, config, mode)?;
+            let host = summarizer::endpoint(&args.summarizer)?.host();
+            eprintln!("longhaul: asking {host} for a summary");
+            let asked = compact_document_with(document, clean, breakdown, counter, settings, &rules, &ladder);
+            let asked = store::block_on(async { Ok(asked.await) })?;
+            asked.map(|(done, attempts)| {
+                for attempt in attempts {
+                    let reason = crate::paint::plain(&attempt.reason);
+                    eprintln!("longhaul: {} was not used: {reason}", attempt.summarizer);
+                }
+                done
+            })
+        }
+    };
     done.map_err(|error| match error {
         DocumentError::Compact(_) | DocumentError::ImportOnly { .. } | DocumentError::DoesNotFit { .. } => {
             anyhow::Error::new(Impossible(error.to_string()))

@@ -1,58 +1,131 @@
-//! `longhaul doctor`: what is stored where, whether it is sound, and where text would be sent.
+//! `longhaul doctor`: what is configured, reachable, stored, and where text would be sent.
 
 use std::process::ExitCode;
 
 use anyhow::Result;
-use longhaul::redact::Redactor;
+use longhaul::{
+    Config,
+    summarize::CompletionRequest,
+    transcript::{SummaryMode, Tokens},
+};
+use serde::Serialize;
 
 use crate::{
     archive::Archive,
     args::DoctorArgs,
     output::Target,
-    paint::{GREEN, Painter, RED, grouped},
-    store,
+    paint::{GREEN, Painter, RED, plain},
+    settings, store, summarizer,
 };
 
+/// One thing that was looked at.
+#[derive(Debug, Serialize)]
+struct Finding {
+    what: &'static str,
+    ok: bool,
+    says: String,
+}
+
 pub(crate) fn run(args: &DoctorArgs) -> Result<ExitCode> {
+    let config = settings::load(&args.settings).map(|layered| layered.config);
+    let mut findings = vec![settings_finding(&config)];
+    let config = config.unwrap_or_default();
+    findings.push(store_finding(args));
+    findings.push(summarizer_finding(args, &config));
+    if args.ask {
+        findings.push(answer_finding(args, &config));
+    }
+    let all_well = findings.iter().all(|finding| finding.ok);
+    let shown = match args.json {
+        true => format!("{}\n", serde_json::json!({"version": 1, "ok": all_well, "findings": findings})),
+        false => findings.iter().map(line).collect(),
+    };
+    Target::Stdout.put(shown.as_bytes())?;
+    Ok(ExitCode::from(u8::from(!all_well)))
+}
+
+fn line(finding: &Finding) -> String {
+    let painter = Painter::stdout();
+    let sign = if finding.ok { painter.paint(GREEN, "✓") } else { painter.paint(RED, "✗") };
+    format!("{sign} {:<11} {}\n", finding.what, plain(&finding.says))
+}
+
+fn settings_finding(config: &Result<Config>) -> Finding {
+    let file = settings::user_file().filter(|path| path.is_file());
+    let (ok, says) = match config {
+        Ok(_) => {
+            (true, file.map_or("the defaults".into(), |path| format!("{} and the defaults", path.display())))
+        }
+        Err(error) => (false, format!("{error:#}")),
+    };
+    Finding { what: "settings", ok, says }
+}
+
+fn store_finding(args: &DoctorArgs) -> Finding {
+    let what = "store";
+    match verified(args) {
+        Ok((says, damaged)) if damaged.is_empty() => Finding { what, ok: true, says },
+        Ok((says, damaged)) => {
+            Finding { what, ok: false, says: format!("{says}; damaged: {}", damaged.join("; ")) }
+        }
+        Err(error) => Finding { what, ok: false, says: format!("{error:#}") },
+    }
+}
+
+/// Returns what the store holds, and each session in which a hash is not right.
+fn verified(args: &DoctorArgs) -> Result<(String, Vec<String>)> {
     let path = store::path(&args.store)?;
-    let bytes = std::fs::metadata(&path).map(|metadata| metadata.len()).ok();
-    let (mut sessions, mut damaged) = (0, Vec::new());
-    if bytes.is_some() {
-        let archive = Archive::existing(&args.store)?;
-        for info in archive.wait(archive.store.sessions())? {
-            sessions += 1;
-            if let Some(problem) = archive.wait(archive.store.verify(&info.session))?.problem {
-                damaged.push(format!("{}: {problem}", info.session));
-            }
+    if !path.is_file() {
+        return Ok((format!("{}: not there yet; the first `compact` makes it", path.display()), Vec::new()));
+    }
+    let archive = Archive::existing(&args.store)?;
+    let sessions = archive.wait(archive.store.sessions())?;
+    let mut damaged = Vec::new();
+    for info in &sessions {
+        if let Some(problem) = archive.wait(archive.store.verify(&info.session))?.problem {
+            damaged.push(format!("{}: {problem}", info.session));
         }
     }
-    let rules = Redactor::builtin().rule_count();
-    if args.json {
-        let value = serde_json::json!({
-            "version": 1,
-            "store": path,
-            "store_bytes": bytes,
-            "sessions": sessions,
-            "damaged": damaged,
-            "redaction_rules": rules,
-            "sends_text_to": [],
-        });
-        Target::Stdout.put(format!("{value}\n").as_bytes())?;
-    } else {
-        let painter = Painter::stdout();
-        let store = match bytes {
-            Some(bytes) => format!("{} ({} bytes, {sessions} sessions)", path.display(), grouped(bytes)),
-            None => format!("{} (nothing recorded yet)", path.display()),
+    let sound = if damaged.is_empty() { ", every hash is right" } else { "" };
+    Ok((format!("{}: {} sessions{sound}", path.display(), sessions.len()), damaged))
+}
+
+fn summarizer_finding(args: &DoctorArgs, config: &Config) -> Finding {
+    let what = "summarizer";
+    if args.summarizer.base_url.is_none() {
+        let ok = config.mode == SummaryMode::Rules;
+        let says = match ok {
+            true => "rules: no text is sent anywhere".into(),
+            false => format!("mode {} is set, but no --base-url", config.mode.as_str()),
         };
-        let sound = match damaged.is_empty() {
-            true => painter.paint(GREEN, "every hash is right"),
-            false => painter.paint(RED, &damaged.join("; ")),
-        };
-        let out = format!(
-            "store      {store}\nintegrity  {sound}\nsecrets    {rules} rules, applied before anything is recorded\n\
-             network    none: summaries are made by rule, and no text leaves this machine\n"
-        );
-        Target::Stdout.put(out.as_bytes())?;
+        return Finding { what, ok, says };
     }
-    Ok(if damaged.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    match summarizer::endpoint(&args.summarizer) {
+        Ok(endpoint) => {
+            let models = summarizer::models(&args.summarizer, config);
+            let models = if models.is_empty() { "no model named".into() } else { models.join(", ") };
+            let key = if endpoint.key.is_some() { "with a key" } else { "without a key" };
+            let says = format!(
+                "in the modes llm and hybrid text would be sent to {} ({}, {key}; {models})",
+                endpoint.host(),
+                args.summarizer.protocol,
+            );
+            Finding { what, ok: true, says }
+        }
+        Err(error) => Finding { what, ok: false, says: format!("{error:#}") },
+    }
+}
+
+fn answer_finding(args: &DoctorArgs, config: &Config) -> Finding {
+    let models = summarizer::models(&args.summarizer, config);
+    let asked = summarizer::client(&args.summarizer).and_then(|client| {
+        let model = models.first().map(String::as_str).unwrap_or("default");
+        let request =
+            CompletionRequest::new(model, "Answer in one word.".into(), "Say: ready".into(), Tokens(16));
+        store::block_on(async { Ok(client.complete(&request).await?) })
+    });
+    match asked {
+        Ok(answer) => Finding { what: "answer", ok: true, says: format!("it said {:?}", answer.text.trim()) },
+        Err(error) => Finding { what: "answer", ok: false, says: format!("{error:#}") },
+    }
 }

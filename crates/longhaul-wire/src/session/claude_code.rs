@@ -2,9 +2,12 @@
 //!
 //! The rules C-01 to C-12 are those of the project's wire format notes; each is named where it is followed.
 
-use std::{collections::HashMap, ops::Range};
+use std::{
+    collections::{HashMap, HashSet},
+    ops::Range,
+};
 
-use longhaul_transcript::{Role, SessionId, Tokens, Transcript, Usage};
+use longhaul_transcript::{CallId, Part, Role, SessionId, Tokens, Transcript, Usage};
 
 use crate::{
     Document, Format, Problem, WireError,
@@ -49,6 +52,7 @@ struct Spoken<'a> {
     is_assistant: bool,
     api_id: Option<String>,
     is_summary: bool,
+    said: Said<'a>,
 }
 
 struct File<'a> {
@@ -87,7 +91,7 @@ pub(crate) fn read(bytes: Vec<u8>) -> Result<Document, WireError> {
 
 /// Returns what was said between the agent's own compactions, side branches of subagents apart: for measurements.
 pub(crate) fn segments(bytes: &[u8]) -> Vec<Transcript> {
-    let Ok(file) = scan(bytes) else { return Vec::new() };
+    let Ok(mut file) = scan(bytes) else { return Vec::new() };
     let mut segments = vec![Vec::new()];
     for (at, line) in file.lines.iter().enumerate() {
         let spoken = file.spoken.get(&at);
@@ -101,8 +105,10 @@ pub(crate) fn segments(bytes: &[u8]) -> Vec<Transcript> {
     }
     let transcripts = segments.into_iter().map(|segment| {
         let mut transcript = Transcript::new();
-        for said in file.group(&segment).into_iter().filter_map(|group| file.join(&group)) {
-            push(&mut transcript, said);
+        for group in file.group(&segment) {
+            if let Some(said) = file.join(&group) {
+                push(&mut transcript, said);
+            }
         }
         transcript
     });
@@ -179,37 +185,30 @@ impl<'a> File<'a> {
         let Some(message) = fields.get("message").filter(|_| matches!(&*kind, "user" | "assistant")) else {
             return Kind::Other;
         };
-        if fields.is_true("isApiErrorMessage")
-            || message.object().text("model").as_deref() == Some("<synthetic>")
-        {
+        let parts = message.object();
+        if fields.is_true("isApiErrorMessage") || parts.text("model").as_deref() == Some("<synthetic>") {
             return Kind::Other;
         }
-        if let Err(fault) = Dialect::Anthropic.read(message) {
-            let place = format!(
-                "line {}: message{}{}",
-                at + 1,
-                if fault.path.is_empty() { "" } else { "." },
-                fault.path
-            );
-            let what =
-                format!("found {}; expected {}; the line is carried, not read", fault.found, fault.expected);
-            self.problems.push(Problem::new(place, what));
-            return Kind::Other;
-        }
-        let content = message.get("content").and_then(Json::text);
-        self.spoken.insert(
-            at,
-            Spoken {
-                message,
-                fields: message.object(),
-                is_assistant: kind == "assistant",
-                api_id: message.get("id").and_then(Json::string),
-                is_summary: fields.is_true("isCompactSummary")
-                    || content.is_some_and(|text| {
-                        text.starts_with("This session is being continued from a previous conversation")
-                    }),
-            },
-        );
+        let said = match Dialect::Anthropic.read(message) {
+            Ok(said) => said,
+            Err(fault) => {
+                self.problems.push(fault.problem(&format!("line {}: message", at + 1)));
+                return Kind::Other;
+            }
+        };
+        let continues = match said.parts.first().map(|located| &located.part) {
+            Some(Part::Text(text)) => text.starts_with(CONTINUED),
+            _ => false,
+        };
+        let spoken = Spoken {
+            message,
+            is_assistant: kind == "assistant",
+            api_id: parts.text("id").map(|id| id.into_owned()),
+            is_summary: fields.is_true("isCompactSummary") || continues,
+            fields: parts,
+            said,
+        };
+        self.spoken.insert(at, spoken);
         Kind::Message
     }
 
@@ -261,34 +260,52 @@ impl<'a> File<'a> {
             on_path[at] = true;
             next = self.lines[at].parent;
         }
-        // C-05: what belongs to a message of the path but hangs elsewhere: its other lines, and its results.
-        let mut api_ids: HashMap<&str, ()> = HashMap::new();
-        for (at, spoken) in &self.spoken {
-            if on_path[*at] && spoken.is_assistant {
-                api_ids.extend(spoken.api_id.as_deref().map(|id| (id, ())));
-            }
+        // C-05: what belongs to a message of the path but hangs beside it: its other lines, and their results. An
+        // abandoned branch that repeats them hangs on nothing of the path, or answers what the path has answered.
+        let mut api_ids: HashSet<&str> = HashSet::new();
+        let mut answered: HashSet<&CallId> = HashSet::new();
+        for spoken in
+            on_path.iter().enumerate().filter_map(|(at, on_path)| self.spoken.get(&at).filter(|_| *on_path))
+        {
+            api_ids.extend(spoken.api_id.as_deref().filter(|_| spoken.is_assistant));
+            answered.extend(spoken.results());
         }
-        let mut calls: HashMap<String, ()> = HashMap::new();
+        let said_before = self.said_before();
+        let mut is_live = on_path;
+        let mut calls: HashSet<&CallId> = HashSet::new();
         let mut live: Vec<usize> = Vec::new();
-        for (at, is_on_path) in on_path.iter().copied().enumerate() {
+        for at in 0..self.lines.len() {
             let Some(spoken) = self.spoken.get(&at) else { continue };
-            let is_part =
-                spoken.is_assistant && spoken.api_id.as_deref().is_some_and(|id| api_ids.contains_key(id));
-            let is_result = !spoken.is_assistant && !is_on_path && answers(spoken, &calls);
-            if !is_on_path && !is_part && !is_result {
-                continue;
+            if !is_live[at] {
+                let hangs_on = said_before[at].is_some_and(|before| is_live[before]);
+                let belongs = match spoken.is_assistant {
+                    true => spoken.api_id.as_deref().is_some_and(|id| api_ids.contains(id)),
+                    false => spoken.results().any(|id| calls.contains(id) && !answered.contains(id)),
+                };
+                if !hangs_on || !belongs {
+                    continue;
+                }
+                is_live[at] = true;
             }
-            if spoken.is_assistant {
-                calls.extend(block_ids(spoken, "tool_use", "id").map(|id| (id, ())));
-            } else {
-                block_ids(spoken, "tool_result", "tool_use_id").for_each(|id| {
-                    calls.remove(&id);
-                });
-            }
+            calls.extend(spoken.calls());
+            answered.extend(spoken.results());
             live.push(at);
         }
         live.sort_by_key(|at| self.lines[*at].order);
         live
+    }
+
+    /// Returns, for each line, the closest message above it. A parent further down the file counts for nothing.
+    fn said_before(&self) -> Vec<Option<usize>> {
+        let mut before: Vec<Option<usize>> = Vec::with_capacity(self.lines.len());
+        for (at, line) in self.lines.iter().enumerate() {
+            let parent = line.parent.filter(|parent| *parent < at);
+            before.push(parent.and_then(|parent| match self.lines[parent].kind {
+                Kind::Message => Some(parent),
+                _ => before[parent],
+            }));
+        }
+        before
     }
 
     /// Joins the lines of one API message (C-01), in the order of their first lines.
@@ -304,7 +321,7 @@ impl<'a> File<'a> {
                 (id, _) => {
                     if spoken.is_assistant {
                         open = id.as_deref().map(|id| (id, groups.len()));
-                    } else if !is_only_results(spoken) {
+                    } else if !spoken.is_only_results() {
                         open = None;
                     }
                     groups.push(vec![*at]);
@@ -314,12 +331,13 @@ impl<'a> File<'a> {
         groups
     }
 
-    fn join(&self, group: &[usize]) -> Option<Said<'a>> {
+    /// Takes what the lines of a group say out of them.
+    fn join(&mut self, group: &[usize]) -> Option<Said<'a>> {
         let mut said = Said::new(Role::User);
         for at in group {
-            let line = Dialect::Anthropic.read(self.spoken.get(at)?.message).ok()?;
+            let line = &mut self.spoken.get_mut(at)?.said;
             said.role = line.role;
-            said.parts.extend(line.parts);
+            said.parts.append(&mut line.parts);
         }
         Some(said)
     }
@@ -364,30 +382,29 @@ fn preserved(boundary: &Object<'_>) -> Option<Preserved> {
     Some(Preserved { head: text("headUuid")?, anchor: text("anchorUuid")?, tail: text("tailUuid")? })
 }
 
-fn answers(spoken: &Spoken<'_>, calls: &HashMap<String, ()>) -> bool {
-    block_ids(spoken, "tool_result", "tool_use_id").any(|id| calls.contains_key(&id))
+impl Spoken<'_> {
+    fn calls(&self) -> impl Iterator<Item = &CallId> {
+        self.said.parts.iter().filter_map(|located| match &located.part {
+            Part::ToolCall(call) => Some(&call.id),
+            _ => None,
+        })
+    }
+
+    fn results(&self) -> impl Iterator<Item = &CallId> {
+        self.said.parts.iter().filter_map(|located| match &located.part {
+            Part::ToolResult(result) => Some(&result.call_id),
+            _ => None,
+        })
+    }
+
+    fn is_only_results(&self) -> bool {
+        let count = self.results().count();
+        count > 0 && count == self.said.parts.len()
+    }
 }
 
-fn is_only_results(spoken: &Spoken<'_>) -> bool {
-    let blocks = spoken.fields.get("content").map(Json::elements).unwrap_or_default();
-    !blocks.is_empty()
-        && blocks.iter().all(|block| block.object().text("type").as_deref() == Some("tool_result"))
-}
-
-fn block_ids<'s>(
-    spoken: &'s Spoken<'_>,
-    kind: &'s str,
-    key: &'s str,
-) -> impl Iterator<Item = String> + use<'s> {
-    let blocks = spoken.fields.get("content").map(Json::elements).unwrap_or_default();
-    let ids: Vec<String> = blocks
-        .into_iter()
-        .map(Json::object)
-        .filter(|block| block.text("type").as_deref() == Some(kind))
-        .filter_map(|block| block.text(key).map(|id| id.into_owned()))
-        .collect();
-    ids.into_iter()
-}
+/// How the agent begins the first message after a compaction; older versions have no mark on the line.
+const CONTINUED: &str = "This session is being continued from a previous conversation";
 
 /// Reads Anthropic's usage, whose input leaves out what came from the cache.
 pub(crate) fn usage(usage: Json<'_>) -> Usage {

@@ -1,6 +1,6 @@
 //! Writing a Claude Code session file after something was taken out of its live context.
 
-use std::{collections::BTreeMap, io::Write};
+use std::{borrow::Cow, collections::BTreeMap, io::Write};
 
 use longhaul_transcript::ContentHash;
 
@@ -25,13 +25,13 @@ pub(crate) fn write(
 ) -> Result<(), WireError> {
     let mut plan = Plan::new(doc, lines, emitted);
     plan.keep_the_rest();
-    let mut text = Vec::new();
+    let mut text: Vec<Cow<'_, [u8]>> = Vec::new();
     plan.emit(&mut text);
     for (at, line) in text.iter().enumerate() {
         if at > 0 {
             out.write_all(b"\n")?;
         }
-        out.write_all(line.as_bytes())?;
+        out.write_all(line)?;
     }
     if doc.bytes.ends_with(b"\n") && !text.is_empty() {
         out.write_all(b"\n")?;
@@ -47,6 +47,8 @@ struct Plan<'a> {
     /// What is new, by the conversation order of the line it stands before.
     fresh: BTreeMap<(usize, usize), Vec<&'a Emitted<'a>>>,
     has_summary: bool,
+    /// The lines of the live context, in the order of the conversation.
+    live: Vec<usize>,
 }
 
 #[derive(Clone, Copy)]
@@ -75,11 +77,14 @@ impl<'a> Plan<'a> {
                         before = lines[fragment.at].order;
                     }
                 }
-                new => fresh.entry(before).or_default().insert(0, new),
+                new => fresh.entry(before).or_default().push(new),
             }
         }
+        fresh.values_mut().for_each(|new| new.reverse());
+        let mut live: Vec<usize> = (0..lines.len()).filter(|at| lines[*at].live.is_some()).collect();
+        live.sort_by_key(|at| lines[*at].order);
         let has_summary = emitted.iter().any(|emitted| matches!(emitted, Emitted::Summary { .. }));
-        Plan { doc, lines, state, fresh, has_summary }
+        Plan { doc, lines, state, fresh, has_summary, live }
     }
 
     /// Decides on the lines that are no messages: each shares the fate of the message before it.
@@ -102,7 +107,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    fn emit(&self, out: &mut Vec<String>) {
+    fn emit(&self, out: &mut Vec<Cow<'a, [u8]>>) {
         let mut order: Vec<usize> = (0..self.lines.len()).filter(|at| self.state[*at].is_some()).collect();
         order.sort_by_key(|at| self.lines[*at].order);
         let nearest = self.nearest_kept();
@@ -115,7 +120,7 @@ impl<'a> Plan<'a> {
         if let Some(boundary) = self.boundary() {
             last_new = Some(boundary.0.clone());
             last = last_new.clone();
-            out.push(boundary.1);
+            out.push(boundary.1.into_bytes().into());
             runs += 1;
         }
         for at in order {
@@ -166,9 +171,10 @@ impl<'a> Plan<'a> {
     }
 
     /// Returns a kept line with its message and its parent as they are now.
-    fn line(&self, at: usize, parent: Option<&str>) -> String {
+    fn line(&self, at: usize, parent: Option<&str>) -> Cow<'a, [u8]> {
         let line = &self.lines[at];
-        let text = self.doc.raw(&line.range);
+        let bytes = &self.doc.bytes[line.range.clone()];
+        let Ok(text) = std::str::from_utf8(bytes) else { return bytes.into() };
         let state = self.state[at];
         let mut edits = Edits::default();
         if let (Some(State::Message(value)), Some((entry, nth))) = (state, line.live) {
@@ -176,7 +182,7 @@ impl<'a> Plan<'a> {
             edits.replace(range.start - line.range.start..range.end - line.range.start, value);
         }
         let Ok(json) = Json::check(text.trim_start_matches('\u{feff}').as_bytes()) else {
-            return text.to_owned();
+            return bytes.into();
         };
         let fields = json.object();
         if let Some(named) = fields.get("parentUuid").filter(|_| line.kind != Kind::Sidechain) {
@@ -189,7 +195,7 @@ impl<'a> Plan<'a> {
             // The twin of a tool's result, which the model never saw, would contradict a digested one.
             remove_field(text, &fields, "toolUseResult", &mut edits);
         }
-        edits.apply(text)
+        edits.apply(text).into_bytes().into()
     }
 
     /// Returns the line that ends the past, with its id.
@@ -217,7 +223,7 @@ impl<'a> Plan<'a> {
     fn emit_new(
         &self,
         new: &[&Emitted<'_>],
-        out: &mut Vec<String>,
+        out: &mut Vec<Cow<'a, [u8]>>,
         last: &mut Option<String>,
         place: (usize, usize),
     ) {
@@ -237,11 +243,12 @@ impl<'a> Plan<'a> {
                     true => "\"isVisibleInTranscriptOnly\":true,\"isCompactSummary\":true,",
                     false => "",
                 };
-                out.push(format!(
+                let line = format!(
                     "{{\"parentUuid\":{parent},\"isSidechain\":false,{}\"type\":\"{kind}\",\"message\":{value},{mark}{}\"uuid\":\"{uuid}\"}}",
                     self.shared(model, &SHARED),
                     self.shared(model, &["timestamp"]),
-                ));
+                );
+                out.push(line.into_bytes().into());
                 *last = Some(uuid);
             }
         }
@@ -249,9 +256,8 @@ impl<'a> Plan<'a> {
 
     /// Returns the live line before `place`: the last one that a summary there covers.
     fn model_line(&self, place: (usize, usize)) -> Option<usize> {
-        let live = self.lines.iter().enumerate().filter(|(_, line)| line.live.is_some());
-        let before = live.clone().filter(|(_, line)| line.order < place).max_by_key(|(_, line)| line.order);
-        before.or_else(|| live.min_by_key(|(_, line)| line.order)).map(|(at, _)| at)
+        let after = self.live.partition_point(|at| self.lines[*at].order < place);
+        self.live.get(after.saturating_sub(1)).copied()
     }
 
     /// Returns `keys` as the line at `model` has them, each with a comma after it.

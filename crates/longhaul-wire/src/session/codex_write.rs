@@ -1,6 +1,6 @@
 //! Writing a Codex rollout after something was taken out of its live context.
 
-use std::io::Write;
+use std::{borrow::Cow, io::Write};
 
 use super::codex::{Kind, Line};
 use crate::{
@@ -45,19 +45,27 @@ pub(crate) fn write(
     }
     let first_kept = is_kept.iter().position(|kept| *kept).unwrap_or(lines.len());
     keep_the_rest(lines, first_kept, &mut is_kept);
-    let mut written = Vec::new();
+    let mut written: Vec<Cow<'_, [u8]>> = Vec::new();
     let mut compacted = compacted_line(doc, lines, before, first_kept);
     for (at, line) in lines.iter().enumerate() {
         if !is_kept[at] {
             continue;
         }
         if at >= first_kept {
-            written.extend(compacted.take());
+            written.extend(compacted.take().map(|line| line.into_bytes().into()));
         }
-        written.push(texts[at].take().unwrap_or_else(|| doc.raw(&line.range).to_owned()));
+        written.push(match texts[at].take() {
+            Some(text) => text.into_bytes().into(),
+            None => doc.bytes[line.range.clone()].into(),
+        });
     }
-    written.extend(compacted);
-    out.write_all(written.join("\n").as_bytes())?;
+    written.extend(compacted.map(|line| line.into_bytes().into()));
+    for (at, line) in written.iter().enumerate() {
+        if at > 0 {
+            out.write_all(b"\n")?;
+        }
+        out.write_all(line)?;
+    }
     if doc.bytes.ends_with(b"\n") && !written.is_empty() {
         out.write_all(b"\n")?;
     }

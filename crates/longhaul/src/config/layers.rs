@@ -276,7 +276,7 @@ mod tests {
             preserve_recent = 4  (environment LONGHAUL_PRESERVE_RECENT)
             chaining = "append"  (preset session)
             summary_role = "system"  (preset session)
-            summary_header = "[Previous conversation summarized - {n} messages]"  (preset session)
+            summary_header = "[Previous conversation summarized - {messages} messages]"  (preset session)
             cooldown_messages = 9  (flag --cooldown-messages)
             target_compression = 0.3  (preset session)
             max_summary_tokens = 1000  (preset session)

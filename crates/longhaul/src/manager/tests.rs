@@ -147,7 +147,7 @@ async fn rules_take_over_where_the_model_fails_or_says_too_much() {
         started to summarize: 1913 tokens reach the trigger at 1600
         told failed
         finished in mode Rules at depth 0
-        started to summarize: 1642 tokens reach the trigger at 1600
+        started to summarize: 1641 tokens reach the trigger at 1600
         summarizer failed
         finished in mode Rules at depth 1
     "#]]

@@ -9,7 +9,7 @@ use longhaul_summarize::{
 };
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{
-    Entry, Message, MessageId, RedactionCount, Role, SessionId, Span, SummaryId, SummaryRecord, Tokens,
+    Entry, Message, MessageId, RedactionCount, Role, SessionId, Span, SummaryId, SummaryRecord, Tokens, Units,
 };
 
 use super::{ContextState, FLOOR_EXTRA, Shown, running};
@@ -46,6 +46,10 @@ pub struct Job {
     redactions: Vec<RedactionCount>,
     /// The summary is an update to the previous one.
     is_running: bool,
+    /// The summary covers what no summary before it did.
+    pub(super) reads_new_only: bool,
+    /// What the summary covers is what was read for it, and not what it took out of the view as well.
+    has_own_range: bool,
 }
 
 /// A compaction that is done and waits to be applied.
@@ -55,6 +59,18 @@ pub struct Finished {
     pub(super) compacted: Compacted,
 }
 
+/// What a compaction reads again, and what stays in front of it.
+struct Scope {
+    /// Ordinal of the first message that is read.
+    start: u64,
+    /// What stands before it in the new view and is not the engine's to plan.
+    carried: Tokens,
+    /// The summary covers what no summary before it did.
+    reads_new_only: bool,
+    /// The summary that the new one folds in or continues.
+    previous: Option<Arc<SummaryRecord>>,
+}
+
 /// Takes the standing of an instruction from an entry, so that it can be summarized (`preserve_system = false`).
 fn as_ordinary(entry: &mut Entry) {
     entry.message = Arc::new(Message { role: Role::User, ..(*entry.message).clone() });
@@ -62,6 +78,12 @@ fn as_ordinary(entry: &mut Entry) {
 
 /// The share of the window that a summary may take where its limit is `auto` (spec section 6).
 const AUTO_SUMMARY_SHARE: f64 = 0.10;
+
+/// A summary that is not made for want of room may cost this share of what it replaces (seed 002's compression).
+const LEAST_COMPRESSION: f64 = 0.3;
+
+/// What a summary's header, handle line and frame cost at most.
+const SUMMARY_FRAME: Tokens = Tokens(70);
 
 /// A compaction reads at most this many of the newest messages again. What lies before lives on in the previous summary
 /// and in the facts; so the cost of a compaction does not grow with the age of the session.
@@ -81,16 +103,8 @@ impl ContextState {
         now_ms: Option<i64>,
     ) -> Result<Job, CompactError> {
         let before = self.measure(now_ms);
-        let reads_new_only = self.config.chaining != Chaining::Fold && !action.is_rebuild();
-        let appends = self.config.chaining == Chaining::Append && !action.is_rebuild();
-        let all = self.transcript.len() as u64;
-        let previous = self.summary().filter(|_| !appends && !action.is_rebuild()).cloned();
-        let start = match &previous {
-            _ if reads_new_only => self.first_unsummarized(),
-            Some(_) => all.saturating_sub(MAX_REREAD),
-            None => 0,
-        };
-        let settings = self.settings(&before, start, goal, now_ms);
+        let Scope { start, carried, reads_new_only, previous } = self.scope(action);
+        let settings = self.settings(&before, reason, carried, goal, now_ms);
         let mut entries: Vec<Entry> =
             self.entries_from(start).iter().map(|entry| self.clean_entry(entry)).collect();
         if !self.config.preserve_system {
@@ -119,7 +133,9 @@ impl ContextState {
             index: Arc::clone(&self.index),
             counter: Arc::clone(&self.counter),
             redactions: self.redactions_from(start),
-            is_running: self.config.chaining == Chaining::Running,
+            reads_new_only,
+            has_own_range: self.config.chaining != Chaining::Fold,
+            is_running: reads_new_only && self.config.chaining == Chaining::Running,
             head: self.summary().map(|record| record.id.clone()),
             entries,
             costs,
@@ -133,7 +149,8 @@ impl ContextState {
     fn settings(
         &self,
         m: &Measurement,
-        start: u64,
+        reason: Reason,
+        carried: Tokens,
         goal: Option<&str>,
         now_ms: Option<i64>,
     ) -> CompactSettings {
@@ -142,16 +159,6 @@ impl ContextState {
         let floor = m.floor + FLOOR_EXTRA;
         let reachable =
             if floor <= limits.target { limits.target } else { floor + (m.budget - floor).scaled(0.5) };
-        // What stands before the messages that are read again is not the engine's to plan.
-        let carried = match (self.config.chaining, start) {
-            (_, 0) => Tokens::ZERO,
-            (Chaining::Append, _) => self.cost_of(&self.shown[..self.shown_before(start)]),
-            (Chaining::Running, _) => {
-                self.cost_of(&self.shown[..self.shown_before(start)]) - self.summary_tokens
-            }
-            (Chaining::Fold, _) => self.head_tokens(),
-        };
-        let budget = reachable.min(m.budget) - carried;
         let caps = [
             match self.config.max_summary_tokens {
                 SummaryLimit::Tokens(tokens) => Some(tokens),
@@ -160,9 +167,20 @@ impl ContextState {
             self.config.target_compression.map(|ratio| self.ledger.in_span(m.range).scaled(ratio)),
             self.config.max_summary_share.map(|share| (m.budget - m.floor).scaled(share)),
         ];
+        let cap = caps.into_iter().flatten().min();
+        let tail_len = self.tail_len(limits.tail);
+        let wanted = match reason {
+            Reason::Ratio { .. }
+            | Reason::ModelSwitch { .. }
+            | Reason::Soft { .. }
+            | Reason::Emergency { .. } => reachable,
+            // Not for want of room: everything but the tail is summarized, however little it costs.
+            _ => reachable.min(self.least_view(m, carried, tail_len, cap)),
+        };
+        let budget = wanted.min(m.budget) - carried;
         CompactSettings {
-            keep_recent: Some(self.tail_len(limits.tail)),
-            max_summary_tokens: caps.into_iter().flatten().min(),
+            keep_recent: Some(tail_len),
+            max_summary_tokens: cap,
             goal: goal.map(str::to_owned),
             reasoning: KeepReasoning::Strip,
             header: Some(self.config.summary_header.clone()),
@@ -173,6 +191,17 @@ impl ContextState {
                 SummaryRole::System => budget - Tokens(2),
             })
         }
+    }
+
+    /// Returns what a view of the standing instructions, what else stays in front, a summary and a tail of `tail_len`
+    /// messages costs.
+    fn least_view(&self, m: &Measurement, carried: Tokens, tail_len: usize, cap: Option<Tokens>) -> Tokens {
+        let n_total = self.transcript.len() as u64;
+        let tail = self.ledger.in_span(Span { start: n_total.saturating_sub(tail_len as u64), end: n_total });
+        let kept = carried.max(self.head_tokens()) + tail;
+        let covered = m.tokens - kept;
+        let summary = covered.scaled(LEAST_COMPRESSION).min(cap.unwrap_or(covered));
+        m.floor.max(kept + summary + SUMMARY_FRAME)
     }
 
     /// Returns how many messages are to stay at the end: as many as set, fewer where they cost more than `most`.
@@ -199,20 +228,38 @@ impl ContextState {
         self.ledger.in_span(Span { start: 0, end: self.head_len() })
     }
 
-    /// Returns the ordinal at which the unbroken run of messages begins that ends the view; zero where nothing was
-    /// summarized yet. What a summary before it kept back, as a request older than the tail, is not part of it.
-    fn first_unsummarized(&self) -> u64 {
-        if self.summary().is_none() {
-            return 0;
-        }
-        let mut start = self.transcript.len() as u64;
-        for shown in self.shown.iter().rev() {
-            match shown {
-                Shown::Message { id, .. } if id.ordinal + 1 == start => start = id.ordinal,
-                _ => break,
+    /// Returns what a compaction reads again, and what stays in front of it.
+    fn scope(&self, action: Action) -> Scope {
+        let previous = self.summary().filter(|_| !action.is_rebuild()).cloned();
+        let reads_new_only = self.config.chaining != Chaining::Fold && previous.is_some();
+        if reads_new_only {
+            let start = self.unit_start(self.uncovered);
+            let mut carried = self.cost_of(&self.shown[..self.shown_before(start)]);
+            if self.config.chaining == Chaining::Running {
+                carried -= self.summary_tokens;
             }
+            // Summaries side by side add up. Once they take half of the target they are replaced by one.
+            if carried <= self.limits().target.scaled(0.5) {
+                let previous = previous.filter(|_| self.config.chaining == Chaining::Running);
+                return Scope { start, carried, reads_new_only, previous };
+            }
+            return Scope { start: 0, carried: Tokens::ZERO, reads_new_only: false, previous: None };
         }
-        start
+        let start = match &previous {
+            Some(_) => (self.transcript.len() as u64).saturating_sub(MAX_REREAD),
+            None => 0,
+        };
+        let carried = if start == 0 { Tokens::ZERO } else { self.head_tokens() };
+        Scope { start, carried, reads_new_only, previous }
+    }
+
+    /// Returns the first ordinal of the unit that the message with this ordinal is part of: an exchange that was open when
+    /// a summary was made is not cut in two by the next one.
+    fn unit_start(&self, ordinal: u64) -> u64 {
+        let from = self.summary().map_or(0, |record| record.covers.start);
+        let units = Units::new(self.entries_from(from));
+        let inside = units.map(|unit| unit.span()).find(|span| span.contains(ordinal));
+        inside.map_or(ordinal, |span| span.start)
     }
 
     /// Returns how many elements of the view stand before the message with this ordinal.
@@ -299,12 +346,17 @@ impl Job {
 
     /// Returns the summary to which this one is an update.
     fn runs_on(&self) -> Option<&SummaryRecord> {
-        self.previous.as_deref().filter(|_| self.is_running && self.start > 0)
+        self.previous.as_deref().filter(|_| self.is_running)
     }
 
     fn finished(self, mut compacted: Compacted) -> Finished {
+        let read = self.request().entries;
         let record = &mut compacted.record;
         record.redactions.clone_from(&self.redactions);
+        if let (true, Some(first), Some(last)) = (self.has_own_range, read.first(), read.last()) {
+            // Ranges are disjoint: what was only shortened in the tail belongs to the next one.
+            record.covers = Span { start: first.id.ordinal, end: last.id.ordinal + 1 };
+        }
         if let Some(previous) = &self.previous {
             // Only the newest messages were read again; the summary stands for what the one before stood for as well.
             record.covers.start = record.covers.start.min(previous.covers.start);

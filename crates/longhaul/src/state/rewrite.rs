@@ -93,16 +93,20 @@ impl ContextState {
             return Err(RewriteError::Stale);
         }
         let mut shown: Vec<Shown> = Vec::new();
-        if self.config.chaining != Chaining::Fold && !job.action.is_rebuild() && job.start > 0 {
-            let before = &self.shown[..self.shown_before(job.start)];
-            let stays = |shown: &&Shown| {
-                self.config.chaining == Chaining::Append || !matches!(shown, Shown::Summary { .. })
-            };
-            shown.extend(before.iter().filter(stays).cloned());
-        } else if self.config.preserve_system {
-            shown.extend(self.shown.iter().take_while(|shown| shown.is_head()).cloned());
+        let before = &self.shown[..self.shown_before(job.start)];
+        let keeps_head = self.config.preserve_system || job.reads_new_only;
+        let head = self.shown.iter().take_while(|shown| keeps_head && shown.is_head()).count();
+        shown.extend_from_slice(&self.shown[..head]);
+        let carried = before.iter().skip(head).filter(|_| job.reads_new_only);
+        let summary = Shown::summary(compacted.record.clone(), self.config.summary_role);
+        if self.config.chaining == Chaining::Append {
+            shown.extend(carried.cloned());
+            shown.push(summary);
+        } else {
+            // What the earlier summary kept back follows the one that takes its place.
+            shown.push(summary);
+            shown.extend(carried.filter(|shown| !matches!(shown, Shown::Summary { .. })).cloned());
         }
-        shown.push(Shown::summary(compacted.record.clone(), self.config.summary_role));
         // The engine saw messages without their secrets; one that stays verbatim is shown as it was said.
         let originals = self.transcript.entries();
         shown.extend(compacted.tail.iter().map(|kept| match originals.get(kept.id.ordinal as usize) {

@@ -1,3 +1,12 @@
-//! The facade as its users see it.
+//! The facade as its users see it: one module for each design document, and the pages that are written from the code.
+#![allow(clippy::unwrap_used, reason = "helpers of tests may fail as tests do")]
 
 mod configuration;
+mod event_page;
+mod seed_000;
+mod seed_001;
+mod seed_002;
+mod seed_003;
+mod seed_004;
+mod seed_map;
+mod work;

@@ -1,0 +1,138 @@
+//! The summarizer that the flags and settings ask for, and where it is.
+
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use anyhow::{Context, Result, bail};
+use longhaul::{
+    Config,
+    summarize::{CompletionClient, Ladder, SummarizerModel, rules::RulesSummarizer},
+    tokens::ModelTable,
+    transcript::{Clock, Jitter, Sleep, SummaryMode, Tokens},
+};
+use longhaul_client::{Anthropic, Endpoint, OpenAi};
+
+use crate::{args::SummarizerArgs, clock};
+
+/// The variable that holds the key of the summarizer's endpoint.
+pub(crate) const KEY: &str = "LONGHAUL_API_KEY";
+
+/// The window of a summarizer that nobody knows: what small local models have.
+const DEFAULT_WINDOW: Tokens = Tokens(8_192);
+
+/// Returns the endpoint of the flags.
+pub(crate) fn endpoint(args: &SummarizerArgs) -> Result<Endpoint> {
+    let Some(url) = &args.base_url else {
+        bail!(
+            "a summary by a model needs --base-url (or LONGHAUL_BASE_URL): nothing is sent anywhere that you did not name"
+        );
+    };
+    let endpoint = Endpoint::new(url)?;
+    Ok(match std::env::var(KEY) {
+        Ok(key) if !key.is_empty() => endpoint.with_key(key),
+        _ => endpoint,
+    })
+}
+
+/// Returns the client for the endpoint of the flags.
+pub(crate) fn client(args: &SummarizerArgs) -> Result<Arc<dyn CompletionClient>> {
+    let endpoint = endpoint(args)?;
+    Ok(match args.protocol.as_str() {
+        "anthropic" => Arc::new(Anthropic::new(endpoint)?),
+        _ => Arc::new(OpenAi::new(endpoint)?),
+    })
+}
+
+/// Returns the names of the models to try, in order.
+pub(crate) fn models(args: &SummarizerArgs, config: &Config) -> Vec<String> {
+    match args.summarizer_model.is_empty() {
+        true => config.summarizer_model_preference.clone(),
+        false => args.summarizer_model.clone(),
+    }
+}
+
+/// Returns the ladder from the models of the flags down to rules.
+pub(crate) fn ladder(args: &SummarizerArgs, config: &Config, mode: SummaryMode) -> Result<Ladder> {
+    let names = models(args, config);
+    if names.is_empty() {
+        bail!("a summary by a model needs --summarizer-model (or the setting summarizer_model_preference)");
+    }
+    let client = client(args)?;
+    let table = ModelTable::builtin();
+    let model = |name: &String| {
+        let known = table.get(name).map(|model| model.window);
+        let window = args.summarizer_window.map(Tokens).or(known).unwrap_or(DEFAULT_WINDOW);
+        SummarizerModel::new(name.clone(), window, Arc::clone(&client))
+    };
+    let mut options = config.llm_options();
+    options.mode = mode;
+    options.abort_on_failure |= args.abort_on_failure;
+    Ok(Ladder::new(
+        names.iter().map(model).collect(),
+        Arc::new(RulesSummarizer::default()),
+        options,
+        Arc::new(SystemClock),
+        Arc::new(Timer),
+        Arc::new(Spread::default()),
+    ))
+}
+
+/// Returns the mode that the flag or the settings name.
+pub(crate) fn mode(flag: Option<&str>, config: &Config) -> Result<SummaryMode> {
+    Ok(match flag {
+        None => config.mode,
+        Some("rules") => SummaryMode::Rules,
+        Some("llm") => SummaryMode::Llm,
+        Some("hybrid") => SummaryMode::Hybrid,
+        Some(other) => return Err(anyhow::anyhow!("{other:?} is no mode")).context("--mode"),
+    })
+}
+
+#[derive(Debug)]
+struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now_ms(&self) -> i64 {
+        clock::now_ms()
+    }
+}
+
+#[derive(Debug)]
+struct Timer;
+
+impl Sleep for Timer {
+    fn sleep(&self, duration: Duration) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(tokio::time::sleep(duration))
+    }
+}
+
+/// Spreads retries by the low digits of the clock: enough to part clients that failed at the same moment.
+#[derive(Debug, Default)]
+struct Spread(AtomicU64);
+
+impl Jitter for Spread {
+    fn next(&self) -> f64 {
+        let turn = self.0.fetch_add(0x9E37_79B9_7F4A_7C15, Ordering::Relaxed);
+        let mixed = (turn ^ clock::now_ms() as u64 ^ u64::from(std::process::id()))
+            .wrapping_mul(0xD6E8_FEB8_6659_FD93);
+        (mixed >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jitter_is_a_share() {
+        let spread = Spread::default();
+        assert!((0..1000).map(|_| spread.next()).all(|share| (0.0..1.0).contains(&share)));
+    }
+}

@@ -1,0 +1,200 @@
+//! The texts that tell a person what a compaction did (seed 002). They quote the summary, so they are for the user's own
+//! screen, not for logs.
+
+use std::fmt::Write as _;
+
+use longhaul_transcript::{FileState, Summary, SummaryRecord};
+
+use crate::state::Rewrite;
+
+/// The width of the box, frame included.
+const WIDTH: usize = 53;
+
+/// Returns the notice after an automatic compaction: what happened, what the summary is about, and that one can go on.
+pub fn notice(record: &SummaryRecord) -> String {
+    let mut text = String::from(
+        "I notice this conversation is getting long. I've created a summary\n\
+         of our earlier discussion to maintain context efficiently.\n",
+    );
+    let points = points(&record.summary);
+    if !points.is_empty() {
+        text.push_str("\nSummary created:\n");
+        points.iter().for_each(|point| text.push_str(&format!("- {point}\n")));
+    }
+    text.push_str("\nRecent conversation preserved. You can continue normally.\n");
+    text
+}
+
+/// Returns the box after a compaction by hand: messages before and after, tokens saved, topics, and how many files,
+/// commands and decisions are in the summary.
+pub fn summary_box(rewrite: &Rewrite, messages_before: u64, messages_after: u64) -> String {
+    let summary = rewrite.record.as_ref().map(|record| record.summary.clone()).unwrap_or_default();
+    let saved = rewrite.outcome.tokens_before - rewrite.outcome.tokens_after;
+    let reduction = match messages_before {
+        0 => 0,
+        before => 100 - (100 * messages_after.min(before)).div_ceil(before),
+    };
+    let mut lines = vec![
+        format!("Messages: {messages_before} → {messages_after} ({reduction}% reduction)"),
+        format!("Tokens saved: ~{}", grouped(saved.0)),
+    ];
+    let topics: Vec<&String> = summary.key_points.iter().chain(&summary.decisions).take(3).collect();
+    if !topics.is_empty() {
+        lines.extend([String::new(), "Key Topics:".to_owned()]);
+        lines.extend(topics.into_iter().map(|topic| format!("• {topic}")));
+    }
+    lines.extend([
+        String::new(),
+        format!("Files Modified: {}", n_changed(&summary)),
+        format!(
+            "Commands Run: {}",
+            summary.commands.iter().map(|command| u64::from(command.runs.max(1))).sum::<u64>()
+        ),
+        format!("Key Decisions: {}", summary.decisions.len()),
+    ]);
+    boxed("Session Summary", &lines)
+}
+
+/// Returns what a summary is about, in a few lines.
+fn points(summary: &Summary) -> Vec<String> {
+    let mut points: Vec<String> = summary.key_points.iter().take(3).cloned().collect();
+    let changed: Vec<&str> = changed(summary).collect();
+    if !changed.is_empty() {
+        let named = changed.iter().take(3).copied().collect::<Vec<_>>().join(", ");
+        let more = if changed.len() > 3 { ", ..." } else { "" };
+        points.push(format!("Modified {} files ({named}{more})", changed.len()));
+    }
+    points.extend(summary.decisions.iter().take(5).cloned());
+    points
+}
+
+fn changed(summary: &Summary) -> impl Iterator<Item = &str> {
+    summary.files.iter().filter(|file| file.state != FileState::Read).map(|file| file.path.as_str())
+}
+
+fn n_changed(summary: &Summary) -> usize {
+    changed(summary).count()
+}
+
+fn boxed(title: &str, lines: &[String]) -> String {
+    let inner = WIDTH - 4;
+    let mut out = format!("┌─ {title} {}┐\n", "─".repeat(inner - title.chars().count() - 1));
+    for line in lines {
+        let shown: String = match line.chars().count() > inner {
+            true => line.chars().take(inner - 1).chain(['…']).collect(),
+            false => line.clone(),
+        };
+        // Writing to a string cannot fail.
+        let _ = writeln!(out, "│ {shown:<inner$} │");
+    }
+    out.push_str(&format!("└{}┘\n", "─".repeat(WIDTH - 2)));
+    out
+}
+
+/// Writes a number with a comma after every three digits.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use expect_test::expect;
+    use longhaul_transcript::{CommandNote, FileNote, Span, SummaryId, SummaryMode, Tokens};
+
+    use super::*;
+    use crate::{
+        compact::Outcome,
+        policy::{Action, Reason},
+    };
+
+    fn record() -> SummaryRecord {
+        let file = |path: &str, state| FileNote { path: path.into(), state, note: String::new() };
+        SummaryRecord {
+            version: SummaryRecord::VERSION,
+            id: SummaryId("0123456789abcdef".into()),
+            parent: None,
+            depth: 0,
+            covers: Span::default(),
+            covered: Vec::new(),
+            header: String::new(),
+            summary: Summary {
+                key_points: vec!["Discussed authentication implementation".into()],
+                decisions: vec!["Decided to use JWT tokens with refresh mechanism".into()],
+                files: vec![
+                    file("auth.ts", FileState::Modified),
+                    file("login.tsx", FileState::Created),
+                    file("README.md", FileState::Read),
+                ],
+                commands: vec![CommandNote { command: "npm test".into(), runs: 3, ..CommandNote::default() }],
+                ..Summary::default()
+            },
+            text: String::new(),
+            mode: SummaryMode::Rules,
+            model: String::new(),
+            made_with: String::new(),
+            tokens: Tokens::ZERO,
+            tokens_before: Tokens::ZERO,
+            tokens_after: Tokens::ZERO,
+            survival: Default::default(),
+            redactions: Vec::new(),
+            cost: None,
+            created_at_ms: 0,
+            duration_ms: 0,
+        }
+    }
+
+    #[test]
+    fn the_notice_says_what_the_summary_is_about() {
+        expect![[r#"
+            I notice this conversation is getting long. I've created a summary
+            of our earlier discussion to maintain context efficiently.
+
+            Summary created:
+            - Discussed authentication implementation
+            - Modified 2 files (auth.ts, login.tsx)
+            - Decided to use JWT tokens with refresh mechanism
+
+            Recent conversation preserved. You can continue normally.
+        "#]]
+        .assert_eq(&notice(&record()));
+    }
+
+    #[test]
+    fn the_box_counts_messages_tokens_files_commands_and_decisions() {
+        let rewrite = Rewrite {
+            action: Action::Summarize { rebuild: false },
+            reason: Reason::Manual,
+            record: Some(Arc::new(record())),
+            outcome: Outcome {
+                tokens_before: Tokens(21_345),
+                tokens_after: Tokens(6_345),
+                ..Outcome::default()
+            },
+        };
+        expect![[r#"
+            ┌─ Session Summary ─────────────────────────────────┐
+            │ Messages: 78 → 23 (70% reduction)                 │
+            │ Tokens saved: ~15,000                             │
+            │                                                   │
+            │ Key Topics:                                       │
+            │ • Discussed authentication implementation         │
+            │ • Decided to use JWT tokens with refresh mechani… │
+            │                                                   │
+            │ Files Modified: 2                                 │
+            │ Commands Run: 3                                   │
+            │ Key Decisions: 1                                  │
+            └───────────────────────────────────────────────────┘
+        "#]]
+        .assert_eq(&summary_box(&rewrite, 78, 23));
+    }
+}

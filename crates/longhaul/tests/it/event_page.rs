@@ -1,0 +1,128 @@
+//! `docs/events.md` is written from real events.
+
+use std::fmt::Write as _;
+
+use expect_test::expect_file;
+use longhaul::{
+    Event, EventKind, Preset,
+    transcript::{SessionId, Tokens},
+};
+
+use crate::work::{Work, exchange};
+
+/// One event of each kind that a session at work gives, in the order they first come.
+async fn samples() -> Vec<Event> {
+    let mut samples: Vec<Event> = Vec::new();
+    let mut take = |kinds: Vec<EventKind>| {
+        for kind in kinds {
+            if samples
+                .iter()
+                .all(|event| std::mem::discriminant(&event.kind) != std::mem::discriminant(&kind))
+            {
+                let session = SessionId::new("demo").unwrap();
+                samples.push(Event {
+                    version: Event::VERSION,
+                    session,
+                    tokens: Tokens(6_120),
+                    ratio: 0.765,
+                    kind,
+                });
+            }
+        }
+    };
+    let mut work = Work::asking(Preset::Chain, 8_000, |_, _| {
+        Err(longhaul::summarize::ClientError::Transport { reason: "connection reset".into() })
+    });
+    work.talk(60, 100).await;
+    let sent = work.context.state().view().sent().unwrap();
+    let usage = longhaul::transcript::Usage { input: work.context.state().tokens(), ..Default::default() };
+    work.context.report_usage(sent, &usage);
+    work.context.undo().await.unwrap();
+    work.context.redo().await.unwrap();
+    take(work.events());
+
+    let mut work = Work::with(longhaul::Config::default(), 8_000, None);
+    for nth in 0..20 {
+        let output = "a line of output\n".repeat(90);
+        for message in
+            exchange(&format!("c{nth}"), "bash", r#"{"command":"make"}"#, &output, Default::default())
+        {
+            work.context.push(message);
+        }
+        work.talk(2, 10).await;
+    }
+    take(work.events());
+    let window = longhaul::tokens::ContextWindow::new(Tokens(32_000), Tokens(4_000));
+    work.context.switch_model(
+        window,
+        std::sync::Arc::new(longhaul::tokens::CharsPer4),
+        longhaul::Config::default(),
+    );
+    take(work.events());
+    take(vec![
+        EventKind::Failed {
+            reason: longhaul::Reason::Manual,
+            error:
+                "there is nothing to compact: every message is the system prompt or part of the open exchange"
+                    .into(),
+            failures: 1,
+        },
+        EventKind::UnknownModel { model: "frontier-9".into(), window: Tokens(32_768) },
+    ]);
+    samples
+}
+
+/// Replaces what depends on how well the rules do their work, which is no part of an event's shape.
+fn settled(mut event: Event) -> Event {
+    match &mut event.kind {
+        EventKind::Finished(finish) => {
+            (event.tokens, event.ratio) = (Tokens(3_118), 0.38975);
+            finish.summary = longhaul::transcript::SummaryId("0123456789abcdef".into());
+            (finish.tokens_before, finish.tokens_after) = (Tokens(6_448), Tokens(3_118));
+            (finish.summary_tokens, finish.compressed_messages) = (Tokens(796), 38);
+            (finish.digested, finish.kept_verbatim) = (2, 21);
+            finish.covers = longhaul::transcript::Span { start: 0, end: 40 };
+            finish.survival =
+                [("paths".to_owned(), longhaul::transcript::Survival { kept: 41, total: 44 })].into();
+        }
+        EventKind::Started { compressed_messages, .. } => *compressed_messages = 40,
+        EventKind::UsageReported { reported, .. } => *reported = Tokens(6_120),
+        EventKind::Trimmed { tokens_before, digested, .. } => {
+            (*tokens_before, *digested) = (Tokens(4_823), 7);
+            (event.tokens, event.ratio) = (Tokens(3_160), 0.395);
+        }
+        _ => {}
+    }
+    event
+}
+
+#[tokio::test]
+async fn events_md_is_up_to_date() {
+    let mut page = String::from(
+        "# Events\n\n\
+         Written by a test from the events of sessions at work (`crates/longhaul/tests/it/event_page.rs`); run\n\
+         `UPDATE_EXPECT=1 cargo test -p longhaul events_md` to renew it.\n\n\
+         An `Observer` is told of each event as it happens; the command line maps them to `tracing` events. They hold\n\
+         names, numbers and reasons, and never a word of the conversation. Common fields: `version`, `session`, `tokens`\n\
+         (what the context costs now), `ratio` (of the budget). `Event::is_notice` says which ones a user should see.\n",
+    );
+    for event in samples().await.into_iter().map(settled) {
+        let json = serde_json::to_string_pretty(&event).unwrap();
+        let name = serde_json::to_value(&event).unwrap()["event"].as_str().unwrap().to_owned();
+        let notice = if event.is_notice() { " (shown to the user)" } else { "" };
+        write!(page, "\n## `{name}`{notice}\n\n> {event}\n\n```json\n{json}\n```\n").unwrap();
+        assert_eq!(serde_json::from_str::<Event>(&json).unwrap(), event);
+    }
+    expect_file!["../../../../docs/events.md"].assert_eq(&page);
+}
+
+#[tokio::test]
+async fn no_event_holds_a_word_of_the_conversation() {
+    let mut work = Work::new(Preset::Chain, 4_000);
+    work.context.push(longhaul::transcript::Message::user("xylophone ".repeat(40)));
+    work.talk(60, 100).await;
+    let events = serde_json::to_string(&work.events()).unwrap();
+    for word in ["xylophone", "src/part_", "Message 1"] {
+        assert!(!events.contains(word), "{word}");
+    }
+}

@@ -1,0 +1,179 @@
+//! Seed 000, "Context Summarization System": preset `context-manager`.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
+use longhaul::{
+    Config, ContextState, Preset,
+    tokens::{Accuracy, CharsPer4, ContextWindow, TokenCounter, estimate_response},
+    transcript::{Message, Outcome, SessionId, Tokens},
+};
+
+use crate::work::{Work, exchange, text};
+
+/// Counts how often it is asked to count.
+#[derive(Debug, Default)]
+struct Asked(AtomicU64);
+
+impl TokenCounter for Asked {
+    fn count_text(&self, text: &str) -> Tokens {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        CharsPer4.count_text(text)
+    }
+
+    fn accuracy(&self) -> Accuracy {
+        CharsPer4.accuracy()
+    }
+}
+
+#[cfg(feature = "bpe")]
+#[test]
+fn should_count_tokens_accurately() {
+    let counter = longhaul::tokens::counter(longhaul::tokens::Encoding::Cl100kBase);
+    // Token by token what tiktoken 0.12 gives for cl100k_base.
+    assert_eq!(counter.count_text("hello world"), Tokens(2));
+    assert_eq!(counter.count_text("tiktoken is great!"), Tokens(6));
+    assert_eq!(counter.accuracy(), Accuracy::Exact);
+}
+
+#[test]
+fn should_cache_repeated_strings() {
+    let asked = Arc::new(Asked::default());
+    let window = ContextWindow::new(Tokens(100_000), Tokens::ZERO);
+    let counter = Arc::clone(&asked) as Arc<dyn TokenCounter>;
+    let mut state = ContextState::new(SessionId::new("seed").unwrap(), window, counter, Config::default());
+    state.push(Message::user("the same words"));
+    let after_one = asked.0.load(Ordering::Relaxed);
+    for _ in 0..100 {
+        state.push(Message::user("the same words"));
+        state.decide(None);
+        state.status(None);
+    }
+    assert_eq!(
+        asked.0.load(Ordering::Relaxed),
+        after_one,
+        "a message that was said before is not counted again"
+    );
+    assert_eq!(state.tokens(), Tokens(state.cost(0).0 * 101) + CharsPer4.framing().per_reply);
+}
+
+#[test]
+fn should_handle_tool_calls_in_messages() {
+    let [call, result] =
+        exchange("c1", "read_file", r#"{"path":"src/main.rs"}"#, "fn main() {}", Outcome::Unstated);
+    let beyond_its_frame = |message: &Message| {
+        CharsPer4.count_message(message) - CharsPer4.count_message(&Message::new(message.role, Vec::new()))
+    };
+    // "read_file" and its arguments; the result's text.
+    assert_eq!(beyond_its_frame(&call), Tokens(3 + 6));
+    assert_eq!(beyond_its_frame(&result), Tokens(3));
+}
+
+#[test]
+fn should_estimate_a_response_as_half_the_prompt() {
+    assert_eq!(estimate_response(Tokens(1_000)), Tokens(500));
+}
+
+#[tokio::test]
+async fn should_preserve_key_information() {
+    let mut work = Work::new(Preset::ContextManager, 8_000);
+    work.context.push(Message::user("Fix the login in /srv/app/auth.ts; the timeout must stay at 4500 ms"));
+    let error = "Error: token expired at verify (/srv/app/session.ts:88)\nexit code: 1";
+    for message in exchange("c1", "execute_bash", r#"{"command":"npm test"}"#, error, Outcome::Failed) {
+        work.context.push(message);
+    }
+    work.context.push(Message::assistant(
+        "The expiry check in /srv/app/session.ts is off by one hour. I will fix verify.",
+    ));
+    work.talk(40, 200).await;
+    assert!(work.summary().contains("/srv/app/auth.ts"), "{}", work.summary());
+    assert!(work.summary().contains("4500 ms"), "{}", work.summary());
+    assert!(work.summary().contains("session.ts"), "{}", work.summary());
+}
+
+#[tokio::test]
+async fn should_extract_file_paths() {
+    let mut work = Work::new(Preset::ContextManager, 8_000);
+    for nth in 0..6 {
+        let arguments = format!(r#"{{"path":"/srv/app/module_{nth}.ts"}}"#);
+        let content = format!("export const value{nth} = {nth};\n").repeat(60);
+        for message in exchange(&format!("c{nth}"), "read_file", &arguments, &content, Outcome::Unstated) {
+            work.context.push(message);
+        }
+    }
+    work.talk(34, 150).await;
+    let summary = work.summary();
+    for nth in 0..6 {
+        assert!(summary.contains(&format!("module_{nth}.ts")), "{summary}");
+    }
+}
+
+#[tokio::test]
+async fn should_handle_long_conversations() {
+    let mut work = Work::new(Preset::ContextManager, 8_000);
+    let compactions = work.talk(600, 120).await;
+    assert!(compactions > 3);
+    assert!(work.context.state().tokens() <= Tokens(8_000));
+    assert_eq!(work.context.state().transcript().len(), 600);
+}
+
+#[tokio::test]
+async fn should_trigger_at_threshold() {
+    let mut work = Work::new(Preset::ContextManager, 8_000);
+    while work.finished().is_empty() {
+        let before = work.context.state().tokens();
+        work.talk(1, 100).await;
+        if work.finished().is_empty() {
+            assert!(work.context.state().tokens() < Tokens(6_400), "80 % of the window");
+        } else {
+            assert!(before + Tokens(120) >= Tokens(6_400));
+        }
+    }
+}
+
+#[tokio::test]
+async fn should_preserve_recent_messages() {
+    let mut work = Work::new(Preset::ContextManager, 8_000);
+    let said = loop {
+        let nth = work.context.state().transcript().len();
+        work.talk(1, 100).await;
+        if !work.finished().is_empty() {
+            break nth;
+        }
+    };
+    let sent = work.sent();
+    for nth in said - 9..=said {
+        let entry = &work.context.state().transcript().entries()[nth];
+        assert!(sent.contains(&text(&entry.message)), "message {nth}");
+    }
+}
+
+#[tokio::test]
+async fn should_keep_system_prompt() {
+    let mut work = Work::new(Preset::ContextManager, 8_000);
+    work.context.push(Message::system("You are a careful assistant."));
+    work.talk(100, 100).await;
+    assert!(!work.finished().is_empty());
+    assert!(work.sent().starts_with("system: You are a careful assistant.\n"));
+    // The summary follows it, under the document's own header and role.
+    let second = work.sent().lines().nth(1).unwrap().to_owned();
+    assert!(second.starts_with("system: [Context Summary - "), "{second}");
+    assert!(second.ends_with(" messages summarized]"), "{second}");
+}
+
+#[tokio::test]
+async fn should_track_state_correctly() {
+    let mut work = Work::new(Preset::ContextManager, 8_000);
+    let status = work.context.state().status(None);
+    assert_eq!((status.total_tokens, status.message_count, status.summary_count), (Tokens::ZERO, 0, 0));
+    assert_eq!(status.last_summary_at_ms, None);
+    let compactions = work.talk(200, 100).await;
+    let status = work.context.state().status(None);
+    assert_eq!(status.total_tokens, work.context.state().view().tokens());
+    assert_eq!(status.message_count, work.context.state().view().len() as u64);
+    assert_eq!(status.full_message_count, 200);
+    assert!(compactions >= 1 && status.summary_count >= 1);
+    assert_eq!(status.last_summary_at_ms, Some(1_700_000_000_000));
+}

@@ -1,0 +1,151 @@
+//! Seed 001, "Phase 3: Automatic Summarization": preset `rolling`.
+
+use longhaul::{
+    Preset,
+    extract::{ToolStatus, ToolSummary, format_summaries, summarize_tool_result},
+    summarize::ClientError,
+    transcript::{Message, Outcome, SummaryMode, Tokens, ToolCall, ToolResult},
+};
+
+use crate::work::{Work, answer, exchange};
+
+fn summarized(tool: &str, arguments: &str, output: &str) -> ToolSummary {
+    let call = ToolCall::function("c1", tool, arguments);
+    summarize_tool_result(Some(&call), &ToolResult::text("c1", output, Outcome::Unstated))
+}
+
+#[test]
+fn summarizes_file_read_with_metadata() {
+    let content = "export function hello() {}\nexport const world = 42;\nimport { foo } from 'bar';";
+    let summary = summarized("read_file", r#"{"path":"/app.ts"}"#, content);
+    assert_eq!((summary.tool.as_str(), summary.status), ("read_file", ToolStatus::Success));
+    assert!(summary.key_facts.iter().any(|fact| fact == "Lines: 3"), "{summary}");
+    assert_eq!(summary.metadata["path"], "/app.ts");
+    assert_eq!(summary.metadata["lines"], 3);
+}
+
+#[test]
+fn summarizes_bash_with_error_detection() {
+    let output = "npm test\nError: Module not found\nexit code: 1";
+    let summary = summarized("execute_bash", r#"{"command":"npm test"}"#, output);
+    assert_eq!(summary.status, ToolStatus::Error);
+    assert!(summary.key_facts.iter().any(|fact| fact.starts_with("Error:")), "{summary}");
+    assert_eq!(summary.metadata["exitCode"], 1);
+}
+
+#[test]
+fn a_search_without_matches_is_partial() {
+    let summary = summarized("grep", r#"{"pattern":"nowhere"}"#, "");
+    assert_eq!(summary.status, ToolStatus::Partial);
+    assert!(summary.key_facts.iter().any(|fact| fact.starts_with("Matches: 0")), "{summary}");
+}
+
+#[test]
+fn formats_summary_concisely() {
+    let mut summary = ToolSummary::new("read_file", ToolStatus::Success);
+    summary.key_facts = vec!["File: /app.ts".into(), "Lines: 100".into()];
+    assert_eq!(summary.to_string(), "[✓ read_file: File: /app.ts | Lines: 100]");
+    summary.status = ToolStatus::Error;
+    assert_eq!(summary.to_string(), "[❌ read_file: File: /app.ts | Lines: 100]");
+    assert_eq!(
+        format_summaries([&summary, &summary]).lines().next(),
+        Some("--- Summarized Context (2 items) ---")
+    );
+}
+
+#[tokio::test]
+async fn falls_back_to_rules_when_the_context_is_too_large() {
+    let config = longhaul::Config { mode: SummaryMode::Llm, ..Preset::Rolling.config() };
+    let mut work = Work::with(config, 20_000, Some(Box::new(|_, _| Ok(answer("never asked")))));
+    work.talk(120, 250).await;
+    assert!(!work.finished().is_empty());
+    // Each span is more than twice the summary's 500 tokens, so the model was never asked.
+    assert_eq!(work.calls(), 0);
+    assert!(work.finished().iter().all(|finish| finish.mode == SummaryMode::Rules && finish.cost.is_none()));
+}
+
+#[tokio::test]
+async fn falls_back_to_rules_when_the_model_fails() {
+    let config = longhaul::Config {
+        mode: SummaryMode::Llm,
+        transcript_cap_tokens: Tokens(100_000),
+        ..Preset::Rolling.config()
+    };
+    let failing = |_: usize, _: &_| Err(ClientError::Transport { reason: "connection reset".into() });
+    let mut work = Work::with(config, 8_000, Some(Box::new(failing)));
+    work.talk(60, 150).await;
+    assert!(work.calls() > 0);
+    assert!(work.finished().iter().all(|finish| finish.mode == SummaryMode::Rules));
+    assert!(!work.finished().is_empty());
+}
+
+#[tokio::test]
+async fn accumulates_summaries_with_version_tracking() {
+    let mut work = Work::new(Preset::Rolling, 16_000);
+    let mut versions = Vec::new();
+    while versions.len() < 3 {
+        work.talk(1, 200).await;
+        if work.finished().len() > versions.len() {
+            let record = work.context.state().summary().unwrap().clone();
+            versions.push((record.depth + 1, record.covers.end, record.text.clone()));
+        }
+    }
+    assert_eq!(versions.iter().map(|(version, ..)| *version).collect::<Vec<_>>(), [1, 2, 3]);
+    assert!(versions.windows(2).all(|pair| pair[0].1 < pair[1].1), "each includes more messages");
+    for (version, _, text) in &versions[1..] {
+        let is_update = text.contains(&format!("[Update {version}]"));
+        assert!(is_update || text.starts_with("[Condensed history]"), "{text}");
+    }
+    assert_eq!(work.context.state().view().summaries().count(), 1, "one running summary");
+}
+
+#[tokio::test]
+async fn the_summary_budget_never_exceeds_its_limits() {
+    for window in [2_000, 8_000, 32_000] {
+        let mut work = Work::new(Preset::Rolling, window);
+        work.talk(160, 300).await;
+        assert!(!work.finished().is_empty());
+        for finish in work.finished() {
+            assert!(finish.summary_tokens <= Tokens(500), "{finish:?}");
+            assert!(finish.summary_tokens <= Tokens(window / 10), "{finish:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn without_room_the_summary_is_omitted_and_says_so() {
+    let mut work = Work::new(Preset::Rolling, 450);
+    work.talk(60, 25).await;
+    let sent = work.sent();
+    assert!(sent.contains("[Summary omitted - insufficient budget]"), "{sent}");
+}
+
+#[tokio::test]
+async fn error_details_are_preserved() {
+    let mut work = Work::new(Preset::Rolling, 8_000);
+    let error = "error[E0308]: mismatched types\n  --> src/parse.rs:42:17\nexit code: 101";
+    for message in exchange("c1", "execute_bash", r#"{"command":"cargo build"}"#, error, Outcome::Failed) {
+        work.context.push(message);
+    }
+    work.context.push(Message::assistant("The E0308 in src/parse.rs:42 comes from the return type."));
+    work.talk(40, 200).await;
+    assert!(!work.finished().is_empty());
+    assert!(work.summary().contains("E0308"), "{}", work.summary());
+}
+
+#[tokio::test]
+async fn the_summary_is_injected_after_the_system_prompt() {
+    let mut work = Work::new(Preset::Rolling, 8_000);
+    work.context.push(Message::system("You are a careful assistant."));
+    work.talk(60, 200).await;
+    let sent = work.sent();
+    let lines: Vec<&str> = sent.lines().take(2).collect();
+    assert_eq!(lines, ["system: You are a careful assistant.", "system: [Previous Conversation Summary]"]);
+}
+
+#[test]
+fn the_model_is_asked_with_the_documents_prompt() {
+    let options = longhaul::Config { mode: SummaryMode::Llm, ..Preset::Rolling.config() }.llm_options();
+    let prompt = options.custom_prompt.unwrap();
+    assert!(prompt.contains("{maxTokens}") && prompt.contains("{context}"));
+}

@@ -1,0 +1,169 @@
+//! Seed 002, "Session Summarization": preset `session`.
+
+use std::sync::Arc;
+
+use longhaul::{
+    Config, ContextManager, Decision, Hold, Preset, Reason, notice,
+    store::{MemoryStore, SummaryStore},
+    summary_box,
+    tokens::{CharsPer4, ContextWindow},
+    transcript::{Message, Outcome, SessionId, Span, Tokens},
+};
+
+use crate::work::{Work, exchange, text};
+
+#[tokio::test]
+async fn more_than_fifty_messages_trigger_and_fifty_do_not() {
+    let mut work = Work::new(Preset::Session, 1_000_000);
+    work.talk(50, 20).await;
+    assert!(work.finished().is_empty());
+    work.talk(1, 20).await;
+    let finished = work.finished();
+    assert_eq!(finished.len(), 1);
+    assert_eq!(finished[0].reason, Reason::Messages { n_messages: 51, limit: 50 });
+}
+
+#[tokio::test]
+async fn the_ten_most_recent_messages_stay_verbatim() {
+    let mut work = Work::new(Preset::Session, 1_000_000);
+    work.talk(51, 20).await;
+    let sent = work.sent();
+    for entry in &work.context.state().transcript().entries()[41..] {
+        assert!(sent.contains(&text(&entry.message)), "{}", entry.id);
+    }
+}
+
+#[tokio::test]
+async fn system_prompts_are_kept() {
+    let mut work = Work::new(Preset::Session, 1_000_000);
+    work.context.push(Message::system("You are a careful assistant."));
+    work.talk(60, 20).await;
+    assert!(!work.finished().is_empty());
+    assert!(work.sent().starts_with("system: You are a careful assistant."));
+}
+
+#[tokio::test]
+async fn each_summary_covers_a_range_of_its_own() {
+    let mut work = Work::new(Preset::Session, 20_000);
+    while work.context.state().view().summaries().count() < 3 {
+        work.talk(1, 40).await;
+    }
+    let records: Vec<_> = work.context.state().view().summaries().cloned().collect();
+    for pair in records.windows(2) {
+        assert!(pair[0].covers.end <= pair[1].covers.start, "{} {}", pair[0].covers, pair[1].covers);
+        assert_eq!(pair[1].parent.as_ref(), Some(&pair[0].id));
+    }
+}
+
+#[tokio::test]
+async fn a_placeholder_says_how_many_messages_it_replaces() {
+    let mut work = Work::new(Preset::Session, 1_000_000);
+    work.talk(51, 20).await;
+    let record = work.context.state().summary().unwrap().clone();
+    let header = format!("system: [Previous conversation summarized - {} messages]", record.covered.len());
+    assert!(work.sent().starts_with(&header), "{}", work.sent());
+}
+
+#[tokio::test]
+async fn a_summary_is_at_most_three_tenths_of_what_it_replaces() {
+    let mut work = Work::new(Preset::Session, 20_000);
+    work.talk(300, 60).await;
+    for record in work.context.state().view().summaries() {
+        let state = work.context.state();
+        let covered: Tokens = record.covered.iter().map(|covered| state.cost(covered.ordinal)).sum();
+        assert!(record.tokens <= covered.scaled(0.3), "{} of {covered}", record.tokens);
+    }
+}
+
+#[tokio::test]
+async fn the_record_has_the_documents_fields() {
+    let mut work = Work::new(Preset::Session, 1_000_000);
+    work.talk(51, 20).await;
+    let record = work.context.state().summary().unwrap();
+    assert!(!record.id.as_str().is_empty());
+    assert!(!record.covers.is_empty());
+    assert!(!record.text.is_empty());
+    assert_eq!(record.created_at_ms, 1_700_000_000_000);
+    assert_eq!(record.tokens, longhaul::tokens::TokenCounter::count_text(&CharsPer4, &record.text));
+}
+
+#[tokio::test]
+async fn the_full_history_is_still_there_and_counted() {
+    let store = Arc::new(MemoryStore::new());
+    let session = SessionId::new("seed").unwrap();
+    let mut context =
+        ContextManager::builder(session.clone(), ContextWindow::new(Tokens(100_000), Tokens::ZERO))
+            .config(Preset::Session.config())
+            .counter(Arc::new(CharsPer4))
+            .store(Arc::clone(&store) as Arc<dyn SummaryStore>)
+            .build()
+            .unwrap();
+    for nth in 0..78 {
+        context.push(Message::user(format!("Message {nth} of the session, about part {nth}")));
+        context.prepare().await.unwrap();
+    }
+    context.save().await.unwrap();
+    assert_eq!(context.state().status(None).full_message_count, 78);
+    assert!(context.state().status(None).message_count < 51);
+    let originals = store.originals(&session, Span { start: 0, end: 78 }).await.unwrap();
+    assert_eq!(originals.len(), 78);
+    assert_eq!(text(originals[3].message.as_ref().unwrap()), "Message 3 of the session, about part 3");
+    assert!(store.verify(&session).await.unwrap().is_intact());
+}
+
+#[tokio::test]
+async fn an_existing_session_is_unchanged_until_it_is_summarized() {
+    let mut work = Work::new(Preset::Session, 1_000_000);
+    work.talk(40, 20).await;
+    let said: Vec<_> =
+        work.context.state().transcript().entries().iter().map(|e| e.message.clone()).collect();
+    assert_eq!(work.context.state().view().messages().cloned().collect::<Vec<_>>(), said);
+}
+
+#[tokio::test]
+async fn summarization_can_be_switched_off() {
+    let config = Config { enabled: false, ..Preset::Session.config() };
+    let mut work = Work::with(config, 1_000_000, None);
+    assert_eq!(work.talk(120, 20).await, 0);
+    assert_eq!(work.context.decide(), Decision::Hold(Hold::Disabled));
+}
+
+#[tokio::test]
+async fn a_manual_summary_shows_the_box_and_an_automatic_one_the_notice() {
+    let mut work = Work::new(Preset::Session, 1_000_000);
+    for message in exchange("c1", "edit_file", r#"{"path":"auth.ts"}"#, "ok", Outcome::Unstated) {
+        work.context.push(message);
+    }
+    work.talk(48, 40).await;
+    let before = work.context.state().view().len() as u64;
+    let rewrite = work.context.compact(None).await.unwrap();
+    let after = work.context.state().view().len() as u64;
+    let shown = summary_box(&rewrite, before, after);
+    assert!(shown.starts_with("┌─ Session Summary ─"), "{shown}");
+    assert!(shown.contains(&format!("│ Messages: {before} → {after} (")), "{shown}");
+    assert!(shown.contains("│ Tokens saved: ~") && shown.contains("│ Commands Run: "), "{shown}");
+    let text = notice(&rewrite.record.unwrap());
+    assert!(text.starts_with("I notice this conversation is getting long."), "{text}");
+    assert!(text.ends_with("Recent conversation preserved. You can continue normally.\n"), "{text}");
+}
+
+#[tokio::test]
+async fn no_secret_reaches_a_summary() {
+    let mut work = Work::new(Preset::Session, 1_000_000);
+    // Put together here, so that no scanner takes this file for a leak.
+    let secret = format!("ghp_{}", "k8Zr2VqT5nXw9LbY3mHc7JdF4sGp6AeR1uQo");
+    work.context.push(Message::user(format!("Deploy with the token {secret} to the host web-3.internal")));
+    work.talk(60, 20).await;
+    let record = serde_json::to_string(&**work.context.state().summary().unwrap()).unwrap();
+    assert!(!record.contains(&secret));
+}
+
+#[tokio::test]
+async fn the_conversation_stays_coherent_across_many_summaries() {
+    let mut work = Work::new(Preset::Session, 20_000);
+    work.context
+        .push(Message::user("Migrate the billing tables; the cut-over is on 2025-03-14 and must not move"));
+    work.talk(300, 80).await;
+    assert!(work.finished().len() >= 3);
+    assert!(work.sent().contains("2025-03-14"), "{}", work.sent());
+}

@@ -1,0 +1,373 @@
+//! Seed 004, "Summarization Plan (Revised)": preset `chain`.
+
+use std::sync::Arc;
+
+use longhaul::{
+    Config, Decision, Error, EventKind, Hold, Preset, Reason,
+    config::OnMaxDepth,
+    policy::Action,
+    summarize::{Answer, ClientError, Scripted},
+    transcript::{ActionItem, Message, Outcome, SummaryMode, Tokens},
+};
+
+use crate::work::{Work, answer, exchange};
+
+const WINDOW: u64 = 10_000;
+
+fn fine(
+    _: usize,
+    _: &longhaul::summarize::CompletionRequest,
+) -> Result<longhaul::summarize::Completion, ClientError> {
+    Ok(answer("The parts and their limits were discussed one after the other."))
+}
+
+fn fails(
+    _: usize,
+    _: &longhaul::summarize::CompletionRequest,
+) -> Result<longhaul::summarize::Completion, ClientError> {
+    Err(ClientError::Transport { reason: "connection reset".into() })
+}
+
+// Unit tests of the service.
+
+#[tokio::test]
+async fn produces_a_valid_schema_for_mixed_technical_and_decision_content() {
+    let mut work = Work::asking(Preset::Chain, WINDOW, |_, _| {
+        let answer = Answer {
+            narrative: "The parser was rewritten.".into(),
+            key_points: vec!["src/part_0.rs has a limit of 00 ms".into()],
+            decisions: vec!["Message 0 decided to use a hand-written parser in src/part_0.rs".into()],
+            action_items: vec![],
+            ..Answer::default()
+        };
+        Ok(Scripted::says(serde_json::to_string(&answer).unwrap()))
+    });
+    work.context.push(Message::user("We decided to use a hand-written parser in src/part_0.rs"));
+    work.talk(50, 200).await;
+    let record = work.context.state().summary().unwrap();
+    assert_eq!(record.mode, SummaryMode::Llm);
+    let json = serde_json::to_value(&**record).unwrap();
+    for field in [
+        "narrative",
+        "key_points",
+        "participants",
+        "decisions",
+        "action_items",
+        "unresolved",
+        "domain_entities",
+    ] {
+        assert!(json["summary"].get(field).is_some(), "{field}");
+    }
+    assert!(record.summary.key_points.len() <= 30);
+    assert!(!record.text.is_empty());
+}
+
+#[tokio::test]
+async fn handles_empty_arrays_gracefully_when_there_are_no_decisions() {
+    let mut work = Work::asking(Preset::Chain, WINDOW, fine);
+    work.talk(50, 200).await;
+    let summary = &work.context.state().summary().unwrap().summary;
+    assert_eq!(summary.action_items, Vec::<ActionItem>::new());
+    assert_eq!(summary.unresolved, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_transport_failure_is_retried_once_then_fails_safe() {
+    let mut work = Work::asking(Preset::Chain, WINDOW, fails);
+    let mut compactions = 0;
+    while compactions == 0 {
+        compactions = work.talk(1, 200).await;
+    }
+    assert_eq!(work.calls(), 2, "asked, and asked once more");
+    assert_eq!(work.finished()[0].mode, SummaryMode::Rules);
+}
+
+#[tokio::test]
+async fn malformed_json_is_not_retried_and_is_logged_as_an_excerpt() {
+    let mut work = Work::asking(Preset::Chain, WINDOW, |_, _| {
+        Ok(Scripted::says("Sure! Here is \u{1b}[31mno JSON at all"))
+    });
+    while work.finished().is_empty() {
+        work.talk(1, 200).await;
+    }
+    assert_eq!(work.calls(), 1);
+    assert_eq!(work.finished()[0].mode, SummaryMode::Rules);
+    let told = work.events().into_iter().find_map(|event| match event {
+        EventKind::SummarizerFailed { summarizer, error, .. } => Some((summarizer, error)),
+        _ => None,
+    });
+    let (summarizer, error) = told.unwrap();
+    assert_eq!(summarizer, "small");
+    assert!(error.contains("not JSON"), "{error}");
+    assert!(!error.contains("Sure!"), "no word of the answer is in an event: {error}");
+}
+
+#[tokio::test]
+async fn the_next_summary_is_one_deeper_and_names_its_parent() {
+    let mut work = Work::asking(Preset::Chain, WINDOW, fine);
+    let mut records = Vec::new();
+    while records.len() < 3 {
+        work.talk(1, 200).await;
+        if work.finished().len() > records.len() {
+            records.push(Arc::clone(work.context.state().summary().unwrap()));
+        }
+    }
+    let depths: Vec<_> = records.iter().map(|record| record.depth).collect();
+    assert_eq!(depths, [0, 1, 2]);
+    assert_eq!(records[0].parent, None);
+    assert_eq!(records[1].parent.as_ref(), Some(&records[0].id));
+    assert_eq!(records[2].parent.as_ref(), Some(&records[1].id));
+    assert!(work.sent().contains("summary-depth:2 id:"));
+}
+
+// Integration tests of the route.
+
+#[tokio::test]
+async fn a_long_thread_triggers_exactly_once_at_0_8() {
+    let mut work = Work::asking(Preset::Chain, WINDOW, fine);
+    while work.finished().is_empty() {
+        assert!(work.context.state().tokens() < Tokens(8_000));
+        work.talk(1, 100).await;
+    }
+    let finish = &work.finished()[0];
+    assert!(finish.tokens_before >= Tokens(8_000) && finish.tokens_before < Tokens(8_200), "{finish:?}");
+    assert_eq!((work.finished().len(), work.calls()), (1, 1));
+}
+
+#[tokio::test]
+async fn hysteresis_prevents_an_immediate_second_summarization_after_a_small_burst() {
+    let mut work = Work::asking(Preset::Chain, WINDOW, fine);
+    while work.finished().is_empty() {
+        work.talk(1, 100).await;
+    }
+    assert_eq!(work.talk(6, 100).await, 0);
+    assert_eq!(work.calls(), 1);
+}
+
+#[tokio::test]
+async fn the_depth_guard_halts_after_the_configured_maximum() {
+    let mut work = Work::asking(Preset::Chain, WINDOW, fine);
+    while work.finished().len() < 3 {
+        work.talk(1, 100).await;
+    }
+    let mut held = None;
+    while held.is_none() {
+        work.talk(1, 100).await;
+        assert_eq!(work.finished().len(), 3);
+        if let Decision::Hold(hold @ Hold::Depth { .. }) = work.context.decide() {
+            held = Some(hold);
+        }
+    }
+    assert_eq!(held, Some(Hold::Depth { depth: 3, max: 3 }));
+    // At the hard limit the guard gives way: the chain is made anew from the originals.
+    work.talk(30, 100).await;
+    let last = work.finished().pop().unwrap();
+    assert!(matches!(last.action, Action::Emergency { rebuild: true, .. }), "{last:?}");
+    assert_eq!(last.depth, 0);
+    assert_eq!(Preset::Chain.config().on_max_depth, OnMaxDepth::Halt);
+}
+
+#[tokio::test]
+async fn an_emergency_at_ratio_1_ignores_the_cooldown() {
+    let mut work = Work::asking(Preset::Chain, WINDOW, fine);
+    while work.finished().is_empty() {
+        work.talk(1, 100).await;
+    }
+    // One message of the cooldown's four fills the window.
+    work.talk(1, 9_000).await;
+    let finished = work.finished();
+    assert_eq!(finished.len(), 2);
+    assert!(matches!(finished[1].reason, Reason::Emergency { .. }));
+    assert!(work.context.state().tokens() <= Tokens(WINDOW));
+}
+
+#[tokio::test]
+async fn a_failed_summarization_loses_no_message() {
+    let config = Config { abort_on_failure: true, ..Preset::Chain.config() };
+    let mut work = Work::with(config, WINDOW, Some(Box::new(fails)));
+    let mut error = None;
+    for nth in 0..60 {
+        work.context.push(Message::user(format!("Message {nth} ").repeat(60)));
+        let view = work.context.state().view().messages().cloned().collect::<Vec<_>>();
+        if let Err(failed) = work.context.prepare().await {
+            error = Some(failed);
+            assert_eq!(work.context.state().view().messages().cloned().collect::<Vec<_>>(), view);
+            break;
+        }
+    }
+    assert!(matches!(error, Some(Error::Summarize(_))), "{error:?}");
+    assert!(work.events().iter().any(|event| matches!(event, EventKind::Failed { .. })));
+    let silent = Config { abort_on_failure: false, ..Preset::Chain.config() };
+    let mut work = Work::with(silent, WINDOW, Some(Box::new(fails)));
+    work.talk(100, 150).await;
+    assert_eq!(work.context.state().transcript().len(), 100);
+    assert!(!work.finished().is_empty());
+}
+
+// Drift.
+
+#[tokio::test]
+async fn an_early_term_survives_ten_summarizations() {
+    let config =
+        Config { on_max_depth: OnMaxDepth::Rebuild, mode: SummaryMode::Rules, ..Preset::Chain.config() };
+    let mut work = Work::with(config, WINDOW, None);
+    work.context.push(Message::user("The flag is --retry-budget-ms in crates/net/src/dial.rs, mind it"));
+    work.context.push(Message::assistant("I will mind --retry-budget-ms in crates/net/src/dial.rs."));
+    let mut rounds = 0;
+    while rounds < 10 {
+        if work.talk(1, 100).await > 0 {
+            rounds += 1;
+            assert!(work.sent().contains("--retry-budget-ms"), "lost in round {rounds}: {}", work.sent());
+            work.context.push(Message::user("How does --retry-budget-ms relate to this?"));
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_term_of_the_first_summary_is_still_there_after_the_second() {
+    let mut work = Work::asking(Preset::Chain, WINDOW, fine);
+    work.context
+        .push(Message::user("Rename the class TokenLedgerIndex in src/ledger/index.rs, and nothing else"));
+    while work.finished().is_empty() {
+        work.talk(1, 100).await;
+    }
+    work.context.push(Message::user("Is TokenLedgerIndex renamed everywhere?"));
+    while work.finished().len() < 2 {
+        work.talk(1, 100).await;
+    }
+    assert!(work.sent().contains("TokenLedgerIndex"), "{}", work.sent());
+}
+
+// Edge cases.
+
+#[tokio::test]
+async fn an_extremely_long_single_user_message_ends_in_a_view_that_fits() {
+    let mut work = Work::asking(Preset::Chain, WINDOW, fine);
+    work.talk(6, 50).await;
+    work.context.push(Message::user("word ".repeat(100_000)));
+    let tokens = work.context.prepare().await.unwrap().tokens();
+    assert!(tokens <= Tokens(WINDOW));
+    assert_eq!(work.context.state().transcript().len(), 7);
+}
+
+#[tokio::test]
+async fn a_rapid_burst_across_the_threshold_gives_one_summarization() {
+    let mut work = Work::asking(Preset::Chain, WINDOW, fine);
+    while work.context.state().tokens() < Tokens(7_700) {
+        work.talk(1, 100).await;
+    }
+    for nth in 0..5 {
+        work.context.push(Message::user(format!("Burst {nth} ").repeat(40)));
+        work.context.prepare().await.unwrap();
+    }
+    assert_eq!(work.finished().len(), 1);
+}
+
+#[tokio::test]
+async fn a_model_with_a_small_context_compacts_several_times_up_to_the_depth_cap() {
+    let mut work = Work::asking(Preset::Chain, 2_000, fine);
+    work.talk(400, 40).await;
+    let depths: Vec<_> = work.finished().iter().map(|finish| finish.depth).collect();
+    assert!(depths.starts_with(&[0, 1, 2, 0]), "{depths:?}");
+    assert!(depths.iter().all(|depth| *depth < 3));
+    assert!(work.context.state().tokens() <= Tokens(2_000));
+}
+
+#[tokio::test]
+async fn tool_output_does_not_bloat_the_summary() {
+    let mut work = Work::asking(Preset::Chain, WINDOW, fine);
+    let log = "2025-01-01T00:00:00Z INFO served GET /health in 3 ms\n".repeat(150);
+    for nth in 0..12 {
+        for message in exchange(
+            &format!("c{nth}"),
+            "execute_bash",
+            r#"{"command":"tail app.log"}"#,
+            &log,
+            Outcome::Unstated,
+        ) {
+            work.context.push(message);
+        }
+        work.context.prepare().await.unwrap();
+    }
+    assert!(!work.finished().is_empty());
+    for finish in work.finished() {
+        assert!(finish.summary_tokens <= Tokens(WINDOW / 10), "{finish:?}");
+    }
+    let served = work.summary().matches("served GET /health").count();
+    assert!(served <= 2, "{}", work.summary());
+}
+
+// Observability and prompt.
+
+#[tokio::test]
+async fn every_summarization_is_an_event_with_reason_depth_and_ratio() {
+    let mut work = Work::asking(Preset::Chain, WINDOW, fine);
+    while work.finished().is_empty() {
+        work.talk(1, 100).await;
+    }
+    let events = work.events();
+    let started =
+        events.iter().position(|event| matches!(event, EventKind::Started { depth: 0, .. })).unwrap();
+    let finished = events.iter().position(|event| matches!(event, EventKind::Finished(_))).unwrap();
+    assert!(started < finished);
+    let finish = &work.finished()[0];
+    assert!(matches!(finish.reason, Reason::Ratio { .. }));
+    assert!(finish.compressed_messages > 0 && finish.tokens_after < finish.tokens_before);
+    assert_eq!(finish.cost.map(|cost| cost.calls), Some(1));
+}
+
+#[tokio::test]
+async fn the_prompt_has_the_meta_header_and_stays_within_the_cap() {
+    let mut work = Work::asking(Preset::Chain, 60_000, fine);
+    while work.finished().is_empty() {
+        work.talk(1, 400).await;
+    }
+    let requests = work.model.as_ref().unwrap().requests();
+    assert!(!requests.is_empty());
+    for request in &requests {
+        assert!(request.user.contains("<meta total_messages="), "{}", &request.user[..200]);
+        assert!(request.user.len() / 4 < 12_000, "{} characters", request.user.len());
+        assert!(request.system.contains("STRICT JSON") || request.system.contains("JSON"));
+    }
+}
+
+#[tokio::test]
+async fn a_refresh_comes_after_the_configured_number_of_messages() {
+    let config = Config { force_refresh_after_messages: Some(20), ..Preset::Chain.config() };
+    let mut work = Work::with(config, 100_000, None);
+    work.talk(45, 60).await;
+    let reasons: Vec<_> = work.finished().iter().map(|finish| finish.reason.as_str()).collect();
+    assert_eq!(reasons, ["refresh", "refresh"]);
+}
+
+#[tokio::test]
+async fn a_model_with_too_small_a_window_is_passed_over() {
+    use longhaul::{
+        ContextManager,
+        summarize::SummarizerModel,
+        tokens::{CharsPer4, ContextWindow},
+        transcript::{FixedClock, NoJitter, NoSleep, SessionId},
+    };
+    let (tiny, large) = (Arc::new(Scripted::new(fine)), Arc::new(Scripted::new(fine)));
+    let models = vec![
+        SummarizerModel::new("tiny", Tokens(300), Arc::clone(&tiny) as _),
+        SummarizerModel::new("large", Tokens(100_000), Arc::clone(&large) as _),
+    ];
+    let mut context = ContextManager::builder(
+        SessionId::new("seed").unwrap(),
+        ContextWindow::new(Tokens(WINDOW), Tokens::ZERO),
+    )
+    .config(Preset::Chain.config())
+    .counter(Arc::new(CharsPer4))
+    .clock(Arc::new(FixedClock(0)))
+    .models(models, Arc::new(NoSleep), Arc::new(NoJitter))
+    .build()
+    .unwrap();
+    for nth in 0..60 {
+        context.push(Message::user(format!("Message {nth} about src/part_{nth}.rs ").repeat(20)));
+        context.prepare().await.unwrap();
+    }
+    assert_eq!(tiny.calls(), 0);
+    assert!(large.calls() > 0);
+    assert_eq!(context.state().summary().unwrap().model, "large");
+}
