@@ -31,7 +31,7 @@ pub(crate) enum Command {
     /// Show what fills the window, the largest items, and what a compaction would save
     Context(ContextArgs),
     /// Compact a transcript into a budget and write the new history
-    Compact(CompactArgs),
+    Compact(Box<CompactArgs>),
     /// Digest one tool's output: `cargo test 2>&1 | longhaul digest --tool shell`
     Digest(DigestArgs),
     /// List the recorded sessions

@@ -9,7 +9,7 @@
 //! use longhaul_store::{MemoryStore, SummaryStore};
 //! use longhaul_transcript::{Message, Redacted, SessionId};
 //!
-//! # futures_lite_block_on(async {
+//! # block_on(async {
 //! let store = MemoryStore::new();
 //! let session = SessionId::new("fix-the-build")?;
 //! let said = [Message::user("Why does it panic?"), Message::assistant("An unwrap in src/lib.rs:42.")];
@@ -21,7 +21,7 @@
 //! assert!(store.verify(&session).await?.is_intact());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! # }).unwrap();
-//! # fn futures_lite_block_on<T>(future: impl Future<Output = T>) -> T {
+//! # fn block_on<T>(future: impl Future<Output = T>) -> T {
 //! #     let mut future = std::pin::pin!(future);
 //! #     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
 //! #     loop {
@@ -36,8 +36,8 @@
 //! can do. [`SessionState`] is the fold of a session's log: its head, what was undone, what was forgotten. An
 //! [`Event`] is one entry of the log, a [`Change`] what a pure decision wants written.
 //!
-//! Features: `sqlite` (one file, several processes), `postgres` (several machines), `conformance` (the suite that every
-//! backend passes). [`MemoryStore`] is always there.
+//! Features: `sqlite` (one file, several processes), `conformance` (the suite that every backend passes). [`MemoryStore`]
+//! is always there.
 //!
 //! [`Redacted`]: longhaul_transcript::Redacted
 #![forbid(unsafe_code)]

@@ -167,7 +167,7 @@ async fn check<S: SummaryStore + ?Sized>(
                 EventKind::Originals { start, addresses } => {
                     for (index, addresses) in addresses.chunks(CONTENTS_AT_ONCE).enumerate() {
                         let start = start + (index * CONTENTS_AT_ONCE) as u64;
-                        originals(store, session, stored, start, addresses, seen).await?;
+                        originals(store, session, stored, (start, event.at_ms), addresses, seen).await?;
                     }
                 }
                 EventKind::Compacted { record, address, .. } => {
@@ -202,7 +202,7 @@ async fn originals<S: SummaryStore + ?Sized>(
     store: &S,
     session: &SessionId,
     stored: &SessionState,
-    start: u64,
+    (start, at_ms): (u64, i64),
     addresses: &[ContentHash],
     seen: &mut Verification,
 ) -> Result<(), Fault> {
@@ -211,7 +211,8 @@ async fn originals<S: SummaryStore + ?Sized>(
     for (ordinal, address) in (start..).zip(addresses) {
         let entry = entries.iter().find(|entry| entry.ordinal == ordinal);
         let is_right = entry.is_some_and(|entry| {
-            entry.address == *address && entry.is_forgotten == stored.is_forgotten(ordinal)
+            let is_same = entry.address == *address && entry.at_ms == at_ms;
+            is_same && entry.is_forgotten == stored.is_forgotten(ordinal)
         });
         if !is_right {
             return Err(Fault::Found(Problem::ChangedEntry { ordinal }));

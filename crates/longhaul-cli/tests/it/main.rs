@@ -1,5 +1,7 @@
 //! The command as a user meets it: whole outputs, exit codes, and files that stay unharmed.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
+
 mod bad_input;
 mod commands;
 mod history;

@@ -457,6 +457,10 @@ fn compress(bytes: &[u8]) -> Vec<u8> {
 }
 
 fn unpack(packed: &[u8]) -> Option<Vec<u8>> {
+    // The one bit of a frame's header that zstd writes as zero and does not read (RFC 8878, 3.1.1.1.1).
+    if packed.get(4)? & 0x10 != 0 {
+        return None;
+    }
     let mut bytes = Vec::new();
     let decoder = zstd::stream::read::Decoder::new(packed).ok()?;
     decoder.take(LARGEST).read_to_end(&mut bytes).ok()?;
