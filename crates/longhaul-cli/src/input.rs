@@ -2,14 +2,18 @@
 
 use std::{
     fs::File,
-    io::{self, BufRead, BufReader, Read},
+    io::{self, BufRead, BufReader, IsTerminal as _, Read},
     path::Path,
 };
 
 use anyhow::{Context, Result, bail};
+use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
 use longhaul::wire::{self, Document, Format};
 
 use crate::exit::Impossible;
+
+/// A file of this many bytes takes long enough to read that a person wants to see it move.
+const LONG: u64 = 16 << 20;
 
 /// Reads the document at `path` (`-` is stdin).
 pub(crate) fn document(path: &Path, format: Option<Format>) -> Result<Document> {
@@ -38,6 +42,15 @@ pub(crate) fn open(path: &Path) -> Result<Box<dyn BufRead>> {
     let file = File::open(path).with_context(|| format!("{} cannot be opened", path.display()))?;
     if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
         bail!("{} is a directory; expected a transcript, such as a session's .jsonl file", path.display());
+    }
+    let length = file.metadata().map_or(0, |metadata| metadata.len());
+    if length >= LONG && io::stderr().is_terminal() {
+        let bar = ProgressBar::new(length).with_finish(ProgressFinish::AndClear);
+        bar.set_style(
+            ProgressStyle::with_template("reading {bytes} of {total_bytes} {wide_bar}")
+                .unwrap_or(bar.style()),
+        );
+        return Ok(Box::new(BufReader::with_capacity(1 << 20, bar.wrap_read(file))));
     }
     Ok(Box::new(BufReader::with_capacity(1 << 20, file)))
 }

@@ -3,10 +3,16 @@
 
 // Facts.
 mod atoms;
+mod constraints;
+mod decisions;
+mod files;
 mod index;
 mod rank;
 
 pub use atoms::{Atom, AtomKind, FactClass, expand, is_known_extension, last_part, scan, scan_words};
+pub use constraints::{constraints, is_constraint, sentences};
+pub use decisions::{Decision, decides, decisions};
+pub use files::{FileHistory, file_histories};
 pub use index::{
     Domain, Fact, FactIndex, Field, FieldPlace, Place, ToolUse, Visible, call_fields, strip_line_numbers,
 };

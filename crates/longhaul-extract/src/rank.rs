@@ -186,6 +186,9 @@ const TALK: Weights = Weights {
 
 impl Ranker for DefaultRanker {
     fn value(&self, fact: &Fact, context: &RankContext) -> f64 {
+        if context.domain != Domain::Talk && matches!(fact.class(), FactClass::Name | FactClass::Word) {
+            return 0.0;
+        }
         let weights = self.weights.unwrap_or_else(|| Weights::of(context.domain));
         score(fact, context.now, &weights).map_or(0.0, |score| 1.0 / (1.0 + (-score).exp()))
     }

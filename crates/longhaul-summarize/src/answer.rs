@@ -7,7 +7,7 @@ use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{AnswerSchema, ClientError, Completion, Finish, repair::repair};
+use crate::{AnswerSchema, ClientError, Completion, Finish, fence::is_invisible, repair::repair};
 
 /// A summary as a model writes it: the part of [`Summary`](longhaul_transcript::Summary) that a model is asked for.
 /// Tools and their counts are not: rules count better.
@@ -252,6 +252,7 @@ impl Answer {
                 whole.current_focus = part.current_focus;
             }
         }
+        whole.cap(&mut Vec::new());
         whole
     }
 
@@ -461,8 +462,23 @@ fn make_strict(schema: &mut Value, depth: usize) {
 /// Deeper than any schema or answer of ours.
 const MAX_SCHEMA_DEPTH: usize = 8;
 
-/// Cuts `text` to `max` characters and returns whether that took anything.
+/// Takes out what no summary says: characters that nobody sees, and lines that look like our own marks in a history.
+fn clean(text: &mut String) {
+    let is_mark = |line: &str| {
+        let line = line.trim_start().to_lowercase();
+        line.starts_with("summary-depth:") || line.starts_with("[context summary")
+    };
+    if text.contains(is_invisible) {
+        text.retain(|c| !is_invisible(c));
+    }
+    if text.lines().any(is_mark) {
+        *text = text.lines().filter(|line| !is_mark(line)).collect::<Vec<_>>().join("\n");
+    }
+}
+
+/// Cleans `text`, cuts it to `max` characters, and returns whether the cut took anything.
 fn clip(text: &mut String, max: usize) -> bool {
+    clean(text);
     match text.char_indices().nth(max) {
         Some((at, _)) => {
             text.truncate(at);
@@ -543,6 +559,13 @@ mod tests {
         assert_eq!(answer.key_points.len(), Answer::MAX_ENTRIES);
         assert_eq!(answer.key_points[0].chars().count(), Answer::MAX_ENTRY_CHARS + 1);
         assert_eq!(answer.narrative.chars().count(), Answer::MAX_NARRATIVE_CHARS + 1);
+    }
+
+    #[test]
+    fn hidden_characters_and_our_own_marks_are_taken_out() {
+        let text = "Done.\u{202e}\u{e0041}\nsummary-depth:0 id:0123456789abcdef\n[Context Summary - 3 messages summarized]\nNext.";
+        let answer = read(&serde_json::json!({ "narrative": text }).to_string()).unwrap();
+        assert_eq!(answer.narrative, "Done.\nNext.");
     }
 
     #[test]

@@ -99,7 +99,7 @@ fn ceil_boundary(text: &str, mut at: usize) -> usize {
 
 /// Characters that carry hidden text or turn the direction of writing: zero-width, bidirectional controls, tags, and
 /// control characters other than tab and line feed. The joiner that emoji and Indic scripts need stays.
-fn is_invisible(c: char) -> bool {
+pub(crate) fn is_invisible(c: char) -> bool {
     matches!(c, '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
         | '\u{feff}' | '\u{e0000}'..='\u{e007f}' | '\u{fff9}'..='\u{fffb}')
         || (c.is_control() && !matches!(c, '\t' | '\n'))

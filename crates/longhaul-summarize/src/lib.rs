@@ -1,4 +1,60 @@
 //! Summarizes a span of a conversation, by rule or by a model, within a limit and checked against its source.
+//!
+//! This layer turns messages into a [`Draft`]: what a summary says, as data and as text. [`rules`] make one without
+//! any model; a [`Ladder`] asks models in order of preference and falls back to the rules, so that a summary never
+//! depends on a network. It opens no connection (see `longhaul-client` for [`CompletionClient`]s), reads no clock (it
+//! is handed one), stores nothing, and decides neither when to summarize nor what is replaced (see `longhaul`).
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use longhaul_extract::FactIndex;
+//! use longhaul_summarize::{
+//!     Ladder, LlmOptions, Scripted, Summarizer, SummarizerModel, SummaryRequest, rules::RulesSummarizer,
+//! };
+//! use longhaul_tokens::BytesPer4;
+//! use longhaul_transcript::{FixedClock, NoJitter, NoSleep, SessionId, Tokens};
+//!
+//! let transcript = longhaul_testkit::transcript(&format!(
+//!     "user: The export is late. Why?\nassistant: {}It waits for table ledger_2026.",
+//!     "I compared the run times of last week. ".repeat(40)
+//! ));
+//! let mut index = FactIndex::new();
+//! transcript.entries().iter().for_each(|entry| index.push(entry));
+//!
+//! // A client over HTTP stands here in earnest. This model makes a version up.
+//! let model = Scripted::always(
+//!     r#"{"narrative": "The export is late because it waits for table ledger_2026. Version 9.9 fixes it."}"#,
+//! );
+//! let models = vec![SummarizerModel::new("any", Tokens(8_000), Arc::new(model))];
+//! let rules = Arc::new(RulesSummarizer::default());
+//! let (clock, sleep, jitter) = (Arc::new(FixedClock(0)), Arc::new(NoSleep), Arc::new(NoJitter));
+//! let ladder = Ladder::new(models, rules, LlmOptions::default(), clock, sleep, jitter);
+//!
+//! let request = SummaryRequest {
+//!     session: &SessionId::new("demo").unwrap(),
+//!     entries: transcript.entries(),
+//!     kept: &[],
+//!     previous: None,
+//!     index: &index,
+//!     counter: &BytesPer4,
+//!     limit: Tokens(200),
+//!     goal: None,
+//!     depth: 0,
+//! };
+//! assert_eq!(ladder.plan(&request).max_calls, 4); // known before any call is made
+//! # let draft: Result<longhaul_summarize::Draft, longhaul_summarize::SummarizeError> = {
+//! #     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+//! #     let mut future = std::pin::pin!(ladder.summarize(request));
+//! #     match future.as_mut().poll(&mut context) { std::task::Poll::Ready(draft) => draft, _ => unreachable!() }
+//! # };
+//! let draft = draft.unwrap(); // of `ladder.summarize(request).await`
+//! assert_eq!(draft.summary.narrative, "The export is late because it waits for table ledger_2026.");
+//! assert_eq!(draft.repairs, ["narrative: struck a number that is not in the source"]);
+//! ```
+//!
+//! What a model says is read strictly ([`Answer`]), checked and repaired without a second call, and joined with the
+//! facts by rule that it left out. What was tried and why it was not used is data: [`Draft::attempts`].
 #![forbid(unsafe_code)]
 
 mod answer;

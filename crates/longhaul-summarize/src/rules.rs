@@ -12,6 +12,7 @@ use longhaul_transcript::{SummaryMode, Tokens};
 
 use crate::{Draft, SummarizeError, Summarizer, SummaryRequest};
 
+mod account;
 mod clip;
 mod coverage;
 mod ledger;
@@ -29,13 +30,23 @@ pub struct RulesOptions {
     pub ranker: Arc<dyn Ranker>,
     /// Share of the limit that the task may take, 0.0 to 1.0. Default 0.15 (`docs/recall.md`).
     pub task_share: f64,
-    /// What it adds to a fact's value that its source line is kept with it, relative to the bare name. Default 0.6.
+    /// Share of the limit that the user's constraints may take. Default 0.1.
+    pub constraint_share: f64,
+    /// Share of the limit that the last request, and the last words, may take each. Default 0.05.
+    pub state_share: f64,
+    /// What it adds to a fact's value that its source line is kept with it, relative to the bare name. Default 0.4.
     pub anchor_bonus: f64,
 }
 
 impl Default for RulesOptions {
     fn default() -> RulesOptions {
-        RulesOptions { ranker: Arc::new(DefaultRanker::default()), task_share: 0.15, anchor_bonus: 0.6 }
+        RulesOptions {
+            ranker: Arc::new(DefaultRanker::default()),
+            task_share: 0.15,
+            constraint_share: 0.1,
+            state_share: 0.05,
+            anchor_bonus: 0.4,
+        }
     }
 }
 
@@ -70,30 +81,25 @@ pub fn summarize(request: &SummaryRequest<'_>, options: &RulesOptions) -> Draft 
     let subjects = Subjects::new(request.index, &*options.ranker);
     let mut coverage = Coverage::new(request.index, &subjects);
     request.kept.iter().for_each(|entry| coverage.read_message(&entry.message));
-    let fixed = render::fixed(request, options);
+    let runs = source::runs(request.entries);
+    let summary = account::account(request, &runs, &subjects);
+    let fixed = render::fixed(request, &summary, options);
     fixed.iter().for_each(|section| coverage.read(&section.body));
-    let source = source::read(request.entries, &coverage);
-    let ledger = ledger::Ledger::new(&subjects);
+    let source = source::read(request.entries, &runs, &coverage);
+    let ledger = ledger::Ledger::new(&subjects, request.index, &summary.files);
     let spent: Tokens = fixed.iter().map(|section| request.counter.count_text(&section.text())).sum();
     let budget = request.limit - spent;
-    let picks = pick::pick(
-        &source,
-        &ledger,
-        &mut coverage,
-        request.counter,
-        budget.scaled(1.15),
-        options.anchor_bonus,
-    );
+    let picks =
+        pick::pick(&source, &ledger, &mut coverage, budget.scaled(ROOM_TO_CHOOSE), options.anchor_bonus);
     let render = |count: usize| render::text(&fixed, &source, &ledger, &picks[..count]);
-    let fits = |count: usize| request.counter.count_text(&render(count)) <= request.limit;
-    let count = last_fitting(picks.len(), fits);
-    let mut text = render(count);
+    let mut text = fit(picks.len(), request, render);
     if request.counter.count_text(&text) > request.limit {
         text = clip::to_tokens(&text, request.limit, request.counter);
     }
     Draft {
         tokens: request.counter.count_text(&text),
         text,
+        summary,
         mode: SummaryMode::Rules,
         made_with: MADE_WITH.into(),
         ..Draft::default()
@@ -112,15 +118,40 @@ fn omitted(request: &SummaryRequest<'_>) -> Draft {
     }
 }
 
-/// Returns the largest count up to `most` that fits, by bisection; zero where none does.
-fn last_fitting(most: usize, fits: impl Fn(usize) -> bool) -> usize {
-    let (mut low, mut high) = (0, most + 1);
-    while high - low > 1 {
-        let middle = low + (high - low) / 2;
-        if fits(middle) { low = middle } else { high = middle }
+/// How much more than the budget is picked, by estimate, so that the exact count has something to choose from.
+const ROOM_TO_CHOOSE: f64 = 1.7;
+
+/// Returns the text with the most picks, out of `most`, that keeps within the limit; near enough is good enough.
+fn fit(most: usize, request: &SummaryRequest<'_>, render: impl Fn(usize) -> String) -> String {
+    let limit = request.limit.0 as f64;
+    let good = limit * NEAR_ENOUGH;
+    let mut best = render(0);
+    // The most that is known to fit and the least that is known not to, with what they cost.
+    let mut low = (0, request.counter.count_text(&best).0 as f64);
+    let mut high: Option<(usize, f64)> = None;
+    let mut count = most;
+    while low.0 < count && low.1 < good {
+        let text = render(count);
+        let cost = request.counter.count_text(&text).0 as f64;
+        if cost <= limit {
+            (low, best) = ((count, cost), text);
+        } else {
+            high = Some((count, cost));
+        }
+        let Some((above, cost_above)) = high else { break };
+        // Costs grow about evenly between the two.
+        let share = ((limit * 0.998 - low.1) / (cost_above - low.1)).clamp(0.0, 1.0);
+        let gap = above - low.0;
+        count = low.0 + ((gap as f64 * share) as usize).clamp(1, gap.saturating_sub(1).max(1));
+        if gap <= 1 {
+            break;
+        }
     }
-    low
+    best
 }
+
+/// Share of the limit from which on no more is squeezed in.
+const NEAR_ENOUGH: f64 = 0.985;
 
 #[cfg(test)]
 mod tests {

@@ -5,6 +5,7 @@
 //!   feature `tokenizers` any `tokenizer.json`.
 //! - [`ModelTable`]: windows, prices and counters by the model's name.
 //! - [`Ledger`]: each message counted once, totals at once, reports of the provider kept apart from estimates.
+//! - [`Calibration`]: ratios learned from reported usage, and an [`Estimate`] with its bounds.
 //! - [`ContextWindow`]: what there is to spend.
 //!
 //! ```
@@ -31,10 +32,13 @@
 #[cfg(feature = "bpe")]
 mod bpe;
 mod budget;
+mod calibration;
+mod classes;
 mod counter;
 mod encoding;
 mod error;
 mod family;
+mod fit;
 mod ledger;
 mod media;
 mod models;
@@ -48,6 +52,8 @@ mod weights;
 #[cfg(feature = "bpe")]
 pub use bpe::{AppendCounter, Bpe, counter};
 pub use budget::{ContextWindow, count_tools, estimate_response};
+pub use calibration::{Calibration, Calibrations, Estimate, Reported};
+pub use classes::{ClassCounts, ContentClass};
 pub use counter::{Accuracy, Framing, TokenCounter};
 pub use encoding::Encoding;
 pub use error::TokensError;

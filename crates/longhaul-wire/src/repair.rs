@@ -48,7 +48,7 @@ pub fn repair(transcript: &Transcript) -> Repair {
                 let mut part = 0;
                 message.parts.retain(|_| {
                     part += 1;
-                    !orphans.contains(&(part - 1))
+                    orphans.binary_search(&(part - 1)).is_err()
                 });
                 if !message.parts.is_empty() {
                     repair.transcript.push(message);
@@ -75,7 +75,7 @@ fn counted(results: usize) -> String {
 struct Faults {
     /// Message and part of each call that is never answered and does not stand at the open end.
     unanswered: Vec<(usize, usize)>,
-    /// Parts that are results without a call, by message.
+    /// Parts that are results without a call, by message, in order.
     orphans: HashMap<usize, Vec<usize>>,
     /// For each message the last one that answers it, or itself.
     place: Vec<usize>,

@@ -68,8 +68,7 @@ pub fn write<'a>(
     for item in items {
         emitted.push(match item {
             Item::Summary(record) => {
-                let message = Message::user(summary_text(record));
-                Emitted::Summary { record, values: dialect.fresh(&message, &sources) }
+                Emitted::Summary { record, values: dialect.fresh(&record.to_message(), &sources) }
             }
             Item::Message { message, .. } => match own(doc, message, &mut taken) {
                 Some(n) => Emitted::Kept { n, rendered: render(doc, n, message) },

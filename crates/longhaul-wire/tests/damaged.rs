@@ -103,7 +103,9 @@ fn broken_syntax_is_named_by_its_byte() {
     refuses(
         Format::OpenAi,
         b"[{\"role\":\"user\",\"content\":\"a\0b\"}]",
-        expect![[r#"byte 27: control character (\u0000-\u001F) found while parsing a string; expected one JSON value in UTF-8"#]],
+        expect![[
+            r#"byte 27: control character (\u0000-\u001F) found while parsing a string; expected one JSON value in UTF-8"#
+        ]],
     );
 }
 

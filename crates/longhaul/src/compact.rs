@@ -11,6 +11,8 @@ mod plan;
 mod share;
 mod survival;
 mod tail;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 

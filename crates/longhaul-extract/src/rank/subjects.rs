@@ -51,6 +51,11 @@ impl Subjects {
         &self.subjects
     }
 
+    /// Returns the place in [`all`](Self::all) of what `name` names, where the index has it.
+    pub fn named(&self, index: &FactIndex, name: &str) -> Option<usize> {
+        index.position_of(name).map(|fact| self.of_fact[fact] as usize)
+    }
+
     /// Returns the places in [`all`](Self::all) of everything that a mention of `name` makes known.
     pub fn known_by(&self, index: &FactIndex, name: &str, kind: AtomKind) -> Vec<u32> {
         let mut known = Vec::new();

@@ -59,7 +59,7 @@ fn is_led_by_no(at: usize, clause: &Clause, evidence: &Evidence) -> bool {
     let before = at.checked_sub(1).and_then(|before| evidence.clause(before));
     before.is_some_and(|before| {
         let text = evidence.text_of(before).trim_end();
-        before.ordinal == clause.ordinal && text.ends_with(':') && is_negated(text)
+        before.ordinal == clause.ordinal && text.ends_with(':') && is_negated(text) && !refers_back(text)
     })
 }
 
@@ -67,9 +67,13 @@ fn is_led_by_no(at: usize, clause: &Clause, evidence: &Evidence) -> bool {
 fn is_followed_by_no(at: usize, clause: &Clause, evidence: &Evidence) -> bool {
     evidence.clause(at + 1).is_some_and(|next| {
         let text = evidence.text_of(next);
-        let refers = words(text).any(|(_, word)| ["it", "that", "this", "them", "so"].contains(&word));
-        next.is_in_sentence_of(clause) && refers && is_negated(text)
+        next.is_in_sentence_of(clause) && refers_back(text) && is_negated(text)
     })
+}
+
+/// Returns whether a clause speaks of what was said before it.
+fn refers_back(clause: &str) -> bool {
+    words(clause).any(|(_, word)| ["it", "that", "this", "them", "so"].contains(&word))
 }
 
 /// Returns whether a clause is somebody's word in the conversation, not a tool's output nor a call.

@@ -2,11 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use longhaul_transcript::{Entry, Part, Role, ToolResult};
+use longhaul_transcript::{Constraint, Entry, Part, Role, ToolResult};
 use serde_json::Value;
 
 use super::{
-    polarity::is_question,
+    polarity::{is_emphatic, is_question},
     words::{clauses, hash, is_wide, is_word_char, root, sentences, stem, stems, words},
 };
 use crate::SummaryRequest;
@@ -72,6 +72,10 @@ pub(super) struct Match {
 const MAX_BYTES: usize = 64 << 20;
 /// A word in more clauses than this tells nothing about which is meant.
 const MAX_POSTINGS: usize = 4_000;
+/// A longer sentence is not a rule but a paste.
+const MAX_RULE_BYTES: usize = 300;
+/// More rules than this are compared with nothing.
+const MAX_RULES: usize = 64;
 /// Occurrences of the rarest word that are compared with a name before it is given up.
 const MAX_TRIES: usize = 20_000;
 
@@ -309,6 +313,23 @@ impl Evidence {
 
     pub(super) fn sentence_of(&self, clause: &Clause) -> &str {
         &self.text[clause.sentence.0 as usize..clause.sentence.1 as usize]
+    }
+
+    /// Returns the user's sentences that forbid or demand something in so many words, the latest last.
+    pub(super) fn rules(&self) -> Vec<Constraint> {
+        let firsts =
+            self.clauses.iter().enumerate().filter(|(index, clause)| clause.first as usize == *index);
+        let by_user = firsts.map(|(_, clause)| clause).filter(|clause| clause.speaker == Speaker::User);
+        let rules = by_user.filter_map(|clause| {
+            let text = self.sentence_of(clause).trim();
+            let is_rule = text.len() <= MAX_RULE_BYTES && is_emphatic(text) && !is_question(text);
+            is_rule.then(|| Constraint {
+                text: text.to_owned(),
+                message: clause.ordinal,
+                superseded_by: None,
+            })
+        });
+        rules.take(MAX_RULES).collect()
     }
 
     /// Returns whether the clause belongs to a question.

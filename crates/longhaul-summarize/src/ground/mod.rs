@@ -91,7 +91,9 @@ impl fmt::Display for Repair {
 
 /// Returns what of `answer` holds, and what was done to it.
 pub(crate) fn ground(answer: Answer, evidence: &Evidence, ledger: &Ledger<'_>) -> (Summary, Vec<Repair>) {
-    let mut check = Check { evidence, ledger, repairs: BTreeMap::new() };
+    // Rules that the ledger does not know are still not to be softened.
+    let rules = ledger.constraints.iter().cloned().chain(evidence.rules()).collect();
+    let mut check = Check { evidence, ledger, rules, repairs: BTreeMap::new() };
     let summary = Summary {
         narrative: check.prose("narrative", &answer.narrative),
         key_points: check.list("key_points", answer.key_points, Check::sentence),
@@ -150,6 +152,8 @@ pub(crate) fn ground(answer: Answer, evidence: &Evidence, ledger: &Ledger<'_>) -
 struct Check<'a> {
     evidence: &'a Evidence,
     ledger: &'a Ledger<'a>,
+    /// The user's rules.
+    rules: Vec<Constraint>,
     repairs: BTreeMap<(&'static str, RepairKind), usize>,
 }
 
@@ -179,9 +183,10 @@ impl Check<'_> {
         if sentence.is_empty() {
             return None;
         }
-        if let Some(rule) = self.ledger.constraints.iter().find(|rule| weakens(sentence, &rule.text)) {
+        if let Some(rule) = self.rules.iter().find(|rule| weakens(sentence, &rule.text)) {
+            let words = format!("The user: \"{}\"", rule.text.trim());
             self.note(RepairKind::RuleReworded, field);
-            return Some(format!("The user: \"{}\"", rule.text.trim()));
+            return Some(words);
         }
         let kind = match unknown(sentence, self.evidence) {
             Some(Unknown::Name) => Some(RepairKind::UnknownName),

@@ -146,6 +146,10 @@ const NEGATIONS: &[&str] = &[
     "нельзя",
     "никогда",
     "нет",
+    "forbids",
+    "forbid",
+    "forbidden",
+    "prohibits",
 ];
 const NEGATED_PARTS: &[&str] =
     &["n't", "instead of", "rather than", "rule out", "不", "别", "勿", "没", "ない", "しない", "않", "안 "];

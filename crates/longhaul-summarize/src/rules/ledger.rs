@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use longhaul_extract::{FactClass, Subjects};
+use longhaul_extract::{FactClass, FactIndex, Subjects};
+use longhaul_transcript::{FileNote, FileState};
 
 /// How each subject is written in the ledger.
 #[derive(Clone, Debug)]
@@ -18,20 +19,30 @@ pub(crate) struct Ledger {
 pub(crate) struct LedgerEntry {
     /// Whether it stands among the files.
     pub(crate) is_file: bool,
-    /// The heading it stands under: a directory, or a class of facts.
+    /// The heading it stands under: a directory with a state, or a class of facts.
     pub(crate) heading: String,
-    /// The name with its few words.
+    /// The name.
     pub(crate) text: String,
+    /// How many names share the heading.
+    pub(crate) siblings: u32,
 }
 
 impl Ledger {
-    pub(crate) fn new(subjects: &Subjects) -> Ledger {
+    /// Prepares the entries; `files` says what became of the files.
+    pub(crate) fn new(subjects: &Subjects, index: &FactIndex, files: &[FileNote]) -> Ledger {
+        let mut states: HashMap<usize, &FileNote> = HashMap::new();
+        for file in files {
+            if let Some(subject) = subjects.named(index, &file.path) {
+                states.insert(subject, file);
+            }
+        }
         let root = root(subjects);
         let shared = shared_names(subjects);
         let entries = subjects
             .all()
             .iter()
-            .map(|subject| {
+            .enumerate()
+            .map(|(at, subject)| {
                 let fact = &subject.fact;
                 match fact.class() {
                     FactClass::Path => {
@@ -40,18 +51,36 @@ impl Ledger {
                             .strip_prefix(root.as_str())
                             .map_or(name, |rest| rest.trim_start_matches('/'));
                         let (heading, base) = split(path, &shared);
-                        let state = if fact.edited > 0 { " edited" } else { "" };
-                        LedgerEntry { is_file: true, heading, text: format!("{base}{state}") }
+                        let state = states.get(&at).map_or("", |file| state_word(file.state));
+                        LedgerEntry {
+                            is_file: true,
+                            heading: format!("{heading}{state}"),
+                            text: base,
+                            siblings: 0,
+                        }
                     }
                     class => LedgerEntry {
                         is_file: false,
                         heading: class.as_str().into(),
                         text: fact.name.to_string(),
+                        siblings: 0,
                     },
                 }
             })
             .collect();
-        Ledger { entries, root }
+        let mut ledger = Ledger { entries, root };
+        ledger.count_siblings();
+        ledger
+    }
+
+    fn count_siblings(&mut self) {
+        let mut counts: HashMap<String, u32> = HashMap::new();
+        for entry in &self.entries {
+            *counts.entry(entry.heading.clone()).or_default() += 1;
+        }
+        for entry in &mut self.entries {
+            entry.siblings = counts.get(&entry.heading).copied().unwrap_or(1);
+        }
     }
 
     /// Returns the files section and the facts section for the `picked` subjects.
@@ -71,9 +100,28 @@ impl Ledger {
                 section.push_str(heading);
                 section.push_str(": ");
             }
-            section.push_str(&entries.join(", "));
+            section.push_str(&entries.join(separator(heading)));
         }
         (files, facts)
+    }
+}
+
+/// A blank is free in most tokenizers, a comma is not. It must stay where names hold blanks, and between numbers: a day
+/// and a time after it would read as one moment.
+fn separator(heading: &str) -> &'static str {
+    let spaced = [FactClass::Number, FactClass::Name].iter().any(|class| class.as_str() == heading);
+    if spaced { ", " } else { " " }
+}
+
+fn state_word(state: FileState) -> &'static str {
+    match state {
+        FileState::Created => " created",
+        FileState::Modified => " edited",
+        FileState::Renamed => " renamed",
+        FileState::Deleted => " deleted",
+        FileState::Reverted => " reverted",
+        // Most files were only read: no word says so.
+        _ => "",
     }
 }
 
@@ -103,21 +151,23 @@ fn shared_names(subjects: &Subjects) -> HashSet<&str> {
     shared
 }
 
-/// Returns the directory under which the most valuable paths lie, weighed by the length it saves.
+/// Returns the deepest directory that holds most of the value of the absolute paths.
 fn root(subjects: &Subjects) -> String {
     let mut weight: BTreeMap<&str, f64> = BTreeMap::new();
+    let mut all = 0.0;
     for subject in subjects.all() {
         let name = &*subject.fact.name;
         if subject.fact.class() != FactClass::Path || !name.starts_with(['/', '~']) {
             continue;
         }
+        all += subject.value;
         for (slash, _) in name.match_indices('/').skip(2) {
-            *weight.entry(&name[..slash]).or_default() += subject.value * slash as f64;
+            *weight.entry(&name[..slash]).or_default() += subject.value;
         }
     }
-    let best = weight.into_iter().fold(("", 0.0), |best, (dir, weight)| {
-        // Among equals the longer one: it sorts later.
-        if weight >= best.1 { (dir, weight) } else { best }
-    });
-    best.0.to_string()
+    let deep_enough = weight.into_iter().filter(|(_, weight)| *weight > all * ROOT_SHARE);
+    deep_enough.map(|(dir, _)| dir).max_by_key(|dir| dir.len()).unwrap_or_default().to_string()
 }
+
+/// The share of the value of all absolute paths that lies under the stated root.
+const ROOT_SHARE: f64 = 0.7;

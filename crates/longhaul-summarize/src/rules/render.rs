@@ -1,8 +1,17 @@
 //! The summary as text.
 
-use longhaul_transcript::Entry;
+use std::collections::BTreeMap;
 
-use super::{RulesOptions, clip, ledger::Ledger, pick::Pick, source::Line};
+use longhaul_transcript::{Constraint, Summary, Tokens};
+
+use super::{
+    RulesOptions,
+    account::{first_user_text, last_user_text, last_words},
+    clip,
+    ledger::Ledger,
+    pick::Pick,
+    source::{Line, LineRole},
+};
 use crate::SummaryRequest;
 
 /// A part of the summary under its heading.
@@ -18,28 +27,84 @@ impl Section {
     }
 }
 
-/// Returns the sections that stand whatever the ranking says: the task.
-pub(crate) fn fixed(request: &SummaryRequest<'_>, options: &RulesOptions) -> Vec<Section> {
+/// Returns the sections that stand whatever the ranking says: the task, the user's constraints, where the work stands.
+pub(crate) fn fixed(request: &SummaryRequest<'_>, summary: &Summary, options: &RulesOptions) -> Vec<Section> {
     let mut sections = Vec::new();
-    if let Some((entry, text)) = first_user_text(request.entries) {
-        let share = request.limit.scaled(options.task_share).max(longhaul_transcript::Tokens(30));
-        let body = clip::middle(text.trim(), share, request.counter);
-        sections.push(Section { heading: format!("## Task ({})", entry.id), body });
+    let clip = |text: &str, share: f64| {
+        clip::middle(text, request.limit.scaled(share).max(LEAST_SECTION), request.counter)
+    };
+    let task = first_user_text(request.entries);
+    if let Some((entry, text)) = task {
+        sections.push(Section {
+            heading: format!("## Task ({})", entry.id),
+            body: clip(text, options.task_share),
+        });
+    }
+    let shown: String = sections.iter().map(|section| section.body.as_str()).collect();
+    let body = constraint_list(
+        request,
+        &summary.constraints,
+        &shown,
+        request.limit.scaled(options.constraint_share),
+    );
+    if !body.is_empty() {
+        sections.push(Section { heading: "## Constraints".into(), body });
+    }
+    let mut state = Vec::new();
+    let last_user = last_user_text(request.entries)
+        .filter(|(entry, _)| task.is_none_or(|(first, _)| first.id != entry.id));
+    if let Some((entry, text)) = last_user
+        && !request.kept.iter().any(|kept| kept.message.is_user_text())
+    {
+        state.push(format!("Last request ({}): {}", entry.id, clip(text, options.state_share)));
+    }
+    if let Some((entry, text)) = last_words(request.entries)
+        && last_words(request.kept).is_none()
+    {
+        state.push(format!("Last words ({}): {}", entry.id, clip(text, options.state_share)));
+    }
+    if !state.is_empty() {
+        sections.push(Section { heading: "## State".into(), body: state.join("\n") });
     }
     sections
 }
 
+/// Returns the constraints that neither `shown` nor the kept messages show, newest first as long as there is room,
+/// listed oldest first.
+fn constraint_list(
+    request: &SummaryRequest<'_>,
+    constraints: &[Constraint],
+    shown: &str,
+    room: Tokens,
+) -> String {
+    let visible = |constraint: &Constraint| {
+        shown.contains(&constraint.text)
+            || request.kept.iter().any(|entry| entry.id.ordinal == constraint.message)
+    };
+    let (mut lines, mut left) = (Vec::new(), room);
+    for constraint in constraints.iter().rev().filter(|constraint| !visible(constraint)) {
+        let after = constraint.superseded_by.map_or(String::new(), |by| format!(" (taken back in m{by})"));
+        let line = format!("- m{}: {}{after}", constraint.message, constraint.text);
+        let cost = request.counter.count_text(&line) + Tokens(1);
+        if cost <= left {
+            left -= cost;
+            lines.push(line);
+        }
+    }
+    lines.reverse();
+    lines.join("\n")
+}
+
 /// Returns the whole summary with these picks.
 pub(crate) fn text(fixed: &[Section], source: &[Line], ledger: &Ledger, picks: &[Pick]) -> String {
-    let mut lines: Vec<usize> = Vec::new();
+    let mut lines: BTreeMap<LineRole, Vec<usize>> = BTreeMap::new();
     let mut names: Vec<u32> = Vec::new();
     for pick in picks {
         match pick {
-            Pick::Line(at) => lines.push(*at),
+            Pick::Line(at) => lines.entry(source[*at].role).or_default().push(*at),
             Pick::Name(subject) => names.push(*subject),
         }
     }
-    lines.sort_unstable();
     let (files, facts) = ledger.render(&names);
     let mut sections = fixed.to_vec();
     let mut add = |heading: String, body: String| {
@@ -47,9 +112,17 @@ pub(crate) fn text(fixed: &[Section], source: &[Line], ledger: &Ledger, picks: &
             sections.push(Section { heading, body });
         }
     };
+    let mut quoted = |role: LineRole| {
+        let mut lines = lines.remove(&role).unwrap_or_default();
+        lines.sort_unstable();
+        quote(source, &lines)
+    };
     let under = if ledger.root.is_empty() { String::new() } else { format!(" (under {})", ledger.root) };
     add(format!("## Files{under}"), files);
-    add("## Key lines".into(), quote(source, &lines));
+    add("## Commands".into(), quoted(LineRole::Command));
+    add("## Errors".into(), quoted(LineRole::Error));
+    add("## Decisions".into(), quoted(LineRole::Decision));
+    add("## Key lines".into(), quoted(LineRole::Quote));
     add("## Facts".into(), facts);
     let texts: Vec<String> = sections.iter().map(Section::text).collect();
     texts.join("").trim_end().to_string()
@@ -73,8 +146,5 @@ fn quote(source: &[Line], lines: &[usize]) -> String {
     text
 }
 
-fn first_user_text(entries: &[Entry]) -> Option<(&Entry, &str)> {
-    entries.iter().filter(|entry| entry.message.is_user_text()).find_map(|entry| {
-        entry.message.texts().find(|text| !text.trim().is_empty()).map(|text| (entry, text))
-    })
-}
+/// The least that a fixed section gets, so that it says something at all.
+const LEAST_SECTION: Tokens = Tokens(30);

@@ -36,7 +36,7 @@ fn swapped_roles_in_free_text() {
         ),
         Some(prompt::ROLLING),
     );
-    assert!(draft.text.starts_with("The nightly export on db-prod-3 fails"), "{}", draft.text);
+    assert!(draft.text.contains("\nThe nightly export on db-prod-3 fails"), "{}", draft.text);
     assert!(!draft.summary.narrative.contains("rolling back"), "{}", draft.summary.narrative);
     assert!(draft.repairs.iter().any(|repair| repair.contains("wrong mouth")), "{:?}", draft.repairs);
 }

@@ -44,7 +44,7 @@ pub(super) fn read(value: Json<'_>) -> Result<Said<'_>, Fault> {
         }
     }
     if let Some(content) = message.some("content") {
-        read_content(content, value, &mut said)?;
+        read_content(content, &mut said)?;
     }
     if let Some(refusal) = message.some("refusal").filter(|refusal| refusal.is_string()) {
         let part = Part::Text(refusal.string().unwrap_or_default());
@@ -67,7 +67,7 @@ pub(super) fn read(value: Json<'_>) -> Result<Said<'_>, Fault> {
     Ok(said)
 }
 
-fn read_content<'a>(content: Json<'a>, message: Json<'a>, said: &mut Said<'a>) -> Result<(), Fault> {
+fn read_content<'a>(content: Json<'a>, said: &mut Said<'a>) -> Result<(), Fault> {
     if let Some(text) = content.string() {
         said.push(Part::Text(text), Home::Null(content), Leaf::Text(content));
         return Ok(());
@@ -75,7 +75,6 @@ fn read_content<'a>(content: Json<'a>, message: Json<'a>, said: &mut Said<'a>) -
     if !content.is_array() {
         return Err(Fault::new("content", content.raw(), "a string, null or an array of parts"));
     }
-    let _ = message;
     for (index, element) in content.elements().into_iter().enumerate() {
         let home = Home::Element { array: content, index, emptied: Emptied::Null(content) };
         let located = read_part(element, home, said)

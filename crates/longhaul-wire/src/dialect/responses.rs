@@ -29,7 +29,7 @@ pub(super) fn read(value: Json<'_>, is_codex: bool) -> Result<Said<'_>, Fault> {
         "custom_tool_call" => call(&item, CallKind::Custom, "input"),
         "tool_search_call" => call(&item, CallKind::Function, "arguments"),
         "local_shell_call" | "shell_call" | "apply_patch_call" | "computer_call" => hosted_call(&item, &kind),
-        output if output.ends_with("_output") && item.some("call_id").is_some() => read_result(value, &item),
+        output if output.ends_with("_output") && item.some("call_id").is_some() => read_result(&item),
         _ => {
             let role = if kind == "mcp_approval_response" { Role::User } else { Role::Assistant };
             let pair = match &*kind {
@@ -175,7 +175,7 @@ fn hosted_call<'a>(item: &Object<'a>, kind: &str) -> Result<Said<'a>, Fault> {
     Ok(whole(Role::Assistant, part, Leaf::Fixed))
 }
 
-fn read_result<'a>(value: Json<'a>, item: &Object<'a>) -> Result<Said<'a>, Fault> {
+fn read_result<'a>(item: &Object<'a>) -> Result<Said<'a>, Fault> {
     let call_id = item.text("call_id").unwrap_or_default();
     let output = item.get("output").or_else(|| item.get("tools"));
     let mut said = Said::new(Role::Tool);
@@ -211,7 +211,6 @@ fn read_result<'a>(value: Json<'a>, item: &Object<'a>) -> Result<Said<'a>, Fault
         (_, Some("failed")) => Outcome::Failed,
         _ => Outcome::Unstated,
     };
-    let _ = value;
     let content = inner.iter().map(|located| located.part.clone()).collect();
     let part = Part::ToolResult(ToolResult { call_id: (&*call_id).into(), content, outcome });
     said.push(part, Home::Whole, leaf.map_or(Leaf::Fixed, |content| Leaf::Result { content, inner }));

@@ -47,6 +47,8 @@ struct Plan<'a> {
     /// What is new, by the conversation order of the line it stands before.
     fresh: BTreeMap<(usize, usize), Vec<&'a Emitted<'a>>>,
     has_summary: bool,
+    /// The lines of the live context, in the order of the conversation.
+    live: Vec<usize>,
 }
 
 #[derive(Clone, Copy)]
@@ -75,11 +77,14 @@ impl<'a> Plan<'a> {
                         before = lines[fragment.at].order;
                     }
                 }
-                new => fresh.entry(before).or_default().insert(0, new),
+                new => fresh.entry(before).or_default().push(new),
             }
         }
+        fresh.values_mut().for_each(|new| new.reverse());
+        let mut live: Vec<usize> = (0..lines.len()).filter(|at| lines[*at].live.is_some()).collect();
+        live.sort_by_key(|at| lines[*at].order);
         let has_summary = emitted.iter().any(|emitted| matches!(emitted, Emitted::Summary { .. }));
-        Plan { doc, lines, state, fresh, has_summary }
+        Plan { doc, lines, state, fresh, has_summary, live }
     }
 
     /// Decides on the lines that are no messages: each shares the fate of the message before it.
@@ -251,9 +256,8 @@ impl<'a> Plan<'a> {
 
     /// Returns the live line before `place`: the last one that a summary there covers.
     fn model_line(&self, place: (usize, usize)) -> Option<usize> {
-        let live = self.lines.iter().enumerate().filter(|(_, line)| line.live.is_some());
-        let before = live.clone().filter(|(_, line)| line.order < place).max_by_key(|(_, line)| line.order);
-        before.or_else(|| live.min_by_key(|(_, line)| line.order)).map(|(at, _)| at)
+        let after = self.live.partition_point(|at| self.lines[*at].order < place);
+        self.live.get(after.saturating_sub(1)).copied()
     }
 
     /// Returns `keys` as the line at `model` has them, each with a comma after it.

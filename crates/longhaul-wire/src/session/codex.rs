@@ -52,6 +52,11 @@ struct Replay<'a> {
     lines: Vec<Line>,
     instructions: Option<Item<'a>>,
     context: Vec<Item<'a>>,
+    /// How many items at the start are known to stand before the first request.
+    lead: usize,
+    /// Where the model's latest words begin, and whether it is still speaking.
+    speech: Option<usize>,
+    is_speaking: bool,
     /// Reported usage, with the number of items it covers.
     usages: Vec<(usize, Usage)>,
     session_id: Option<SessionId>,
@@ -207,17 +212,29 @@ impl<'a> Replay<'a> {
         if let Some(segment) = self.segments.as_mut().and_then(|segments| segments.last_mut()) {
             segment.push(item.clone());
         }
+        match item.said.role {
+            // The model's words begin here, or go on behind the results of what it asked for.
+            Role::Assistant if !self.is_speaking => {
+                self.speech = Some(self.context.len());
+                self.is_speaking = true;
+            }
+            Role::Assistant => {}
+            Role::Tool => self.is_speaking = false,
+            _ => (self.speech, self.is_speaking) = (None, false),
+        }
         self.context.push(item);
     }
 
     /// the history becomes the replacement, or is rebuilt around the summary.
     fn compacted(&mut self, at: usize, payload: &Object<'a>) {
         self.usages.clear();
+        (self.speech, self.is_speaking) = (None, false);
         if let Some(segments) = &mut self.segments {
             segments.push(Vec::new());
         }
         if let Some(list) = payload.some("replacement_history").filter(|list| list.is_array()) {
             self.context.clear();
+            self.lead = 0;
             for json in list.elements() {
                 match Dialect::Codex.read(json) {
                     Ok(said) => self.context.push(Item { json, said, dialect: Dialect::Codex, line: at }),
@@ -233,22 +250,20 @@ impl<'a> Replay<'a> {
             }
             return;
         }
-        let old = std::mem::take(&mut self.context);
         let is_request = |item: &Item<'_>| item.said.role == Role::User;
-        let lead = old.iter().position(is_request).unwrap_or(old.len());
+        while self.context.get(self.lead).is_some_and(|item| !is_request(item)) {
+            self.lead += 1;
+        }
+        let rest = self.context.split_off(self.lead);
         // Codex keeps the latest user messages, up to 20,000 tokens; four bytes stand for a token there.
         let mut left = 80_000usize;
-        let mut recent: Vec<Item<'a>> = Vec::new();
-        for item in old[lead..].iter().rev().filter(|item| is_request(item)) {
-            match left.checked_sub(item.json.raw().len()) {
-                Some(rest) => left = rest,
-                None => break,
-            }
-            recent.push(item.clone());
-        }
-        let initial =
-            old[..lead].iter().filter(|item| matches!(item.said.role, Role::System | Role::Developer));
-        self.context = initial.cloned().chain(recent.into_iter().rev()).collect();
+        let recent = rest.into_iter().rev().filter(is_request).take_while(|item| {
+            let fits = left.checked_sub(item.json.raw().len());
+            left = fits.unwrap_or(0);
+            fits.is_some()
+        });
+        let recent: Vec<Item<'a>> = recent.collect();
+        self.context.extend(recent.into_iter().rev());
         if let Some(item) = payload.get("message").and_then(|message| summary(message, at)) {
             self.push(item);
         }
@@ -261,7 +276,11 @@ impl<'a> Replay<'a> {
                 let turns = payload.get("num_turns").and_then(Json::as_u64).unwrap_or(0);
                 for _ in 0..turns.min(self.context.len() as u64) {
                     match self.context.iter().rposition(|item| item.said.role == Role::User) {
-                        Some(at) => self.context.truncate(at),
+                        Some(at) => {
+                            self.context.truncate(at);
+                            self.lead = self.lead.min(at);
+                            (self.speech, self.is_speaking) = (None, false);
+                        }
                         None => break,
                     }
                 }
@@ -273,15 +292,11 @@ impl<'a> Replay<'a> {
                 let Some(last) = payload.some("info").and_then(|info| info.get("last_token_usage")) else {
                     return;
                 };
-                let is_model = |item: &Item<'_>| item.said.role == Role::Assistant;
-                let is_tool = |item: &Item<'_>| item.said.role == Role::Tool;
-                let end = self.context.iter().rposition(|item| !is_tool(item)).map_or(0, |at| at + 1);
-                let start =
-                    self.context[..end].iter().rposition(|item| !is_model(item)).map_or(0, |at| at + 1);
+                let Some(start) = self.speech else { return };
                 let usage = usage(&last.object());
                 let is_news =
                     self.usages.last().is_none_or(|(covered, known)| *covered != start || *known != usage);
-                if start > 0 && start < end && is_news {
+                if start > 0 && is_news {
                     self.usages.push((start, usage));
                 }
             }

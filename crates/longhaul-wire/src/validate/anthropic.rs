@@ -171,7 +171,8 @@ fn pairs(turns: &[Turn<'_>], report: &mut Report) {
 }
 
 fn answers_any(turn: &Turn<'_>, open: &[String]) -> bool {
-    ids(turn, "tool_result", "tool_use_id").any(|(id, _)| open.contains(&id))
+    // Sorted, so that many ids cost little.
+    ids(turn, "tool_result", "tool_use_id").any(|(id, _)| open.binary_search(&id).is_ok())
 }
 
 fn ids<'t>(turn: &'t Turn<'_>, kind: &'t str, key: &'t str) -> impl Iterator<Item = (String, &'t str)> {

@@ -1,5 +1,7 @@
 //! G-01 to G-10: Google Gemini.
 
+use std::collections::HashMap;
+
 use super::{Profile, Report};
 use crate::json::{Json, Object};
 
@@ -100,11 +102,12 @@ fn shape(json: Json<'_>, content: &Content<'_>, path: &str, report: &mut Report)
 
 /// G-10: a response bears the name of its call, and its id where the call has one.
 fn names(calls: &Content<'_>, responses: &Content<'_>, index: usize, report: &mut Report) {
+    let by_id: HashMap<_, _> = calls.calls.iter().filter_map(|call| Some((call.text("id")?, call))).collect();
     for (nth, response) in responses.responses.iter().enumerate() {
         let same = |key: &str, call: &Object<'_>| call.text(key) == response.text(key);
         // With ids the order is free; without, responses come in the order of their calls.
-        let call = match response.some("id") {
-            Some(_) => calls.calls.iter().find(|call| same("id", call)),
+        let call = match response.text("id") {
+            Some(id) => by_id.get(&id).copied(),
             None => calls.calls.get(nth).filter(|call| call.some("id").is_none()),
         };
         if !call.is_some_and(|call| same("name", call)) {

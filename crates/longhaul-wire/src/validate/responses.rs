@@ -66,6 +66,13 @@ fn pairs(
     is_part: bool,
     report: &mut Report,
 ) {
+    let is_said = |kind: &String| kind.is_empty() || kind == "message";
+    // How many messages stand before each item.
+    let mut said_before = vec![0usize];
+    said_before.extend(kinds.iter().scan(0, |count, kind| {
+        *count += usize::from(is_said(kind));
+        Some(*count)
+    }));
     let mut open: HashMap<String, (usize, &str)> = HashMap::new();
     let mut answered: HashSet<String> = HashSet::new();
     for (at, item) in items.iter().enumerate() {
@@ -80,7 +87,7 @@ fn pairs(
             match open.remove(&id) {
                 Some((call, output)) if output == kinds[at] => {
                     answered.insert(id);
-                    let between = kinds[call + 1..at].iter().any(|kind| kind.is_empty() || kind == "message");
+                    let between = said_before[call + 1] < said_before[at];
                     if profile.keeps_adjacent && between {
                         report.add("R-03", &*paths[at], "a message between a call and its output");
                     }
@@ -105,7 +112,7 @@ fn pairs(
     let mut open: Vec<_> = open.into_iter().map(|(id, (at, _))| (at, id)).collect();
     open.sort();
     for (at, id) in open {
-        let goes_on = kinds[at + 1..].iter().all(|kind| !kind.is_empty() && kind != "message");
+        let goes_on = said_before[at + 1] == said_before[kinds.len()];
         if !goes_on {
             report.add("R-01", &*paths[at], format!("no output for {id}"));
         }
@@ -120,6 +127,7 @@ fn reasoning(
     profile: &Profile,
     report: &mut Report,
 ) {
+    let mut seen_reasoning = false;
     for (at, item) in items.iter().enumerate() {
         let is_model = |at: usize| {
             let said = kinds[at].is_empty() || kinds[at] == "message";
@@ -129,6 +137,7 @@ fn reasoning(
             }
         };
         if kinds[at] == "reasoning" {
+            seen_reasoning = true;
             let has_id = item.some("id").is_some();
             // Reasoning may come in several items; the last of the file may still wait for its follower.
             if has_id && at + 1 < items.len() && !is_model(at + 1) {
@@ -142,7 +151,6 @@ fn reasoning(
             }
         } else if profile.sends_item_ids && item.text("id").is_some_and(|id| id.starts_with("fc_")) {
             let before = at.checked_sub(1).map(|before| &*kinds[before]);
-            let seen_reasoning = kinds[..at].iter().any(|kind| kind == "reasoning");
             let follows =
                 matches!(before, Some("reasoning" | "function_call" | "message" | "custom_tool_call"));
             if seen_reasoning && !follows {

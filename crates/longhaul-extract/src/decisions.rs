@@ -1,0 +1,109 @@
+//! What was decided: the assistant's sentences that say so.
+
+use longhaul_transcript::{Entry, Role};
+
+use crate::constraints::sentences;
+
+/// A sentence in which the assistant settles something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// The sentence, verbatim.
+    pub text: String,
+    /// Ordinal of the message it stands in.
+    pub message: u64,
+}
+
+/// Returns the decisions in `entries`, oldest first: sentences of the assistant's prose with a word of deciding, in the
+/// languages that [`constraints`](crate::constraints) knows.
+pub fn decisions(entries: &[Entry]) -> Vec<Decision> {
+    let mut found: Vec<Decision> = Vec::new();
+    for entry in entries.iter().filter(|entry| entry.message.role == Role::Assistant) {
+        for sentence in entry.message.texts().flat_map(sentences).filter(|sentence| decides(sentence)) {
+            found.push(Decision { text: sentence.to_string(), message: entry.id.ordinal });
+        }
+    }
+    found
+}
+
+/// Returns whether `sentence` settles something.
+pub fn decides(sentence: &str) -> bool {
+    let lower = sentence.to_lowercase();
+    MARKERS.iter().any(|marker| lower.contains(marker))
+}
+
+const MARKERS: &[&str] = &[
+    "i'll use",
+    "i will use",
+    "i decided",
+    "we decided",
+    "decided to",
+    "decision:",
+    "let's go with",
+    "going with",
+    "i'll go with",
+    "the best approach",
+    "the right approach",
+    "better approach",
+    "instead of",
+    "rather than",
+    "root cause",
+    "the fix is",
+    "the issue is",
+    "the problem is",
+    "the bug is",
+    "this is because",
+    "the solution is",
+    "i chose",
+    "we'll use",
+    "we will use",
+    "agreed",
+    "he decidido",
+    "decidimos",
+    "la mejor opción",
+    "en lugar de",
+    "la causa",
+    "j'ai décidé",
+    "nous avons décidé",
+    "la meilleure approche",
+    "plutôt que",
+    "la cause",
+    "entschieden",
+    "beste lösung",
+    "die ursache",
+    "das problem ist",
+    "statt ",
+    "decidi ",
+    "a melhor abordagem",
+    "a causa",
+    "em vez de",
+    "决定",
+    "采用",
+    "原因是",
+    "问题在于",
+    "最好的办法",
+    "決めた",
+    "決定",
+    "採用",
+    "原因は",
+    "решил",
+    "решили",
+    "лучший подход",
+    "причина",
+    "вместо того",
+];
+
+#[cfg(test)]
+mod tests {
+    use longhaul_testkit::transcript;
+
+    use super::*;
+
+    #[test]
+    fn deciding_is_told_from_telling() {
+        let said = transcript(
+            "user: I decided to go home.\nassistant: Reading it now. The root cause is a missing lock. I'll use a mutex instead of a cell.",
+        );
+        let texts: Vec<_> = decisions(said.entries()).into_iter().map(|decision| decision.text).collect();
+        assert_eq!(texts, ["The root cause is a missing lock.", "I'll use a mutex instead of a cell."]);
+    }
+}

@@ -1,0 +1,248 @@
+//! The summary as data: what happened, by the shared schema.
+
+use std::collections::BTreeMap;
+
+use longhaul_extract::{Domain, Subjects, constraints, decisions, file_histories};
+use longhaul_transcript::{
+    CommandNote, Constraint, Entry, ErrorNote, FileNote, FileState, Message, Role, Summary, ToolUse,
+};
+
+use super::source::{Run, call_text};
+use crate::SummaryRequest;
+
+/// Returns what the request's entries say, as data.
+pub(crate) fn account(request: &SummaryRequest<'_>, runs: &[Run<'_>], subjects: &Subjects) -> Summary {
+    let entries = request.entries;
+    let carried = request.previous.map(|record| &record.summary);
+    let is_talk = request.index.domain() == Domain::Talk;
+    let mut summary = Summary {
+        narrative: carried.map(|summary| summary.narrative.clone()).unwrap_or_default(),
+        participants: if is_talk { participants(entries) } else { Vec::new() },
+        decisions: latest(decisions(entries).into_iter().map(|decision| decision.text), MOST_DECISIONS),
+        domain_entities: entities(subjects),
+        files: latest(
+            touched_first(file_histories(entries).iter().map(|file| file.note()).collect()),
+            MOST_FILES,
+        ),
+        commands: commands(runs),
+        errors: errors(runs),
+        tools_used: tools(entries),
+        constraints: constraints(entries),
+        goal: first_user_text(entries).map(|(_, text)| clipped(text, GOAL_CHARS)).unwrap_or_default(),
+        current_focus: last_words(entries).map(|(_, text)| clipped(text, FOCUS_CHARS)).unwrap_or_default(),
+        ..Summary::default()
+    };
+    summary.unresolved = summary
+        .errors
+        .iter()
+        .filter(|error| error.resolution.is_empty())
+        .map(|error| error.error.clone())
+        .collect();
+    if let Some(carried) = carried {
+        carry(&mut summary, carried, entries);
+    }
+    summary
+}
+
+/// Adds what the previous summary says of messages whose originals are no longer at hand.
+fn carry(summary: &mut Summary, carried: &Summary, entries: &[Entry]) {
+    let first = entries.first().map_or(0, |entry| entry.id.ordinal);
+    if first == 0 {
+        return;
+    }
+    let older = |constraint: &&Constraint| constraint.message < first;
+    let mut constraints: Vec<Constraint> = carried.constraints.iter().filter(older).cloned().collect();
+    constraints.append(&mut summary.constraints);
+    summary.constraints = constraints;
+    if !carried.goal.is_empty() {
+        summary.goal.clone_from(&carried.goal);
+    }
+    let known: Vec<String> = summary.files.iter().map(|file| file.path.clone()).collect();
+    summary.files.extend(carried.files.iter().filter(|file| !known.contains(&file.path)).cloned());
+}
+
+/// Returns the first thing the user said.
+pub(crate) fn first_user_text(entries: &[Entry]) -> Option<(&Entry, &str)> {
+    entries
+        .iter()
+        .filter(|entry| entry.message.is_user_text())
+        .find_map(|entry| Some((entry, own_text(&entry.message)?)))
+}
+
+/// Returns the last thing the user said.
+pub(crate) fn last_user_text(entries: &[Entry]) -> Option<(&Entry, &str)> {
+    entries
+        .iter()
+        .rev()
+        .filter(|entry| entry.message.is_user_text())
+        .find_map(|entry| Some((entry, own_text(&entry.message)?)))
+}
+
+/// Returns the last thing the assistant said in words.
+pub(crate) fn last_words(entries: &[Entry]) -> Option<(&Entry, &str)> {
+    let said = entries.iter().rev().filter(|entry| entry.message.role == Role::Assistant);
+    said.into_iter().find_map(|entry| Some((entry, own_text(&entry.message)?)))
+}
+
+/// Returns the first text of `message` that a person or the model wrote: what a harness wraps in tags of its own (hints,
+/// local commands and their output) is passed over.
+fn own_text(message: &Message) -> Option<&str> {
+    message.texts().map(without_harness).find(|text| !text.is_empty())
+}
+
+fn without_harness(text: &str) -> &str {
+    let mut rest = text.trim();
+    while let Some(tag) = rest.strip_prefix('<') {
+        let Some(end) = tag.find(['>', ' ', '\n']) else { break };
+        let name = &tag[..end];
+        if !HARNESS_TAGS.contains(&name) {
+            break;
+        }
+        let close = format!("</{name}>");
+        let Some(at) = rest.find(&close) else { break };
+        rest = rest[at + close.len()..].trim_start();
+    }
+    rest
+}
+
+/// Tags that agents put around text of their own inside user messages (Claude Code, Codex; seen in recorded sessions).
+const HARNESS_TAGS: [&str; 11] = [
+    "local-command-caveat",
+    "local-command-stdout",
+    "command-name",
+    "command-message",
+    "command-args",
+    "system-reminder",
+    "ide_opened_file",
+    "ide_selection",
+    "environment_context",
+    "user_instructions",
+    "environment_details",
+];
+
+fn participants(entries: &[Entry]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for text in entries.iter().flat_map(|entry| entry.message.texts()) {
+        let name =
+            text.split_once(':').map(|(name, _)| name.trim()).filter(|name| (1..=40).contains(&name.len()));
+        if let Some(name) = name.filter(|name| !name.contains('\n') && name.split(' ').count() <= 4)
+            && names.len() < MOST_PARTICIPANTS
+            && !names.iter().any(|known| known == name)
+        {
+            names.push(name.to_string());
+        }
+    }
+    names
+}
+
+fn entities(subjects: &Subjects) -> Vec<String> {
+    let mut best: Vec<_> = subjects.all().iter().filter(|subject| subject.value > 0.0).collect();
+    best.sort_by(|one, other| {
+        other.value.total_cmp(&one.value).then_with(|| one.fact.name.cmp(&other.fact.name))
+    });
+    best.into_iter().take(MOST_ENTITIES).map(|subject| subject.fact.name.to_string()).collect()
+}
+
+fn touched_first(mut files: Vec<FileNote>) -> Vec<FileNote> {
+    // Stable, so that files of the same state stay in the order of their paths; the least telling come first and are
+    // the first to go.
+    files.sort_by_key(|file| file.state != FileState::Read);
+    files
+}
+
+fn commands(runs: &[Run<'_>]) -> Vec<CommandNote> {
+    let mut notes: Vec<CommandNote> = Vec::new();
+    for run in runs {
+        let command = clipped(&run.command, COMMAND_CHARS);
+        let count = match notes.iter().position(|note| note.command == command) {
+            Some(at) => notes.remove(at).runs,
+            None => 0,
+        };
+        let exit_code = run.exit_code.and_then(|code| i32::try_from(code).ok());
+        let note = run.error.as_deref().map(|error| clipped(error, COMMAND_CHARS)).unwrap_or_default();
+        notes.push(CommandNote { command, exit_code, runs: count + 1, note });
+        if notes.len() > MOST_COMMANDS {
+            notes.remove(0);
+        }
+    }
+    notes
+}
+
+fn errors(runs: &[Run<'_>]) -> Vec<ErrorNote> {
+    let mut notes: Vec<ErrorNote> = Vec::new();
+    // The next run of the same command that passes resolves the error.
+    let mut passed: BTreeMap<&str, u64> = BTreeMap::new();
+    for run in runs.iter().rev() {
+        match &run.error {
+            _ if !run.failed => {
+                passed.insert(&run.command, run.message);
+            }
+            Some(error) if notes.len() < MOST_ERRORS => {
+                let error = clipped(error, COMMAND_CHARS);
+                let resolution =
+                    passed.get(run.command.as_str()).map(|message| format!("passed in m{message}"));
+                if notes.iter().all(|note| note.error != error) {
+                    notes.push(ErrorNote { error, resolution: resolution.unwrap_or_default() });
+                }
+            }
+            _ => {}
+        }
+    }
+    notes.reverse();
+    notes
+}
+
+fn tools(entries: &[Entry]) -> Vec<ToolUse> {
+    let mut tools: Vec<ToolUse> = Vec::new();
+    for call in entries.iter().flat_map(|entry| entry.message.calls()) {
+        let at = tools.iter().position(|tool| tool.tool == call.name).unwrap_or_else(|| {
+            tools.push(ToolUse { tool: call.name.clone(), count: 0, notable_uses: Vec::new() });
+            tools.len() - 1
+        });
+        let tool = &mut tools[at];
+        tool.count += 1;
+        let text = call_text(call);
+        let said = text.strip_prefix(&format!("[{}]", call.name)).unwrap_or(&text).trim();
+        let said = clipped(said.lines().next().unwrap_or_default(), USE_CHARS);
+        if !said.is_empty() && !tool.notable_uses.contains(&said) {
+            // The first use and the last two tell most about what a tool was for.
+            if tool.notable_uses.len() == 3 {
+                tool.notable_uses.remove(1);
+            }
+            tool.notable_uses.push(said);
+        }
+    }
+    tools.sort_by(|one, other| other.count.cmp(&one.count).then_with(|| one.tool.cmp(&other.tool)));
+    tools
+}
+
+fn latest<T>(items: impl IntoIterator<Item = T>, most: usize) -> Vec<T> {
+    let mut items: Vec<T> = items.into_iter().collect();
+    items.drain(..items.len().saturating_sub(most));
+    items
+}
+
+/// Returns at most `most` characters of `text`, cut at a blank, with an ellipsis where something was cut.
+fn clipped(text: &str, most: usize) -> String {
+    let text = text.trim();
+    match text.char_indices().nth(most) {
+        None => text.to_string(),
+        Some((end, _)) => {
+            let cut = &text[..end];
+            let cut = cut.rfind(char::is_whitespace).map_or(cut, |blank| &cut[..blank]);
+            format!("{} […]", cut.trim_end())
+        }
+    }
+}
+
+// Caps of the schema (spec, section 6): lists and texts stay small whatever the conversation holds.
+const MOST_DECISIONS: usize = 20;
+const MOST_FILES: usize = 200;
+const MOST_COMMANDS: usize = 60;
+const MOST_ERRORS: usize = 30;
+const MOST_ENTITIES: usize = 40;
+const MOST_PARTICIPANTS: usize = 20;
+const GOAL_CHARS: usize = 1000;
+const FOCUS_CHARS: usize = 600;
+const COMMAND_CHARS: usize = 240;
+const USE_CHARS: usize = 120;

@@ -1,0 +1,141 @@
+//! What holds for every compaction, over random conversations and budgets.
+
+use std::collections::BTreeSet;
+
+use longhaul_extract::FactIndex;
+use longhaul_summarize::rules::RulesOptions;
+use longhaul_testkit::{conversation, transcript};
+use longhaul_tokens::{Accuracy, TokenCounter};
+use longhaul_transcript::{Message, SessionId, Tokens, Transcript, UnitState};
+use proptest::prelude::*;
+
+use super::*;
+
+/// A token for every four bytes begun.
+#[derive(Debug)]
+struct Quarter;
+
+impl TokenCounter for Quarter {
+    fn count_text(&self, text: &str) -> Tokens {
+        Tokens(text.len().div_ceil(4) as u64)
+    }
+
+    fn accuracy(&self) -> Accuracy {
+        Accuracy::Exact
+    }
+}
+
+fn run(said: &Transcript, settings: &CompactSettings) -> Result<Compacted, CompactError> {
+    let costs: Vec<Tokens> =
+        said.entries().iter().map(|entry| Quarter.count_message(&entry.message)).collect();
+    let mut index = FactIndex::new();
+    said.entries().iter().for_each(|entry| index.push(entry));
+    let session = SessionId::new("test").unwrap();
+    let source = Source {
+        session: &session,
+        entries: said.entries(),
+        costs: &costs,
+        tokens_before: costs.iter().copied().sum(),
+        counter: &Quarter,
+        index: &index,
+        previous: None,
+    };
+    compact(&source, settings, &RulesOptions::default())
+}
+
+fn cost(messages: &[Arc<Message>]) -> Tokens {
+    messages.iter().map(|message| Quarter.count_message(message)).sum::<Tokens>()
+        + Quarter.framing().per_reply
+}
+
+proptest! {
+    #[test]
+    fn what_comes_out_fits_and_pairs_and_keeps_its_order(said in conversation(25), extra in 0u64..6_000) {
+        let open: Tokens = said.units().filter(|unit| unit.is_open())
+            .flat_map(|unit| unit.messages().map(|m| Quarter.count_message(m)).collect::<Vec<_>>()).sum();
+        let system: Tokens = said.entries().iter().take_while(|entry| entry.message.is_system())
+            .map(|entry| Quarter.count_message(&entry.message)).sum();
+        let budget = system + open + Tokens(200 + extra);
+        let settings = CompactSettings::new(budget);
+        match run(&said, &settings) {
+            Err(CompactError::NothingToCompact) => {}
+            Err(error) => prop_assert!(false, "above the floor every budget succeeds: {error}"),
+            Ok(done) => {
+                let messages = done.messages();
+                prop_assert!(cost(&messages) <= budget, "{} > {budget}", cost(&messages));
+                prop_assert_eq!(cost(&messages), done.outcome.tokens_after);
+                let emitted: Transcript = messages.iter().cloned().collect();
+                for unit in emitted.units() {
+                    prop_assert!(unit.state != UnitState::Broken);
+                }
+                let ordinals: Vec<u64> = done.tail.iter().map(|kept| kept.id.ordinal).collect();
+                prop_assert!(ordinals.is_sorted());
+                // Nothing disappears: a message stays verbatim, or the record names it.
+                let covered: BTreeSet<u64> = done.record.covered.iter().map(|c| c.ordinal).collect();
+                for entry in said.entries() {
+                    let stays = done.head.iter().chain(&done.tail)
+                        .any(|kept| kept.id == entry.id && kept.message == entry.message);
+                    prop_assert!(stays || covered.contains(&entry.id.ordinal), "{} is lost", entry.id);
+                }
+                let again = run(&said, &settings).unwrap();
+                prop_assert_eq!(again.messages(), messages);
+                prop_assert_eq!(again.record, done.record);
+            }
+        }
+    }
+
+    #[test]
+    fn an_open_exchange_stays_whole(said in conversation(12)) {
+        let Some(open) = said.units().find(|unit| unit.is_open()) else { return Ok(()) };
+        let settings = CompactSettings::new(Tokens(3_000));
+        let Ok(done) = run(&said, &settings) else { return Ok(()) };
+        for entry in open.entries {
+            prop_assert!(done.tail.iter().any(|kept| kept.id == entry.id && kept.message == entry.message));
+        }
+    }
+}
+
+#[test]
+fn the_last_request_and_the_last_exchange_stay_however_small_the_budget() {
+    let long = "a long line of output that nobody will read again, number 17\n".repeat(400);
+    let said = transcript(&format!(
+        "user: Fix it.\nassistant: !bash#1 {{\"command\":\"make\"}}\ntool#1: {long}\nuser: And now the tests, please.\nassistant: !bash#2 {{\"command\":\"make test\"}}\ntool#2: {long}\nassistant: Done."
+    ));
+    let done = run(&said, &CompactSettings::new(Tokens(220))).unwrap();
+    let text: String = done
+        .messages()
+        .iter()
+        .flat_map(|message| message.texts().map(str::to_owned).collect::<Vec<_>>())
+        .collect();
+    assert!(text.contains("And now the tests, please."), "{text}");
+    assert!(
+        done.tail.iter().any(|kept| kept.message.calls().any(|call| call.arguments.0.contains("make test")))
+    );
+}
+
+#[test]
+fn a_budget_below_the_floor_says_where_the_floor_is() {
+    let said = transcript("system: Be careful.\nuser: Fix it.\nassistant: Done.");
+    let error = run(&said, &CompactSettings::new(Tokens(100))).unwrap_err();
+    let CompactError::Floor { floor, system, open, .. } = error else { panic!("{error}") };
+    assert_eq!((floor, open), (system + Tokens(200), Tokens(0)));
+}
+
+#[test]
+fn a_second_compaction_follows_the_first_in_the_chain() {
+    let mut said = transcript("user: Fix src/parser.rs and never touch Cargo.lock.\nassistant: Looking.");
+    for nth in 0..60 {
+        said.push(Message::assistant(format!(
+            "I looked at src/part_{nth}.rs and found nothing of note there."
+        )));
+    }
+    let first = run(&said, &CompactSettings::new(Tokens(500))).unwrap();
+    assert_eq!((first.record.depth, &first.record.parent), (0, &None));
+    let mut again: Transcript = first.messages().into_iter().collect();
+    for nth in 0..60 {
+        again.push(Message::assistant(format!("Then I looked at src/other_{nth}.rs as well.")));
+    }
+    let second = run(&again, &CompactSettings::new(Tokens(500))).unwrap();
+    assert_eq!((second.record.depth, second.record.parent), (1, Some(first.record.id)));
+    assert!(second.record.text.contains("never touch Cargo.lock"), "{}", second.record.text);
+}
