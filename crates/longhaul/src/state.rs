@@ -83,6 +83,8 @@ pub struct ContextState {
     ledger: Ledger,
     /// What digesting could take from the message of each ordinal in the view, at most.
     digestible: Ledger,
+    /// The last summary in the view.
+    latest: Option<Arc<SummaryRecord>>,
     /// What the summaries in the view cost.
     summary_tokens: Tokens,
     /// Ordinal of the first message that no summary in the view stands for.
@@ -153,6 +155,7 @@ impl ContextState {
             shown: Vec::new(),
             ledger: Ledger::new(),
             digestible: Ledger::new(),
+            latest: None,
             summary_tokens: Tokens::ZERO,
             uncovered: 0,
             policy: PolicyState::new(),
@@ -288,7 +291,7 @@ impl ContextState {
 
     /// Returns the latest summary in the view.
     pub fn summary(&self) -> Option<&Arc<SummaryRecord>> {
-        self.view().summaries().last()
+        self.latest.as_ref()
     }
 
     /// Reads the facts of the newest message, without its secrets.
@@ -351,6 +354,7 @@ impl ContextState {
         // What the provider reported was of the old view; this drops it.
         self.ledger.replace(Span { start: 0, end: 1 }, Tokens::ZERO);
         self.summary_tokens = Tokens::ZERO;
+        self.latest = None;
         self.uncovered = 0;
         for element in shown {
             let tokens = self.element_cost(&element);
@@ -358,6 +362,7 @@ impl ContextState {
                 Shown::Message { id, message, digested } => self.show(id, message, tokens, digested),
                 Shown::Summary { record, message } => {
                     self.summary_tokens += tokens;
+                    self.latest = Some(Arc::clone(&record));
                     self.uncovered = self.uncovered.max(record.covers.end);
                     self.shown.push(Shown::Summary { record, message });
                 }
