@@ -118,6 +118,14 @@ pub struct Config {
     /// Unit: a ratio of `ratio_base`. Range: 0.0 to 0.5. A higher value waits longer and rewrites less often.
     pub min_gain_ratio: f64,
 
+    /// How long the provider keeps a prompt's prefix in its cache. A pass of the soft tier that comes later than this after
+    /// the last request costs no cache, and need not free `min_gain_ratio`.
+    ///
+    /// Unit: milliseconds, or `off`. Anthropic keeps it for five minutes, OpenAI for five to ten (their pages, 2025). A
+    /// higher value waits longer before it takes the cache for cold.
+    #[serde(with = "or_off")]
+    pub cache_ttl_ms: Option<u64>,
+
     /// Compacts when the view holds more messages than this, whatever they cost.
     ///
     /// Unit: messages, or `off`. Range: above `min_messages`. A higher value compacts later.
@@ -282,6 +290,7 @@ impl Default for Config {
             reserved_output_tokens: None,
             ratio_base: RatioBase::Budget,
             min_gain_ratio: 0.05,
+            cache_ttl_ms: Some(300_000),
             trigger_messages: None,
             min_messages: 12,
             preserve_recent: 6,

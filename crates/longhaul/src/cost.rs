@@ -4,6 +4,8 @@ use longhaul_tokens::Prices;
 use longhaul_transcript::{Tokens, Usage};
 use serde::{Deserialize, Serialize};
 
+use crate::{config::Limits, policy::Decision};
+
 /// Whether the provider still has the prompt's prefix in its cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -27,7 +29,7 @@ pub struct RewriteCost {
 }
 
 /// A context before and after a rewrite, as far as money is concerned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sizes {
     /// What the context costs before.
     pub before: Tokens,
@@ -35,6 +37,29 @@ pub struct Sizes {
     pub after: Tokens,
     /// How much of its start is the same bytes before and after: standing instructions, tool definitions.
     pub unchanged_prefix: Tokens,
+}
+
+/// When the next compaction comes, and what one would change: what `/context` shows.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Outlook {
+    /// The thresholds in tokens.
+    pub limits: Limits,
+    /// How many tokens are left until the next threshold; zero at or above it.
+    pub left: Tokens,
+    /// What a compaction now would change, down to the target.
+    pub sizes: Sizes,
+    /// Whether the provider still has the last request's prefix.
+    pub cache: Cache,
+    /// What would be done now, and why.
+    pub decision: Decision,
+}
+
+impl Outlook {
+    /// Returns what a compaction now would cost and save at these prices, `summarizer` dollars for the summary included.
+    /// `None` where the price of input is not known.
+    pub fn cost(&self, prices: &Prices, summarizer: f64) -> Option<RewriteCost> {
+        rewrite_cost(prices, self.sizes, self.cache, summarizer)
+    }
 }
 
 /// Returns what a rewrite from `sizes.before` to `sizes.after` tokens costs at these prices, `summarizer` dollars for the

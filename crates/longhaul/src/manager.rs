@@ -2,13 +2,14 @@
 
 mod builder;
 mod journal;
+mod tell;
 #[cfg(test)]
 mod tests;
 
 use std::sync::{Arc, Weak};
 
 use longhaul_store::StoreError;
-use longhaul_summarize::{Attempt, Draft, SummarizeError, Summarizer};
+use longhaul_summarize::{Draft, SummarizeError, Summarizer};
 use longhaul_transcript::{Clock, Message, MessageId, SessionId, SummaryMode, Tokens, Usage};
 
 pub use builder::{Builder, ResumeError};
@@ -18,7 +19,7 @@ use self::journal::{Journal, Step};
 use crate::{
     compact::{AssembleError, CompactError},
     config::{Config, Oversize},
-    event::{Event, EventKind, Finish, Observer, Observers},
+    event::{EventKind, Observer, Observers},
     policy::{Action, Decision, Hold, Reason},
     state::{ContextState, Finished, Job, Rewrite, RewriteError, Sent, UsageVerdict, View},
 };
@@ -160,6 +161,9 @@ impl ContextManager {
     /// Takes what the provider reported for a request made from [`View::sent`].
     pub fn report_usage(&mut self, sent: Sent, usage: &Usage) -> UsageVerdict {
         let verdict = self.state.report_usage(sent, usage);
+        if let Some(now_ms) = self.now_ms() {
+            self.state.requested(now_ms);
+        }
         self.tell(EventKind::UsageReported { verdict, reported: usage.prompt_total() });
         verdict
     }
@@ -406,71 +410,6 @@ impl ContextManager {
         self.state.failed(reason, self.now_ms());
         let failures = self.state.policy().failures();
         self.tell(EventKind::Failed { reason, error, failures });
-    }
-
-    /// Tells why nothing is done, once for each reason.
-    fn note(&mut self, hold: Hold) {
-        let name = hold.as_str();
-        let is_news = self.told != Some(name);
-        self.told = Some(name);
-        if is_news && !matches!(hold, Hold::BelowTrigger { .. } | Hold::Disabled) {
-            self.tell(EventKind::Skipped { hold });
-        }
-    }
-
-    fn tell_attempts(&self, attempts: &[Attempt]) {
-        for attempt in attempts {
-            self.tell(EventKind::SummarizerFailed {
-                summarizer: attempt.summarizer.clone(),
-                error: attempt.reason.clone(),
-                duration_ms: attempt.duration_ms,
-            });
-        }
-    }
-
-    fn tell_rewrite(&self, rewrite: &Rewrite, duration_ms: u64) {
-        let outcome = rewrite.outcome;
-        self.tell(match &rewrite.record {
-            Some(record) => EventKind::Finished(Box::new(Finish {
-                summary: record.id.clone(),
-                action: rewrite.action,
-                reason: rewrite.reason,
-                depth: record.depth,
-                covers: record.covers,
-                mode: record.mode,
-                model: record.model.clone(),
-                tokens_before: outcome.tokens_before,
-                tokens_after: outcome.tokens_after,
-                summary_tokens: record.tokens,
-                compressed_messages: outcome.summarized as u64,
-                digested: outcome.digested as u64,
-                kept_verbatim: outcome.kept_verbatim as u64,
-                duration_ms,
-                cost: record.cost,
-                survival: record.survival.clone(),
-            })),
-            None => EventKind::Trimmed {
-                action: rewrite.action,
-                reason: rewrite.reason,
-                tokens_before: outcome.tokens_before,
-                digested: outcome.digested as u64,
-                dropped: outcome.dropped as u64,
-            },
-        });
-    }
-
-    fn tell(&self, kind: EventKind) {
-        if self.observers.0.is_empty() {
-            return;
-        }
-        let (tokens, budget) = (self.state.tokens(), self.state.budget());
-        self.observers.tell(&Event {
-            version: Event::VERSION,
-            session: self.state.session().clone(),
-            tokens,
-            ratio: tokens.ratio_of(budget),
-            kind,
-        });
     }
 
     fn now_ms(&self) -> Option<i64> {

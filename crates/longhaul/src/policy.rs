@@ -44,6 +44,8 @@ pub struct Measurement {
     pub next_depth: u32,
     /// Whether a turn has just ended: no exchange is open and the last message is the user's or a finished answer.
     pub at_turn_boundary: bool,
+    /// Whether the provider has surely forgotten the prompt's prefix: a rewrite then costs no cache.
+    pub cache_is_cold: bool,
     /// The time in milliseconds since the Unix epoch, where the caller has a clock; waiting after a failure is then
     /// measured in time as well as in messages.
     pub now_ms: Option<i64>,
@@ -128,7 +130,7 @@ fn hold(
             SoftAction::SummarizeRules => m.tokens - m.floor,
             _ => m.soft_gain,
         };
-        let needed = limits.min_gain.max(Tokens(1));
+        let needed = if m.cache_is_cold { Tokens(1) } else { limits.min_gain.max(Tokens(1)) };
         return match (gain < needed, makes_summary(config, reason)) {
             (true, _) => Some(Hold::SmallGain { gain, needed }),
             (false, true) => depth_hold(config, m),

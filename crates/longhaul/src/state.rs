@@ -2,6 +2,7 @@
 
 mod exchange;
 mod job;
+mod measure;
 mod rewrite;
 mod running;
 mod soft;
@@ -32,8 +33,8 @@ pub use view::{Sent, Shown, View};
 
 use self::{exchange::Exchange, rewrite::Snapshot};
 use crate::{
-    config::{Chaining, Config, Limits, SoftAction},
-    policy::{self, Decision, Measurement, PolicyState},
+    config::Config,
+    policy::{self, Decision, PolicyState},
 };
 
 /// A conversation with its context kept within a window.
@@ -82,12 +83,16 @@ pub struct ContextState {
     ledger: Ledger,
     /// What digesting could take from the message of each ordinal in the view, at most.
     digestible: Ledger,
+    /// The last summary in the view.
+    latest: Option<Arc<SummaryRecord>>,
     /// What the summaries in the view cost.
     summary_tokens: Tokens,
     /// Ordinal of the first message that no summary in the view stands for.
     uncovered: u64,
 
     policy: PolicyState,
+    /// When the last request was made, in milliseconds since the Unix epoch.
+    requested_at_ms: Option<i64>,
     rewrites: u64,
     undo: Vec<Snapshot>,
     redo: Vec<Snapshot>,
@@ -150,9 +155,11 @@ impl ContextState {
             shown: Vec::new(),
             ledger: Ledger::new(),
             digestible: Ledger::new(),
+            latest: None,
             summary_tokens: Tokens::ZERO,
             uncovered: 0,
             policy: PolicyState::new(),
+            requested_at_ms: None,
             rewrites: 0,
             undo: Vec::new(),
             redo: Vec::new(),
@@ -205,6 +212,11 @@ impl ContextState {
         UsageVerdict::Taken
     }
 
+    /// Takes note that a request was made, so that it is known how long its prefix stays in the provider's cache.
+    pub fn requested(&mut self, now_ms: i64) {
+        self.requested_at_ms = Some(now_ms);
+    }
+
     /// Returns what is to be done about the context now, and why. `now_ms` is the time in milliseconds since the Unix
     /// epoch where there is a clock; it matters only after a failure.
     pub fn decide(&self, now_ms: Option<i64>) -> Decision {
@@ -214,54 +226,6 @@ impl ContextState {
     /// Returns what there is to send to the model.
     pub fn view(&self) -> View<'_> {
         View { items: &self.shown, tokens: self.tokens(), budget: self.budget(), rewrites: self.rewrites }
-    }
-
-    /// Returns the numbers that a decision is made on.
-    pub fn measure(&self, now_ms: Option<i64>) -> Measurement {
-        let tokens = self.tokens();
-        let n_total = self.transcript.len() as u64;
-        let open_from = self.exchange.open_from();
-        let head = self.ledger.in_span(Span { start: 0, end: self.head_len() });
-        let open = open_from.map_or(Tokens::ZERO, |start| self.ledger.in_span(Span { start, end: n_total }));
-        let end = n_total.saturating_sub(self.config.preserve_recent).min(open_from.unwrap_or(n_total));
-        let range = Span { start: self.uncovered.max(self.head_len()).min(end), end };
-        let soft_gain = match self.config.soft_action {
-            SoftAction::Trim => self.ledger.in_span(range),
-            _ => self.digestible.in_span(range),
-        };
-        Measurement {
-            tokens,
-            budget: self.budget(),
-            window: self.window(),
-            floor: (head + open + FLOOR_EXTRA).min(tokens),
-            soft_gain,
-            range,
-            n_messages: self.shown.len() as u64,
-            n_total,
-            next_depth: self.next_depth(),
-            at_turn_boundary: self.exchange.is_turn_boundary(),
-            now_ms,
-        }
-    }
-
-    /// Returns what the view costs: the provider's last report and the counts after it, or all counts.
-    pub fn tokens(&self) -> Tokens {
-        match (self.ledger.anchored_through(), self.shown.is_empty()) {
-            (Some(_), _) => self.ledger.total(),
-            (None, true) => Tokens::ZERO,
-            (None, false) => self.ledger.total() + self.summary_tokens + self.counter.framing().per_reply,
-        }
-    }
-
-    /// Returns the most the view may cost.
-    pub fn budget(&self) -> Tokens {
-        let reserved = self.config.reserved_output_tokens.unwrap_or(self.window.reserved_output);
-        ContextWindow::new(self.window(), reserved).budget(self.fixed_overhead)
-    }
-
-    /// Returns the thresholds in tokens.
-    pub fn limits(&self) -> Limits {
-        self.config.limits(self.window(), self.budget())
     }
 
     /// Sets what every request costs beside the messages: tool definitions, and the system prompt where it is not a
@@ -327,24 +291,7 @@ impl ContextState {
 
     /// Returns the latest summary in the view.
     pub fn summary(&self) -> Option<&Arc<SummaryRecord>> {
-        self.view().summaries().last()
-    }
-
-    /// Returns the window to work with.
-    fn window(&self) -> Tokens {
-        self.config.max_context_tokens.map_or(self.window.window, |most| most.min(self.window.window))
-    }
-
-    /// Returns the number of messages at the start that are standing instructions.
-    fn head_len(&self) -> u64 {
-        self.transcript.entries().iter().take_while(|entry| entry.message.is_system()).count() as u64
-    }
-
-    fn next_depth(&self) -> u32 {
-        match self.config.chaining {
-            Chaining::Fold | Chaining::Running => self.summary().map_or(0, |record| record.depth + 1),
-            Chaining::Append => 0,
-        }
+        self.latest.as_ref()
     }
 
     /// Reads the facts of the newest message, without its secrets.
@@ -407,6 +354,7 @@ impl ContextState {
         // What the provider reported was of the old view; this drops it.
         self.ledger.replace(Span { start: 0, end: 1 }, Tokens::ZERO);
         self.summary_tokens = Tokens::ZERO;
+        self.latest = None;
         self.uncovered = 0;
         for element in shown {
             let tokens = self.element_cost(&element);
@@ -414,6 +362,7 @@ impl ContextState {
                 Shown::Message { id, message, digested } => self.show(id, message, tokens, digested),
                 Shown::Summary { record, message } => {
                     self.summary_tokens += tokens;
+                    self.latest = Some(Arc::clone(&record));
                     self.uncovered = self.uncovered.max(record.covers.end);
                     self.shown.push(Shown::Summary { record, message });
                 }

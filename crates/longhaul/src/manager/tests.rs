@@ -13,14 +13,17 @@ use std::{
 use async_trait::async_trait;
 use expect_test::expect;
 use longhaul_store::{MemoryStore, SummaryStore};
-use longhaul_summarize::SummaryRequest;
+use longhaul_summarize::{Attempt, SummaryRequest};
 use longhaul_testkit::conversation;
 use longhaul_tokens::{CharsPer4, ContextWindow};
 use longhaul_transcript::FixedClock;
 use proptest::{collection::vec, prelude::*};
 
 use super::*;
-use crate::config::{OnMaxDepth, SoftAction};
+use crate::{
+    config::{OnMaxDepth, SoftAction},
+    event::Event,
+};
 
 /// What a test's summarizer does when it is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,7 +109,9 @@ fn told(log: &Log) -> String {
     let log = log.lock().unwrap();
     let line = |event: &Event| match &event.kind {
         EventKind::Counted { .. } => None,
-        EventKind::Started { action, reason, .. } => Some(format!("started to {action}: {reason}\n")),
+        EventKind::Started { action, reason, .. } => {
+            Some(format!("started to {action}: {}\n", reason.as_str()))
+        }
         EventKind::Finished(finish) => {
             Some(format!("finished in mode {:?} at depth {}\n", finish.mode, finish.depth))
         }
@@ -126,7 +131,7 @@ async fn a_model_is_asked_once_for_each_trigger() {
     assert_eq!(model.asked(), 1);
     assert_eq!(context.state().summary().unwrap().model, "told");
     expect![[r#"
-        started to summarize: 1913 tokens reach the trigger at 1600
+        started to summarize: ratio
         finished in mode Llm at depth 0
     "#]]
     .assert_eq(&told(&log));
@@ -144,10 +149,10 @@ async fn rules_take_over_where_the_model_fails_or_says_too_much() {
         context.prepare().await.unwrap();
     }
     expect![[r#"
-        started to summarize: 1913 tokens reach the trigger at 1600
+        started to summarize: ratio
         told failed
         finished in mode Rules at depth 0
-        started to summarize: 1641 tokens reach the trigger at 1600
+        started to summarize: ratio
         summarizer failed
         finished in mode Rules at depth 1
     "#]]

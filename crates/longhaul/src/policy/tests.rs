@@ -20,6 +20,7 @@ fn filled(tokens: u64) -> Measurement {
         n_total: 20,
         next_depth: 0,
         at_turn_boundary: true,
+        cache_is_cold: false,
         now_ms: Some(0),
     }
 }
@@ -290,6 +291,9 @@ fn a_soft_pass_must_be_worth_a_rewrite() {
         m,
         expect!["hold: it would free 49 tokens; 50 make it worth it"],
     );
+    // Once the cache is cold there is nothing to lose.
+    let cold = Measurement { cache_is_cold: true, ..m };
+    assert!(decide(&PolicyState::new(), &Config::default(), &cold).is_act());
 }
 
 #[test]
@@ -404,6 +408,7 @@ impl Session {
             n_total: self.n_total,
             next_depth: self.depth,
             at_turn_boundary: self.at_turn_boundary,
+            cache_is_cold: false,
             now_ms: Some(self.now_ms),
         }
     }
@@ -539,7 +544,7 @@ proptest! {
         let m = Measurement {
             tokens: Tokens(numbers[0]), budget: Tokens(numbers[1]), window: Tokens(numbers[2]), floor: Tokens(numbers[3]),
             soft_gain: Tokens(numbers[4]), range: Span { start: numbers[5], end: numbers[6] }, n_messages: numbers[7],
-            n_total: numbers[8], next_depth: numbers[0] as u32, at_turn_boundary: boundary, now_ms: Some(now_ms),
+            n_total: numbers[8], next_depth: numbers[0] as u32, at_turn_boundary: boundary, cache_is_cold: failed % 2 == 0, now_ms: Some(now_ms),
         };
         let mut state = PolicyState::new();
         for _ in 0..failed {

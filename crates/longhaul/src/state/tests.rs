@@ -9,7 +9,11 @@ use longhaul_transcript::{SessionId, UnitState, Units};
 use proptest::prelude::*;
 
 use super::*;
-use crate::policy::{Action, Hold, Reason};
+use crate::{
+    config::SoftAction,
+    cost::Cache,
+    policy::{Action, Hold, Reason},
+};
 
 fn state(window: u64, config: Config) -> ContextState {
     let window = ContextWindow::new(Tokens(window), Tokens::ZERO);
@@ -211,6 +215,27 @@ fn a_reported_usage_counts_only_for_the_view_it_was_made_from() {
     let after = state.tokens();
     assert_eq!(state.report_usage(sent, &usage(counted.0)), UsageVerdict::Stale);
     assert_eq!(state.tokens(), after);
+}
+
+#[test]
+fn the_outlook_says_when_the_next_compaction_comes_and_what_it_saves() {
+    let mut state = state(8_000, Config::default());
+    state.set_fixed_overhead(Tokens(1_000));
+    full(&mut state, 5, 700);
+    let outlook = state.outlook(None);
+    assert_eq!(outlook.left, state.limits().soft - state.tokens());
+    assert_eq!(outlook.sizes.before, state.tokens() + Tokens(1_000));
+    assert!(outlook.sizes.after < outlook.sizes.before);
+    let prices = longhaul_tokens::Prices { input: Some(3.0), ..Default::default() };
+    assert_eq!(
+        outlook.cost(&prices, 0.0).unwrap().pays_back_after,
+        Some(0),
+        "without a cache it pays at once"
+    );
+    // Five minutes after the last request its prefix is gone.
+    state.requested(0);
+    assert_eq!((state.cache(Some(299_999)), state.cache(Some(300_000))), (Cache::Warm, Cache::Cold));
+    assert_eq!((state.cache(None), state.cache(Some(-1))), (Cache::Warm, Cache::Warm));
 }
 
 #[test]

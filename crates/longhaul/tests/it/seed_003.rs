@@ -12,9 +12,13 @@ use longhaul::{
     transcript::{FixedClock, NoJitter, NoSleep, Outcome, SummaryMode, Tokens},
 };
 
-use crate::work::{Work, answer, exchange, text};
+use crate::work::{Work, exchange, text};
 
 const WINDOW: u64 = 200_000;
+
+/// What the model says: prose, as the document's prompt asks for, and borne out by the conversation.
+const SAID: &str =
+    "Task progress: src/part_2.rs was discussed, with its limit of 20 ms. Current focus: src/part_3.rs.";
 
 #[test]
 fn tokens_are_estimated_at_four_characters_each() {
@@ -25,7 +29,7 @@ fn tokens_are_estimated_at_four_characters_each() {
 
 #[tokio::test]
 async fn the_first_tier_summarizes_by_rule_at_80k_without_a_model() {
-    let mut work = Work::asking(Preset::TwoTier, WINDOW, |_, _| Ok(answer("Work goes on.")));
+    let mut work = Work::asking(Preset::TwoTier, WINDOW, |_, _| Ok(Scripted::says(SAID)));
     while work.finished().is_empty() {
         assert!(work.context.state().tokens() < Tokens(80_000));
         work.talk(2, 1_500).await;
@@ -38,8 +42,7 @@ async fn the_first_tier_summarizes_by_rule_at_80k_without_a_model() {
 
 #[tokio::test]
 async fn the_second_tier_asks_the_model_at_120k() {
-    let mut work =
-        Work::asking(Preset::TwoTier, WINDOW, |_, _| Ok(answer("The parts were looked at one by one.")));
+    let mut work = Work::asking(Preset::TwoTier, WINDOW, |_, _| Ok(Scripted::says(SAID)));
     // A single prompt carries the context past both thresholds, as a large paste does.
     work.talk(12, 6_000).await;
     assert!(work.finished().is_empty());
@@ -118,7 +121,7 @@ impl Summarizer for Twice {
 
 #[tokio::test]
 async fn unchanged_content_is_not_summarized_twice() {
-    let model = Arc::new(Scripted::new(|_, _| Ok(answer("The parts were looked at."))));
+    let model = Arc::new(Scripted::new(|_, _| Ok(Scripted::says(SAID))));
     let config = Preset::TwoTier.config();
     let ladder = Ladder::new(
         vec![SummarizerModel::new("small", Tokens(128_000), Arc::clone(&model) as _)],

@@ -1,0 +1,77 @@
+//! What a turn costs: push, decide and view at several lengths of the conversation, and `prepare` when there is nothing
+//! to do. `cargo bench -p longhaul --bench turn`
+//!
+//! A conversation grows with every turn that is measured, so this times a fixed number of turns from each length on and
+//! prints the median, where a sampling harness would measure another length than it says.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a bench may fail as a test does, and prints its figures"
+)]
+
+use std::{
+    hint::black_box,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use longhaul::{
+    Config, ContextManager, ContextState,
+    tokens::{CharsPer4, ContextWindow},
+    transcript::{Message, SessionId, Tokens},
+};
+
+/// Larger than any conversation here, so that nothing is compacted.
+const WINDOW: ContextWindow = ContextWindow { window: Tokens(1_000_000_000), reserved_output: Tokens(0) };
+
+/// Turns that are measured at each length.
+const TURNS: usize = 2_000;
+
+fn message(nth: usize) -> Message {
+    Message::user(format!("Message {nth} is about src/part_{}.rs and its limit of {nth} ms", nth % 500))
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort_unstable();
+    times[times.len() / 2]
+}
+
+fn main() {
+    println!("push + decide + view, median of {TURNS} turns");
+    for n_messages in [100, 1_000, 10_000, 100_000] {
+        let session = SessionId::new("bench").unwrap();
+        let mut state = ContextState::new(session, WINDOW, Arc::new(CharsPer4), Config::default());
+        (0..n_messages).for_each(|nth| {
+            state.push(message(nth));
+        });
+        let turn = |nth: usize| {
+            let message = message(nth);
+            let started = Instant::now();
+            state.push(message);
+            black_box(state.decide(None));
+            black_box(state.view().tokens());
+            started.elapsed()
+        };
+        println!(
+            "{n_messages:>8} messages  {:?}",
+            median((n_messages..n_messages + TURNS).map(turn).collect())
+        );
+    }
+
+    println!("prepare with nothing to do, median of {TURNS} calls");
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    for n_messages in [100, 10_000] {
+        let session = SessionId::new("bench").unwrap();
+        let mut context =
+            ContextManager::builder(session, WINDOW).counter(Arc::new(CharsPer4)).build().unwrap();
+        (0..n_messages).for_each(|nth| {
+            context.push(message(nth));
+        });
+        let call = |_| {
+            let started = Instant::now();
+            black_box(runtime.block_on(context.prepare()).unwrap().tokens());
+            started.elapsed()
+        };
+        println!("{n_messages:>8} messages  {:?}", median((0..TURNS).map(call).collect()));
+    }
+}

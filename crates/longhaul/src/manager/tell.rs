@@ -1,0 +1,77 @@
+//! Telling observers what happened.
+
+use longhaul_summarize::Attempt;
+
+use super::ContextManager;
+use crate::{
+    event::{Event, EventKind, Finish},
+    policy::Hold,
+    state::Rewrite,
+};
+
+impl ContextManager {
+    /// Tells why nothing is done, once for each reason.
+    pub(super) fn note(&mut self, hold: Hold) {
+        let name = hold.as_str();
+        let is_news = self.told != Some(name);
+        self.told = Some(name);
+        if is_news && !matches!(hold, Hold::BelowTrigger { .. } | Hold::Disabled) {
+            self.tell(EventKind::Skipped { hold });
+        }
+    }
+
+    pub(super) fn tell_attempts(&self, attempts: &[Attempt]) {
+        for attempt in attempts {
+            self.tell(EventKind::SummarizerFailed {
+                summarizer: attempt.summarizer.clone(),
+                error: attempt.reason.clone(),
+                duration_ms: attempt.duration_ms,
+            });
+        }
+    }
+
+    pub(super) fn tell_rewrite(&self, rewrite: &Rewrite, duration_ms: u64) {
+        let outcome = rewrite.outcome;
+        self.tell(match &rewrite.record {
+            Some(record) => EventKind::Finished(Box::new(Finish {
+                summary: record.id.clone(),
+                action: rewrite.action,
+                reason: rewrite.reason,
+                depth: record.depth,
+                covers: record.covers,
+                mode: record.mode,
+                model: record.model.clone(),
+                tokens_before: outcome.tokens_before,
+                tokens_after: outcome.tokens_after,
+                summary_tokens: record.tokens,
+                compressed_messages: outcome.summarized as u64,
+                digested: outcome.digested as u64,
+                kept_verbatim: outcome.kept_verbatim as u64,
+                duration_ms,
+                cost: record.cost,
+                survival: record.survival.clone(),
+            })),
+            None => EventKind::Trimmed {
+                action: rewrite.action,
+                reason: rewrite.reason,
+                tokens_before: outcome.tokens_before,
+                digested: outcome.digested as u64,
+                dropped: outcome.dropped as u64,
+            },
+        });
+    }
+
+    pub(super) fn tell(&self, kind: EventKind) {
+        if self.observers.0.is_empty() {
+            return;
+        }
+        let (tokens, budget) = (self.state.tokens(), self.state.budget());
+        self.observers.tell(&Event {
+            version: Event::VERSION,
+            session: self.state.session().clone(),
+            tokens,
+            ratio: tokens.ratio_of(budget),
+            kind,
+        });
+    }
+}
