@@ -63,7 +63,7 @@ pub(crate) async fn keep(
     clean: &CleanDocument,
     record: &SummaryRecord,
     name: Option<&str>,
-) -> Result<Recorded> {
+) -> Result<SessionId> {
     let session = session_of(document);
     let now = clock::now_ms();
     let said = clean.messages();
@@ -76,14 +76,7 @@ pub(crate) async fn keep(
     if let Some(name) = name {
         store.set_alias(&SessionId::new(name)?, &session).await?;
     }
-    let shown = name.map_or_else(|| session.to_string(), str::to_owned);
-    Ok(Recorded { session: shown, store: store_name(store) })
-}
-
-fn store_name(store: &Store) -> String {
-    format!("{store:?}")
-        .split_once(['(', ' ', '{'])
-        .map_or_else(|| "the store".into(), |(kind, _)| kind.to_owned())
+    Ok(session)
 }
 
 /// Returns the index of the first message that somebody said: after a compaction, a history begins with its system

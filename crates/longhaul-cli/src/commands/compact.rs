@@ -172,7 +172,9 @@ fn recorded(
 ) -> Option<Recorded> {
     let kept = store::open(&args.store).and_then(|store| {
         let name = args.session.as_deref();
-        store::block_on(store::keep(&store, document, clean, record, name))
+        let session = store::block_on(store::keep(&store, document, clean, record, name))?;
+        let session = name.map_or_else(|| session.to_string(), str::to_owned);
+        Ok(Recorded { session, store: store::path(&args.store)?.display().to_string() })
     });
     kept.inspect_err(|error| {
         eprintln!("longhaul: nothing was recorded: {}", crate::paint::plain(&format!("{error:#}")));

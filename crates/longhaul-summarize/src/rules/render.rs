@@ -122,10 +122,21 @@ pub(crate) fn text(fixed: &[Section], source: &[Line], ledger: &Ledger, picks: &
     add("## Commands".into(), quoted(LineRole::Command));
     add("## Errors".into(), quoted(LineRole::Error));
     add("## Decisions".into(), quoted(LineRole::Decision));
-    add("## Key lines".into(), quoted(LineRole::Quote));
+    add("## Key lines (quoted)".into(), fenced(quoted(LineRole::Quote)));
     add("## Facts".into(), facts);
     let texts: Vec<String> = sections.iter().map(Section::text).collect();
     texts.join("").trim_end().to_string()
+}
+
+/// Returns `lines` between fences that no run of backticks inside can close: what a tool said stands in the summary as
+/// a quotation, never as a line of the summary's own.
+fn fenced(lines: String) -> String {
+    if lines.is_empty() {
+        return lines;
+    }
+    let longest = lines.split(|c| c != '`').map(str::len).max().unwrap_or_default();
+    let fence = "`".repeat((longest + 1).max(3));
+    format!("{fence}\n{lines}\n{fence}")
 }
 
 /// Returns the lines in order, each message's first with its handle.

@@ -137,10 +137,9 @@ impl Report {
         }
         if let Some(recorded) = &self.recorded {
             out.push_str(&format!(
-                "  recorded as session {} in {}: `longhaul history {}` shows it, `longhaul undo` takes it back\n",
-                plain(&recorded.session),
+                "  every original is kept in {}\n  longhaul history {session} shows them, longhaul undo {session} takes this back\n",
                 plain(&recorded.store),
-                plain(&recorded.session),
+                session = plain(&recorded.session),
             ));
         }
         out.push_str(&match self.valid.0.is_empty() {
