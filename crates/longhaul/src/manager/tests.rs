@@ -259,7 +259,7 @@ async fn a_compaction_asked_for_is_made_whatever_the_policy_says() {
     assert!(context.undo().await.unwrap());
     assert!(context.redo().await.unwrap());
     assert!(!context.redo().await.unwrap());
-    assert!(told(&log).contains("asked for"));
+    assert!(told(&log).contains("manual"));
 }
 
 #[tokio::test]
