@@ -9,7 +9,7 @@ use super::{
 
 /// Calls `each` with every literal of `text`, in order of appearance; literals do not overlap.
 ///
-/// Runs of [`LONG_RUN`] characters and more without blanks or quotes (base64 and the like) hold none. Linear in the
+/// Runs of `LONG_RUN` characters and more without blanks or quotes (base64 and the like) hold none. Linear in the
 /// length of the text.
 pub fn scan<'t>(text: &'t str, mut each: impl FnMut(Atom<'t>)) {
     for (offset, piece) in unblanked(text) {
