@@ -97,10 +97,14 @@ pub(crate) fn accuracy(counter: &dyn TokenCounter) -> String {
 fn table(count: &Count<'_>) -> String {
     let painter = Painter::stdout();
     let mut out = format!(
-        "{}  {} tokens in {} messages  ({}, {}, {})\n",
+        "{}  {} tokens{}  ({}, {}, {})\n",
         painter.bold(&plain(&count.file)),
         painter.bold(&grouped(count.tokens.0)),
-        grouped(count.messages as u64),
+        if count.format == "text" {
+            String::new()
+        } else {
+            format!(" in {} messages", grouped(count.messages as u64))
+        },
         count.format,
         count.encoding,
         count.accuracy,
