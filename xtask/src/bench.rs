@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: what is measured, by the programs of `longhaul-bench` in a release build.
+//! `cargo xtask bench`: what is measured, by the programs of `longhaul-bench` in the build that would be shipped.
 
 use anyhow::Result;
 
