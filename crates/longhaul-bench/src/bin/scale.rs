@@ -12,8 +12,8 @@ use longhaul::{
 
 fn main() {
     let counter = tokens::counter(Encoding::O200kBase);
-    println!("| messages | tokens | push | count | index | compact to 16k | per message |");
-    println!("|---|---|---|---|---|---|---|");
+    println!("| messages | tokens | push | count | index | plan | compact to 16k | per message |");
+    println!("|---|---|---|---|---|---|---|---|");
     for messages in [1_000, 2_000, 10_000, 100_000, 1_000_000] {
         let size = if messages <= 2_000 { 1_000 } else { 200 };
         let said = conversation(messages, size);
@@ -39,17 +39,22 @@ fn main() {
             index: &index,
             previous: None,
         };
-        let start = Instant::now();
         let settings = CompactSettings::new(Tokens(16_000));
+        let start = Instant::now();
+        let planned = compact::plan(&source, &settings).is_ok();
+        let plan = start.elapsed();
+        assert!(planned);
+        let start = Instant::now();
         let compacted = compact::compact(&source, &settings, &RulesOptions::default());
         let took = start.elapsed();
         let after = compacted.map(|compacted| compacted.outcome.tokens_after.0).unwrap_or_default();
         assert!(after <= 16_000);
         println!(
-            "| {messages} | {total} | {:.1} ms | {:.1} ms | {:.1} ms | {:.1} ms | {:.2} µs |",
+            "| {messages} | {total} | {:.1} ms | {:.1} ms | {:.1} ms | {:.1} ms | {:.1} ms | {:.2} µs |",
             push.as_secs_f64() * 1e3,
             count.as_secs_f64() * 1e3,
             read.as_secs_f64() * 1e3,
+            plan.as_secs_f64() * 1e3,
             took.as_secs_f64() * 1e3,
             took.as_secs_f64() * 1e6 / messages as f64,
         );
