@@ -12,6 +12,7 @@ mod output;
 mod paint;
 mod settings;
 mod store;
+mod stream;
 mod summarizer;
 mod window;
 
