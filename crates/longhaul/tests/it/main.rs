@@ -3,6 +3,7 @@
 
 mod configuration;
 mod event_page;
+mod failures;
 mod seed_000;
 mod seed_001;
 mod seed_002;
