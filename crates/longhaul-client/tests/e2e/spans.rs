@@ -8,7 +8,10 @@ use longhaul_summarize::{CompletionClient, Scripted, Summarizer, rules::RulesSum
 use longhaul_tokens::{BytesPer4, TokenCounter};
 use longhaul_transcript::{Entry, SummaryMode, Tokens, Units};
 
-use crate::support::{Asking, ladder, openai, options};
+use crate::{
+    recorded::Recorded,
+    support::{Asking, ladder, openai, options},
+};
 
 /// One file of each kind and size; the span begins at this share of its units, so that it is not all beginnings.
 const SPANS: [(&str, usize); 8] = [
@@ -49,7 +52,8 @@ async fn spans_keep_what_the_work_needs() {
             };
             let (client, name): (Arc<dyn CompletionClient>, _) = match &real {
                 Some((url, name)) => {
-                    (openai(&format!("{url}/v1"), &key, Duration::from_secs(900)), name.as_str())
+                    let client = openai(&format!("{url}/v1"), &key, Duration::from_secs(1_800));
+                    (Recorded::or_not(client), name.as_str())
                 }
                 None => (Arc::new(Scripted::always(POOR)), "scripted"),
             };
