@@ -44,7 +44,11 @@ async fn planted_orders_are_counted() {
             continue;
         }
         let (mut counts, mut used) = (Counts::default(), 0);
-        for first in 0..ORDERS.len() {
+        let mut firsts: Vec<usize> = (0..ORDERS.len()).collect();
+        if std::env::var_os("LONGHAUL_E2E_BACKWARDS").is_some() {
+            firsts.reverse();
+        }
+        for first in firsts {
             // Every order in every dress once, over all conversations, and in each conversation eight different ones.
             let planted: Vec<(Order, &str)> = DRESSES
                 .iter()
