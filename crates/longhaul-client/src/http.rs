@@ -7,7 +7,7 @@ use std::{
 
 use longhaul_summarize::ClientError;
 use reqwest::{
-    Client, Response,
+    Client, RequestBuilder, Response,
     header::{HeaderMap, RETRY_AFTER},
     redirect,
 };
@@ -59,7 +59,15 @@ impl Http {
     pub(crate) async fn post(&self, address: reqwest::Url, body: &Value) -> Result<Value, ClientError> {
         let bytes = serde_json::to_vec(body)
             .map_err(|error| ClientError::InvalidResponse { reason: error.to_string() })?;
-        let request = self.client.post(address).header("content-type", "application/json").body(bytes);
+        self.exchange(self.client.post(address).header("content-type", "application/json").body(bytes)).await
+    }
+
+    /// Returns the JSON at `address`.
+    pub(crate) async fn get(&self, address: reqwest::Url) -> Result<Value, ClientError> {
+        self.exchange(self.client.get(address)).await
+    }
+
+    async fn exchange(&self, request: RequestBuilder) -> Result<Value, ClientError> {
         let response = request.send().await.map_err(|error| self.failed(&error))?;
         let status = response.status().as_u16();
         let asked = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());

@@ -25,6 +25,7 @@ mod anthropic;
 mod classify;
 mod endpoint;
 mod http;
+mod models;
 mod openai;
 mod retry_after;
 

@@ -4,5 +4,7 @@
 
 mod bad_input;
 mod commands;
+mod fake;
 mod history;
 mod run;
+mod summarizer;
