@@ -57,6 +57,8 @@ impl Http {
         headers: HeaderMap,
         limit: impl FnOnce(ClientBuilder) -> ClientBuilder,
     ) -> Result<Http, SetupError> {
+        // The first provider in a process stays; one that the program chose before is as good.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let mut builder = limit(Client::builder());
         if endpoint.is_local() {
             // A proxy from the environment has no business with a server on this machine.
