@@ -183,7 +183,7 @@ fn recorded(
         let name = args.session.as_deref();
         let session = store::block_on(store::keep(&store, document, clean, record, name))?;
         let session = name.map_or_else(|| session.to_string(), str::to_owned);
-        Ok(Recorded { session, store: store::path(&args.store)?.display().to_string() })
+        Ok(Recorded { session, store: store::place(&args.store)?.to_string() })
     });
     kept.inspect_err(|error| {
         eprintln!("longhaul: nothing was recorded: {}", crate::paint::plain(&format!("{error:#}")));
