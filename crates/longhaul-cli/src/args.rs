@@ -120,6 +120,9 @@ pub(crate) struct SummarizerArgs {
     /// The summarizer's own context window in tokens [default: the model's, or 8192]
     #[arg(long, value_name = "N")]
     pub(crate) summarizer_window: Option<u64>,
+    /// The most that one call to the summarizer may take, in seconds [default: 120]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub(crate) summarizer_timeout: Option<u64>,
     /// Give up instead of falling back to rules
     #[arg(long)]
     pub(crate) abort_on_failure: bool,

@@ -7,7 +7,7 @@ use std::{
 
 use longhaul_summarize::ClientError;
 use reqwest::{
-    Client, ClientBuilder, Response,
+    Client, ClientBuilder, RequestBuilder, Response,
     header::{HeaderMap, RETRY_AFTER},
     redirect,
 };
@@ -57,6 +57,8 @@ impl Http {
         headers: HeaderMap,
         limit: impl FnOnce(ClientBuilder) -> ClientBuilder,
     ) -> Result<Http, SetupError> {
+        // The first provider in a process stays; one that the program chose before is as good.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let mut builder = limit(Client::builder());
         if endpoint.is_local() {
             // A proxy from the environment has no business with a server on this machine.
@@ -85,9 +87,18 @@ impl Http {
         self.whole(response).await
     }
 
+    /// Returns the JSON at `address`.
+    pub(crate) async fn get(&self, address: reqwest::Url) -> Result<Value, ClientError> {
+        let response = self.answered(self.client.get(address)).await?;
+        self.whole(response).await
+    }
+
     /// Posts a body of JSON and returns the answer as soon as its status says that it is one.
     pub(crate) async fn open(&self, address: reqwest::Url, bytes: Vec<u8>) -> Result<Response, ClientError> {
-        let request = self.client.post(address).header("content-type", "application/json").body(bytes);
+        self.answered(self.client.post(address).header("content-type", "application/json").body(bytes)).await
+    }
+
+    async fn answered(&self, request: RequestBuilder) -> Result<Response, ClientError> {
         let response = request.send().await.map_err(|error| self.failed(&error))?;
         let status = response.status().as_u16();
         let asked = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());

@@ -28,6 +28,7 @@ mod chat;
 mod classify;
 mod endpoint;
 mod http;
+mod models;
 mod openai;
 mod retry_after;
 

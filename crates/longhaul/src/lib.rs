@@ -2,11 +2,13 @@
 #![forbid(unsafe_code)]
 
 mod breakdown;
+mod cached;
 pub mod compact;
 #[cfg(feature = "wire")]
 mod document;
 
 pub use breakdown::{Breakdown, Largest, ToolTokens};
+pub use cached::StoreCache;
 #[cfg(feature = "wire")]
 pub use document::{
     CleanDocument, CompactedDocument, DocumentError, compact_document, compact_document_with, keep_reasoning,

@@ -5,5 +5,7 @@
 mod bad_input;
 mod chat;
 mod commands;
+mod fake;
 mod history;
 mod run;
+mod summarizer;

@@ -1,13 +1,12 @@
 //! What stands in which row.
 
-use std::io::Read;
-
 use longhaul_transcript::{ContentHash, SessionId, Span, SummaryId};
 use rusqlite::{Connection, OptionalExtension, Row, params, types::ValueRef};
 
 use crate::{
     Decide, Event, EventKind, JournalEntry, Object, Problem, RecordEntry, Sealed, SessionInfo, SessionState,
     StoreError,
+    pack::{compress, pack, unpack},
 };
 
 /// Returns a session's key and state.
@@ -446,27 +445,6 @@ fn clamp(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// Returns `bytes` compressed, and true, where that is shorter.
-fn pack(bytes: &[u8]) -> (bool, Vec<u8>) {
-    let packed = compress(bytes);
-    if packed.len() < bytes.len() { (true, packed) } else { (false, bytes.to_vec()) }
-}
-
-fn compress(bytes: &[u8]) -> Vec<u8> {
-    zstd::bulk::compress(bytes, LEVEL).unwrap_or_else(|_| bytes.to_vec())
-}
-
-fn unpack(packed: &[u8]) -> Option<Vec<u8>> {
-    // The one bit of a frame's header that zstd writes as zero and does not read (RFC 8878, 3.1.1.1.1).
-    if packed.get(4)? & 0x10 != 0 {
-        return None;
-    }
-    let mut bytes = Vec::new();
-    let decoder = zstd::stream::read::Decoder::new(packed).ok()?;
-    decoder.take(LARGEST).read_to_end(&mut bytes).ok()?;
-    Some(bytes)
-}
-
 fn reading(session: &SessionId) -> impl Fn(rusqlite::Error) -> StoreError + '_ {
     move |error| match is_corrupt(&error) {
         true => StoreError::Damaged { session: session.clone(), problem: Problem::Unreadable },
@@ -485,9 +463,3 @@ fn is_corrupt(error: &rusqlite::Error) -> bool {
             rusqlite::Error::InvalidColumnType(..) | rusqlite::Error::FromSqlConversionFailure(..)
         )
 }
-
-/// Compression level of zstd; measured in `docs/reliability.md`.
-const LEVEL: i32 = 3;
-
-/// The largest content that is unpacked, in bytes: a damaged one must not fill the memory.
-const LARGEST: u64 = 4 << 30;

@@ -182,7 +182,10 @@ impl ContextState {
         CompactSettings {
             keep_recent: Some(tail_len),
             max_summary_tokens: cap,
-            goal: goal.map(str::to_owned),
+            goal: goal.map(|goal| match &self.redactor {
+                Some(redactor) => redactor.redact_text(goal).0.into_owned(),
+                None => goal.to_owned(),
+            }),
             reasoning: KeepReasoning::Strip,
             header: Some(self.config.summary_header.clone()),
             now_ms: now_ms.unwrap_or_default(),
