@@ -1,5 +1,6 @@
 //! The flags, as they are typed.
 
+mod chat;
 mod history;
 
 use std::path::PathBuf;
@@ -7,6 +8,7 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Parser, Subcommand};
 use longhaul::wire::Format;
 
+pub(crate) use chat::ChatArgs;
 pub(crate) use history::{
     AuditArgs, ExportArgs, ForgetArgs, ForgetWhat, HistoryArgs, ImportArgs, RecallArgs, RestoreArgs,
     SessionArgs, SessionsArgs,
@@ -32,6 +34,8 @@ pub(crate) enum Command {
     Context(ContextArgs),
     /// Compact a transcript into a budget and write the new history
     Compact(Box<CompactArgs>),
+    /// Talk to a model in the terminal, with the context kept within its window
+    Chat(Box<ChatArgs>),
     /// Digest one tool's output: `cargo test 2>&1 | longhaul digest --tool shell`
     Digest(DigestArgs),
     /// List the recorded sessions

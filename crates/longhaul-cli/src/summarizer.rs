@@ -176,7 +176,7 @@ pub(crate) fn mode(flag: Option<&str>, config: &Config) -> Result<SummaryMode> {
 }
 
 #[derive(Debug)]
-struct SystemClock;
+pub(crate) struct SystemClock;
 
 impl Clock for SystemClock {
     fn now_ms(&self) -> i64 {

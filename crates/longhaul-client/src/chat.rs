@@ -144,6 +144,14 @@ impl ChatRequest {
     }
 }
 
+impl ToolDefinition {
+    /// Returns the definition as JSON text, for counting what it costs in every request.
+    pub fn json(&self) -> String {
+        let ToolDefinition { name, description, parameters } = self;
+        serde_json::json!({"name": name, "description": description, "parameters": parameters}).to_string()
+    }
+}
+
 impl Chat {
     /// Returns a conversation with a server that speaks Chat Completions.
     ///
