@@ -152,6 +152,7 @@ fn compacted(
             // What a model wrote may be kept where the record of it may be.
             let cache = (!args.no_store && !args.dry_run).then(|| store::open(&args.store).ok()).flatten();
             let ladder = summarizer::ladder(&args.summarizer, config, mode, cache)?;
+            let ladder = summarizer::Announced::new(ladder, &args.summarizer)?;
             let asked = compact_document_with(document, clean, breakdown, counter, settings, &rules, &ladder);
             let asked = store::block_on(async { Ok(asked.await) })?;
             asked.map(|(done, attempts)| {

@@ -15,8 +15,8 @@ use longhaul_transcript::{
 use super::{ContextState, FLOOR_EXTRA, Shown, running};
 use crate::{
     compact::{
-        self, AssembleError, CompactError, CompactSettings, Compacted, CompactionPlan, KeepReasoning, Outcome,
-        Source,
+        self, AssembleError, CompactError, CompactSettings, Compacted, CompactionPlan, KeepReasoning,
+        Outcome, Source,
     },
     config::{Chaining, Config, SummaryLimit, SummaryRole},
     policy::{Action, Measurement, Reason},
