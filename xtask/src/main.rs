@@ -4,6 +4,8 @@ mod bench;
 mod ci;
 mod command;
 mod e2e;
+#[cfg(unix)]
+mod postgres;
 mod test;
 mod tidy;
 
@@ -16,7 +18,8 @@ usage: cargo xtask <chore>
   ci               everything else that must hold: fmt, clippy, docs, features, tidy, packaging
   tidy             check the crate map, the READMEs and the invariants that a search can see
   bench NAME       measure, in a release build of longhaul-bench: transcripts, recall, tokens, scale
-  e2e [--medium]   the model clients against a real model (135M; --medium: 0.5B too) and against injected faults";
+  e2e [--medium]   the model clients against a real model (135M; --medium: 0.5B too) and against injected faults
+  postgres CMD...  run a command that finds a throw-away PostgreSQL server in its environment";
 
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
@@ -28,6 +31,8 @@ fn main() -> ExitCode {
         "tidy" => tidy::run(),
         "bench" => bench::run(&rest),
         "e2e" => e2e::run(&rest),
+        #[cfg(unix)]
+        "postgres" => postgres::run(&rest),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);

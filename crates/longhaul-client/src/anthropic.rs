@@ -106,7 +106,7 @@ fn read(answer: &Value) -> Result<Completion, ClientError> {
 }
 
 /// The protocol's numbers are disjoint as they are; thinking is part of the output.
-fn usage(usage: &Value) -> Usage {
+pub(crate) fn usage(usage: &Value) -> Usage {
     let number = |key: &str| Tokens(usage.get(key).and_then(Value::as_u64).unwrap_or(0));
     Usage {
         input: number("input_tokens"),

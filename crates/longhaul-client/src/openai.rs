@@ -159,7 +159,7 @@ fn text(content: Option<&Value>) -> String {
 }
 
 /// Input includes what came from the cache, output includes reasoning; both are made disjoint here.
-fn usage(usage: &Value) -> Option<Usage> {
+pub(crate) fn usage(usage: &Value) -> Option<Usage> {
     let number = |path: &str| Tokens(usage.pointer(path).and_then(Value::as_u64).unwrap_or(0));
     usage.get("prompt_tokens").and_then(Value::as_u64)?;
     let cached = number("/prompt_tokens_details/cached_tokens");

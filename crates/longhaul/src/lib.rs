@@ -35,7 +35,7 @@ mod state;
 
 pub use config::Config;
 pub use event::{Event, EventKind, Finish, Observer, notice, summary_box};
-pub use manager::{Background, Builder, ContextManager, Error, ResumeError};
+pub use manager::{Background, Basis, Builder, ContextManager, Error, ResumeError};
 pub use policy::{Decision, Hold, Reason};
 pub use preset::{ParsePresetError, Preset};
 pub use state::{

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
 
 mod bad_input;
+mod chat;
 mod commands;
 mod fake;
 mod history;

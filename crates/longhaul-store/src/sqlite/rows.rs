@@ -1,13 +1,13 @@
 //! What stands in which row.
 
-use std::io::Read;
-
 use longhaul_transcript::{ContentHash, SessionId, Span, SummaryId};
 use rusqlite::{Connection, OptionalExtension, Row, params, types::ValueRef};
 
+use super::codec::Codec;
 use crate::{
     Decide, Event, EventKind, JournalEntry, Object, Problem, RecordEntry, Sealed, SessionInfo, SessionState,
     StoreError,
+    pack::{pack, unpack},
 };
 
 /// Returns a session's key and state.
@@ -28,6 +28,7 @@ pub(super) fn session(
 /// Decides and writes, inside the caller's transaction. Also returns whether contents were taken away.
 pub(super) fn transact(
     connection: &Connection,
+    codec: &Codec,
     id: &SessionId,
     decide: &Decide,
 ) -> Result<(SessionState, bool), StoreError> {
@@ -54,7 +55,7 @@ pub(super) fn transact(
     };
     let erased = sealed.iter().any(|sealed| matches!(sealed.event.kind, EventKind::Forgotten { .. }));
     for Sealed { event, objects } in sealed {
-        write_event(connection, key, &event, objects).map_err(WRITING)?;
+        write_event(connection, codec, key, &event, objects).map_err(WRITING)?;
     }
     let json = serde_json::to_string(&state).expect("a state has string keys only");
     connection
@@ -66,6 +67,7 @@ pub(super) fn transact(
 
 fn write_event(
     connection: &Connection,
+    codec: &Codec,
     key: i64,
     event: &Event,
     objects: Vec<Option<Object>>,
@@ -92,17 +94,17 @@ fn write_event(
             )?;
             let mut words = connection.prepare_cached("INSERT INTO words (rowid, text) VALUES (?1, ?2)")?;
             for ((ordinal, address), object) in (*start as i64..).zip(addresses).zip(objects) {
-                let content = object.as_ref().map(|object| put(connection, object)).transpose()?;
+                let content = object.as_ref().map(|object| put(connection, codec, object)).transpose()?;
                 let gone = content.is_none().then_some(address.0);
                 original.execute(params![key, ordinal, event.at_ms, content, gone])?;
                 if let Some(object) = object {
-                    words.execute(params![words_row(key, ordinal), object.words])?;
+                    words.execute(params![words_row(key, ordinal), codec.words(&object.words)])?;
                 }
             }
         }
         EventKind::Compacted { record, address, .. } => {
             let object = objects.into_iter().next().flatten();
-            let content = object.map(|object| put(connection, &object)).transpose()?;
+            let content = object.map(|object| put(connection, codec, &object)).transpose()?;
             let gone = content.is_none().then_some(address.0);
             connection
                 .prepare_cached(
@@ -124,7 +126,7 @@ fn write_event(
 }
 
 /// Stores a content, or counts one more reference to it, and returns its key.
-fn put(connection: &Connection, object: &Object) -> rusqlite::Result<i64> {
+fn put(connection: &Connection, codec: &Codec, object: &Object) -> rusqlite::Result<i64> {
     let known: Option<i64> = connection
         .prepare_cached("UPDATE contents SET refs = refs + 1 WHERE address = ?1 RETURNING key")?
         .query_row([object.address.0], |row| row.get(0))
@@ -132,7 +134,7 @@ fn put(connection: &Connection, object: &Object) -> rusqlite::Result<i64> {
     if let Some(key) = known {
         return Ok(key);
     }
-    let (is_packed, body) = pack(object.json.as_bytes());
+    let (is_packed, body) = codec.encode(object.json.as_bytes());
     connection
         .prepare_cached("INSERT INTO contents (address, refs, is_packed, body) VALUES (?1, 1, ?2, ?3)")?
         .execute(params![object.address.0, is_packed, body])?;
@@ -292,6 +294,7 @@ pub(super) fn records(connection: &Connection, id: &SessionId) -> Result<Vec<Rec
 /// Returns contents by address.
 pub(super) fn contents(
     connection: &Connection,
+    codec: &Codec,
     addresses: &[ContentHash],
 ) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
     let failed = |error| StoreError::backend("reading a content", error);
@@ -306,13 +309,8 @@ pub(super) fn contents(
                 rusqlite::Error::SqliteFailure(..) if !is_corrupt(&error) => failed(error),
                 _ => StoreError::DamagedContent { address: *address },
             })?;
-        match found {
-            Some((true, body)) => {
-                unpack(&body).map(Some).ok_or(StoreError::DamagedContent { address: *address })
-            }
-            Some((false, body)) => Ok(Some(body)),
-            None => Ok(None),
-        }
+        let Some((is_packed, body)) = found else { return Ok(None) };
+        codec.decode(is_packed, body).map(Some).ok_or(StoreError::DamagedContent { address: *address })
     });
     contents.collect()
 }
@@ -320,6 +318,7 @@ pub(super) fn contents(
 /// Returns where all of `words` stand, newest first.
 pub(super) fn find_words(
     connection: &Connection,
+    codec: &Codec,
     session: Option<&SessionId>,
     words: &[String],
     limit: usize,
@@ -335,7 +334,7 @@ pub(super) fn find_words(
         (first, last) = (words_row(key, 0), words_row(key, i64::from(u32::MAX)));
     }
     // Words are letters and digits, so that the quotes cannot be closed from inside.
-    let query: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+    let query: Vec<String> = words.iter().map(|word| format!("\"{}\"", codec.words(word))).collect();
     let mut statement = connection
         .prepare_cached(
             "SELECT sessions.id, found.row & 4294967295 FROM
@@ -400,20 +399,29 @@ pub(super) fn alias(connection: &Connection, alias: &SessionId) -> Result<Option
 }
 
 /// Returns what is cached.
-pub(super) fn cached(connection: &Connection, key: &ContentHash) -> Result<Option<Vec<u8>>, StoreError> {
+pub(super) fn cached(
+    connection: &Connection,
+    codec: &Codec,
+    key: &ContentHash,
+) -> Result<Option<Vec<u8>>, StoreError> {
     let found: Option<Vec<u8>> = connection
         .query_row("SELECT value FROM cache WHERE key = ?1", [key.0], |row| row.get(0))
         .optional()
         .map_err(|error| StoreError::backend("reading the cache", error))?;
     // What cannot be unpacked is as good as not cached.
-    Ok(found.and_then(|value| unpack(&value)))
+    Ok(found.and_then(|value| codec.decode_cached(value)))
 }
 
 /// Caches a value.
-pub(super) fn cache(connection: &Connection, key: &ContentHash, value: &[u8]) -> Result<(), StoreError> {
+pub(super) fn cache(
+    connection: &Connection,
+    codec: &Codec,
+    key: &ContentHash,
+    value: &[u8],
+) -> Result<(), StoreError> {
     let sql = "INSERT INTO cache (key, value) VALUES (?1, ?2)
                ON CONFLICT (key) DO UPDATE SET value = excluded.value";
-    connection.execute(sql, params![key.0, compress(value)]).map(drop).map_err(WRITING)
+    connection.execute(sql, params![key.0, codec.encode_cached(value)]).map(drop).map_err(WRITING)
 }
 
 fn read_state(session: &SessionId, json: &str) -> Result<SessionState, StoreError> {
@@ -446,27 +454,6 @@ fn clamp(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// Returns `bytes` compressed, and true, where that is shorter.
-fn pack(bytes: &[u8]) -> (bool, Vec<u8>) {
-    let packed = compress(bytes);
-    if packed.len() < bytes.len() { (true, packed) } else { (false, bytes.to_vec()) }
-}
-
-fn compress(bytes: &[u8]) -> Vec<u8> {
-    zstd::bulk::compress(bytes, LEVEL).unwrap_or_else(|_| bytes.to_vec())
-}
-
-fn unpack(packed: &[u8]) -> Option<Vec<u8>> {
-    // The one bit of a frame's header that zstd writes as zero and does not read (RFC 8878, 3.1.1.1.1).
-    if packed.get(4)? & 0x10 != 0 {
-        return None;
-    }
-    let mut bytes = Vec::new();
-    let decoder = zstd::stream::read::Decoder::new(packed).ok()?;
-    decoder.take(LARGEST).read_to_end(&mut bytes).ok()?;
-    Some(bytes)
-}
-
 fn reading(session: &SessionId) -> impl Fn(rusqlite::Error) -> StoreError + '_ {
     move |error| match is_corrupt(&error) {
         true => StoreError::Damaged { session: session.clone(), problem: Problem::Unreadable },
@@ -485,9 +472,3 @@ fn is_corrupt(error: &rusqlite::Error) -> bool {
             rusqlite::Error::InvalidColumnType(..) | rusqlite::Error::FromSqlConversionFailure(..)
         )
 }
-
-/// Compression level of zstd; measured in `docs/reliability.md`.
-const LEVEL: i32 = 3;
-
-/// The largest content that is unpacked, in bytes: a damaged one must not fill the memory.
-const LARGEST: u64 = 4 << 30;

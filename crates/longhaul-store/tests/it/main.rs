@@ -6,5 +6,7 @@
 mod conformance;
 #[cfg(all(feature = "conformance", feature = "sqlite"))]
 mod faults;
+#[cfg(all(feature = "conformance", feature = "postgres"))]
+mod postgres;
 #[cfg(all(feature = "conformance", feature = "sqlite"))]
 mod sqlite;

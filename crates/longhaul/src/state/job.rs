@@ -15,7 +15,8 @@ use longhaul_transcript::{
 use super::{ContextState, FLOOR_EXTRA, Shown, running};
 use crate::{
     compact::{
-        self, AssembleError, CompactError, CompactSettings, Compacted, CompactionPlan, KeepReasoning, Source,
+        self, AssembleError, CompactError, CompactSettings, Compacted, CompactionPlan, KeepReasoning,
+        Outcome, Source,
     },
     config::{Chaining, Config, SummaryLimit, SummaryRole},
     policy::{Action, Measurement, Reason},
@@ -402,6 +403,11 @@ impl Finished {
     /// Returns why the compaction was made.
     pub fn reason(&self) -> Reason {
         self.job.reason
+    }
+
+    /// Returns what would become of the messages.
+    pub fn outcome(&self) -> Outcome {
+        self.compacted.outcome
     }
 
     /// Returns the record for changes that do not touch what it says: the time it took, what was redacted.

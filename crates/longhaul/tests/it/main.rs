@@ -4,6 +4,7 @@
 mod cached;
 mod configuration;
 mod event_page;
+mod failures;
 mod seed_000;
 mod seed_001;
 mod seed_002;
