@@ -18,7 +18,8 @@ usage: cargo xtask <chore>
   ci               everything else that must hold: fmt, clippy, docs, features, tidy, packaging
   tidy             check the crate map, the READMEs and the invariants that a search can see
   bench NAME       measure, in a release build of longhaul-bench: transcripts, recall, tokens, scale
-  e2e [--medium]   the model clients against a real model (135M; --medium: 0.5B too) and against injected faults
+  e2e [--medium] [--faults]   the model clients against a real model (135M; --medium: 0.5B too; --faults: none) and
+                   against injected faults; what cannot be fetched is skipped, with the reason
   postgres CMD...  run a command that finds a throw-away PostgreSQL server in its environment";
 
 fn main() -> ExitCode {
