@@ -21,7 +21,8 @@ usage: cargo xtask <chore>
   codegen [DIR] [--check]
                    make the counters' tables from OpenAI's vocabulary files, or see that they are what those give
   bench NAME       measure, in a release build of longhaul-bench: transcripts, recall, tokens, estimates, scale
-  e2e [--medium]   the model clients against a real model (135M; --medium: 0.5B too) and against injected faults
+  e2e [--medium] [--faults]   the model clients against a real model (135M; --medium: 0.5B too; --faults: none) and
+                   against injected faults; what cannot be fetched is skipped, with the reason
   postgres CMD...  run a command that finds a throw-away PostgreSQL server in its environment";
 
 fn main() -> ExitCode {
