@@ -5,4 +5,9 @@
 mod bad_input;
 mod commands;
 mod history;
+#[path = "../../../longhaul-redact/tests/it/kinds.rs"]
+mod kinds;
 mod run;
+#[cfg(feature = "encryption")]
+mod sealed;
+mod secrets;
