@@ -12,9 +12,14 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(Path::to_path_buf).unwrap_or_default()
 }
 
+/// Returns the cargo that runs us.
+pub(crate) fn cargo_name() -> String {
+    std::env::var("CARGO").unwrap_or_else(|_| "cargo".into())
+}
+
 /// Runs `cargo` with `args` in the workspace's folder, with `envs` set.
 pub(crate) fn cargo(args: &[&str], envs: &[(&str, &str)]) -> Result<()> {
-    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
+    let cargo = cargo_name();
     eprintln!("$ cargo {}", args.join(" "));
     let status = Command::new(cargo)
         .args(args)
@@ -35,7 +40,7 @@ pub(crate) fn works(program: &str, args: &[&str]) -> bool {
 
 /// The crates of the workspace, with what `cargo metadata` says of each.
 pub(crate) fn packages() -> Result<Vec<serde_json::Value>> {
-    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
+    let cargo = cargo_name();
     let out = Command::new(cargo)
         .args(["metadata", "--format-version=1", "--no-deps"])
         .current_dir(root())

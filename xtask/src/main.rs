@@ -5,6 +5,8 @@ mod ci;
 mod codegen;
 mod command;
 mod e2e;
+#[cfg(unix)]
+mod postgres;
 mod test;
 mod tidy;
 
@@ -19,7 +21,9 @@ usage: cargo xtask <chore>
   codegen [DIR] [--check]
                    make the counters' tables from OpenAI's vocabulary files, or see that they are what those give
   bench NAME       measure, in a release build of longhaul-bench: transcripts, recall, tokens, estimates, scale
-  e2e [--medium]   the model clients against a real model (135M; --medium: 0.5B too) and against injected faults";
+  e2e [--medium] [--faults]   the model clients against a real model (135M; --medium: 0.5B too; --faults: none) and
+                   against injected faults; what cannot be fetched is skipped, with the reason
+  postgres CMD...  run a command that finds a throw-away PostgreSQL server in its environment";
 
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
@@ -32,6 +36,8 @@ fn main() -> ExitCode {
         "codegen" => codegen::run(&rest),
         "bench" => bench::run(&rest),
         "e2e" => e2e::run(&rest),
+        #[cfg(unix)]
+        "postgres" => postgres::run(&rest),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);

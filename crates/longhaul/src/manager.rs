@@ -1,6 +1,7 @@
 //! The async driver around the state: asks a summarizer where one is set, falls back to rules, tells observers.
 
 mod builder;
+mod by_hand;
 mod journal;
 mod tell;
 #[cfg(test)]
@@ -13,6 +14,7 @@ use longhaul_summarize::{Draft, SummarizeError, Summarizer};
 use longhaul_transcript::{Clock, Message, MessageId, SessionId, SummaryMode, Tokens, Usage};
 
 pub use builder::{Builder, ResumeError};
+pub use by_hand::Basis;
 
 use self::journal::{Journal, Step};
 

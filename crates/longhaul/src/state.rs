@@ -212,6 +212,15 @@ impl ContextState {
         UsageVerdict::Taken
     }
 
+    /// Takes note that the provider found the view too large: `limit` is the largest prompt it takes, where it said so.
+    /// The window is taken to be that, or what the view costs, whichever is smaller: counts here may be below the
+    /// provider's, and what it refused once it refuses again.
+    pub fn refused(&mut self, limit: Option<Tokens>) {
+        let refused = self.tokens() + self.fixed_overhead;
+        self.window.window = self.window.window.min(limit.unwrap_or(refused)).min(refused);
+        self.policy.window_changed();
+    }
+
     /// Takes note that a request was made, so that it is known how long its prefix stays in the provider's cache.
     pub fn requested(&mut self, now_ms: i64) {
         self.requested_at_ms = Some(now_ms);

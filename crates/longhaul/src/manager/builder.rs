@@ -10,6 +10,7 @@ use longhaul_transcript::{Clock, FixedClock, Jitter, SessionId, Sleep, Tokens};
 
 use super::{ContextManager, Error, EventKind, Journal, Observer, Observers};
 use crate::{
+    StoreCache,
     config::{Config, ConfigError},
     policy::PolicyState,
     state::ContextState,
@@ -82,7 +83,8 @@ impl Builder {
     }
 
     /// Lets these models write summaries, first choice first, with retries, limits and fall back as the settings say
-    /// (see [`Config::llm_options`]). Call it after [`config`](Self::config) and [`clock`](Self::clock).
+    /// (see [`Config::llm_options`]). Call it after [`config`](Self::config), [`clock`](Self::clock) and
+    /// [`store`](Self::store): with a store, what a model wrote once is kept there and not asked for again.
     pub fn models(
         self,
         models: Vec<SummarizerModel>,
@@ -92,6 +94,10 @@ impl Builder {
         let clock = self.clock.clone().unwrap_or_else(|| Arc::new(FixedClock::default()));
         let rules = Arc::new(RulesSummarizer::default());
         let ladder = Ladder::new(models, rules, self.config.llm_options(), clock, sleep, jitter);
+        let ladder = match &self.store {
+            Some(store) => ladder.with_cache(Arc::new(StoreCache::new(Arc::clone(store)))),
+            None => ladder,
+        };
         self.summarizer(Arc::new(ladder))
     }
 

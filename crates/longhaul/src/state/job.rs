@@ -15,7 +15,8 @@ use longhaul_transcript::{
 use super::{ContextState, FLOOR_EXTRA, Shown, running};
 use crate::{
     compact::{
-        self, AssembleError, CompactError, CompactSettings, Compacted, CompactionPlan, KeepReasoning, Source,
+        self, AssembleError, CompactError, CompactSettings, Compacted, CompactionPlan, KeepReasoning,
+        Outcome, Source,
     },
     config::{Chaining, Config, SummaryLimit, SummaryRole},
     policy::{Action, Measurement, Reason},
@@ -181,7 +182,10 @@ impl ContextState {
         CompactSettings {
             keep_recent: Some(tail_len),
             max_summary_tokens: cap,
-            goal: goal.map(str::to_owned),
+            goal: goal.map(|goal| match &self.redactor {
+                Some(redactor) => redactor.redact_text(goal).0.into_owned(),
+                None => goal.to_owned(),
+            }),
             reasoning: KeepReasoning::Strip,
             header: Some(self.config.summary_header.clone()),
             now_ms: now_ms.unwrap_or_default(),
@@ -399,6 +403,11 @@ impl Finished {
     /// Returns why the compaction was made.
     pub fn reason(&self) -> Reason {
         self.job.reason
+    }
+
+    /// Returns what would become of the messages.
+    pub fn outcome(&self) -> Outcome {
+        self.compacted.outcome
     }
 
     /// Returns the record for changes that do not touch what it says: the time it took, what was redacted.
