@@ -24,7 +24,12 @@ impl Tables {
     /// its own bytes gives, and among `others`, which need not.
     ///
     /// Returns `None` where there are more tokens than ids.
-    pub(super) fn new(singles: &[u8; 256], merges: &[Option<(u32, u32)>], whole: u32) -> Option<Tables> {
+    pub(super) fn new(
+        singles: &[u8; 256],
+        merges: &[Option<(u32, u32)>],
+        whole: u32,
+        others: &[Vec<u8>],
+    ) -> Option<Tables> {
         if merges.len() + 256 > 1 << ID_BITS {
             return None;
         }
