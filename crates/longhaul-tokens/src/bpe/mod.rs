@@ -16,6 +16,10 @@ mod merge;
 mod packed;
 mod scan;
 mod simd;
+#[cfg_attr(
+    not(any(feature = "tokenizers", feature = "small")),
+    allow(dead_code, reason = "only the build script makes tables")
+)]
 mod tables;
 mod vocab;
 mod window;

@@ -9,6 +9,7 @@ use super::{
 /// The split patterns there are. OpenAI's are spelled out in `tiktoken_ext/openai_public.py` of PyPI `tiktoken` 0.14.0, the
 /// others in the `tokenizer.json` of their models (`families`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(not(feature = "tokenizers"), allow(dead_code, reason = "some patterns are only those of files"))]
 pub(crate) enum Grammar {
     /// `r50k_base` and `p50k_base`.
     Gpt3,
