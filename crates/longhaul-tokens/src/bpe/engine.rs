@@ -260,6 +260,9 @@ impl<'a> Count<'a> {
     #[cold]
     #[inline(never)]
     fn long_piece(&mut self, piece: &[u8]) -> usize {
+        if self.vocab.is_long_whole(piece) {
+            return 1;
+        }
         if piece.len() > cache::LONG_BYTES {
             return self.state.scratch.count(self.vocab, piece);
         }

@@ -1,12 +1,13 @@
 //! A vocabulary that is read and not in the binary: the byte-level ones of `tokenizer.json` files.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::{Mutex, PoisonError},
 };
 
 use super::{
     engine::{Engine, State},
+    layout,
     scan::Grammar,
     tables::Tables,
     vocab::Vocab,
@@ -17,6 +18,8 @@ use super::{
 pub(crate) struct FileBpe {
     grammar: Grammar,
     tables: Tables,
+    /// Tokens that are too long for the tables and that merging does not find.
+    long_wholes: HashSet<Vec<u8>>,
     /// States that no count uses now: at most one for each thread that ever counted at the same time.
     idle: Mutex<Vec<State>>,
 }
@@ -52,6 +55,7 @@ impl FileBpe {
         // Files often list every pair of tokens that spells a token. Only one of them is ever merged: the last one when
         // its own bytes are. A token whose bytes merge into something else never comes up.
         let mut last_merges: Vec<(u32, Merge)> = Vec::with_capacity(spelled.len());
+        let mut wholes: Vec<Vec<u8>> = Vec::new();
         let mut known: HashMap<u32, u32> = HashMap::with_capacity(spelled.len());
         for (byte, id) in bytes.iter().enumerate() {
             known.insert(*id, byte as u32);
@@ -59,7 +63,7 @@ impl FileBpe {
         for (id, spelling) in spelled.iter().filter(|(_, spelling)| spelling.len() > 1) {
             match last_merge(&ranks, spelling.iter().map(|byte| bytes[usize::from(*byte)])) {
                 Some((rank, merge)) if merge.into == *id => last_merges.push((rank, merge)),
-                _ if takes_whole => return None,
+                _ if takes_whole => wholes.push(spelling.clone()),
                 _ => {}
             }
         }
@@ -71,8 +75,9 @@ impl FileBpe {
             known.insert(merge.into, nth);
         }
         let singles: [u8; 256] = std::array::from_fn(|byte| byte as u8);
-        let tables = Tables::new(&singles, &packed, u32::MAX)?;
-        Some(FileBpe { grammar, tables, idle: Mutex::default() })
+        let tables = Tables::new(&singles, &packed, u32::MAX, &wholes)?;
+        let long_wholes = wholes.into_iter().filter(|token| token.len() > layout::WIDE_BYTES).collect();
+        Some(FileBpe { grammar, tables, long_wholes, idle: Mutex::default() })
     }
 
     /// Returns the number of tokens in `text`, or some number above `limit` as soon as that is clear.
@@ -81,7 +86,8 @@ impl FileBpe {
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let taken = idle().pop();
         let mut state = taken.unwrap_or_else(State::new);
-        let engine = Engine { vocab: Vocab::of(&self.tables), grammar: self.grammar };
+        let vocab = Vocab::of(&self.tables).with_wholes(&self.long_wholes);
+        let engine = Engine { vocab, grammar: self.grammar };
         let count = engine.count_while(&mut state, text, limit);
         idle().push(state);
         count

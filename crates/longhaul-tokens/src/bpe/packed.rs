@@ -39,5 +39,5 @@ pub(super) fn expand(packed: &[u8], whole: u32) -> Option<Tables> {
             (left != GAP).then_some((left, right))
         })
         .collect();
-    Tables::new(singles, &merges, whole)
+    Tables::new(singles, &merges, whole, &[])
 }

@@ -20,10 +20,16 @@ impl Tables {
     /// Makes the tables of a vocabulary whose tokens 0 to 255 are the bytes in `singles`, and whose further tokens are the
     /// merges of two earlier ones; `None` for an id that is no token. A lower id is merged first.
     ///
-    /// Whole pieces are looked up among the tokens below `whole`. Every token must be what merging its own bytes gives.
+    /// Whole pieces of up to [`WIDE_BYTES`] are looked up among the tokens below `whole`, each of which must be what merging
+    /// its own bytes gives, and among `others`, which need not.
     ///
     /// Returns `None` where there are more tokens than ids.
-    pub(super) fn new(singles: &[u8; 256], merges: &[Option<(u32, u32)>], whole: u32) -> Option<Tables> {
+    pub(super) fn new(
+        singles: &[u8; 256],
+        merges: &[Option<(u32, u32)>],
+        whole: u32,
+        others: &[Vec<u8>],
+    ) -> Option<Tables> {
         if merges.len() + 256 > 1 << ID_BITS {
             return None;
         }
@@ -52,7 +58,8 @@ impl Tables {
             }
             starts.push(bytes.len());
         }
-        for token in starts.windows(2).take(whole as usize).map(|edges| &bytes[edges[0]..edges[1]]) {
+        let merged = starts.windows(2).take(whole as usize).map(|edges| &bytes[edges[0]..edges[1]]);
+        for token in merged.chain(others.iter().map(Vec::as_slice)) {
             let mut start = [0; 16];
             if (1..=NARROW_BYTES).contains(&token.len()) {
                 start[..token.len()].copy_from_slice(token);

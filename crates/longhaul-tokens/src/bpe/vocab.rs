@@ -2,6 +2,8 @@
 
 #![allow(unsafe_code, reason = "gives the bytes of the tables their type, see `table!`")]
 
+use std::collections::HashSet;
+
 use super::{
     layout::{self, NARROW, WIDE},
     tables::Tables,
@@ -24,6 +26,8 @@ pub(super) struct Vocab<'a> {
     pairs: &'a [[u64; NARROW]],
     narrow: &'a [[u64; NARROW]],
     wide: &'a [[u128; WIDE]],
+    /// Tokens too long for `wide` that a piece may be though merging does not give them. Only files have such.
+    long_wholes: Option<&'a HashSet<Vec<u8>>>,
     /// Ids from here on do not exist.
     end: u32,
 }
@@ -77,6 +81,7 @@ macro_rules! embedded {
                 pairs: table!([u64; NARROW], concat!($name, ".pairs")),
                 narrow: table!([u64; NARROW], concat!($name, ".narrow")),
                 wide: table!([u128; WIDE], concat!($name, ".wide")),
+                long_wholes: None,
                 end: u32::MAX,
             }
         }
@@ -121,8 +126,21 @@ impl<'a> Vocab<'a> {
             pairs: tables.pairs.as_chunks().0,
             narrow: tables.narrow.as_chunks().0,
             wide: tables.wide.as_chunks().0,
+            long_wholes: None,
             end: u32::MAX,
         }
+    }
+
+    /// Returns the same vocabulary with long tokens that are only taken whole.
+    #[allow(dead_code, reason = "a build may have only tables in the binary")]
+    pub(super) fn with_wholes(self, wholes: &'a HashSet<Vec<u8>>) -> Vocab<'a> {
+        Vocab { long_wholes: Some(wholes).filter(|wholes| !wholes.is_empty()), ..self }
+    }
+
+    /// Whether a piece longer than the tables' is a token that merging does not give.
+    #[inline(always)]
+    pub(super) fn is_long_whole(&self, piece: &[u8]) -> bool {
+        self.long_wholes.is_some_and(|wholes| wholes.contains(piece))
     }
 
     /// Calls `found` with the token and the start of each part that merging `piece` can begin with: a character where it
