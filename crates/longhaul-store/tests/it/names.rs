@@ -55,7 +55,7 @@ fn stores() -> (tempfile::TempDir, Vec<Box<dyn SummaryStore>>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
 
     #[test]
     fn a_name_names_a_session_or_nothing_and_a_query_is_words(
