@@ -36,8 +36,8 @@
 //! can do. [`SessionState`] is the fold of a session's log: its head, what was undone, what was forgotten. An
 //! [`Event`] is one entry of the log, a [`Change`] what a pure decision wants written.
 //!
-//! Features: `sqlite` (one file, several processes), `conformance` (the suite that every backend passes). [`MemoryStore`]
-//! is always there.
+//! Features: `sqlite` (one file, several processes), `postgres` (several machines, one server), `encryption` (a key for
+//! what is kept), `conformance` (the suite that every backend passes). [`MemoryStore`] is always there.
 //!
 //! [`Redacted`]: longhaul_transcript::Redacted
 #![forbid(unsafe_code)]

@@ -72,6 +72,24 @@ mod tests {
     }
 
     #[test]
+    fn what_the_first_version_wrote_stays_as_it_is() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        let transaction = connection.transaction().unwrap();
+        migrate_to(&transaction, &MIGRATIONS[..1]).unwrap();
+        let written = "INSERT INTO sessions VALUES (7, 's', 1, '{}');
+            INSERT INTO contents VALUES (3, x'01', 1, 0, x'7b7d');
+            INSERT INTO originals VALUES (7, 0, 1, 3, NULL), (7, 1, 1, 3, NULL);";
+        transaction.execute_batch(written).unwrap();
+        transaction.commit().unwrap();
+        migrate(&mut connection).unwrap();
+        let settled = "SELECT settled, indexed, loose FROM sessions";
+        let settled = connection.query_row(settled, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
+        assert_eq!(settled.unwrap(), (2, 2, 0), "it was indexed when it was written");
+        let kept = "SELECT count(*) FROM contents WHERE block IS NULL AND body = x'7b7d'";
+        assert_eq!(connection.query_row(kept, [], |row| row.get::<_, i64>(0)).unwrap(), 1);
+    }
+
+    #[test]
     fn a_migration_that_fails_half_way_leaves_the_old_version() {
         let mut connection = Connection::open_in_memory().unwrap();
         migrate(&mut connection).unwrap();

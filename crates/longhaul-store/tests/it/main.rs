@@ -6,6 +6,8 @@
 mod conformance;
 #[cfg(all(feature = "conformance", feature = "sqlite"))]
 mod faults;
+#[cfg(all(feature = "conformance", feature = "sqlite"))]
+mod names;
 #[cfg(all(feature = "conformance", feature = "postgres"))]
 mod postgres;
 #[cfg(all(feature = "conformance", feature = "sqlite"))]
