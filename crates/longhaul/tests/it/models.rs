@@ -1,43 +1,13 @@
-//! Summaries by models through the facade: what observers are told of each step, and what survives ten of them.
+//! Summaries by models through the facade: what observers are told of each step down the ladder.
 
 use std::sync::{Arc, Mutex};
 
 use longhaul::{
-    Config, ContextManager, Event, EventKind, Preset,
-    config::OnMaxDepth,
+    Config, ContextManager, Event, EventKind,
     summarize::{ClientError, Scripted, SummarizerModel},
     tokens::{CharsPer4, ContextWindow},
     transcript::{FixedClock, Message, NoJitter, NoSleep, SessionId, SummaryMode, Tokens},
 };
-
-use crate::work::{Work, answer};
-
-const TERM: &str = "--retry-budget-ms";
-const RULE: &str = "Never push to main without a review.";
-
-#[tokio::test]
-async fn an_early_term_and_a_rule_are_byte_equal_after_ten_compactions_in_every_mode() {
-    for mode in [SummaryMode::Rules, SummaryMode::Llm, SummaryMode::Hybrid] {
-        let config = Config { on_max_depth: OnMaxDepth::Rebuild, mode, ..Preset::Chain.config() };
-        // A model that forgets the term at once and softens the rule.
-        let forgets = |_: usize, _: &_| {
-            Ok(answer("The parts and their limits were discussed. Pushes to main should be avoided."))
-        };
-        let mut work = Work::with(config, 10_000, Some(Box::new(forgets)));
-        let said = format!("The flag is {TERM} in crates/net/src/dial.rs. {RULE}");
-        work.context.push(Message::user(said));
-        work.context.push(Message::assistant("I will mind both."));
-        for round in 1..=10 {
-            while work.finished().len() < round {
-                work.talk(1, 150).await;
-            }
-            assert_eq!(work.finished().last().map(|finish| finish.mode), Some(mode), "round {round}");
-            let sent = work.sent();
-            assert!(sent.contains(TERM) && sent.contains(RULE), "{mode:?}, round {round}: {sent}");
-            assert!(!sent.contains("should be avoided"), "{mode:?}, round {round}: {sent}");
-        }
-    }
-}
 
 #[tokio::test]
 async fn observers_are_told_of_every_step_down_the_ladder() {
