@@ -267,6 +267,11 @@ impl ContextManager {
         self.tell(EventKind::ModelSwitched { window: window.window, budget: self.state.budget() });
     }
 
+    /// Says which model at which endpoint the conversation goes on with (see [`ContextState::set_endpoint`]).
+    pub fn set_endpoint(&mut self, model: &str, endpoint: &str) {
+        self.state.set_endpoint(model, endpoint);
+    }
+
     /// Sets what every request costs beside the messages (see [`ContextState::set_fixed_overhead`]).
     pub fn set_fixed_overhead(&mut self, tokens: Tokens) {
         self.state.set_fixed_overhead(tokens);

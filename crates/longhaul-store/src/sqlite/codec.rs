@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension};
 
 use crate::{
     StoreError,
-    pack::{compress, pack, unpack},
+    pack::{compress, compress_block, pack, unpack},
 };
 #[cfg(feature = "encryption")]
 use crate::{StoreKey, seal::Sealer};
@@ -66,6 +66,16 @@ impl Codec {
     pub(super) fn encode(&self, plain: &[u8]) -> (bool, Vec<u8>) {
         let (is_packed, body) = pack(plain);
         (is_packed, self.seal(CONTENT, body))
+    }
+
+    /// Returns a content as it waits for a block: not compressed.
+    pub(super) fn encode_loose(&self, plain: &[u8]) -> Vec<u8> {
+        self.seal(CONTENT, plain.to_vec())
+    }
+
+    /// Returns a block as it is kept; it is read as a compressed content.
+    pub(super) fn encode_block(&self, plain: &[u8]) -> Vec<u8> {
+        self.seal(CONTENT, compress_block(plain))
     }
 
     /// Returns the content; `None` where it is not what was kept.

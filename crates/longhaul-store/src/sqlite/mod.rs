@@ -1,10 +1,13 @@
 //! One file, several processes: the store on SQLite.
 
+mod blocks;
 mod codec;
+mod index;
 mod reply;
 mod rows;
 mod schema;
 mod worker;
+mod write;
 
 use std::{
     fs,
@@ -116,7 +119,7 @@ impl SummaryStore for SqliteStore {
 
     async fn transact(&self, session: &SessionId, decide: Decide) -> Result<SessionState, StoreError> {
         let (session, codec) = (session.clone(), self.codec.clone());
-        let transact = move |connection: &Connection| rows::transact(connection, &codec, &session, &decide);
+        let transact = move |connection: &Connection| write::transact(connection, &codec, &session, &decide);
         let (state, erased) = self.worker.write(transact).await?;
         if erased {
             self.worker.read(rows::scrub).await?;
@@ -155,6 +158,12 @@ impl SummaryStore for SqliteStore {
         limit: usize,
     ) -> Result<Vec<(SessionId, u64)>, StoreError> {
         let (codec, session, words) = (self.codec.clone(), session.cloned(), words.to_vec());
+        let searched = session.clone();
+        let behind = self.worker.read(move |connection| index::behind(connection, searched.as_ref())).await?;
+        if !behind.is_empty() {
+            let codec = codec.clone();
+            self.worker.write(move |connection| index::catch_up_all(connection, &codec, &behind)).await?;
+        }
         self.worker
             .read(move |connection| rows::find_words(connection, &codec, session.as_ref(), &words, limit))
             .await

@@ -5,8 +5,11 @@ use rusqlite::{Connection, Transaction};
 use crate::StoreError;
 
 /// One SQL script a version, never changed once released; `user_version` says how many have run.
-const MIGRATIONS: &[&str] =
-    &[include_str!("../../migrations/sqlite/0001.sql"), include_str!("../../migrations/sqlite/0002.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../../migrations/sqlite/0001.sql"),
+    include_str!("../../migrations/sqlite/0002.sql"),
+    include_str!("../../migrations/sqlite/0003.sql"),
+];
 
 /// Marks a file as longhaul's: `LHst`.
 const APPLICATION_ID: i32 = 0x4c48_7374;

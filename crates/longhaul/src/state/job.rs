@@ -18,7 +18,7 @@ use crate::{
         self, AssembleError, CompactError, CompactSettings, Compacted, CompactionPlan, KeepReasoning,
         Outcome, Source,
     },
-    config::{Chaining, Config, SummaryLimit, SummaryRole},
+    config::{Chaining, Config, Limits, SummaryLimit, SummaryRole},
     policy::{Action, Measurement, Reason},
 };
 
@@ -156,6 +156,12 @@ impl ContextState {
         now_ms: Option<i64>,
     ) -> CompactSettings {
         let limits = self.limits();
+        // The engine counts; what the provider bills is brought down to counts first.
+        let scale = self.scale();
+        let countable = |tokens: Tokens| scale.countable(tokens);
+        let floor = countable(m.floor);
+        let m = &Measurement { tokens: self.counted(), budget: countable(m.budget), floor, ..*m };
+        let limits = Limits { target: countable(limits.target), tail: countable(limits.tail), ..limits };
         // Where so much must stay that the target is out of reach, half of what is above the floor is left free.
         let floor = m.floor + FLOOR_EXTRA;
         let reachable =
@@ -243,7 +249,7 @@ impl ContextState {
                 carried -= self.summary_tokens;
             }
             // Summaries side by side add up. Once they take half of the target they are replaced by one.
-            if carried <= self.limits().target.scaled(0.5) {
+            if carried <= self.scale().countable(self.limits().target).scaled(0.5) {
                 let previous = previous.filter(|_| self.config.chaining == Chaining::Running);
                 return Scope { start, carried, reads_new_only, previous };
             }
