@@ -174,10 +174,7 @@ fn knows_name(token: &str, evidence: &Evidence) -> bool {
     if let Some(ordinal) = token.strip_prefix('m').and_then(|digits| digits.parse().ok()) {
         return evidence.has_message(ordinal);
     }
-    let mut chars = token.chars();
-    if let Some(first) = chars.next().filter(|c| c.is_uppercase())
-        && evidence.contains(&format!("{}{}", first.to_lowercase(), chars.as_str()))
-    {
+    if with_small_initial(token).is_some_and(|name| evidence.contains(&name)) {
         return true;
     }
     // `src/lib.rs:12`, `KEY=value`: both sides, and beside each other where the source has them so.
@@ -197,6 +194,28 @@ fn knows_name(token: &str, evidence: &Evidence) -> bool {
         && parts.iter().all(|part| {
             !is_name(part) && !part.bytes().any(|byte| byte.is_ascii_digit()) || evidence.contains(part)
         })
+}
+
+/// Returns `text` with the source's spelling of the names that it begins with a capital, where there are any: in some
+/// languages `parseHeader` and `ParseHeader` are two things.
+pub(super) fn respelled(text: &str, evidence: &Evidence) -> Option<String> {
+    let mut out: Option<String> = None;
+    for token in text.split_whitespace().map(|token| trimmed(token).trim_matches('`')) {
+        if is_name(token)
+            && !evidence.contains(token)
+            && let Some(name) = with_small_initial(token).filter(|name| evidence.contains(name))
+        {
+            let text = out.get_or_insert_with(|| text.to_owned());
+            *text = text.replace(token, &name);
+        }
+    }
+    out
+}
+
+fn with_small_initial(name: &str) -> Option<String> {
+    let mut chars = name.chars();
+    let first = chars.next().filter(|c| c.is_uppercase())?;
+    Some(format!("{}{}", first.to_lowercase(), chars.as_str()))
 }
 
 /// Looks the numbers of a claim up: each must stand in the source, beside the word it stands beside here where the
@@ -270,7 +289,11 @@ fn grouped(number: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use longhaul_extract::FactIndex;
+    use longhaul_transcript::{SessionId, Tokens};
+
     use super::*;
+    use crate::{SummaryRequest, testing::Bytes4};
 
     #[test]
     fn names_are_told_from_prose() {
@@ -310,5 +333,28 @@ mod tests {
     fn thousands() {
         assert_eq!(grouped("1234567"), "1,234,567");
         assert_eq!(digits_of("1,200"), "1200");
+    }
+
+    /// Qwen2.5-Coder-0.5B did so on 2026-11-22 with a function of a Go program.
+    #[test]
+    fn a_name_that_was_given_a_capital_gets_the_sources_spelling() {
+        let said = longhaul_testkit::transcript(
+            "user: func padLeft(s string) calls titleCase; ParseHeader is public",
+        );
+        let (session, index) = (SessionId::new("s").unwrap(), FactIndex::default());
+        let evidence = Evidence::new(&SummaryRequest {
+            session: &session,
+            entries: said.entries(),
+            kept: &[],
+            previous: None,
+            index: &index,
+            counter: &Bytes4,
+            limit: Tokens(100),
+            goal: None,
+            depth: 0,
+        });
+        let respelled = |text| respelled(text, &evidence);
+        assert_eq!(respelled("PadLeft calls `TitleCase`.").as_deref(), Some("padLeft calls `titleCase`."));
+        assert_eq!(respelled("ParseHeader calls padLeft. Public it is."), None);
     }
 }

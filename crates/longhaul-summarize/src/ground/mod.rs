@@ -22,7 +22,7 @@ use longhaul_transcript::{CommandNote, Constraint, FileNote, FileState, Summary}
 use crate::Answer;
 pub(crate) use evidence::Evidence;
 use {
-    atoms::{Unknown, knows_code, knows_command, unknown},
+    atoms::{Unknown, knows_code, knows_command, respelled, unknown},
     claims::{
         has_wrong_speaker, is_due_of, is_finished, is_from_tools_only, is_planted, is_rejected, is_same,
         rewrite, weakens, words_of_user,
@@ -54,6 +54,7 @@ pub(crate) struct Repair {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum RepairKind {
     UnknownName,
+    Misspelled,
     UnknownNumber,
     UnknownQuote,
     UnknownPerson,
@@ -71,6 +72,7 @@ impl fmt::Display for Repair {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match self.kind {
             RepairKind::UnknownName => "struck a name that is not in the source",
+            RepairKind::Misspelled => "put a name into the source's spelling",
             RepairKind::UnknownNumber => "struck a number that is not in the source",
             RepairKind::UnknownQuote => "struck a quotation that is not in the source",
             RepairKind::UnknownPerson => "struck a person, owner or date that is not in the source",
@@ -206,8 +208,17 @@ impl Check<'_> {
                 self.note(kind, field);
                 None
             }
-            None => Some(self.with_file_states(field, sentence)),
+            None => {
+                let sentence = self.with_spelling(field, sentence);
+                Some(self.with_file_states(field, &sentence))
+            }
         }
+    }
+
+    fn with_spelling(&mut self, field: &'static str, text: &str) -> String {
+        let Some(text) = respelled(text, self.evidence) else { return text.to_owned() };
+        self.note(RepairKind::Misspelled, field);
+        text
     }
 
     /// Adds what became of a file to a sentence that speaks of it as if it were there.
@@ -274,7 +285,7 @@ impl Check<'_> {
 
     fn entity(&mut self, field: &'static str, entity: &str) -> Option<String> {
         if knows_code(entity, self.evidence) || self.evidence.quotes(entity) {
-            return Some(entity.to_owned());
+            return Some(self.with_spelling(field, entity));
         }
         self.note(RepairKind::UnknownName, field);
         None

@@ -5,6 +5,7 @@ mod cached;
 mod configuration;
 mod event_page;
 mod failures;
+mod models;
 mod seed_000;
 mod seed_001;
 mod seed_002;

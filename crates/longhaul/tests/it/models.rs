@@ -1,0 +1,61 @@
+//! Summaries by models through the facade: what observers are told of each step down the ladder.
+
+use std::sync::{Arc, Mutex};
+
+use longhaul::{
+    Config, ContextManager, Event, EventKind,
+    summarize::{ClientError, Scripted, SummarizerModel},
+    tokens::{CharsPer4, ContextWindow},
+    transcript::{FixedClock, Message, NoJitter, NoSleep, SessionId, SummaryMode, Tokens},
+};
+
+#[tokio::test]
+async fn observers_are_told_of_every_step_down_the_ladder() {
+    let model = |name: &str, script: Scripted| SummarizerModel::new(name, Tokens(128_000), Arc::new(script));
+    let models = vec![
+        model("down", Scripted::new(|_, _| Err(ClientError::Transport { reason: "reset".into() }))),
+        model("denied", Scripted::new(|_, _| Err(ClientError::Denied { status: 401, reason: "no".into() }))),
+        model("vague", Scripted::always("SECRET WORDS, and no JSON")),
+    ];
+    let events: Arc<Mutex<Vec<Event>>> = Arc::default();
+    let log = Arc::clone(&events);
+    let window = ContextWindow::new(Tokens(20_000), Tokens::ZERO);
+    let mut context = ContextManager::builder(SessionId::new("ladder").unwrap(), window)
+        .config(Config { mode: SummaryMode::Hybrid, ..Config::default() })
+        .counter(Arc::new(CharsPer4))
+        .clock(Arc::new(FixedClock(1_700_000_000_000)))
+        .models(models, Arc::new(NoSleep), Arc::new(NoJitter))
+        .observer(move |event: &Event| log.lock().unwrap().push(event.clone()))
+        .build()
+        .unwrap();
+    for nth in 0..30 {
+        context.push(Message::user(format!("Message {nth} is about src/part_{nth}.rs. ").repeat(20)));
+    }
+    context.compact(None).await.unwrap();
+    let told: Vec<String> = events
+        .lock()
+        .unwrap()
+        .iter()
+        .filter_map(|event| match &event.kind {
+            EventKind::SummarizerFailed { summarizer, error, .. } => Some(format!("{summarizer}: {error}")),
+            EventKind::Finished(finish) => Some(format!(
+                "{} after {} calls",
+                finish.mode.as_str(),
+                finish.cost.map_or(0, |cost| cost.calls)
+            )),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "down: the connection failed: reset",
+            "down: the connection failed: reset",
+            "denied: the provider refuses the key (status 401): no",
+            "vague: the answer is not JSON",
+            "rules after 4 calls",
+        ]
+    );
+    let json = serde_json::to_string(&*events.lock().unwrap()).unwrap();
+    assert!(!json.contains("SECRET WORDS"), "no word of an answer is in an event");
+}
