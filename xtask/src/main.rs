@@ -17,7 +17,7 @@ usage: cargo xtask <chore>
   test [ARGS...]   run every test: unit, integration, doc tests, examples
   ci               everything else that must hold: fmt, clippy, docs, features, tidy, packaging
   tidy             check the crate map, the READMEs and the invariants that a search can see
-  bench NAME       measure, in a release build of longhaul-bench: transcripts, recall, tokens, scale
+  bench NAME       measure, in a release build of longhaul-bench: transcripts, recall, tokens, scale, soak
   e2e [--medium]   the model clients against a real model (135M; --medium: 0.5B too) and against injected faults
   postgres CMD...  run a command that finds a throw-away PostgreSQL server in its environment";
 
