@@ -50,3 +50,20 @@ pub(crate) fn packages() -> Result<Vec<serde_json::Value>> {
         serde_json::from_slice(&out.stdout).context("cargo metadata is not JSON")?;
     metadata["packages"].as_array().cloned().context("cargo metadata lists no packages")
 }
+
+/// Returns the manifest of a crate that some crate of the workspace depends on, where cargo has put its source.
+pub(crate) fn dependency(name: &str) -> Result<PathBuf> {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
+    let out = Command::new(cargo)
+        .args(["metadata", "--format-version=1"])
+        .current_dir(root())
+        .output()
+        .context("cargo metadata does not start")?;
+    let metadata: serde_json::Value =
+        serde_json::from_slice(&out.stdout).context("cargo metadata is not JSON")?;
+    let mut packages = metadata["packages"].as_array().into_iter().flatten();
+    let found = packages
+        .find(|package| package["name"] == name)
+        .and_then(|package| package["manifest_path"].as_str());
+    found.map(PathBuf::from).with_context(|| format!("nothing here depends on {name}"))
+}

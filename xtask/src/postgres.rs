@@ -18,8 +18,9 @@ use crate::command::cargo_name;
 /// The server of a caller's own: a URL.
 pub(crate) const URL: &str = "LONGHAUL_TEST_POSTGRES_URL";
 
-/// A shell command that crashes the server and starts it again, for tests that want to see it.
-const RESTART: &str = "LONGHAUL_TEST_POSTGRES_RESTART";
+/// A second server, for tests that crash it, and the shell command that does so and starts it again.
+const CRASH_URL: &str = "LONGHAUL_TEST_POSTGRES_CRASH_URL";
+const CRASH: &str = "LONGHAUL_TEST_POSTGRES_CRASH";
 
 /// Where the server keeps its files, for tests that look into them.
 const DATA: &str = "LONGHAUL_TEST_POSTGRES_DATA";
@@ -45,12 +46,12 @@ impl Postgres {
     ///
     /// # Errors
     /// When there is no `initdb`, or it or the server fails; the message says what would help.
-    pub(crate) fn start() -> Result<Postgres> {
+    fn start(name: &str) -> Result<Postgres> {
         let programs = programs().context(
             "no initdb in PATH or in /usr/lib/postgresql/*/bin (Debian and Ubuntu: apt-get install postgresql)",
         )?;
         let user = other_user()?;
-        let folder = env::temp_dir().join(format!("longhaul-pg-{}", std::process::id()));
+        let folder = env::temp_dir().join(format!("longhaul-{name}-{}", std::process::id()));
         fs::create_dir(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
         if let Some(user) = user {
             chown(&folder, Some(user.uid), Some(user.gid)).context("the server's folder has no owner")?;
@@ -85,25 +86,22 @@ impl Postgres {
         started.map(|()| server)
     }
 
-    /// Returns what the tests need to know of the server.
-    pub(crate) fn envs(&self) -> Vec<(&'static str, String)> {
+    fn url(&self) -> String {
         let folder = self.folder.display().to_string();
-        let restart = format!(
-            "'{}' restart -m immediate --wait --silent -D '{folder}/data' -l '{folder}/log'",
-            self.programs.join("pg_ctl").display()
-        );
-        // `pg_ctl` refuses to be root as well.
-        let restart = match other_user() {
-            Ok(Some(User { uid, gid })) => {
-                format!("setpriv --reuid={uid} --regid={gid} --clear-groups {restart}")
-            }
-            _ => restart,
+        format!("postgres://postgres@{}/postgres", folder.replace('/', "%2F"))
+    }
+
+    /// Returns the shell command that crashes the server and starts it again. `pg_ctl` refuses to be root as well.
+    fn crash(&self) -> String {
+        let folder = self.folder.display();
+        let as_user = match other_user() {
+            Ok(Some(User { uid, gid })) => format!("setpriv --reuid={uid} --regid={gid} --clear-groups "),
+            _ => String::new(),
         };
-        vec![
-            (URL, format!("postgres://postgres@{}/postgres", folder.replace('/', "%2F"))),
-            (RESTART, restart),
-            (DATA, format!("{folder}/data")),
-        ]
+        format!(
+            "{as_user}'{}' restart -m immediate --wait --silent -D '{folder}/data' -l '{folder}/log'",
+            self.programs.join("pg_ctl").display()
+        )
     }
 }
 
@@ -114,21 +112,27 @@ impl Drop for Postgres {
     }
 }
 
-/// Returns what tests need to reach a server: the caller's own, or one made for them, which lives as long as the second
+/// Returns what tests need to reach servers: the caller's own, or two made for them, which live as long as the second
 /// value. Says so where there is neither.
-pub(crate) fn for_tests() -> (Vec<(&'static str, String)>, Option<Postgres>) {
+pub(crate) fn for_tests() -> (Vec<(&'static str, String)>, Vec<Postgres>) {
     if env::var_os(URL).is_some() {
         eprintln!("postgres: the server that {URL} names");
-        return (Vec::new(), None);
+        return (Vec::new(), Vec::new());
     }
-    match Postgres::start() {
-        Ok(server) => {
-            eprintln!("postgres: a throw-away server in {}", server.folder.display());
-            (server.envs(), Some(server))
+    match Postgres::start("pg").and_then(|server| Ok((server, Postgres::start("pg-crash")?))) {
+        Ok((server, second)) => {
+            eprintln!("postgres: throw-away servers in {}", env::temp_dir().display());
+            let envs = vec![
+                (URL, server.url()),
+                (DATA, server.folder.join("data").display().to_string()),
+                (CRASH_URL, second.url()),
+                (CRASH, second.crash()),
+            ];
+            (envs, vec![server, second])
         }
         Err(error) => {
             eprintln!("postgres: none, its tests are skipped: {error:#}; or set {URL}");
-            (Vec::new(), None)
+            (Vec::new(), Vec::new())
         }
     }
 }
@@ -140,7 +144,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
             "no command was given; expected one such as `cargo nextest run -p longhaul-store --all-features`"
         )
     };
-    let (envs, _server) = for_tests();
+    let (envs, _servers) = for_tests();
     let program = if program == "cargo" { cargo_name() } else { program.clone() };
     let status = Command::new(&program).args(args).envs(envs).status();
     let status = status.with_context(|| format!("`{program}` does not start"))?;

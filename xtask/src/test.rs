@@ -13,7 +13,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let scope = ["--workspace", "--exclude", "longhaul-bench", "--features", FEATURES];
     #[cfg(unix)]
-    let (envs, _server) = crate::postgres::for_tests();
+    let (envs, _servers) = crate::postgres::for_tests();
     #[cfg(not(unix))]
     let envs: Vec<(&str, String)> = Vec::new();
     let envs: Vec<(&str, &str)> = envs.iter().map(|(name, value)| (*name, value.as_str())).collect();

@@ -3,3 +3,4 @@
 
 pub mod recall;
 pub mod soak;
+pub mod tokens;

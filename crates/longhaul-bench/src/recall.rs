@@ -2,6 +2,7 @@
 //!
 //! The definition is that of `docs/recall.md`. Nothing here asks a model; the same recordings give the same numbers.
 
+pub mod guards;
 pub mod load;
 pub mod methods;
 pub mod ours;
@@ -9,4 +10,5 @@ pub mod report;
 pub mod run;
 pub mod score;
 pub mod session;
+pub mod train;
 pub mod weigh;

@@ -13,6 +13,7 @@ mod output;
 mod paint;
 mod settings;
 mod store;
+mod stream;
 mod summarizer;
 mod window;
 

@@ -2,7 +2,7 @@
 
 mod places;
 
-use std::{path::PathBuf, sync::Arc};
+use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use longhaul::{
@@ -14,7 +14,11 @@ use longhaul::{
 use serde::Serialize;
 
 use self::places::Places;
-use crate::{args::StoreArgs, clock};
+use crate::clock;
+
+mod place;
+
+pub(crate) use place::{open, place};
 
 /// A store of any kind.
 pub(crate) type Store = Arc<dyn SummaryStore>;
@@ -24,33 +28,6 @@ pub(crate) type Store = Arc<dyn SummaryStore>;
 pub(crate) struct Recorded {
     pub(crate) session: String,
     pub(crate) store: String,
-}
-
-/// Opens the store that `args` name, or the user's own.
-#[cfg(feature = "sqlite")]
-pub(crate) fn open(args: &StoreArgs) -> Result<Store> {
-    let path = path(args)?;
-    let store = longhaul::store::SqliteStore::open(&path);
-    Ok(Arc::new(store.with_context(|| format!("the store {} cannot be opened", path.display()))?))
-}
-
-/// A build without SQLite has nowhere to keep anything.
-#[cfg(not(feature = "sqlite"))]
-pub(crate) fn open(_: &StoreArgs) -> Result<Store> {
-    bail!("this build has no `sqlite` feature, so there is no store")
-}
-
-/// Returns where the store is: the flag's, `LONGHAUL_STORE`, or `longhaul/store.db` in the user's data directory.
-pub(crate) fn path(args: &StoreArgs) -> Result<PathBuf> {
-    if let Some(path) = &args.store {
-        return Ok(path.clone());
-    }
-    let configured = std::env::var_os("XDG_DATA_HOME").filter(|path| !path.is_empty()).map(PathBuf::from);
-    let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local").join("share"));
-    let Some(folder) = configured.or_else(home) else {
-        bail!("there is no data directory: neither XDG_DATA_HOME nor HOME is set; name one with --store");
-    };
-    Ok(folder.join("longhaul").join("store.db"))
 }
 
 /// Runs `future` to its end.

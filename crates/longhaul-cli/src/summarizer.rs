@@ -93,7 +93,7 @@ pub(crate) fn ladder(
     config: &Config,
     mode: SummaryMode,
     cache: Option<Store>,
-) -> Result<Announced> {
+) -> Result<Ladder> {
     let names = models(args, config);
     if names.is_empty() {
         bail!("a summary by a model needs --summarizer-model (or the setting summarizer_model_preference)");
@@ -120,11 +120,10 @@ pub(crate) fn ladder(
         Arc::new(Timer),
         Arc::new(Spread::default()),
     );
-    let ladder = match cache {
+    Ok(match cache {
         Some(store) => ladder.with_cache(Arc::new(StoreCache::new(store))),
         None => ladder,
-    };
-    Ok(Announced { ladder, host: endpoint(args)?.host() })
+    })
 }
 
 /// A ladder that says whom it may ask, and how often, before anything is sent.
@@ -132,6 +131,13 @@ pub(crate) fn ladder(
 pub(crate) struct Announced {
     ladder: Ladder,
     host: String,
+}
+
+impl Announced {
+    /// Returns `ladder` with the host that `args` name.
+    pub(crate) fn new(ladder: Ladder, args: &SummarizerArgs) -> Result<Announced> {
+        Ok(Announced { ladder, host: endpoint(args)?.host() })
+    }
 }
 
 #[async_trait]

@@ -33,6 +33,8 @@ pub struct FactIndex {
     file_calls: u32,
     tool_messages: u32,
     code_atoms: u64,
+    /// Where the last call stands, in tokens.
+    last_call: u32,
 }
 
 /// One fact: a literal and its history.
@@ -76,6 +78,14 @@ pub struct Fact {
     pub first_message: u32,
     /// Ordinal of the message that last mentioned it.
     pub last_message: u32,
+    /// Tool results that show it beside something that the user or the assistant had named before.
+    pub beside: u16,
+    /// Tool results that show it beside something that the call named which they answer.
+    pub answers: u16,
+    /// Whether a tool result begins or ends with it.
+    pub at_edge: bool,
+    /// How many facts stand in the smallest message that mentions it.
+    pub crowd: u32,
 }
 
 /// Where in the conversation a literal stands.
@@ -145,9 +155,14 @@ impl FactIndex {
             self.bytes += text_bytes(message) as u64;
             self.messages += 1;
         }
-        let mut reader =
-            Reader { at: (self.bytes / 4).min(u64::from(u32::MAX)) as u32, ordinal, is_task, index: self };
+        let at = (self.bytes / 4).min(u64::from(u32::MAX)) as u32;
+        let mut reader = Reader { at, ordinal, is_task, index: self, seen: Vec::new() };
         reader.message(message, standing);
+        let seen = std::mem::take(&mut reader.seen);
+        self.crowd(seen);
+        if message.calls().next().is_some() {
+            self.last_call = at;
+        }
         if self.facts.len() > Self::MAX_FACTS {
             self.forget();
         }
@@ -183,6 +198,14 @@ impl FactIndex {
         &self.tools
     }
 
+    /// Returns about how many bytes the index holds: its facts, their names, and the table that finds them.
+    pub fn memory_bytes(&self) -> usize {
+        // A name is shared by the fact and the table: its bytes and two counts. A slot of the table has a control byte.
+        let names: usize = self.facts.iter().map(|fact| fact.name.len() + 2 * size_of::<usize>()).sum();
+        let slot = size_of::<(Arc<str>, u32)>() + 1;
+        names + self.facts.capacity() * size_of::<Fact>() + self.ids.capacity() * slot
+    }
+
     /// Returns what kind of work this is, by the tools that were called.
     ///
     /// Files or commands in a third of the calls make it coding, other calls service; without any tool it is talk,
@@ -193,6 +216,17 @@ impl FactIndex {
         }
         let dense = self.code_atoms * 200 > self.bytes;
         if self.tool_messages > 0 || dense { Domain::Coding } else { Domain::Talk }
+    }
+
+    /// Notes for the facts of one message how many they are.
+    fn crowd(&mut self, mut seen: Vec<u32>) {
+        seen.sort_unstable();
+        seen.dedup();
+        let crowd = seen.len() as u32;
+        for id in seen {
+            let fact = &mut self.facts[id as usize];
+            fact.crowd = fact.crowd.min(crowd);
+        }
     }
 
     /// Forgets facts that one tool result showed once, oldest first, down to three quarters of the bound.
@@ -247,6 +281,8 @@ struct Reader<'i> {
     at: u32,
     ordinal: u32,
     is_task: bool,
+    /// The facts of this message, as they come.
+    seen: Vec<u32>,
 }
 
 impl Reader<'_> {
@@ -325,15 +361,20 @@ impl Reader<'_> {
     }
 
     fn text(&mut self, text: &str, place: Place, family: ToolUse) {
-        let Reader { index, at, ordinal, is_task } = self;
+        let Reader { index, at, ordinal, is_task, seen } = self;
         let (at, ordinal, is_task) = (*at, *ordinal, *is_task && place == Place::User);
         let words =
             index.calls == 0 && index.tool_messages == 0 && matches!(place, Place::User | Place::Prose);
+        let mut beside = Beside::new(text.len());
         let mut touch = |atom: crate::Atom<'_>| {
             let class = atom.kind.class();
             index.code_atoms += u64::from(matches!(class, FactClass::Path | FactClass::Symbol));
             let id = index.intern(&atom.text, atom.kind, at, ordinal);
+            if place == Place::Output {
+                beside.meet(index, id, atom.at);
+            }
             index.facts[id].touch(place, family, is_task, at, ordinal);
+            seen.push(id as u32);
         };
         scan(text, &mut touch);
         if words {
@@ -341,6 +382,48 @@ impl Reader<'_> {
         }
     }
 }
+
+/// What stands beside what in one tool result: within [`NEAR`] bytes, about a line.
+#[derive(Debug)]
+struct Beside {
+    length: usize,
+    /// The last facts that nobody had named, with where they stand.
+    waiting: [Option<(usize, usize)>; 6],
+    next: usize,
+    /// Where the last fact stands that somebody had named, and whether the call named it that is answered.
+    named: Option<(usize, bool)>,
+}
+
+impl Beside {
+    fn new(length: usize) -> Beside {
+        Beside { length, waiting: [None; 6], next: 0, named: None }
+    }
+
+    fn meet(&mut self, index: &mut FactIndex, id: usize, at: usize) {
+        let fact = &mut index.facts[id];
+        fact.at_edge |= at < EDGE || at + EDGE > self.length;
+        if fact.last_assistant.is_some() || fact.user > 0 {
+            let asked = fact.last_assistant == Some(index.last_call);
+            for (other, other_at) in self.waiting.iter_mut().filter_map(Option::take) {
+                if at.abs_diff(other_at) <= NEAR {
+                    index.facts[other].stands_beside(asked);
+                }
+            }
+            self.named = Some((at, asked));
+        } else if let Some((_, asked)) = self.named.filter(|(named_at, _)| at.abs_diff(*named_at) <= NEAR) {
+            fact.stands_beside(asked);
+        } else {
+            self.waiting[self.next] = Some((id, at));
+            self.next = (self.next + 1) % self.waiting.len();
+        }
+    }
+}
+
+/// Facts within so many bytes of each other stand side by side.
+const NEAR: usize = 120;
+
+/// So many bytes at either end of a tool result are its edge.
+const EDGE: usize = 200;
 
 impl FactIndex {
     fn intern(&mut self, name: &str, kind: AtomKind, at: u32, ordinal: u32) -> usize {
@@ -369,6 +452,10 @@ impl FactIndex {
             last_assistant: None,
             first_message: ordinal,
             last_message: ordinal,
+            beside: 0,
+            answers: 0,
+            at_edge: false,
+            crowd: u32::MAX,
         });
         id
     }
@@ -409,6 +496,13 @@ impl Fact {
                 *counter = counter.saturating_add(u16::from(used));
             }
         }
+    }
+}
+
+impl Fact {
+    fn stands_beside(&mut self, asked: bool) {
+        self.beside = self.beside.saturating_add(1);
+        self.answers = self.answers.saturating_add(u16::from(asked));
     }
 }
 

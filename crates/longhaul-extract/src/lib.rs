@@ -16,7 +16,7 @@ pub use files::{FileHistory, file_histories};
 pub use index::{
     Domain, Fact, FactIndex, Field, FieldPlace, Place, ToolUse, Visible, call_fields, strip_line_numbers,
 };
-pub use rank::{DefaultRanker, RankContext, Ranker, Subject, Subjects, Weights};
+pub use rank::{DefaultRanker, RankContext, Ranker, Subject, Subjects, Weights, features};
 
 // Tools and digests.
 mod digest;

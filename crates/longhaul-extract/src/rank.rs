@@ -43,54 +43,93 @@ pub struct DefaultRanker {
     pub weights: Option<Weights>,
 }
 
-/// Log-odds for each property of a fact.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Weights {
+/// Declares [`Weights`] with its names and its form as an array, in one order.
+macro_rules! weights {
+    ($($(#[doc = $doc:literal])+ $name:ident,)+) => {
+        /// Log-odds for each property of a fact.
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        #[non_exhaustive]
+        pub struct Weights {
+            $($(#[doc = $doc])+ pub $name: f64,)+
+        }
+
+        impl Weights {
+            /// The names of the properties, in the order of [`features`].
+            pub const NAMES: [&str; COUNT] = [$(stringify!($name)),+];
+
+            /// Returns weights out of an array in the order of [`NAMES`](Self::NAMES).
+            pub const fn from_array([$($name),+]: [f64; COUNT]) -> Weights {
+                Weights { $($name),+ }
+            }
+
+            /// Returns the weights in the order of [`NAMES`](Self::NAMES).
+            pub const fn to_array(&self) -> [f64; COUNT] {
+                [$(self.$name),+]
+            }
+        }
+
+        /// How many properties of a fact are weighed.
+        const COUNT: usize = [$(stringify!($name)),+].len();
+    };
+}
+
+weights! {
     /// Where the scale begins: the log-odds of a fact without any of the properties below.
-    pub base: f64,
+    base,
     /// A key field of a call names it.
-    pub key: f64,
+    key,
     /// For each e-fold of key uses.
-    pub key_log: f64,
+    key_log,
     /// A call reads it.
-    pub read: f64,
+    read,
     /// A call writes or edits it.
-    pub edited: f64,
+    edited,
     /// The assistant's prose names it.
-    pub prose: f64,
+    prose,
     /// Text being written holds it.
-    pub body: f64,
+    body,
     /// The first user message holds it.
-    pub task: f64,
+    task,
     /// A later user message holds it, and the first does not.
-    pub user: f64,
+    user,
     /// Only tool results have shown it.
-    pub untouched: f64,
+    untouched,
     /// The assistant never used it.
-    pub unused: f64,
+    unused,
     /// For each e-fold of messages that mention it.
-    pub messages_log: f64,
+    messages_log,
     /// For each e-fold of its age, in thousands of tokens since the last mention.
-    pub age_log: f64,
+    age_log,
     /// For each e-fold of the time since the assistant last used it.
-    pub idle_log: f64,
+    idle_log,
     /// It is a path.
-    pub path: f64,
+    path,
     /// It is a path without an extension: mostly a directory.
-    pub directory: f64,
+    directory,
     /// It is an identifier.
-    pub id: f64,
+    id,
     /// It is a number.
-    pub number: f64,
+    number,
     /// It is a flag.
-    pub flag: f64,
+    flag,
     /// It is an address.
-    pub url: f64,
+    url,
     /// It is a dotted or a snake-case name.
-    pub compound: f64,
+    compound,
     /// Everyone knows it: it stands in many public projects.
-    pub common: f64,
+    common,
+    /// It is a path outside of the work: devices, system libraries, fetched dependencies.
+    foreign,
+    /// It may be two words with a slash between: `and/or`.
+    wordy,
+    /// A tool result shows it beside something that the user or the assistant had named before.
+    beside,
+    /// A tool result shows it beside something that the call named which it answers.
+    answer,
+    /// A tool result begins or ends with it.
+    edge,
+    /// For each e-fold of the facts that stand in the smallest message that mentions it.
+    crowd_log,
 }
 
 impl Weights {
@@ -108,28 +147,34 @@ impl Weights {
 /// (`docs/ranking.md`). A later user message is kept at zero where the fit says -0.6: in the recordings such messages
 /// are mostly pasted output.
 const CODING: Weights = Weights {
-    base: -3.0,
-    key: 0.85,
-    key_log: 0.15,
-    read: 0.2,
-    edited: 0.8,
-    prose: 0.9,
+    base: -2.3,
+    key: 0.6,
+    key_log: 0.25,
+    read: 0.45,
+    edited: 0.65,
+    prose: 0.8,
     body: -0.6,
     task: 0.95,
     user: 0.0,
-    untouched: -0.6,
-    unused: -0.95,
-    messages_log: 0.35,
-    age_log: -0.2,
+    untouched: -0.55,
+    unused: -0.75,
+    messages_log: 0.28,
+    age_log: -0.23,
     idle_log: -0.12,
-    path: 0.6,
+    path: 0.5,
     directory: -0.1,
-    id: 0.3,
+    id: 0.25,
     number: -0.5,
     flag: 0.0,
-    url: -1.0,
-    compound: 0.2,
-    common: -1.8,
+    url: -0.7,
+    compound: 0.0,
+    common: -1.9,
+    foreign: -1.5,
+    wordy: -1.0,
+    beside: 0.0,
+    answer: 0.0,
+    edge: 0.0,
+    crowd_log: -0.25,
 };
 
 /// Fitted on the recorded customer-service sessions in the same way: what was looked up comes back.
@@ -156,6 +201,12 @@ const SERVICE: Weights = Weights {
     url: -2.0,
     compound: 0.0,
     common: -2.0,
+    foreign: 0.0,
+    wordy: 0.0,
+    beside: 0.0,
+    answer: 0.0,
+    edge: 0.0,
+    crowd_log: 0.0,
 };
 
 /// Spread and recency, and no tools to learn from.
@@ -182,6 +233,12 @@ const TALK: Weights = Weights {
     url: 0.0,
     compound: 0.0,
     common: -3.0,
+    foreign: 0.0,
+    wordy: 0.0,
+    beside: 0.0,
+    answer: 0.0,
+    edge: 0.0,
+    crowd_log: 0.0,
 };
 
 impl Ranker for DefaultRanker {
@@ -194,41 +251,67 @@ impl Ranker for DefaultRanker {
     }
 }
 
-fn score(fact: &Fact, now: u32, w: &Weights) -> Option<f64> {
+/// Returns the properties of `fact`, as the numbers that [`Weights`] weigh; `None` for what needs no keeping.
+pub fn features(fact: &Fact, now: u32) -> Option<[f64; COUNT]> {
     if fact.standing || fact.mentions == 0 {
         return None;
     }
     let thousands = |at: u32| (f64::from(now.saturating_sub(at)) / 1000.0).ln_1p();
-    let when = |test: bool, weight: f64| if test { weight } else { 0.0 };
-    let class = match fact.class() {
-        FactClass::Path => w.path,
-        FactClass::Id => w.id,
-        FactClass::Number => w.number,
-        FactClass::Flag => w.flag,
-        FactClass::Url => w.url,
-        _ => 0.0,
-    };
+    let is = |test: bool| f64::from(u8::from(test));
+    let class = fact.class();
     let is_directory = fact.kind == AtomKind::Path && !last_name(&fact.name).contains('.');
-    let score = w.base
-        + when(fact.key > 0, w.key)
-        + w.key_log * f64::from(fact.key).ln_1p()
-        + when(fact.read > 0, w.read)
-        + when(fact.edited > 0, w.edited)
-        + when(fact.prose > 0, w.prose)
-        + when(fact.body > 0, w.body)
-        + when(fact.in_task, w.task)
-        + when(fact.user > 0 && !fact.in_task, w.user)
-        + when(fact.is_untouched(), w.untouched)
-        + w.messages_log * f64::from(fact.messages).ln_1p()
-        + w.age_log * thousands(fact.last)
-        + fact.last_assistant.map_or(w.unused, |used| w.idle_log * thousands(used))
-        + when(is_directory, w.directory)
-        + when(matches!(fact.kind, AtomKind::Dotted | AtomKind::Snake), w.compound)
-        + when(common::is_common(&fact.name), w.common)
-        + class;
-    Some(score)
+    let properties = Weights {
+        base: 1.0,
+        key: is(fact.key > 0),
+        key_log: f64::from(fact.key).ln_1p(),
+        read: is(fact.read > 0),
+        edited: is(fact.edited > 0),
+        prose: is(fact.prose > 0),
+        body: is(fact.body > 0),
+        task: is(fact.in_task),
+        user: is(fact.user > 0 && !fact.in_task),
+        untouched: is(fact.is_untouched()),
+        unused: is(fact.last_assistant.is_none()),
+        messages_log: f64::from(fact.messages).ln_1p(),
+        age_log: thousands(fact.last),
+        idle_log: fact.last_assistant.map_or(0.0, thousands),
+        path: is(class == FactClass::Path),
+        directory: is(is_directory),
+        id: is(class == FactClass::Id),
+        number: is(class == FactClass::Number),
+        flag: is(class == FactClass::Flag),
+        url: is(class == FactClass::Url),
+        compound: is(matches!(fact.kind, AtomKind::Dotted | AtomKind::Snake)),
+        common: is(common::is_common(&fact.name)),
+        foreign: is(class == FactClass::Path && is_foreign(&fact.name)),
+        wordy: is(class == FactClass::Path && fact.key == 0 && is_wordy(&fact.name)),
+        beside: is(fact.beside > 0),
+        answer: is(fact.answers > 0),
+        edge: is(fact.at_edge),
+        crowd_log: f64::from(fact.crowd).ln_1p(),
+    };
+    Some(properties.to_array())
+}
+
+fn score(fact: &Fact, now: u32, weights: &Weights) -> Option<f64> {
+    let features = features(fact, now)?;
+    Some(features.iter().zip(weights.to_array()).map(|(feature, weight)| feature * weight).sum())
 }
 
 fn last_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
+}
+
+/// Whether a path lies outside of any project: a device, the system's or a toolchain's own files, fetched dependencies.
+fn is_foreign(path: &str) -> bool {
+    const ROOTS: [&str; 6] = ["/dev/", "/proc/", "/rustc/", "/usr/", "/lib/", "/sys/"];
+    const PARTS: [&str; 4] = ["node_modules/", "site-packages/", ".cargo/registry/", ".rustup/"];
+    ROOTS.iter().any(|root| path.starts_with(root)) || PARTS.iter().any(|part| path.contains(part))
+}
+
+/// Whether a path may as well be two or three words with slashes between.
+fn is_wordy(path: &str) -> bool {
+    let parts = || path.split('/');
+    let plain = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphabetic());
+    (2..=3).contains(&parts().count()) && parts().all(plain)
 }

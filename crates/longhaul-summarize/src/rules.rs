@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use longhaul_extract::{DefaultRanker, Ranker, Subjects};
+use longhaul_extract::{DefaultRanker, Domain, Ranker, Subjects};
 use longhaul_transcript::{SummaryMode, Tokens};
 
 use crate::{Draft, SummarizeError, Summarizer, SummaryRequest};
@@ -15,12 +15,16 @@ use crate::{Draft, SummarizeError, Summarizer, SummaryRequest};
 mod account;
 mod clip;
 mod coverage;
+mod goal;
 mod ledger;
 mod pick;
+mod plan;
 mod render;
+mod runs;
 mod source;
 
 use coverage::Coverage;
+use goal::Goal;
 
 /// Settings of [`summarize`].
 #[derive(Clone, Debug)]
@@ -34,7 +38,8 @@ pub struct RulesOptions {
     pub constraint_share: f64,
     /// Share of the limit that the last request, and the last words, may take each. Default 0.05.
     pub state_share: f64,
-    /// What it adds to a fact's value that its source line is kept with it, relative to the bare name. Default 0.4.
+    /// What it adds to a fact's value that its source line is kept with it, relative to the bare name, in a summary of
+    /// [`FULL_SIZE`] tokens; a smaller one leans to names. Default 0.4.
     pub anchor_bonus: f64,
 }
 
@@ -79,18 +84,28 @@ pub fn summarize(request: &SummaryRequest<'_>, options: &RulesOptions) -> Draft 
         return omitted(request);
     }
     let subjects = Subjects::new(request.index, &*options.ranker);
-    let mut coverage = Coverage::new(request.index, &subjects);
+    let goal = Goal::new(request.goal);
+    let mut coverage = Coverage::new(request.index, &subjects, &goal);
     request.kept.iter().for_each(|entry| coverage.read_message(&entry.message));
-    let runs = source::runs(request.entries);
+    let runs = runs::runs(request.entries);
     let summary = account::account(request, &runs, &subjects);
     let fixed = render::fixed(request, &summary, options);
     fixed.iter().for_each(|section| coverage.read(&section.body));
-    let source = source::read(request.entries, &runs, &coverage);
+    let source = source::read(source::Reading {
+        entries: request.entries,
+        runs: &runs,
+        groups: &runs::groups(&runs),
+        coverage: &coverage,
+        task: account::task(request.entries).map(|(entry, _)| entry.id),
+        goal: &goal,
+        is_talk: request.index.domain() == Domain::Talk,
+        telling: fullness(request.limit),
+    });
     let ledger = ledger::Ledger::new(&subjects, request.index, &summary.files);
     let spent: Tokens = fixed.iter().map(|section| request.counter.count_text(&section.text())).sum();
     let budget = request.limit - spent;
-    let picks =
-        pick::pick(&source, &ledger, &mut coverage, budget.scaled(ROOM_TO_CHOOSE), options.anchor_bonus);
+    let anchor_bonus = options.anchor_bonus * (0.5 + 0.5 * fullness(request.limit));
+    let picks = pick::pick(&source, &ledger, &mut coverage, budget.scaled(ROOM_TO_CHOOSE), anchor_bonus);
     let render = |count: usize| render::text(&fixed, &source, &ledger, &picks[..count]);
     let mut text = fit(picks.len(), request, render);
     if request.counter.count_text(&text) > request.limit {
@@ -104,6 +119,14 @@ pub fn summarize(request: &SummaryRequest<'_>, options: &RulesOptions) -> Draft 
         made_with: MADE_WITH.into(),
         ..Draft::default()
     }
+}
+
+/// A summary of so many tokens has room for the story beside the facts.
+pub const FULL_SIZE: Tokens = Tokens(4000);
+
+/// Returns how near `limit` is to a summary of full size, 0.0 to 1.0.
+fn fullness(limit: Tokens) -> f64 {
+    limit.ratio_of(FULL_SIZE).min(1.0)
 }
 
 fn omitted(request: &SummaryRequest<'_>) -> Draft {

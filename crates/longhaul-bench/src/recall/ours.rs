@@ -1,76 +1,95 @@
-//! What longhaul emits: a summary and a clipped tail.
+//! What longhaul emits: the same compaction that `longhaul compact` runs.
 
+use std::sync::Arc;
+
+use longhaul::compact::{CompactSettings, Compacted, Source, compact};
 use longhaul_extract::FactIndex;
-use longhaul_summarize::{SummaryRequest, rules};
-use longhaul_tokens::{Accuracy, TokenCounter};
-use longhaul_transcript::{Entry, SessionId, Tokens};
+use longhaul_summarize::rules::RulesOptions;
+use longhaul_tokens::{Encoding, TokenCounter, counter};
+use longhaul_transcript::{Entry, Message, Part, SessionId, SummaryRecord, Tokens};
 
 use super::{
+    load::Raw,
     score::Piece,
-    session::{Session, count},
+    session::{Group, Read, Session, read},
 };
 
-/// `o200k_base`.
+/// Everything before a cut, read and counted: what a compaction works on.
 #[derive(Debug)]
-pub struct O200k;
+pub struct Before {
+    session: SessionId,
+    entries: Vec<Entry>,
+    costs: Vec<Tokens>,
+    total: Tokens,
+    index: FactIndex,
+    counter: Arc<dyn TokenCounter>,
+    is_chat: bool,
+}
 
-impl TokenCounter for O200k {
-    fn count_text(&self, text: &str) -> Tokens {
-        Tokens(count(text) as u64)
+impl Before {
+    /// Reads the first `cut` messages of `session`.
+    pub fn new(session: &Session, cut: usize) -> Before {
+        Before::of(session.transcript.entries()[..cut].to_vec(), session.group)
     }
 
-    fn accuracy(&self) -> Accuracy {
-        Accuracy::Exact
+    /// Reads `entries`.
+    pub fn of(entries: Vec<Entry>, group: Group) -> Before {
+        let counter = counter(Encoding::O200kBase);
+        let costs: Vec<Tokens> = entries.iter().map(|entry| counter.count_message(&entry.message)).collect();
+        let total = costs.iter().copied().sum::<Tokens>() + counter.framing().per_reply;
+        let mut index = FactIndex::new();
+        entries.iter().for_each(|entry| index.push(entry));
+        let is_chat = group == Group::Talk;
+        Before { session: SessionId::derived(&[]), entries, costs, total, index, counter, is_chat }
+    }
+
+    /// Compacts to `budget` tokens; `None` where the budget is below the floor.
+    pub fn compact(
+        &self,
+        budget: usize,
+        previous: Option<&SummaryRecord>,
+        options: &RulesOptions,
+    ) -> Option<Compacted> {
+        let source = Source {
+            session: &self.session,
+            entries: &self.entries,
+            costs: &self.costs,
+            tokens_before: self.total,
+            counter: &*self.counter,
+            index: &self.index,
+            previous,
+        };
+        compact(&source, &CompactSettings::new(Tokens(budget as u64)), options).ok()
+    }
+
+    /// Returns the messages of `compacted` as pieces, the summary first.
+    pub fn pieces(&self, compacted: &Compacted) -> Vec<Piece<'static>> {
+        let messages = compacted.messages();
+        messages.iter().map(|message| Piece::Made(Box::new(self.read(message)))).collect()
+    }
+
+    fn read(&self, message: &Message) -> Read {
+        let mut read = read(&raw(message), self.is_chat);
+        read.tokens = self.counter.count_message(message).0 as usize;
+        read
     }
 }
 
-/// The summary of everything before `cut` within `limit`; `kept` of these messages stay after it.
-pub fn summary(
-    session: &Session,
-    cut: usize,
-    kept: usize,
-    limit: usize,
-    options: &rules::RulesOptions,
-) -> String {
-    let entries: Vec<Entry> = session.transcript.entries()[..cut].to_vec();
-    let mut index = FactIndex::new();
-    entries.iter().for_each(|entry| index.push(entry));
-    let id = SessionId::derived(&[]);
-    let request = SummaryRequest {
-        session: &id,
-        entries: &entries[..cut - kept],
-        kept: &entries[cut - kept..],
-        previous: None,
-        index: &index,
-        counter: &O200k,
-        limit: Tokens(limit as u64),
-        goal: None,
-        depth: 0,
-    };
-    rules::summarize(&request, options).text
-}
-
-/// The compacted context: the summary, then what of the newest messages fits.
-pub fn compacted<'a>(
-    session: &'a Session,
-    cut: usize,
-    budget: usize,
-    options: &rules::RulesOptions,
-    tail_share: f64,
-) -> Vec<Piece<'a>> {
-    let past = &session.messages[..cut];
-    // The tail: the newest whole messages, up to its share.
-    let (mut kept, mut left) = (0, (budget as f64 * tail_share) as usize);
-    for read in past.iter().rev() {
-        if read.tokens > left || kept + 1 == cut {
-            break;
+/// Returns a message in the form that the loader gives.
+fn raw(message: &Message) -> Raw {
+    let (mut calls, mut call_id, mut texts) = (Vec::new(), String::new(), Vec::new());
+    for part in &message.parts {
+        match part {
+            Part::Text(text) => texts.push(text.clone()),
+            Part::ToolCall(call) => {
+                calls.push((call.id.to_string(), call.name.clone(), call.arguments.0.clone()));
+            }
+            Part::ToolResult(result) => {
+                call_id = result.call_id.to_string();
+                texts.push(result.joined_text());
+            }
+            _ => {}
         }
-        left -= read.tokens;
-        kept += 1;
     }
-    let used: usize = past[cut - kept..].iter().map(|read| read.tokens).sum();
-    let text = summary(session, cut, kept, budget - used, options);
-    let mut pieces = vec![Piece::Text(text)];
-    pieces.extend(past[cut - kept..].iter().map(Piece::Whole));
-    pieces
+    Raw { role: message.role, text: texts.join("\n"), calls, call_id, tool: String::new() }
 }

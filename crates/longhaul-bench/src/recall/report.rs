@@ -47,13 +47,7 @@ pub fn table(rows: &[Row], group: Group) -> String {
         let _ = write!(text, " {}k |", budget / 1000);
     }
     text.push_str(" old, 4k | used |\n|---|---|---|---|---|---|---|---|\n");
-    let mut methods: Vec<&str> = Vec::new();
-    for row in rows.iter().filter(|row| row.group == group) {
-        if !methods.contains(&row.method) {
-            methods.push(row.method);
-        }
-    }
-    for method in methods {
+    for method in methods(rows, group) {
         let of = |budget: usize| {
             rows.iter().filter(move |row| row.group == group && row.method == method && row.budget == budget)
         };
@@ -84,16 +78,43 @@ pub fn table(rows: &[Row], group: Group) -> String {
     text
 }
 
-/// Returns recall over budget for the methods of a group as an SVG image: one line a method, ours drawn thick.
-pub fn plot(rows: &[Row], group: Group) -> String {
-    const WIDTH: f64 = 640.0;
-    const HEIGHT: f64 = 360.0;
+/// Returns the recall of what calls write again (edit bodies), coding sessions, in Markdown.
+pub fn body_table(rows: &[Row]) -> String {
+    let mut text = String::from("| edit bodies |");
+    for budget in BUDGETS {
+        let _ = write!(text, " {}k |", budget / 1000);
+    }
+    text.push_str("\n|---|---|---|---|---|---|\n");
+    for method in methods(rows, Group::Coding) {
+        let _ = write!(text, "| {method} |");
+        for budget in BUDGETS {
+            let of = rows
+                .iter()
+                .filter(|row| row.group == Group::Coding && row.method == method && row.budget == budget);
+            let _ = match Mean::of(&by_file(of, |row| row.body)) {
+                Some(body) => write!(text, " {:.3} |", body.mean),
+                None => write!(text, " - |"),
+            };
+        }
+        text.push('\n');
+    }
+    text
+}
+
+fn methods(rows: &[Row], group: Group) -> Vec<&'static str> {
     let mut methods: Vec<&str> = Vec::new();
     for row in rows.iter().filter(|row| row.group == group) {
         if !methods.contains(&row.method) {
             methods.push(row.method);
         }
     }
+    methods
+}
+
+/// Returns recall over budget for the methods of a group as an SVG image: one line a method, ours drawn thick.
+pub fn plot(rows: &[Row], group: Group) -> String {
+    const WIDTH: f64 = 640.0;
+    const HEIGHT: f64 = 360.0;
     let x = |at: usize| 60.0 + at as f64 * (WIDTH - 200.0) / (BUDGETS.len() - 1) as f64;
     let y = |recall: f64| HEIGHT - 40.0 - recall * (HEIGHT - 70.0);
     let mut svg = format!(
@@ -121,19 +142,19 @@ pub fn plot(rows: &[Row], group: Group) -> String {
     }
     const COLOURS: [&str; 8] =
         ["#888", "#b58900", "#cb4b16", "#6c71c4", "#268bd2", "#2aa198", "#aaa", "#d33682"];
-    for (n, method) in methods.iter().enumerate() {
+    for (n, method) in methods(rows, group).into_iter().enumerate() {
         let colour = COLOURS[n % COLOURS.len()];
         let mut points = Vec::new();
         let mut last = 0.0;
         for (at, budget) in BUDGETS.into_iter().enumerate() {
             let of =
-                rows.iter().filter(|row| row.group == group && row.method == *method && row.budget == budget);
+                rows.iter().filter(|row| row.group == group && row.method == method && row.budget == budget);
             if let Some(mean) = Mean::of(&by_file(of, |row| Some(row.literal))) {
                 points.push(format!("{:.1},{:.1}", x(at), y(mean.mean)));
                 last = mean.mean;
             }
         }
-        let width = if *method == OURS { 3 } else { 1 };
+        let width = if method == OURS { 3 } else { 1 };
         let _ = writeln!(
             svg,
             "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"{width}\"/>\

@@ -4,18 +4,23 @@ use std::{
     collections::{BTreeMap, HashMap},
     fs,
     path::Path,
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use anyhow::{Context, Result};
+use longhaul_extract::{DefaultRanker, Weights};
 use longhaul_summarize::rules::RulesOptions;
 
 use super::{
     load::load,
     methods::{self, Past},
-    ours,
+    ours::Before,
     score::{Lines, Piece, have, is_kept, recall},
     session::{Demanded, Group, Read, Session, Where, known, mentions, unique_bases},
+    train,
     weigh::Weigher,
 };
 
@@ -45,8 +50,8 @@ pub struct Row {
     pub old: Option<f64>,
     /// Kept share of what is asked for in body fields.
     pub body: Option<f64>,
-    /// Literals of the summary that the past does not hold; zero for methods without a summary.
-    pub invented: usize,
+    /// Literals of the summary that the past does not hold; none for methods without a summary.
+    pub invented: Vec<String>,
     /// Literals of the summary.
     pub stated: usize,
 }
@@ -82,10 +87,10 @@ fn sorted(dir: &Path) -> Result<Vec<String>> {
 pub struct Settings {
     /// Settings of our own method.
     pub options: RulesOptions,
-    /// The share of the budget that our tail may take.
-    pub tail_share: f64,
     /// Whether the baselines run too.
     pub baselines: bool,
+    /// Whether each coding project is ranked by weights that were fitted without it.
+    pub left_out: bool,
 }
 
 /// Our own method in the tables.
@@ -105,13 +110,20 @@ const BASELINES: [(&str, Method); 7] = [
 
 /// Measures all sessions, on two threads. The rows come in the sessions' order whatever the threads do.
 pub fn measure_all(sessions: &[Session], weigher: &Weigher, settings: &Settings) -> Vec<Row> {
+    let cuts = if settings.left_out { train::cuts(sessions, weigher, Group::Coding) } else { Vec::new() };
     let next = AtomicUsize::new(0);
     let work = || {
         let mut done = Vec::new();
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some(session) = sessions.get(at) else { return done };
-            done.push((at, measure(session, weigher, settings)));
+            let mut settings = settings.clone();
+            if settings.left_out && session.group == Group::Coding {
+                let others = cuts.iter().filter(|cut| cut.project != session.project);
+                let weights = Weights::from_array(train::fit(others, &[true; train::COUNT]));
+                settings.options.ranker = Arc::new(DefaultRanker { weights: Some(weights) });
+            }
+            done.push((at, measure(session, weigher, &settings)));
         }
     };
     let mut parts: Vec<(usize, Vec<Row>)> = std::thread::scope(|scope| {
@@ -149,13 +161,14 @@ pub fn measure(session: &Session, weigher: &Weigher, settings: &Settings) -> Vec
         let tokens: usize = past.messages.iter().map(|read| read.tokens).sum();
         let unique = unique_bases(past.messages);
         let source = Lines::holding(past.messages.iter().map(|read| read.body.as_str()), &main);
+        let before = Before::new(session, cut);
         for budget in BUDGETS.into_iter().filter(|budget| tokens as f64 >= 1.5 * *budget as f64) {
             let mut results: Vec<(&'static str, Vec<Piece<'_>>)> = Vec::new();
             if settings.baselines {
                 results.extend(BASELINES.iter().map(|(name, method)| (*name, method(&past, budget))));
             }
-            results
-                .push((OURS, ours::compacted(session, cut, budget, &settings.options, settings.tail_share)));
+            let compacted = before.compact(budget, None, &settings.options);
+            results.extend(compacted.as_ref().map(|compacted| (OURS, before.pieces(compacted))));
             let tail = have(&methods::plain_tail(&past, budget), is_chat);
             let lost: HashMap<String, Demanded> = main
                 .iter()
@@ -169,9 +182,9 @@ pub fn measure(session: &Session, weigher: &Weigher, settings: &Settings) -> Vec
                 let Some(literal) = recall(&main, weight, kept) else { continue };
                 let in_line = |name: &str, kind| kept(name, kind) && lines.is_anchored(name, &source);
                 let anchored = recall(&main, weight, in_line);
-                let (stated, invented) = match (method, pieces.first()) {
-                    (OURS, Some(summary)) => faithfulness(summary.text(), past.messages),
-                    _ => (0, 0),
+                let (stated, invented) = match (method, &compacted) {
+                    (OURS, Some(compacted)) => faithfulness(&compacted.record.text, past.messages),
+                    _ => (0, Vec::new()),
                 };
                 rows.push(Row {
                     file: session.file.clone(),
@@ -179,7 +192,10 @@ pub fn measure(session: &Session, weigher: &Weigher, settings: &Settings) -> Vec
                     group: session.group,
                     method,
                     budget,
-                    used: pieces.iter().map(Piece::tokens).sum(),
+                    used: match (method, &compacted) {
+                        (OURS, Some(compacted)) => compacted.outcome.tokens_after.0 as usize,
+                        _ => pieces.iter().map(Piece::tokens).sum(),
+                    },
                     literal,
                     anchored: anchored.unwrap_or(0.0),
                     old: recall(&lost, weight, kept),
@@ -193,15 +209,17 @@ pub fn measure(session: &Session, weigher: &Weigher, settings: &Settings) -> Vec
     rows
 }
 
-/// Returns how many literals `text` states, and how many of them no message holds. A path under the stated root or a
-/// directory is held where a path of the past contains it.
-fn faithfulness(text: &str, past: &[Read]) -> (usize, usize) {
+/// Returns how many literals `text` states, and those that no message holds. A path under the stated root or a directory
+/// is held where a path of the past contains it.
+fn faithfulness(text: &str, past: &[Read]) -> (usize, Vec<String>) {
     let stated = mentions(text, false, Where::Output);
     let held = |atom: &str| past.iter().any(|read| read.body.contains(atom) || read.raw.text.contains(atom));
     let known = known(past);
-    let invented =
-        stated.iter().filter(|mention| !known.contains(&mention.atom) && !held(&mention.atom)).count();
-    (stated.len(), invented)
+    let invented = stated
+        .iter()
+        .filter(|mention| !known.contains(&mention.atom) && !held(&mention.atom))
+        .map(|mention| mention.atom.clone());
+    (stated.len(), invented.collect())
 }
 
 /// Returns the mean of each file's values, by file.

@@ -11,6 +11,8 @@ use super::session::{Demanded, Mention, Read, Where, mentions};
 pub enum Piece<'a> {
     /// A whole message.
     Whole(&'a Read),
+    /// A message that the compaction made or shortened.
+    Made(Box<Read>),
     /// Text.
     Text(String),
 }
@@ -20,6 +22,7 @@ impl Piece<'_> {
     pub fn tokens(&self) -> usize {
         match self {
             Piece::Whole(read) => read.tokens,
+            Piece::Made(read) => read.tokens,
             Piece::Text(text) => super::session::count(text),
         }
     }
@@ -28,6 +31,7 @@ impl Piece<'_> {
     pub fn text(&self) -> &str {
         match self {
             Piece::Whole(read) => &read.body,
+            Piece::Made(read) => &read.body,
             Piece::Text(text) => text,
         }
     }
@@ -44,6 +48,7 @@ pub fn have(pieces: &[Piece<'_>], is_chat: bool) -> HashSet<String> {
     for piece in pieces {
         match piece {
             Piece::Whole(read) => read.mentions.iter().for_each(&mut add),
+            Piece::Made(read) => read.mentions.iter().for_each(&mut add),
             Piece::Text(text) => mentions(text, is_chat, Where::Output).iter().for_each(&mut add),
         }
     }

@@ -228,7 +228,8 @@ pub fn mentions(text: &str, is_chat: bool, place: Where) -> Vec<Mention> {
     mentions
 }
 
-fn read(raw: &Raw, is_chat: bool) -> Read {
+/// Reads one message as the budget counts it.
+pub fn read(raw: &Raw, is_chat: bool) -> Read {
     let text =
         if raw.role == Role::Tool { strip_line_numbers(&raw.text).into_owned() } else { raw.text.clone() };
     let place = match raw.role {

@@ -152,6 +152,7 @@ fn compacted(
             // What a model wrote may be kept where the record of it may be.
             let cache = (!args.no_store && !args.dry_run).then(|| store::open(&args.store).ok()).flatten();
             let ladder = summarizer::ladder(&args.summarizer, config, mode, cache)?;
+            let ladder = summarizer::Announced::new(ladder, &args.summarizer)?;
             let asked = compact_document_with(document, clean, breakdown, counter, settings, &rules, &ladder);
             let asked = store::block_on(async { Ok(asked.await) })?;
             asked.map(|(done, attempts)| {
@@ -183,7 +184,7 @@ fn recorded(
         let name = args.session.as_deref();
         let session = store::block_on(store::keep(&store, document, clean, record, name))?;
         let session = name.map_or_else(|| session.to_string(), str::to_owned);
-        Ok(Recorded { session, store: store::path(&args.store)?.display().to_string() })
+        Ok(Recorded { session, store: store::place(&args.store)?.to_string() })
     });
     kept.inspect_err(|error| {
         eprintln!("longhaul: nothing was recorded: {}", crate::paint::plain(&format!("{error:#}")));

@@ -75,9 +75,9 @@ fn store_finding(args: &DoctorArgs) -> Finding {
 
 /// Returns what the store holds, and each session in which a hash is not right.
 fn verified(args: &DoctorArgs) -> Result<(String, Vec<String>)> {
-    let path = store::path(&args.store)?;
-    if !path.is_file() {
-        return Ok((format!("{}: not there yet; the first `compact` makes it", path.display()), Vec::new()));
+    let place = store::place(&args.store)?;
+    if !place.exists() {
+        return Ok((format!("{place}: not there yet; the first `compact` makes it"), Vec::new()));
     }
     let archive = Archive::existing(&args.store)?;
     let sessions = archive.wait(archive.store.sessions())?;
@@ -88,7 +88,7 @@ fn verified(args: &DoctorArgs) -> Result<(String, Vec<String>)> {
         }
     }
     let sound = if damaged.is_empty() { ", every hash is right" } else { "" };
-    Ok((format!("{}: {} sessions{sound}", path.display(), sessions.len()), damaged))
+    Ok((format!("{place}: {} sessions{sound}", sessions.len()), damaged))
 }
 
 fn summarizer_finding(args: &DoctorArgs, config: &Config) -> Finding {

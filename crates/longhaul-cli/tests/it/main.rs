@@ -7,5 +7,10 @@ mod chat;
 mod commands;
 mod fake;
 mod history;
+#[path = "../../../longhaul-redact/tests/it/kinds.rs"]
+mod kinds;
 mod run;
+#[cfg(feature = "encryption")]
+mod sealed;
+mod secrets;
 mod summarizer;

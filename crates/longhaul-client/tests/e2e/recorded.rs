@@ -17,6 +17,9 @@ use serde_json::{Value, json};
 
 /// A client that asks another one once for each different request, and remembers the answer in a file: a JSON object a
 /// line, appended as soon as it is there. Errors are not remembered.
+///
+/// The limit on the answer is no part of what makes requests different: at a temperature of 0 a whole answer within the
+/// limit is the same under any limit, and one that is longer was cut off.
 #[derive(Debug)]
 pub(crate) struct Recorded {
     client: Arc<dyn CompletionClient>,
@@ -39,7 +42,14 @@ impl CompletionClient for Recorded {
     async fn complete(&self, request: &CompletionRequest) -> Result<Completion, ClientError> {
         let key = key(request);
         if let Some(answer) = self.answers.lock().unwrap().get(&key) {
-            return Ok(answer.clone());
+            let length = answer.usage.unwrap_or_default().output;
+            if length > request.max_tokens {
+                return Ok(Completion { finish: Finish::Length, ..answer.clone() });
+            }
+            // One that was cut off by a lower limit than this one's is asked for again.
+            if answer.finish != Finish::Length || length == request.max_tokens {
+                return Ok(answer.clone());
+            }
         }
         let since = Instant::now();
         let answer = self.client.complete(request).await?;
@@ -64,8 +74,8 @@ impl CompletionClient for Recorded {
 fn key(request: &CompletionRequest) -> String {
     let schema = request.schema.as_ref().map(|schema| schema.schema.to_string()).unwrap_or_default();
     let fields = [&request.model, &request.system, &request.user, &schema].map(|text| text.as_bytes());
-    let limits = format!("{} {:?}", request.max_tokens, request.temperature);
-    ContentHash::of_fields(fields.into_iter().chain([limits.as_bytes()])).short(32)
+    let temperature = format!("{:?}", request.temperature);
+    ContentHash::of_fields(fields.into_iter().chain([temperature.as_bytes()])).short(32)
 }
 
 fn read(line: &str) -> Option<(String, Completion)> {

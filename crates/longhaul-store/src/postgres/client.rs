@@ -94,6 +94,19 @@ impl Server {
             }
         }
     }
+
+    /// Runs statements in one transaction that may be run twice, again where the connection was lost.
+    pub(super) async fn batch(&self, doing: &'static str, sql: &str) -> Result<(), StoreError> {
+        let mut patience = Patience::of(WORKING);
+        loop {
+            let done = async { Ok(self.client().await?.batch_execute(sql).await?) };
+            match done.await {
+                Ok(()) => return Ok(()),
+                Err(failure) if Failure::is_passing(&failure) && patience.wait().await => {}
+                Err(failure) => return Err(failure.told(doing)),
+            }
+        }
+    }
 }
 
 impl Failure {

@@ -7,7 +7,10 @@ use longhaul_transcript::{
     CommandNote, Constraint, Entry, ErrorNote, FileNote, FileState, Message, Role, Summary, ToolUse,
 };
 
-use super::source::{Run, call_text};
+use super::{
+    runs::{Purpose, Run},
+    source::call_text,
+};
 use crate::SummaryRequest;
 
 /// Returns what the request's entries say, as data.
@@ -28,7 +31,7 @@ pub(crate) fn account(request: &SummaryRequest<'_>, runs: &[Run<'_>], subjects: 
         errors: errors(runs),
         tools_used: tools(entries),
         constraints: constraints(entries),
-        goal: first_user_text(entries).map(|(_, text)| clipped(text, GOAL_CHARS)).unwrap_or_default(),
+        goal: task(entries).map(|(_, text)| clipped(text, GOAL_CHARS)).unwrap_or_default(),
         current_focus: last_words(entries).map(|(_, text)| clipped(text, FOCUS_CHARS)).unwrap_or_default(),
         ..Summary::default()
     };
@@ -61,12 +64,19 @@ fn carry(summary: &mut Summary, carried: &Summary, entries: &[Entry]) {
     summary.files.extend(carried.files.iter().filter(|file| !known.contains(&file.path)).cloned());
 }
 
-/// Returns the first thing the user said.
-pub(crate) fn first_user_text(entries: &[Entry]) -> Option<(&Entry, &str)> {
-    entries
-        .iter()
-        .filter(|entry| entry.message.is_user_text())
-        .find_map(|entry| Some((entry, own_text(&entry.message)?)))
+/// Returns what the user set out for: the first message that says more than a greeting or "go on".
+pub(crate) fn task(entries: &[Entry]) -> Option<(&Entry, &str)> {
+    let said = || {
+        let from_user = entries.iter().filter(|entry| entry.message.is_user_text());
+        from_user.filter_map(|entry| Some((entry, own_text(&entry.message)?)))
+    };
+    said().find(|(_, text)| is_substantial(text)).or_else(|| said().next())
+}
+
+/// Whether a message says what is wanted: five words, or ten letters of a script without blanks.
+fn is_substantial(text: &str) -> bool {
+    let wide = text.chars().filter(|c| !c.is_ascii() && c.is_alphabetic()).count();
+    text.split_whitespace().nth(4).is_some() || wide >= 10
 }
 
 /// Returns the last thing the user said.
@@ -86,7 +96,7 @@ pub(crate) fn last_words(entries: &[Entry]) -> Option<(&Entry, &str)> {
 
 /// Returns the first text of `message` that a person or the model wrote: what a harness wraps in tags of its own (hints,
 /// local commands and their output) is passed over.
-fn own_text(message: &Message) -> Option<&str> {
+pub(crate) fn own_text(message: &Message) -> Option<&str> {
     message.texts().map(without_harness).find(|text| !text.is_empty())
 }
 
@@ -152,7 +162,8 @@ fn touched_first(mut files: Vec<FileNote>) -> Vec<FileNote> {
 
 fn commands(runs: &[Run<'_>]) -> Vec<CommandNote> {
     let mut notes: Vec<CommandNote> = Vec::new();
-    for run in runs {
+    // What only looks at something is no news afterwards, unless it went wrong.
+    for run in runs.iter().filter(|run| run.failed || run.purpose != Purpose::Look) {
         let command = clipped(&run.command, COMMAND_CHARS);
         let count = match notes.iter().position(|note| note.command == command) {
             Some(at) => notes.remove(at).runs,

@@ -1,22 +1,27 @@
 //! Which subjects a reader already knows.
 
-use longhaul_extract::call_fields;
-use longhaul_extract::{FactIndex, Subjects, scan, scan_words, strip_line_numbers};
+use longhaul_extract::{FactIndex, Subject, Subjects, call_fields, scan, scan_words, strip_line_numbers};
 use longhaul_transcript::{CallKind, Message, Part, Role};
+
+use super::goal::Goal;
 
 /// Which subjects a reader already knows: by name, and in a line like the one they came from.
 #[derive(Clone, Debug)]
 pub(crate) struct Coverage<'a> {
     index: &'a FactIndex,
     pub(crate) subjects: &'a Subjects,
+    values: Vec<f64>,
     named: Vec<bool>,
     anchored: Vec<bool>,
 }
 
 impl<'a> Coverage<'a> {
-    pub(crate) fn new(index: &'a FactIndex, subjects: &'a Subjects) -> Coverage<'a> {
+    /// Nothing is known yet; what shares a word with `goal` is worth more.
+    pub(crate) fn new(index: &'a FactIndex, subjects: &'a Subjects, goal: &Goal) -> Coverage<'a> {
         let count = subjects.all().len();
-        Coverage { index, subjects, named: vec![false; count], anchored: vec![false; count] }
+        let value = |subject: &Subject| (subject.value * goal.factor(&subject.fact.name)).min(1.0);
+        let values = subjects.all().iter().map(value).collect();
+        Coverage { index, subjects, values, named: vec![false; count], anchored: vec![false; count] }
     }
 
     /// Returns the subjects that `text` makes known, each once.
@@ -74,7 +79,7 @@ impl<'a> Coverage<'a> {
     }
 
     pub(crate) fn value(&self, subject: u32) -> f64 {
-        self.subjects.all()[subject as usize].value
+        self.values[subject as usize]
     }
 
     /// Returns what naming `subject` adds.

@@ -19,12 +19,60 @@ pub(crate) struct Ledger {
 pub(crate) struct LedgerEntry {
     /// Whether it stands among the files.
     pub(crate) is_file: bool,
-    /// The heading it stands under: a directory with a state, or a class of facts.
+    /// What became of it, for files: the most telling first.
+    pub(crate) state: State,
+    /// The heading it stands under: a directory, or a class of facts.
     pub(crate) heading: String,
     /// The name.
     pub(crate) text: String,
     /// How many names share the heading.
     pub(crate) siblings: u32,
+    /// What it is worth to say what became of it, beside naming it.
+    pub(crate) worth: f64,
+}
+
+/// What became of a file, in the order in which files are listed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum State {
+    Created,
+    Edited,
+    Renamed,
+    Deleted,
+    Reverted,
+    Read,
+    /// Only named.
+    #[default]
+    Seen,
+}
+
+impl State {
+    fn of(state: FileState) -> State {
+        match state {
+            FileState::Created => State::Created,
+            FileState::Modified => State::Edited,
+            FileState::Renamed => State::Renamed,
+            FileState::Deleted => State::Deleted,
+            FileState::Reverted => State::Reverted,
+            _ => State::Read,
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            State::Created => "created ",
+            State::Edited => "edited ",
+            State::Renamed => "renamed ",
+            State::Deleted => "deleted ",
+            State::Reverted => "reverted ",
+            State::Read => "read ",
+            State::Seen => "seen ",
+        }
+    }
+
+    /// What it is worth to say it.
+    fn worth(self) -> f64 {
+        if self < State::Read { CHANGED } else { 0.0 }
+    }
 }
 
 impl Ledger {
@@ -50,20 +98,17 @@ impl Ledger {
                         let path = name
                             .strip_prefix(root.as_str())
                             .map_or(name, |rest| rest.trim_start_matches('/'));
-                        let (heading, base) = split(path, &shared);
-                        let state = states.get(&at).map_or("", |file| state_word(file.state));
-                        LedgerEntry {
-                            is_file: true,
-                            heading: format!("{heading}{state}").trim_start().to_string(),
-                            text: base,
-                            siblings: 0,
-                        }
+                        let (heading, text) = split(path, &shared);
+                        let state = states.get(&at).map_or(State::Seen, |file| State::of(file.state));
+                        LedgerEntry { is_file: true, state, heading, text, siblings: 0, worth: state.worth() }
                     }
                     class => LedgerEntry {
                         is_file: false,
+                        state: State::Seen,
                         heading: class.as_str().into(),
                         text: fact.name.to_string(),
                         siblings: 0,
+                        worth: 0.0,
                     },
                 }
             })
@@ -74,30 +119,38 @@ impl Ledger {
     }
 
     fn count_siblings(&mut self) {
-        let mut counts: HashMap<String, u32> = HashMap::new();
+        let mut counts: HashMap<(State, String), u32> = HashMap::new();
         for entry in &self.entries {
-            *counts.entry(entry.heading.clone()).or_default() += 1;
+            *counts.entry((entry.state, entry.heading.clone())).or_default() += 1;
         }
         for entry in &mut self.entries {
-            entry.siblings = counts.get(&entry.heading).copied().unwrap_or(1);
+            entry.siblings = counts.get(&(entry.state, entry.heading.clone())).copied().unwrap_or(1);
         }
     }
 
     /// Returns the files section and the facts section for the `picked` subjects.
     pub(crate) fn render(&self, picked: &[u32]) -> (String, String) {
-        let mut groups: BTreeMap<(bool, &str), Vec<&str>> = BTreeMap::new();
+        let mut groups: BTreeMap<(bool, State, &str), Vec<&str>> = BTreeMap::new();
         for subject in picked {
             let entry = &self.entries[*subject as usize];
-            groups.entry((!entry.is_file, &entry.heading)).or_default().push(&entry.text);
+            if entry.text.is_empty() {
+                // The root itself, which the heading states.
+                continue;
+            }
+            groups.entry((!entry.is_file, entry.state, &entry.heading)).or_default().push(&entry.text);
         }
         let (mut files, mut facts) = (String::new(), String::new());
-        for ((is_fact, heading), entries) in groups {
+        for ((is_fact, state, heading), entries) in groups {
             let section = if is_fact { &mut facts } else { &mut files };
             if !section.is_empty() {
                 section.push('\n');
             }
-            if !heading.is_empty() {
-                section.push_str(heading);
+            if !is_fact {
+                section.push_str(state.word());
+            }
+            section.push_str(heading);
+            // A single file stands with its directory as one path.
+            if (is_fact || entries.len() > 1) && !heading.is_empty() {
                 section.push_str(": ");
             }
             section.push_str(&entries.join(separator(heading)));
@@ -106,23 +159,14 @@ impl Ledger {
     }
 }
 
+/// What it is worth to say that a file was changed, in certain facts.
+const CHANGED: f64 = 0.12;
+
 /// A blank is free in most tokenizers, a comma is not. It must stay where names hold blanks, and between numbers: a day
 /// and a time after it would read as one moment.
 fn separator(heading: &str) -> &'static str {
     let spaced = [FactClass::Number, FactClass::Name].iter().any(|class| class.as_str() == heading);
     if spaced { ", " } else { " " }
-}
-
-fn state_word(state: FileState) -> &'static str {
-    match state {
-        FileState::Created => " created",
-        FileState::Modified => " edited",
-        FileState::Renamed => " renamed",
-        FileState::Deleted => " deleted",
-        FileState::Reverted => " reverted",
-        // Most files were only read: no word says so.
-        _ => "",
-    }
 }
 
 /// Splits a path into the directory it is listed under and the name it is listed by. A name that several files share

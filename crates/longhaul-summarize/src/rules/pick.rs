@@ -29,16 +29,19 @@ pub(crate) fn pick(
     let mut heap: BinaryHeap<Candidate> = lines
         .chain(names)
         .filter_map(|pick| {
-            let gain = gain(pick, source, coverage, anchor_bonus);
+            let gain = gain(pick, source, ledger, coverage, anchor_bonus);
             (gain > 0.0).then(|| Candidate::new(pick, gain, cost(pick, source, ledger)))
         })
         .collect();
     let (mut picks, mut left) = (Vec::new(), budget.0 as f64);
     while let Some(top) = heap.pop() {
-        if left < 3.0 {
+        if left < 3.0 || top.rate < LEAST_NAME_RATE {
             break;
         }
-        let gain = gain(top.pick, source, coverage, anchor_bonus);
+        if matches!(top.pick, Pick::Line(_)) && top.rate < LEAST_LINE_RATE {
+            continue;
+        }
+        let gain = gain(top.pick, source, ledger, coverage, anchor_bonus);
         if gain / top.cost < top.rate {
             if gain > 0.0 {
                 heap.push(Candidate::new(top.pick, gain, top.cost));
@@ -70,9 +73,9 @@ struct Candidate {
     pick: Pick,
 }
 
-fn gain(pick: Pick, source: &[Line], coverage: &Coverage<'_>, anchor_bonus: f64) -> f64 {
+fn gain(pick: Pick, source: &[Line], ledger: &Ledger, coverage: &Coverage<'_>, anchor_bonus: f64) -> f64 {
     match pick {
-        Pick::Name(subject) => coverage.gain_by_name(subject),
+        Pick::Name(subject) => coverage.gain_by_name(subject) + ledger.entries[subject as usize].worth,
         Pick::Line(at) => {
             let line = &source[at];
             // A piece of a long line does not show the line.
@@ -87,6 +90,13 @@ fn gain(pick: Pick, source: &[Line], coverage: &Coverage<'_>, anchor_bonus: f64)
     }
 }
 
+/// Below this gain per token a quoted line is not worth its place: newer messages, word for word, serve the reader better
+/// (`docs/recall.md`).
+const LEAST_LINE_RATE: f64 = 2e-4;
+
+/// The same for a name in the ledger.
+const LEAST_NAME_RATE: f64 = 2e-5;
+
 /// What a piece of a long line is worth as an anchor, relative to a whole line.
 const PIECE_SHARE: f64 = 0.4;
 
@@ -94,7 +104,7 @@ const PIECE_SHARE: f64 = 0.4;
 /// estimate does as well and spares counting every line of the source (measured: 65 of 140 ms on 140k tokens).
 fn cost(pick: Pick, source: &[Line], ledger: &Ledger) -> f64 {
     match pick {
-        Pick::Line(at) => estimate(&source[at].text) + 2.0,
+        Pick::Line(at) => estimate(&source[at].text) + estimate(&source[at].after) + 2.0,
         Pick::Name(subject) => {
             let entry = &ledger.entries[subject as usize];
             // The first name under a heading pays for it, but nobody knows which will be the first.

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use longhaul_transcript::{Constraint, Summary, Tokens};
+use longhaul_transcript::{Constraint, Entry, Summary, Tokens};
 
 use super::{
     RulesOptions,
-    account::{first_user_text, last_user_text, last_words},
+    account::{last_user_text, last_words, task},
     clip,
     ledger::Ledger,
     pick::Pick,
+    plan,
     source::{Line, LineRole},
 };
 use crate::SummaryRequest;
@@ -23,7 +24,10 @@ pub(crate) struct Section {
 
 impl Section {
     pub(crate) fn text(&self) -> String {
-        format!("{}\n{}\n", self.heading, self.body)
+        match self.body.is_empty() {
+            true => format!("{}\n", self.heading),
+            false => format!("{}\n{}\n", self.heading, self.body),
+        }
     }
 }
 
@@ -33,8 +37,15 @@ pub(crate) fn fixed(request: &SummaryRequest<'_>, summary: &Summary, options: &R
     let clip = |text: &str, share: f64| {
         clip::middle(text, request.limit.scaled(share).max(LEAST_SECTION), request.counter)
     };
-    let task = first_user_text(request.entries);
-    if let Some((entry, text)) = task {
+    if let Some(goal) = request.goal.map(str::trim).filter(|goal| !goal.is_empty()) {
+        let body = clip(goal, options.state_share);
+        sections.push(Section { heading: "## Goal (stated by the user)".into(), body });
+    }
+    let task = task(request.entries);
+    if let Some((entry, _)) = task.filter(|(entry, _)| is_kept(request, entry)) {
+        let heading = format!("## Task ({}): the user's message below", entry.id);
+        sections.push(Section { heading, body: String::new() });
+    } else if let Some((entry, text)) = task {
         sections.push(Section {
             heading: format!("## Task ({})", entry.id),
             body: clip(text, options.task_share),
@@ -51,6 +62,9 @@ pub(crate) fn fixed(request: &SummaryRequest<'_>, summary: &Summary, options: &R
         sections.push(Section { heading: "## Constraints".into(), body });
     }
     let mut state = Vec::new();
+    if let Some(plan) = plan::latest(request.entries) {
+        state.push(clip(&plan, options.state_share));
+    }
     let last_user = last_user_text(request.entries)
         .filter(|(entry, _)| task.is_none_or(|(first, _)| first.id != entry.id));
     if let Some((entry, text)) = last_user
@@ -67,6 +81,11 @@ pub(crate) fn fixed(request: &SummaryRequest<'_>, summary: &Summary, options: &R
         sections.push(Section { heading: "## State".into(), body: state.join("\n") });
     }
     sections
+}
+
+/// Returns whether `entry` stays after the summary, whole or clipped.
+fn is_kept(request: &SummaryRequest<'_>, entry: &Entry) -> bool {
+    request.kept.iter().any(|kept| kept.id == entry.id)
 }
 
 /// Returns the constraints that neither `shown` nor the kept messages show, newest first as long as there is room,
@@ -112,16 +131,18 @@ pub(crate) fn text(fixed: &[Section], source: &[Line], ledger: &Ledger, picks: &
             sections.push(Section { heading, body });
         }
     };
-    let mut quoted = |role: LineRole| {
-        let mut lines = lines.remove(&role).unwrap_or_default();
+    let quoted = |role: LineRole| {
+        let mut lines = lines.get(&role).cloned().unwrap_or_default();
         lines.sort_unstable();
         quote(source, &lines)
     };
     let under = if ledger.root.is_empty() { String::new() } else { format!(" (under {})", ledger.root) };
+    add("## Asked since".into(), quoted(LineRole::Request));
     add(format!("## Files{under}"), files);
-    add("## Commands".into(), quoted(LineRole::Command));
-    add("## Errors".into(), quoted(LineRole::Error));
+    add("## Commands".into(), list(source, lines.get(&LineRole::Command)));
     add("## Decisions".into(), quoted(LineRole::Decision));
+    add("## Errors".into(), quoted(LineRole::Error));
+    add("## Progress".into(), quoted(LineRole::Progress));
     add("## Key lines (quoted)".into(), fenced(quoted(LineRole::Quote)));
     add("## Facts".into(), facts);
     let texts: Vec<String> = sections.iter().map(Section::text).collect();
@@ -153,8 +174,20 @@ fn quote(source: &[Line], lines: &[usize]) -> String {
             message = Some(line.message);
         }
         text.push_str(&line.text);
+        if !line.after.is_empty() {
+            text.push(' ');
+            text.push_str(&line.after);
+        }
     }
     text
+}
+
+/// Returns the commands, in the order of their last runs, each with how it went.
+fn list(source: &[Line], lines: Option<&Vec<usize>>) -> String {
+    let mut lines = lines.cloned().unwrap_or_default();
+    lines.sort_unstable();
+    let item = |at: &usize| format!("$ {} → {}", source[*at].text, source[*at].after);
+    lines.iter().map(item).collect::<Vec<_>>().join("\n")
 }
 
 /// The least that a fixed section gets, so that it says something at all.

@@ -2,10 +2,15 @@
 
 use std::collections::HashMap;
 
-use longhaul_extract::{CallView, ToolFamily, call_fields, decides, strip_line_numbers};
-use longhaul_transcript::{CallKind, Entry, Message, Outcome, Part, Role, ToolCall, ToolResult};
+use longhaul_extract::{call_fields, decides, strip_line_numbers};
+use longhaul_transcript::{CallKind, Entry, Message, MessageId, Part, Role, ToolCall};
 
-use super::coverage::Coverage;
+use super::{
+    account::own_text,
+    coverage::Coverage,
+    goal::Goal,
+    runs::{Purpose, Run, RunGroup},
+};
 
 /// One line of the source.
 #[derive(Clone, Debug)]
@@ -22,146 +27,65 @@ pub(crate) struct Line {
     pub(crate) bonus: f64,
     /// Whether it is only a piece of a long line.
     pub(crate) is_piece: bool,
+    /// What is added to the line when it is shown: how it went, what resolved it. Handles and words of our own.
+    pub(crate) after: String,
 }
 
 /// Where a line is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum LineRole {
+    /// What the user asked for after the task.
+    Request,
     /// A command that was run.
     Command,
-    /// What went wrong.
-    Error,
     /// What the assistant settled.
     Decision,
+    /// What went wrong.
+    Error,
+    /// What the assistant said on the way.
+    Progress,
     /// Anything else worth quoting.
     Quote,
 }
 
-/// A command and how it went.
-#[derive(Clone, Debug)]
-pub(crate) struct Run<'a> {
-    /// Ordinal of the message with the call.
-    pub(crate) message: u64,
-    /// Its first line.
-    pub(crate) command: String,
-    /// The exit code, where one is stated.
-    pub(crate) exit_code: Option<i64>,
-    /// Whether it failed.
-    pub(crate) failed: bool,
-    /// The line that says best what went wrong.
-    pub(crate) error: Option<String>,
-    /// Ordinal of the message with the result.
-    pub(crate) answered: Option<u64>,
-    /// The call.
-    pub(crate) call: &'a ToolCall,
+/// What the lines are read from and valued by.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reading<'a> {
+    pub(crate) entries: &'a [Entry],
+    pub(crate) runs: &'a [Run<'a>],
+    pub(crate) groups: &'a [RunGroup<'a, 'a>],
+    pub(crate) coverage: &'a Coverage<'a>,
+    /// The message whose text stands as the task.
+    pub(crate) task: Option<MessageId>,
+    pub(crate) goal: &'a Goal,
+    /// People talk among themselves: nobody asks, nobody reports.
+    pub(crate) is_talk: bool,
+    /// How much of what a line tells beside its facts counts, 0.0 to 1.0: less in small summaries.
+    pub(crate) telling: f64,
 }
 
-/// Returns the commands that `entries` run and how they went, oldest first.
-pub(crate) fn runs(entries: &[Entry]) -> Vec<Run<'_>> {
-    let mut runs: Vec<Run<'_>> = Vec::new();
-    let mut waiting: HashMap<&str, usize> = HashMap::new();
-    for entry in entries {
-        for part in &entry.message.parts {
-            match part {
-                Part::ToolCall(call) => {
-                    if let Some(command) = command(call) {
-                        waiting.insert(call.id.as_str(), runs.len());
-                        let message = entry.id.ordinal;
-                        runs.push(Run {
-                            message,
-                            command,
-                            exit_code: None,
-                            failed: false,
-                            error: None,
-                            answered: None,
-                            call,
-                        });
-                    }
-                }
-                Part::ToolResult(result) => {
-                    if let Some(at) = waiting.remove(result.call_id.as_str()) {
-                        finish(&mut runs[at], result, entry.id.ordinal);
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
-    runs
-}
-
-fn finish(run: &mut Run<'_>, result: &ToolResult, message: u64) {
-    let text = result.joined_text();
-    run.answered = Some(message);
-    run.exit_code = exit_code(&text);
-    run.failed = match run.exit_code {
-        Some(code) => code != 0,
-        None => result.outcome == Outcome::Failed,
-    };
-    run.error = run.failed.then(|| decisive_line(&text)).flatten();
-}
-
-/// The exit code that the harness states at the start or end of an output.
-fn exit_code(text: &str) -> Option<i64> {
-    const MARKS: [&str; 5] =
-        ["exit code: ", "exit code ", "exited with code ", "exit status: ", "exit status "];
-    let lines = || text.lines().take(6).chain(text.lines().rev().take(6));
-    lines().filter(|line| line.len() < 200).find_map(|line| {
-        let lower = line.to_ascii_lowercase();
-        let after = MARKS.iter().find_map(|mark| lower.split_once(mark)).map(|(_, after)| after)?;
-        let digits: String = after.chars().take_while(|c| c.is_ascii_digit() || *c == '-').collect();
-        digits.parse().ok()
-    })
-}
-
-/// The line of a failed command's output that says best what went wrong: the first that begins with an error, else the
-/// first that tells of one.
-fn decisive_line(text: &str) -> Option<String> {
-    const STARTS: [&str; 7] = ["error", "fatal", "panic", "traceback", "e   ", "assertionerror", "--- fail"];
-    const MARKS: [&str; 8] =
-        ["error:", "error ", "panicked", "exception", "failed", "not found", "undefined", "cannot"];
-    let lines =
-        || text.lines().take(MOST_OUTPUT_LINES).map(str::trim).filter(|line| (6..=400).contains(&line.len()));
-    let harness = |lower: &str| lower.contains("exit code") || lower.contains("exited with");
-    let find = |test: &dyn Fn(&str) -> bool| {
-        lines().find(|line| {
-            let lower = line.to_ascii_lowercase();
-            test(&lower) && !harness(&lower)
-        })
-    };
-    find(&|line| STARTS.iter().any(|start| line.starts_with(start)))
-        .or_else(|| find(&|line| MARKS.iter().any(|mark| line.contains(mark))))
-        .map(str::to_string)
-}
-
-/// Lines of an output beyond which no error is looked for.
-const MOST_OUTPUT_LINES: usize = 5000;
-
-fn command(call: &ToolCall) -> Option<String> {
-    let view = CallView::new(call);
-    if view.family() != ToolFamily::Shell || view.patch().is_some() {
-        return None;
-    }
-    let command = view.command()?;
-    let first = command.lines().map(str::trim).find(|line| !line.is_empty())?;
-    Some(first.to_string())
-}
-
-/// Returns the lines of `entries` that are worth something, in order. Standing instructions are left out: they are
-/// always kept.
-pub(crate) fn read(entries: &[Entry], runs: &[Run<'_>], coverage: &Coverage<'_>) -> Vec<Line> {
+/// Returns the lines that are worth something, in order. Standing instructions are left out: they are always kept.
+pub(crate) fn read(reading: Reading<'_>) -> Vec<Line> {
     let mut lines = Vec::new();
+    let Reading { entries, runs, coverage, task, goal, is_talk, telling, .. } = reading;
     let by_message: HashMap<(u64, &str), &Run<'_>> =
         runs.iter().map(|run| ((run.message, run.call.id.as_str()), run)).collect();
-    let errors: HashMap<u64, (&str, f64)> = error_lines(runs);
+    let errors = error_lines(runs);
     for entry in entries.iter().filter(|entry| !entry.message.is_system()) {
         let ordinal = entry.id.ordinal;
         let mut reader = LineReader {
             message: ordinal,
             coverage,
-            error: errors.get(&ordinal).copied(),
+            goal,
+            is_talk,
+            telling,
+            error: errors.get(&ordinal).cloned(),
             lines: &mut lines,
         };
+        if entry.message.is_user_text() && task != Some(entry.id) && !is_talk {
+            reader.request(&entry.message);
+            continue;
+        }
         for part in &entry.message.parts {
             match part {
                 Part::Text(text) => reader.text(text, &entry.message),
@@ -180,20 +104,62 @@ pub(crate) fn read(entries: &[Entry], runs: &[Run<'_>], coverage: &Coverage<'_>)
             }
         }
     }
+    add_commands(&reading, &mut lines);
     lines
 }
 
+/// Adds the commands, each once with how its runs went. The checks that were run last say where the work stands.
+fn add_commands(reading: &Reading<'_>, lines: &mut Vec<Line>) {
+    let checks = reading.groups.iter().filter(|group| group.last().purpose == Purpose::Check).count();
+    let mut seen = 0;
+    for group in reading.groups {
+        let run = group.last();
+        seen += usize::from(run.purpose == Purpose::Check);
+        let worth = match run.purpose {
+            Purpose::Check if run.failed || checks - seen < LAST_CHECKS => LATE_CHECK,
+            Purpose::Check => EARLY_CHECK,
+            Purpose::Act => ACT,
+            Purpose::Look => 0.0,
+        };
+        let mut reader = LineReader {
+            message: run.message,
+            coverage: reading.coverage,
+            goal: reading.goal,
+            is_talk: reading.is_talk,
+            telling: reading.telling,
+            error: None,
+            lines,
+        };
+        if group.heart.len() > LONGEST_LINE {
+            reader.line(group.heart, LineRole::Quote);
+            continue;
+        }
+        reader.add_line(group.heart, LineRole::Command, worth, false, group.outcome());
+    }
+}
+
+/// The decisive line of a result that tells of a failure.
+#[derive(Clone, Debug)]
+struct ErrorLine<'r> {
+    line: &'r str,
+    worth: f64,
+    /// What resolved it.
+    after: String,
+}
+
 /// For each result that tells of a failure its decisive line and what that is worth: much while it is open.
-fn error_lines<'r>(runs: &'r [Run<'_>]) -> HashMap<u64, (&'r str, f64)> {
-    let mut passed: Vec<&str> = Vec::new();
+fn error_lines<'r>(runs: &'r [Run<'_>]) -> HashMap<u64, ErrorLine<'r>> {
+    let mut passed: HashMap<&str, u64> = HashMap::new();
     let mut errors = HashMap::new();
     for run in runs.iter().rev() {
         if !run.failed {
-            passed.push(&run.command);
+            passed.insert(&run.command, run.message);
         } else if let (Some(error), Some(message)) = (&run.error, run.answered) {
-            let open = !passed.contains(&run.command.as_str());
+            let resolved = passed.get(run.command.as_str());
             let late = errors.len() < 3;
-            errors.insert(message, (error.as_str(), if open && late { OPEN_ERROR } else { CLOSED_ERROR }));
+            let worth = if resolved.is_none() && late { OPEN_ERROR } else { CLOSED_ERROR };
+            let after = resolved.map_or(String::new(), |at| format!("(passed in m{at})"));
+            errors.insert(message, ErrorLine { line: error, worth, after });
         }
     }
     errors
@@ -217,7 +183,10 @@ pub(crate) fn call_text(call: &ToolCall) -> String {
 struct LineReader<'l, 'c> {
     message: u64,
     coverage: &'l Coverage<'c>,
-    error: Option<(&'l str, f64)>,
+    goal: &'l Goal,
+    is_talk: bool,
+    telling: f64,
+    error: Option<ErrorLine<'l>>,
     lines: &'l mut Vec<Line>,
 }
 
@@ -225,9 +194,9 @@ impl LineReader<'_, '_> {
     fn text(&mut self, text: &str, message: &Message) {
         match message.role {
             Role::Tool => self.lines(&strip_line_numbers(text), LineRole::Quote),
-            Role::Assistant => {
+            Role::Assistant if !self.is_talk => {
                 for line in text.lines() {
-                    let role = if decides(line) { LineRole::Decision } else { LineRole::Quote };
+                    let role = if decides(line) { LineRole::Decision } else { LineRole::Progress };
                     self.line(line, role);
                 }
             }
@@ -235,19 +204,16 @@ impl LineReader<'_, '_> {
         }
     }
 
-    fn run(&mut self, run: &Run<'_>) {
-        let how = match (run.exit_code, run.failed) {
-            (Some(code), true) => format!(" → exit {code}"),
-            (None, true) => " → failed".into(),
-            _ => String::new(),
-        };
-        let text = format!("$ {}{how}", run.command);
-        if text.len() <= LONGEST_LINE {
-            self.add(&text, LineRole::Command, false);
-        } else {
-            self.line(&run.command, LineRole::Quote);
+    /// A later message of the user: its first lines are a request, the rest is mostly pasted.
+    fn request(&mut self, message: &Message) {
+        let Some(text) = own_text(message) else { return };
+        for (at, line) in text.lines().filter(|line| !line.trim().is_empty()).enumerate() {
+            self.line(line, if at < REQUEST_LINES { LineRole::Request } else { LineRole::Quote });
         }
-        // What else the call says: the rest of a script, a description.
+    }
+
+    /// What a command's call says beside its first line: the rest of a script, a description.
+    fn run(&mut self, run: &Run<'_>) {
         let all = call_text(run.call);
         for line in all.lines().filter(|line| !line.contains(&run.command)) {
             self.line(line, LineRole::Quote);
@@ -273,24 +239,28 @@ impl LineReader<'_, '_> {
     }
 
     fn add(&mut self, text: &str, role: LineRole, is_piece: bool) {
-        let error = self.error.filter(|(error, _)| *error == text);
-        let (role, bonus) = match (error, role) {
-            (Some((_, bonus)), _) => (LineRole::Error, bonus),
-            (None, LineRole::Decision) => (role, DECISION),
-            (None, LineRole::Command) => (role, COMMAND),
-            (None, role) => (role, 0.0),
+        let error = self.error.as_ref().filter(|error| error.line == text).cloned();
+        let worth = match role {
+            LineRole::Decision => DECISION,
+            LineRole::Request => REQUEST,
+            LineRole::Progress if text.split_whitespace().nth(4).is_some() => PROGRESS,
+            _ => 0.0,
         };
+        match error {
+            Some(ErrorLine { worth, after, .. }) => {
+                self.add_line(text, LineRole::Error, worth, is_piece, after);
+            }
+            None => self.add_line(text, role, worth, is_piece, String::new()),
+        }
+    }
+
+    fn add_line(&mut self, text: &str, role: LineRole, worth: f64, is_piece: bool, after: String) {
         let mut subjects = self.coverage.known_by(text);
         subjects.retain(|subject| self.coverage.value(*subject) > 0.0);
+        let bonus = worth * (0.5 + 0.5 * self.telling) + self.goal.worth(text);
         if !subjects.is_empty() || bonus > 0.0 {
-            self.lines.push(Line {
-                role,
-                message: self.message,
-                text: text.to_string(),
-                subjects,
-                bonus,
-                is_piece,
-            });
+            let message = self.message;
+            self.lines.push(Line { role, message, text: text.to_string(), subjects, bonus, is_piece, after });
         }
     }
 }
@@ -347,8 +317,26 @@ const CLOSED_ERROR: f64 = 0.06;
 /// What a decision is worth beside its facts.
 const DECISION: f64 = 0.08;
 
-/// What a command is worth beside its facts.
-const COMMAND: f64 = 0.02;
+/// What a line of the assistant's prose is worth beside its facts: it tells what the work was about.
+const PROGRESS: f64 = 0.02;
+
+/// What a later request of the user is worth beside its facts.
+const REQUEST: f64 = 0.12;
+
+/// Lines of a later message of the user that count as the request.
+const REQUEST_LINES: usize = 3;
+
+/// What a check is worth beside its facts, when it failed or is one of the last.
+const LATE_CHECK: f64 = 0.3;
+
+/// How many checks are the last.
+const LAST_CHECKS: usize = 3;
+
+/// What an earlier check is worth.
+const EARLY_CHECK: f64 = 0.04;
+
+/// What a command that changes something is worth.
+const ACT: f64 = 0.05;
 
 #[cfg(test)]
 mod tests {
