@@ -202,7 +202,9 @@ impl Plan {
         let numbers: Vec<u64> =
             text.split(':').map(str::parse).collect::<Result<_, _>>().with_context(|| format!("{text:?}"))?;
         match numbers[..] {
-            [window, turns, turn_tokens] if turns > 0 => Ok(Plan { window: Tokens(window), turns, turn_tokens }),
+            [window, turns, turn_tokens] if turns > 0 => {
+                Ok(Plan { window: Tokens(window), turns, turn_tokens })
+            }
             _ => bail!("{text:?} is no plan; expected WINDOW:TURNS:TOKENS, such as 2000:100000:60"),
         }
     }

@@ -69,6 +69,7 @@ pub(crate) async fn setup(args: &ChatArgs) -> Result<Conversation> {
         .clock(Arc::new(SystemClock))
         .store(store.clone())
         .fixed_overhead(overhead)
+        .endpoint(&args.model, args.base_url.as_deref().unwrap_or_default())
         .observer(move |event: &Event| {
             if let Ok(mut events) = seen.lock() {
                 events.push(event.clone());
@@ -76,7 +77,7 @@ pub(crate) async fn setup(args: &ChatArgs) -> Result<Conversation> {
         });
     let mut writer = None;
     if config.mode != SummaryMode::Rules {
-        let ladder = Arc::new(summarizer::ladder(&summarizer, &config, config.mode)?);
+        let ladder = Arc::new(summarizer::ladder(&summarizer, &config, config.mode, Some(store.clone()))?);
         builder = builder.summarizer(ladder.clone());
         writer = Some(ladder);
     }
@@ -138,6 +139,7 @@ fn summarizer_args(args: &ChatArgs) -> SummarizerArgs {
         summarizer_model: models,
         protocol: args.protocol.clone(),
         summarizer_window: args.window,
+        summarizer_timeout: None,
         abort_on_failure: false,
     }
 }
