@@ -2,4 +2,5 @@
 #![forbid(unsafe_code)]
 
 pub mod recall;
+pub mod soak;
 pub mod tokens;

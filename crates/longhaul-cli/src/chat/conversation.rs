@@ -34,6 +34,7 @@ pub(crate) struct Conversation {
     pub(crate) spent: f64,
     client: Chat,
     model: String,
+    base_url: String,
     protocol: String,
     max_output: Option<u64>,
     temperature: Option<f64>,
@@ -83,6 +84,7 @@ impl Conversation {
             spent: 0.0,
             client,
             model: args.model.clone(),
+            base_url: args.base_url.clone().unwrap_or_default(),
             protocol: args.protocol.clone(),
             max_output: args.max_output,
             temperature: args.temperature,
@@ -276,6 +278,7 @@ impl Conversation {
         }
         let config = self.config.for_model(&self.protocol, name);
         self.manager.switch_model(known.window, known.model.counter(), config);
+        self.manager.set_endpoint(name, &self.base_url);
         name.clone_into(&mut self.model);
         self.known = known;
         self.show_events(screen);

@@ -80,6 +80,12 @@ fn kinds(conversation: &Conversation) -> Vec<Kind> {
         kinds[first].tokens += framing;
     }
     kinds.insert(2, summary);
+    // What the provider reported is what the whole costs; the counts say how it is shared out.
+    let counted: Tokens = kinds.iter().map(|kind| kind.tokens).sum();
+    let known = conversation.manager.state().view().tokens() + conversation.overhead();
+    if counted > Tokens::ZERO {
+        kinds.iter_mut().for_each(|kind| kind.tokens = kind.tokens.scaled(known.ratio_of(counted)));
+    }
     kinds.retain(|kind| kind.tokens > Tokens::ZERO);
     kinds
 }

@@ -69,6 +69,7 @@ pub(crate) async fn setup(args: &ChatArgs) -> Result<Conversation> {
         .clock(Arc::new(SystemClock))
         .store(store.clone())
         .fixed_overhead(overhead)
+        .endpoint(&args.model, args.base_url.as_deref().unwrap_or_default())
         .observer(move |event: &Event| {
             if let Ok(mut events) = seen.lock() {
                 events.push(event.clone());
