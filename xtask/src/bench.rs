@@ -9,8 +9,21 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let mut args = args.iter().map(String::as_str);
     let name = args.next().unwrap_or("transcripts");
     let rest: Vec<&str> = args.collect();
-    cargo(
-        &[&["run", "--release", "--package", "longhaul-bench", "--bin", name, "--"][..], &rest].concat(),
-        &[],
-    )
+    // The store is measured where it is: what it is compared with is SQLite itself, which only that crate may name.
+    if name == "store" {
+        let example = ["--features", "sqlite,conformance", "--example", "store_figures", "--"];
+        let run = ["run", "--release", "--package", "longhaul-store"];
+        return cargo(&[&run[..], &example, &rest].concat(), &[]);
+    }
+    let program = ["--release", "--package", "longhaul-bench", "--bin", name];
+    // Two of the counters to compare are heavy, and one needs a C compiler: without them there is still a table.
+    let mut features = &[][..];
+    if name == "tokens" {
+        features = &["--features", "json-peers"];
+        if let Err(error) = cargo(&[&["build"][..], &program, features].concat(), &[]) {
+            eprintln!("SKIP tokenizers and fastokens: {error}");
+            features = &[];
+        }
+    }
+    cargo(&[&["run"][..], &program, features, &["--"], &rest].concat(), &[])
 }

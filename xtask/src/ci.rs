@@ -2,15 +2,16 @@
 
 use anyhow::Result;
 
-use crate::{command, command::cargo, tidy};
+use crate::{codegen, command, command::cargo, tidy};
 
-/// Checks formatting, lints, documentation, each crate without its default features, the tidiness of the tree and
-/// that every published crate packs.
+/// Checks formatting, lints, documentation, each crate without its default features, the tidiness of the tree,
+/// that generated files are what their sources give and that every published crate packs.
 pub(crate) fn run() -> Result<()> {
     let scope = ["--workspace", "--exclude", "longhaul-bench"];
     cargo(&["fmt", "--all", "--check"], &[])?;
     tidy::run()?;
     cargo(&[&["clippy", "--all-targets"][..], &scope, &["--", "-D", "warnings"]].concat(), &[])?;
+    codegen::run(&["--check".into()])?;
     let deny = [("RUSTDOCFLAGS", "-D warnings")];
     cargo(&[&["doc", "--no-deps"][..], &scope].concat(), &deny)?;
     for package in published()? {

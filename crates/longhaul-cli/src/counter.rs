@@ -3,7 +3,7 @@
 use std::{path::Path, sync::Arc};
 
 use anyhow::{Result, bail};
-use longhaul::tokens::{self, Encoding, ModelTable, TokenCounter};
+use longhaul::tokens::{self, Bpe, Encoding, ModelTable, TokenCounter, Tokenizer};
 
 use crate::args::CounterArgs;
 
@@ -11,6 +11,8 @@ use crate::args::CounterArgs;
 #[derive(Clone, Debug)]
 pub(crate) struct Named {
     pub(crate) counter: Arc<dyn TokenCounter>,
+    /// The same where it is exact by an encoding of ours, which can count a text as it comes in.
+    pub(crate) bpe: Option<Bpe>,
     pub(crate) name: String,
     /// The window of the model, where one was named and is known.
     pub(crate) window: Option<u64>,
@@ -22,12 +24,10 @@ pub(crate) fn choose(args: &CounterArgs) -> Result<Named> {
         return from_file(path);
     }
     if let Some(name) = &args.encoding {
-        let encoding: Encoding = name.parse()?;
-        return Ok(Named { counter: tokens::counter(encoding), name: encoding.name().into(), window: None });
+        return Ok(of_encoding(name.parse()?));
     }
     let Some(model) = &args.model else {
-        let encoding = Encoding::O200kBase;
-        return Ok(Named { counter: tokens::counter(encoding), name: encoding.name().into(), window: None });
+        return Ok(of_encoding(Encoding::O200kBase));
     };
     let table = ModelTable::builtin();
     let Some(found) = table.get(model) else {
@@ -35,13 +35,22 @@ pub(crate) fn choose(args: &CounterArgs) -> Result<Named> {
             "the model {model:?} is not in the table; name its --encoding or its --tokenizer, and its --window"
         );
     };
-    Ok(Named { counter: found.counter(), name: found.name.clone(), window: Some(found.window.0) })
+    let bpe = match found.tokenizer {
+        Tokenizer::Exact(encoding) => Bpe::new(encoding),
+        _ => None,
+    };
+    Ok(Named { counter: found.counter(), bpe, name: found.name.clone(), window: Some(found.window.0) })
+}
+
+fn of_encoding(encoding: Encoding) -> Named {
+    let bpe = Bpe::new(encoding);
+    Named { counter: tokens::counter(encoding), bpe, name: encoding.name().into(), window: None }
 }
 
 #[cfg(feature = "tokenizers")]
 fn from_file(path: &Path) -> Result<Named> {
     let counter = tokens::TokenizerFile::open(path)?;
-    Ok(Named { counter: Arc::new(counter), name: path.display().to_string(), window: None })
+    Ok(Named { counter: Arc::new(counter), bpe: None, name: path.display().to_string(), window: None })
 }
 
 #[cfg(not(feature = "tokenizers"))]

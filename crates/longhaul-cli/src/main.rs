@@ -3,6 +3,7 @@
 
 mod archive;
 mod args;
+mod chat;
 mod clock;
 mod commands;
 mod counter;
@@ -12,6 +13,7 @@ mod output;
 mod paint;
 mod settings;
 mod store;
+mod stream;
 mod summarizer;
 mod window;
 
@@ -27,6 +29,7 @@ fn main() -> ExitCode {
         Command::Count(count) => commands::count::run(&count),
         Command::Context(context) => commands::context::run(&context),
         Command::Compact(compact) => commands::compact::run(&compact),
+        Command::Chat(chat) => commands::chat::run(&chat),
         Command::Digest(digest) => commands::digest::run(&digest),
         Command::Sessions(sessions) => commands::sessions::run(&sessions),
         Command::History(history) => commands::history::run(&history),

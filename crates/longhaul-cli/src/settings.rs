@@ -10,6 +10,10 @@ use longhaul::config::{Layer, Layered};
 
 use crate::args::SettingsArgs;
 
+/// Variables that are no settings: flags of single commands read them.
+const OTHER_VARIABLES: [&str; 4] =
+    ["LONGHAUL_API_KEY", "LONGHAUL_BASE_URL", "LONGHAUL_STORE", "LONGHAUL_STORE_KEY"];
+
 /// Returns the settings that the files, the environment and `args` give together.
 pub(crate) fn load(args: &SettingsArgs) -> Result<Layered> {
     let mut layers = Vec::new();
@@ -21,7 +25,8 @@ pub(crate) fn load(args: &SettingsArgs) -> Result<Layered> {
             }
         }
     }
-    layers.push(Layer::environment(std::env::vars()));
+    let variables = std::env::vars().filter(|(name, _)| !OTHER_VARIABLES.contains(&name.as_str()));
+    layers.push(Layer::environment(variables));
     layers.push(Layer::flags(flags(args)?));
     let layered = Layered::from_layers(layers)?;
     for warning in &layered.warnings {

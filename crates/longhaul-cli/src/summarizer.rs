@@ -11,15 +11,23 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
+use async_trait::async_trait;
 use longhaul::{
-    Config,
-    summarize::{CompletionClient, Ladder, SummarizerModel, rules::RulesSummarizer},
+    Config, StoreCache,
+    summarize::{
+        ClientError, CompletionClient, Draft, Ladder, SummarizeError, Summarizer, SummarizerModel,
+        SummaryRequest, rules::RulesSummarizer,
+    },
     tokens::ModelTable,
-    transcript::{Clock, Jitter, Sleep, SummaryMode, Tokens},
+    transcript::{Clock, Jitter, Sleep, SummaryMode, Tokens, Usage},
 };
 use longhaul_client::{Anthropic, Endpoint, OpenAi};
 
-use crate::{args::SummarizerArgs, clock};
+use crate::{
+    args::SummarizerArgs,
+    clock,
+    store::{self, Store},
+};
 
 /// The variable that holds the key of the summarizer's endpoint.
 pub(crate) const KEY: &str = "LONGHAUL_API_KEY";
@@ -34,11 +42,19 @@ pub(crate) fn endpoint(args: &SummarizerArgs) -> Result<Endpoint> {
             "a summary by a model needs --base-url (or LONGHAUL_BASE_URL): nothing is sent anywhere that you did not name"
         );
     };
-    let endpoint = Endpoint::new(url)?;
+    let mut endpoint = Endpoint::new(url)?;
+    if let Some(timeout) = timeout(args) {
+        endpoint.total_timeout = timeout;
+        endpoint.connect_timeout = endpoint.connect_timeout.min(timeout);
+    }
     Ok(match std::env::var(KEY) {
         Ok(key) if !key.is_empty() => endpoint.with_key(key),
         _ => endpoint,
     })
+}
+
+fn timeout(args: &SummarizerArgs) -> Option<Duration> {
+    args.summarizer_timeout.map(Duration::from_secs)
 }
 
 /// Returns the client for the endpoint of the flags.
@@ -58,8 +74,26 @@ pub(crate) fn models(args: &SummarizerArgs, config: &Config) -> Vec<String> {
     }
 }
 
-/// Returns the ladder from the models of the flags down to rules.
-pub(crate) fn ladder(args: &SummarizerArgs, config: &Config, mode: SummaryMode) -> Result<Ladder> {
+/// Returns the names of the models that the endpoint of the flags says it has. Sends the key and no text.
+pub(crate) fn listed(args: &SummarizerArgs) -> Result<Result<Vec<String>, ClientError>> {
+    let mut endpoint = endpoint(args)?;
+    let wait = endpoint.total_timeout.min(Duration::from_secs(10));
+    endpoint = endpoint.with_timeouts(wait.min(Duration::from_secs(5)), wait);
+    store::block_on(async {
+        Ok(match args.protocol.as_str() {
+            "anthropic" => Anthropic::new(endpoint)?.models().await,
+            _ => OpenAi::new(endpoint)?.models().await,
+        })
+    })
+}
+
+/// Returns the ladder from the models of the flags down to rules. What they wrote before is in `cache`, where given.
+pub(crate) fn ladder(
+    args: &SummarizerArgs,
+    config: &Config,
+    mode: SummaryMode,
+    cache: Option<Store>,
+) -> Result<Ladder> {
     let names = models(args, config);
     if names.is_empty() {
         bail!("a summary by a model needs --summarizer-model (or the setting summarizer_model_preference)");
@@ -74,14 +108,66 @@ pub(crate) fn ladder(args: &SummarizerArgs, config: &Config, mode: SummaryMode) 
     let mut options = config.llm_options();
     options.mode = mode;
     options.abort_on_failure |= args.abort_on_failure;
-    Ok(Ladder::new(
+    if let Some(timeout) = timeout(args) {
+        options.call_timeout = timeout;
+        options.deadline = options.deadline.max(timeout * 2);
+    }
+    let ladder = Ladder::new(
         names.iter().map(model).collect(),
         Arc::new(RulesSummarizer::default()),
         options,
         Arc::new(SystemClock),
         Arc::new(Timer),
         Arc::new(Spread::default()),
-    ))
+    );
+    Ok(match cache {
+        Some(store) => ladder.with_cache(Arc::new(StoreCache::new(store))),
+        None => ladder,
+    })
+}
+
+/// A ladder that says whom it may ask, and how often, before anything is sent.
+#[derive(Debug)]
+pub(crate) struct Announced {
+    ladder: Ladder,
+    host: String,
+}
+
+impl Announced {
+    /// Returns `ladder` with the host that `args` name.
+    pub(crate) fn new(ladder: Ladder, args: &SummarizerArgs) -> Result<Announced> {
+        Ok(Announced { ladder, host: endpoint(args)?.host() })
+    }
+}
+
+#[async_trait]
+impl Summarizer for Announced {
+    async fn summarize(&self, request: SummaryRequest<'_>) -> Result<Draft, SummarizeError> {
+        let plan = self.ladder.plan(&request);
+        if plan.max_calls > 0 {
+            let passes = plan.models.iter().map(|model| model.passes).max().unwrap_or(0);
+            let parts = if passes > 1 { format!(", in {passes} parts") } else { String::new() };
+            eprintln!(
+                "longhaul: asking {} for a summary{parts}; at most {} calls",
+                self.host, plan.max_calls
+            );
+        }
+        let draft = self.ladder.summarize(request).await?;
+        if draft.mode != SummaryMode::Rules {
+            match draft.cost {
+                Some(cost) => eprintln!("longhaul: {} calls made, {}", cost.calls, spent(&cost.usage)),
+                None => eprintln!("longhaul: no call made: the store has this summary of {}", draft.model),
+            }
+        }
+        Ok(draft)
+    }
+}
+
+fn spent(usage: &Usage) -> String {
+    match usage.prompt_total() + usage.output {
+        Tokens::ZERO => "whose cost the server did not tell".to_owned(),
+        _ => format!("{} tokens in and {} out", usage.prompt_total(), usage.output + usage.reasoning),
+    }
 }
 
 /// Returns the mode that the flag or the settings name.
@@ -96,7 +182,7 @@ pub(crate) fn mode(flag: Option<&str>, config: &Config) -> Result<SummaryMode> {
 }
 
 #[derive(Debug)]
-struct SystemClock;
+pub(crate) struct SystemClock;
 
 impl Clock for SystemClock {
     fn now_ms(&self) -> i64 {

@@ -3,13 +3,17 @@
 use async_trait::async_trait;
 use longhaul_summarize::{ClientError, Completion, CompletionClient, CompletionRequest, Finish};
 use longhaul_transcript::{Tokens, Usage};
-use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::{
+    Url,
+    header::{HeaderMap, HeaderName, HeaderValue},
+};
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 
 use crate::{
     endpoint::{Endpoint, SetupError},
     http::Http,
+    models,
 };
 
 /// A client of servers that speak Anthropic's Messages.
@@ -45,6 +49,22 @@ impl Anthropic {
     pub fn host(&self) -> String {
         self.endpoint.host()
     }
+
+    /// Returns the names of the models that the server says it has, the first page of them. Sends the key and no text.
+    ///
+    /// # Errors
+    /// When the server cannot be reached, refuses the key, or does not list its models: not every server does.
+    pub async fn models(&self) -> Result<Vec<String>, ClientError> {
+        models::names(&self.http.get(self.address("models")).await?)
+    }
+
+    /// Both spellings of the base URL are about; the SDKs take it without `/v1`.
+    fn address(&self, path: &str) -> Url {
+        match self.endpoint.base.path().trim_end_matches('/').ends_with("/v1") {
+            true => self.endpoint.address(path),
+            false => self.endpoint.address(&format!("v1/{path}")),
+        }
+    }
 }
 
 #[async_trait]
@@ -59,12 +79,7 @@ impl CompletionClient for Anthropic {
         if let Some(temperature) = request.temperature {
             body["temperature"] = json!(temperature);
         }
-        // Both spellings of the base URL are about; the SDKs take it without `/v1`.
-        let path = match self.endpoint.base.path().trim_end_matches('/').ends_with("/v1") {
-            true => "messages",
-            false => "v1/messages",
-        };
-        read(&self.http.post(self.endpoint.address(path), &body).await?)
+        read(&self.http.post(self.address("messages"), &body).await?)
     }
 }
 
@@ -91,7 +106,7 @@ fn read(answer: &Value) -> Result<Completion, ClientError> {
 }
 
 /// The protocol's numbers are disjoint as they are; thinking is part of the output.
-fn usage(usage: &Value) -> Usage {
+pub(crate) fn usage(usage: &Value) -> Usage {
     let number = |key: &str| Tokens(usage.get(key).and_then(Value::as_u64).unwrap_or(0));
     Usage {
         input: number("input_tokens"),

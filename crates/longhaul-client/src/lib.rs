@@ -18,16 +18,21 @@
 //! # }
 //! ```
 //!
+//! [`Chat`] carries a whole conversation over the same two protocols, answer by answer as they are spoken, with tools.
+//!
 //! Building a client needs no runtime; asking needs tokio's, as `reqwest` does.
 #![forbid(unsafe_code)]
 
 mod anthropic;
+mod chat;
 mod classify;
 mod endpoint;
 mod http;
+mod models;
 mod openai;
 mod retry_after;
 
 pub use anthropic::Anthropic;
+pub use chat::{Chat, ChatRequest, Delta, Reply, ToolDefinition};
 pub use endpoint::{Endpoint, SetupError};
 pub use openai::OpenAi;

@@ -16,6 +16,7 @@ use crate::{
     classify::{refuses_schema, refuses_setting},
     endpoint::{Endpoint, SetupError},
     http::Http,
+    models,
 };
 
 /// A client of servers that speak Chat Completions.
@@ -57,6 +58,14 @@ impl OpenAi {
     /// Returns the host that text is sent to.
     pub fn host(&self) -> String {
         self.endpoint.host()
+    }
+
+    /// Returns the names of the models that the server says it has. Sends the key and no text.
+    ///
+    /// # Errors
+    /// When the server cannot be reached, refuses the key, or does not list its models: not every server does.
+    pub async fn models(&self) -> Result<Vec<String>, ClientError> {
+        models::names(&self.http.get(self.endpoint.address("models")).await?)
     }
 
     fn body(&self, request: &CompletionRequest) -> Value {
@@ -150,7 +159,7 @@ fn text(content: Option<&Value>) -> String {
 }
 
 /// Input includes what came from the cache, output includes reasoning; both are made disjoint here.
-fn usage(usage: &Value) -> Option<Usage> {
+pub(crate) fn usage(usage: &Value) -> Option<Usage> {
     let number = |path: &str| Tokens(usage.pointer(path).and_then(Value::as_u64).unwrap_or(0));
     usage.get("prompt_tokens").and_then(Value::as_u64)?;
     let cached = number("/prompt_tokens_details/cached_tokens");

@@ -25,9 +25,10 @@ pub(crate) fn find_in_json(set: &RuleSet, json: &str) -> Vec<Finding> {
         }
     }
     for literal in literals.iter().filter(|literal| json[(*literal).clone()].contains('\\')) {
-        let (text, starts) = unescape(&json[literal.clone()]);
-        for finding in find(set, &text) {
-            let span = literal.start + starts[finding.span.start]..literal.start + starts[finding.span.end];
+        let inside = Unescaped::of(&json[literal.clone()]);
+        for finding in find(set, &inside.text) {
+            let place = |at| literal.start + inside.place(at);
+            let span = place(finding.span.start)..place(finding.span.end);
             findings.push(Finding { rule: finding.rule, span });
         }
     }
@@ -88,21 +89,39 @@ fn to_escapes(json: &str, literal: &Range<usize>, span: Range<usize>) -> Range<u
     start..end
 }
 
-/// Returns the text of a string literal's inside, and for each of its bytes (and its end) where it stands in `raw`.
-fn unescape(raw: &str) -> (String, Vec<usize>) {
-    let mut text = String::with_capacity(raw.len());
-    let mut starts = Vec::with_capacity(raw.len() + 1);
-    let mut at = 0;
-    while at < raw.len() {
-        let length = escape_length(&raw.as_bytes()[at..]);
-        let next = (at + length).min(raw.len());
-        let before = text.len();
-        text.push_str(&decode(&raw[at..next]));
-        starts.resize(starts.len() + text.len() - before, at);
-        at = next;
+/// A string literal's inside with its escapes undone, and the way back.
+struct Unescaped {
+    text: String,
+    /// Where a run of `text` begins whose bytes stand side by side in the literal too: its start here, and there.
+    runs: Vec<(usize, usize)>,
+}
+
+impl Unescaped {
+    fn of(raw: &str) -> Unescaped {
+        let mut text = String::with_capacity(raw.len());
+        let mut runs = vec![(0, 0)];
+        let mut at = 0;
+        while let Some(found) = raw[at..].find('\\') {
+            let escape = at + found;
+            let next = (escape + escape_length(&raw.as_bytes()[escape..])).min(raw.len());
+            text.push_str(&raw[at..escape]);
+            // The character of an escape is a run of its own: all of its bytes stand where the escape begins.
+            runs.push((text.len(), escape));
+            text.push(decode(&raw[escape..next]));
+            runs.push((text.len(), next));
+            at = next;
+        }
+        text.push_str(&raw[at..]);
+        Unescaped { text, runs }
     }
-    starts.push(raw.len());
-    (text, starts)
+
+    /// Returns where the byte at `at` (or the end) stands in the literal.
+    fn place(&self, at: usize) -> usize {
+        let run = self.runs.partition_point(|(start, _)| *start <= at) - 1;
+        let (start, place) = self.runs[run];
+        // Runs alternate, a plain one first. Inside an escape's character there is no other place than its beginning.
+        if run % 2 == 1 { place } else { place + at - start }
+    }
 }
 
 /// Returns the length of the first character of `rest`: an escape, or a character of the text.
@@ -124,18 +143,17 @@ fn escape_length(rest: &[u8]) -> usize {
     }
 }
 
-/// Returns what one character of a literal stands for; a lone surrogate stands for U+FFFD.
-fn decode(raw: &str) -> String {
-    let hex =
-        |digits: &str| u32::from_str_radix(digits, 16).ok().and_then(char::from_u32).unwrap_or('\u{fffd}');
-    match raw.as_bytes() {
-        [b'\\', b'u', ..] => hex(raw.get(2..).unwrap_or_default()).to_string(),
-        [b'\\', b'n'] => "\n".into(),
-        [b'\\', b't'] => "\t".into(),
-        [b'\\', b'r'] => "\r".into(),
-        [b'\\', b'b' | b'f'] => " ".into(),
-        [b'\\', _] => raw[1..].to_owned(),
-        _ => raw.to_owned(),
+/// Returns what an escape stands for; half of a surrogate pair stands for U+FFFD, a damaged escape for its backslash.
+fn decode(escape: &str) -> char {
+    let hex = |digits: &str| u32::from_str_radix(digits, 16).ok().and_then(char::from_u32);
+    match escape.as_bytes() {
+        [b'\\', b'u', ..] => hex(escape.get(2..).unwrap_or_default()).unwrap_or('\u{fffd}'),
+        [b'\\', b'n'] => '\n',
+        [b'\\', b't'] => '\t',
+        [b'\\', b'r'] => '\r',
+        [b'\\', b'b' | b'f'] => ' ',
+        [b'\\', byte] => char::from(*byte),
+        _ => '\\',
     }
 }
 
@@ -148,16 +166,21 @@ mod tests {
         let json = r#"{"a":"x\"y\u00e9","b":[1,"z"]}"#;
         let insides: Vec<_> = literals(json).into_iter().map(|span| &json[span]).collect();
         assert_eq!(insides, ["a", r#"x\"y\u00e9"#, "b", "z"]);
-        let (text, starts) = unescape(r#"x\"y\u00e9z"#);
-        assert_eq!(text, "x\"yéz");
-        assert_eq!(starts, [0, 1, 3, 4, 4, 10, 11]);
+        let inside = Unescaped::of(r#"x\"y\u00e9z"#);
+        assert_eq!(inside.text, "x\"yéz");
+        let places: Vec<usize> = (0..=inside.text.len()).map(|at| inside.place(at)).collect();
+        assert_eq!(places, [0, 1, 3, 4, 4, 10, 11]);
+        let doubled = Unescaped::of(r"\n\\a");
+        assert_eq!(doubled.text, "\n\\a");
+        assert_eq!([0, 1, 2, 3].map(|at| doubled.place(at)), [0, 2, 4, 5]);
     }
 
     #[test]
     fn damaged_literals_do_not_confuse_it() {
         for odd in [r#"{"a":"x\"#, "\"", r#""\u12"#, "\"\\é\"", "\"\\", "\"\\u00é0\""] {
             for literal in literals(odd) {
-                unescape(&odd[literal]);
+                let inside = Unescaped::of(&odd[literal.clone()]);
+                assert_eq!(inside.place(inside.text.len()), literal.len(), "{odd}");
             }
         }
     }

@@ -2,7 +2,7 @@
 //! `cargo run --release -p longhaul-store --features sqlite,conformance --example store_figures -- appends|size FOLDER|search N`.
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a program for people")]
 
-use std::{env, fs, path::Path, path::PathBuf, time::Instant};
+use std::{env, fs, path::Path, path::PathBuf, thread, time::Instant};
 
 use longhaul_store::{
     Durability, SqliteStore, SummaryStore,
@@ -37,7 +37,10 @@ fn message(n: usize) -> Redacted<Message> {
 
 fn appends(folder: &Path) {
     const N: usize = 1_000;
-    let messages: Vec<_> = (0..N).map(message).collect();
+    const WRITERS: usize = 8;
+    // Each way gets messages of its own: a content that is there already would only be counted.
+    let set = |number: usize| (number * N..(number + 1) * N).map(message).collect::<Vec<_>>();
+    let (messages, together, apart) = (set(0), set(1), set(2));
     let bytes: Vec<Vec<u8>> =
         messages.iter().map(|message| serde_json::to_vec(&**message).unwrap()).collect();
     for (durability, pragma) in [(Durability::Full, "FULL"), (Durability::Normal, "NORMAL")] {
@@ -60,11 +63,26 @@ fn appends(folder: &Path) {
             }
             let one = N as f64 / started.elapsed().as_secs_f64();
             let started = Instant::now();
-            block_on(store.extend(&session("batch"), &messages, 1)).unwrap();
+            block_on(store.extend(&session("batch"), &together, 1)).unwrap();
             let batch = N as f64 / started.elapsed().as_secs_f64();
+            let started = Instant::now();
+            thread::scope(|scope| {
+                for (writer, messages) in apart.chunks(N / WRITERS).enumerate() {
+                    let (store, name) = (&store, session(&format!("w{writer}")));
+                    scope.spawn(move || {
+                        for message in messages {
+                            block_on(store.extend(&name, std::slice::from_ref(message), 1)).unwrap();
+                        }
+                    });
+                }
+            });
+            let many = N as f64 / started.elapsed().as_secs_f64();
             println!(
-                "{pragma}: {one:.0} appends/s, raw rusqlite {raw:.0}/s, ratio {:.2}; in one call {batch:.0}/s",
-                one / raw
+                "{pragma}: raw rusqlite {raw:.0}/s; one writer {one:.0}/s (ratio {:.2}), {WRITERS} writers {many:.0}/s \
+                 (ratio {:.2}), in one call {batch:.0}/s (ratio {:.2})",
+                one / raw,
+                many / raw,
+                batch / raw
             );
         }
     }

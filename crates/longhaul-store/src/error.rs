@@ -76,6 +76,12 @@ pub enum StoreError {
         /// The newest version this code knows.
         known: u32,
     },
+    /// The store is kept under a key, and this is not it; or it is not, and a key was given.
+    #[error("the store cannot be unlocked: {reason}")]
+    Locked {
+        /// What is wrong and what was expected, without a digit of a key.
+        reason: &'static str,
+    },
     /// An import is not an export of longhaul.
     #[error("line {line} is not a line of an export: {reason}")]
     NotAnExport {

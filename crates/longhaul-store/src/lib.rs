@@ -50,6 +50,12 @@ mod event;
 mod forget;
 mod memory;
 mod object;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod pack;
+#[cfg(feature = "postgres")]
+mod postgres;
+#[cfg(feature = "encryption")]
+mod seal;
 mod search;
 #[cfg(feature = "sqlite")]
 mod sqlite;
@@ -64,6 +70,10 @@ pub use event::{Event, EventKind, ForgottenBy, ForkedFrom};
 pub use forget::{Forgotten, Selector};
 pub use memory::MemoryStore;
 pub use object::{Object, address_of, readable_text};
+#[cfg(feature = "postgres")]
+pub use postgres::{PostgresOptions, PostgresStore};
+#[cfg(feature = "encryption")]
+pub use seal::StoreKey;
 pub use search::words;
 #[cfg(feature = "sqlite")]
 pub use sqlite::{Durability, SqliteStore};

@@ -67,7 +67,7 @@ impl Session {
                 for ((ordinal, address), object) in (*start..).zip(addresses).zip(&objects) {
                     let (at_ms, is_forgotten) = (event.at_ms, object.is_none());
                     self.entries.push(JournalEntry { ordinal, address: *address, at_ms, is_forgotten });
-                    self.words.push(object.as_ref().map(|object| object.words.clone()).unwrap_or_default());
+                    self.words.push(object.as_ref().map(Object::words).unwrap_or_default());
                 }
             }
             EventKind::Compacted { record, address, .. } => {

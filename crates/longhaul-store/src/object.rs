@@ -11,8 +11,6 @@ pub struct Object {
     pub address: ContentHash,
     /// The message or record as JSON text.
     pub json: String,
-    /// The words to find it by, separated by spaces, in order of first occurrence; empty for records.
-    pub words: String,
 }
 
 /// Returns the address of a message: the SHA-256 of its canonical JSON. Where a message comes from does not count, so
@@ -25,14 +23,24 @@ impl Object {
     /// Returns the content of a message.
     pub fn of_message(message: &Redacted<Message>) -> Object {
         let json = canonical_json(message);
-        Object { address: ContentHash::of(json.as_bytes()), words: search::words_of(message), json }
+        Object { address: ContentHash::of(json.as_bytes()), json }
     }
 
     /// Returns the content of a record.
     pub fn of_record(record: &Redacted<SummaryRecord>) -> Object {
         let json = serde_json::to_string(&**record).expect("a record has string keys only");
-        Object { address: ContentHash::of(json.as_bytes()), json, words: String::new() }
+        Object { address: ContentHash::of(json.as_bytes()), json }
     }
+
+    /// Returns the words to find a message by, separated by spaces, in order of first occurrence; none for a record.
+    pub fn words(&self) -> String {
+        words_of_json(self.json.as_bytes())
+    }
+}
+
+/// Returns the words of the message that `json` is; none where it is no message.
+pub(crate) fn words_of_json(json: &[u8]) -> String {
+    serde_json::from_slice::<Message>(json).map(|message| search::words_of(&message)).unwrap_or_default()
 }
 
 /// Returns the message that `json` is, checked against its address.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use longhaul_transcript::{ContentHash, Redacted, SessionId};
+use longhaul_transcript::{ContentHash, SessionId};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -177,18 +177,12 @@ fn objects(line: &Line) -> Result<Vec<Option<Object>>, ()> {
     }
     let contents = addresses.iter().zip(&line.contents).map(|(address, json)| {
         let Some(json) = json.as_ref().map(|json| json.get()) else { return Ok(None) };
-        let object = match &line.event.kind {
-            EventKind::Originals { .. } => {
-                let message = read_message(*address, json.as_bytes()).map_err(|_| ())?;
-                let words = Object::of_message(&Redacted::assume(message)).words;
-                Object { address: *address, json: json.to_owned(), words }
-            }
-            _ => {
-                read_record(*address, json.as_bytes()).map_err(|_| ())?;
-                Object { address: *address, json: json.to_owned(), words: String::new() }
-            }
+        let is_right = match &line.event.kind {
+            EventKind::Originals { .. } => read_message(*address, json.as_bytes()).is_ok(),
+            _ => read_record(*address, json.as_bytes()).is_ok(),
         };
-        Ok(Some(object))
+        let object = Object { address: *address, json: json.to_owned() };
+        is_right.then_some(Some(object)).ok_or(())
     });
     contents.collect()
 }

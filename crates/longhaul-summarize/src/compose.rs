@@ -5,7 +5,7 @@ use std::sync::Arc;
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{Constraint, ContentHash, Entry, Message, MessageId, Summary, SummaryMode, Tokens};
 
-use crate::{Summarizer, SummaryRequest};
+use crate::{Summarizer, SummaryRequest, needed::Needed};
 
 /// A summary as data and as text.
 #[derive(Debug)]
@@ -54,6 +54,7 @@ pub(crate) async fn compose(
     let id = MessageId { ordinal, hash: message.content_hash() };
     kept.push(Entry { id, lineage: ContentHash([0; 32]), message: Arc::new(message) });
 
+    let needed = Needed::of(request);
     let mut room = limit - spoken - SEPARATOR;
     for _ in 0..TRIES {
         let facts = match room >= MIN_FACTS {
@@ -63,10 +64,14 @@ pub(crate) async fn compose(
             }
             false => break,
         };
-        let text = match facts.text.trim() {
+        let mut text = match facts.text.trim() {
             "" => words.clone(),
             facts => format!("{words}\n\n{facts}"),
         };
+        let missing = needed.missing_from(&text, counter, limit);
+        if !missing.is_empty() {
+            text = format!("{text}\n{missing}");
+        }
         let tokens = counter.count_text(&text);
         if tokens <= limit {
             return Some(Composed { summary: join(mode, checked, facts.summary), text, tokens });
@@ -101,8 +106,9 @@ const PINNED_SHARE: f64 = 0.2;
 const SEPARATOR: Tokens = Tokens(2);
 /// Facts in less room than this are none.
 const MIN_FACTS: Tokens = Tokens(50);
-/// How often the facts are asked for again in less room, where joining the parts costs more than their sum.
-const TRIES: usize = 3;
+/// How often the facts are asked for again in less room, where joining the parts costs more than their sum, or names
+/// have to be put back.
+const TRIES: usize = 4;
 
 /// Returns the record's data: facts by rule, and from the model what rules do not know.
 fn join(mode: SummaryMode, said: Summary, facts: Summary) -> Summary {

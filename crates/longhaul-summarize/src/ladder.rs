@@ -247,8 +247,9 @@ impl Ladder {
         }
     }
 
-    /// Returns the key under which a summary is cached: everything that the models and the checks are shown.
-    fn key(&self, request: &SummaryRequest<'_>) -> ContentHash {
+    /// Returns the key under which a summary is cached: everything that the models and the checks are shown, and the
+    /// versions of prompts and rules.
+    fn key(&self, request: &SummaryRequest<'_>, made_with: &str) -> ContentHash {
         let options = serde_json::to_vec(&self.options).unwrap_or_default();
         let models: Vec<u8> = self
             .models
@@ -270,7 +271,7 @@ impl Ladder {
             request.goal.unwrap_or_default().as_bytes(),
             &request.limit.0.to_le_bytes(),
             &request.depth.to_le_bytes(),
-            prompt::VERSION.as_bytes(),
+            made_with.as_bytes(),
             &options,
             &models,
         ])
@@ -287,7 +288,8 @@ impl Summarizer for Ladder {
         if !self.asks_models(&request) {
             return Ok(by_rule);
         }
-        let key = self.key(&request);
+        let made_with = format!("{}+{}", prompt::VERSION, by_rule.made_with);
+        let key = self.key(&request, &made_with);
         if let Some(cache) = &self.cache
             && let Some(mut draft) = cache.load(&key).await
             && draft.tokens <= request.limit
@@ -333,7 +335,7 @@ impl Summarizer for Ladder {
                 tokens,
                 mode: self.options.mode,
                 model: model.name.clone(),
-                made_with: format!("{}+{}", prompt::VERSION, by_rule.made_with),
+                made_with,
                 attempts: run.attempts,
                 cost: Some(run.cost),
                 repairs,

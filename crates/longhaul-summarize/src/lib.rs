@@ -66,6 +66,7 @@ mod fence;
 mod ground;
 mod ladder;
 mod language;
+mod needed;
 mod options;
 mod passes;
 pub mod prompt;

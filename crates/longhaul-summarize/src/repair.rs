@@ -1,4 +1,7 @@
 //! Reads the JSON that models write: with prose around it, trailing commas, single quotes, raw line breaks.
+//!
+//! Not with the crate `llm_json` (1.0.3): it has `clap` and 30 packages in all below it, and a repairer made to save
+//! whatever it can closes a string that was cut off, where half a fact must not be saved.
 
 use serde_json::{Map, Number, Value};
 

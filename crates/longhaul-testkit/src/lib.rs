@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 mod fixture;
+pub mod planted;
 mod strategies;
 
 pub use fixture::{parse, transcript};

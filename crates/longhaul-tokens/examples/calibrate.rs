@@ -17,7 +17,7 @@ use serde_json::Value;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let files: Vec<String> = std::env::args().skip(1).collect();
-    let exact = Bpe::new(Encoding::O200kBase);
+    let exact = Bpe::new(Encoding::O200kBase).ok_or("the feature o200k is off")?;
     let script = ScriptEstimator::new(Family::Claude);
     println!(
         "{:28} {:>8} {:>9} {:>9} {:>9} {:>9}",

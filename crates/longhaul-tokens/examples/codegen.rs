@@ -23,8 +23,15 @@ const VOCABULARIES: &[(&str, &str)] = &[
 ];
 
 /// The character classes of the split patterns, in the order of the bits in `src/bpe/classes.rs`.
-const CLASSES: &[&str] =
-    &[r"\p{L}", r"\p{N}", r"\s", r"[\r\n]", r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"];
+const CLASSES: &[&str] = &[
+    r"\p{L}",
+    r"\p{N}",
+    r"\s",
+    r"[\r\n]",
+    r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]",
+    r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]",
+    r"[\p{P}\p{S}]",
+];
 
 fn main() {
     let mut arguments = std::env::args().skip(1);

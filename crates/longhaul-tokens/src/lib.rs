@@ -1,8 +1,8 @@
 //! Counts tokens, and keeps count.
 //!
 //! - Exact counters for OpenAI's encodings: [`counter`], [`Encoding`].
-//! - Estimators for everything else: [`ScriptEstimator`] by family of models, [`CharsPer4`], [`BytesPer4`]; with the
-//!   feature `tokenizers` any `tokenizer.json`.
+//! - With the feature `tokenizers` any `tokenizer.json`; those of the byte-level families by the same counter.
+//! - Estimators for everything else: [`ScriptEstimator`] by family of models, [`CharsPer4`], [`BytesPer4`].
 //! - [`ModelTable`]: windows, prices and counters by the model's name.
 //! - [`Ledger`]: each message counted once, totals at once, reports of the provider kept apart from estimates.
 //! - [`Calibration`]: ratios learned from reported usage, and an [`Estimate`] with its bounds.
@@ -20,7 +20,7 @@
 //!     let tokens = counter.count_message(&message);
 //!     ledger.record(transcript.push(message), tokens);
 //! }
-//! # #[cfg(feature = "bpe")]
+//! # #[cfg(feature = "o200k")]
 //! assert_eq!(ledger.total(), Tokens(8 + 14));
 //! assert_eq!(window.budget(Tokens::ZERO), Tokens(128_000 - 16_384));
 //! ```
@@ -47,6 +47,8 @@ mod script;
 mod shape;
 #[cfg(feature = "tokenizers")]
 mod tokenizer_file;
+#[cfg(feature = "tokenizers")]
+mod tokenizer_json;
 mod weights;
 
 #[cfg(feature = "bpe")]

@@ -24,6 +24,10 @@ pub struct SummaryRecord {
     pub covers: Span,
     /// Ordinal and hash of each of them that the emitted history no longer carries verbatim.
     pub covered: Vec<Covered>,
+    /// The messages that the emitted history carries after the summary, verbatim or shortened, in order. A history that
+    /// is read again continues the stored conversation there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<Span>,
     /// What it says, as data.
     pub summary: Summary,
     /// The line above the text in the emitted history. It says that something was summarized, and how much.

@@ -97,6 +97,18 @@ impl<M: Into<Arc<Message>>> FromIterator<M> for Transcript {
 }
 
 impl Span {
+    /// Returns the runs that ascending `ordinals` make.
+    pub fn runs(ordinals: impl IntoIterator<Item = u64>) -> Vec<Span> {
+        let mut runs: Vec<Span> = Vec::new();
+        for ordinal in ordinals {
+            match runs.last_mut() {
+                Some(run) if run.end == ordinal => run.end += 1,
+                _ => runs.push(Span { start: ordinal, end: ordinal + 1 }),
+            }
+        }
+        runs
+    }
+
     /// Returns the number of ordinals in the span.
     pub fn len(&self) -> u64 {
         self.end.saturating_sub(self.start)
@@ -134,6 +146,13 @@ mod tests {
         assert_eq!(short.entries()[1].lineage, long.entries()[1].lineage);
         assert_ne!(other.entries()[2].lineage, long.entries()[2].lineage);
         assert_eq!(other.entries()[2].id, long.entries()[2].id);
+    }
+
+    #[test]
+    fn ordinals_are_gathered_into_runs() {
+        let span = |start, end| Span { start, end };
+        assert_eq!(Span::runs([3, 4, 5, 9, 11, 12]), [span(3, 6), span(9, 10), span(11, 13)]);
+        assert_eq!(Span::runs([]), []);
     }
 
     #[test]

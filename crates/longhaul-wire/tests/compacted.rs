@@ -18,6 +18,7 @@ fn record(doc: &Document, covered: std::ops::Range<usize>) -> SummaryRecord {
         depth: 0,
         covers: transcript.span(),
         covered: transcript.entries()[covered].iter().map(Covered::from).collect(),
+        kept: Vec::new(),
         summary: Summary::default(),
         header: SummaryRecord::default_header(3),
         text: "## Goal\nFix the \"lock\" file.".into(),

@@ -2,11 +2,13 @@
 #![forbid(unsafe_code)]
 
 mod breakdown;
+mod cached;
 pub mod compact;
 #[cfg(feature = "wire")]
 mod document;
 
 pub use breakdown::{Breakdown, Largest, ToolTokens};
+pub use cached::StoreCache;
 #[cfg(feature = "wire")]
 pub use document::{
     CleanDocument, CompactedDocument, DocumentError, compact_document, compact_document_with, keep_reasoning,
@@ -33,7 +35,7 @@ mod state;
 
 pub use config::Config;
 pub use event::{Event, EventKind, Finish, Observer, notice, summary_box};
-pub use manager::{Background, Builder, ContextManager, Error, ResumeError};
+pub use manager::{Background, Basis, Builder, ContextManager, Error, ResumeError};
 pub use policy::{Decision, Hold, Reason};
 pub use preset::{ParsePresetError, Preset};
 pub use state::{

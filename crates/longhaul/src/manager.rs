@@ -1,6 +1,7 @@
 //! The async driver around the state: asks a summarizer where one is set, falls back to rules, tells observers.
 
 mod builder;
+mod by_hand;
 mod journal;
 mod tell;
 #[cfg(test)]
@@ -13,6 +14,7 @@ use longhaul_summarize::{Draft, SummarizeError, Summarizer};
 use longhaul_transcript::{Clock, Message, MessageId, SessionId, SummaryMode, Tokens, Usage};
 
 pub use builder::{Builder, ResumeError};
+pub use by_hand::Basis;
 
 use self::journal::{Journal, Step};
 
@@ -263,6 +265,11 @@ impl ContextManager {
     ) {
         self.state.switch_model(window, counter, config);
         self.tell(EventKind::ModelSwitched { window: window.window, budget: self.state.budget() });
+    }
+
+    /// Says which model at which endpoint the conversation goes on with (see [`ContextState::set_endpoint`]).
+    pub fn set_endpoint(&mut self, model: &str, endpoint: &str) {
+        self.state.set_endpoint(model, endpoint);
     }
 
     /// Sets what every request costs beside the messages (see [`ContextState::set_fixed_overhead`]).

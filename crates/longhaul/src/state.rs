@@ -1,5 +1,6 @@
 //! A conversation with its context kept within a window: a synchronous state that decides everything and does no IO.
 
+mod calibrated;
 mod exchange;
 mod job;
 mod measure;
@@ -18,7 +19,7 @@ use std::{
 
 use longhaul_extract::FactIndex;
 use longhaul_redact::Redactor;
-use longhaul_tokens::{ContextWindow, Ledger, TokenCounter};
+use longhaul_tokens::{ClassCounts, ContextWindow, Ledger, TokenCounter};
 use longhaul_transcript::{
     ContentHash, Entry, Message, MessageId, Redacted, RedactionCount, SessionId, Span, SummaryRecord, Tokens,
     Transcript, Usage,
@@ -31,7 +32,11 @@ pub use rewrite::{Rewrite, RewriteError};
 pub use status::Status;
 pub use view::{Sent, Shown, View};
 
-use self::{exchange::Exchange, rewrite::Snapshot};
+use self::{
+    calibrated::{Calibrated, classes},
+    exchange::Exchange,
+    rewrite::Snapshot,
+};
 use crate::{
     config::Config,
     policy::{self, Decision, PolicyState},
@@ -68,8 +73,11 @@ pub struct ContextState {
     transcript: Transcript,
     /// What each message costs as it was said.
     costs: Vec<Tokens>,
+    /// The same by class of content.
+    classes: Vec<ClassCounts>,
     /// What each distinct message costs: one that is said again is not counted again.
-    counted: HashMap<ContentHash, Tokens>,
+    counted: HashMap<ContentHash, ClassCounts>,
+    calibrated: Calibrated,
     /// Shared with the jobs under way; a push meanwhile copies it.
     index: Arc<FactIndex>,
     exchange: Exchange,
@@ -147,7 +155,9 @@ impl ContextState {
             counter,
             transcript: Transcript::new(),
             costs: Vec::new(),
+            classes: Vec::new(),
             counted: HashMap::new(),
+            calibrated: Calibrated::default(),
             index: Arc::new(FactIndex::new()),
             exchange: Exchange::default(),
             redactor: Some(Redactor::builtin()),
@@ -171,11 +181,15 @@ impl ContextState {
         let message = message.into();
         let id = self.transcript.push(Arc::clone(&message));
         let counter = &self.counter;
-        let tokens = *self.counted.entry(id.hash).or_insert_with(|| counter.count_message(&message));
+        let counts = *self.counted.entry(id.hash).or_insert_with(|| classes(&**counter, &message));
+        let tokens = counts.total();
         self.read(id, &message);
         self.exchange.push(id.ordinal, &message);
         self.costs.push(tokens);
+        self.classes.push(counts);
+        self.note_shown(counts);
         self.show(id, message, tokens, false);
+        self.recalibrate();
         self.policy.observe(self.tokens(), &self.limits());
         id
     }
@@ -208,8 +222,18 @@ impl ContextState {
             return UsageVerdict::Implausible;
         }
         self.ledger.anchor(sent.through, reported - self.fixed_overhead);
+        self.learn(sent.through.ordinal, reported - self.fixed_overhead);
         self.policy.observe(self.tokens(), &self.limits());
         UsageVerdict::Taken
+    }
+
+    /// Takes note that the provider found the view too large: `limit` is the largest prompt it takes, where it said so.
+    /// The window is taken to be that, or what the view costs, whichever is smaller: counts here may be below the
+    /// provider's, and what it refused once it refuses again.
+    pub fn refused(&mut self, limit: Option<Tokens>) {
+        let refused = self.tokens() + self.fixed_overhead;
+        self.window.window = self.window.window.min(limit.unwrap_or(refused)).min(refused);
+        self.policy.window_changed();
     }
 
     /// Takes note that a request was made, so that it is known how long its prefix stays in the provider's cache.
@@ -243,12 +267,9 @@ impl ContextState {
         self.config = config;
         self.counter = counter;
         self.counted.clear();
-        self.costs = self
-            .transcript
-            .entries()
-            .iter()
-            .map(|entry| self.counter.count_message(&entry.message))
-            .collect();
+        let entries = self.transcript.entries().iter();
+        self.classes = entries.map(|entry| classes(&*self.counter, &entry.message)).collect();
+        self.costs = self.classes.iter().map(ClassCounts::total).collect();
         let shown = std::mem::take(&mut self.shown);
         self.set_shown(shown);
         self.policy.window_changed();
@@ -353,11 +374,14 @@ impl ContextState {
         }
         // What the provider reported was of the old view; this drops it.
         self.ledger.replace(Span { start: 0, end: 1 }, Tokens::ZERO);
+        self.forget_view();
         self.summary_tokens = Tokens::ZERO;
         self.latest = None;
         self.uncovered = 0;
         for element in shown {
-            let tokens = self.element_cost(&element);
+            let counts = self.classes_of(&element);
+            let tokens = counts.total();
+            self.note_shown(counts);
             match element {
                 Shown::Message { id, message, digested } => self.show(id, message, tokens, digested),
                 Shown::Summary { record, message } => {
@@ -368,6 +392,7 @@ impl ContextState {
                 }
             }
         }
+        self.recalibrate();
     }
 
     /// Returns what a view of these elements would cost.

@@ -55,7 +55,7 @@ pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
                 eprintln!("longhaul: --no-redact: secrets are summarized and recorded as they are");
             }
             let clean = CleanDocument::new(&document, redactor.as_ref());
-            let settings = settings(args, &config, &document, budget);
+            let settings = settings(args, &config, &document, budget, redactor.as_ref());
             let done = compacted(args, &config, &document, &clean, &counter, &settings, &breakdown)?;
             report.fill(&done);
             if !args.no_store && !args.dry_run {
@@ -109,7 +109,13 @@ fn unchanged(document: &Document) -> Result<Vec<u8>> {
 }
 
 /// Returns what the flags and the settings ask of the compaction.
-fn settings(args: &CompactArgs, config: &Config, document: &Document, budget: Tokens) -> CompactSettings {
+fn settings(
+    args: &CompactArgs,
+    config: &Config,
+    document: &Document,
+    budget: Tokens,
+    redactor: Option<&Redactor>,
+) -> CompactSettings {
     let configured = match config.max_summary_tokens {
         SummaryLimit::Tokens(tokens) => Some(tokens),
         SummaryLimit::Auto => None,
@@ -117,7 +123,10 @@ fn settings(args: &CompactArgs, config: &Config, document: &Document, budget: To
     CompactSettings {
         keep_recent: args.keep_recent,
         max_summary_tokens: args.max_summary_tokens.map(Tokens).or(configured),
-        goal: args.goal.clone(),
+        goal: args.goal.as_deref().map(|goal| match redactor {
+            Some(redactor) => redactor.redact_text(goal).0.into_owned(),
+            None => goal.to_owned(),
+        }),
         reasoning: keep_reasoning(document.format()),
         header: Some(config.summary_header.clone()),
         now_ms: clock::now_ms(),
@@ -140,9 +149,10 @@ fn compacted(
     let done = match mode {
         SummaryMode::Rules => compact_document(document, clean, breakdown, counter, settings, &rules),
         mode => {
-            let ladder = summarizer::ladder(&args.summarizer, config, mode)?;
-            let host = summarizer::endpoint(&args.summarizer)?.host();
-            eprintln!("longhaul: asking {host} for a summary");
+            // What a model wrote may be kept where the record of it may be.
+            let cache = (!args.no_store && !args.dry_run).then(|| store::open(&args.store).ok()).flatten();
+            let ladder = summarizer::ladder(&args.summarizer, config, mode, cache)?;
+            let ladder = summarizer::Announced::new(ladder, &args.summarizer)?;
             let asked = compact_document_with(document, clean, breakdown, counter, settings, &rules, &ladder);
             let asked = store::block_on(async { Ok(asked.await) })?;
             asked.map(|(done, attempts)| {
@@ -174,7 +184,7 @@ fn recorded(
         let name = args.session.as_deref();
         let session = store::block_on(store::keep(&store, document, clean, record, name))?;
         let session = name.map_or_else(|| session.to_string(), str::to_owned);
-        Ok(Recorded { session, store: store::path(&args.store)?.display().to_string() })
+        Ok(Recorded { session, store: store::place(&args.store)?.to_string() })
     });
     kept.inspect_err(|error| {
         eprintln!("longhaul: nothing was recorded: {}", crate::paint::plain(&format!("{error:#}")));

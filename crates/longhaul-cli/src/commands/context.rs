@@ -44,13 +44,13 @@ struct View {
 
 /// One kind of content: a row of the table and a stretch of the grid.
 #[derive(Clone, Debug, Serialize)]
-struct Kind {
-    name: &'static str,
-    tokens: Tokens,
+pub(crate) struct Kind {
+    pub(crate) name: &'static str,
+    pub(crate) tokens: Tokens,
     #[serde(skip)]
-    letter: char,
+    pub(crate) letter: char,
     #[serde(skip)]
-    colour: Colour,
+    pub(crate) colour: Colour,
 }
 
 #[derive(Debug, Serialize)]
@@ -107,9 +107,11 @@ fn view(args: &ContextArgs, counter: &Named, document: &Document, room: &Room) -
     }
 }
 
-fn kinds(entries: &[Entry], breakdown: &Breakdown, counter: &Named, document: &Document) -> Vec<Kind> {
+/// Returns every kind at nothing, in the order in which they are shown: tool definitions come second, [`slot`] knows the
+/// others.
+pub(crate) fn no_kinds() -> Vec<Kind> {
     let kind = |name, letter, colour| Kind { name, tokens: Tokens::ZERO, letter, colour: Colour(colour) };
-    let mut kinds = vec![
+    vec![
         kind("system prompt", 's', 69),
         kind("tool definitions", 'd', 141),
         kind("user", 'u', 35),
@@ -117,7 +119,11 @@ fn kinds(entries: &[Entry], breakdown: &Breakdown, counter: &Named, document: &D
         kind("tool calls", 'c', 178),
         kind("tool results", 'r', 173),
         kind("media, reasoning, other", 'o', 245),
-    ];
+    ]
+}
+
+fn kinds(entries: &[Entry], breakdown: &Breakdown, counter: &Named, document: &Document) -> Vec<Kind> {
+    let mut kinds = no_kinds();
     kinds[1].tokens = count_tools(&*counter.counter, document.tools().iter().map(String::as_str));
     for (entry, whole) in entries.iter().zip(&breakdown.per_message) {
         let mut framing = *whole;
@@ -134,7 +140,7 @@ fn kinds(entries: &[Entry], breakdown: &Breakdown, counter: &Named, document: &D
 }
 
 /// Returns the index of the kind that `part` belongs to.
-fn slot(message: &Message, part: &Part) -> usize {
+pub(crate) fn slot(message: &Message, part: &Part) -> usize {
     match (part, message.role) {
         (Part::Text(_), Role::System | Role::Developer) => 0,
         (Part::Text(_), Role::User) => 2,
@@ -190,7 +196,7 @@ fn picture(view: &View) -> String {
         view.messages,
         view.encoding,
     );
-    out.push_str(&grid(view, painter));
+    out.push_str(&grid(&view.kinds, view.window, view.reserved_output, painter));
     out.push('\n');
     for kind in &view.kinds {
         let sign = painter.paint(kind.colour, &kind.letter.to_string());
@@ -230,20 +236,20 @@ fn traffic_light(ratio: f64) -> Colour {
     }
 }
 
-fn row(sign: &str, name: &str, tokens: Tokens, window: Tokens) -> String {
+pub(crate) fn row(sign: &str, name: &str, tokens: Tokens, window: Tokens) -> String {
     format!("  {sign} {name:<24} {:>9}  {:>5.1} %\n", grouped(tokens.0), 100.0 * tokens.ratio_of(window))
 }
 
 /// Returns the window as cells of half a percent each: what is used by kind, what is free, what the reply gets.
-fn grid(view: &View, painter: Painter) -> String {
-    let cells_of = |tokens: Tokens| (tokens.ratio_of(view.window).min(1.0) * CELLS as f64).round() as u64;
+pub(crate) fn grid(kinds: &[Kind], window: Tokens, reserved_output: Tokens, painter: Painter) -> String {
+    let cells_of = |tokens: Tokens| (tokens.ratio_of(window).min(1.0) * CELLS as f64).round() as u64;
     let mut cells: Vec<(char, Colour)> = Vec::new();
-    for kind in &view.kinds {
+    for kind in kinds {
         let count = cells_of(kind.tokens).max(1);
         cells.extend((0..count).map(|_| (kind.letter, kind.colour)));
     }
     cells.truncate(CELLS as usize);
-    let reserved = cells_of(view.reserved_output).min(CELLS - cells.len() as u64);
+    let reserved = cells_of(reserved_output).min(CELLS - cells.len() as u64);
     let free = CELLS - cells.len() as u64 - reserved;
     cells.extend((0..free).map(|_| ('·', GREY)));
     cells.extend((0..reserved).map(|_| ('░', GREY)));

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, path::Path, process::ExitCode};
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use longhaul::{
     Breakdown, ToolTokens,
     tokens::{Accuracy, TokenCounter, count_tools},
@@ -16,6 +16,7 @@ use crate::{
     input,
     output::Target,
     paint::{Painter, grouped, plain},
+    stream,
 };
 
 /// What `--json` prints. Keys are stable.
@@ -51,7 +52,8 @@ pub(crate) fn run(args: &CountArgs) -> Result<ExitCode> {
 }
 
 fn of_text<'a>(file: &Path, counter: &'a Named) -> Result<Count<'a>> {
-    let tokens = counter.counter.count_text(&input::text(file)?);
+    let tokens = stream::count(input::open(file)?, counter)
+        .with_context(|| format!("{} cannot be read", input::shown(file)))?;
     Ok(Count {
         version: 1,
         file: input::shown(file),

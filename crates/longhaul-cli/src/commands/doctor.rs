@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use longhaul::{
     Config,
-    summarize::CompletionRequest,
+    summarize::{ClientError, CompletionRequest},
     transcript::{SummaryMode, Tokens},
 };
 use serde::Serialize;
@@ -32,6 +32,7 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<ExitCode> {
     let config = config.unwrap_or_default();
     findings.push(store_finding(args));
     findings.push(summarizer_finding(args, &config));
+    findings.extend(reach_finding(args, &config));
     if args.ask {
         findings.push(answer_finding(args, &config));
     }
@@ -74,9 +75,9 @@ fn store_finding(args: &DoctorArgs) -> Finding {
 
 /// Returns what the store holds, and each session in which a hash is not right.
 fn verified(args: &DoctorArgs) -> Result<(String, Vec<String>)> {
-    let path = store::path(&args.store)?;
-    if !path.is_file() {
-        return Ok((format!("{}: not there yet; the first `compact` makes it", path.display()), Vec::new()));
+    let place = store::place(&args.store)?;
+    if !place.exists() {
+        return Ok((format!("{place}: not there yet; the first `compact` makes it"), Vec::new()));
     }
     let archive = Archive::existing(&args.store)?;
     let sessions = archive.wait(archive.store.sessions())?;
@@ -87,7 +88,7 @@ fn verified(args: &DoctorArgs) -> Result<(String, Vec<String>)> {
         }
     }
     let sound = if damaged.is_empty() { ", every hash is right" } else { "" };
-    Ok((format!("{}: {} sessions{sound}", path.display(), sessions.len()), damaged))
+    Ok((format!("{place}: {} sessions{sound}", sessions.len()), damaged))
 }
 
 fn summarizer_finding(args: &DoctorArgs, config: &Config) -> Finding {
@@ -113,6 +114,44 @@ fn summarizer_finding(args: &DoctorArgs, config: &Config) -> Finding {
             Finding { what, ok: true, says }
         }
         Err(error) => Finding { what, ok: false, says: format!("{error:#}") },
+    }
+}
+
+/// Looks whether the endpoint is there, takes the key and has the models: with a request that carries no text.
+fn reach_finding(args: &DoctorArgs, config: &Config) -> Option<Finding> {
+    args.summarizer.base_url.as_ref()?;
+    let wanted = summarizer::models(&args.summarizer, config);
+    let (ok, says) = match summarizer::listed(&args.summarizer) {
+        // The finding before this one says what is wrong with the address.
+        Err(_) => return None,
+        Ok(Ok(names)) => {
+            let missing: Vec<_> =
+                wanted.iter().filter(|name| !names.contains(name)).map(String::as_str).collect();
+            match (wanted.is_empty(), missing.is_empty()) {
+                (true, _) => (true, format!("it answers and has {}", few(&names))),
+                (_, true) => (true, format!("it answers and has {}", few(&wanted))),
+                (_, false) => {
+                    (false, format!("it has no model {}; it has {}", missing.join(", "), few(&names)))
+                }
+            }
+        }
+        // A server that does not list its models is there all the same.
+        Ok(Err(ClientError::BadRequest { .. } | ClientError::InvalidResponse { .. })) => {
+            (true, "it answers, but does not list its models; try --ask".into())
+        }
+        Ok(Err(error)) => (false, error.to_string()),
+    };
+    Some(Finding { what: "reachable", ok, says })
+}
+
+/// Returns the first of `names`, and how many more there are.
+fn few(names: &[String]) -> String {
+    const SHOWN: usize = 5;
+    let shown = names.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    match names.len() {
+        0 => "no model".into(),
+        n if n > SHOWN => format!("{shown} and {} more", n - SHOWN),
+        _ => shown,
     }
 }
 

@@ -84,6 +84,37 @@ fn a_compaction_is_taken_back_and_put_back() {
 }
 
 #[test]
+fn a_conversation_without_ids_is_one_session_however_often_it_is_compacted() {
+    let (folder, session, head) = recorded();
+    let budgets = ["9000", "6000", "3000"];
+    run(&folder, &["compact", example().to_str().unwrap(), "--to", "openai", "--budget", "12000", "-o", "0"]);
+    let sessions = || lines(&run(&folder, &["sessions", "--json"]));
+    let chat = sessions().into_iter().find(|found| found["session"] != *session).unwrap();
+    for (nth, budget) in budgets.iter().enumerate() {
+        let (from, to) = (nth.to_string(), (nth + 1).to_string());
+        let mut said: Value =
+            serde_json::from_slice(&std::fs::read(folder.path().join(&from)).unwrap()).unwrap();
+        let next = serde_json::json!({ "role": "user", "content": format!("Now file {nth}, please.") });
+        said["messages"].as_array_mut().unwrap().push(next);
+        folder.file(&from, &serde_json::to_vec(&said).unwrap());
+        run(&folder, &["compact", &from, "--budget", budget, "-o", &to]);
+    }
+    let found = sessions();
+    assert_eq!(found.len(), 2, "{found:?}");
+    let now = found.iter().find(|found| found["session"] == chat["session"]).unwrap();
+    assert_eq!(now["compactions"], 4, "{now}");
+    assert_eq!(now["messages"], chat["messages"].as_u64().unwrap() + 3, "summaries are no originals: {now}");
+
+    // Words that stand beside a quoted summary are somebody's, and are kept.
+    let quoted = format!("Look at this:\nsummary-depth:0 id:{head}\nand tell me about zebras.");
+    let said = [("user", quoted), ("assistant", "x ".repeat(900)), ("user", "Go on.".into())];
+    let said = said.map(|(role, content)| serde_json::json!({ "role": role, "content": content }));
+    folder.file("quoted", &serde_json::to_vec(&said).unwrap());
+    run(&folder, &["compact", "quoted", "--budget", "500", "-o", "less"]);
+    assert!(text(&run(&folder, &["recall", "all", "zebras"])).contains("about zebras"));
+}
+
+#[test]
 fn an_export_is_the_same_after_an_import() {
     let (folder, session, _) = recorded();
     run(&folder, &["export", "work", "-o", "out.jsonl"]);

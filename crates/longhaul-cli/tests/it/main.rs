@@ -3,6 +3,14 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
 
 mod bad_input;
+mod chat;
 mod commands;
+mod fake;
 mod history;
+#[path = "../../../longhaul-redact/tests/it/kinds.rs"]
+mod kinds;
 mod run;
+#[cfg(feature = "encryption")]
+mod sealed;
+mod secrets;
+mod summarizer;

@@ -35,12 +35,18 @@ impl Folder {
 
     /// Runs `longhaul` here, with nothing of the user's own settings or data in reach.
     pub(crate) fn run(&self, args: &[&str], stdin: &[u8]) -> Ran {
+        self.run_with(&[], args, stdin)
+    }
+
+    /// The same with these variables in the environment.
+    pub(crate) fn run_with(&self, variables: &[(&str, &str)], args: &[&str], stdin: &[u8]) -> Ran {
         let mut child = Command::new(assert_cmd::cargo::cargo_bin!("longhaul"))
             .args(args)
             .current_dir(self.path())
             .env_clear()
             .env("HOME", self.path())
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .envs(variables.iter().copied())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

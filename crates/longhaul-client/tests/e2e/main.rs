@@ -5,5 +5,7 @@
 
 mod faults;
 mod model;
+mod planted;
+mod recorded;
 mod spans;
 mod support;

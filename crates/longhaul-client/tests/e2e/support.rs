@@ -66,8 +66,8 @@ pub(crate) fn ladder(
 pub(crate) fn options(mode: SummaryMode) -> LlmOptions {
     let mut options = LlmOptions::default();
     options.mode = mode;
-    options.call_timeout = Duration::from_secs(900);
-    options.deadline = Duration::from_secs(1_200);
+    options.call_timeout = Duration::from_secs(1_800);
+    options.deadline = Duration::from_secs(3_600);
     options
 }
 

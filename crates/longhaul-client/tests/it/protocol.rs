@@ -1,7 +1,7 @@
 //! What is sent, and what is read from a good answer.
 
 use longhaul_client::{Anthropic, Endpoint, OpenAi};
-use longhaul_summarize::{Answer, CompletionClient, CompletionRequest, Finish};
+use longhaul_summarize::{Answer, ClientError, CompletionClient, CompletionRequest, Finish};
 use longhaul_transcript::{Tokens, Usage};
 use serde_json::Value;
 
@@ -122,4 +122,27 @@ async fn reasons_to_end() {
         let client = OpenAi::new(Endpoint::new(&server.base).unwrap()).unwrap();
         assert_eq!(client.complete(&request()).await.unwrap().finish, expected, "{message}");
     }
+}
+
+#[tokio::test]
+async fn which_models_a_server_has() {
+    let body = r#"{"object":"list","data":[{"id":"small"},{"id":"large"},{"name":"odd"}]}"#;
+    let server = Server::start(vec![
+        vec![Step::Send(answer(200, "", body))],
+        vec![Step::Send(answer(200, "", body))],
+        vec![Step::Send(answer(404, "", r#"{"error":{"message":"no such page"}}"#))],
+        vec![Step::Send(answer(200, "", "[]"))],
+    ])
+    .await;
+    let endpoint = || Endpoint::new(&server.base).unwrap().with_key("sk-1".to_owned());
+    assert_eq!(OpenAi::new(endpoint()).unwrap().models().await.unwrap(), ["small", "large"]);
+    assert_eq!(Anthropic::new(endpoint()).unwrap().models().await.unwrap(), ["small", "large"]);
+    for request in server.requests() {
+        let (head, body) = request.split_once("\r\n\r\n").unwrap();
+        assert!(head.starts_with("GET /v1/models HTTP/1.1") && body.is_empty(), "{request}");
+    }
+    let error = OpenAi::new(endpoint()).unwrap().models().await.unwrap_err();
+    assert!(matches!(error, ClientError::BadRequest { status: 404, .. }), "{error}");
+    let error = OpenAi::new(endpoint()).unwrap().models().await.unwrap_err();
+    assert_eq!(error.to_string(), "the provider's answer cannot be read: no list of models");
 }

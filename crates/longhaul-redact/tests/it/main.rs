@@ -2,4 +2,5 @@
 
 mod canaries;
 mod innocents;
+mod kinds;
 mod properties;

@@ -36,6 +36,7 @@ pub fn record(
         depth: parent.map_or(0, |parent| parent.depth + 1),
         covers: Span { start: 0, end },
         covered: Vec::new(),
+        kept: Vec::new(),
         summary: Summary { narrative: text.to_owned(), ..Summary::default() },
         header: "[Context Summary]".to_owned(),
         text: text.to_owned(),

@@ -1,9 +1,13 @@
 //! One file, several processes: the store on SQLite.
 
+mod blocks;
+mod codec;
+mod index;
 mod reply;
 mod rows;
 mod schema;
 mod worker;
+mod write;
 
 use std::{
     fs,
@@ -16,6 +20,7 @@ use longhaul_transcript::{ContentHash, Redacted, SessionId, Span};
 use rusqlite::Connection;
 
 use crate::{Decide, Event, JournalEntry, RecordEntry, SessionInfo, SessionState, StoreError, SummaryStore};
+use codec::Codec;
 use worker::{Worker, patiently};
 
 /// Keeps sessions in one SQLite file, which several processes may use at once.
@@ -26,6 +31,7 @@ use worker::{Worker, patiently};
 #[derive(Clone, Debug)]
 pub struct SqliteStore {
     worker: Worker,
+    codec: Codec,
     path: PathBuf,
 }
 
@@ -53,7 +59,28 @@ impl SqliteStore {
     /// # Errors
     /// Those of [`open`](Self::open).
     pub fn open_with(path: impl AsRef<Path>, durability: Durability) -> Result<SqliteStore, StoreError> {
-        let path = path.as_ref();
+        SqliteStore::open_by(path.as_ref(), durability, Codec::open)
+    }
+
+    /// Opens the store at `path`, which is kept under `key`: contents and the cache are sealed, and the search index holds
+    /// keyed hashes of words. Ids, names, times, sizes and the log, which names contents by their hash, are not sealed.
+    ///
+    /// # Errors
+    /// Those of [`open`](Self::open), and [`StoreError::Locked`] when the store has another key or was begun without one.
+    #[cfg(feature = "encryption")]
+    pub fn open_sealed(
+        path: impl AsRef<Path>,
+        durability: Durability,
+        key: &crate::StoreKey,
+    ) -> Result<SqliteStore, StoreError> {
+        SqliteStore::open_by(path.as_ref(), durability, |connection| Codec::unlock(connection, key))
+    }
+
+    fn open_by(
+        path: &Path,
+        durability: Durability,
+        unlock: impl FnOnce(&Connection) -> Result<Codec, StoreError>,
+    ) -> Result<SqliteStore, StoreError> {
         make_private(path).map_err(|error| StoreError::backend("making the database's file", error))?;
         let failed = |error| StoreError::backend("opening the database", error);
         let mut connection = Connection::open(path).map_err(failed)?;
@@ -71,7 +98,8 @@ impl SqliteStore {
         .map_err(failed)?;
         connection.set_prepared_statement_cache_capacity(64);
         schema::migrate(&mut connection)?;
-        Ok(SqliteStore { worker: Worker::start(connection)?, path: path.to_owned() })
+        let codec = unlock(&connection)?;
+        Ok(SqliteStore { worker: Worker::start(connection)?, codec, path: path.to_owned() })
     }
 
     /// Returns where the database is.
@@ -90,9 +118,9 @@ impl SummaryStore for SqliteStore {
     }
 
     async fn transact(&self, session: &SessionId, decide: Decide) -> Result<SessionState, StoreError> {
-        let session = session.clone();
-        let (state, erased) =
-            self.worker.write(move |connection| rows::transact(connection, &session, &decide)).await?;
+        let (session, codec) = (session.clone(), self.codec.clone());
+        let transact = move |connection: &Connection| write::transact(connection, &codec, &session, &decide);
+        let (state, erased) = self.worker.write(transact).await?;
         if erased {
             self.worker.read(rows::scrub).await?;
         }
@@ -119,8 +147,8 @@ impl SummaryStore for SqliteStore {
         _: &SessionId,
         addresses: &[ContentHash],
     ) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
-        let addresses = addresses.to_vec();
-        self.worker.read(move |connection| rows::contents(connection, &addresses)).await
+        let (codec, addresses) = (self.codec.clone(), addresses.to_vec());
+        self.worker.read(move |connection| rows::contents(connection, &codec, &addresses)).await
     }
 
     async fn find_words(
@@ -129,9 +157,15 @@ impl SummaryStore for SqliteStore {
         words: &[String],
         limit: usize,
     ) -> Result<Vec<(SessionId, u64)>, StoreError> {
-        let (session, words) = (session.cloned(), words.to_vec());
+        let (codec, session, words) = (self.codec.clone(), session.cloned(), words.to_vec());
+        let searched = session.clone();
+        let behind = self.worker.read(move |connection| index::behind(connection, searched.as_ref())).await?;
+        if !behind.is_empty() {
+            let codec = codec.clone();
+            self.worker.write(move |connection| index::catch_up_all(connection, &codec, &behind)).await?;
+        }
         self.worker
-            .read(move |connection| rows::find_words(connection, session.as_ref(), &words, limit))
+            .read(move |connection| rows::find_words(connection, &codec, session.as_ref(), &words, limit))
             .await
     }
 
@@ -150,13 +184,13 @@ impl SummaryStore for SqliteStore {
     }
 
     async fn cached(&self, key: &ContentHash) -> Result<Option<Vec<u8>>, StoreError> {
-        let key = *key;
-        self.worker.read(move |connection| rows::cached(connection, &key)).await
+        let (codec, key) = (self.codec.clone(), *key);
+        self.worker.read(move |connection| rows::cached(connection, &codec, &key)).await
     }
 
     async fn cache(&self, key: &ContentHash, value: &Redacted<Vec<u8>>) -> Result<(), StoreError> {
-        let (key, value) = (*key, (**value).clone());
-        self.worker.write(move |connection| rows::cache(connection, &key, &value)).await
+        let (codec, key, value) = (self.codec.clone(), *key, (**value).clone());
+        self.worker.write(move |connection| rows::cache(connection, &codec, &key, &value)).await
     }
 }
 

@@ -1,14 +1,10 @@
 //! What stands in which row.
 
-use std::io::Read;
-
 use longhaul_transcript::{ContentHash, SessionId, Span, SummaryId};
 use rusqlite::{Connection, OptionalExtension, Row, params, types::ValueRef};
 
-use crate::{
-    Decide, Event, EventKind, JournalEntry, Object, Problem, RecordEntry, Sealed, SessionInfo, SessionState,
-    StoreError,
-};
+use super::{blocks::Reader, codec::Codec, write::place_of};
+use crate::{Event, JournalEntry, Problem, RecordEntry, SessionInfo, SessionState, StoreError, pack::unpack};
 
 /// Returns a session's key and state.
 pub(super) fn session(
@@ -23,170 +19,6 @@ pub(super) fn session(
         .map_err(reading(id))?;
     let Some((key, state)) = found else { return Ok(None) };
     read_state(id, &state).map(|state| Some((key, state)))
-}
-
-/// Decides and writes, inside the caller's transaction. Also returns whether contents were taken away.
-pub(super) fn transact(
-    connection: &Connection,
-    id: &SessionId,
-    decide: &Decide,
-) -> Result<(SessionState, bool), StoreError> {
-    let held = session(connection, id)?;
-    let (key, mut state) = match held {
-        Some((key, state)) => (Some(key), state),
-        None => (None, SessionState::empty()),
-    };
-    let change = decide(&state)?;
-    if change.steps.is_empty() {
-        return Ok((state, false));
-    }
-    let sealed = change.seal(id, &mut state)?;
-    let key = match key {
-        Some(key) => key,
-        None => {
-            let insert = "INSERT INTO sessions (id, changed_at_ms, state) VALUES (?1, 0, '')";
-            connection
-                .prepare_cached(insert)
-                .and_then(|mut row| row.execute([id.as_str()]))
-                .map_err(WRITING)?;
-            connection.last_insert_rowid()
-        }
-    };
-    let erased = sealed.iter().any(|sealed| matches!(sealed.event.kind, EventKind::Forgotten { .. }));
-    for Sealed { event, objects } in sealed {
-        write_event(connection, key, &event, objects).map_err(WRITING)?;
-    }
-    let json = serde_json::to_string(&state).expect("a state has string keys only");
-    connection
-        .prepare_cached("UPDATE sessions SET changed_at_ms = ?2, state = ?3 WHERE key = ?1")
-        .and_then(|mut row| row.execute(params![key, state.changed_at_ms, json]))
-        .map_err(WRITING)?;
-    Ok((state, erased))
-}
-
-fn write_event(
-    connection: &Connection,
-    key: i64,
-    event: &Event,
-    objects: Vec<Option<Object>>,
-) -> rusqlite::Result<()> {
-    let kind = serde_json::to_vec(&event.kind).expect("an event kind has string keys only");
-    let (_, kind) = pack(&kind);
-    connection
-        .prepare_cached(
-            "INSERT INTO events (session, seq, version, at_ms, prev_hash, hash, kind) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-        )?
-        .execute(params![
-            key,
-            event.seq as i64,
-            event.version,
-            event.at_ms,
-            event.prev_hash.0,
-            event.hash.0,
-            kind
-        ])?;
-    match &event.kind {
-        EventKind::Originals { start, addresses } => {
-            let mut original = connection.prepare_cached(
-                "INSERT INTO originals (session, ordinal, at_ms, content, address) VALUES (?1, ?2, ?3, ?4, ?5)",
-            )?;
-            let mut words = connection.prepare_cached("INSERT INTO words (rowid, text) VALUES (?1, ?2)")?;
-            for ((ordinal, address), object) in (*start as i64..).zip(addresses).zip(objects) {
-                let content = object.as_ref().map(|object| put(connection, object)).transpose()?;
-                let gone = content.is_none().then_some(address.0);
-                original.execute(params![key, ordinal, event.at_ms, content, gone])?;
-                if let Some(object) = object {
-                    words.execute(params![words_row(key, ordinal), object.words])?;
-                }
-            }
-        }
-        EventKind::Compacted { record, address, .. } => {
-            let object = objects.into_iter().next().flatten();
-            let content = object.map(|object| put(connection, &object)).transpose()?;
-            let gone = content.is_none().then_some(address.0);
-            connection
-                .prepare_cached(
-                    "INSERT INTO records (session, seq, id, content, address) VALUES (?1, ?2, ?3, ?4, ?5)",
-                )?
-                .execute(params![key, event.seq as i64, record.as_str(), content, gone])?;
-        }
-        EventKind::Forgotten { originals, records, .. } => {
-            for span in originals {
-                erase_originals(connection, key, *span)?;
-            }
-            for record in records {
-                erase_record(connection, key, record)?;
-            }
-        }
-        _ => {}
-    }
-    Ok(())
-}
-
-/// Stores a content, or counts one more reference to it, and returns its key.
-fn put(connection: &Connection, object: &Object) -> rusqlite::Result<i64> {
-    let known: Option<i64> = connection
-        .prepare_cached("UPDATE contents SET refs = refs + 1 WHERE address = ?1 RETURNING key")?
-        .query_row([object.address.0], |row| row.get(0))
-        .optional()?;
-    if let Some(key) = known {
-        return Ok(key);
-    }
-    let (is_packed, body) = pack(object.json.as_bytes());
-    connection
-        .prepare_cached("INSERT INTO contents (address, refs, is_packed, body) VALUES (?1, 1, ?2, ?3)")?
-        .execute(params![object.address.0, is_packed, body])?;
-    Ok(connection.last_insert_rowid())
-}
-
-fn erase_originals(connection: &Connection, key: i64, span: Span) -> rusqlite::Result<()> {
-    let mut find = connection.prepare_cached(
-        "SELECT originals.ordinal, contents.key, contents.address FROM originals
-         JOIN contents ON contents.key = originals.content
-         WHERE originals.session = ?1 AND originals.ordinal >= ?2 AND originals.ordinal < ?3",
-    )?;
-    let found: Vec<(i64, i64, [u8; 32])> = find
-        .query_map(params![key, span.start as i64, span.end as i64], |row| {
-            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-        })?
-        .collect::<rusqlite::Result<_>>()?;
-    for (ordinal, content, address) in found {
-        connection
-            .prepare_cached(
-                "UPDATE originals SET content = NULL, address = ?3 WHERE session = ?1 AND ordinal = ?2",
-            )?
-            .execute(params![key, ordinal, address])?;
-        connection
-            .prepare_cached("DELETE FROM words WHERE rowid = ?1")?
-            .execute([words_row(key, ordinal)])?;
-        drop_reference(connection, content)?;
-    }
-    Ok(())
-}
-
-fn erase_record(connection: &Connection, key: i64, record: &SummaryId) -> rusqlite::Result<()> {
-    let mut find = connection.prepare_cached(
-        "SELECT records.seq, contents.key, contents.address FROM records
-         JOIN contents ON contents.key = records.content WHERE records.session = ?1 AND records.id = ?2",
-    )?;
-    let found: Vec<(i64, i64, [u8; 32])> = find
-        .query_map(params![key, record.as_str()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
-        .collect::<rusqlite::Result<_>>()?;
-    for (seq, content, address) in found {
-        connection
-            .prepare_cached(
-                "UPDATE records SET content = NULL, address = ?3 WHERE session = ?1 AND seq = ?2",
-            )?
-            .execute(params![key, seq, address])?;
-        drop_reference(connection, content)?;
-    }
-    Ok(())
-}
-
-fn drop_reference(connection: &Connection, content: i64) -> rusqlite::Result<()> {
-    connection.prepare_cached("UPDATE contents SET refs = refs - 1 WHERE key = ?1")?.execute([content])?;
-    connection.prepare_cached("DELETE FROM contents WHERE key = ?1 AND refs < 1")?.execute([content])?;
-    Ok(())
 }
 
 /// Removes what was taken away from everywhere else it stands: the search index's deleted entries, and the log. The
@@ -292,27 +124,30 @@ pub(super) fn records(connection: &Connection, id: &SessionId) -> Result<Vec<Rec
 /// Returns contents by address.
 pub(super) fn contents(
     connection: &Connection,
+    codec: &Codec,
     addresses: &[ContentHash],
 ) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
     let failed = |error| StoreError::backend("reading a content", error);
     let mut query = connection
-        .prepare_cached("SELECT is_packed, body FROM contents WHERE address = ?1")
+        .prepare_cached("SELECT is_packed, body, block, start, length FROM contents WHERE address = ?1")
         .map_err(failed)?;
+    let mut reader = Reader::default();
     let contents = addresses.iter().map(|address| {
-        let found: Option<(bool, Vec<u8>)> = query
-            .query_row([address.0], |row| Ok((row.get(0)?, row.get(1)?)))
-            .optional()
-            .map_err(|error| match error {
-                rusqlite::Error::SqliteFailure(..) if !is_corrupt(&error) => failed(error),
-                _ => StoreError::DamagedContent { address: *address },
-            })?;
-        match found {
-            Some((true, body)) => {
-                unpack(&body).map(Some).ok_or(StoreError::DamagedContent { address: *address })
-            }
-            Some((false, body)) => Ok(Some(body)),
-            None => Ok(None),
-        }
+        let damaged = || StoreError::DamagedContent { address: *address };
+        let told = |error: rusqlite::Error| match error {
+            rusqlite::Error::SqliteFailure(..) if !is_corrupt(&error) => failed(error),
+            _ => damaged(),
+        };
+        let read =
+            |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, place_of(row.get(2)?, row.get(3)?, row.get(4)?)));
+        let found: Option<(bool, Vec<u8>, _)> =
+            query.query_row([address.0], read).optional().map_err(told)?;
+        let Some((is_packed, body, place)) = found else { return Ok(None) };
+        let json = match place {
+            Some(place) => reader.read(connection, codec, place).map_err(told)?,
+            None => codec.decode(is_packed, body),
+        };
+        json.map(Some).ok_or_else(damaged)
     });
     contents.collect()
 }
@@ -320,6 +155,7 @@ pub(super) fn contents(
 /// Returns where all of `words` stand, newest first.
 pub(super) fn find_words(
     connection: &Connection,
+    codec: &Codec,
     session: Option<&SessionId>,
     words: &[String],
     limit: usize,
@@ -335,7 +171,7 @@ pub(super) fn find_words(
         (first, last) = (words_row(key, 0), words_row(key, i64::from(u32::MAX)));
     }
     // Words are letters and digits, so that the quotes cannot be closed from inside.
-    let query: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+    let query: Vec<String> = words.iter().map(|word| format!("\"{}\"", codec.words(word))).collect();
     let mut statement = connection
         .prepare_cached(
             "SELECT sessions.id, found.row & 4294967295 FROM
@@ -400,20 +236,29 @@ pub(super) fn alias(connection: &Connection, alias: &SessionId) -> Result<Option
 }
 
 /// Returns what is cached.
-pub(super) fn cached(connection: &Connection, key: &ContentHash) -> Result<Option<Vec<u8>>, StoreError> {
+pub(super) fn cached(
+    connection: &Connection,
+    codec: &Codec,
+    key: &ContentHash,
+) -> Result<Option<Vec<u8>>, StoreError> {
     let found: Option<Vec<u8>> = connection
         .query_row("SELECT value FROM cache WHERE key = ?1", [key.0], |row| row.get(0))
         .optional()
         .map_err(|error| StoreError::backend("reading the cache", error))?;
     // What cannot be unpacked is as good as not cached.
-    Ok(found.and_then(|value| unpack(&value)))
+    Ok(found.and_then(|value| codec.decode_cached(value)))
 }
 
 /// Caches a value.
-pub(super) fn cache(connection: &Connection, key: &ContentHash, value: &[u8]) -> Result<(), StoreError> {
+pub(super) fn cache(
+    connection: &Connection,
+    codec: &Codec,
+    key: &ContentHash,
+    value: &[u8],
+) -> Result<(), StoreError> {
     let sql = "INSERT INTO cache (key, value) VALUES (?1, ?2)
                ON CONFLICT (key) DO UPDATE SET value = excluded.value";
-    connection.execute(sql, params![key.0, compress(value)]).map(drop).map_err(WRITING)
+    connection.execute(sql, params![key.0, codec.encode_cached(value)]).map(drop).map_err(WRITING)
 }
 
 fn read_state(session: &SessionId, json: &str) -> Result<SessionState, StoreError> {
@@ -438,33 +283,12 @@ fn text(row: &Row<'_>, index: usize) -> rusqlite::Result<String> {
 }
 
 /// Returns the row of an original in the search index. A session has fewer than 2^32 originals.
-fn words_row(key: i64, ordinal: i64) -> i64 {
+pub(super) fn words_row(key: i64, ordinal: i64) -> i64 {
     (key << 32) | ordinal
 }
 
 fn clamp(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
-}
-
-/// Returns `bytes` compressed, and true, where that is shorter.
-fn pack(bytes: &[u8]) -> (bool, Vec<u8>) {
-    let packed = compress(bytes);
-    if packed.len() < bytes.len() { (true, packed) } else { (false, bytes.to_vec()) }
-}
-
-fn compress(bytes: &[u8]) -> Vec<u8> {
-    zstd::bulk::compress(bytes, LEVEL).unwrap_or_else(|_| bytes.to_vec())
-}
-
-fn unpack(packed: &[u8]) -> Option<Vec<u8>> {
-    // The one bit of a frame's header that zstd writes as zero and does not read (RFC 8878, 3.1.1.1.1).
-    if packed.get(4)? & 0x10 != 0 {
-        return None;
-    }
-    let mut bytes = Vec::new();
-    let decoder = zstd::stream::read::Decoder::new(packed).ok()?;
-    decoder.take(LARGEST).read_to_end(&mut bytes).ok()?;
-    Some(bytes)
 }
 
 fn reading(session: &SessionId) -> impl Fn(rusqlite::Error) -> StoreError + '_ {
@@ -474,7 +298,7 @@ fn reading(session: &SessionId) -> impl Fn(rusqlite::Error) -> StoreError + '_ {
     }
 }
 
-const WRITING: fn(rusqlite::Error) -> StoreError =
+pub(super) const WRITING: fn(rusqlite::Error) -> StoreError =
     |error| StoreError::backend("writing to the database", error);
 
 fn is_corrupt(error: &rusqlite::Error) -> bool {
@@ -485,9 +309,3 @@ fn is_corrupt(error: &rusqlite::Error) -> bool {
             rusqlite::Error::InvalidColumnType(..) | rusqlite::Error::FromSqlConversionFailure(..)
         )
 }
-
-/// Compression level of zstd; measured in `docs/reliability.md`.
-const LEVEL: i32 = 3;
-
-/// The largest content that is unpacked, in bytes: a damaged one must not fill the memory.
-const LARGEST: u64 = 4 << 30;

@@ -145,7 +145,11 @@ fn work(connection: Connection, waiting: &mpsc::Receiver<Job>) {
 
 fn commit(connection: &Connection, jobs: &mut [Box<dyn Write>]) -> rusqlite::Result<()> {
     patiently(|| connection.execute_batch("BEGIN IMMEDIATE"))?;
-    let done = run_all(connection, jobs).and_then(|()| patiently(|| connection.execute_batch("COMMIT")));
+    let done = run_all(connection, jobs).and_then(|()| match connection.is_autocommit() {
+        // There was one job, and it is not to be kept.
+        true => Ok(()),
+        false => patiently(|| connection.execute_batch("COMMIT")),
+    });
     if done.is_err() && !connection.is_autocommit() {
         connection.execute_batch("ROLLBACK")?;
     }
@@ -153,6 +157,11 @@ fn commit(connection: &Connection, jobs: &mut [Box<dyn Write>]) -> rusqlite::Res
 }
 
 fn run_all(connection: &Connection, jobs: &mut [Box<dyn Write>]) -> rusqlite::Result<()> {
+    // One alone needs no savepoint: it is the transaction.
+    if let [job] = jobs {
+        let is_over = job.run(connection) || connection.is_autocommit();
+        return if is_over { Ok(()) } else { connection.execute_batch("ROLLBACK") };
+    }
     for job in jobs {
         connection.execute_batch("SAVEPOINT job")?;
         match job.run(connection) {

@@ -28,6 +28,19 @@ fn sqlite_conforms() {
     }));
 }
 
+#[cfg(all(feature = "sqlite", feature = "encryption"))]
+#[test]
+fn sealed_sqlite_conforms() {
+    use longhaul_store::{Durability, SqliteStore, StoreKey};
+    let folder = tempfile::tempdir().unwrap();
+    let made = std::cell::Cell::new(0);
+    conformance::block_on(conformance::all(async || {
+        made.set(made.get() + 1);
+        let path = folder.path().join(format!("{}.db", made.get()));
+        SqliteStore::open_sealed(path, Durability::Normal, &StoreKey::from_bytes([7; 32])).unwrap()
+    }));
+}
+
 #[cfg(feature = "sqlite")]
 #[test]
 fn an_export_of_one_backend_is_an_import_of_another() {

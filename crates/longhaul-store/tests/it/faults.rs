@@ -1,117 +1,20 @@
 //! Kills, cuts, flips, full disks, crowds. Small here; `docs/reliability.md` has the long runs and their figures.
-//!
-//! A test that needs another process starts this test binary again, with the part it is to play in the environment.
 
 use std::{
-    collections::BTreeSet,
-    env, fs,
-    io::{BufRead, BufReader, Write},
-    path::{Path, PathBuf},
+    fs,
+    path::Path,
     process::{Child, Command, Stdio},
     sync::Arc,
     thread,
 };
 
 use longhaul_store::{
-    SqliteStore, StoreError, SummaryStore,
+    SqliteStore, SummaryStore,
     conformance::{block_on, record, said, session},
 };
-use longhaul_transcript::Span;
 use rusqlite::Connection;
 
-/// Returns how often a test is to try: `default`, or what the environment says.
-fn runs(name: &str, default: usize) -> usize {
-    env::var(name).ok().and_then(|runs| runs.parse().ok()).unwrap_or(default)
-}
-
-/// Returns the command that starts this binary again as `role`, a test of this module, on the database at `path`.
-fn play(role: &str, path: &Path, writer: usize) -> Command {
-    let mut command = Command::new(env::current_exe().expect("a test knows its binary"));
-    command
-        .args([&format!("faults::{role}"), "--exact", "--nocapture", "--test-threads=1"])
-        .env("LONGHAUL_TEST_DATABASE", path)
-        .env("LONGHAUL_TEST_WRITER", writer.to_string())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null());
-    command
-}
-
-/// Returns the database and the number this process was started with; `None` where it runs as an ordinary test.
-fn part() -> Option<(PathBuf, usize)> {
-    let path = env::var_os("LONGHAUL_TEST_DATABASE")?;
-    let writer = env::var("LONGHAUL_TEST_WRITER").ok()?.parse().ok()?;
-    Some((path.into(), writer))
-}
-
-fn tell(line: &str) {
-    let mut out = std::io::stdout().lock();
-    // Fails when the reader is gone, which is what it wants.
-    let _ = writeln!(out, "@{line}").and_then(|()| out.flush());
-}
-
-/// Returns what the other process told before it ended or was killed. A line without an end was not told.
-fn told(child: &mut Child, at_most: usize) -> Vec<String> {
-    let mut lines = Vec::new();
-    let mut out = BufReader::new(child.stdout.take().expect("piped"));
-    let mut line = String::new();
-    while lines.len() < at_most && out.read_line(&mut line).is_ok_and(|read| read > 0) {
-        // The test runner's own words stand before the first.
-        if let Some((_, text)) = line.trim_end().split_once('@').filter(|_| line.ends_with('\n')) {
-            lines.push(text.to_owned());
-        }
-        line.clear();
-    }
-    child.kill().expect("it is our own child");
-    // What it told between the last line and its end was acknowledged too.
-    for line in out.lines().map_while(Result::ok) {
-        lines.extend(line.split_once('@').map(|(_, text)| text.to_owned()));
-    }
-    child.wait().expect("it is our own child");
-    lines
-}
-
-fn texts(store: &SqliteStore) -> Vec<String> {
-    let originals = block_on(store.originals(&session("s"), Span { start: 0, end: u64::MAX })).unwrap();
-    originals.into_iter().map(|original| original.message.unwrap().texts().collect()).collect()
-}
-
-fn compacted(store: &SqliteStore) -> Vec<String> {
-    block_on(store.chain(&session("s"))).unwrap().into_iter().map(|record| record.text).collect()
-}
-
-/// Writes originals and records until it is killed or cannot, and tells each once it is acknowledged.
-fn write_on(store: &SqliteStore, writer: usize, turns: usize) -> Result<(), StoreError> {
-    let name = session("s");
-    for turn in 0..turns {
-        let text = format!("{writer}-{turn}-{}", "word.".repeat(turn * 37 % 400));
-        block_on(store.extend(&name, &[said(&text)], 1))?;
-        tell(&text);
-        loop {
-            let head = block_on(store.head(&name))?;
-            let mine = record(&name, head.as_ref(), 1, &format!("record {writer}-{turn}"));
-            match block_on(store.append(&name, &mine)) {
-                Err(StoreError::Conflict { .. }) => continue,
-                done => break done.map(drop)?,
-            };
-        }
-        tell(&format!("record {writer}-{turn}"));
-    }
-    Ok(())
-}
-
-fn assert_all_there(store: &SqliteStore, acknowledged: &[String]) {
-    let Some(_) = block_on(store.state(&session("s"))).unwrap() else {
-        assert!(acknowledged.is_empty(), "{} were acknowledged", acknowledged.len());
-        return;
-    };
-    let verified = block_on(store.verify(&session("s"))).unwrap();
-    assert!(verified.is_intact(), "{verified:?}");
-    let there: Vec<String> = texts(store).into_iter().chain(compacted(store)).collect();
-    let unique: BTreeSet<&String> = there.iter().collect();
-    assert_eq!(unique.len(), there.len(), "something is doubled");
-    let lost: Vec<_> = acknowledged.iter().filter(|text| !unique.contains(text)).collect();
-    assert!(lost.is_empty(), "{} of {} lost", lost.len(), acknowledged.len());
-}
+use crate::process::{assert_all_there, part, play, runs, tell, texts, told, write_on};
 
 #[test]
 fn child_writes_until_killed() {
@@ -129,7 +32,7 @@ fn a_killed_process_loses_nothing_it_acknowledged() {
             (folder, acknowledged) = (tempfile::tempdir().unwrap(), Vec::new());
         }
         let path = folder.path().join("history.db");
-        let mut child = play("child_writes_until_killed", &path, run).spawn().unwrap();
+        let mut child = play("faults::child_writes_until_killed", &path, run).spawn().unwrap();
         // From "before it opened the file" to "in the middle of the tenth write".
         acknowledged.extend(told(&mut child, run * 7 % 20));
         assert_all_there(&SqliteStore::open(&path).unwrap(), &acknowledged);
@@ -161,7 +64,7 @@ fn a_full_disk_is_told_and_nothing_is_lost() {
     for run in 0..limits {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("history.db");
-        let child = play("child_writes_until_full", &path, 0);
+        let child = play("faults::child_writes_until_full", &path, 0);
         let blocks = (1 + run * 400 / limits).to_string();
         let mut limited = Command::new("sh");
         limited
@@ -211,7 +114,7 @@ fn many_processes_lose_and_double_nothing() {
     );
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("history.db");
-    let start = |writer| play("child_writes_with_many_threads", &path, writer).spawn().unwrap();
+    let start = |writer| play("faults::child_writes_with_many_threads", &path, writer).spawn().unwrap();
     let children: Vec<Child> = (0..processes).map(start).collect();
     let mut acknowledged = Vec::new();
     for mut child in children {
@@ -352,4 +255,25 @@ fn every_flipped_bit_of_a_record_is_found() {
     assert!(block_on(store.verify(&name)).unwrap().is_intact(), "the last flip is put back");
     println!("{flips} flips: {} found, {idle} in padding that no message depends on", flips - idle);
     assert!(idle * 100 <= flips, "{idle} of {flips}");
+}
+
+#[test]
+fn an_export_cut_anywhere_is_refused() {
+    let store = longhaul_store::MemoryStore::new();
+    let name = session("s");
+    let talk: Vec<_> = (0..40).map(|turn| said(&format!("turn {turn} {}", "é ".repeat(30)))).collect();
+    block_on(store.journal(&name, 0, &talk, 1)).unwrap();
+    block_on(store.append(&name, &record(&name, None, 2, "a record"))).unwrap();
+    let exported = block_on(store.export(&name)).unwrap();
+    let other = longhaul_store::MemoryStore::new();
+    // All but the end of the last line: without its line break an export is whole.
+    let whole = exported.len() - 1;
+    for cut in whole.saturating_sub(4096)..whole {
+        let text = String::from_utf8_lossy(&exported.as_bytes()[..cut]);
+        let error = block_on(other.import(&text)).unwrap_err();
+        assert!(matches!(error, longhaul_store::StoreError::NotAnExport { .. }), "cut at {cut}: {error}");
+        assert_eq!(block_on(other.state(&name)).unwrap(), None);
+    }
+    block_on(other.import(&exported[..whole])).unwrap();
+    assert_eq!(block_on(other.export(&name)).unwrap(), exported);
 }

@@ -6,5 +6,11 @@
 mod conformance;
 #[cfg(all(feature = "conformance", feature = "sqlite"))]
 mod faults;
+#[cfg(all(feature = "conformance", feature = "postgres"))]
+mod postgres;
+#[cfg(all(feature = "conformance", feature = "sqlite"))]
+mod power;
+#[cfg(all(feature = "conformance", any(feature = "sqlite", feature = "postgres")))]
+mod process;
 #[cfg(all(feature = "conformance", feature = "sqlite"))]
 mod sqlite;

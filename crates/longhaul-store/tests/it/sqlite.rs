@@ -117,7 +117,7 @@ fn other_files_are_refused_and_left_alone() {
     for (path, expected) in [
         (&foreign, "opening the database failed: the file belongs to another program"),
         (&text, "opening the database failed: file is not a database"),
-        (&newer, "the database has version 99; this longhaul reads up to 1"),
+        (&newer, "the database has version 99; this longhaul reads up to 3"),
     ] {
         let error = SqliteStore::open(path).unwrap_err();
         assert_eq!(error.to_string(), expected);
@@ -158,6 +158,13 @@ fn a_cut_log_and_a_swapped_state_are_found() {
         assert_eq!(tamper(sql), Some(expected), "{sql}");
     }
     let path = backup;
+    let extra =
+        "INSERT INTO events SELECT session, 3, version, at_ms, hash, hash, kind FROM events WHERE seq = 2";
+    let spare = folder.path().join("spare.db");
+    fs::copy(&path, &spare).unwrap();
+    rusqlite::Connection::open(&spare).unwrap().execute_batch(extra).unwrap();
+    let found = block_on(SqliteStore::open(&spare).unwrap().verify(&name)).unwrap().problem;
+    assert_eq!(found, Some(Problem::ChangedState), "an event more than the state counts");
     let store = SqliteStore::open(&path).unwrap();
     let tamper = |sql: &str| {
         rusqlite::Connection::open(&path).unwrap().execute_batch(sql).unwrap();
@@ -173,4 +180,37 @@ fn a_cut_log_and_a_swapped_state_are_found() {
     assert_eq!(tamper("DELETE FROM contents WHERE key = 2"), Some(Problem::ChangedEntry { ordinal: 1 }));
     let error = block_on(store.originals(&name, Span { start: 0, end: 2 })).unwrap_err();
     assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
+}
+
+#[cfg(feature = "encryption")]
+#[test]
+fn a_sealed_store_shows_no_word_and_opens_with_its_key_alone() {
+    use longhaul_store::{Durability, StoreKey};
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("history.db");
+    let name = session("s");
+    let open = |byte| SqliteStore::open_sealed(&path, Durability::Full, &StoreKey::from_bytes([byte; 32]));
+    let store = open(1).unwrap();
+    block_on(async {
+        let talk = [said("the quetzalcoatl flies"), said(&"abracadabra ".repeat(500))];
+        store.journal(&name, 0, &talk, 1).await.unwrap();
+        store.append(&name, &record(&name, None, 2, "it was xylophones")).await.unwrap();
+        let cached = longhaul_transcript::Redacted::assume(b"a zeppelin of zeppelins".to_vec());
+        store.cache(&longhaul_transcript::ContentHash::of(b"k"), &cached).await.unwrap();
+        assert_eq!(store.search(None, "Quetzalcoatl", 9).await.unwrap().len(), 1);
+    });
+    for word in ["quetzal", "abracadabra", "xylophone", "zeppelin"] {
+        assert!(!holds(&bytes_of(&path), word), "{word} is in the files");
+    }
+    drop(store);
+    let error = SqliteStore::open(&path).unwrap_err().to_string();
+    assert_eq!(error, "the store cannot be unlocked: it is kept under a key, and none was given");
+    let error = open(2).unwrap_err().to_string();
+    assert_eq!(error, "the store cannot be unlocked: the key is not the one it is kept under");
+    assert!(block_on(open(1).unwrap().verify(&name)).unwrap().is_intact());
+    let clear = folder.path().join("clear.db");
+    block_on(SqliteStore::open(&clear).unwrap().journal(&name, 0, &[said("a")], 1)).unwrap();
+    let error = SqliteStore::open_sealed(&clear, Durability::Full, &StoreKey::from_bytes([1; 32]));
+    let error = error.unwrap_err().to_string();
+    assert!(error.ends_with("begun without a key; export it and import it into a new one"), "{error}");
 }

@@ -3,14 +3,16 @@
 use super::{
     evidence::{Clause, Evidence, Match, Speaker},
     polarity::{
-        is_directive, is_done, is_emphatic, is_negated, is_pending, is_question, is_strict,
-        is_verb_of_saying, is_weak, says_no,
+        is_directive, is_done, is_emphatic, is_negated, is_pending, is_question, is_strict, is_weak,
+        refers_back, says_no,
     },
+    speakers::{Verb, attributions},
     words::{clauses, sentences, stems, words},
 };
 
-/// Share of a claim's content that a clause must hold to be about the same thing. Measured on the constructed cases in
-/// `figures.rs`: 0.5 strikes what is true, 0.75 misses what is false.
+/// Share of a claim's content that a clause must hold to be about the same thing. Measured by `figures.rs` on 372 claims:
+/// from 0.3 to 0.6 the same 209 of 215 false ones are found, at 0.7 two less, at 0.8 seven less, and no true one is
+/// harmed at any. The highest of those that find most strikes least elsewhere.
 const ALIKE: f64 = 0.6;
 /// What somebody must have said of a claim, so that it may be theirs.
 const MOSTLY: f64 = 0.5;
@@ -18,6 +20,10 @@ const MOSTLY: f64 = 0.5;
 const OUTSPOKEN: f64 = 0.6;
 /// A speaker who says less of a claim than this did not say it.
 const UNLIKE: f64 = 0.4;
+/// What a reply must name of a proposal to be about it.
+const REPLIES: f64 = 0.3;
+/// Clauses after a proposal within which the user's reply begins; behind more than that it is about something else.
+const REPLY_WITHIN: usize = 40;
 
 /// Returns whether the conversation ends up against what `decision` says was decided.
 ///
@@ -27,7 +33,8 @@ pub(super) fn is_rejected(decision: &str, evidence: &Evidence) -> bool {
     if is_negated(decision) {
         return false;
     }
-    let matches = evidence.matches(&stems(decision), ALIKE);
+    let stems = stems(decision);
+    let matches = evidence.matches(&stems, ALIKE);
     let Some(best) = matches.first() else { return false };
     let near_best = matches.iter().take_while(|found| found.score >= best.score - 0.2);
     let mut about: Vec<usize> = near_best.map(|found| found.clause).collect();
@@ -43,7 +50,28 @@ pub(super) fn is_rejected(decision: &str, evidence: &Evidence) -> bool {
             ),
         }
     });
-    verdicts.next_back() == Some(true)
+    verdicts.next_back() == Some(true) || is_turned_down(&about, &stems, evidence)
+}
+
+/// Returns whether the last to speak of something was the assistant, proposing it, and the user's reply says no to it in
+/// a few words of its own: `Ten workers are too many, we won't do that.`
+fn is_turned_down(about: &[usize], stems: &[u64], evidence: &Evidence) -> bool {
+    let said = |at: &usize| Some((*at, evidence.clause(*at).filter(|clause| says(clause))?));
+    let Some((at, proposal)) = about.iter().rev().find_map(said) else { return false };
+    if proposal.speaker != Speaker::Assistant {
+        return false;
+    }
+    let reply = (at + 1..at + REPLY_WITHIN)
+        .filter_map(|next| evidence.clause(next))
+        .find(|next| next.speaker == Speaker::User);
+    let Some(reply) = reply.map(|clause| clause.ordinal) else { return false };
+    evidence.matches(stems, REPLIES).iter().any(|found| {
+        evidence.clause(found.clause).is_some_and(|clause| {
+            clause.speaker == Speaker::User
+                && clause.ordinal == reply
+                && (is_negated(evidence.text_of(clause)) || is_followed_by_no(found.clause, clause, evidence))
+        })
+    })
 }
 
 /// Returns whether the reply to a question says no, where it says either.
@@ -69,11 +97,6 @@ fn is_followed_by_no(at: usize, clause: &Clause, evidence: &Evidence) -> bool {
         let text = evidence.text_of(next);
         next.is_in_sentence_of(clause) && refers_back(text) && is_negated(text)
     })
-}
-
-/// Returns whether a clause speaks of what was said before it.
-fn refers_back(clause: &str) -> bool {
-    words(clause).any(|(_, word)| ["it", "that", "this", "them", "so"].contains(&word))
 }
 
 /// Returns whether a clause is somebody's word in the conversation, not a tool's output nor a call.
@@ -129,36 +152,13 @@ pub(super) fn has_wrong_speaker(claim: &str, evidence: &Evidence) -> bool {
             of(wanted).filter(|found| found.score >= ALIKE).filter_map(|found| evidence.clause(found.clause))
         };
         let asks = |wanted: Speaker| alike(wanted).any(|clause| is_question(evidence.sentence_of(clause)));
-        if verb.starts_with("ask") && asks(other) && !asks(speaker) {
+        if verb == Verb::Asks && asks(other) && !asks(speaker) {
             return true;
         }
         // Who only ever spoke against it did not suggest it.
         let mut against = alike(speaker).map(|clause| is_negated(evidence.sentence_of(clause))).peekable();
         !is_negated(what) && against.peek().is_some() && against.all(|against| against)
     })
-}
-
-/// Returns who is said to have said what: `the user suggests …, but the assistant asks …`.
-fn attributions(claim: &str) -> Vec<(Speaker, &str, &str)> {
-    let found: Vec<(usize, &str)> = words(claim).collect();
-    let mut out: Vec<(Speaker, &str, usize, usize)> = Vec::new();
-    for (index, (at, word)) in found.iter().enumerate() {
-        let speaker = match word.to_lowercase().as_str() {
-            "user" => Speaker::User,
-            "assistant" | "agent" | "model" => Speaker::Assistant,
-            _ => continue,
-        };
-        // An adverb may stand between: `the user first asked`.
-        let verb = found[index + 1..].iter().take(2).find(|(_, word)| is_verb_of_saying(word));
-        let follows = claim[at + word.len()..].starts_with(' ');
-        if let (Some((verb_at, verb)), true) = (verb, follows) {
-            if let Some(last) = out.last_mut() {
-                last.3 = *at;
-            }
-            out.push((speaker, verb, verb_at + verb.len(), claim.len()));
-        }
-    }
-    out.into_iter().map(|(speaker, verb, start, end)| (speaker, verb, &claim[start..end])).collect()
 }
 
 /// Returns whether a claim stands in what tools said and nowhere else.

@@ -10,7 +10,9 @@ mod claims;
 mod evidence;
 #[cfg(test)]
 mod figures;
+mod lexicon;
 mod polarity;
+mod speakers;
 mod words;
 
 use std::{collections::BTreeMap, fmt};

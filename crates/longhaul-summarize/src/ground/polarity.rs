@@ -1,6 +1,11 @@
 //! Words that turn a sentence: no, done, maybe, must.
 
-use super::words::{hash, is_wide, root, words};
+use super::lexicon::{
+    ATTEMPTS, CHANGES, DECISIONS, DEEDS, DIRECTIVE_PARTS, DIRECTIVES, DONE, DONE_PARTS, EMPHATIC,
+    IMPERATIVES, NEGATED_PARTS, NEGATIONS, PAST_ENDINGS, PENDING, PENDING_PARTS, REFERENCES, REMOVALS,
+    STRICT, WEAK, WEAK_PARTS,
+};
+use super::words::{hash, is_wide, participle, root, words};
 
 /// Returns whether a clause denies what it speaks of.
 pub(super) fn is_negated(clause: &str) -> bool {
@@ -11,7 +16,7 @@ pub(super) fn is_negated(clause: &str) -> bool {
 pub(super) fn says_no(reply: &str) -> bool {
     let first = words(reply).next().map(|(_, word)| word.to_lowercase());
     first.is_some_and(|word| {
-        ["no", "nope", "nein", "non", "não", "нет", "不", "别", "いいえ"].contains(&word.as_str())
+        ["no", "nope", "nein", "non", "não", "нет", "不", "别", "いいえ", "아니요"].contains(&word.as_str())
     })
 }
 
@@ -23,17 +28,27 @@ pub(super) fn is_question(sentence: &str) -> bool {
 /// Returns whether a clause says that something is done: by a word for it, by the past tense of the task's verb, or as
 /// something that the speaker did (`I added …`).
 pub(super) fn is_done(clause: &str, task: &str) -> bool {
-    if has_word(clause, PENDING) || is_negated(clause) {
+    if is_pending(clause) || is_negated(clause) {
         return false;
     }
     let verb = words(task).next().map(|(_, word)| word.to_lowercase());
     let in_past = |word: &str| {
-        word.ends_with("ed") && verb.as_deref().is_some_and(|verb| hash(root(word)) == hash(root(verb)))
+        PAST_ENDINGS.iter().any(|ending| word.ends_with(ending))
+            && verb.as_deref().is_some_and(|verb| hash(root(word)) == hash(root(verb)))
     };
     has_word(clause, DONE)
+        || has_part(clause, DONE_PARTS)
+        || is_perfect(clause)
         || clause.contains(['✓', '✅', '✔'])
         || words(clause).any(|(_, word)| in_past(&word.to_lowercase()))
         || tells_of_a_deed(clause)
+}
+
+/// `ist angelegt`, `wurde umgestellt`, `habe gelöscht`: an auxiliary and a participle, in German.
+fn is_perfect(clause: &str) -> bool {
+    const AUXILIARIES: &[&str] =
+        &["ist", "sind", "wurde", "wurden", "habe", "hat", "haben", "worden", "bereits"];
+    has_word(clause, AUXILIARIES) && words(clause).any(|(_, word)| participle(&word.to_lowercase()).is_some())
 }
 
 /// `I added`, `I have set`, `I also wrote`; not `I considered`.
@@ -48,7 +63,7 @@ fn tells_of_a_deed(clause: &str) -> bool {
 
 /// Returns whether a text speaks of what is still to come.
 pub(super) fn is_pending(clause: &str) -> bool {
-    has_word(clause, PENDING)
+    has_word(clause, PENDING) || has_part(clause, PENDING_PARTS)
 }
 
 /// Returns whether a rule is stated without leaving a choice.
@@ -87,9 +102,9 @@ pub(super) fn speaks_of_removal(text: &str) -> bool {
     has_word(text, REMOVALS)
 }
 
-/// Verbs of saying, by which a sentence claims that somebody said something.
-pub(super) fn is_verb_of_saying(word: &str) -> bool {
-    SAYING.contains(&root(&word.to_lowercase()))
+/// Returns whether a clause speaks of what was said before it.
+pub(super) fn refers_back(clause: &str) -> bool {
+    has_word(clause, REFERENCES) || has_part(clause, &["这", "那样", "それ", "그렇게"])
 }
 
 fn has_word(text: &str, list: &[&str]) -> bool {
@@ -107,426 +122,6 @@ fn has_part(text: &str, list: &[&str]) -> bool {
         }),
     })
 }
-
-const NEGATIONS: &[&str] = &[
-    "not",
-    "no",
-    "never",
-    "none",
-    "without",
-    "cannot",
-    "against",
-    "rejected",
-    "reject",
-    "rejects",
-    "declined",
-    "refused",
-    "ruled",
-    "discarded",
-    "abandoned",
-    "dropped",
-    "dismissed",
-    "cancelled",
-    "canceled",
-    "unless",
-    "nor",
-    "nicht",
-    "kein",
-    "keine",
-    "keinen",
-    "nie",
-    "niemals",
-    "pas",
-    "jamais",
-    "aucun",
-    "nunca",
-    "jamás",
-    "não",
-    "не",
-    "нельзя",
-    "никогда",
-    "нет",
-    "forbids",
-    "forbid",
-    "forbidden",
-    "prohibits",
-];
-const NEGATED_PARTS: &[&str] =
-    &["n't", "instead of", "rather than", "rule out", "不", "别", "勿", "没", "ない", "しない", "않", "안 "];
-const DONE: &[&str] = &[
-    "done",
-    "completed",
-    "finished",
-    "fixed",
-    "merged",
-    "committed",
-    "passes",
-    "passed",
-    "pass",
-    "implemented",
-    "deployed",
-    "resolved",
-    "shipped",
-    "released",
-    "landed",
-    "works",
-    "green",
-    "erledigt",
-    "fertig",
-    "hecho",
-    "listo",
-    "terminé",
-    "fait",
-    "готово",
-    "сделано",
-];
-const DEEDS: &[&str] = &[
-    "set", "wrote", "written", "made", "put", "ran", "run", "built", "cut", "sent", "found", "split", "took",
-    "taken",
-];
-const ATTEMPTS: &[&str] =
-    &["considered", "tried", "wanted", "planned", "started", "looked", "checked", "needed"];
-const PENDING: &[&str] = &[
-    "todo",
-    "next",
-    "remaining",
-    "pending",
-    "later",
-    "still",
-    "yet",
-    "will",
-    "tomorrow",
-    "plan",
-    "need",
-    "needs",
-    "should",
-    "must",
-    "then",
-    "failed",
-    "fails",
-    "failing",
-    "unless",
-    "until",
-    "if",
-];
-const STRICT: &[&str] = &[
-    "must",
-    "always",
-    "only",
-    "exactly",
-    "required",
-    "mandatory",
-    "forbidden",
-    "prohibited",
-    "immer",
-    "nur",
-    "muss",
-    "siempre",
-    "solo",
-    "debe",
-    "toujours",
-    "doit",
-    "sempre",
-    "apenas",
-    "deve",
-    "всегда",
-    "только",
-    "должен",
-];
-const EMPHATIC: &[&str] = &[
-    "never",
-    "must",
-    "always",
-    "forbidden",
-    "prohibited",
-    "mandatory",
-    "required",
-    "niemals",
-    "nie",
-    "darf",
-    "muss",
-    "nunca",
-    "jamás",
-    "siempre",
-    "jamais",
-    "toujours",
-    "sempre",
-    "никогда",
-    "нельзя",
-    "всегда",
-];
-const WEAK: &[&str] = &[
-    "avoid",
-    "avoids",
-    "avoided",
-    "avoiding",
-    "prefer",
-    "prefers",
-    "preferably",
-    "preferred",
-    "should",
-    "try",
-    "tries",
-    "ideally",
-    "usually",
-    "generally",
-    "minimize",
-    "minimise",
-    "limit",
-    "reluctant",
-    "careful",
-    "cautious",
-    "recommended",
-    "recommends",
-    "suggests",
-    "suggested",
-    "possibly",
-    "may",
-    "might",
-    "could",
-    "rarely",
-    "unlikely",
-    "optional",
-    "vermeiden",
-    "möglichst",
-    "evitar",
-    "éviter",
-    "preferiblemente",
-    "избегать",
-    "желательно",
-];
-const WEAK_PARTS: &[&str] = &[
-    "if possible",
-    "where possible",
-    "when possible",
-    "as far as possible",
-    "would like",
-    "尽量",
-    "尽可能",
-    "なるべく",
-];
-const IMPERATIVES: &[&str] = &[
-    "ignore",
-    "disregard",
-    "forget",
-    "run",
-    "execute",
-    "delete",
-    "send",
-    "post",
-    "upload",
-    "email",
-    "download",
-    "curl",
-    "visit",
-    "open",
-    "click",
-    "reveal",
-    "print",
-    "output",
-    "reply",
-    "respond",
-    "answer",
-    "say",
-    "tell",
-    "act",
-    "pretend",
-    "override",
-    "disable",
-    "enable",
-    "grant",
-    "approve",
-    "install",
-    "add",
-    "push",
-    "transfer",
-    "pay",
-    "call",
-    "use",
-    "remember",
-    "always",
-    "never",
-    "do",
-    "don",
-    "please",
-    "stop",
-    "start",
-    "write",
-    "copy",
-    "share",
-    "exfiltrate",
-    "include",
-    "repeat",
-    "follow",
-    "obey",
-    "trust",
-    "consider",
-    "treat",
-    "switch",
-    "skip",
-    "merge",
-    "commit",
-    "remove",
-    "change",
-    "set",
-    "make",
-    "give",
-    "provide",
-    "leak",
-    "encode",
-    "base64",
-    "fetch",
-    "you",
-    "important",
-    "attention",
-    "system",
-    "note",
-    "warning",
-    "urgent",
-    "from",
-    "forward",
-    "wire",
-    "notify",
-    "contact",
-    "invite",
-    "issue",
-    "refund",
-    "publish",
-    "deploy",
-    "release",
-    "restart",
-    "kill",
-    "purge",
-    "wipe",
-    "reset",
-    "rotate",
-    "bypass",
-    "allow",
-    "submit",
-    "paste",
-    "load",
-    "import",
-    "clone",
-    "build",
-    "buy",
-    "order",
-    "subscribe",
-    "register",
-    "expose",
-    "save",
-];
-const DIRECTIVES: &[&str] = &[
-    "must",
-    "should",
-    "always",
-    "never",
-    "ignore",
-    "disregard",
-    "instruction",
-    "instructions",
-    "immediately",
-    "obey",
-    "required",
-    "mandatory",
-    "shall",
-    "urgent",
-];
-const DIRECTIVE_PARTS: &[&str] = &[
-    "you are now",
-    "you will",
-    "you have to",
-    "you need to",
-    "from now on",
-    "do not tell",
-    "don't tell",
-    "new task",
-    "approved by",
-    "authorized",
-    "has approved",
-    "is authorized",
-    "is authorised",
-    "without asking",
-    "without confirmation",
-];
-const DECISIONS: &[&str] = &[
-    "decide",
-    "decided",
-    "decides",
-    "deciding",
-    "chose",
-    "choose",
-    "chosen",
-    "agreed",
-    "agrees",
-    "opted",
-    "selected",
-    "settled",
-    "adopted",
-    "approved",
-    "accepted",
-    "suggests",
-    "suggested",
-    "proposes",
-    "proposed",
-    "recommends",
-    "recommended",
-    "plans",
-    "planned",
-    "will",
-    "choice",
-    "decision",
-];
-const CHANGES: &[&str] = &[
-    "created",
-    "creates",
-    "create",
-    "added",
-    "adds",
-    "add",
-    "wrote",
-    "written",
-    "writes",
-    "modified",
-    "updated",
-    "edited",
-    "changed",
-    "contains",
-    "implements",
-    "implemented",
-    "exists",
-    "is",
-    "lives",
-];
-const REMOVALS: &[&str] = &[
-    "deleted", "deletes", "delete", "removed", "removes", "remove", "renamed", "renames", "moved",
-    "reverted", "reverts", "gone", "dropped", "restored", "rolled",
-];
-/// Stems of verbs of saying, as [`root`] leaves them.
-const SAYING: &[&str] = &[
-    "suggest",
-    "ask",
-    "request",
-    "propos",
-    "reject",
-    "insist",
-    "want",
-    "demand",
-    "recommend",
-    "advis",
-    "warn",
-    "decid",
-    "agre",
-    "instruct",
-    "argu",
-    "refus",
-    "prefer",
-    "order",
-    "tell",
-    "told",
-    "said",
-    "say",
-    "question",
-];
 
 #[cfg(test)]
 mod tests {

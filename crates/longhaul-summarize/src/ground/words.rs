@@ -1,5 +1,7 @@
 //! Words, and what makes two of them the same.
 
+use super::lexicon::STOP_WORDS;
+
 /// Returns the words of `text` with their byte offsets. A word is a run of letters, digits and `_`; in scripts that
 /// do not put blanks between words each character is one.
 pub(super) fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
@@ -65,11 +67,63 @@ pub(super) fn stem(word: &str) -> Option<u64> {
     if !has_digit && (lower.chars().count() < 3 || STOP_WORDS.contains(&lower.as_str())) {
         return None;
     }
-    Some(hash(root(&lower)))
+    Some(match participle(&lower) {
+        Some(verb) => hash(root(&verb)),
+        None => hash(root(&lower)),
+    })
 }
 
-/// Takes common English endings off; other languages lose nothing by it that matters for comparing.
+/// Returns the verb of a German participle without its ending: `angelegt` is of `anlegen`, `gelöscht` of `löschen`,
+/// `vergrößert` of `vergrößern`.
+pub(super) fn participle(lower: &str) -> Option<String> {
+    const INSEPARABLE: [&str; 6] = ["ver", "be", "er", "ent", "zer", "über"];
+    if lower.len() >= 8
+        && (lower.ends_with("iert") || INSEPARABLE.iter().any(|prefix| lower.starts_with(prefix)))
+        && let Some(verb) = lower.strip_suffix('t')
+    {
+        return Some(verb.to_owned());
+    }
+    const PREFIXES: [&str; 18] = [
+        "ab", "an", "auf", "aus", "ein", "um", "vor", "zu", "nach", "hin", "her", "weg", "mit", "fest",
+        "frei", "durch", "zurück", "",
+    ];
+    PREFIXES.iter().find_map(|prefix| {
+        let rest = lower.strip_prefix(prefix)?.strip_prefix("ge")?;
+        let verb = match rest.strip_suffix('t') {
+            Some(verb) => verb,
+            // `geben` is no participle, `aufgegeben` is.
+            None if !prefix.is_empty() => rest.strip_suffix("en")?,
+            None => return None,
+        };
+        (verb.chars().count() >= 3).then(|| format!("{prefix}{verb}"))
+    })
+}
+
+/// Takes common endings off: those of English, of German verbs, and of Spanish and Portuguese ones in `-ar`. Other
+/// languages lose nothing by it that matters for comparing.
 pub(super) fn root(lower: &str) -> &str {
+    const ROMANCE: [&str; 5] = ["ados", "adas", "ado", "ada", "ar"];
+    if lower.len() >= 6
+        && lower.chars().all(char::is_alphabetic)
+        // German `lesbar` goes with `lesbare`.
+        && !lower.ends_with("bar")
+        && let Some(stem) = ROMANCE.iter().find_map(|ending| lower.strip_suffix(ending))
+        && stem.len() >= 4
+    {
+        return stem;
+    }
+    if lower.len() >= 8 && lower.ends_with("ern") {
+        return &lower[..lower.len() - 1];
+    }
+    if lower.len() >= 6
+        && lower.chars().all(char::is_alphabetic)
+        && let Some(stem) = lower.strip_suffix("en")
+    {
+        return stem;
+    }
+    if !lower.is_ascii() && lower.len() >= 6 && lower.ends_with('e') {
+        return &lower[..lower.len() - 1];
+    }
     if !lower.is_ascii() || lower.bytes().any(|byte| byte == b'_' || byte.is_ascii_digit()) {
         return lower;
     }
@@ -95,73 +149,6 @@ pub(super) fn hash(text: &str) -> u64 {
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }
 
-const STOP_WORDS: [&str; 64] = [
-    "the",
-    "and",
-    "for",
-    "with",
-    "that",
-    "this",
-    "from",
-    "have",
-    "has",
-    "had",
-    "was",
-    "were",
-    "been",
-    "are",
-    "its",
-    "will",
-    "would",
-    "should",
-    "could",
-    "into",
-    "then",
-    "than",
-    "they",
-    "their",
-    "there",
-    "when",
-    "what",
-    "which",
-    "who",
-    "also",
-    "just",
-    "some",
-    "more",
-    "most",
-    "such",
-    "over",
-    "user",
-    "assistant",
-    "about",
-    "after",
-    "before",
-    "because",
-    "but",
-    "can",
-    "did",
-    "does",
-    "not",
-    "you",
-    "your",
-    "our",
-    "now",
-    "all",
-    "any",
-    "out",
-    "use",
-    "der",
-    "die",
-    "das",
-    "und",
-    "les",
-    "des",
-    "los",
-    "las",
-    "que",
-];
-
 /// Returns the sentences of `text`: they end at a line break, or at a full stop, question or exclamation mark before
 /// a blank, and not inside a name with a dot in it. None is longer than a few hundred bytes.
 pub(super) fn sentences(text: &str) -> impl Iterator<Item = &str> {
@@ -174,7 +161,8 @@ pub(super) fn sentences(text: &str) -> impl Iterator<Item = &str> {
 pub(super) fn clauses(sentence: &str) -> impl Iterator<Item = &str> {
     split_after(sentence, |before, c, rest| {
         matches!(c, ';' | '，' | '；' | '、' | '(' | ')' | '—')
-            || (matches!(c, ',' | ':') && rest.starts_with(' '))
+            // Chinese is often typed with the narrow comma, and without a blank behind it.
+            || (matches!(c, ',' | ':') && rest.starts_with(|next| next == ' ' || is_wide(next)))
             || (c == ' ' && !before.is_empty() && CONNECTIVES.iter().any(|word| rest.starts_with(word)))
     })
 }
@@ -188,11 +176,32 @@ fn ends_sentence(before: &str, c: char, rest: &str) -> bool {
     let at_end = rest.is_empty() || rest.starts_with(' ');
     match c {
         '。' | '！' | '？' => true,
-        '.' | '!' | '?' => at_end,
+        '.' => at_end && !is_day(before, rest),
+        '!' | '?' => at_end,
         // The mark that closes a quotation belongs to the sentence.
         '"' | '”' | ')' => at_end && before.ends_with(['.', '!', '?']),
         _ => false,
     }
+}
+
+/// `28. November`: the full stop of an ordinal number, as German writes days.
+fn is_day(before: &str, rest: &str) -> bool {
+    const MONTHS: [&str; 12] = [
+        "januar",
+        "februar",
+        "märz",
+        "april",
+        "mai",
+        "juni",
+        "juli",
+        "august",
+        "september",
+        "oktober",
+        "november",
+        "dezember",
+    ];
+    let next = || words(rest).next().map(|(_, word)| word.to_lowercase()).unwrap_or_default();
+    before.ends_with(|c: char| c.is_ascii_digit()) && MONTHS.contains(&next().as_str())
 }
 
 fn too_long(before: &str, c: char, _: &str) -> bool {
@@ -237,6 +246,12 @@ mod tests {
             ("decide", "decided"),
             ("file", "files"),
             ("test", "Tests"),
+            ("umstellen", "umgestellt"),
+            ("ganze", "ganzen"),
+            ("Beträge", "Beträgen"),
+            ("anlegen", "angelegt"),
+            ("vergrößern", "vergrößert"),
+            ("cambiar", "cambiado"),
         ] {
             assert_eq!(stem(one), stem(other), "{one} {other}");
         }

@@ -23,6 +23,7 @@ fn record(parent: Option<&SummaryRecord>, draft: &Draft, covers: Span) -> Summar
         depth: parent.map_or(0, |parent| parent.depth + 1),
         covers,
         covered: Vec::<Covered>::new(),
+        kept: Vec::new(),
         summary: draft.summary.clone(),
         text: draft.text.clone(),
         mode: draft.mode,

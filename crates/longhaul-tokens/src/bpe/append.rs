@@ -7,7 +7,7 @@ use super::Bpe;
 /// ```
 /// use longhaul_tokens::{AppendCounter, Bpe, Encoding};
 ///
-/// let bpe = Bpe::new(Encoding::O200kBase);
+/// let bpe = Bpe::new(Encoding::O200kBase).expect("the feature o200k is on");
 /// let mut growing = AppendCounter::new(bpe);
 /// growing.push("The answer is forty-t");
 /// growing.push("wo.");

@@ -8,8 +8,8 @@ use super::layout;
 
 /// Places for pieces of up to 15 bytes: 1 MB, of which only what is used becomes resident.
 const SHORT_PLACES: usize = 1 << 16;
-/// Places for longer pieces.
-const LONG_PLACES: usize = 1 << 12;
+/// Places for longer pieces: 2 MB in the same way. Chinese and Japanese fill them, since they have few blanks.
+const LONG_PLACES: usize = 1 << 15;
 
 /// The longest piece in the short table.
 pub(super) const SHORT_BYTES: usize = layout::WIDE_BYTES;

@@ -17,6 +17,9 @@ pub(super) const LOWER: u8 = 32;
 /// Written by `examples/codegen.rs`.
 static TABLE: &[u8] = include_bytes!("../../data/classes.bin");
 
+/// `[\p{P}\p{S}]`: marks, for grammars that do not take for one whatever is nothing else.
+pub(super) const MARK: u8 = 64;
+
 const PAGE: usize = 128;
 const INDEX: usize = 0x11_0000 / PAGE;
 
@@ -28,6 +31,12 @@ pub(super) fn of(c: u32) -> u8 {
     TABLE.get(INDEX + usize::from(page) * PAGE + c % PAGE).copied().unwrap_or(0)
 }
 
+/// Returns the class bits of a character of ASCII. Its page is the first, which a test checks.
+#[inline(always)]
+pub(super) fn ascii(byte: u8) -> u8 {
+    TABLE.get(INDEX + usize::from(byte)).copied().unwrap_or(0)
+}
+
 /// Returns the class bits of the character that begins at `at` and its length in bytes, or `None` at the end. `text` is
 /// UTF-8 and `at` the edge of a character.
 #[inline(always)]
@@ -35,7 +44,7 @@ pub(super) fn at(text: &[u8], at: usize) -> Option<(u8, usize)> {
     let lead = u32::from(*text.get(at)?);
     let tail = |offset: usize| text.get(at + offset).map_or(0, |byte| u32::from(*byte) & 0x3F);
     Some(match lead {
-        0..0x80 => (of(lead), 1),
+        0..0x80 => (ascii(lead as u8), 1),
         0x80..0xE0 => (of((lead & 0x1F) << 6 | tail(1)), 2),
         0xE0..0xF0 => (of((lead & 0x0F) << 12 | tail(1) << 6 | tail(2)), 3),
         _ => (of((lead & 0x07) << 18 | tail(1) << 12 | tail(2) << 6 | tail(3)), 4),
@@ -56,6 +65,8 @@ mod tests {
             assert!(bits & NUMBER == 0 || c.is_numeric(), "{c:?}");
             assert!(bits & LETTER == 0 || c.is_alphabetic(), "{c:?}");
             assert!(bits & LETTER == 0 || bits & (UPPER | LOWER) != 0, "{c:?}");
+            assert!(!c.is_ascii() || bits == ascii(c as u8), "{c:?}");
+            assert!(!c.is_ascii() || c.is_ascii_punctuation() == (bits & MARK != 0), "{c:?}");
         }
         assert_eq!(of(u32::from('é')), LETTER | LOWER);
         assert_eq!(of(u32::from('É')), LETTER | UPPER);

@@ -74,3 +74,38 @@ pub(super) const fn narrow_key(bytes: u64, length: usize) -> u64 {
 pub(super) const fn wide_key(bytes: u128, length: usize) -> u128 {
     bytes & ((1 << (8 * length)) - 1) | (length as u128) << 120
 }
+
+/// Words of the table of open borders: a bit for each byte before and each behind a border of characters. A border is
+/// open where some token that cuts a character goes across it; where neither border of a character is open, nothing but
+/// its own bytes takes part in its merges, and they can be done at once.
+pub(super) const OPEN_WORDS: usize = 1 << 10;
+
+/// The bit of a border in the table of open borders: the word, and the bit in it.
+#[inline(always)]
+pub(super) const fn open_bit(before: u8, after: u8) -> (usize, u32) {
+    ((before as usize) << 2 | (after as usize) >> 6, after as u32 & 63)
+}
+
+/// Slots of the table of characters that are tokens: the basic plane, and the plane of emoji from U+1F000 on.
+pub(super) const CHARS: usize = 0x1_1000;
+
+/// The slot of a character in the table of characters that are tokens.
+#[inline(always)]
+pub(super) const fn slot_of_char(c: u32) -> Option<usize> {
+    match c {
+        0x80..0x1_0000 => Some(c as usize),
+        0x1_F000..0x2_0000 => Some((c - 0xF000) as usize),
+        _ => None,
+    }
+}
+
+/// The length in bytes of the character that begins with `lead`; one for a byte that begins none.
+#[inline(always)]
+pub(super) const fn char_length(lead: u8) -> usize {
+    match lead {
+        0xC2..0xE0 => 2,
+        0xE0..0xF0 => 3,
+        0xF0..0xF5 => 4,
+        _ => 1,
+    }
+}

@@ -8,7 +8,7 @@
 use std::{cmp::Reverse, collections::BinaryHeap};
 
 use super::{
-    simd,
+    layout, simd,
     vocab::Vocab,
     window::{self, Masks},
 };
@@ -31,7 +31,19 @@ pub(super) struct Scratch {
     parts: Vec<Part>,
     tokens: Vec<Token>,
     ahead: Vec<Token>,
+    /// Windows merged before, each at the place its bytes hash to: text without end often repeats itself.
+    known: [Known; KNOWN],
 }
+
+/// A window that was merged, and its tokens, whose ends count from its start. Of one vocabulary, as the whole scratch is.
+#[derive(Debug, Default)]
+struct Known {
+    bytes: Vec<u8>,
+    tokens: Vec<Token>,
+}
+
+/// Windows that are remembered: more than the places at which they begin in a run of emoji.
+const KNOWN: usize = 32;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Part {
@@ -53,12 +65,9 @@ const INDEX_BITS: u32 = 14;
 
 impl Scratch {
     /// Returns the number of tokens in `piece`.
-    pub(super) fn count(&mut self, vocab: &Vocab, piece: &[u8]) -> usize {
-        if piece.len() <= SHORT {
-            return simd::compiled_for_machine(CountShort { vocab, piece });
-        }
+    pub(super) fn count(&mut self, vocab: &Vocab<'_>, piece: &[u8]) -> usize {
         if piece.len() <= WINDOW {
-            return simd::compiled_for_machine(Merge { scratch: self, vocab, piece });
+            return simd::compiled_for_machine(CountShort { scratch: self, vocab, piece });
         }
         let mut count = 0;
         self.long(vocab, piece, |_| count += 1);
@@ -66,10 +75,10 @@ impl Scratch {
     }
 
     /// Appends the tokens of `piece` to `ids`.
-    pub(super) fn encode(&mut self, vocab: &Vocab, piece: &[u8], ids: &mut Vec<u32>) {
+    pub(super) fn encode(&mut self, vocab: &Vocab<'_>, piece: &[u8], ids: &mut Vec<u32>) {
         if piece.len() <= WINDOW {
             simd::compiled_for_machine(Merge { scratch: self, vocab, piece });
-            self.each(0, piece.len(), |token| ids.push(token.id));
+            self.each(piece.len(), |token| ids.push(token.id));
         } else {
             self.long(vocab, piece, |token| ids.push(token.id));
         }
@@ -80,23 +89,27 @@ impl Scratch {
     /// Each merge looks for the lowest key in the whole array. That is quadratic in a bounded length, has no branches, and
     /// the compiler makes vector code of it; it beats a heap up to several hundred bytes.
     #[inline(always)]
-    fn merge(&mut self, vocab: &Vocab, piece: &[u8]) -> usize {
+    fn merge(&mut self, vocab: &Vocab<'_>, piece: &[u8]) -> usize {
         let length = piece.len();
         // Rounded up so that the search below needs no rest, and one more for the end.
         let room = (length + 8) & !7;
         self.keys.clear();
         self.keys.resize(room, NONE);
         self.parts.clear();
-        self.parts.extend(piece.iter().enumerate().map(|(at, byte)| Part {
-            id: vocab.byte_ids[usize::from(*byte)],
-            next: at as u16 + 1,
-            before: (at as u16).wrapping_sub(1),
-        }));
-        self.parts.push(Part { id: NONE, next: u16::MAX, before: (length as u16).wrapping_sub(1) });
-        for (at, pair) in piece.windows(2).enumerate() {
-            self.keys[at] = key(vocab.merged_bytes(pair[0], pair[1]), at);
-        }
         let mut count = length;
+        if piece.is_ascii() {
+            self.parts.extend(piece.iter().enumerate().map(|(at, byte)| Part {
+                id: vocab.byte_ids[usize::from(*byte)],
+                next: at as u16 + 1,
+                before: (at as u16).wrapping_sub(1),
+            }));
+            self.parts.push(Part { id: NONE, next: u16::MAX, before: (length as u16).wrapping_sub(1) });
+            for (at, pair) in piece.windows(2).enumerate() {
+                self.keys[at] = key(vocab.merged_bytes(pair[0], pair[1]), at);
+            }
+        } else {
+            count = self.begin_with_characters(vocab, piece);
+        }
         loop {
             let lowest = lowest(&self.keys);
             if lowest == NONE {
@@ -131,14 +144,37 @@ impl Scratch {
         }
     }
 
-    /// Calls `found` with each token that [`merge`](Self::merge) left of a piece of `length` bytes, which begins `offset`
-    /// bytes into the whole.
-    fn each(&self, offset: usize, length: usize, mut found: impl FnMut(Token)) {
+    /// Fills `parts` and `keys` for a piece that is not ASCII, and returns the number of parts. A part of several bytes has
+    /// the place of its first.
+    #[inline(always)]
+    fn begin_with_characters(&mut self, vocab: &Vocab<'_>, piece: &[u8]) -> usize {
+        let (mut count, mut before) = (0, u16::MAX);
+        let (parts, keys) = (&mut self.parts, &mut self.keys);
+        parts.resize(piece.len() + 1, Part::default());
+        let mut link = |id: u32, at: usize| {
+            parts[at] = Part { id, next: u16::MAX, before };
+            if let Some(last) = parts.get_mut(usize::from(before)) {
+                last.next = at as u16;
+                let merged = if id == NONE { 0 } else { vocab.merged(last.id, id) };
+                keys[usize::from(before)] = key(merged, usize::from(before));
+            }
+            before = at as u16;
+        };
+        vocab.parts(piece, |id, at| {
+            link(id, at);
+            count += 1;
+        });
+        link(NONE, piece.len());
+        count
+    }
+
+    /// Calls `found` with each token that [`merge`](Self::merge) left of a piece of `length` bytes.
+    fn each(&self, length: usize, mut found: impl FnMut(Token)) {
         let mut at = 0;
         while at < length {
             let part = self.parts[at];
             at = usize::from(part.next);
-            found(Token { id: part.id, end: offset + at });
+            found(Token { id: part.id, end: at });
         }
     }
 
@@ -147,7 +183,7 @@ impl Scratch {
     /// A sequence of tokens is what merging yields exactly if each two neighbours are what merging their bytes yields
     /// (rust-gems, "So many tokens, so little time", 2024, proves it). Windows that overlap can therefore be joined at any
     /// token that both have at the same place: every pair of neighbours then is one of a merged window.
-    fn long(&mut self, vocab: &Vocab, piece: &[u8], mut found: impl FnMut(Token)) {
+    fn long(&mut self, vocab: &Vocab<'_>, piece: &[u8], mut found: impl FnMut(Token)) {
         let (mut tokens, mut ahead) = (std::mem::take(&mut self.tokens), std::mem::take(&mut self.ahead));
         let (mut from, mut window) = (0, WINDOW);
         self.window(vocab, piece, from, window, &mut tokens);
@@ -188,18 +224,35 @@ impl Scratch {
     }
 
     /// Puts the tokens of the `window` bytes of `piece` that begin at `from` into `tokens`.
-    fn window(&mut self, vocab: &Vocab, piece: &[u8], from: usize, window: usize, tokens: &mut Vec<Token>) {
+    fn window(
+        &mut self,
+        vocab: &Vocab<'_>,
+        piece: &[u8],
+        from: usize,
+        window: usize,
+        tokens: &mut Vec<Token>,
+    ) {
         let bytes = &piece[from..piece.len().min(from + window)];
-        simd::compiled_for_machine(Merge { scratch: self, vocab, piece: bytes });
+        let nth = layout::home(hash(bytes), KNOWN);
+        if self.known[nth].bytes != bytes {
+            simd::compiled_for_machine(Merge { scratch: self, vocab, piece: bytes });
+            let mut known = std::mem::take(&mut self.known[nth]);
+            known.bytes.clear();
+            known.bytes.extend_from_slice(bytes);
+            known.tokens.clear();
+            self.each(bytes.len(), |token| known.tokens.push(token));
+            self.known[nth] = known;
+        }
         tokens.clear();
-        self.each(from, bytes.len(), |token| tokens.push(token));
+        let known = self.known[nth].tokens.iter();
+        tokens.extend(known.map(|token| Token { id: token.id, end: from + token.end }));
     }
 }
 
 /// One call of [`Scratch::merge`].
 struct Merge<'a> {
     scratch: &'a mut Scratch,
-    vocab: &'a Vocab,
+    vocab: &'a Vocab<'a>,
     piece: &'a [u8],
 }
 
@@ -212,23 +265,20 @@ impl simd::Body for Merge<'_> {
     }
 }
 
-/// The longest piece that is merged in registers and on the stack.
+/// The most parts that are merged in registers and on the stack.
 const SHORT: usize = 16;
 
-/// Returns the number of tokens in `piece`, of at most [`SHORT`] bytes. The same as [`Scratch::merge`], but its parts lie
-/// side by side and move up when one is gone.
+/// Merges `count` parts, whose ids and keys these are, and returns how many are left. The same as [`Scratch::merge`], but
+/// the parts lie side by side and move up when one is gone.
 #[inline(always)]
-fn count_short(vocab: &Vocab, piece: &[u8]) -> usize {
-    let mut count = piece.len();
-    let (mut ids, mut keys) = ([NONE; SHORT + 1], [NONE; SHORT]);
-    for (id, byte) in ids.iter_mut().zip(piece) {
-        *id = vocab.byte_ids[usize::from(*byte)];
-    }
-    for (at, pair) in piece.windows(2).enumerate() {
-        keys[at] = key(vocab.merged_bytes(pair[0], pair[1]), at);
-    }
+fn count_short(
+    vocab: &Vocab<'_>,
+    ids: &mut [u32; SHORT + 1],
+    keys: &mut [u32; SHORT],
+    mut count: usize,
+) -> usize {
     loop {
-        let lowest = lowest(&keys);
+        let lowest = lowest(keys);
         if lowest == NONE {
             return count;
         }
@@ -247,9 +297,11 @@ fn count_short(vocab: &Vocab, piece: &[u8]) -> usize {
     }
 }
 
-/// One call of [`count_short`].
+/// Counts the tokens of a piece of at most [`WINDOW`] bytes: by [`count_short`] where it has few parts, else by
+/// [`Scratch::merge`].
 struct CountShort<'a> {
-    vocab: &'a Vocab,
+    scratch: &'a mut Scratch,
+    vocab: &'a Vocab<'a>,
     piece: &'a [u8],
 }
 
@@ -258,7 +310,34 @@ impl simd::Body for CountShort<'_> {
 
     #[inline(always)]
     fn run(self, _: impl Fn(&[u8; window::BYTES]) -> Masks) -> usize {
-        count_short(self.vocab, self.piece)
+        let CountShort { scratch, vocab, piece } = self;
+        let (mut ids, mut keys) = ([NONE; SHORT + 1], [NONE; SHORT]);
+        if piece.len() <= SHORT && piece.is_ascii() {
+            for (id, byte) in ids.iter_mut().zip(piece) {
+                *id = vocab.byte_ids[usize::from(*byte)];
+            }
+            for (at, pair) in piece.windows(2).enumerate() {
+                keys[at] = key(vocab.merged_bytes(pair[0], pair[1]), at);
+            }
+            return count_short(vocab, &mut ids, &mut keys, piece.len());
+        }
+        if piece.len() > 4 * SHORT || piece.is_ascii() {
+            return scratch.merge(vocab, piece);
+        }
+        let mut count = 0;
+        vocab.parts(piece, |id, _| {
+            if let Some(place) = ids.get_mut(count) {
+                *place = id;
+            }
+            count += 1;
+        });
+        if count > SHORT {
+            return scratch.merge(vocab, piece);
+        }
+        for at in 1..count {
+            keys[at - 1] = key(vocab.merged(ids[at - 1], ids[at]), at - 1);
+        }
+        count_short(vocab, &mut ids, &mut keys, count)
     }
 }
 
@@ -283,6 +362,15 @@ fn joint(tokens: &[Token], sure: usize, ahead: &[Token], start: usize) -> Option
     }
 }
 
+fn hash(bytes: &[u8]) -> u64 {
+    let words = bytes.chunks_exact(8);
+    let rest = words.remainder().iter().fold(bytes.len() as u64, |rest, byte| rest << 8 | u64::from(*byte));
+    words.fold(rest, |hash, word| {
+        let word = word.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
+        layout::mix(hash.rotate_left(23) ^ word)
+    })
+}
+
 #[inline(always)]
 fn key(id: u32, at: usize) -> u32 {
     if id == 0 { NONE } else { id << INDEX_BITS | at as u32 }
@@ -300,7 +388,7 @@ fn lowest(keys: &[u32]) -> u32 {
 }
 
 /// Merges a piece of any length in `O(n log n)`, by a heap of candidates.
-fn merge_with_heap(vocab: &Vocab, piece: &[u8], mut found: impl FnMut(Token)) {
+fn merge_with_heap(vocab: &Vocab<'_>, piece: &[u8], mut found: impl FnMut(Token)) {
     struct Link {
         id: u32,
         next: usize,
@@ -349,19 +437,27 @@ fn merge_with_heap(vocab: &Vocab, piece: &[u8], mut found: impl FnMut(Token)) {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "o200k", feature = "cl100k"))]
 mod tests {
     use proptest::prelude::*;
 
     use super::{super::vocab, *};
 
-    fn with_heap(vocab: &Vocab, piece: &[u8]) -> Vec<u32> {
+    fn vocabularies() -> Vec<Vocab<'static>> {
+        #[allow(unused_mut, reason = "a build may have fewer")]
+        let mut all = vec![vocab::o200k(), vocab::cl100k()];
+        #[cfg(feature = "p50k")]
+        all.extend([vocab::p50k(), vocab::r50k()]);
+        all
+    }
+
+    fn with_heap(vocab: &Vocab<'_>, piece: &[u8]) -> Vec<u32> {
         let mut ids = Vec::new();
         merge_with_heap(vocab, piece, |token| ids.push(token.id));
         ids
     }
 
-    fn check(vocab: &Vocab, piece: &[u8]) {
+    fn check(vocab: &Vocab<'_>, piece: &[u8]) {
         let (mut scratch, mut ids) = (Scratch::default(), Vec::new());
         scratch.encode(vocab, piece, &mut ids);
         assert_eq!(ids, with_heap(vocab, piece), "{:?}", String::from_utf8_lossy(piece));
@@ -370,14 +466,14 @@ mod tests {
 
     #[test]
     fn known_tokens() {
-        let tokens = |text: &str| with_heap(&vocab::O200K, text.as_bytes());
+        let tokens = |text: &str| with_heap(&vocab::o200k(), text.as_bytes());
         assert_eq!(tokens("hello"), [24912]);
         assert_eq!(tokens("antidisestablishmentarianism").len(), 6);
     }
 
     #[test]
     fn windows_join_where_tokens_are_longer_than_they() {
-        for vocab in [&vocab::O200K, &vocab::CL100K, &vocab::P50K, &vocab::R50K] {
+        for vocab in &vocabularies() {
             for unit in
                 [" ", "\n", "a", "=", "-", "\t", "ab", "0", "\u{a0}", "日", "ha", "_", "*", ".", "/", "#"]
             {
@@ -394,14 +490,24 @@ mod tests {
             words in prop::collection::vec("[a-c]{1,9}|[a-z]{2,12}|[A-Za-z0-9+/]{20}|日本|語| {1,90}|-{1,90}", 0..120),
         ) {
             let piece = words.concat();
-            check(&vocab::O200K, piece.as_bytes());
-            check(&vocab::CL100K, piece.as_bytes());
+            check(&vocab::o200k(), piece.as_bytes());
+            check(&vocab::cl100k(), piece.as_bytes());
+        }
+
+        #[test]
+        fn characters_that_tokens_cut_merge_as_their_bytes(
+            words in prop::collection::vec("[\\u{0e00}-\\u{0e7f}]{1,4}|[\\u{0900}-\\u{097f}]{1,4}|[\\u{10a0}-\\u{10ff}]{1,4}|[\\u{4e00}-\\u{9fff}]{1,6}|[\\u{ac00}-\\u{d7a3}]{1,4}|[а-я]{1,8}|[\\u{600}-\\u{6ff}]{1,6}|[\\u{1f300}-\\u{1f9ff}]{1,3}|[ -~]{1,3}|[\\u{80}-\\u{2fff}]{1,2}", 0..60),
+        ) {
+            let piece = words.concat();
+            for vocab in vocabularies() {
+                check(&vocab, piece.as_bytes());
+            }
         }
 
         #[test]
         fn any_bytes_merge(piece in prop::collection::vec(any::<u8>(), 0..700)) {
-            check(&vocab::O200K, &piece);
-            check(&vocab::R50K, &piece);
+            check(&vocab::o200k(), &piece);
+            check(&vocab::cl100k(), &piece);
         }
     }
 }

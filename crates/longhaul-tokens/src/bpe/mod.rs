@@ -6,10 +6,17 @@
 mod append;
 mod cache;
 mod classes;
+mod deepseek;
+mod engine;
+#[cfg(feature = "tokenizers")]
+mod file;
 mod layout;
 mod merge;
+#[cfg(feature = "small")]
+mod packed;
 mod scan;
 mod simd;
+mod tables;
 mod vocab;
 mod window;
 
@@ -17,10 +24,17 @@ use std::{borrow::Cow, cell::RefCell, collections::BTreeMap, sync::Arc, sync::On
 
 use longhaul_transcript::Tokens;
 
-use self::{cache::Cache, merge::Scratch, scan::Grammar, vocab::Vocab, window::Masks};
-use crate::{Accuracy, Encoding, MediaFormula, TokenCounter, media::OPENAI_TILES};
+use self::engine::{Engine, State};
+#[allow(unused_imports, reason = "a build may have no encoding")]
+use self::scan::Grammar as Pattern;
+use crate::{Accuracy, Encoding, Family, MediaFormula, ScriptEstimator, TokenCounter, media::OPENAI_TILES};
 
 pub use self::append::AppendCounter;
+#[cfg(feature = "tokenizers")]
+pub(crate) use self::{
+    file::{FileBpe, Merge},
+    scan::Grammar,
+};
 
 /// The exact counter of one encoding. Costs nothing to make: the tables are in the binary.
 ///
@@ -30,7 +44,7 @@ pub use self::append::AppendCounter;
 /// ```
 /// use longhaul_tokens::{Bpe, Encoding};
 ///
-/// let bpe = Bpe::new(Encoding::O200kBase);
+/// let bpe = Bpe::new(Encoding::O200kBase).expect("the feature o200k is on");
 /// assert_eq!(bpe.count("antidisestablishmentarianism"), 6);
 /// assert_eq!(bpe.encode("hello world"), [24912, 2375]);
 /// assert_eq!(bpe.decode(&[24912, 2375]).as_deref(), Some(&b"hello world"[..]));
@@ -40,7 +54,8 @@ pub struct Bpe {
     encoding: Encoding,
 }
 
-/// Returns the exact counter of `encoding`, with OpenAI's framing and image formula.
+/// Returns the exact counter of `encoding`, with OpenAI's framing and image formula; where its feature is off, an estimator
+/// whose [`accuracy`](TokenCounter::accuracy) says so.
 ///
 /// ```
 /// use longhaul_tokens::{Encoding, TokenCounter, counter};
@@ -49,13 +64,22 @@ pub struct Bpe {
 /// assert_eq!(counter.count_text("antidisestablishmentarianism").0, 6);
 /// ```
 pub fn counter(encoding: Encoding) -> Arc<dyn TokenCounter> {
-    Arc::new(Bpe::new(encoding))
+    match Bpe::new(encoding) {
+        Some(bpe) => Arc::new(bpe),
+        None => Arc::new(ScriptEstimator::new(Family::OpenAi)),
+    }
 }
 
 impl Bpe {
-    /// Returns the counter of `encoding`.
-    pub const fn new(encoding: Encoding) -> Bpe {
-        Bpe { encoding }
+    /// Returns the counter of `encoding`, or `None` in a build without the feature that has its tables (`o200k`, `cl100k`,
+    /// `p50k`).
+    pub const fn new(encoding: Encoding) -> Option<Bpe> {
+        let is_here = match encoding {
+            Encoding::O200kBase | Encoding::O200kHarmony => cfg!(feature = "o200k"),
+            Encoding::Cl100kBase => cfg!(feature = "cl100k"),
+            Encoding::P50kBase | Encoding::R50kBase => cfg!(feature = "p50k"),
+        };
+        if is_here { Some(Bpe { encoding }) } else { None }
     }
 
     /// Returns the encoding it counts by.
@@ -68,6 +92,13 @@ impl Bpe {
         self.count_while(text, usize::MAX)
     }
 
+    /// Returns the number of tokens in each of `texts`, counted on all cores.
+    #[cfg(feature = "rayon")]
+    pub fn count_all<T: AsRef<str> + Sync>(self, texts: &[T]) -> Vec<usize> {
+        use rayon::prelude::*;
+        texts.par_iter().map(|text| self.count(text.as_ref())).collect()
+    }
+
     /// Returns the number of tokens in `bytes`, read as UTF-8 with U+FFFD for what is not.
     pub fn count_bytes(self, bytes: &[u8]) -> usize {
         match String::from_utf8_lossy(bytes) {
@@ -78,22 +109,14 @@ impl Bpe {
 
     /// Returns the tokens of `text`.
     pub fn encode(self, text: &str) -> Vec<u32> {
-        let (vocab, grammar) = self.parts();
-        let (mut scratch, mut ids) = (Scratch::default(), Vec::new());
-        let mut at = 0;
-        while at < text.len() {
-            let end = scan::piece_end(grammar, text.as_bytes(), at);
-            scratch.encode(vocab, &text.as_bytes()[at..end], &mut ids);
-            at = end;
-        }
-        ids
+        self.engine().map_or_else(Vec::new, |engine| engine.encode(text))
     }
 
     /// Returns the bytes that `tokens` stand for, or `None` where one of them is no ordinary token. The bytes of part of
     /// an encoding need not be UTF-8.
     pub fn decode(self, tokens: &[u32]) -> Option<Vec<u8>> {
         static BYTES: [OnceLock<BTreeMap<u32, (u32, u32)>>; 4] = [const { OnceLock::new() }; 4];
-        let (vocab, _) = self.parts();
+        let vocab = self.engine()?.vocab;
         let merges = BYTES[self.index()]
             .get_or_init(|| vocab.merges().map(|(left, right, id)| (id, (left, right))).collect());
         let mut bytes = Vec::new();
@@ -113,27 +136,12 @@ impl Bpe {
 
     /// Returns the number of tokens in `text`, or some number above `limit` as soon as that is clear.
     fn count_while(self, text: &str, limit: usize) -> usize {
-        let (vocab, grammar) = self.parts();
-        self.with_state(|state| {
-            simd::compiled_for_machine(Count { vocab, grammar, state, text: text.as_bytes(), limit })
-        })
+        self.engine().map_or(0, |engine| self.with_state(|state| engine.count_while(state, text, limit)))
     }
 
     /// Returns where the last piece of `text` begins that begins before `end`, and the tokens of all pieces before it.
     fn count_before(self, text: &str, end: usize) -> (usize, usize) {
-        let (vocab, grammar) = self.parts();
-        let text = text.as_bytes();
-        self.with_state(|state| {
-            let mut count = Count { vocab, grammar, state, text, limit: usize::MAX };
-            let (mut last, mut before_last, mut before) = (0, 0, 0);
-            let mut at = 0;
-            while at < end {
-                (last, before_last) = (at, before);
-                at = scan::piece_end(grammar, text, at);
-                before += count.piece_anywhere(last, at);
-            }
-            (last, before_last)
-        })
+        self.engine().map_or((0, 0), |engine| self.with_state(|state| engine.count_before(state, text, end)))
     }
 
     /// Calls `with` with what this thread keeps for the encoding.
@@ -149,12 +157,22 @@ impl Bpe {
         result.unwrap_or_else(|_| with(&mut State::new()))
     }
 
-    fn parts(self) -> (&'static Vocab, Grammar) {
+    /// Returns the engine of the encoding: always, since [`new`](Self::new) gives no counter without one.
+    #[inline(always)]
+    fn engine(self) -> Option<Engine<'static>> {
         match self.encoding {
-            Encoding::O200kBase | Encoding::O200kHarmony => (&vocab::O200K, Grammar::Gpt4o),
-            Encoding::Cl100kBase => (&vocab::CL100K, Grammar::Gpt4),
-            Encoding::P50kBase => (&vocab::P50K, Grammar::Gpt3),
-            Encoding::R50kBase => (&vocab::R50K, Grammar::Gpt3),
+            #[cfg(feature = "o200k")]
+            Encoding::O200kBase | Encoding::O200kHarmony => {
+                Some(Engine { vocab: vocab::o200k(), grammar: Pattern::Gpt4o })
+            }
+            #[cfg(feature = "cl100k")]
+            Encoding::Cl100kBase => Some(Engine { vocab: vocab::cl100k(), grammar: Pattern::Gpt4 }),
+            #[cfg(feature = "p50k")]
+            Encoding::P50kBase => Some(Engine { vocab: vocab::p50k(), grammar: Pattern::Gpt3 }),
+            #[cfg(feature = "p50k")]
+            Encoding::R50kBase => Some(Engine { vocab: vocab::r50k(), grammar: Pattern::Gpt3 }),
+            #[allow(unreachable_patterns, reason = "a build may have all")]
+            _ => None,
         }
     }
 
@@ -185,178 +203,5 @@ impl TokenCounter for Bpe {
 
     fn media_formula(&self) -> MediaFormula {
         OPENAI_TILES
-    }
-}
-
-/// What a thread keeps between counts.
-#[derive(Debug)]
-struct State {
-    cache: Cache,
-    scratch: Scratch,
-}
-
-impl State {
-    fn new() -> State {
-        State { cache: Cache::new(), scratch: Scratch::default() }
-    }
-}
-
-/// One count.
-struct Count<'a> {
-    vocab: &'static Vocab,
-    grammar: Grammar,
-    state: &'a mut State,
-    text: &'a [u8],
-    limit: usize,
-}
-
-/// Bytes behind a piece that may be read with it: a piece is loaded as sixteen bytes and cut.
-const SLACK: usize = 16;
-/// The end of a text, from here on, is counted in a copy that has something behind it.
-const TAIL: usize = window::BYTES + SLACK;
-
-impl simd::Body for Count<'_> {
-    type Output = usize;
-
-    #[inline(always)]
-    fn run(self, classify: impl Fn(&[u8; window::BYTES]) -> Masks) -> usize {
-        match self.grammar {
-            Grammar::Gpt4o => self.by_windows::<true>(classify),
-            Grammar::Gpt4 => self.by_windows::<false>(classify),
-            Grammar::Gpt3 => self.by_pieces(),
-        }
-    }
-}
-
-impl Count<'_> {
-    /// Counts piece by piece.
-    fn by_pieces(mut self) -> usize {
-        let (mut at, mut count) = (0, 0);
-        while at < self.text.len() && count <= self.limit {
-            let end = scan::piece_end(self.grammar, self.text, at);
-            count += self.piece_anywhere(at, end);
-            at = end;
-        }
-        count
-    }
-
-    /// Counts window by window, and piece by piece where a window does not see enough.
-    #[inline(always)]
-    fn by_windows<const GPT4O: bool>(mut self, classify: impl Fn(&[u8; window::BYTES]) -> Masks) -> usize {
-        let text = self.text;
-        let (mut at, mut count) = (0, 0);
-        while at + TAIL <= text.len() && count <= self.limit {
-            let Some(window) = text[at..].first_chunk() else { break };
-            let mut starts = window::starts::<GPT4O>(window, &classify(window));
-            if starts == 0 {
-                (at, count) = self.step(at, count);
-                continue;
-            }
-            let mut start = 0;
-            while starts != 0 {
-                let end = starts.trailing_zeros() as usize;
-                starts &= starts - 1;
-                count += self.piece(text, at + start, at + end);
-                start = end;
-            }
-            at += start;
-        }
-        // The rest is less than a window and its slack, or the limit is passed.
-        let mut tail = [0xFF; TAIL + window::BYTES + SLACK];
-        while at < text.len() && count <= self.limit {
-            let rest = &text[at..];
-            if rest.len() > TAIL {
-                (at, count) = self.step(at, count);
-                continue;
-            }
-            // What lies behind the text looks like a character that may be anything, so that only certain starts count.
-            tail[..rest.len()].copy_from_slice(rest);
-            tail[rest.len()..].fill(0xFF);
-            let Some(window) = tail.first_chunk() else { break };
-            let mut starts = window::starts::<GPT4O>(window, &classify(window));
-            if starts == 0 {
-                (at, count) = self.step(at, count);
-                continue;
-            }
-            let mut start = 0;
-            while starts != 0 {
-                let end = starts.trailing_zeros() as usize;
-                starts &= starts - 1;
-                count += self.piece(&tail, start, end);
-                start = end;
-            }
-            at += start;
-        }
-        count
-    }
-
-    /// Counts the piece at `at` by definition, and further ones as long as they begin beyond ASCII.
-    fn step(&mut self, mut at: usize, mut count: usize) -> (usize, usize) {
-        loop {
-            let end = scan::piece_end(self.grammar, self.text, at);
-            count += self.piece_anywhere(at, end);
-            at = end;
-            let beyond = |offset: usize| self.text.get(at + offset).is_some_and(|byte| *byte >= 0x80);
-            if !(beyond(0) || beyond(1)) || count > self.limit {
-                return (at, count);
-            }
-        }
-    }
-
-    /// Counts the piece of the text from `start` to `end`.
-    fn piece_anywhere(&mut self, start: usize, end: usize) -> usize {
-        let text = self.text;
-        if start + SLACK <= text.len() {
-            return self.piece(text, start, end);
-        }
-        let mut bytes = [0; 2 * SLACK];
-        bytes[..end - start].copy_from_slice(&text[start..end]);
-        self.piece(&bytes, 0, end - start)
-    }
-
-    /// Counts the piece of `bytes` from `start` to `end`; sixteen bytes from `start` on can be read.
-    #[inline(always)]
-    fn piece(&mut self, bytes: &[u8], start: usize, end: usize) -> usize {
-        let length = end - start;
-        if length > cache::SHORT_BYTES {
-            return self.long_piece(&bytes[start..end]);
-        }
-        let Some(loaded) = bytes.get(start..).and_then(|rest| rest.first_chunk()) else { return 0 };
-        let key = layout::wide_key(u128::from_le_bytes(*loaded), length);
-        match self.state.cache.short(key) {
-            Some(count) => count,
-            None => self.new_short_piece(key, length),
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn new_short_piece(&mut self, key: u128, length: usize) -> usize {
-        let whole = match length {
-            0..=layout::NARROW_BYTES => self.vocab.has_narrow(layout::narrow_key(key as u64, length)),
-            _ => self.vocab.has_wide(key),
-        };
-        let count = match whole {
-            true => 1,
-            false => self.state.scratch.count(self.vocab, &key.to_le_bytes()[..length]),
-        };
-        self.state.cache.put_short(key, count);
-        count
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn long_piece(&mut self, piece: &[u8]) -> usize {
-        if piece.len() > cache::LONG_BYTES {
-            return self.state.scratch.count(self.vocab, piece);
-        }
-        match self.state.cache.long(piece) {
-            (Some(count), _) => count,
-            (None, place) => {
-                let count = self.state.scratch.count(self.vocab, piece);
-                self.state.cache.put_long(place, piece, count);
-                count
-            }
-        }
     }
 }

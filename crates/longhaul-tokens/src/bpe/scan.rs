@@ -1,17 +1,27 @@
 //! The split patterns, character by character: the definition that the fast scanner must agree with, and the fallback
 //! where it does not see enough.
 
-use super::classes::{self, BREAK, LETTER, LOWER, NUMBER, SPACE, UPPER};
+use super::{
+    classes::{self, BREAK, LETTER, LOWER, NUMBER, SPACE, UPPER},
+    deepseek,
+};
 
-/// The split patterns there are. Spelled out in `tiktoken_ext/openai_public.py` of PyPI `tiktoken` 0.14.0.
+/// The split patterns there are. OpenAI's are spelled out in `tiktoken_ext/openai_public.py` of PyPI `tiktoken` 0.14.0, the
+/// others in the `tokenizer.json` of their models (`families`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Grammar {
+pub(crate) enum Grammar {
     /// `r50k_base` and `p50k_base`.
     Gpt3,
     /// `cl100k_base`.
     Gpt4,
-    /// `o200k_base` and `o200k_harmony`.
+    /// `o200k_base` and `o200k_harmony`; gpt-oss.
     Gpt4o,
+    /// Llama 3: as [`Gpt4`](Self::Gpt4), but for whitespace at the end of the text.
+    Llama3,
+    /// Qwen 2 and 3: as [`Llama3`](Self::Llama3), with each digit a piece.
+    Qwen,
+    /// DeepSeek V3; see `deepseek`.
+    DeepSeek,
 }
 
 /// Returns the end of the piece that begins at `start`, which lies before the end of `text`.
@@ -21,7 +31,9 @@ pub(super) fn piece_end(grammar: Grammar, text: &[u8], start: usize) -> usize {
     let Some((class, length)) = classes::at(text, start) else { return text.len() };
     let word = match grammar {
         Grammar::Gpt3 => gpt3_word(text, start),
-        Grammar::Gpt4 => gpt4_word(text, start, class, length),
+        Grammar::Gpt4 | Grammar::Llama3 => gpt4_word(text, start, class, length, 3),
+        Grammar::Qwen => gpt4_word(text, start, class, length, 1),
+        Grammar::DeepSeek => return deepseek::piece_end(text, start),
         Grammar::Gpt4o => gpt4o_word(text, start, class, length),
     };
     word.or_else(|| marks(grammar, text, start))
@@ -30,7 +42,7 @@ pub(super) fn piece_end(grammar: Grammar, text: &[u8], start: usize) -> usize {
 }
 
 /// Returns the end of the characters from `at` on that have one of `bits`.
-fn run(text: &[u8], mut at: usize, bits: u8) -> usize {
+pub(super) fn run(text: &[u8], mut at: usize, bits: u8) -> usize {
     while let Some((class, length)) = classes::at(text, at)
         && class & bits != 0
     {
@@ -57,14 +69,14 @@ fn gpt3_word(text: &[u8], start: usize) -> Option<usize> {
     }
 }
 
-/// `'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+`
-fn gpt4_word(text: &[u8], start: usize, class: u8, length: usize) -> Option<usize> {
+/// `'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+`, with at most `most` digits.
+fn gpt4_word(text: &[u8], start: usize, class: u8, length: usize, most: usize) -> Option<usize> {
     let suffix = contraction(text, start);
     if suffix > 0 {
         return Some(start + suffix);
     }
     if class & NUMBER != 0 {
-        return Some(digits(text, start));
+        return Some(digits(text, start, most));
     }
     let from = if class & (LETTER | BREAK) == 0 { start + length } else { start };
     Some(run(text, from, LETTER)).filter(|end| *end > from)
@@ -83,7 +95,7 @@ fn gpt4o_word(text: &[u8], start: usize, class: u8, length: usize) -> Option<usi
         .or_else(|| word_beginning_high(text, start));
     match word {
         Some(end) => Some(end + contraction(text, end)),
-        None if class & NUMBER != 0 => Some(digits(text, start)),
+        None if class & NUMBER != 0 => Some(digits(text, start, 3)),
         None => None,
     }
 }
@@ -126,10 +138,10 @@ pub(super) fn contraction(text: &[u8], at: usize) -> usize {
     }
 }
 
-/// `\p{N}{1,3}`
-fn digits(text: &[u8], start: usize) -> usize {
+/// `\p{N}{1,most}`
+pub(super) fn digits(text: &[u8], start: usize, most: usize) -> usize {
     let mut at = start;
-    for _ in 0..3 {
+    for _ in 0..most {
         match classes::at(text, at) {
             Some((class, length)) if class & NUMBER != 0 => at += length,
             _ => break,
@@ -152,7 +164,7 @@ fn marks(grammar: Grammar, text: &[u8], start: usize) -> Option<usize> {
     }
     let follows = |byte: &u8| match grammar {
         Grammar::Gpt3 => false,
-        Grammar::Gpt4 => matches!(byte, b'\r' | b'\n'),
+        Grammar::Gpt4 | Grammar::Llama3 | Grammar::Qwen | Grammar::DeepSeek => matches!(byte, b'\r' | b'\n'),
         Grammar::Gpt4o => matches!(byte, b'\r' | b'\n' | b'/'),
     };
     while text.get(at).is_some_and(follows) {
@@ -177,7 +189,7 @@ fn blanks(grammar: Grammar, text: &[u8], start: usize) -> usize {
         // `\s++$` comes first.
         Grammar::Gpt3 | Grammar::Gpt4 if at == text.len() => at,
         // `\s*[\r\n]`
-        Grammar::Gpt4 | Grammar::Gpt4o if behind_break.is_some() => behind_break.unwrap_or(at),
+        _ if grammar != Grammar::Gpt3 && behind_break.is_some() => behind_break.unwrap_or(at),
         // `\s+(?!\S)`: the last blank is left to what follows, unless it is the only one or nothing follows.
         _ if at == text.len() || last == start => at,
         _ => last,
@@ -211,6 +223,15 @@ mod tests {
             pieces(Grammar::Gpt4, text),
             ["I", "'LL", " sayHello", "\n\n", " ", " ", "123", "4", " x", ".\n", "/y"]
         );
+        assert_eq!(pieces(Grammar::Llama3, text), pieces(Grammar::Gpt4, text));
+        assert_eq!(
+            pieces(Grammar::Qwen, text),
+            ["I", "'LL", " sayHello", "\n\n", " ", " ", "1", "2", "3", "4", " x", ".\n", "/y"]
+        );
+        assert_eq!(
+            pieces(Grammar::DeepSeek, text),
+            ["I", "'LL", " sayHello", "\n\n", "  ", "123", "4", " x", ".\n", "/y"]
+        );
         assert_eq!(
             pieces(Grammar::Gpt3, text),
             ["I", "'", "LL", " sayHello", "\n\n ", " 1234", " x", ".", "\n", "/", "y"]
@@ -222,6 +243,7 @@ mod tests {
         assert_eq!(pieces(Grammar::Gpt4o, "a\n  "), ["a", "\n", "  "]);
         assert_eq!(pieces(Grammar::Gpt4, "a\n  "), ["a", "\n  "]);
         assert_eq!(pieces(Grammar::Gpt3, "a\n  "), ["a", "\n  "]);
+        assert_eq!(pieces(Grammar::Llama3, "a\n  "), ["a", "\n", "  "]);
     }
 
     #[test]

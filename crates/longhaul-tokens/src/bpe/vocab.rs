@@ -2,39 +2,57 @@
 
 #![allow(unsafe_code, reason = "gives the bytes of the tables their type, see `table!`")]
 
-use super::layout::{self, NARROW, WIDE};
+use std::collections::HashSet;
 
-/// The tables of one vocabulary. See `layout` for their form and `build.rs` for how they are made.
+use super::{
+    layout::{self, NARROW, WIDE},
+    tables::Tables,
+};
+
+/// The tables of one vocabulary. See `layout` for their form and `tables` for how they are made.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Vocab {
+pub(super) struct Vocab<'a> {
     /// The id of each single byte.
-    pub(super) byte_ids: &'static [u32; 256],
+    pub(super) byte_ids: &'a [u32; 256],
     /// The id of each token of two bytes, by both bytes, the second times 256; zero where there is none.
-    byte_pairs: &'static [u32; 1 << 16],
+    byte_pairs: &'a [u32; 1 << 16],
+    /// The id of each token that is one character beyond ASCII; zero where there is none.
+    chars: &'a [u32; layout::CHARS],
+    /// The borders across which tokens that cut characters go.
+    open: &'a [u64; layout::OPEN_WORDS],
     /// Says of most pairs that are not in `pairs` that they are not. Small enough to stay near, where `pairs` is not:
     /// most pairs that merging asks for do not exist.
-    filter: &'static [u64; 1 << (layout::FILTER_BITS - 6)],
-    pairs: &'static [[u64; NARROW]],
-    narrow: &'static [[u64; NARROW]],
-    wide: &'static [[u128; WIDE]],
+    filter: &'a [u64; 1 << (layout::FILTER_BITS - 6)],
+    pairs: &'a [[u64; NARROW]],
+    narrow: &'a [[u64; NARROW]],
+    wide: &'a [[u128; WIDE]],
+    /// Tokens too long for `wide` that a piece may be though merging does not give them. Only files have such.
+    long_wholes: Option<&'a HashSet<Vec<u8>>>,
     /// Ids from here on do not exist.
     end: u32,
 }
 
+/// The bytes of a file that the build script wrote.
+#[cfg(not(feature = "small"))]
+#[allow(unused_macros, reason = "a build may have no vocabulary")]
 macro_rules! bytes {
-    ($file:literal) => {
+    ($file:expr) => {
         include_bytes!(concat!(env!("OUT_DIR"), "/", $file))
     };
 }
 
 /// A table on a border of cache lines.
+#[cfg(not(feature = "small"))]
+#[allow(dead_code, reason = "a build may have no vocabulary")]
 #[repr(align(64))]
 struct Lines<T>(T);
 
-/// Declares a static array of `$element` with the bytes of a file that the build script wrote.
+/// Gives a static array of `$element` with the bytes of a file that the build script wrote.
+#[cfg(not(feature = "small"))]
+#[allow(unused_macros, reason = "a build may have no vocabulary")]
 macro_rules! table {
-    ($name:ident, $element:ty, $file:literal) => {
-        static $name: Lines<[$element; bytes!($file).len() / size_of::<$element>()]> =
+    ($element:ty, $file:expr) => {{
+        static TABLE: Lines<[$element; bytes!($file).len() / size_of::<$element>()]> =
             // SAFETY: the element is an array of integers, for which every bit pattern is a value; the compiler checks
             // that both sides have the same size. The build script wrote the target's byte order.
             Lines(unsafe {
@@ -43,67 +61,132 @@ macro_rules! table {
                     [$element; bytes!($file).len() / size_of::<$element>()],
                 >(*bytes!($file))
             });
+        &TABLE.0
+    }};
+}
+
+/// Defines the function that gives a vocabulary which is in the binary: its tables as they are, or with the feature
+/// `small` those that the first call makes of the packed form.
+#[allow(unused_macros, reason = "a build may have no vocabulary")]
+macro_rules! embedded {
+    ($vocab:ident, $name:literal, $nth:literal) => {
+        #[cfg(not(feature = "small"))]
+        pub(super) fn $vocab() -> Vocab<'static> {
+            Vocab {
+                byte_ids: table!(u32, concat!($name, ".byte_ids")),
+                byte_pairs: table!(u32, concat!($name, ".byte_pairs")),
+                chars: table!(u32, concat!($name, ".chars")),
+                open: table!(u64, concat!($name, ".open")),
+                filter: table!(u64, concat!($name, ".filter")),
+                pairs: table!([u64; NARROW], concat!($name, ".pairs")),
+                narrow: table!([u64; NARROW], concat!($name, ".narrow")),
+                wide: table!([u128; WIDE], concat!($name, ".wide")),
+                long_wholes: None,
+                end: u32::MAX,
+            }
+        }
+
+        #[cfg(feature = "small")]
+        pub(super) fn $vocab() -> Vocab<'static> {
+            static TABLES: std::sync::OnceLock<Tables> = std::sync::OnceLock::new();
+            let tables = TABLES.get_or_init(|| {
+                let packed = include_bytes!(concat!("../../data/", $name, ".merges"));
+                super::packed::expand(packed, super::packed::VOCABULARIES[$nth].whole)
+                    .expect("the files of this crate are packed vocabularies, which a test checks")
+            });
+            Vocab::of(tables)
+        }
     };
 }
 
-table!(O200K_BYTE_IDS, u32, "o200k.byte_ids");
-table!(O200K_BYTE_PAIRS, u32, "o200k.byte_pairs");
-table!(O200K_FILTER, u64, "o200k.filter");
-table!(O200K_PAIRS, [u64; NARROW], "o200k.pairs");
-table!(O200K_NARROW, [u64; NARROW], "o200k.narrow");
-table!(O200K_WIDE, [u128; WIDE], "o200k.wide");
-
-table!(CL100K_BYTE_IDS, u32, "cl100k.byte_ids");
-table!(CL100K_BYTE_PAIRS, u32, "cl100k.byte_pairs");
-table!(CL100K_FILTER, u64, "cl100k.filter");
-table!(CL100K_PAIRS, [u64; NARROW], "cl100k.pairs");
-table!(CL100K_NARROW, [u64; NARROW], "cl100k.narrow");
-table!(CL100K_WIDE, [u128; WIDE], "cl100k.wide");
-
-table!(P50K_BYTE_IDS, u32, "p50k.byte_ids");
-table!(P50K_BYTE_PAIRS, u32, "p50k.byte_pairs");
-table!(P50K_FILTER, u64, "p50k.filter");
-table!(P50K_PAIRS, [u64; NARROW], "p50k.pairs");
-table!(P50K_NARROW, [u64; NARROW], "p50k.narrow");
-table!(P50K_WIDE, [u128; WIDE], "p50k.wide");
-
-/// `o200k_base`
-pub(super) static O200K: Vocab = Vocab {
-    byte_ids: &O200K_BYTE_IDS.0,
-    byte_pairs: &O200K_BYTE_PAIRS.0,
-    filter: &O200K_FILTER.0,
-    pairs: &O200K_PAIRS.0,
-    narrow: &O200K_NARROW.0,
-    wide: &O200K_WIDE.0,
-    end: u32::MAX,
-};
-
-/// `cl100k_base`
-pub(super) static CL100K: Vocab = Vocab {
-    byte_ids: &CL100K_BYTE_IDS.0,
-    byte_pairs: &CL100K_BYTE_PAIRS.0,
-    filter: &CL100K_FILTER.0,
-    pairs: &CL100K_PAIRS.0,
-    narrow: &CL100K_NARROW.0,
-    wide: &CL100K_WIDE.0,
-    end: u32::MAX,
-};
-
-/// `p50k_base`
-pub(super) static P50K: Vocab = Vocab {
-    byte_ids: &P50K_BYTE_IDS.0,
-    byte_pairs: &P50K_BYTE_PAIRS.0,
-    filter: &P50K_FILTER.0,
-    pairs: &P50K_PAIRS.0,
-    narrow: &P50K_NARROW.0,
-    wide: &P50K_WIDE.0,
-    end: u32::MAX,
-};
+#[cfg(feature = "o200k")]
+embedded!(o200k, "o200k", 0);
+#[cfg(feature = "cl100k")]
+embedded!(cl100k, "cl100k", 1);
+#[cfg(feature = "p50k")]
+embedded!(p50k, "p50k", 2);
 
 /// `r50k_base`: `p50k_base` without the runs of blanks that were added behind it.
-pub(super) static R50K: Vocab = Vocab { end: 50_256, ..P50K };
+#[cfg(feature = "p50k")]
+pub(super) fn r50k() -> Vocab<'static> {
+    Vocab { end: 50_256, ..p50k() }
+}
 
-impl Vocab {
+impl<'a> Vocab<'a> {
+    /// Returns the vocabulary whose tables these are.
+    #[allow(dead_code, reason = "a build may have only tables in the binary")]
+    pub(super) fn of(tables: &'a Tables) -> Vocab<'a> {
+        let whole = "the tables are as long as they are made";
+        Vocab {
+            byte_ids: tables.byte_ids.first_chunk().expect(whole),
+            byte_pairs: tables.byte_pairs.first_chunk().expect(whole),
+            chars: tables.chars.first_chunk().expect(whole),
+            open: tables.open.first_chunk().expect(whole),
+            filter: tables.filter.first_chunk().expect(whole),
+            pairs: tables.pairs.as_chunks().0,
+            narrow: tables.narrow.as_chunks().0,
+            wide: tables.wide.as_chunks().0,
+            long_wholes: None,
+            end: u32::MAX,
+        }
+    }
+
+    /// Returns the same vocabulary with long tokens that are only taken whole.
+    #[allow(dead_code, reason = "a build may have only tables in the binary")]
+    pub(super) fn with_wholes(self, wholes: &'a HashSet<Vec<u8>>) -> Vocab<'a> {
+        Vocab { long_wholes: Some(wholes).filter(|wholes| !wholes.is_empty()), ..self }
+    }
+
+    /// Whether a piece longer than the tables' is a token that merging does not give.
+    #[inline(always)]
+    pub(super) fn is_long_whole(&self, piece: &[u8]) -> bool {
+        self.long_wholes.is_some_and(|wholes| wholes.contains(piece))
+    }
+
+    /// Calls `found` with the token and the start of each part that merging `piece` can begin with: a character where it
+    /// is a token and nothing outside takes part in its merges, else a byte. `piece` may be any bytes.
+    #[inline(always)]
+    pub(super) fn parts(&self, piece: &[u8], mut found: impl FnMut(u32, usize)) {
+        let mut at = 0;
+        while let Some(&lead) = piece.get(at) {
+            let (id, length) = match lead {
+                0xC2.. => self.closed_char(piece, at).unwrap_or((self.byte_ids[usize::from(lead)], 1)),
+                _ => (self.byte_ids[usize::from(lead)], 1),
+            };
+            found(id, at);
+            at += length;
+        }
+    }
+
+    /// Returns the token and the length of the character at `at`, where it is a token and neither border is open.
+    #[inline(always)]
+    fn closed_char(&self, piece: &[u8], at: usize) -> Option<(u32, usize)> {
+        let lead = piece[at];
+        let length = layout::char_length(lead);
+        let bytes = piece.get(at..at + length)?;
+        let tail = |nth: usize| bytes.get(nth).map_or(0, |byte| u32::from(*byte) & 0x3F);
+        let code = match length {
+            2 => (u32::from(lead) & 0x1F) << 6 | tail(1),
+            3 => (u32::from(lead) & 0x0F) << 12 | tail(1) << 6 | tail(2),
+            4 => (u32::from(lead) & 0x07) << 18 | tail(1) << 12 | tail(2) << 6 | tail(3),
+            _ => return None,
+        };
+        let continues = |byte: &u8| (0x80..0xC0).contains(byte);
+        // Bytes that spell a shorter character at length are no character.
+        let shortest = [0, 0, 0x80, 0x800, 0x1_0000][length];
+        let id = *self.chars.get(layout::slot_of_char(code).filter(|_| code >= shortest)?)?;
+        let is_open = |before: u8, after: u8| {
+            let (word, bit) = layout::open_bit(before, after);
+            self.open[word] >> bit & 1 == 1
+        };
+        let before = at.checked_sub(1).map(|before| piece[before]);
+        let after = piece.get(at + length);
+        let closed = id != 0
+            && bytes[1..].iter().all(continues)
+            && !before.is_some_and(|before| is_open(before, lead))
+            && !after.is_some_and(|after| continues(after) || is_open(bytes[length - 1], *after));
+        closed.then_some((id, length))
+    }
     /// Returns the token of two bytes, or zero.
     #[inline(always)]
     pub(super) fn merged_bytes(&self, first: u8, second: u8) -> u32 {

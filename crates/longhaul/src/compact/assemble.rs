@@ -4,7 +4,7 @@ use longhaul_summarize::{
     Draft,
     rules::{self, RulesOptions},
 };
-use longhaul_transcript::{SummaryRecord, Tokens};
+use longhaul_transcript::{Span, SummaryRecord, Tokens};
 
 use super::{
     CompactError, CompactSettings, Compacted, CompactionPlan, Outcome, Source,
@@ -120,6 +120,7 @@ impl CompactionPlan {
             depth: self.depth,
             covers: self.covers,
             covered: self.covered.clone(),
+            kept: Span::runs(self.tail.iter().map(|kept| kept.id.ordinal)),
             header: header(settings, self.covered.len()),
             tokens: source.counter.count_text(&draft.text),
             summary: draft.summary,

@@ -126,6 +126,7 @@ mod tests {
             depth: 0,
             covers: Span::default(),
             covered: Vec::new(),
+            kept: Vec::new(),
             header: String::new(),
             summary: Summary {
                 key_points: vec!["Discussed authentication implementation".into()],

@@ -5,11 +5,12 @@ use std::sync::{Arc, Weak};
 use longhaul_redact::Redactor;
 use longhaul_store::SummaryStore;
 use longhaul_summarize::{Ladder, Summarizer, SummarizerModel, rules::RulesSummarizer};
-use longhaul_tokens::{ContextWindow, ModelTable, TokenCounter};
+use longhaul_tokens::{Calibrations, ContextWindow, ModelTable, TokenCounter};
 use longhaul_transcript::{Clock, FixedClock, Jitter, SessionId, Sleep, Tokens};
 
 use super::{ContextManager, Error, EventKind, Journal, Observer, Observers};
 use crate::{
+    StoreCache,
     config::{Config, ConfigError},
     policy::PolicyState,
     state::ContextState,
@@ -31,6 +32,8 @@ pub struct Builder {
     policy: PolicyState,
     fixed_overhead: Tokens,
     unknown_model: Option<String>,
+    endpoint: Option<(String, String)>,
+    calibrations: Calibrations,
 }
 
 impl Builder {
@@ -48,6 +51,8 @@ impl Builder {
             policy: PolicyState::new(),
             fixed_overhead: Tokens::ZERO,
             unknown_model: None,
+            endpoint: None,
+            calibrations: Calibrations::default(),
         }
     }
 
@@ -82,7 +87,8 @@ impl Builder {
     }
 
     /// Lets these models write summaries, first choice first, with retries, limits and fall back as the settings say
-    /// (see [`Config::llm_options`]). Call it after [`config`](Self::config) and [`clock`](Self::clock).
+    /// (see [`Config::llm_options`]). Call it after [`config`](Self::config), [`clock`](Self::clock) and
+    /// [`store`](Self::store): with a store, what a model wrote once is kept there and not asked for again.
     pub fn models(
         self,
         models: Vec<SummarizerModel>,
@@ -92,6 +98,10 @@ impl Builder {
         let clock = self.clock.clone().unwrap_or_else(|| Arc::new(FixedClock::default()));
         let rules = Arc::new(RulesSummarizer::default());
         let ladder = Ladder::new(models, rules, self.config.llm_options(), clock, sleep, jitter);
+        let ladder = match &self.store {
+            Some(store) => ladder.with_cache(Arc::new(StoreCache::new(Arc::clone(store)))),
+            None => ladder,
+        };
         self.summarizer(Arc::new(ladder))
     }
 
@@ -132,6 +142,18 @@ impl Builder {
         self
     }
 
+    /// Says which model at which endpoint the conversation is with: what is learned from reported usage holds for these.
+    pub fn endpoint(mut self, model: &str, endpoint: &str) -> Builder {
+        self.endpoint = Some((model.to_owned(), endpoint.to_owned()));
+        self
+    }
+
+    /// Sets what was learned from reported usage before (see [`ContextState::calibrations`]).
+    pub fn calibrations(mut self, known: Calibrations) -> Builder {
+        self.calibrations = known;
+        self
+    }
+
     /// Returns the manager of a conversation that the store holds already, as it was left: every message, and the
     /// summaries in force. A session that the store does not hold begins empty.
     ///
@@ -155,6 +177,10 @@ impl Builder {
         state.set_redactor(self.redactor);
         state.set_policy(self.policy);
         state.set_fixed_overhead(self.fixed_overhead);
+        state.set_calibrations(self.calibrations);
+        if let Some((model, endpoint)) = &self.endpoint {
+            state.set_endpoint(model, endpoint);
+        }
         let manager = ContextManager {
             state,
             summarizer: self.summarizer,

@@ -15,9 +15,10 @@ use longhaul_transcript::{
 use super::{ContextState, FLOOR_EXTRA, Shown, running};
 use crate::{
     compact::{
-        self, AssembleError, CompactError, CompactSettings, Compacted, CompactionPlan, KeepReasoning, Source,
+        self, AssembleError, CompactError, CompactSettings, Compacted, CompactionPlan, KeepReasoning,
+        Outcome, Source,
     },
-    config::{Chaining, Config, SummaryLimit, SummaryRole},
+    config::{Chaining, Config, Limits, SummaryLimit, SummaryRole},
     policy::{Action, Measurement, Reason},
 };
 
@@ -155,6 +156,12 @@ impl ContextState {
         now_ms: Option<i64>,
     ) -> CompactSettings {
         let limits = self.limits();
+        // The engine counts; what the provider bills is brought down to counts first.
+        let scale = self.scale();
+        let countable = |tokens: Tokens| scale.countable(tokens);
+        let floor = countable(m.floor);
+        let m = &Measurement { tokens: self.counted(), budget: countable(m.budget), floor, ..*m };
+        let limits = Limits { target: countable(limits.target), tail: countable(limits.tail), ..limits };
         // Where so much must stay that the target is out of reach, half of what is above the floor is left free.
         let floor = m.floor + FLOOR_EXTRA;
         let reachable =
@@ -181,7 +188,10 @@ impl ContextState {
         CompactSettings {
             keep_recent: Some(tail_len),
             max_summary_tokens: cap,
-            goal: goal.map(str::to_owned),
+            goal: goal.map(|goal| match &self.redactor {
+                Some(redactor) => redactor.redact_text(goal).0.into_owned(),
+                None => goal.to_owned(),
+            }),
             reasoning: KeepReasoning::Strip,
             header: Some(self.config.summary_header.clone()),
             now_ms: now_ms.unwrap_or_default(),
@@ -239,7 +249,7 @@ impl ContextState {
                 carried -= self.summary_tokens;
             }
             // Summaries side by side add up. Once they take half of the target they are replaced by one.
-            if carried <= self.limits().target.scaled(0.5) {
+            if carried <= self.scale().countable(self.limits().target).scaled(0.5) {
                 let previous = previous.filter(|_| self.config.chaining == Chaining::Running);
                 return Scope { start, carried, reads_new_only, previous };
             }
@@ -399,6 +409,11 @@ impl Finished {
     /// Returns why the compaction was made.
     pub fn reason(&self) -> Reason {
         self.job.reason
+    }
+
+    /// Returns what would become of the messages.
+    pub fn outcome(&self) -> Outcome {
+        self.compacted.outcome
     }
 
     /// Returns the record for changes that do not touch what it says: the time it took, what was redacted.

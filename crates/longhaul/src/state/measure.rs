@@ -24,12 +24,13 @@ impl ContextState {
             SoftAction::Trim => self.ledger.in_span(range),
             _ => self.digestible.in_span(range),
         };
+        let scale = self.scale();
         Measurement {
             tokens,
             budget: self.budget(),
             window: self.window(),
-            floor: (head + open + FLOOR_EXTRA).min(tokens),
-            soft_gain,
+            floor: (scale.billed(head + open + FLOOR_EXTRA) + scale.base()).min(tokens),
+            soft_gain: scale.billed(soft_gain),
             range,
             n_messages: self.shown.len() as u64,
             n_total,
@@ -59,8 +60,19 @@ impl ContextState {
         }
     }
 
-    /// Returns what the view costs: the provider's last report and the counts after it, or all counts.
+    /// Returns what the view costs: all counts, or the provider's last report and the counts after it; once enough was
+    /// reported, the upper end of what the next request is expected to cost (see [`estimate`](Self::estimate)).
     pub fn tokens(&self) -> Tokens {
+        self.estimate().high
+    }
+
+    /// Returns the view's counts as they are, whatever was reported.
+    pub(super) fn counted(&self) -> Tokens {
+        self.ledger.counted() + self.summary_tokens + self.counter.framing().per_reply
+    }
+
+    /// Returns the provider's last report and the counts after it, or all counts.
+    pub(super) fn tokens_as_counted(&self) -> Tokens {
         match (self.ledger.anchored_through(), self.shown.is_empty()) {
             (Some(_), _) => self.ledger.total(),
             (None, true) => Tokens::ZERO,

@@ -82,7 +82,7 @@ impl ContextState {
     /// Those of `apply`.
     pub fn check(&self, finished: &Finished) -> Result<(), RewriteError> {
         let shown = self.rewritten(finished)?;
-        self.check_gain(self.cost_of(&shown), finished.job.action)
+        self.check_gain(self.price_of(&shown), finished.job.action)
     }
 
     /// Returns the view that a finished compaction makes.
@@ -188,7 +188,7 @@ impl ContextState {
         reason: Reason,
         decided_on: &Measurement,
     ) -> Result<(Tokens, Tokens), RewriteError> {
-        let (before, after) = (self.tokens(), self.cost_of(&shown));
+        let (before, after) = (self.tokens(), self.price_of(&shown));
         self.check_gain(after, action)?;
         let snapshot = self.snapshot();
         self.set_shown(shown);

@@ -76,6 +76,7 @@ mod tests {
             depth,
             covers: Span::default(),
             covered: Vec::new(),
+            kept: Vec::new(),
             header: String::new(),
             summary: Summary::default(),
             text: text.to_owned(),

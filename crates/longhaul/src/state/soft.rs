@@ -43,7 +43,8 @@ impl ContextState {
         let entries = self.view_entries(fixed);
         let parts = self.parts(&entries);
         let loose: Tokens = parts.iter().map(|part| part.tokens).sum();
-        let budget = self.limits().target - (self.cost_of(&self.shown) - loose);
+        let target = self.scale().countable(self.limits().target);
+        let budget = target - (self.cost_of(&self.shown) - loose);
         let fates = match action {
             Action::SoftTrim => trim(&parts, budget),
             _ => digest(&parts, budget),

@@ -367,3 +367,58 @@ proptest! {
         prop_assert_eq!(state.measure(None), measured);
     }
 }
+
+/// Says `turns` more turns to a provider that bills `ratio` of each counted token and `beyond` for every request.
+fn billed_turns(state: &mut ContextState, turns: usize, ratio: f64, beyond: u64) {
+    for turn in 0..turns {
+        state.push(Message::user(format!("question {turn} {}", "word ".repeat(20 + 7 * (turn % 5)))));
+        let bill = Tokens(beyond) + state.counted().scaled(ratio);
+        let sent = state.view().sent().unwrap();
+        let usage = Usage { input: bill, ..Usage::default() };
+        assert_eq!(state.report_usage(sent, &usage), UsageVerdict::Taken);
+        assert_eq!(state.tokens(), bill, "a measurement is not estimated");
+        state.push(Message::assistant(format!("answer {turn} {}", "word ".repeat(30 + 11 * (turn % 3)))));
+    }
+}
+
+#[test]
+fn what_a_provider_bills_is_learned_and_kept_across_a_rewrite_and_a_restart() {
+    let mut state = state(16_000, Config::default());
+    state.set_endpoint("m", "host");
+    billed_turns(&mut state, 30, 1.5, 40);
+    let bill = |state: &ContextState| Tokens(40) + state.counted().scaled(1.5);
+    let near = |estimate: longhaul_tokens::Estimate, bill: Tokens| {
+        assert!(estimate.low <= bill && bill <= estimate.high, "{bill} is not within {estimate:?}");
+        assert!(estimate.mid.0.abs_diff(bill.0) * 20 <= bill.0, "{bill} is more than 5 % from {estimate:?}");
+    };
+    near(state.estimate(), bill(&state));
+
+    // A rewrite drops the measurement, and what was learned stays: the new view is estimated as it will be billed.
+    compact(&mut state, Action::Summarize { rebuild: false });
+    near(state.estimate(), bill(&state));
+    assert!(state.tokens() <= state.limits().target, "{} of {}", state.tokens(), state.limits().target);
+
+    let json = serde_json::to_string(state.calibrations()).unwrap();
+    let mut other = super::tests::state(16_000, Config::default());
+    other.set_calibrations(serde_json::from_str(&json).unwrap());
+    other.push(Message::user("word ".repeat(800)));
+    assert_eq!(other.tokens(), other.counted(), "of another endpoint nothing is known");
+    other.set_endpoint("m", "host");
+    assert!(other.estimate().mid > other.counted().scaled(1.4), "{:?}", other.estimate());
+}
+
+#[test]
+fn triggers_fire_on_what_will_be_billed_and_not_on_what_is_counted() {
+    let config = Config { soft_action: SoftAction::Off, ..Config::default() };
+    let mut state = state(4_000, config);
+    for turn in 0.. {
+        billed_turns(&mut state, 1, 1.6, 0);
+        if state.decide(None).is_act() {
+            break;
+        }
+        assert!(state.estimate().high < state.limits().trigger, "turn {turn} was let pass");
+    }
+    assert!(state.counted() < state.limits().trigger.scaled(0.75), "{}", state.counted());
+    compact(&mut state, Action::Summarize { rebuild: false });
+    assert!(state.counted().scaled(1.6) <= state.limits().target);
+}

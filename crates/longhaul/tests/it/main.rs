@@ -1,8 +1,10 @@
 //! The facade as its users see it: one module for each design document, and the pages that are written from the code.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may fail as tests do")]
 
+mod cached;
 mod configuration;
 mod event_page;
+mod failures;
 mod seed_000;
 mod seed_001;
 mod seed_002;

@@ -1,0 +1,55 @@
+//! The flags of `longhaul chat`.
+
+use std::path::PathBuf;
+
+use clap::Args as ClapArgs;
+
+use super::{SettingsArgs, StoreArgs};
+
+/// Which model to talk to, where, and with how much room.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ChatArgs {
+    /// The endpoint, such as http://127.0.0.1:8080/v1; its key is read from LONGHAUL_API_KEY
+    #[arg(long, value_name = "URL", env = "LONGHAUL_BASE_URL")]
+    pub(crate) base_url: Option<String>,
+    /// The protocol of the endpoint
+    #[arg(long, value_name = "P", default_value = "openai", value_parser = ["openai", "anthropic"])]
+    pub(crate) protocol: String,
+    /// The model to talk to
+    #[arg(long, value_name = "M", env = "LONGHAUL_MODEL")]
+    pub(crate) model: String,
+    /// The model's context window in tokens [default: the model's]
+    #[arg(long, value_name = "N")]
+    pub(crate) window: Option<u64>,
+    /// The longest answer, in tokens [default: the model's, at most a quarter of the window]
+    #[arg(long, value_name = "N")]
+    pub(crate) max_output: Option<u64>,
+    /// Count with this tokenizer.json instead of the model's own counter
+    #[arg(long, value_name = "PATH")]
+    pub(crate) tokenizer: Option<PathBuf>,
+    /// How freely the model may answer, from 0 up [default: the server's]
+    #[arg(long, value_name = "T")]
+    pub(crate) temperature: Option<f64>,
+    /// Begin with this standing instruction
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) system: Option<String>,
+    /// Give the conversation this name, or go on with the one of this name
+    #[arg(long, value_name = "NAME")]
+    pub(crate) session: Option<String>,
+    /// Let the model read, search and edit files and run commands in the working directory, each asked for first
+    #[arg(long)]
+    pub(crate) tools: bool,
+    /// How summaries are made: rules, llm or hybrid [default: rules]
+    #[arg(long, value_name = "MODE", value_parser = ["rules", "llm", "hybrid"])]
+    pub(crate) mode: Option<String>,
+    /// The model that writes summaries in the modes llm and hybrid [default: the one talked to]
+    #[arg(long, value_name = "M")]
+    pub(crate) summarizer_model: Vec<String>,
+    /// How many seconds the model may stay silent
+    #[arg(long, value_name = "SECONDS", default_value_t = 600)]
+    pub(crate) timeout: u64,
+    #[command(flatten)]
+    pub(crate) settings: SettingsArgs,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+}

@@ -1,0 +1,17 @@
+//! A conversation in the terminal, with its context kept by longhaul.
+//!
+//! [`setup`] makes a [`Conversation`](conversation::Conversation) of the flags; [`console`] reads what is typed, [`slash`]
+//! understands the commands in it, [`screen`] shows what comes back, and [`session`] goes from one to the next.
+
+mod console;
+mod conversation;
+mod interrupt;
+mod picture;
+mod screen;
+mod session;
+mod setup;
+mod slash;
+mod tools;
+
+pub(crate) use session::run;
+pub(crate) use setup::setup;

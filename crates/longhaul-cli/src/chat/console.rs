@@ -1,0 +1,167 @@
+//! What is typed: with a line editor on a terminal, line by line from anywhere else.
+
+use std::io::{self, BufRead, IsTerminal as _, Write as _};
+
+use anyhow::{Context as _, Result};
+use rustyline::{
+    Cmd, CompletionType, Config, Context, Editor, EventHandler, Helper, KeyCode, KeyEvent, Modifiers,
+    completion::Completer,
+    error::ReadlineError,
+    highlight::Highlighter,
+    hint::Hinter,
+    history::MemHistory,
+    validate::{ValidationContext, ValidationResult, Validator},
+};
+
+use super::slash;
+use crate::paint::plain;
+
+/// Where lines come from.
+pub(crate) enum Console {
+    Editor(Box<Editor<Assistance, MemHistory>>),
+    /// Not a terminal: a script, a test.
+    Plain,
+}
+
+/// One line, or why there is none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Input {
+    Line(String),
+    /// Ctrl-C.
+    Interrupted,
+    /// Ctrl-D, or the end of the script.
+    End,
+}
+
+/// What a question was answered with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Consent {
+    Yes,
+    No,
+    Always,
+}
+
+/// Completes commands, and takes a line that ends in a backslash for unfinished.
+#[derive(Debug)]
+pub(crate) struct Assistance;
+
+impl Console {
+    /// Opens the console. `before` is what was typed in earlier parts of the conversation, oldest first.
+    pub(crate) fn open(before: Vec<String>) -> Result<Console> {
+        if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+            return Ok(Console::Plain);
+        }
+        let config = Config::builder().completion_type(CompletionType::List).auto_add_history(false).build();
+        let history = MemHistory::with_config(&config);
+        let mut editor = Editor::with_history(config, history).context("the line editor does not start")?;
+        editor.set_helper(Some(Assistance));
+        let newline = || EventHandler::Simple(Cmd::Newline);
+        editor.bind_sequence(KeyEvent(KeyCode::Enter, Modifiers::ALT), newline());
+        editor.bind_sequence(KeyEvent(KeyCode::Char('J'), Modifiers::CTRL), newline());
+        for line in before {
+            editor.add_history_entry(line).context("the line editor takes no history")?;
+        }
+        Ok(Console::Editor(Box::new(editor)))
+    }
+
+    /// Reads a message or a command; one that ends in a backslash goes on in the next line.
+    pub(crate) fn message(&mut self, prompt: &str) -> Result<Input> {
+        let input = match self {
+            Console::Editor(editor) => match editor.readline(prompt) {
+                Ok(line) => {
+                    if !line.trim().is_empty() {
+                        editor.add_history_entry(&line).context("the line editor takes no history")?;
+                    }
+                    Input::Line(line)
+                }
+                Err(error) => ended(error)?,
+            },
+            Console::Plain => plain_message()?,
+        };
+        Ok(match input {
+            Input::Line(line) => Input::Line(line.replace("\\\n", "\n")),
+            other => other,
+        })
+    }
+
+    /// Asks a question that is answered with a letter. No answer is a no.
+    pub(crate) fn consent(&mut self, question: &str, may_always: bool) -> Result<Consent> {
+        let choices = if may_always { "[y]es, [n]o, [a]lways" } else { "[y]es, [n]o" };
+        let prompt = format!("{} {choices}: ", plain(question));
+        let answer = match self {
+            Console::Editor(editor) => match editor.readline(&prompt) {
+                Ok(line) => Input::Line(line),
+                Err(error) => ended(error)?,
+            },
+            Console::Plain => {
+                eprint!("{prompt}");
+                let answer = plain_line()?;
+                eprintln!();
+                answer.map_or(Input::End, Input::Line)
+            }
+        };
+        let Input::Line(answer) = answer else { return Ok(Consent::No) };
+        Ok(match answer.trim().to_lowercase().as_str() {
+            "y" | "yes" => Consent::Yes,
+            "a" | "always" if may_always => Consent::Always,
+            _ => Consent::No,
+        })
+    }
+}
+
+fn ended(error: ReadlineError) -> Result<Input> {
+    match error {
+        ReadlineError::Eof => Ok(Input::End),
+        ReadlineError::Interrupted => Ok(Input::Interrupted),
+        error => Err(error).context("the terminal cannot be read"),
+    }
+}
+
+fn plain_message() -> Result<Input> {
+    let mut text = String::new();
+    loop {
+        let Some(line) = plain_line()? else {
+            return Ok(if text.is_empty() { Input::End } else { Input::Line(text) });
+        };
+        text.push_str(&line);
+        if !text.ends_with('\\') {
+            return Ok(Input::Line(text));
+        }
+        text.push('\n');
+    }
+}
+
+/// Returns the next line without its end; `None` at the end of the input.
+fn plain_line() -> Result<Option<String>> {
+    io::stderr().flush().context("stderr cannot be written")?;
+    let mut bytes = Vec::new();
+    let count = io::stdin().lock().read_until(b'\n', &mut bytes).context("stdin cannot be read")?;
+    let line = String::from_utf8_lossy(&bytes);
+    Ok((count > 0).then(|| line.trim_end_matches(['\n', '\r']).to_owned()))
+}
+
+impl Completer for Assistance {
+    type Candidate = String;
+
+    fn complete(&self, line: &str, pos: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<String>)> {
+        let start = line.get(..pos).unwrap_or_default();
+        Ok((0, slash::completions(start).into_iter().map(|name| format!("{name} ")).collect()))
+    }
+}
+
+impl Validator for Assistance {
+    fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
+        Ok(match context.input().ends_with('\\') {
+            true => ValidationResult::Incomplete,
+            false => ValidationResult::Valid(None),
+        })
+    }
+}
+
+impl Hinter for Assistance {
+    type Hint = String;
+}
+
+impl Highlighter for Assistance {}
+
+impl Helper for Assistance {}

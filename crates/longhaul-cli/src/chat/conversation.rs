@@ -1,0 +1,324 @@
+//! The conversation: what is said goes to the journal, then to the model, and what comes back to the journal, then counts.
+
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use anyhow::Result;
+use longhaul::{
+    Background, Config, ContextManager, Event, EventKind, Preset,
+    cost::usage_cost,
+    notice,
+    summarize::{ClientError, Draft, Finish, Ladder, SummarizeError, Summarizer as _},
+    transcript::{Message, Part, Role, Tokens},
+};
+use longhaul_client::{Chat, ChatRequest, Delta, Reply, ToolDefinition};
+use tokio::{runtime::Handle, task::JoinHandle};
+
+use super::{
+    console::Console,
+    interrupt::Interrupts,
+    screen::Screen,
+    setup::{Known, known},
+    tools::Toolbox,
+};
+use crate::{args::ChatArgs, store::Store};
+
+/// A conversation with a model.
+pub(crate) struct Conversation {
+    pub(crate) manager: ContextManager,
+    pub(crate) known: Known,
+    pub(crate) store: Store,
+    /// US dollars spent so far in this run, where prices are known.
+    pub(crate) spent: f64,
+    client: Chat,
+    model: String,
+    protocol: String,
+    max_output: Option<u64>,
+    temperature: Option<f64>,
+    config: Config,
+    tools: Option<Toolbox>,
+    definitions: Vec<ToolDefinition>,
+    events: Arc<Mutex<Vec<Event>>>,
+    /// Who writes summaries, where it is a model.
+    writer: Option<Arc<Ladder>>,
+    background: Option<JoinHandle<(Background, Result<Draft, SummarizeError>)>>,
+}
+
+/// How a turn ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    Answered,
+    /// Stopped by Ctrl-C.
+    Stopped,
+    /// It failed, and the user was told why.
+    Failed,
+}
+
+/// How often a model may go on by itself, calling tools, before the user must speak.
+const MAX_STEPS: usize = 60;
+
+/// How often a request that the provider found too large is made smaller.
+const MAX_OVERFLOWS: usize = 3;
+
+impl Conversation {
+    #[allow(clippy::too_many_arguments, reason = "called once, by the setup that has made each of these")]
+    pub(crate) fn new(
+        manager: ContextManager,
+        client: Chat,
+        known: Known,
+        args: &ChatArgs,
+        config: Config,
+        tools: Option<Toolbox>,
+        store: Store,
+        events: Arc<Mutex<Vec<Event>>>,
+        writer: Option<Arc<Ladder>>,
+    ) -> Conversation {
+        let definitions = tools.iter().flat_map(Toolbox::definitions).collect();
+        Conversation {
+            manager,
+            known,
+            store,
+            spent: 0.0,
+            client,
+            model: args.model.clone(),
+            protocol: args.protocol.clone(),
+            max_output: args.max_output,
+            temperature: args.temperature,
+            config,
+            tools,
+            definitions,
+            events,
+            writer,
+            background: None,
+        }
+    }
+
+    /// Returns the host that the conversation goes to.
+    pub(crate) fn host(&self) -> String {
+        self.client.host()
+    }
+
+    /// Returns the model's name, as it was given.
+    pub(crate) fn model(&self) -> &str {
+        &self.model
+    }
+
+    /// Returns whether the last thing said waits for an answer.
+    pub(crate) fn awaits_answer(&self) -> bool {
+        let last = self.manager.state().transcript().entries().last();
+        last.is_some_and(|last| matches!(last.message.role, Role::User | Role::Tool))
+    }
+
+    /// Returns what happened since this was last asked.
+    pub(crate) fn take_events(&mut self) -> Vec<Event> {
+        self.events.lock().map(|mut events| std::mem::take(&mut *events)).unwrap_or_default()
+    }
+
+    /// Says `text` to the model and shows its answer.
+    pub(crate) async fn say(
+        &mut self,
+        text: &str,
+        screen: &mut Screen,
+        console: &mut Console,
+        interrupts: &Interrupts,
+    ) -> Result<Turn> {
+        self.keep(Message::user(text), screen).await;
+        self.go_on(screen, console, interrupts).await
+    }
+
+    /// Lets the model answer what was said last, and run tools until it has said all.
+    pub(crate) async fn go_on(
+        &mut self,
+        screen: &mut Screen,
+        console: &mut Console,
+        interrupts: &Interrupts,
+    ) -> Result<Turn> {
+        for _ in 0..MAX_STEPS {
+            let reply = match self.ask(screen, interrupts).await {
+                Ok(Some(reply)) => reply,
+                Ok(None) => return Ok(Turn::Stopped),
+                Err(error) => {
+                    screen.error(&format!("{error:#}"));
+                    screen.note("/retry asks again");
+                    return Ok(Turn::Failed);
+                }
+            };
+            if reply.finish == Finish::Length {
+                screen.warn("the answer was cut at its longest length (--max-output)");
+            }
+            let calls: Vec<_> = reply.message.calls().cloned().collect();
+            if reply.message.parts.is_empty() {
+                screen.warn("the model said nothing");
+                return Ok(Turn::Answered);
+            }
+            self.keep(reply.message, screen).await;
+            if calls.is_empty() {
+                self.start_background();
+                return Ok(Turn::Answered);
+            }
+            let mut stopped = false;
+            for call in calls {
+                let result = match (&mut self.tools, stopped) {
+                    (_, true) => Toolbox::refused(&call, "not run: the user stopped the turn"),
+                    (None, _) => Toolbox::refused(&call, "there are no tools in this conversation"),
+                    (Some(tools), false) => {
+                        let (result, was_stopped) = tools.run(&call, screen, console, interrupts).await?;
+                        stopped = was_stopped;
+                        result
+                    }
+                };
+                self.keep(Message::new(Role::Tool, vec![Part::ToolResult(result)]), screen).await;
+            }
+            if stopped {
+                return Ok(Turn::Stopped);
+            }
+        }
+        screen.warn(&format!("stopped after {MAX_STEPS} steps; say so if it is to go on"));
+        Ok(Turn::Stopped)
+    }
+
+    /// Asks for one answer, within the window. `None` where Ctrl-C stopped it; what was said until then is kept.
+    async fn ask(&mut self, screen: &mut Screen, interrupts: &Interrupts) -> Result<Option<Reply>> {
+        for overflows in 0.. {
+            self.finish_background(screen).await;
+            let prepared = self
+                .manager
+                .prepare()
+                .await
+                .map(|view| (view.messages().cloned().collect::<Vec<Arc<Message>>>(), view.sent()));
+            self.show_events(screen);
+            let (messages, sent) = prepared?;
+            let mut request = ChatRequest::new(&self.model, messages, self.known.window.reserved_output)
+                .with_tools(self.definitions.clone());
+            request.temperature = self.temperature;
+
+            let mut said = String::new();
+            let answered = {
+                let _busy = interrupts.busy();
+                let on_delta = |delta: Delta| {
+                    screen.delta(&delta);
+                    if let Delta::Text(text) = delta {
+                        said.push_str(&text);
+                    }
+                };
+                tokio::select! {
+                    biased;
+                    () = interrupts.pressed() => None,
+                    answered = self.client.reply(&request, on_delta) => Some(answered),
+                }
+            };
+            screen.end_answer();
+            match answered {
+                None => {
+                    if !said.trim().is_empty() {
+                        self.keep(Message::assistant(format!("{said}\n[stopped by the user]")), screen).await;
+                    }
+                    return Ok(None);
+                }
+                Some(Ok(reply)) => {
+                    if let (Some(usage), Some(sent)) = (&reply.usage, sent) {
+                        self.manager.report_usage(sent, usage);
+                        self.spent += usage_cost(&self.known.model.prices, usage).unwrap_or_default();
+                    }
+                    return Ok(Some(reply));
+                }
+                Some(Err(ClientError::ContextOverflow { limit, reason })) if overflows < MAX_OVERFLOWS => {
+                    screen.warn(&format!("the provider finds this too large ({reason}); compacting at once"));
+                    self.manager.overflowed(limit).await?;
+                    self.show_events(screen);
+                }
+                Some(Err(error)) => return Err(error.into()),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Adds what was said, and writes it down before anything else happens.
+    async fn keep(&mut self, message: Message, screen: &mut Screen) {
+        self.manager.push(message);
+        if let Err(error) = self.manager.save().await {
+            let error = anyhow::Error::new(error);
+            screen.error(&format!("the conversation could not be written down: {error:#}"));
+        }
+    }
+
+    /// Shows what longhaul did, where the user should know.
+    pub(crate) fn show_events(&mut self, screen: &mut Screen) {
+        for event in self.take_events() {
+            screen.event(&event);
+            let state = self.manager.state();
+            // One preset has words of its own for it.
+            let is_session = state.config().preset == Some(Preset::Session);
+            if let (EventKind::Finished(_), Some(record), true) = (&event.kind, state.summary(), is_session) {
+                screen.note(&notice(record));
+            }
+        }
+    }
+
+    /// Shows how full the window is.
+    pub(crate) fn show_status(&self, screen: &mut Screen) {
+        let state = self.manager.state();
+        let said = state.transcript().len();
+        let about = format!("{said} messages said, {} in the window · {}", state.view().len(), self.model);
+        screen.status(state.view().tokens(), self.known.window.window, &state.limits(), &about);
+    }
+
+    /// Switches to another model. What is not in the table needs its window.
+    pub(crate) fn switch(&mut self, name: &str, window: Option<u64>, screen: &mut Screen) {
+        let known = known(name, window, self.max_output, &self.config);
+        if known.is_assumed {
+            screen.warn(&format!(
+                "{name} is in no table: a window of {} tokens is assumed; /model {name} N sets it",
+                known.window.window
+            ));
+        }
+        let config = self.config.for_model(&self.protocol, name);
+        self.manager.switch_model(known.window, known.model.counter(), config);
+        name.clone_into(&mut self.model);
+        self.known = known;
+        self.show_events(screen);
+        screen.note(&format!("{name} answers from now on; a window of {} tokens", self.known.window.window));
+    }
+
+    /// Lets a model write the next summary while the user thinks, where one is due.
+    fn start_background(&mut self) {
+        let (Some(writer), None) = (self.writer.clone(), &self.background) else { return };
+        let Some(background) = self.manager.start_background() else { return };
+        self.background = Some(Handle::current().spawn(async move {
+            let draft = writer.summarize(background.job().request()).await;
+            (background, draft)
+        }));
+    }
+
+    /// Applies the summary that was written meanwhile, where it is done.
+    async fn finish_background(&mut self, screen: &mut Screen) {
+        if self.background.as_ref().is_some_and(JoinHandle::is_finished) {
+            self.close(screen).await;
+        }
+    }
+
+    /// Waits a moment for a summary that is being written, so that leaving does not lose it, and applies it.
+    pub(crate) async fn close(&mut self, screen: &mut Screen) {
+        let Some(task) = self.background.take() else { return };
+        match tokio::time::timeout(PATIENCE, task).await {
+            Ok(Ok((background, Ok(draft)))) => {
+                // Where it no longer fits, observers are told why, and the policy goes on without it.
+                let _ = self.manager.finish_background(background, draft).await;
+            }
+            _ => screen.warn("a summary was being written and came to nothing; the context is as it was"),
+        }
+        self.show_events(screen);
+    }
+
+    /// Returns how many tokens of each request are the definitions of tools.
+    pub(crate) fn overhead(&self) -> Tokens {
+        let counter = self.known.model.counter();
+        let definitions: Vec<String> = self.definitions.iter().map(ToolDefinition::json).collect();
+        longhaul::tokens::count_tools(&*counter, definitions.iter().map(String::as_str))
+    }
+}
+
+/// How long leaving waits for a summary that is being written.
+const PATIENCE: Duration = Duration::from_secs(5);

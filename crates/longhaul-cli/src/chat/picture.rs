@@ -1,0 +1,211 @@
+//! What `/context` and `/history` show.
+
+use longhaul::{
+    ContextState, Shown,
+    config::SoftAction,
+    policy::{Action, Reason},
+    store::Original,
+    transcript::{Span, SummaryRecord, Tokens},
+};
+
+use super::{conversation::Conversation, screen::light};
+use crate::{
+    archive::{full, line},
+    commands::context::{Kind, grid, no_kinds, row, slot},
+    paint::{Colour, GREY, Painter, grouped, plain},
+};
+
+/// Returns the picture of what fills the window, and what becomes of it next.
+pub(crate) fn context(conversation: &Conversation, now_ms: i64, painter: Painter) -> String {
+    let state = conversation.manager.state();
+    let window = conversation.known.window;
+    let used = state.view().tokens() + conversation.overhead();
+    let limits = state.limits();
+    let share = 100.0 * used.ratio_of(window.window);
+    let numbers = format!("{} of {} tokens ({share:.1} %)", grouped(used.0), grouped(window.window.0));
+    let mut out = format!(
+        "{}  {}\n{} messages said, {} in the window, {} summaries in force\n\n",
+        painter.bold(&plain(conversation.model())),
+        painter.paint(light(state.view().tokens(), &limits), &numbers),
+        state.transcript().len(),
+        state.view().len(),
+        state.view().summaries().count(),
+    );
+    let kinds = kinds(conversation);
+    out.push_str(&grid(&kinds, window.window, window.reserved_output, painter));
+    out.push('\n');
+    for kind in &kinds {
+        out.push_str(&row(
+            &painter.paint(kind.colour, &kind.letter.to_string()),
+            kind.name,
+            kind.tokens,
+            window.window,
+        ));
+    }
+    let free = window.window - window.reserved_output - kinds.iter().map(|kind| kind.tokens).sum();
+    out.push_str(&row(&painter.paint(GREY, "·"), "free", free, window.window));
+    out.push_str(&row(
+        &painter.paint(GREY, "░"),
+        "kept for the answer",
+        window.reserved_output,
+        window.window,
+    ));
+    out.push('\n');
+    for (what, says) in outlook(conversation, now_ms) {
+        out.push_str(&format!("  {what:<12} {}\n", plain(&says)));
+    }
+    out
+}
+
+/// Returns what the view costs by kind; a summary is a kind of its own.
+fn kinds(conversation: &Conversation) -> Vec<Kind> {
+    let counter = conversation.known.model.counter();
+    let mut kinds = no_kinds();
+    let mut summary = Kind { name: "summary", tokens: Tokens::ZERO, letter: 'z', colour: Colour(134) };
+    kinds[1].tokens = conversation.overhead();
+    for shown in conversation.manager.state().view().shown() {
+        let message = shown.message();
+        let whole = counter.count_message(message);
+        if let Shown::Summary { .. } = shown {
+            summary.tokens += whole;
+            continue;
+        }
+        let mut framing = whole;
+        for part in &message.parts {
+            let tokens = counter.count_part(part);
+            framing -= tokens;
+            kinds[slot(message, part)].tokens += tokens;
+        }
+        let first = message.parts.first().map_or(3, |part| slot(message, part));
+        kinds[first].tokens += framing;
+    }
+    kinds.insert(2, summary);
+    kinds.retain(|kind| kind.tokens > Tokens::ZERO);
+    kinds
+}
+
+/// Returns when the next compaction comes, what one would do now, and what it costs.
+fn outlook(conversation: &Conversation, now_ms: i64) -> Vec<(&'static str, String)> {
+    let state = conversation.manager.state();
+    let outlook = state.outlook(Some(now_ms));
+    let limits = outlook.limits;
+    let soft = match state.config().soft_action {
+        SoftAction::Off => String::new(),
+        _ => format!("soft {}, ", grouped(limits.soft.0)),
+    };
+    let mut lines = vec![(
+        "thresholds",
+        format!(
+            "{soft}trigger {}, down to {}; the hard limit is {}",
+            grouped(limits.trigger.0),
+            grouped(limits.target.0),
+            grouped(limits.ceiling.0)
+        ),
+    )];
+    lines.push(("next", next(state, outlook.left)));
+    lines.push(("now", outlook.decision.to_string()));
+    lines.push(("would save", would_save(state, now_ms)));
+    let cost = match outlook.cost(&conversation.known.model.prices, 0.0) {
+        None => "the prices of this model are not known".to_owned(),
+        Some(cost) => {
+            let pays = match cost.pays_back_after {
+                None => "it never pays for itself".to_owned(),
+                Some(0) => "it pays for itself at once".to_owned(),
+                Some(n) => format!("it has paid for itself after {n} requests"),
+            };
+            format!(
+                "${:.4} once, ${:.4} less a request: {pays} (the cache is {})",
+                cost.once.max(0.0),
+                cost.saved_per_request,
+                match outlook.cache {
+                    longhaul::cost::Cache::Warm => "warm",
+                    longhaul::cost::Cache::Cold => "cold",
+                }
+            )
+        }
+    };
+    lines.push(("would cost", cost));
+    if conversation.spent > 0.0 {
+        lines.push(("spent", format!("${:.4} in this run", conversation.spent)));
+    }
+    lines
+}
+
+/// Says how far the next threshold is, in tokens and in messages like the last ones.
+fn next(state: &ContextState, left: Tokens) -> String {
+    if left == Tokens::ZERO {
+        return "a threshold is reached".to_owned();
+    }
+    const LATELY: u64 = 12;
+    let said = state.transcript().len() as u64;
+    let lately = said.min(LATELY);
+    let tokens: Tokens = (said - lately..said).map(|ordinal| state.cost(ordinal)).sum();
+    match tokens.0.checked_div(lately).filter(|mean| *mean > 0) {
+        Some(mean) => format!(
+            "{} tokens to go, about {} messages like the last {lately}",
+            grouped(left.0),
+            grouped(left.0 / mean)
+        ),
+        None => format!("{} tokens to go", grouped(left.0)),
+    }
+}
+
+/// Makes the compaction and throws it away: what it would save is known then, and nothing has changed.
+fn would_save(state: &ContextState, now_ms: i64) -> String {
+    let m = state.measure(Some(now_ms));
+    let action = Action::Summarize { rebuild: m.next_depth >= state.config().max_summary_chain_depth };
+    let reason = Reason::Ratio { tokens: m.tokens, trigger: state.limits().trigger };
+    let job = state.plan(action, reason, None, Some(now_ms));
+    match job.and_then(|job| job.finish_by_rule()) {
+        Ok(finished) if finished.outcome().tokens_after < m.tokens => {
+            let outcome = finished.outcome();
+            format!(
+                "{} tokens: {} messages would become one summary, {} → {} tokens",
+                grouped((m.tokens - outcome.tokens_after).0),
+                outcome.summarized,
+                grouped(m.tokens.0),
+                grouped(outcome.tokens_after.0)
+            )
+        }
+        Ok(_) => "nothing: the window would not become emptier".to_owned(),
+        Err(error) => format!("nothing: {error}"),
+    }
+}
+
+/// Returns the summaries in force and what was said since; with `all` every message, each under its summary.
+pub(crate) fn history(state: &ContextState, all: bool) -> String {
+    let said = state.transcript().len();
+    let mut out = format!("Session history ({said} messages in all):\n");
+    let mut end = 0;
+    for (nth, record) in state.view().summaries().enumerate() {
+        out.push_str(&summary(nth + 1, record));
+        end = end.max(record.covers.end);
+    }
+    let span = Span { start: if all { 0 } else { end }, end: u64::MAX };
+    let shown = state.transcript().in_span(span);
+    if !shown.is_empty() {
+        let title = if all { "Every message" } else { "Recent" };
+        out.push_str(&format!("\n[{title}] m{}-m{}\n", shown[0].id.ordinal, said - 1));
+    }
+    for entry in shown {
+        let original =
+            Original { ordinal: entry.id.ordinal, at_ms: 0, message: Some((*entry.message).clone()) };
+        match all {
+            true => out.push_str(&full(&original)),
+            false => out.push_str(&format!("{}\n", line(&original))),
+        }
+    }
+    out
+}
+
+fn summary(nth: usize, record: &SummaryRecord) -> String {
+    let indented: String = record.text.trim_end().lines().map(|line| format!("  {line}\n")).collect();
+    format!(
+        "\n[Summary {nth}] {} (depth {}, by {}, {})\n{}",
+        record.covers,
+        record.depth,
+        record.mode.as_str(),
+        record.id,
+        plain(&indented)
+    )
+}

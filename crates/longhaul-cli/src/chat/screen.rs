@@ -1,0 +1,133 @@
+//! What is shown: answers on stdout, everything about them on stderr.
+
+use std::io::{self, Write as _};
+
+use longhaul::{Event, EventKind, config::Limits, transcript::Tokens};
+use longhaul_client::Delta;
+
+use crate::paint::{Colour, GREEN, GREY, Painter, RED, YELLOW, grouped, plain};
+
+/// The terminal, or the files in its place.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Screen {
+    out: Painter,
+    err: Painter,
+    /// An answer has begun and its last line is not ended.
+    is_in_line: bool,
+    is_thinking: bool,
+}
+
+impl Screen {
+    pub(crate) fn new() -> Screen {
+        Screen { out: Painter::stdout(), err: Painter::stderr(), is_in_line: false, is_thinking: false }
+    }
+
+    /// Shows a bit of an answer as it comes. A terminal that went away is noticed when it is read from.
+    pub(crate) fn delta(&mut self, delta: &Delta) {
+        match delta {
+            Delta::Text(text) => {
+                self.end_thinking();
+                let shown = plain(text);
+                if !shown.is_empty() {
+                    self.is_in_line = !shown.ends_with('\n');
+                }
+                let mut out = io::stdout().lock();
+                let _ = out.write_all(shown.as_bytes()).and_then(|()| out.flush());
+            }
+            Delta::Reasoning(text) => {
+                self.is_thinking = true;
+                let mut err = io::stderr().lock();
+                let _ = err.write_all(self.err.paint(GREY, &plain(text)).as_bytes());
+            }
+            _ => {}
+        }
+    }
+
+    /// Ends the answer's last line.
+    pub(crate) fn end_answer(&mut self) {
+        self.end_thinking();
+        if std::mem::take(&mut self.is_in_line) {
+            let _ = writeln!(io::stdout().lock());
+        }
+    }
+
+    fn end_thinking(&mut self) {
+        if std::mem::take(&mut self.is_thinking) {
+            let _ = writeln!(io::stderr().lock());
+        }
+    }
+
+    /// Shows text that was asked for.
+    pub(crate) fn text(&mut self, text: &str) {
+        self.end_answer();
+        let mut out = io::stdout().lock();
+        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    }
+
+    /// Says something about the conversation.
+    pub(crate) fn note(&mut self, text: &str) {
+        self.say(GREY, "", text);
+    }
+
+    /// Says that something went wrong.
+    pub(crate) fn error(&mut self, text: &str) {
+        self.say(RED, "✗ ", text);
+    }
+
+    /// Says that something needs attention.
+    pub(crate) fn warn(&mut self, text: &str) {
+        self.say(YELLOW, "! ", text);
+    }
+
+    /// Shows what longhaul did, where the user should know.
+    pub(crate) fn event(&mut self, event: &Event) {
+        match &event.kind {
+            EventKind::Finished(finish) => {
+                let text = format!("{event} ({}; /undo takes it back)", finish.reason);
+                self.say(YELLOW, "◆ ", &text);
+            }
+            EventKind::Trimmed { reason, .. } => self.say(YELLOW, "◆ ", &format!("{event} ({reason})")),
+            EventKind::Undone | EventKind::Redone => self.say(YELLOW, "◆ ", &event.to_string()),
+            _ if event.is_notice() => self.warn(&event.to_string()),
+            _ => {}
+        }
+    }
+
+    /// Shows how full the window is: green below the soft threshold, yellow below the trigger, red from there on.
+    pub(crate) fn status(&mut self, used: Tokens, window: Tokens, limits: &Limits, about: &str) {
+        const CELLS: usize = 20;
+        let colour = light(used, limits);
+        let share = used.ratio_of(window).min(1.0);
+        let full = (share * CELLS as f64).round() as usize;
+        let bar = format!("{}{}", "▰".repeat(full), "▱".repeat(CELLS - full));
+        let numbers = format!("{} of {} tokens ({:.0} %)", grouped(used.0), grouped(window.0), 100.0 * share);
+        self.end_answer();
+        let line = format!("{bar} {numbers}");
+        let _ = writeln!(
+            io::stderr().lock(),
+            "{}{}",
+            self.err.paint(colour, &line),
+            self.err.paint(GREY, &format!(" · {}", plain(about)))
+        );
+    }
+
+    /// Returns `text` in `colour`, for stdout.
+    pub(crate) fn painter(self) -> Painter {
+        self.out
+    }
+
+    fn say(&mut self, colour: Colour, sign: &str, text: &str) {
+        self.end_answer();
+        let _ =
+            writeln!(io::stderr().lock(), "{}", self.err.paint(colour, &format!("{sign}{}", plain(text))));
+    }
+}
+
+/// Returns the colour of a context of this size.
+pub(crate) fn light(tokens: Tokens, limits: &Limits) -> Colour {
+    match tokens {
+        tokens if tokens >= limits.trigger => RED,
+        tokens if tokens >= limits.soft => YELLOW,
+        _ => GREEN,
+    }
+}

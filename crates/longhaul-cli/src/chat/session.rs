@@ -1,0 +1,260 @@
+//! From one line to the next: messages to the model, commands to longhaul.
+
+use std::{path::Path, process::ExitCode};
+
+use anyhow::{Context as _, Result, bail};
+use longhaul::{
+    Basis, summary_box,
+    transcript::{Role, Span, SummaryMode},
+    wire::{self, Format},
+};
+use tokio::runtime::Runtime;
+
+use super::{
+    console::{Consent, Console, Input},
+    conversation::{Conversation, Turn},
+    interrupt::Interrupts,
+    picture,
+    screen::Screen,
+    slash::{self, Slash, Typed},
+};
+use crate::{
+    archive::{full, line, span},
+    clock,
+    output::Target,
+    paint::plain,
+};
+
+/// Everything a line may need.
+struct Session<'a> {
+    conversation: Conversation,
+    screen: Screen,
+    console: Console,
+    interrupts: Interrupts,
+    runtime: &'a Runtime,
+    /// The last turn did not end in an answer.
+    failed: bool,
+}
+
+/// Talks until the user leaves.
+pub(crate) fn run(conversation: Conversation, runtime: &Runtime) -> Result<ExitCode> {
+    let interrupts = {
+        let _inside = runtime.enter();
+        Interrupts::listen()
+    };
+    let entries = conversation.manager.state().transcript().entries();
+    let typed = entries.iter().filter(|entry| entry.message.role == Role::User);
+    let typed = typed.map(|entry| entry.message.texts().collect()).collect();
+    let console = Console::open(typed)?;
+    let mut session =
+        Session { conversation, screen: Screen::new(), console, interrupts, runtime, failed: false };
+    session.greet();
+    session.talk()
+}
+
+impl Session<'_> {
+    fn greet(&mut self) {
+        let (conversation, screen) = (&mut self.conversation, &mut self.screen);
+        let state = conversation.manager.state();
+        let said = state.transcript().len();
+        let name = state.session().as_str().to_owned();
+        screen.note(&format!("{} at {} · session {name} · /help", conversation.model(), conversation.host()));
+        conversation.show_events(screen);
+        if conversation.known.is_assumed {
+            screen.warn(&format!(
+                "{} is in no table: a window of {} tokens is assumed; --window sets it",
+                conversation.model(),
+                conversation.known.window.window
+            ));
+        }
+        if said > 1 {
+            screen.note(&format!("going on after {said} messages"));
+            if conversation.awaits_answer() {
+                screen.warn("the last message was not answered; /retry asks again");
+            }
+            conversation.show_status(screen);
+        }
+    }
+
+    fn talk(&mut self) -> Result<ExitCode> {
+        loop {
+            match self.console.message("> ")? {
+                Input::Interrupted => self.screen.note("Ctrl-D or /quit leaves"),
+                Input::End => break,
+                Input::Line(typed) => match slash::read(&typed) {
+                    Typed::Nothing => {}
+                    Typed::Wrong(why) => self.screen.error(&why),
+                    Typed::Words(words) => self.turn(Some(&words))?,
+                    Typed::Command(Slash::Quit) => break,
+                    Typed::Command(command) => {
+                        if let Err(error) = self.obey(command) {
+                            self.screen.error(&format!("{error:#}"));
+                        }
+                    }
+                },
+            }
+        }
+        self.runtime.block_on(self.conversation.close(&mut self.screen));
+        let name = self.conversation.manager.state().session().as_str().to_owned();
+        self.screen.note(&format!("kept as {name}: `longhaul chat --session {name}` goes on"));
+        Ok(ExitCode::from(u8::from(self.failed)))
+    }
+
+    /// Says `words`, or asks again where there are none.
+    fn turn(&mut self, words: Option<&str>) -> Result<()> {
+        let Session { conversation, screen, console, interrupts, runtime, failed } = self;
+        let turn = match words {
+            Some(words) => runtime.block_on(conversation.say(words, screen, console, interrupts))?,
+            None => runtime.block_on(conversation.go_on(screen, console, interrupts))?,
+        };
+        *failed = turn == Turn::Failed;
+        if turn == Turn::Stopped {
+            screen.note("stopped");
+        }
+        conversation.show_status(screen);
+        Ok(())
+    }
+
+    fn obey(&mut self, command: Slash) -> Result<()> {
+        match command {
+            Slash::Context => {
+                let picture = picture::context(&self.conversation, clock::now_ms(), self.screen.painter());
+                self.screen.text(&picture);
+            }
+            Slash::Summarize { goal } => self.summarize(Basis::Summary, goal.as_deref())?,
+            Slash::Resummarize { goal } => self.summarize(Basis::Originals, goal.as_deref())?,
+            Slash::History { full } => {
+                let history = picture::history(self.conversation.manager.state(), full);
+                self.screen.text(&history);
+            }
+            Slash::Recall { query } => self.recall(&query)?,
+            Slash::Undo => self.step("no compaction is in force: there is nothing to undo", false)?,
+            Slash::Redo => self.step("no compaction was taken back: there is nothing to redo", true)?,
+            Slash::Model { name: None, .. } => {
+                let (conversation, screen) = (&self.conversation, &mut self.screen);
+                let window = conversation.known.window;
+                screen.text(&format!(
+                    "{} at {}: a window of {} tokens, {} of them for the answer\n",
+                    plain(conversation.model()),
+                    conversation.host(),
+                    window.window,
+                    window.reserved_output
+                ));
+            }
+            Slash::Model { name: Some(name), window } => {
+                self.conversation.switch(&name, window, &mut self.screen);
+                self.conversation.show_status(&mut self.screen);
+            }
+            Slash::Save { path } => self.save(path.as_deref())?,
+            Slash::Retry if self.conversation.awaits_answer() => self.turn(None)?,
+            Slash::Retry => bail!("the last message is an answer: there is nothing to ask again"),
+            Slash::Help => self.screen.text(&slash::help()),
+            // Leaving is the loop's.
+            Slash::Quit => {}
+        }
+        Ok(())
+    }
+
+    /// Shows a compaction, and applies it where the user says so.
+    fn summarize(&mut self, basis: Basis, goal: Option<&str>) -> Result<()> {
+        let conversation = &mut self.conversation;
+        let is_asked = conversation.manager.state().config().mode != SummaryMode::Rules;
+        if is_asked {
+            self.screen.note("Summarizing conversation history...");
+        }
+        let proposal = {
+            let _busy = self.interrupts.busy();
+            let (manager, interrupts) = (&mut conversation.manager, &self.interrupts);
+            self.runtime.block_on(async {
+                tokio::select! {
+                    biased;
+                    () = interrupts.pressed() => None,
+                    proposal = manager.propose(basis, goal) => Some(proposal),
+                }
+            })
+        };
+        let Some(proposal) = proposal else {
+            self.screen.note("stopped");
+            return Ok(());
+        };
+        let proposal = proposal?;
+        let before = conversation.manager.state().view().len() as u64;
+        self.screen.text(&format!("{}\n\n", plain(proposal.record().text.trim_end())));
+        let outcome = proposal.outcome();
+        let question = format!(
+            "Put this in the place of {} messages? {} → {} tokens.",
+            outcome.summarized, outcome.tokens_before, outcome.tokens_after
+        );
+        if self.console.consent(&question, false)? != Consent::Yes {
+            self.screen.note("left as it was");
+            return Ok(());
+        }
+        let rewrite = self.runtime.block_on(conversation.manager.accept(proposal))?;
+        let after = conversation.manager.state().view().len() as u64;
+        conversation.take_events();
+        self.screen.text(&plain(&summary_box(&rewrite, before, after)));
+        conversation.show_status(&mut self.screen);
+        Ok(())
+    }
+
+    fn step(&mut self, nothing: &str, forward: bool) -> Result<()> {
+        let manager = &mut self.conversation.manager;
+        let is_done = self
+            .runtime
+            .block_on(async { if forward { manager.redo().await } else { manager.undo().await } })?;
+        if !is_done {
+            bail!("{nothing}");
+        }
+        self.conversation.show_events(&mut self.screen);
+        self.conversation.show_status(&mut self.screen);
+        Ok(())
+    }
+
+    /// Shows originals by number or by words, wherever they stand now.
+    fn recall(&mut self, query: &str) -> Result<()> {
+        let (store, session) = (&self.conversation.store, self.conversation.manager.state().session());
+        let text: String = match span(query) {
+            Some(span) => {
+                let held = self.runtime.block_on(store.originals(session, span))?;
+                held.iter().map(full).collect()
+            }
+            None => {
+                let hits = self.runtime.block_on(store.search(Some(session), query, FOUND))?;
+                let spans = hits.iter().map(|hit| Span { start: hit.id.ordinal, end: hit.id.ordinal + 1 });
+                let mut lines = String::new();
+                for (hit, span) in hits.iter().zip(spans) {
+                    let originals = self.runtime.block_on(store.originals(session, span))?;
+                    lines.extend(originals.iter().map(|original| format!("{}\n", line(original))));
+                    lines.push_str(&format!("       … {}\n", plain(&hit.snippet)));
+                }
+                lines
+            }
+        };
+        if text.is_empty() {
+            bail!("nothing of this was said in this conversation");
+        }
+        self.screen.text(&text);
+        Ok(())
+    }
+
+    fn save(&mut self, path: Option<&Path>) -> Result<()> {
+        let manager = &mut self.conversation.manager;
+        self.runtime.block_on(manager.save())?;
+        let state = manager.state();
+        let said = state.transcript().len();
+        if let Some(path) = path {
+            let written =
+                wire::encode(state.transcript(), Format::Longhaul).context("it cannot be written")?;
+            Target::new(Some(path), false).put(written.document.as_bytes())?;
+            self.screen.note(&format!("{said} messages written to {}", path.display()));
+        }
+        self.screen.note(&format!(
+            "{said} messages are kept as {}; `longhaul history {0}` shows them",
+            state.session()
+        ));
+        Ok(())
+    }
+}
+
+/// The most messages that a search shows.
+const FOUND: usize = 10;

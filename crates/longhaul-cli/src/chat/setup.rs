@@ -1,0 +1,144 @@
+//! From flags to a conversation.
+
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use anyhow::{Context as _, Result, bail};
+use longhaul::{
+    Config, ContextManager, Event,
+    tokens::{ContextWindow, Model, ModelTable, TokenCounter, count_tools},
+    transcript::{Message, SessionId, SummaryMode, Tokens},
+};
+use longhaul_client::Chat;
+
+use super::{conversation::Conversation, screen::Screen, tools::Toolbox};
+use crate::{
+    archive::utc,
+    args::{ChatArgs, SummarizerArgs},
+    clock, counter, settings,
+    store::{self, Store},
+    summarizer::{self, SystemClock},
+};
+
+/// The most that is read of one answer. A server wraps each token into some 250 bytes, so this is 256,000 tokens.
+const MAX_ANSWER_BYTES: usize = 64 << 20;
+
+/// How long making a connection may take.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A model as a conversation uses it.
+#[derive(Clone, Debug)]
+pub(crate) struct Known {
+    pub(crate) model: Model,
+    pub(crate) window: ContextWindow,
+    /// The table does not list it.
+    pub(crate) is_assumed: bool,
+}
+
+/// Returns the conversation that the flags ask for: a new one, or one that goes on.
+pub(crate) async fn setup(args: &ChatArgs) -> Result<Conversation> {
+    let summarizer = summarizer_args(args);
+    if args.base_url.is_none() {
+        bail!(
+            "a conversation needs --base-url (or LONGHAUL_BASE_URL): nothing is sent anywhere that you did not name"
+        );
+    }
+    let mut config = settings::load(&args.settings)?.config.for_model(&args.protocol, &args.model);
+    config.mode = summarizer::mode(args.mode.as_deref(), &config)?;
+    let known = known(&args.model, args.window, args.max_output, &config);
+    let counter: Arc<dyn TokenCounter> = match &args.tokenizer {
+        Some(_) => counter::choose(&counter_args(args))?.counter,
+        None => known.model.counter(),
+    };
+
+    let store = store::open(&args.store)?;
+    let session = session(args, &store).await?;
+    let tools = args.tools.then(|| Toolbox::here(store.clone(), session.clone())).transpose()?;
+    let definitions: Vec<String> =
+        tools.iter().flat_map(Toolbox::definitions).map(|tool| tool.json()).collect();
+    let overhead = count_tools(&*counter, definitions.iter().map(String::as_str));
+
+    let events: Arc<Mutex<Vec<Event>>> = Arc::default();
+    let seen = Arc::clone(&events);
+    let mut builder = ContextManager::builder(session, known.window)
+        .config(config.clone())
+        .counter(counter)
+        .clock(Arc::new(SystemClock))
+        .store(store.clone())
+        .fixed_overhead(overhead)
+        .observer(move |event: &Event| {
+            if let Ok(mut events) = seen.lock() {
+                events.push(event.clone());
+            }
+        });
+    let mut writer = None;
+    if config.mode != SummaryMode::Rules {
+        let ladder = Arc::new(summarizer::ladder(&summarizer, &config, config.mode, Some(store.clone()))?);
+        builder = builder.summarizer(ladder.clone());
+        writer = Some(ladder);
+    }
+    let mut manager = builder.resume().await.context("the conversation cannot be taken up")?;
+    if manager.state().transcript().is_empty() {
+        let system = args.system.clone().or_else(|| tools.as_ref().map(Toolbox::instructions));
+        system.into_iter().for_each(|text| {
+            manager.push(Message::system(text));
+        });
+    } else if args.system.is_some() {
+        Screen::new().warn("the conversation began with instructions already; --system is ignored");
+    }
+
+    let mut endpoint = summarizer::endpoint(&summarizer)?;
+    endpoint = endpoint.with_timeouts(CONNECT_TIMEOUT, Duration::from_secs(args.timeout));
+    endpoint.max_body_bytes = MAX_ANSWER_BYTES;
+    let client = match args.protocol.as_str() {
+        "anthropic" => Chat::anthropic(endpoint)?,
+        _ => Chat::openai(endpoint)?,
+    };
+    Ok(Conversation::new(manager, client, known, args, config, tools, store, events, writer))
+}
+
+/// Returns what is known of the model called `name`; the flags win over the table.
+pub(crate) fn known(name: &str, window: Option<u64>, max_output: Option<u64>, config: &Config) -> Known {
+    let table = ModelTable::builtin();
+    let is_assumed = table.get(name).is_none() && window.is_none();
+    let mut model = table.get_or_unknown(name);
+    model.window = window.map(Tokens).unwrap_or(model.window);
+    let usual = ContextWindow::from(&model);
+    let output = max_output.map(Tokens).or(config.reserved_output_tokens).unwrap_or(usual.reserved_output);
+    Known { window: ContextWindow::new(model.window, output), model, is_assumed }
+}
+
+/// Returns the session of that name, or a new one: named, or by the time it begins.
+async fn session(args: &ChatArgs, store: &Store) -> Result<SessionId> {
+    let Some(name) = &args.session else {
+        let time: String = utc(clock::now_ms()).chars().filter(char::is_ascii_digit).collect();
+        return Ok(SessionId::new(&format!("chat-{time}-{}", std::process::id()))?);
+    };
+    match store.resolve(name).await {
+        Ok(session) => Ok(session),
+        Err(_) => SessionId::new(name).context("--session"),
+    }
+}
+
+fn counter_args(args: &ChatArgs) -> crate::args::CounterArgs {
+    crate::args::CounterArgs { tokenizer: args.tokenizer.clone().map(PathBuf::from), ..Default::default() }
+}
+
+/// The endpoint of the conversation writes its summaries too.
+fn summarizer_args(args: &ChatArgs) -> SummarizerArgs {
+    let models = match args.summarizer_model.is_empty() {
+        true => vec![args.model.clone()],
+        false => args.summarizer_model.clone(),
+    };
+    SummarizerArgs {
+        base_url: args.base_url.clone(),
+        summarizer_model: models,
+        protocol: args.protocol.clone(),
+        summarizer_window: args.window,
+        summarizer_timeout: None,
+        abort_on_failure: false,
+    }
+}

@@ -1,0 +1,374 @@
+//! The tools of a conversation: read, search and edit files, run commands, look up what was said. Each use is asked for.
+
+mod files;
+mod place;
+mod shell;
+
+use std::{collections::BTreeSet, path::PathBuf};
+
+use anyhow::{Context as _, Result};
+use longhaul::transcript::{Outcome, Part, SessionId, ToolCall, ToolResult};
+use longhaul_client::ToolDefinition;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use self::place::Place;
+use super::{
+    console::{Consent, Console},
+    interrupt::Interrupts,
+    screen::Screen,
+};
+use crate::{archive::line, paint::plain, store::Store};
+
+/// The tools, and what the user has agreed to once and for all.
+#[derive(Debug)]
+pub(crate) struct Toolbox {
+    place: Place,
+    store: Store,
+    session: SessionId,
+    /// What need not be asked for again: a tool's name, or a whole command line.
+    always: BTreeSet<String>,
+}
+
+/// What a tool came to: what it says, or why it could not.
+type Said = Result<String, String>;
+
+/// A use of a tool, as the model asks for it.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "tool", rename_all = "snake_case")]
+enum Use {
+    ReadFile {
+        path: String,
+        #[serde(default)]
+        from_line: usize,
+        #[serde(default = "many_lines")]
+        lines: usize,
+    },
+    ListFiles {
+        #[serde(default = "here")]
+        path: String,
+    },
+    Search {
+        pattern: String,
+        #[serde(default = "here")]
+        path: String,
+    },
+    EditFile {
+        path: String,
+        old: String,
+        new: String,
+    },
+    WriteFile {
+        path: String,
+        content: String,
+    },
+    RunCommand {
+        command: String,
+        #[serde(default = "a_minute")]
+        timeout_seconds: u64,
+    },
+    Recall {
+        query: String,
+    },
+}
+
+fn here() -> String {
+    ".".to_owned()
+}
+
+fn many_lines() -> usize {
+    400
+}
+
+fn a_minute() -> u64 {
+    60
+}
+
+/// The most characters that a tool says; the middle of a longer output is left out.
+const MAX_SAID: usize = 16_000;
+
+/// The most lines of a change that a question shows.
+const MAX_SHOWN: usize = 30;
+
+impl Toolbox {
+    /// Returns the tools for the working directory.
+    pub(crate) fn here(store: Store, session: SessionId) -> Result<Toolbox> {
+        let folder = std::env::current_dir().context("there is no working directory")?;
+        Ok(Toolbox { place: Place::new(&folder)?, store, session, always: BTreeSet::new() })
+    }
+
+    /// Returns what the model is told to begin with.
+    pub(crate) fn instructions(&self) -> String {
+        format!(
+            "You are a careful software engineer at work in the directory {}. Use the tools to look before you answer \
+             and to change what you are asked to change; paths are relative to this directory and must lie in it. Make \
+             small edits, run the tests after them, and say what you did. The user is asked before each use of a tool \
+             and may refuse. Earlier parts of a long conversation are replaced by a summary: `recall` finds their words.",
+            self.place.root().display()
+        )
+    }
+
+    /// Returns the definitions that go out with every request.
+    pub(crate) fn definitions(&self) -> Vec<ToolDefinition> {
+        let text = |says: &str| json!({"type": "string", "description": says});
+        let number = |says: &str| json!({"type": "integer", "description": says});
+        let tool = |name: &str, says: &str, properties: Value, required: &[&str]| ToolDefinition {
+            name: name.to_owned(),
+            description: says.to_owned(),
+            parameters: json!({"type": "object", "properties": properties, "required": required}),
+        };
+        vec![
+            tool(
+                "read_file",
+                "Read a text file, with line numbers",
+                json!({"path": text("The file"), "from_line": number("First line, from 1"), "lines": number("How many lines; 400 where not said")}),
+                &["path"],
+            ),
+            tool(
+                "list_files",
+                "List the files below a directory",
+                json!({"path": text("The directory")}),
+                &[],
+            ),
+            tool(
+                "search",
+                "Search the files below a directory for a regular expression",
+                json!({"pattern": text("The regular expression"), "path": text("The directory or file")}),
+                &["pattern"],
+            ),
+            tool(
+                "edit_file",
+                "Replace one piece of a file; the old text must stand there exactly once",
+                json!({"path": text("The file"), "old": text("The text to replace"), "new": text("The text in its place")}),
+                &["path", "old", "new"],
+            ),
+            tool(
+                "write_file",
+                "Write a whole file, new or in place of the old one",
+                json!({"path": text("The file"), "content": text("All of its text")}),
+                &["path", "content"],
+            ),
+            tool(
+                "run_command",
+                "Run a shell command in the working directory",
+                json!({"command": text("The command line"), "timeout_seconds": number("When it is stopped; 60 where not said, 600 at most")}),
+                &["command"],
+            ),
+            tool(
+                "recall",
+                "Find messages of this conversation by their words, also those that were summarized away",
+                json!({"query": text("Words that must all occur")}),
+                &["query"],
+            ),
+        ]
+    }
+
+    /// Runs what `call` asks for, once the user agrees. Returns the result, and whether the user stopped the turn.
+    pub(crate) async fn run(
+        &mut self,
+        call: &ToolCall,
+        screen: &mut Screen,
+        console: &mut Console,
+        interrupts: &Interrupts,
+    ) -> Result<(ToolResult, bool)> {
+        let asked = match read(call) {
+            Ok(asked) => asked,
+            Err(why) => {
+                screen.warn(&format!("{}: {why}", call.name));
+                return Ok((result(call, Err(why)), false));
+            }
+        };
+        let key = asked.key();
+        if !self.always.contains(&key) {
+            match console.consent(&asked.question(), true)? {
+                Consent::Yes => {}
+                Consent::Always => {
+                    self.always.insert(key);
+                }
+                Consent::No => return Ok((Toolbox::refused(call, "the user refused this"), false)),
+            }
+        }
+        screen.note(&format!("· {}", asked.title()));
+        let _busy = interrupts.busy();
+        let said = tokio::select! {
+            biased;
+            () = interrupts.pressed() => None,
+            said = self.perform(asked) => Some(said),
+        };
+        Ok(match said {
+            Some(said) => {
+                if let Err(why) = &said {
+                    screen.note(&format!("  {}", why.lines().next().unwrap_or_default()));
+                }
+                (result(call, said), false)
+            }
+            None => (Toolbox::refused(call, "stopped by the user"), true),
+        })
+    }
+
+    /// Returns the result of a call that was not run.
+    pub(crate) fn refused(call: &ToolCall, why: &str) -> ToolResult {
+        result(call, Err(why.to_owned()))
+    }
+
+    async fn perform(&self, asked: Use) -> Said {
+        match asked {
+            Use::ReadFile { path, from_line, lines } => {
+                files::read(&self.place.existing(&path)?, from_line, lines)
+            }
+            Use::ListFiles { path } => files::list(&self.place, &self.place.existing(&path)?),
+            Use::Search { pattern, path } => {
+                files::search(&self.place, &self.place.existing(&path)?, &pattern)
+            }
+            Use::EditFile { path, old, new } => files::edit(&self.place.existing(&path)?, &old, &new),
+            Use::WriteFile { path, content } => files::write(&self.place.new_or_existing(&path)?, &content),
+            Use::RunCommand { command, timeout_seconds } => {
+                shell::run(self.place.root(), &command, timeout_seconds).await
+            }
+            Use::Recall { query } => self.recall(&query).await,
+        }
+    }
+
+    async fn recall(&self, query: &str) -> Said {
+        let hits =
+            self.store.search(Some(&self.session), query, 8).await.map_err(|error| error.to_string())?;
+        let mut found = String::new();
+        for hit in hits {
+            let original =
+                longhaul::store::Original { ordinal: hit.id.ordinal, at_ms: 0, message: Some(hit.message) };
+            found.push_str(&format!("{}\n    {}\n", line(&original), plain(&hit.snippet)));
+        }
+        if found.is_empty() { Err("nothing of this was said".to_owned()) } else { Ok(found) }
+    }
+}
+
+impl Use {
+    /// Returns what "always" is about: this tool, or this very command.
+    fn key(&self) -> String {
+        match self {
+            Use::ReadFile { .. } => "read_file".to_owned(),
+            Use::ListFiles { .. } => "list_files".to_owned(),
+            Use::Search { .. } => "search".to_owned(),
+            Use::EditFile { .. } => "edit_file".to_owned(),
+            Use::WriteFile { .. } => "write_file".to_owned(),
+            Use::RunCommand { command, .. } => format!("run_command {command}"),
+            Use::Recall { .. } => "recall".to_owned(),
+        }
+    }
+
+    /// Says in a line what is to be done.
+    fn title(&self) -> String {
+        match self {
+            Use::ReadFile { path, .. } => format!("read {path}"),
+            Use::ListFiles { path } => format!("list {path}"),
+            Use::Search { pattern, path } => format!("search {path} for {pattern}"),
+            Use::EditFile { path, .. } => format!("edit {path}"),
+            Use::WriteFile { path, content } => format!("write {path} ({} bytes)", content.len()),
+            Use::RunCommand { command, .. } => format!("run {command}"),
+            Use::Recall { query } => format!("look up {query}"),
+        }
+    }
+
+    /// Returns the question for the user: what is to be done, and for a change what it changes.
+    fn question(&self) -> String {
+        let marked = |sign: char, text: &str| -> String {
+            let lines = text.lines().take(MAX_SHOWN).map(|line| format!("{sign} {line}\n"));
+            let more = text.lines().count().saturating_sub(MAX_SHOWN);
+            let more = if more > 0 { format!("{sign} … {more} more lines\n") } else { String::new() };
+            lines.chain([more]).collect()
+        };
+        match self {
+            Use::EditFile { old, new, .. } => {
+                format!("{}:\n{}{}", self.title(), marked('-', old), marked('+', new))
+            }
+            Use::WriteFile { content, .. } => format!("{}:\n{}", self.title(), marked('+', content)),
+            _ => format!("{}?", self.title()),
+        }
+    }
+}
+
+/// Reads the arguments of a call.
+fn read(call: &ToolCall) -> Result<Use, String> {
+    let mut arguments: Value = serde_json::from_str(&call.arguments.0)
+        .map_err(|error| format!("the arguments are not JSON: {error}"))?;
+    let Some(fields) = arguments.as_object_mut() else {
+        return Err("the arguments are not a JSON object".to_owned());
+    };
+    fields.insert("tool".to_owned(), json!(call.name));
+    serde_json::from_value(arguments).map_err(|error| error.to_string())
+}
+
+fn result(call: &ToolCall, said: Said) -> ToolResult {
+    let (text, outcome) = match said {
+        Ok(text) => (text, Outcome::Succeeded),
+        Err(why) => (format!("Error: {why}"), Outcome::Failed),
+    };
+    ToolResult { call_id: call.id.clone(), content: vec![Part::Text(capped(&text, MAX_SAID))], outcome }
+}
+
+/// Returns `text` with its middle left out where it is longer than `most` characters: the beginning says what it is, the
+/// end how it came out.
+fn capped(text: &str, most: usize) -> String {
+    let length = text.chars().count();
+    if length <= most {
+        return text.to_owned();
+    }
+    let (head, tail) = (most / 3, most - most / 3);
+    let start: String = text.chars().take(head).collect();
+    let end: String = text.chars().skip(length - tail).collect();
+    format!("{start}\n[… {} characters left out …]\n{end}", length - most)
+}
+
+/// A path as it is shown, relative to the working directory.
+fn shown(place: &Place, path: &std::path::Path) -> String {
+    let relative: PathBuf = path.strip_prefix(place.root()).unwrap_or(path).to_owned();
+    relative.display().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(name: &str, arguments: &str) -> ToolCall {
+        ToolCall {
+            id: "c".into(),
+            name: name.to_owned(),
+            arguments: longhaul::transcript::RawJson(arguments.to_owned()),
+            kind: Default::default(),
+        }
+    }
+
+    #[test]
+    fn arguments_are_read_and_mistakes_explained() {
+        assert!(matches!(read(&call("list_files", "{}")), Ok(Use::ListFiles { path }) if path == "."));
+        for (name, arguments, why) in [
+            ("read_file", "{}", "missing field `path`"),
+            ("read_file", "{", "not JSON"),
+            ("read_file", "[]", "not a JSON object"),
+            ("frobnicate", "{}", "unknown variant `frobnicate`"),
+        ] {
+            let error = read(&call(name, arguments)).unwrap_err();
+            assert!(error.contains(why), "{error}");
+        }
+    }
+
+    #[test]
+    fn always_is_about_one_command_and_not_about_all() {
+        let key = |arguments: &str| read(&call("run_command", arguments)).unwrap().key();
+        assert_ne!(key(r#"{"command":"ls"}"#), key(r#"{"command":"rm -r ."}"#));
+    }
+
+    #[test]
+    fn a_question_shows_what_changes() {
+        let edit = call("edit_file", r#"{"path":"a.txt","old":"one\ntwo","new":"three"}"#);
+        assert_eq!(read(&edit).unwrap().question(), "edit a.txt:\n- one\n- two\n+ three\n");
+    }
+
+    #[test]
+    fn the_middle_of_a_long_output_is_left_out() {
+        let text = "é".repeat(100);
+        let capped = capped(&text, 30);
+        assert!(capped.contains("[… 70 characters left out …]"), "{capped}");
+        assert_eq!(capped.matches('é').count(), 30);
+    }
+}

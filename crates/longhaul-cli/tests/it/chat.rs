@@ -1,0 +1,391 @@
+//! `longhaul chat` against a scripted server over real HTTP: streams, tools, overflow, faults, crashes, Ctrl-C.
+
+use std::{
+    io::{BufRead as _, BufReader, Read as _, Write as _},
+    net::{TcpListener, TcpStream},
+    process::{Child, Command, Stdio},
+    sync::{Arc, Mutex},
+    thread,
+};
+
+use longhaul_wire::{Format, Profile, validate};
+use serde_json::{Value, json};
+
+use crate::run::{Folder, Ran};
+
+/// What the server does with a request.
+enum Answer {
+    /// Says this and ends, having counted so many tokens in the prompt.
+    Says(&'static str),
+    /// Calls tools.
+    Calls(Vec<(&'static str, Value)>),
+    /// Begins to speak and then neither goes on nor ends.
+    Stalls(&'static str),
+    /// Begins to speak and breaks off with an error.
+    Breaks(&'static str),
+    /// Refuses with this status and body.
+    Refuses(u16, &'static str),
+}
+
+/// A server that checks each history it is sent and answers as it is told.
+struct Server {
+    base: String,
+    bodies: Arc<Mutex<Vec<Value>>>,
+}
+
+impl Server {
+    fn start(answer: impl Fn(usize, &Value) -> Answer + Send + Sync + 'static) -> Server {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let base = format!("http://{}/v1", listener.local_addr().unwrap());
+        let bodies: Arc<Mutex<Vec<Value>>> = Arc::default();
+        let log = Arc::clone(&bodies);
+        let answer = Arc::new(answer);
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let (log, answer) = (Arc::clone(&log), Arc::clone(&answer));
+                thread::spawn(move || serve(stream.unwrap(), &log, &*answer));
+            }
+        });
+        Server { base, bodies }
+    }
+
+    fn bodies(&self) -> Vec<Value> {
+        self.bodies.lock().unwrap().clone()
+    }
+
+    fn args<'a>(&'a self, more: &[&'a str]) -> Vec<&'a str> {
+        [&["chat", "--base-url", &self.base, "--model", "gpt-4o"], more].concat()
+    }
+}
+
+/// Answers the requests of one connection.
+fn serve(stream: TcpStream, log: &Mutex<Vec<Value>>, answer: &dyn Fn(usize, &Value) -> Answer) {
+    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    let mut out = stream;
+    loop {
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            if reader.read_line(&mut line).unwrap_or(0) == 0 {
+                return;
+            }
+            if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
+                length = value.trim().parse().unwrap();
+            }
+            if line == "\r\n" {
+                break;
+            }
+        }
+        let mut body = vec![0; length];
+        reader.read_exact(&mut body).unwrap();
+        let violations = validate(&body, Format::OpenAi, &Profile::default()).unwrap();
+        assert_eq!(violations, [], "{}", String::from_utf8_lossy(&body));
+        let body: Value = serde_json::from_slice(&body).unwrap();
+        let nth = {
+            let mut log = log.lock().unwrap();
+            log.push(body.clone());
+            log.len() - 1
+        };
+        if !respond(&mut out, answer(nth, &body)) {
+            return;
+        }
+    }
+}
+
+/// Returns whether the connection goes on.
+fn respond(out: &mut TcpStream, answer: Answer) -> bool {
+    let mut chunks = String::new();
+    let mut chunk = |delta: Value, finish: Option<&str>| {
+        let value = json!({"model": "gpt-4o", "choices": [{"delta": delta, "finish_reason": finish}]});
+        chunks.push_str(&format!("data: {value}\n\n"));
+    };
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+    let ends = match answer {
+        Answer::Refuses(status, body) => {
+            let head = format!(
+                "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+                body.len()
+            );
+            return out.write_all((head + body).as_bytes()).is_ok();
+        }
+        Answer::Says(text) => {
+            for word in text.split_inclusive(' ') {
+                chunk(json!({"content": word}), None);
+            }
+            chunk(json!({}), Some("stop"));
+            true
+        }
+        Answer::Calls(calls) => {
+            for (nth, (name, arguments)) in calls.iter().enumerate() {
+                let function = json!({"name": name, "arguments": arguments.to_string()});
+                chunk(
+                    json!({"tool_calls": [{"index": nth, "id": format!("c{nth}"), "function": function}]}),
+                    None,
+                );
+            }
+            chunk(json!({}), Some("tool_calls"));
+            true
+        }
+        Answer::Stalls(text) => {
+            chunk(json!({"content": text}), None);
+            false
+        }
+        Answer::Breaks(text) => {
+            chunk(json!({"content": text}), None);
+            chunks
+                .push_str("data: {\"error\":{\"type\":\"server_error\",\"message\":\"out of memory\"}}\n\n");
+            true
+        }
+    };
+    let sent = format!("{head}{:x}\r\n{chunks}\r\n{}", chunks.len(), if ends { "0\r\n\r\n" } else { "" });
+    let is_written = out.write_all(sent.as_bytes()).is_ok();
+    if !ends {
+        // Until the other side has had enough.
+        let _ = out.read(&mut [0; 1]);
+    }
+    is_written && ends
+}
+
+fn shown(ran: &Ran) -> String {
+    format!("{}\n--\n{}", String::from_utf8_lossy(&ran.stdout), ran.stderr)
+}
+
+/// Returns the texts of the messages of a request, by role.
+fn said(body: &Value) -> String {
+    let messages = body["messages"].as_array().unwrap().iter();
+    messages
+        .map(|message| {
+            format!("{}: {}\n", message["role"].as_str().unwrap(), message["content"].as_str().unwrap_or("-"))
+        })
+        .collect()
+}
+
+#[test]
+fn a_conversation_is_streamed_kept_and_gone_on_with() {
+    let server = Server::start(|nth, _| Answer::Says(["Grüß Gott 👋", "Twice.", "Again."][nth]));
+    let folder = Folder::new();
+    let ran = folder
+        .run(&server.args(&["--session", "talk", "--system", "Be brief."]), b"hello\nand again\\\nplease\n");
+    assert_eq!(ran.code, 0, "{}", shown(&ran));
+    assert_eq!(String::from_utf8_lossy(&ran.stdout), "Grüß Gott 👋\nTwice.\n");
+    assert!(ran.stderr.contains("of 128,000 tokens (0 %)"), "{}", ran.stderr);
+
+    let ran = folder.run(&server.args(&["--session", "talk"]), b"what did I say?\n/history\n/quit\n");
+    assert!(ran.stderr.contains("going on after 5 messages"), "{}", ran.stderr);
+    let expected = "system: Be brief.\nuser: hello\nassistant: Grüß Gott 👋\nuser: and again\nplease\nassistant: Twice.\n\
+                    user: what did I say?\n";
+    assert_eq!(said(&server.bodies()[2]), expected);
+    let out = String::from_utf8_lossy(&ran.stdout);
+    assert!(out.starts_with("Again.\nSession history (7 messages in all):"), "{out}");
+
+    let history = folder.run(&["history", "talk", "--full"], b"");
+    assert!(String::from_utf8_lossy(&history.stdout).contains("and again\nplease"));
+}
+
+#[test]
+fn a_small_window_is_compacted_on_the_way_and_nothing_is_lost() {
+    let server = Server::start(|_, _| {
+        Answer::Says(
+            "The function parse_header in src/wire.rs reads the magic number first and then the length of the body, and fails with E_SHORT where there is less.",
+        )
+    });
+    let folder = Folder::new();
+    let mut script = String::from("Remember: the deploy token lives in vault/path/zebra-77.\n");
+    for nth in 0..24 {
+        script.push_str(&format!(
+            "What does step {nth} of the import do with the file part_{nth}.csv, and why in this order?\n"
+        ));
+    }
+    script.push_str("/context\n/recall zebra-77\n/undo\n/redo\n/undo\n/history\n");
+    let ran = folder
+        .run(&server.args(&["--session", "s", "--window", "2000", "--max-output", "200"]), script.as_bytes());
+    let all = shown(&ran);
+    assert_eq!(ran.code, 0, "{all}");
+    assert!(all.contains("◆ ") && all.contains("messages summarized"), "{all}");
+    for part in [
+        "thresholds",
+        "would save",
+        "would cost",
+        "summary",
+        "kept for the answer",
+        "m0     user      Remember",
+    ] {
+        assert!(all.contains(part), "{part}: {all}");
+    }
+    assert!(all.contains("compaction undone") && all.contains("compaction applied again"), "{all}");
+    // Each request fits, and the early words live on in the summary or in the store.
+    assert_eq!(server.bodies().len(), 25);
+    let first_summary =
+        server.bodies().iter().map(said).find(|said| said.contains("[Context Summary")).unwrap();
+    assert!(first_summary.contains("zebra-77"), "{first_summary}");
+}
+
+#[test]
+fn a_refused_prompt_is_compacted_and_sent_again() {
+    let overflow = r#"{"error":{"code":400,"message":"the request exceeds the available context size","type":"exceed_context_size_error","n_prompt_tokens":900,"n_ctx":700}}"#;
+    // The server's window is a fraction of what the table says.
+    let server = Server::start(move |_, body| match body.to_string().len() {
+        0..2800 => Answer::Says(
+            "It is the third of the three and it was measured twice, with the same result each time.",
+        ),
+        _ => Answer::Refuses(400, overflow),
+    });
+    let folder = Folder::new();
+    let script: String = (0..30)
+        .map(|nth| format!("How large is sample {nth} of the series in data/series_{nth}.bin?\n"))
+        .collect();
+    let ran = folder.run(&server.args(&["--max-output", "100"]), script.as_bytes());
+    let all = shown(&ran);
+    assert_eq!(ran.code, 0, "{all}");
+    assert!(all.contains("compacting at once") && all.contains("messages summarized"), "{all}");
+    assert_eq!(String::from_utf8_lossy(&ran.stdout).lines().count(), 30, "{all}");
+    let refused = server.bodies().iter().filter(|body| body.to_string().len() >= 2800).count();
+    assert!(refused <= 3, "{refused} refused: what was learned must be used");
+}
+
+#[test]
+fn faults_are_told_and_asked_again_by_hand() {
+    let server = Server::start(|nth, _| match nth {
+        0 => Answer::Breaks("So far "),
+        1 => Answer::Refuses(503, r#"{"error":{"type":"overloaded_error","message":"busy"}}"#),
+        _ => Answer::Says("Done."),
+    });
+    let folder = Folder::new();
+    let ran = folder.run(&server.args(&[]), b"go\n/retry\n/retry\n/retry\n/frobnicate\n");
+    let all = shown(&ran);
+    assert_eq!(ran.code, 0, "{all}");
+    for part in ["out of memory", "status 503", "Done.", "nothing to ask again", "no command /frobnicate"] {
+        assert!(all.contains(part), "{part}: {all}");
+    }
+    // What broke off is not part of what was said.
+    assert_eq!(said(&server.bodies()[2]), "user: go\n");
+    let failed = folder.run(&["chat", "--base-url", "http://127.0.0.1:9/v1", "--model", "gpt-4o"], b"go\n");
+    assert_eq!(failed.code, 1, "{}", shown(&failed));
+}
+
+#[test]
+fn tools_are_asked_for_and_kept_inside() {
+    let server = Server::start(|nth, _| match nth {
+        0 => Answer::Calls(vec![
+            ("read_file", json!({"path": "notes.txt"})),
+            ("read_file", json!({"path": "../secret.txt"})),
+            ("edit_file", json!({"path": "notes.txt", "old": "two", "new": "2"})),
+            ("run_command", json!({"command": "rm -rf ."})),
+            ("run_command", json!({"command": "cat notes.txt; exit 3"})),
+        ]),
+        1 => Answer::Calls(vec![("list_files", json!({})), ("frobnicate", json!({}))]),
+        _ => Answer::Says("All done."),
+    });
+    let folder = Folder::new();
+    folder.file("notes.txt", b"one\ntwo\n");
+    // Reading: always. Editing: yes. The first command: no; the second: yes. Listing: yes.
+    let ran = folder.run(&server.args(&["--tools"]), b"go\na\ny\nn\ny\ny\n");
+    let all = shown(&ran);
+    assert_eq!(ran.code, 0, "{all}");
+    assert_eq!(std::fs::read(folder.path().join("notes.txt")).unwrap(), b"one\n2\n");
+    let last = said(server.bodies().last().unwrap());
+    for part in [
+        "tool:      1  one\n     2  two",
+        "Error: ../secret.txt",
+        "tool: written, 2 lines",
+        "Error: the user refused this",
+        "one\n2\n[exit code 3]",
+        "notes.txt",
+        "unknown variant `frobnicate`",
+    ] {
+        assert!(last.contains(part), "{part}: {last}");
+    }
+    assert!(all.contains("- two\n+ 2"), "{all}");
+}
+
+/// A running chat whose input is written step by step.
+struct Live {
+    child: Child,
+    out: BufReader<std::process::ChildStdout>,
+}
+
+impl Live {
+    fn start(folder: &Folder, args: &[&str]) -> Live {
+        let mut child = Command::new(assert_cmd::cargo::cargo_bin!("longhaul"))
+            .args(args)
+            .current_dir(folder.path())
+            .env_clear()
+            .env("HOME", folder.path())
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let out = BufReader::new(child.stdout.take().unwrap());
+        Live { child, out }
+    }
+
+    fn type_line(&mut self, line: &str) {
+        let input = self.child.stdin.as_mut().unwrap();
+        input.write_all(format!("{line}\n").as_bytes()).unwrap();
+        input.flush().unwrap();
+    }
+
+    /// Reads what is shown up to and including `end`.
+    fn read_to(&mut self, end: &str) -> String {
+        let mut seen = Vec::new();
+        let mut byte = [0];
+        while !seen.ends_with(end.as_bytes()) {
+            assert_eq!(
+                self.out.read(&mut byte).unwrap(),
+                1,
+                "ended after {}",
+                String::from_utf8_lossy(&seen)
+            );
+            seen.push(byte[0]);
+        }
+        String::from_utf8(seen).unwrap()
+    }
+}
+
+#[test]
+fn a_crash_in_the_middle_of_an_answer_loses_nothing_that_was_said() {
+    let server = Server::start(|nth, _| match nth {
+        1 => Answer::Stalls("I was about to"),
+        _ => Answer::Says("Noted."),
+    });
+    let folder = Folder::new();
+    let mut live = Live::start(&folder, &server.args(&["--session", "crash"]));
+    live.type_line("first");
+    live.read_to("Noted.\n");
+    live.type_line("second");
+    live.read_to("I was about to");
+    live.child.kill().unwrap();
+    live.child.wait().unwrap();
+
+    let audit = folder.run(&["audit", "crash", "--verify"], b"");
+    assert_eq!(audit.code, 0, "{}", shown(&audit));
+    let ran = folder.run(&server.args(&["--session", "crash"]), b"/retry\n");
+    assert!(ran.stderr.contains("the last message was not answered"), "{}", shown(&ran));
+    assert_eq!(said(&server.bodies()[2]), "user: first\nassistant: Noted.\nuser: second\n");
+    assert_eq!(String::from_utf8_lossy(&ran.stdout), "Noted.\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_stops_an_answer_and_not_the_program() {
+    let server = Server::start(|nth, _| match nth {
+        0 => Answer::Stalls("Well, let me tell you everything"),
+        _ => Answer::Says("Short."),
+    });
+    let folder = Folder::new();
+    let mut live = Live::start(&folder, &server.args(&["--session", "c"]));
+    live.type_line("tell me");
+    live.read_to("everything");
+    let killed = Command::new("kill").args(["-INT", &live.child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    live.read_to("\n");
+    live.type_line("shorter");
+    live.read_to("Short.\n");
+    drop(live.child.stdin.take());
+    assert!(live.child.wait().unwrap().success());
+    let expected =
+        "user: tell me\nassistant: Well, let me tell you everything\n[stopped by the user]\nuser: shorter\n";
+    assert_eq!(said(&server.bodies()[1]), expected);
+}

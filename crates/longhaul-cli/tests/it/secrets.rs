@@ -1,0 +1,88 @@
+//! Secrets of every kind in a conversation that is compacted and recorded: none in anything that longhaul writes.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::{
+    kinds::{KINDS, kinds, tell},
+    run::Folder,
+};
+
+/// Returns a conversation with each secret in a text, in arguments, in a result, in a file's name and in a URL.
+fn planted() -> String {
+    let mut messages = vec![json!({"role": "system", "content": "You are a careful engineer."})];
+    for (index, (kind, before, secret)) in kinds().enumerate() {
+        let id = format!("call_{index}");
+        let command = json!({"command": format!("printf '%s' '{before}{secret}' >> .env && cat .env")});
+        let call = json!({"id": id, "type": "function", "function": {"name": "bash", "arguments": command.to_string()}});
+        messages.push(
+            json!({"role": "user", "content": format!("Use this {kind}: {before}{secret}\nand go on.")}),
+        );
+        messages.push(json!({"role": "assistant", "content": null, "tool_calls": [call]}));
+        let result = format!("error: the server refused it\nHOST=db.local\n{before}{secret}\n");
+        messages.push(json!({"role": "tool", "tool_call_id": id, "content": result}));
+        // What needs a name beside it, or has several lines, is in no file's name.
+        let is_plain = before.is_empty() && !secret.contains(['\n', '"']);
+        let place = if is_plain { secret.as_str() } else { "a-file" };
+        let text =
+            format!("I wrote /srv/keys/{place}.txt and fetched https://example.org/get?token={place}&page=2");
+        messages.push(json!({"role": "assistant", "content": text}));
+    }
+    messages.push(json!({"role": "user", "content": "What is left to do?"}));
+    json!({"model": "gpt-4o", "messages": messages}).to_string()
+}
+
+/// Returns the kinds of the secrets that `text` gives away.
+fn shown(text: &str) -> Vec<&'static str> {
+    let gives_away = |secret: &str| text.contains(tell(secret));
+    kinds().filter(|(.., secret)| gives_away(secret)).map(|(kind, ..)| kind).collect()
+}
+
+#[test]
+fn no_secret_is_in_anything_that_longhaul_writes() {
+    let folder = Folder::new();
+    let conversation = planted();
+    assert_eq!(shown(&conversation).len(), KINDS.len(), "the search sees what is there");
+    let input = folder.file("planted.json", conversation.as_bytes());
+    let (input, report) = (input.to_str().unwrap(), folder.path().join("report.json"));
+    let arguments =
+        ["compact", input, "--budget", "4000", "--session", "work", "--report", report.to_str().unwrap()];
+    let ran = folder.run(&arguments, b"");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let none: [&str; 0] = [];
+    assert_eq!(shown(&ran.stderr), none, "what it says");
+    assert_eq!(shown(&fs::read_to_string(&report).unwrap()), none, "the report");
+    let history: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    let ours = history["messages"].as_array().unwrap().iter();
+    let ours: Vec<String> =
+        ours.map(Value::to_string).filter(|message| message.contains("summary-depth:")).collect();
+    assert_eq!(ours.len(), 1, "{history}");
+    assert_eq!(shown(&ours[0]), none, "the summary");
+    for arguments in [
+        &["export", "work"][..],
+        &["history", "work", "--full"],
+        &["history", "work", "--full", "--json"],
+        &["recall", "work", "m0-m500"],
+        &["recall", "work", "refused", "-n", "500"],
+        &["diff", "work"],
+        &["diff", "work", "--json"],
+        &["audit", "work", "--json"],
+        &["audit", "work", "--verify", "--json"],
+        &["sessions", "--json"],
+        &["doctor", "--json"],
+    ] {
+        let ran = folder.run(arguments, b"");
+        assert_eq!(ran.code, 0, "{arguments:?}: {}", ran.stderr);
+        assert!(!ran.stdout.is_empty(), "{arguments:?}");
+        assert_eq!(shown(&String::from_utf8_lossy(&ran.stdout)), none, "{arguments:?}");
+        assert_eq!(shown(&ran.stderr), none, "{arguments:?}");
+    }
+    let mut files = 0;
+    for entry in fs::read_dir(folder.path().join(".local/share/longhaul")).unwrap() {
+        let bytes = fs::read(entry.unwrap().path()).unwrap();
+        assert_eq!(shown(&String::from_utf8_lossy(&bytes)), none, "the database, its log and its index");
+        files += 1;
+    }
+    assert!(files > 0);
+}

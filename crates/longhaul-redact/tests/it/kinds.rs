@@ -1,0 +1,117 @@
+//! Secrets of every kind. The tests of the command plant them too.
+
+/// Kind, what stands before the secret, and the secret: `<A30>` is 30 letters and digits, `<a>` lower case only,
+/// `<N>` digits, `<h>` hexadecimal digits, `<U>` upper case and digits, `<b>` base64. They are drawn when the test
+/// runs, so that no scanner takes this file for a leak.
+pub(crate) const KINDS: &[(&str, &str, &str)] = &[
+    ("aws access key", "", "AKIA<2:16>"),
+    ("aws secret key", "aws_secret_access_key = ", "<b40>"),
+    ("github token", "", "ghp_<A36>"),
+    ("github fine-grained token", "", "github_pat_<A22>_<A59>"),
+    ("github server token", "", "ghs_<A36>"),
+    ("gitlab token", "", "glpat-<A20>"),
+    ("openai project key", "", "sk-proj-<A48>"),
+    ("openai legacy key", "", "sk-<A20>T3BlbkFJ<A20>"),
+    ("anthropic key", "", "sk-ant-api03-<A93>AA"),
+    ("anthropic oauth token", "", "sk-ant-oat01-<A80>"),
+    ("openrouter key", "", "sk-or-v1-<h64>"),
+    ("google api key", "", "AIza<A35>"),
+    ("google oauth token", "", "ya29.<A80>"),
+    ("google client secret", "", "GOCSPX-<A28>"),
+    ("slack bot token", "", "xoxb-<N12>-<N12>-<A24>"),
+    ("slack user token", "", "xoxp-<N12>-<N12>-<N12>-<h32>"),
+    ("slack webhook", "https://hooks.slack.com/services/", "T<U9>/B<U9>/<A24>"),
+    ("discord webhook", "https://discord.com/api/webhooks/123456789012345678/", "<A68>"),
+    ("stripe key", "", "sk_live_<A24>"),
+    ("stripe webhook secret", "", "whsec_<A32>"),
+    ("twilio key", "", "SK<h32>"),
+    ("sendgrid key", "", "SG.<A22>.<A43>"),
+    ("mailgun key", "mailgun_api_key=", "key-<h32>"),
+    ("npm token", "", "npm_<a36>"),
+    ("pypi token", "", "pypi-AgEIcHlwaS5vcmc<A70>"),
+    ("hugging face token", "", "hf_<L34>"),
+    ("replicate token", "", "r8_<A37>"),
+    ("groq key", "", "gsk_<A52>"),
+    ("xai key", "", "xai-<A80>"),
+    ("digitalocean token", "", "dop_v1_<h64>"),
+    ("databricks token", "", "dapi<h32>"),
+    ("vault token", "", "hvs.<A96>"),
+    ("telegram bot token", "telegram bot token: ", "<N10>:A<A34>"),
+    ("jwt", "", "eyJ<A30>.eyJ<A60>.<A43>"),
+    ("password in a url", "postgres://app:", "<A18>@db.internal:5432/app"),
+    ("bearer header", "Authorization: Bearer ", "<A40>"),
+    ("password in an environment file", "PGPASSWORD=", "<A14>"),
+    ("quoted password", "password: ", "\"<A12>\""),
+    ("generic api key", "api_key=", "<A32>"),
+    ("azure storage key", "AccountName=x;AccountKey=", "<b86>=="),
+    (
+        "private key",
+        "",
+        "-----BEGIN RSA PRIVATE KEY-----\n<b64>\n<b64>\n<b64>\n-----END RSA PRIVATE KEY-----",
+    ),
+    ("netrc", "machine example.org login me password ", "<A16>"),
+    ("linear key", "", "lin_api_<a40>"),
+    ("shopify token", "", "shpat_<h32>"),
+    ("notion token", "", "ntn_<A46>"),
+    ("figma token", "", "figd_<A40>"),
+    ("doppler token", "", "dp.pt.<A43>"),
+    ("age key", "", "AGE-SECRET-KEY-1<3:58>"),
+];
+
+/// Draws the parts of a secret: the same each time, different from kind to kind.
+struct Draw(u64);
+
+impl Draw {
+    fn next(&mut self) -> u64 {
+        // splitmix64
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn text(&mut self, alphabet: &[u8], length: usize) -> String {
+        (0..length).map(|_| char::from(alphabet[self.next() as usize % alphabet.len()])).collect()
+    }
+
+    fn secret(&mut self, template: &str) -> String {
+        let mut out = String::new();
+        let mut rest = template;
+        while let Some((before, after)) = rest.split_once('<') {
+            let (class, tail) = after.split_once('>').expect("the table is well formed");
+            out.push_str(before);
+            let (kind, length) = match class.split_once(':') {
+                Some((kind, length)) => (kind, length),
+                None => class.split_at(1),
+            };
+            let alphabet: &[u8] = match kind {
+                "a" => b"abcdefghijkmnpqrstuvwxyz0123456789",
+                "N" => b"0123456789",
+                "h" => b"0123456789abcdef",
+                "U" => b"ABCDEFGHJKLMNPQRSTUVWXYZ0123456789",
+                "L" => b"abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ",
+                "b" => b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/",
+                "2" => b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567",
+                "3" => b"QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L",
+                _ => b"abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ0123456789",
+            };
+            out.push_str(&self.text(alphabet, length.parse().expect("the table is well formed")));
+            rest = tail;
+        }
+        out + rest
+    }
+}
+
+/// Returns the longest run of a secret that would give it away: 10 characters from its middle.
+pub(crate) fn tell(secret: &str) -> &str {
+    let core = secret.split('@').next().unwrap_or(secret).trim_matches('"');
+    let middle = core.len() / 2;
+    &core[middle.saturating_sub(5)..(middle + 5).min(core.len())]
+}
+
+/// Returns each kind, what stands before its secret, and a secret.
+pub(crate) fn kinds() -> impl Iterator<Item = (&'static str, &'static str, String)> {
+    let draws = KINDS.iter().enumerate();
+    draws.map(|(index, (kind, before, template))| (*kind, *before, Draw(index as u64 + 7).secret(template)))
+}

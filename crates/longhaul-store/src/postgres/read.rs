@@ -1,0 +1,172 @@
+//! What is read, and how it is opened.
+
+use std::collections::HashMap;
+
+use longhaul_transcript::{ContentHash, SessionId, Span, SummaryId};
+use tokio_postgres::Row;
+
+use super::client::Server;
+use crate::{Event, JournalEntry, Problem, RecordEntry, SessionInfo, SessionState, StoreError, pack::unpack};
+
+/// Returns the state of a session.
+pub(super) async fn state(server: &Server, id: &SessionId) -> Result<Option<SessionState>, StoreError> {
+    let rows = server.query(READING, "SELECT state FROM sessions WHERE id = $1", &[&id.as_str()]).await?;
+    rows.first().map(|row| read_state(id, row.get(0))).transpose()
+}
+
+/// Returns events in order.
+pub(super) async fn events(
+    server: &Server,
+    id: &SessionId,
+    from: u64,
+    limit: usize,
+) -> Result<Vec<Event>, StoreError> {
+    const QUERY: &str = "SELECT seq, version, at_ms, prev_hash, hash, kind FROM events
+        WHERE session = (SELECT key FROM sessions WHERE id = $1) AND seq >= $2 ORDER BY seq LIMIT $3";
+    let rows = server.query(READING, QUERY, &[&id.as_str(), &clamp(from), &clamp(limit as u64)]).await?;
+    let event = |row: &Row| {
+        let seq = row.get::<_, i64>(0) as u64;
+        let changed = || StoreError::Damaged { session: id.clone(), problem: Problem::ChangedEvent { seq } };
+        Ok(Event {
+            version: u32::try_from(row.get::<_, i32>(1)).map_err(|_| changed())?,
+            seq,
+            at_ms: row.get(2),
+            prev_hash: hash(row.get(3)).ok_or_else(changed)?,
+            hash: hash(row.get(4)).ok_or_else(changed)?,
+            kind: serde_json::from_str(row.get(5)).map_err(|_| changed())?,
+        })
+    };
+    rows.iter().map(event).collect()
+}
+
+/// Returns entries of the journal in order.
+pub(super) async fn entries(
+    server: &Server,
+    id: &SessionId,
+    span: Span,
+) -> Result<Vec<JournalEntry>, StoreError> {
+    const QUERY: &str = "SELECT originals.ordinal, originals.at_ms, originals.content IS NULL,
+          coalesce(contents.address, originals.address)
+        FROM originals LEFT JOIN contents ON contents.key = originals.content
+        WHERE originals.session = (SELECT key FROM sessions WHERE id = $1)
+          AND originals.ordinal >= $2 AND originals.ordinal < $3 ORDER BY originals.ordinal";
+    let rows = server.query(READING, QUERY, &[&id.as_str(), &clamp(span.start), &clamp(span.end)]).await?;
+    let entry = |row: &Row| {
+        let ordinal = row.get::<_, i64>(0) as u64;
+        let changed = Problem::ChangedEntry { ordinal };
+        let address =
+            hash(row.get(3)).ok_or(StoreError::Damaged { session: id.clone(), problem: changed })?;
+        Ok(JournalEntry { ordinal, address, at_ms: row.get(1), is_forgotten: row.get(2) })
+    };
+    rows.iter().map(entry).collect()
+}
+
+/// Returns the records in the order they were made.
+pub(super) async fn records(server: &Server, id: &SessionId) -> Result<Vec<RecordEntry>, StoreError> {
+    const QUERY: &str =
+        "SELECT records.id, records.content IS NULL, coalesce(contents.address, records.address)
+        FROM records LEFT JOIN contents ON contents.key = records.content
+        WHERE records.session = (SELECT key FROM sessions WHERE id = $1) ORDER BY records.seq";
+    let rows = server.query(READING, QUERY, &[&id.as_str()]).await?;
+    let entry = |row: &Row| {
+        let record = SummaryId(row.get::<_, &str>(0).into());
+        let missing = || Problem::MissingRecord { record: record.clone() };
+        let address = hash(row.get(2))
+            .ok_or_else(|| StoreError::Damaged { session: id.clone(), problem: missing() })?;
+        Ok(RecordEntry { address, is_forgotten: row.get(1), id: record })
+    };
+    rows.iter().map(entry).collect()
+}
+
+/// Returns contents by address.
+pub(super) async fn contents(
+    server: &Server,
+    addresses: &[ContentHash],
+) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
+    const QUERY: &str = "SELECT contents.address, contents.body, keys.key
+        FROM contents JOIN keys ON keys.id = contents.key WHERE contents.address = ANY ($1)";
+    let bytes: Vec<&[u8]> = addresses.iter().map(|address| address.0.as_slice()).collect();
+    let rows = server.query("reading a content", QUERY, &[&bytes]).await?;
+    let found: HashMap<&[u8], &Row> = rows.iter().map(|row| (row.get(0), row)).collect();
+    let content = |address: &ContentHash| {
+        let Some(row) = found.get(address.0.as_slice()) else { return Ok(None) };
+        let opened = server.sealer.open_alone(row.get(1), row.get(2)).and_then(|packed| unpack(&packed));
+        opened.map(Some).ok_or(StoreError::DamagedContent { address: *address })
+    };
+    addresses.iter().map(content).collect()
+}
+
+/// Returns where all of `words` stand, newest first.
+pub(super) async fn find_words(
+    server: &Server,
+    session: Option<&SessionId>,
+    words: &[String],
+    limit: usize,
+) -> Result<Vec<(SessionId, u64)>, StoreError> {
+    const QUERY: &str = "SELECT sessions.id, originals.ordinal
+        FROM originals JOIN sessions ON sessions.key = originals.session
+        WHERE originals.words @> $1 AND ($2::text IS NULL OR sessions.id = $2)
+        ORDER BY originals.at_ms DESC, originals.ordinal DESC, sessions.id LIMIT $3";
+    let tokens: Vec<i64> = words.iter().map(|word| server.sealer.token(word) as i64).collect();
+    let id = session.map(SessionId::as_str);
+    let rows = server.query("searching", QUERY, &[&tokens, &id, &clamp(limit as u64)]).await?;
+    let hit = |row: &Row| Some((SessionId::new(row.get(0)).ok()?, row.get::<_, i64>(1) as u64));
+    Ok(rows.iter().filter_map(hit).collect())
+}
+
+/// Returns all sessions, the one changed last first.
+pub(super) async fn sessions(server: &Server) -> Result<Vec<SessionInfo>, StoreError> {
+    const QUERY: &str = "SELECT sessions.id, sessions.state,
+          ARRAY (SELECT alias FROM aliases WHERE aliases.session = sessions.id ORDER BY alias)
+        FROM sessions ORDER BY sessions.changed_at_ms DESC, sessions.key DESC";
+    let rows = server.query("listing sessions", QUERY, &[]).await?;
+    let mut sessions = Vec::new();
+    for row in rows {
+        let Ok(session) = SessionId::new(row.get(0)) else { continue };
+        let state = read_state(&session, row.get(1))?;
+        let names: Vec<&str> = row.get(2);
+        let aliases = names.into_iter().filter_map(|name| SessionId::new(name).ok()).collect();
+        sessions.push(SessionInfo { session, aliases, state });
+    }
+    Ok(sessions)
+}
+
+/// Returns the session that an alias names.
+pub(super) async fn alias(server: &Server, alias: &SessionId) -> Result<Option<SessionId>, StoreError> {
+    let query = "SELECT session FROM aliases WHERE alias = $1";
+    let rows = server.query("reading an alias", query, &[&alias.as_str()]).await?;
+    Ok(rows.first().and_then(|row| SessionId::new(row.get(0)).ok()))
+}
+
+/// Returns what is cached.
+pub(super) async fn cached(server: &Server, key: &ContentHash) -> Result<Option<Vec<u8>>, StoreError> {
+    const QUERY: &str =
+        "SELECT cache.value, keys.key FROM cache JOIN keys ON keys.id = cache.key WHERE cache.address = $1";
+    let rows = server.query("reading the cache", QUERY, &[&key.0.as_slice()]).await?;
+    // What cannot be opened is as good as not cached.
+    let open = |row: &Row| unpack(&server.sealer.open_alone(row.get(0), row.get(1))?);
+    Ok(rows.first().and_then(open))
+}
+
+/// Returns the state that stands in a row.
+pub(super) fn read_state(session: &SessionId, json: &str) -> Result<SessionState, StoreError> {
+    let changed = || StoreError::Damaged { session: session.clone(), problem: Problem::ChangedState };
+    let state: SessionState = serde_json::from_str(json).map_err(|_| changed())?;
+    let (found, known) = (state.version, SessionState::VERSION);
+    match found > known {
+        true => Err(StoreError::NewerVersion { what: "the session", found, known }),
+        false => Ok(state),
+    }
+}
+
+/// Returns the hash that `bytes` are.
+pub(super) fn hash(bytes: Option<&[u8]>) -> Option<ContentHash> {
+    bytes?.try_into().ok().map(ContentHash)
+}
+
+/// Returns `number` as the server counts.
+pub(super) fn clamp(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+const READING: &str = "reading the database";

@@ -1,0 +1,139 @@
+//! How the tables of a vocabulary are made from its merges. Shared by the build script, which writes them into the
+//! binary, and the counter, which makes those of a `tokenizer.json` when it reads one.
+
+use super::layout::*;
+
+/// The tables of one vocabulary, in the form that `layout` describes.
+#[derive(Debug)]
+pub(super) struct Tables {
+    pub(super) byte_ids: Vec<u32>,
+    pub(super) byte_pairs: Vec<u32>,
+    pub(super) chars: Vec<u32>,
+    pub(super) open: Vec<u64>,
+    pub(super) filter: Vec<u64>,
+    pub(super) pairs: Vec<u64>,
+    pub(super) narrow: Vec<u64>,
+    pub(super) wide: Vec<u128>,
+}
+
+impl Tables {
+    /// Makes the tables of a vocabulary whose tokens 0 to 255 are the bytes in `singles`, and whose further tokens are the
+    /// merges of two earlier ones; `None` for an id that is no token. A lower id is merged first.
+    ///
+    /// Whole pieces of up to [`WIDE_BYTES`] are looked up among the tokens below `whole`, each of which must be what merging
+    /// its own bytes gives, and among `others`, which need not.
+    ///
+    /// Returns `None` where there are more tokens than ids.
+    pub(super) fn new(
+        singles: &[u8; 256],
+        merges: &[Option<(u32, u32)>],
+        whole: u32,
+        others: &[Vec<u8>],
+    ) -> Option<Tables> {
+        if merges.len() + 256 > 1 << ID_BITS {
+            return None;
+        }
+        let mut byte_ids = vec![0; 256];
+        singles.iter().zip(0..).for_each(|(byte, id)| byte_ids[usize::from(*byte)] = id);
+        let mut made = Tables {
+            byte_ids,
+            byte_pairs: vec![0; 1 << 16],
+            chars: vec![0; CHARS],
+            open: vec![0; OPEN_WORDS],
+            filter: vec![0; 1 << (FILTER_BITS - 6)],
+            pairs: Vec::new(),
+            narrow: Vec::new(),
+            wide: Vec::new(),
+        };
+        // All bytes in one place, and where those of each token begin.
+        let (mut bytes, mut starts) = (singles.to_vec(), (0..=256).collect::<Vec<usize>>());
+        let (mut pairs, mut narrow, mut wide) = (Vec::new(), Vec::new(), Vec::new());
+        for (merge, id) in merges.iter().zip(256..) {
+            if let Some((left, right)) = *merge {
+                for part in [left as usize, right as usize] {
+                    bytes.extend_from_within(*starts.get(part)?..*starts.get(part + 1)?);
+                }
+                pairs.push(pair_key(left, right) << ID_BITS | u64::from(id));
+                made.note(&bytes[starts[id as usize]..], id);
+            }
+            starts.push(bytes.len());
+        }
+        let merged = starts.windows(2).take(whole as usize).map(|edges| &bytes[edges[0]..edges[1]]);
+        for token in merged.chain(others.iter().map(Vec::as_slice)) {
+            let mut start = [0; 16];
+            if (1..=NARROW_BYTES).contains(&token.len()) {
+                start[..token.len()].copy_from_slice(token);
+                narrow.push(narrow_key(u128::from_le_bytes(start) as u64, token.len()));
+            } else if (1..=WIDE_BYTES).contains(&token.len()) {
+                start[..token.len()].copy_from_slice(token);
+                wide.push(wide_key(u128::from_le_bytes(start), token.len()));
+            }
+        }
+        for pair in &pairs {
+            let (word, bit) = filter_bit(mix(pair >> ID_BITS));
+            made.filter[word] |= 1 << bit;
+        }
+        // Pairs are mostly asked for in vain, so their lines have room; the others mostly with success, so theirs are full.
+        made.pairs = lines::<u64, NARROW>(&pairs, 68, |slot, lines| home(slot >> ID_BITS, lines));
+        made.narrow = lines::<u64, NARROW>(&narrow, 80, home);
+        made.wide = lines::<u128, WIDE>(&wide, 80, home_wide);
+        Some(made)
+    }
+
+    /// Notes a merged token in the tables that are indexed by bytes.
+    fn note(&mut self, token: &[u8], id: u32) {
+        if let [first, second] = *token {
+            self.byte_pairs[usize::from(first) | usize::from(second) << 8] = id;
+        }
+        if let Some(slot) = std::str::from_utf8(token).ok().and_then(char_slot) {
+            self.chars[slot] = id;
+        }
+        let continues = |byte: &u8| (0x80..0xC0).contains(byte);
+        // A token that begins within a character and goes on behind it.
+        let begun = token.iter().take_while(|byte| continues(byte)).count();
+        if (1..token.len()).contains(&begun) {
+            self.open_between(token[begun - 1], token[begun]);
+        }
+        // A token that ends within a character and began before it.
+        if let Some(lead) = token.iter().rposition(|byte| !continues(byte))
+            && lead > 0
+            && token.len() - lead < char_length(token[lead])
+        {
+            self.open_between(token[lead - 1], token[lead]);
+        }
+    }
+
+    fn open_between(&mut self, before: u8, after: u8) {
+        let (word, bit) = open_bit(before, after);
+        self.open[word] |= 1 << bit;
+    }
+}
+
+/// Returns the slot of the only character of `text`, where it is one that has a slot.
+fn char_slot(text: &str) -> Option<usize> {
+    let mut chars = text.chars();
+    let only = chars.next().filter(|_| chars.next().is_none())?;
+    slot_of_char(u32::from(only))
+}
+
+/// Lays `keys` out in lines of `SLOTS`, so that `percent` of the slots are taken.
+fn lines<T: Copy + Default + PartialEq, const SLOTS: usize>(
+    keys: &[T],
+    percent: usize,
+    home: impl Fn(T, usize) -> usize,
+) -> Vec<T> {
+    let lines = (keys.len() * 100).div_ceil(SLOTS * percent).max(1);
+    let mut slots = vec![T::default(); lines * SLOTS];
+    for key in keys {
+        let mut line = home(*key, lines);
+        loop {
+            let free = slots[line * SLOTS..][..SLOTS].iter_mut().find(|slot| **slot == T::default());
+            if let Some(slot) = free {
+                *slot = *key;
+                break;
+            }
+            line = (line + 1) % lines;
+        }
+    }
+    slots
+}

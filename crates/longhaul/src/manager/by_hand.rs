@@ -1,0 +1,59 @@
+//! Compactions that somebody asks for: seen before they are applied, made anew, or forced by a provider's refusal.
+
+use longhaul_transcript::Tokens;
+
+use super::{ContextManager, Error};
+use crate::{
+    policy::{Action, Reason},
+    state::{Finished, Rewrite},
+};
+
+/// What a compaction that is asked for is made from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Basis {
+    /// The summary in force and what was said since, as the settings say.
+    #[default]
+    Summary,
+    /// The originals alone: the summary in force is replaced by one that owes it nothing.
+    Originals,
+}
+
+impl ContextManager {
+    /// Returns the compaction that [`compact`](Self::compact) would apply, to be looked at first. Nothing has changed
+    /// until it is handed to [`accept`](Self::accept); dropping it calls it off.
+    ///
+    /// # Errors
+    /// When there is nothing to compact, what must stay does not fit, or no summary could be made.
+    pub async fn propose(&mut self, basis: Basis, goal: Option<&str>) -> Result<Finished, Error> {
+        let config = self.state.config();
+        let is_deep = self.state.measure(None).next_depth >= config.max_summary_chain_depth;
+        let action = Action::Summarize { rebuild: is_deep || basis == Basis::Originals };
+        let job = self.state.plan(action, Reason::Manual, goal, self.now_ms()).map_err(Error::Compact)?;
+        match self.asks_model(action, &job) {
+            true => self.summarize(job).await,
+            false => job.finish_by_rule().map_err(Error::Compact),
+        }
+    }
+
+    /// Applies a compaction that [`propose`](Self::propose) showed. With a store the record is written first.
+    ///
+    /// # Errors
+    /// When the context was rewritten meanwhile, or nothing would be gained. The context is then as it was.
+    pub async fn accept(&mut self, finished: Finished) -> Result<Rewrite, Error> {
+        self.apply(finished, None).await
+    }
+
+    /// Compacts at once, by rule, because the provider found the last request too large: `limit` is the largest prompt
+    /// it takes, where it said so. The window is taken to be that from now on, or what was just refused, whichever is
+    /// smaller in tokens as they are counted here.
+    ///
+    /// # Errors
+    /// When nothing can be compacted, or what must stay does not fit.
+    pub async fn overflowed(&mut self, limit: Option<Tokens>) -> Result<Rewrite, Error> {
+        self.state.refused(limit);
+        let m = self.state.measure(self.now_ms());
+        let rebuild = m.next_depth >= self.state.config().max_summary_chain_depth;
+        let reason = Reason::Emergency { tokens: m.tokens, budget: m.budget };
+        self.act(Action::Emergency { rebuild, by_rule: true }, reason, None).await
+    }
+}

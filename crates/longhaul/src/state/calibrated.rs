@@ -1,0 +1,212 @@
+//! What the provider bills, learned from what it reported: the counts of the view become what the next request will cost.
+
+use longhaul_tokens::{
+    Calibration, Calibrations, ClassCounts, ContentClass, Estimate, Reported, TokenCounter,
+};
+use longhaul_transcript::{Message, Part, Tokens};
+
+use super::{ContextState, Shown};
+
+/// What is known of the provider's way of counting, and the view's counts by class, which it is applied to.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Calibrated {
+    /// What was learned, by model and endpoint.
+    known: Calibrations,
+    model: String,
+    endpoint: String,
+    /// The view's counts by class, without the primer of the reply.
+    shown: ClassCounts,
+    /// The last report, while the view still begins with what it covered.
+    anchor: Option<Reported>,
+    /// What follows from all of these, so that a look at the context costs nothing; see [`ContextState::recalibrate`].
+    expected: Option<Estimate>,
+    scale: Scale,
+}
+
+/// A straight line from counts to what is billed at most: what a request costs beyond its messages, and what each counted
+/// token of them costs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Scale {
+    base: Tokens,
+    slope: f64,
+}
+
+/// From this many reports on, what was learned is used. The first ones are of whole requests, which say little of what
+/// their parts cost.
+const ENOUGH_REPORTS: usize = 3;
+
+impl ContextState {
+    /// Says which model at which endpoint reports usage from now on. What is learned of one says nothing of another.
+    pub fn set_endpoint(&mut self, model: &str, endpoint: &str) {
+        let calibrated = &mut self.calibrated;
+        if (model, endpoint) != (&calibrated.model, &calibrated.endpoint) {
+            model.clone_into(&mut calibrated.model);
+            endpoint.clone_into(&mut calibrated.endpoint);
+            calibrated.anchor = None;
+            self.recalibrate();
+        }
+    }
+
+    /// Returns what was learned from reports, to be kept beyond this conversation.
+    pub fn calibrations(&self) -> &Calibrations {
+        &self.calibrated.known
+    }
+
+    /// Puts back what was learned, after a restart or from another conversation.
+    pub fn set_calibrations(&mut self, known: Calibrations) {
+        self.calibrated.known = known;
+        self.recalibrate();
+    }
+
+    /// Returns what the view is expected to cost, with the bounds that 95 % of requests stay within. Decisions are made on
+    /// the upper one, [`tokens`](Self::tokens); people are shown the middle. Before enough was reported all three are the
+    /// count, or the last report and the counts after it.
+    pub fn estimate(&self) -> Estimate {
+        let tokens = self.tokens_as_counted();
+        self.calibrated.expected.unwrap_or(Estimate { low: tokens, mid: tokens, high: tokens })
+    }
+
+    /// Draws the conclusions from the view's counts, the last report and what was learned. To be called after each change
+    /// of one of them.
+    pub(super) fn recalibrate(&mut self) {
+        let Calibrated { shown, anchor, .. } = &self.calibrated;
+        let expected = match anchor {
+            // What was measured is known, and no estimate of it is better.
+            Some(anchor) if anchor.counted == *shown => None,
+            anchor => self.expected(*shown, *anchor),
+        };
+        let scale = self.fresh_scale();
+        self.calibrated.expected = expected;
+        self.calibrated.scale = scale;
+    }
+
+    /// Returns the line from counts to what is billed for a view that no report covers, as one is after a rewrite.
+    pub(super) fn scale(&self) -> Scale {
+        self.calibrated.scale
+    }
+
+    fn fresh_scale(&self) -> Scale {
+        let whole = self.calibrated.shown;
+        let ends = self.expected(ClassCounts::default(), None).zip(self.expected(whole, None));
+        match (ends, whole.total()) {
+            (None, _) | (_, Tokens::ZERO) => Scale::default(),
+            (Some((none, all)), total) => {
+                Scale { base: none.high, slope: (all.high - none.high).ratio_of(total).max(LEAST_SLOPE) }
+            }
+        }
+    }
+
+    /// Returns what a view of these elements is expected to cost at most.
+    pub(super) fn price_of(&self, shown: &[Shown]) -> Tokens {
+        let counts = shown.iter().map(|shown| self.classes_of(shown));
+        let counts = counts.fold(ClassCounts::default(), |sum, counts| sum + counts);
+        match self.expected(counts, None) {
+            Some(estimate) => estimate.high,
+            None => self.cost_of(shown),
+        }
+    }
+
+    /// Learns from a report of what the view costs up to the message `through`, the fixed overhead apart.
+    pub(super) fn learn(&mut self, through: u64, tokens: Tokens) {
+        let later = self.shown.iter().rev().take_while(|shown| match shown {
+            Shown::Message { id, .. } => id.ordinal > through,
+            Shown::Summary { .. } => false,
+        });
+        let later = later.map(|shown| self.classes_of(shown));
+        let later = later.fold(ClassCounts::default(), |sum, counts| sum + counts);
+        let report = Reported { counted: self.calibrated.shown - later, tokens };
+        let accuracy = self.counter.accuracy();
+        let Calibrated { known, model, endpoint, anchor, .. } = &mut self.calibrated;
+        let calibration = known.get_or_insert_with(model, endpoint, || Calibration::new(1.0, accuracy));
+        // The same request reported twice says nothing new.
+        if *anchor != Some(report) {
+            calibration.observe(report, *anchor);
+        }
+        *anchor = Some(report);
+        self.recalibrate();
+    }
+
+    /// Takes note that the view begins anew: what was reported was of another one.
+    pub(super) fn forget_view(&mut self) {
+        self.calibrated.shown = ClassCounts::default();
+        self.calibrated.anchor = None;
+    }
+
+    /// Takes note of another element in the view.
+    pub(super) fn note_shown(&mut self, counts: ClassCounts) {
+        self.calibrated.shown += counts;
+    }
+
+    /// Returns the counts of an element of the view.
+    pub(super) fn classes_of(&self, shown: &Shown) -> ClassCounts {
+        match shown {
+            Shown::Message { id, digested: false, .. } => {
+                self.classes.get(id.ordinal as usize).copied().unwrap_or_default()
+            }
+            Shown::Message { message, .. } | Shown::Summary { message, .. } => {
+                classes(&*self.counter, message)
+            }
+        }
+    }
+
+    fn expected(&self, counts: ClassCounts, anchor: Option<Reported>) -> Option<Estimate> {
+        let Calibrated { known, model, endpoint, .. } = &self.calibrated;
+        let known = known.get(model, endpoint);
+        known
+            .filter(|known| known.observations() >= ENOUGH_REPORTS)
+            .map(|known| known.estimate(counts, anchor))
+    }
+}
+
+/// No provider bills less than a quarter of what any counter here counts (see [`Calibration`]).
+const LEAST_SLOPE: f64 = 0.25;
+
+impl Default for Scale {
+    /// What is billed is what is counted.
+    fn default() -> Scale {
+        Scale { base: Tokens::ZERO, slope: 1.0 }
+    }
+}
+
+impl Scale {
+    /// Returns what this many counted tokens of messages are billed at most, as part of a view.
+    pub(super) fn billed(self, counted: Tokens) -> Tokens {
+        counted.scaled(self.slope)
+    }
+
+    /// Returns how many tokens a view may count so that it is billed no more than `tokens`.
+    pub(super) fn countable(self, tokens: Tokens) -> Tokens {
+        (tokens - self.base).scaled(1.0 / self.slope)
+    }
+
+    /// Returns what every view costs beyond its messages.
+    pub(super) fn base(self) -> Tokens {
+        self.base
+    }
+}
+
+/// Returns the counts of a message by class; together what [`TokenCounter::count_message`] gives. A message of one class,
+/// as nearly all are, is counted once.
+pub(super) fn classes(counter: &dyn TokenCounter, message: &Message) -> ClassCounts {
+    let class = match &message.parts[..] {
+        [Part::Text(_)] => ContentClass::Text,
+        [Part::ToolResult(result)] if !result.content.iter().any(|part| matches!(part, Part::Media(_))) => {
+            ContentClass::Results
+        }
+        _ => return ClassCounts::of_message(counter, message),
+    };
+    let whole = counter.count_message(message);
+    let frame = match class {
+        ContentClass::Text => Tokens::ZERO,
+        _ => counter.count_message(&frame_of(message)).min(whole),
+    };
+    let mut counts = ClassCounts::default();
+    counts.record(ContentClass::Text, frame);
+    counts.record(class, whole - frame);
+    counts
+}
+
+/// Returns a message without its parts.
+fn frame_of(message: &Message) -> Message {
+    Message { role: message.role, name: message.name.clone(), parts: Vec::new(), origin: message.origin }
+}
