@@ -20,8 +20,7 @@ usage: cargo xtask <chore>
   tidy             check the crate map, the READMEs and the invariants that a search can see
   codegen [DIR] [--check]
                    make the counters' tables from OpenAI's vocabulary files, or see that they are what those give
-  bench NAME       measure, in a release build of longhaul-bench: transcripts, recall, tokens, estimates, scale,
-                    soak;
+  bench NAME       measure, in a release build: transcripts, recall, rank, index, tokens, estimates, scale, soak;
                    and the store: store appends, store size FOLDER, store search N
   e2e [--medium] [--faults]   the model clients against a real model (135M; --medium: 0.5B too; --faults: none) and
                    against injected faults; what cannot be fetched is skipped, with the reason

@@ -33,8 +33,6 @@ pub struct FactIndex {
     file_calls: u32,
     tool_messages: u32,
     code_atoms: u64,
-    /// Where the last call stands, in tokens.
-    last_call: u32,
 }
 
 /// One fact: a literal and its history.
@@ -78,12 +76,6 @@ pub struct Fact {
     pub first_message: u32,
     /// Ordinal of the message that last mentioned it.
     pub last_message: u32,
-    /// Tool results that show it beside something that the user or the assistant had named before.
-    pub beside: u16,
-    /// Tool results that show it beside something that the call named which they answer.
-    pub answers: u16,
-    /// Whether a tool result begins or ends with it.
-    pub at_edge: bool,
     /// How many facts stand in the smallest message that mentions it.
     pub crowd: u32,
 }
@@ -160,9 +152,6 @@ impl FactIndex {
         reader.message(message, standing);
         let seen = std::mem::take(&mut reader.seen);
         self.crowd(seen);
-        if message.calls().next().is_some() {
-            self.last_call = at;
-        }
         if self.facts.len() > Self::MAX_FACTS {
             self.forget();
         }
@@ -365,14 +354,10 @@ impl Reader<'_> {
         let (at, ordinal, is_task) = (*at, *ordinal, *is_task && place == Place::User);
         let words =
             index.calls == 0 && index.tool_messages == 0 && matches!(place, Place::User | Place::Prose);
-        let mut beside = Beside::new(text.len());
         let mut touch = |atom: crate::Atom<'_>| {
             let class = atom.kind.class();
             index.code_atoms += u64::from(matches!(class, FactClass::Path | FactClass::Symbol));
             let id = index.intern(&atom.text, atom.kind, at, ordinal);
-            if place == Place::Output {
-                beside.meet(index, id, atom.at);
-            }
             index.facts[id].touch(place, family, is_task, at, ordinal);
             seen.push(id as u32);
         };
@@ -382,48 +367,6 @@ impl Reader<'_> {
         }
     }
 }
-
-/// What stands beside what in one tool result: within [`NEAR`] bytes, about a line.
-#[derive(Debug)]
-struct Beside {
-    length: usize,
-    /// The last facts that nobody had named, with where they stand.
-    waiting: [Option<(usize, usize)>; 6],
-    next: usize,
-    /// Where the last fact stands that somebody had named, and whether the call named it that is answered.
-    named: Option<(usize, bool)>,
-}
-
-impl Beside {
-    fn new(length: usize) -> Beside {
-        Beside { length, waiting: [None; 6], next: 0, named: None }
-    }
-
-    fn meet(&mut self, index: &mut FactIndex, id: usize, at: usize) {
-        let fact = &mut index.facts[id];
-        fact.at_edge |= at < EDGE || at + EDGE > self.length;
-        if fact.last_assistant.is_some() || fact.user > 0 {
-            let asked = fact.last_assistant == Some(index.last_call);
-            for (other, other_at) in self.waiting.iter_mut().filter_map(Option::take) {
-                if at.abs_diff(other_at) <= NEAR {
-                    index.facts[other].stands_beside(asked);
-                }
-            }
-            self.named = Some((at, asked));
-        } else if let Some((_, asked)) = self.named.filter(|(named_at, _)| at.abs_diff(*named_at) <= NEAR) {
-            fact.stands_beside(asked);
-        } else {
-            self.waiting[self.next] = Some((id, at));
-            self.next = (self.next + 1) % self.waiting.len();
-        }
-    }
-}
-
-/// Facts within so many bytes of each other stand side by side.
-const NEAR: usize = 120;
-
-/// So many bytes at either end of a tool result are its edge.
-const EDGE: usize = 200;
 
 impl FactIndex {
     fn intern(&mut self, name: &str, kind: AtomKind, at: u32, ordinal: u32) -> usize {
@@ -452,9 +395,6 @@ impl FactIndex {
             last_assistant: None,
             first_message: ordinal,
             last_message: ordinal,
-            beside: 0,
-            answers: 0,
-            at_edge: false,
             crowd: u32::MAX,
         });
         id
@@ -496,13 +436,6 @@ impl Fact {
                 *counter = counter.saturating_add(u16::from(used));
             }
         }
-    }
-}
-
-impl Fact {
-    fn stands_beside(&mut self, asked: bool) {
-        self.beside = self.beside.saturating_add(1);
-        self.answers = self.answers.saturating_add(u16::from(asked));
     }
 }
 

@@ -91,9 +91,6 @@ impl Fact {
         self.last_assistant = self.last_assistant.max(other.last_assistant);
         self.first_message = self.first_message.min(other.first_message);
         self.last_message = self.last_message.max(other.last_message);
-        self.beside = self.beside.saturating_add(other.beside);
-        self.answers = self.answers.saturating_add(other.answers);
-        self.at_edge |= other.at_edge;
         self.crowd = self.crowd.min(other.crowd);
     }
 }

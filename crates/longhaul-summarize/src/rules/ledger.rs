@@ -162,11 +162,11 @@ impl Ledger {
 /// What it is worth to say that a file was changed, in certain facts.
 const CHANGED: f64 = 0.12;
 
-/// A blank is free in most tokenizers, a comma is not. It must stay where names hold blanks, and between numbers: a day
-/// and a time after it would read as one moment.
+/// A blank is free in most tokenizers, a mark is not. It must stay where names hold blanks, and between numbers: a day
+/// and a time after it would read as one moment, and a comma as a part of an amount.
 fn separator(heading: &str) -> &'static str {
     let spaced = [FactClass::Number, FactClass::Name].iter().any(|class| class.as_str() == heading);
-    if spaced { ", " } else { " " }
+    if spaced { "; " } else { " " }
 }
 
 /// Splits a path into the directory it is listed under and the name it is listed by. A name that several files share

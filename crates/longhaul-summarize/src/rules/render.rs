@@ -88,8 +88,8 @@ fn is_kept(request: &SummaryRequest<'_>, entry: &Entry) -> bool {
     request.kept.iter().any(|kept| kept.id == entry.id)
 }
 
-/// Returns the constraints that neither `shown` nor the kept messages show, newest first as long as there is room,
-/// listed oldest first.
+/// Returns the constraints that neither `shown` nor the kept messages show, as long as there is room, listed oldest
+/// first. Short ones go before long ones, which are mostly pasted text, and newer before older.
 fn constraint_list(
     request: &SummaryRequest<'_>,
     constraints: &[Constraint],
@@ -100,19 +100,28 @@ fn constraint_list(
         shown.contains(&constraint.text)
             || request.kept.iter().any(|entry| entry.id.ordinal == constraint.message)
     };
-    let (mut lines, mut left) = (Vec::new(), room);
-    for constraint in constraints.iter().rev().filter(|constraint| !visible(constraint)) {
+    let mut lines: Vec<(usize, String, Tokens)> = Vec::new();
+    for (at, constraint) in constraints.iter().enumerate().filter(|(_, constraint)| !visible(constraint)) {
         let after = constraint.superseded_by.map_or(String::new(), |by| format!(" (taken back in m{by})"));
         let line = format!("- m{}: {}{after}", constraint.message, constraint.text);
         let cost = request.counter.count_text(&line) + Tokens(1);
-        if cost <= left {
-            left -= cost;
-            lines.push(line);
-        }
+        lines.push((at, line, cost));
     }
-    lines.reverse();
-    lines.join("\n")
+    lines.sort_by_key(|(at, _, cost)| (*cost > LONG_CONSTRAINT, std::cmp::Reverse(*at)));
+    let mut left = room;
+    lines.retain(|(_, _, cost)| {
+        let fits = *cost <= left;
+        if fits {
+            left -= *cost;
+        }
+        fits
+    });
+    lines.sort_by_key(|(at, ..)| *at);
+    lines.into_iter().map(|(_, line, _)| line).collect::<Vec<_>>().join("\n")
 }
+
+/// A constraint of more tokens gives way to shorter ones.
+const LONG_CONSTRAINT: Tokens = Tokens(40);
 
 /// Returns the whole summary with these picks.
 pub(crate) fn text(fixed: &[Section], source: &[Line], ledger: &Ledger, picks: &[Pick]) -> String {
