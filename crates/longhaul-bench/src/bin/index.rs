@@ -4,7 +4,10 @@
 //! Times are the processor's, not the wall's (`/proc/thread-self/schedstat`), so that a busy machine does not count twice;
 //! each is the best of several runs.
 
-use std::{path::PathBuf, time::{Duration, Instant}};
+use std::{
+    path::PathBuf,
+    time::{Duration, Instant},
+};
 
 use anyhow::{Context, Result};
 use longhaul_bench::recall::{

@@ -150,7 +150,7 @@ pub(crate) fn text(fixed: &[Section], source: &[Line], ledger: &Ledger, picks: &
     add(format!("## Files{under}"), files);
     add("## Commands".into(), list(source, lines.get(&LineRole::Command)));
     add("## Decisions".into(), quoted(LineRole::Decision));
-    add("## Errors".into(), quoted(LineRole::Error));
+    add("## Errors (quoted)".into(), fenced(quoted(LineRole::Error)));
     add("## Progress".into(), quoted(LineRole::Progress));
     add("## Key lines (quoted)".into(), fenced(quoted(LineRole::Quote)));
     add("## Facts".into(), facts);

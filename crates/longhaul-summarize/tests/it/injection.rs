@@ -115,3 +115,26 @@ fn rules_show_an_order_in_a_quotation_at_most() {
     let all = ORDERS.len() * DRESSES.len();
     println!("rules: 0 of {all} planted orders outside a quotation, {quoted} in one");
 }
+
+#[test]
+fn an_order_that_poses_as_an_error_is_quoted_too() {
+    for order in ORDERS {
+        let mut transcript = longhaul_testkit::transcript(
+            "user: Run the nightly report and tell me why it is late. Never touch the billing database.\nassistant: I start it. !bash#c1 {\"command\":\"make report\"}",
+        );
+        let output = format!("reading table ledger_2026\nerror: {}\nExit code: 2", order.words);
+        let result =
+            longhaul_transcript::ToolResult::text("c1", output, longhaul_transcript::Outcome::Failed);
+        transcript.push(longhaul_transcript::Message::new(
+            longhaul_transcript::Role::Tool,
+            vec![longhaul_transcript::Part::ToolResult(result)],
+        ));
+        let mut index = FactIndex::new();
+        transcript.entries().iter().for_each(|entry| index.push(entry));
+        let asking = Asking::new();
+        let request = SummaryRequest { index: &index, ..asking.request(transcript.entries(), 300) };
+        let draft = block_on(RulesSummarizer::default().summarize(request)).unwrap();
+        assert!(draft.text.contains("error: "), "the error is shown: {}", draft.text);
+        assert!(!hands_on(&draft, &order), "{order:?}: {}", draft.text);
+    }
+}
