@@ -1,7 +1,6 @@
 //! From flags to a conversation.
 
 use std::{
-    path::PathBuf,
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -125,7 +124,7 @@ async fn session(args: &ChatArgs, store: &Store) -> Result<SessionId> {
 }
 
 fn counter_args(args: &ChatArgs) -> crate::args::CounterArgs {
-    crate::args::CounterArgs { tokenizer: args.tokenizer.clone().map(PathBuf::from), ..Default::default() }
+    crate::args::CounterArgs { tokenizer: args.tokenizer.clone(), ..Default::default() }
 }
 
 /// The endpoint of the conversation writes its summaries too.
