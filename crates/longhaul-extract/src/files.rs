@@ -158,7 +158,10 @@ fn fold(touches: Vec<(u64, Touch)>) -> Vec<FileHistory> {
             Touch::Create(_) => file.write(FileState::Created),
             Touch::Write(_) if !known => file.write(FileState::Created),
             Touch::Write(_) | Touch::Edit(_) => file.write(FileState::Modified),
-            Touch::Delete(_) => file.state = FileState::Deleted,
+            Touch::Delete(_) => {
+                file.state = FileState::Deleted;
+                delete_inside(&mut files, &path, message);
+            }
             Touch::Revert(_) if file.state == FileState::Created => {}
             Touch::Revert(_) => file.state = FileState::Reverted,
             Touch::Rename(_, to) => {
@@ -172,6 +175,15 @@ fn fold(touches: Vec<(u64, Touch)>) -> Vec<FileHistory> {
         }
     }
     files.into_values().collect()
+}
+
+/// A directory that goes takes the files in it along.
+fn delete_inside(files: &mut BTreeMap<String, FileHistory>, folder: &str, message: u64) {
+    let inside = format!("{folder}/");
+    let after = files.range_mut(inside.clone()..).take_while(|(path, _)| path.starts_with(&inside));
+    for (_, file) in after.filter(|(_, file)| file.state != FileState::Renamed) {
+        (file.state, file.last_message) = (FileState::Deleted, message);
+    }
 }
 
 impl FileHistory {
@@ -263,6 +275,24 @@ tool#c6!: String to replace not found
                 /app/src/a.rs Reverted  m7
                 /app/src/new.rs Renamed edited 2 times, now /app/src/newer.rs m7
                 /app/src/newer.rs Created edited 2 times, was /app/src/new.rs m7
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_directory_that_goes_takes_its_files_along() {
+        check(
+            r#"
+user: go
+assistant: !Bash#c1 {"command":"mkdir -p examples && echo x > examples/scale.rs && echo y > examples.md"}
+tool#c1:
+assistant: !Bash#c2 {"command":"rm -r examples"}
+tool#c2:
+"#,
+            expect![[r#"
+                examples Deleted  m3
+                examples.md Created  m1
+                examples/scale.rs Deleted  m3
             "#]],
         );
     }

@@ -1,6 +1,8 @@
 //! Where the store is, what opens it, and how it is named to people.
 
-use std::{env, fmt, fs, path::PathBuf, sync::Arc};
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+use std::sync::Arc;
+use std::{env, fmt, fs, path::PathBuf};
 
 use anyhow::{Context, Result, bail};
 

@@ -1,6 +1,6 @@
 //! The source as lines, each with the subjects it names.
 
-use std::collections::HashMap;
+use std::{borrow::Cow, collections::HashMap};
 
 use longhaul_extract::{call_fields, decides, strip_line_numbers};
 use longhaul_transcript::{CallKind, Entry, Message, MessageId, Part, Role, ToolCall};
@@ -195,9 +195,9 @@ impl LineReader<'_, '_> {
         match message.role {
             Role::Tool => self.lines(&strip_line_numbers(text), LineRole::Quote),
             Role::Assistant if !self.is_talk => {
-                for line in text.lines() {
-                    let role = if decides(line) { LineRole::Decision } else { LineRole::Progress };
-                    self.line(line, role);
+                for line in prose(text) {
+                    let role = if decides(&line) { LineRole::Decision } else { LineRole::Progress };
+                    self.line(&line, role);
                 }
             }
             _ => self.lines(text, LineRole::Quote),
@@ -263,6 +263,34 @@ impl LineReader<'_, '_> {
             self.lines.push(Line { role, message, text: text.to_string(), subjects, bonus, is_piece, after });
         }
     }
+}
+
+/// Returns the lines of a text, one that leads in (`The bug is twofold:`, a heading) together with the line that it leads
+/// to: alone it keeps the question and loses the answer.
+fn prose(text: &str) -> Vec<Cow<'_, str>> {
+    let mut lines: Vec<Cow<'_, str>> = Vec::new();
+    let mut lead: Option<&str> = None;
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let goes_on = !line.starts_with("```") && !leads_in(line);
+        match lead.take() {
+            Some(lead) if goes_on && lead.len() + line.len() < LONGEST_LINE => {
+                lines.push(format!("{lead}\n{line}").into());
+                continue;
+            }
+            Some(alone) => lines.push(alone.into()),
+            None => {}
+        }
+        match leads_in(line) {
+            true => lead = Some(line),
+            false => lines.push(line.into()),
+        }
+    }
+    lines.extend(lead.map(Cow::from));
+    lines
+}
+
+fn leads_in(line: &str) -> bool {
+    line.starts_with('#') || line.trim_end_matches('*').ends_with([':', '：'])
 }
 
 /// Splits a long line (JSON on one line, a paragraph) where it has a comma, a semicolon or a full stop and a blank, or
@@ -341,6 +369,22 @@ const ACT: f64 = 0.05;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_that_leads_in_stays_with_what_it_leads_to() {
+        let text = "I looked.\n\n**The bug is twofold:**\n\n1. The hook never runs.\n2. The state is stale.\n\n## Next\n```\ncode()\n```\nDone:";
+        let expected = [
+            "I looked.",
+            "**The bug is twofold:**\n1. The hook never runs.",
+            "2. The state is stale.",
+            "## Next",
+            "```",
+            "code()",
+            "```",
+            "Done:",
+        ];
+        assert_eq!(prose(text), expected);
+    }
 
     #[test]
     fn long_lines_are_cut_where_they_breathe() {
