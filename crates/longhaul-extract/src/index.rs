@@ -2,9 +2,10 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
-    sync::Arc,
+    hash::BuildHasher,
 };
 
+use hashbrown::{DefaultHashBuilder, HashTable};
 use longhaul_transcript::{CallKind, Entry, Message, Origin, Part, Role, ToolCall};
 
 use crate::atoms::{AtomKind, FactClass, scan, scan_words};
@@ -22,13 +23,15 @@ pub use visible::{Visible, strip_line_numbers};
 /// [`FactIndex::MAX_FACTS`]: beyond it, facts that one tool result showed once are forgotten, oldest first.
 #[derive(Clone, Debug, Default)]
 pub struct FactIndex {
-    ids: HashMap<Arc<str>, u32>,
+    /// The places of the facts, found by their names, which only the facts hold.
+    ids: HashTable<u32>,
+    hasher: DefaultHashBuilder,
     facts: Vec<Fact>,
     bytes: u64,
     messages: u32,
     task: Option<u64>,
     tools: BTreeMap<String, u32>,
-    families: HashMap<Arc<str>, ToolUse>,
+    families: HashMap<Box<str>, ToolUse>,
     calls: u32,
     file_calls: u32,
     tool_messages: u32,
@@ -39,7 +42,7 @@ pub struct FactIndex {
 #[derive(Clone, Debug)]
 pub struct Fact {
     /// The literal.
-    pub name: Arc<str>,
+    pub name: Box<str>,
     /// What it looks like.
     pub kind: AtomKind,
     /// How often it was mentioned.
@@ -47,13 +50,13 @@ pub struct Fact {
     /// In how many messages.
     pub messages: u32,
     /// Mentions by the user.
-    pub user: u32,
+    pub user: u16,
     /// Mentions in the assistant's prose.
-    pub prose: u32,
+    pub prose: u16,
     /// Mentions in key fields of calls: paths, commands, patterns, ids.
-    pub key: u32,
+    pub key: u16,
     /// Mentions in text that a call writes: contents, edits, long scripts.
-    pub body: u32,
+    pub body: u16,
     /// Mentions in tool results.
     pub output: u32,
     /// Mentions in key fields of calls that read a file.
@@ -164,12 +167,13 @@ impl FactIndex {
 
     /// Returns the fact of this name, where there is one.
     pub fn get(&self, name: &str) -> Option<&Fact> {
-        self.ids.get(name).map(|id| &self.facts[*id as usize])
+        self.position_of(name).map(|id| &self.facts[id])
     }
 
     /// Returns the place of `name` in [`facts`](Self::facts).
     pub fn position_of(&self, name: &str) -> Option<usize> {
-        self.ids.get(name).map(|id| *id as usize)
+        let is_it = |id: &u32| *self.facts[*id as usize].name == *name;
+        self.ids.find(self.hasher.hash_one(name), is_it).map(|id| *id as usize)
     }
 
     /// Returns how far the conversation has come, in tokens (bytes / 4) of what was read, system prompt apart.
@@ -189,10 +193,8 @@ impl FactIndex {
 
     /// Returns about how many bytes the index holds: its facts, their names, and the table that finds them.
     pub fn memory_bytes(&self) -> usize {
-        // A name is shared by the fact and the table: its bytes and two counts. A slot of the table has a control byte.
-        let names: usize = self.facts.iter().map(|fact| fact.name.len() + 2 * size_of::<usize>()).sum();
-        let slot = size_of::<(Arc<str>, u32)>() + 1;
-        names + self.facts.capacity() * size_of::<Fact>() + self.ids.capacity() * slot
+        let names: usize = self.facts.iter().map(|fact| fact.name.len()).sum();
+        names + self.facts.capacity() * size_of::<Fact>() + self.ids.allocation_size()
     }
 
     /// Returns what kind of work this is, by the tools that were called.
@@ -236,7 +238,10 @@ impl FactIndex {
             // Everything left was touched; the oldest go all the same.
             self.facts.drain(..surplus);
         }
-        self.ids = (0u32..).zip(&self.facts).map(|(id, fact)| (Arc::clone(&fact.name), id)).collect();
+        let FactIndex { ids, hasher, facts, .. } = self;
+        let hash = |id: &u32| hasher.hash_one(&*facts[*id as usize].name);
+        ids.clear();
+        (0..facts.len() as u32).for_each(|id| drop(ids.insert_unique(hash(&id), id, hash)));
     }
 }
 
@@ -370,13 +375,19 @@ impl Reader<'_> {
 
 impl FactIndex {
     fn intern(&mut self, name: &str, kind: AtomKind, at: u32, ordinal: u32) -> usize {
-        if let Some(id) = self.ids.get(name) {
+        let FactIndex { ids, hasher, facts, .. } = self;
+        let hash = hasher.hash_one(name);
+        if let Some(id) = ids.find(hash, |id| *facts[*id as usize].name == *name) {
             return *id as usize;
         }
-        let (id, name) = (self.facts.len(), Arc::<str>::from(name));
-        self.ids.insert(Arc::clone(&name), id as u32);
-        self.facts.push(Fact {
-            name,
+        let id = facts.len();
+        ids.insert_unique(hash, id as u32, |id| hasher.hash_one(&*facts[*id as usize].name));
+        if id == facts.capacity() {
+            // An eighth at a time: a doubled table would be half empty, and facts are most of what the index weighs.
+            facts.reserve_exact(id / 8 + 16);
+        }
+        facts.push(Fact {
+            name: name.into(),
             kind,
             mentions: 0,
             messages: 0,
@@ -416,27 +427,29 @@ impl Fact {
         self.mentions = self.mentions.saturating_add(1);
         (self.last, self.last_message) = (at, ordinal);
         self.in_task |= is_task;
-        let counter = match place {
-            Place::User => &mut self.user,
-            Place::Prose => &mut self.prose,
-            Place::Key => &mut self.key,
-            Place::Body => &mut self.body,
-            Place::Output | Place::Standing => &mut self.output,
-        };
-        *counter = counter.saturating_add(1);
+        match place {
+            Place::User => more(&mut self.user),
+            Place::Prose => more(&mut self.prose),
+            Place::Key => more(&mut self.key),
+            Place::Body => more(&mut self.body),
+            Place::Output | Place::Standing => self.output = self.output.saturating_add(1),
+        }
         if matches!(place, Place::Prose | Place::Key | Place::Body) {
             self.last_assistant = Some(at);
         }
         if place == Place::Key {
-            for (counter, used) in [
+            let uses = [
                 (&mut self.read, family.reads),
                 (&mut self.edited, family.edits),
                 (&mut self.shell, family.runs),
-            ] {
-                *counter = counter.saturating_add(u16::from(used));
-            }
+            ];
+            uses.into_iter().filter(|(_, used)| *used).for_each(|(counter, _)| more(counter));
         }
     }
+}
+
+fn more(counter: &mut u16) {
+    *counter = counter.saturating_add(1);
 }
 
 fn text_bytes(message: &Message) -> usize {

@@ -59,6 +59,10 @@ impl<'t> Scanner<'t> {
                 at += 1;
                 continue;
             }
+            if let Some(end) = self.plain_word(at) {
+                at = end;
+                continue;
+            }
             let word = match class {
                 WORD => 1,
                 WIDE => match word_char(text, at) {
@@ -100,6 +104,15 @@ impl<'t> Scanner<'t> {
             let next = self.inner_start(at, shape.end).unwrap_or(shape.end);
             at = next.max(at + word);
         }
+    }
+
+    /// Returns the end of a word that is no literal and begins none: small letters, the first may be a capital, before
+    /// a mark that nothing goes on behind. Most words of any text are such, and need no further look.
+    fn plain_word(&self, at: usize) -> Option<usize> {
+        let rest = self.bytes[at].is_ascii_alphabetic().then(|| &self.bytes[at + 1..])?;
+        let end = rest.iter().position(|byte| !byte.is_ascii_lowercase()).unwrap_or(rest.len());
+        let goes_on = |byte: &u8| CLASS[*byte as usize] != SKIP || *byte == b':';
+        (!rest.get(end).is_some_and(goes_on)).then_some(at + 1 + end)
     }
 
     /// Literals that begin with a punctuation mark.

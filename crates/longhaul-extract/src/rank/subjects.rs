@@ -76,10 +76,10 @@ impl Fact {
         self.mentions += other.mentions;
         // Two names of one thing often stand in the same message; the larger count is the safer one.
         self.messages = self.messages.max(other.messages);
-        self.user += other.user;
-        self.prose += other.prose;
-        self.key += other.key;
-        self.body += other.body;
+        self.user = self.user.saturating_add(other.user);
+        self.prose = self.prose.saturating_add(other.prose);
+        self.key = self.key.saturating_add(other.key);
+        self.body = self.body.saturating_add(other.body);
         self.output += other.output;
         self.read = self.read.saturating_add(other.read);
         self.edited = self.edited.saturating_add(other.edited);
