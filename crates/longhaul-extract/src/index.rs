@@ -14,7 +14,8 @@ mod fields;
 mod visible;
 
 pub use fields::{Field, FieldPlace, call_fields};
-pub use visible::{Visible, strip_line_numbers};
+pub(crate) use fields::{fields_of, is_body_key, whole};
+pub use visible::{Visible, for_each_text, strip_line_numbers};
 
 /// Every fact a conversation has shown so far, with who touched it, how often and when.
 ///
@@ -241,7 +242,9 @@ impl FactIndex {
         let FactIndex { ids, hasher, facts, .. } = self;
         let hash = |id: &u32| hasher.hash_one(&*facts[*id as usize].name);
         ids.clear();
-        (0..facts.len() as u32).for_each(|id| drop(ids.insert_unique(hash(&id), id, hash)));
+        for id in 0..facts.len() as u32 {
+            ids.insert_unique(hash(&id), id, hash);
+        }
     }
 }
 

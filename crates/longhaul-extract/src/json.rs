@@ -94,14 +94,20 @@ impl<'a> Json<'a> {
         path
     }
 
-    /// Returns the nearest name at or above a leaf: the key itself, or that of the array it stands in.
+    /// Returns the nearest name at or above a leaf, the key itself or that of the array it stands in; empty where there is
+    /// none.
     pub(crate) fn name<'s>(&'s self, leaf: &'s Leaf<'a>) -> &'s str {
+        self.key(leaf).map_or("", |name| name)
+    }
+
+    /// Returns the same, `None` where there is none.
+    pub(crate) fn key<'s>(&'s self, leaf: &'s Leaf<'a>) -> Option<&'s Cow<'a, str>> {
         let mut key = &leaf.key;
         let mut at = leaf.container;
         loop {
             match key {
-                Key::Name(name) => return name,
-                Key::Index(_) if at == 0 => return "",
+                Key::Name(name) => return Some(name),
+                Key::Index(_) if at == 0 => return None,
                 Key::Index(_) => {
                     key = &self.containers[at].key;
                     at = self.containers[at].parent;
@@ -127,7 +133,15 @@ impl<'a> Json<'a> {
     }
 }
 
-impl Scalar<'_> {
+impl<'a> Scalar<'a> {
+    /// Returns the same as [`as_str`](Self::as_str), to keep.
+    pub(crate) fn into_text(self) -> Cow<'a, str> {
+        match self {
+            Scalar::Text(text) => text,
+            Scalar::Literal(literal) => Cow::Borrowed(literal),
+        }
+    }
+
     /// Returns the text of a string, or the spelling of anything else.
     pub(crate) fn as_str(&self) -> &str {
         match self {

@@ -14,7 +14,8 @@ pub use constraints::{constraints, is_constraint, sentences};
 pub use decisions::{Decision, decides, decisions};
 pub use files::{FileHistory, file_histories};
 pub use index::{
-    Domain, Fact, FactIndex, Field, FieldPlace, Place, ToolUse, Visible, call_fields, strip_line_numbers,
+    Domain, Fact, FactIndex, Field, FieldPlace, Place, ToolUse, Visible, call_fields, for_each_text,
+    strip_line_numbers,
 };
 pub use rank::{DefaultRanker, RankContext, Ranker, Subject, Subjects, Weights, features};
 
@@ -30,4 +31,4 @@ pub use digest::{Allowance, Extractor, Registry, ShellOutcome, Source, TestCount
 pub use outline::{Definition, Language, MAX_DEFINITIONS, Outline, outline};
 pub use tool::{ToolFamily, family};
 pub use tool_summary::{ToolStatus, ToolSummary, format_summaries, summarize_tool_result};
-pub use tool_view::{CallField, CallView, FieldRole};
+pub use tool_view::CallView;

@@ -7,11 +7,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
+    FieldPlace,
     digest::{Registry, Source, parse_matches, read_lines},
     json::Json,
     outline::outline,
     tool::ToolFamily,
-    tool_view::{CallView, FieldRole},
+    tool_view::CallView,
 };
 
 /// What a tool call did, in facts. Its `Display` is the line that stands in summaries.
@@ -178,7 +179,7 @@ fn change(source: Source<'_>, facts: &mut ToolSummary) {
     }
     let fields = call.fields();
     let count = |keys: &[&str]| {
-        let texts = fields.iter().filter(|field| keys.contains(&field.key));
+        let texts = fields.iter().filter(|field| keys.contains(&&*field.key));
         texts.map(|field| field.text.lines().count()).sum::<usize>()
     };
     let (added, removed) = match call.patch() {
@@ -340,7 +341,7 @@ fn todo(source: Source<'_>, facts: &mut ToolSummary) {
     let Some(call) = source.call else { return };
     let fields = call.fields();
     let of = |keys: &[&str]| -> Vec<&str> {
-        fields.iter().filter(|field| keys.contains(&field.key)).map(|field| field.text).collect()
+        fields.iter().filter(|field| keys.contains(&&*field.key)).map(|field| &*field.text).collect()
     };
     let items = of(&["content", "step", "subject", "text"]);
     let states = of(&["status"]);
@@ -358,8 +359,8 @@ fn todo(source: Source<'_>, facts: &mut ToolSummary) {
             facts.fact("Item", short(items[0], 100));
         }
     } else {
-        let keys = fields.iter().filter(|field| field.role == FieldRole::Key).take(4);
-        keys.for_each(|field| facts.fact(field.key, short(field.text, 80)));
+        let keys = fields.iter().filter(|field| field.place == FieldPlace::Key).take(4);
+        keys.for_each(|field| facts.fact(&field.key, short(&field.text, 80)));
     }
 }
 
@@ -373,10 +374,10 @@ fn sub_agent(source: Source<'_>, facts: &mut ToolSummary) {
 
 fn record(source: Source<'_>, facts: &mut ToolSummary) {
     if let Some(call) = source.call {
-        for field in call.fields().iter().filter(|field| field.role == FieldRole::Key).take(6) {
-            let label = if field.key.is_empty() { "Input" } else { field.key };
-            facts.fact(label, short(field.text, 80));
-            facts.meta(label, field.text);
+        for field in call.fields().iter().filter(|field| field.place == FieldPlace::Key).take(6) {
+            let label = if field.key.is_empty() { "Input" } else { &*field.key };
+            facts.fact(label, short(&field.text, 80));
+            facts.meta(label, &*field.text);
         }
     }
     if facts.status == ToolStatus::Error {

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use longhaul_transcript::{CallKind, ToolCall};
 
 use crate::{
-    json::{Json, Key, Leaf, Scalar},
+    index::{Field, fields_of, is_body_key, whole},
+    json::{Json, Key, Scalar},
     tool::{ToolFamily, decide},
 };
 
@@ -28,60 +29,8 @@ pub struct CallView<'a> {
     family: ToolFamily,
 }
 
-/// One field of a call.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CallField<'a> {
-    /// The key it stands under, or that of the array it stands in; empty for free text.
-    pub key: &'a str,
-    /// Its text: a string's content, the spelling of anything else.
-    pub text: &'a str,
-    /// What it is for.
-    pub role: FieldRole,
-}
-
-/// What a field of a call is for. The recall measurements count the three apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum FieldRole {
-    /// Names what the call is about: a path, a command, an id.
-    Key,
-    /// Text to be written: file contents, edits, long scripts.
-    Body,
-    /// A limit, an offset, a time-out: a habit of the caller, not a fact.
-    Tuning,
-}
-
-/// A field longer than this (in bytes) is a body, whatever its key.
-const LONG_FIELD_BYTES: usize = 400;
-
-/// Keys whose values are text to be written (from the recordings in `transcripts/`, as `recallbench` has them).
-const BODY_KEYS: [&str; 25] = [
-    "old_string",
-    "new_string",
-    "content",
-    "new_str",
-    "old_str",
-    "file_text",
-    "patch",
-    "edits",
-    "code",
-    "new_source",
-    "oldText",
-    "newText",
-    "oldString",
-    "newString",
-    "patchText",
-    "input",
-    "text",
-    "diff",
-    "replace",
-    "contents",
-    "insert_text",
-    "message_body",
-    "code_edit",
-    "new_content",
-    "cell_source",
-];
+/// A path longer than this (in bytes) is no path.
+const LONG_PATH: usize = 400;
 
 const PATH_KEYS: [&str; 17] = [
     "file_path",
@@ -141,13 +90,12 @@ impl<'a> CallView<'a> {
     }
 
     /// Returns all fields in source order.
-    pub fn fields(&self) -> Vec<CallField<'_>> {
-        let Some(json) = &self.json else {
-            let text = self.text();
-            let role = if text.len() > LONG_FIELD_BYTES { FieldRole::Body } else { FieldRole::Key };
-            return if text.trim().is_empty() { Vec::new() } else { vec![CallField { key: "", text, role }] };
-        };
-        json.leaves.iter().map(|leaf| field(json, leaf)).collect()
+    pub fn fields(&self) -> Vec<Field<'_>> {
+        match &self.json {
+            Some(json) => fields_of(json),
+            None if self.text().trim().is_empty() => Vec::new(),
+            None => vec![whole(Cow::Borrowed(self.text()))],
+        }
     }
 
     /// Returns the text under a top-level key, where it is a scalar.
@@ -175,10 +123,10 @@ impl<'a> CallView<'a> {
         if let Some(json) = &self.json {
             for key in PATH_KEYS {
                 for leaf in json.leaves.iter().filter(|leaf| json.name(leaf) == key) {
-                    let in_body = json.any_key(leaf, |name| name != "edits" && BODY_KEYS.contains(&name));
+                    let in_body = json.any_key(leaf, |name| name != "edits" && is_body_key(name));
                     if let (Scalar::Text(text), false) = (&leaf.value, in_body)
                         && !text.is_empty()
-                        && text.len() <= LONG_FIELD_BYTES
+                        && text.len() <= LONG_PATH
                     {
                         add(text);
                     }
@@ -305,32 +253,10 @@ impl<'a> CallView<'a> {
 /// More paths than this in one call are not listed.
 const MAX_PATHS: usize = 200;
 
-fn field<'v>(json: &'v Json<'_>, leaf: &'v Leaf<'_>) -> CallField<'v> {
-    let key = json.name(leaf);
-    let text = leaf.value.as_str();
-    let role = if matches!(leaf.value, Scalar::Literal(_)) && is_tuning(key) {
-        FieldRole::Tuning
-    } else if text.len() > LONG_FIELD_BYTES || json.any_key(leaf, |name| BODY_KEYS.contains(&name)) {
-        FieldRole::Body
-    } else {
-        FieldRole::Key
-    };
-    CallField { key, text, role }
-}
-
-fn is_tuning(key: &str) -> bool {
-    const WORDS: [&str; 10] =
-        ["time", "limit", "offset", "max", "yield", "head", "tail", "depth", "count", "page"];
-    let lower = key.to_ascii_lowercase();
-    WORDS.iter().any(|word| lower.contains(word))
-        || lower.ends_with("line")
-        || lower.ends_with("lines")
-        || key.len() == 2 && key.starts_with('-')
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::FieldPlace;
 
     fn call(name: &str, arguments: &str) -> ToolCall {
         ToolCall::function("c", name, arguments)
@@ -364,8 +290,8 @@ mod tests {
     #[test]
     fn fields_are_keys_bodies_and_tuning() {
         let edit = call("Edit", r#"{"file_path":"a","old_string":"b","limit":3}"#);
-        let roles: Vec<_> = CallView::new(&edit).fields().iter().map(|field| field.role).collect();
-        assert_eq!(roles, [FieldRole::Key, FieldRole::Body, FieldRole::Tuning]);
+        let places: Vec<_> = CallView::new(&edit).fields().iter().map(|field| field.place).collect();
+        assert_eq!(places, [FieldPlace::Key, FieldPlace::Body, FieldPlace::Tuning]);
     }
 
     #[test]

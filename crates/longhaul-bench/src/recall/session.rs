@@ -247,7 +247,7 @@ pub fn read(raw: &Raw, is_chat: bool) -> Read {
         body.push_str(&format!("\n[call {tool}]"));
         for field in call_fields(arguments, true) {
             body.push_str(&format!(" {}: ", field.key));
-            schema.push(field.key);
+            schema.push(field.key.into_owned());
             let start = body.len();
             body.push_str(&field.text);
             let place = match field.place {

@@ -1,14 +1,16 @@
 //! The fields of a call's arguments: which name things and which are text being written.
 
-use serde_json::Value;
+use std::borrow::Cow;
+
+use crate::json::{Json, Leaf, Scalar};
 
 /// One field of a call's arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Field {
-    /// Its innermost key; empty for arguments that are not an object.
-    pub key: String,
-    /// Its value, as text.
-    pub text: String,
+pub struct Field<'a> {
+    /// The key it stands under, or that of the array it stands in; empty for arguments that are not an object.
+    pub key: Cow<'a, str>,
+    /// Its text: a string's content, the spelling of anything else.
+    pub text: Cow<'a, str>,
     /// What kind of field it is.
     pub place: FieldPlace,
 }
@@ -24,23 +26,47 @@ pub enum FieldPlace {
     Tuning,
 }
 
-/// Returns the fields of `arguments`, in order. Text that is not JSON, or nests too deep, is one field.
-pub fn call_fields(arguments: &str, is_json: bool) -> Vec<Field> {
-    let whole =
-        || vec![Field { key: String::new(), place: place_of(arguments, false), text: arguments.to_string() }];
-    if !is_json {
-        return whole();
-    }
-    let mut fields = Vec::new();
-    match serde_json::from_str::<Value>(arguments) {
-        // The parser limits the depth, so the recursion is bounded.
-        Ok(value @ (Value::Object(_) | Value::Array(_))) => collect(value, "", false, &mut fields),
-        Ok(Value::String(text)) => {
-            fields.push(Field { key: String::new(), place: place_of(&text, false), text });
+/// Returns the fields of `arguments`, in order. Text that is not whole JSON is one field.
+pub fn call_fields(arguments: &str, is_json: bool) -> Vec<Field<'_>> {
+    if is_json {
+        if let Some(json) = Json::read(arguments).filter(|json| !json.cut && json.rest == 0) {
+            return into_fields(json);
         }
-        _ => return whole(),
+        if let Ok(text) = serde_json::from_str::<String>(arguments) {
+            return vec![whole(Cow::Owned(text))];
+        }
     }
-    fields
+    vec![whole(Cow::Borrowed(arguments))]
+}
+
+/// Returns the fields of arguments that were read already.
+pub(crate) fn fields_of<'v>(json: &'v Json<'_>) -> Vec<Field<'v>> {
+    let field = |leaf: &'v Leaf<'_>| Field {
+        key: Cow::Borrowed(json.name(leaf)),
+        text: Cow::Borrowed(leaf.value.as_str()),
+        place: place_of(json, leaf),
+    };
+    json.leaves.iter().map(field).collect()
+}
+
+/// Returns arguments that have no fields as one.
+pub(crate) fn whole(text: Cow<'_, str>) -> Field<'_> {
+    let place = if is_long(&text) { FieldPlace::Body } else { FieldPlace::Key };
+    Field { key: Cow::Borrowed(""), text, place }
+}
+
+/// Returns whether text under this key is text to be written.
+pub(crate) fn is_body_key(key: &str) -> bool {
+    BODY_KEYS.contains(&key)
+}
+
+fn into_fields<'a>(mut json: Json<'a>) -> Vec<Field<'a>> {
+    let leaves = std::mem::take(&mut json.leaves);
+    let field = |leaf: Leaf<'a>| {
+        let (key, place) = (json.key(&leaf).cloned().unwrap_or_default(), place_of(&json, &leaf));
+        Field { key, text: leaf.value.into_text(), place }
+    };
+    leaves.into_iter().map(field).collect()
 }
 
 /// Returns the lines of a patch that name its files.
@@ -78,29 +104,18 @@ pub(crate) fn is_file_key(key: &str) -> bool {
     )
 }
 
-fn collect(value: Value, key: &str, in_body: bool, fields: &mut Vec<Field>) {
-    match value {
-        Value::Object(map) => {
-            for (key, value) in map {
-                let in_body = in_body || BODY_KEYS.contains(&key.as_str());
-                collect(value, &key, in_body, fields);
-            }
-        }
-        Value::Array(values) => values.into_iter().for_each(|value| collect(value, key, in_body, fields)),
-        Value::String(text) => {
-            fields.push(Field { key: key.to_string(), place: place_of(&text, in_body), text });
-        }
-        other => {
-            let text = other.to_string();
-            let place = if is_tuning(key) { FieldPlace::Tuning } else { place_of(&text, in_body) };
-            fields.push(Field { key: key.to_string(), place, text });
-        }
+fn place_of(json: &Json<'_>, leaf: &Leaf<'_>) -> FieldPlace {
+    if matches!(leaf.value, Scalar::Literal(_)) && is_tuning(json.name(leaf)) {
+        FieldPlace::Tuning
+    } else if is_long(leaf.value.as_str()) || json.any_key(leaf, is_body_key) {
+        FieldPlace::Body
+    } else {
+        FieldPlace::Key
     }
 }
 
-fn place_of(text: &str, in_body: bool) -> FieldPlace {
-    let long = text.len() > LONG_FIELD && text.chars().nth(LONG_FIELD).is_some();
-    if in_body || long { FieldPlace::Body } else { FieldPlace::Key }
+fn is_long(text: &str) -> bool {
+    text.len() > LONG_FIELD && text.chars().nth(LONG_FIELD).is_some()
 }
 
 fn is_tuning(key: &str) -> bool {
@@ -117,8 +132,9 @@ fn is_tuning(key: &str) -> bool {
 /// Characters from which on a value is text being written, whatever its key.
 const LONG_FIELD: usize = 400;
 
-/// Keys whose values are text to be written (`recallbench/atoms.py`, from the recorded agents).
-const BODY_KEYS: [&str; 22] = [
+/// Keys whose values are text to be written: those of `recallbench/atoms.py`, from the recorded agents, and the last three,
+/// of agents that were not recorded.
+const BODY_KEYS: [&str; 25] = [
     "old_string",
     "new_string",
     "content",
@@ -141,6 +157,9 @@ const BODY_KEYS: [&str; 22] = [
     "contents",
     "insert_text",
     "message_body",
+    "code_edit",
+    "new_content",
+    "cell_source",
 ];
 
 #[cfg(test)]
@@ -150,8 +169,7 @@ mod tests {
     #[test]
     fn fields_are_told_apart_by_key_and_length() {
         let fields = call_fields(r#"{"path":"a.rs","limit":20,"edits":[{"old":"x"}],"n":7}"#, true);
-        let seen: Vec<_> =
-            fields.iter().map(|field| (field.key.as_str(), field.text.as_str(), field.place)).collect();
+        let seen: Vec<_> = fields.iter().map(|field| (&*field.key, &*field.text, field.place)).collect();
         assert_eq!(
             seen,
             [

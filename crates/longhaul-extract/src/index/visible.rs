@@ -32,25 +32,7 @@ impl Visible {
 
     /// Adds what `message` shows, calls and results included.
     pub fn read_message(&mut self, message: &Message) {
-        for part in &message.parts {
-            match part {
-                Part::Text(text) if message.role == Role::Tool => self.read(&strip_line_numbers(text)),
-                Part::Text(text) => self.read(text),
-                Part::ToolCall(call) => {
-                    for field in call_fields(&call.arguments.0, call.kind == CallKind::Function) {
-                        self.read(&field.text);
-                    }
-                }
-                Part::ToolResult(result) => {
-                    for part in &result.content {
-                        if let Part::Text(text) = part {
-                            self.read(&strip_line_numbers(text));
-                        }
-                    }
-                }
-                _ => {}
-            }
-        }
+        for_each_text(message, |text| self.read(text));
     }
 
     /// Adds one literal and what it implies.
@@ -76,6 +58,29 @@ impl Visible {
             rest = rest.split_once('/').map_or("", |(_, after)| after);
         }
         false
+    }
+}
+
+/// Calls `each` with every text that `message` shows: words, the fields of calls, and what tools answered, without the line
+/// numbers of file views.
+pub fn for_each_text(message: &Message, mut each: impl FnMut(&str)) {
+    for part in &message.parts {
+        match part {
+            Part::Text(text) if message.role == Role::Tool => each(&strip_line_numbers(text)),
+            Part::Text(text) => each(text),
+            Part::ToolCall(call) => {
+                let fields = call_fields(&call.arguments.0, call.kind == CallKind::Function);
+                fields.iter().for_each(|field| each(&field.text));
+            }
+            Part::ToolResult(result) => {
+                for part in &result.content {
+                    if let Part::Text(text) = part {
+                        each(&strip_line_numbers(text));
+                    }
+                }
+            }
+            _ => {}
+        }
     }
 }
 

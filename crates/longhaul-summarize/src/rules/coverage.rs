@@ -1,7 +1,7 @@
 //! Which subjects a reader already knows.
 
-use longhaul_extract::{FactIndex, Subject, Subjects, call_fields, scan, scan_words, strip_line_numbers};
-use longhaul_transcript::{CallKind, Message, Part, Role};
+use longhaul_extract::{FactIndex, Subject, Subjects, for_each_text, scan, scan_words};
+use longhaul_transcript::Message;
 
 use super::goal::Goal;
 
@@ -49,25 +49,7 @@ impl<'a> Coverage<'a> {
 
     /// Counts everything in `message` as known.
     pub(crate) fn read_message(&mut self, message: &Message) {
-        for part in &message.parts {
-            match part {
-                Part::Text(text) if message.role == Role::Tool => self.read(&strip_line_numbers(text)),
-                Part::Text(text) => self.read(text),
-                Part::ToolCall(call) => {
-                    for field in call_fields(&call.arguments.0, call.kind == CallKind::Function) {
-                        self.read(&field.text);
-                    }
-                }
-                Part::ToolResult(result) => {
-                    for part in &result.content {
-                        if let Part::Text(text) = part {
-                            self.read(&strip_line_numbers(text));
-                        }
-                    }
-                }
-                _ => {}
-            }
-        }
+        for_each_text(message, |text| self.read(text));
     }
 
     pub(crate) fn name(&mut self, subject: u32) {
