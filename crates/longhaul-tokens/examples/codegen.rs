@@ -14,6 +14,10 @@ use std::{collections::HashMap, fs, path::Path};
 
 use sha2::{Digest, Sha256};
 
+#[path = "../src/dictionary.rs"]
+#[allow(dead_code, reason = "what looks words up is not needed to put them in")]
+mod dictionary;
+
 /// Name, digest of the `.tiktoken` file.
 const VOCABULARIES: &[(&str, &str)] = &[
     ("o200k", "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"),
@@ -42,7 +46,11 @@ fn main() {
         let text = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         let found: String = Sha256::digest(&text).iter().map(|byte| format!("{byte:02x}")).collect();
         assert_eq!(found, *digest, "{} is not OpenAI's file", path.display());
-        let packed = pack(&parse(&String::from_utf8(text).unwrap()));
+        let tokens = parse(&String::from_utf8(text).unwrap());
+        if *name == "o200k" {
+            put("words.bloom", &words(&tokens), check);
+        }
+        let packed = pack(&tokens);
         match *name {
             "r50k" => {
                 // The counter uses the tables of p50k for both.
@@ -123,6 +131,32 @@ fn merge(bytes: &[u8], rank: impl Fn(&[u8]) -> Option<usize>) -> Vec<&[u8]> {
             None => return edges.windows(2).map(|edge| &bytes[edge[0]..edge[1]]).collect(),
         }
     }
+}
+
+/// Returns the filter of the words among the first half of `tokens`, which are the more frequent ones, with a blank or a mark
+/// before them or without, and of one to three Han characters among all.
+fn words(tokens: &[Vec<u8>]) -> Vec<u8> {
+    let mut filter = vec![0; dictionary::BYTES];
+    let mut count = 0;
+    for (rank, token) in tokens.iter().enumerate() {
+        let [first, rest @ ..] = &token[..] else { continue };
+        let is_short = !rest.is_empty() && rest.iter().all(u8::is_ascii_alphabetic);
+        let is_word = is_short && (*first == b' ' || first.is_ascii_graphic() && !first.is_ascii_digit());
+        if is_word && rank < tokens.len() / 2 || is_han(token) {
+            let bare = token.strip_prefix(b" ").unwrap_or(token);
+            let bits = dictionary::bits(bare, bare.len() < token.len());
+            bits.into_iter().flatten().for_each(|bit| filter[bit / 8] |= 1 << (bit % 8));
+            count += usize::from(bits.is_some());
+        }
+    }
+    println!("words.bloom: {count} words");
+    filter
+}
+
+fn is_han(token: &[u8]) -> bool {
+    let is_han = |c: char| ('\u{4E00}'..='\u{9FFF}').contains(&c);
+    std::str::from_utf8(token)
+        .is_ok_and(|text| (1..=3).contains(&text.chars().count()) && text.chars().all(is_han))
 }
 
 /// Returns the class bits of all characters in two stages: a page number for each 128 characters, then the pages.

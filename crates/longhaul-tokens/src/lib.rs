@@ -35,6 +35,7 @@ mod budget;
 mod calibration;
 mod classes;
 mod counter;
+mod dictionary;
 mod encoding;
 mod error;
 mod family;

@@ -2,7 +2,11 @@
 
 use longhaul_transcript::Tokens;
 
-use crate::{Accuracy, Family, TokenCounter, shape::Shape, weights};
+use crate::{
+    Accuracy, Family, TokenCounter,
+    shape::{Kind, Shape},
+    weights,
+};
 
 /// Estimates tokens by script: the text is cut into words, groups of digits, marks, blanks and letters of other scripts
 /// in one pass, and each kind has a weight for the model's family.
@@ -34,6 +38,12 @@ impl ScriptEstimator {
     #[doc(hidden)]
     pub fn kinds_of(text: &str) -> Vec<u64> {
         Shape::of(text).counts.to_vec()
+    }
+
+    /// Returns the kinds that are one token each by the split pattern, or nearly always: nothing to be fitted.
+    #[doc(hidden)]
+    pub fn kinds_of_one_token() -> [usize; 5] {
+        [Kind::Word, Kind::Digits, Kind::Mark, Kind::Lines, Kind::Blanks].map(|kind| kind as usize)
     }
 
     /// Returns the family it estimates.

@@ -29,16 +29,17 @@ impl Weights {
     }
 }
 
-/// Weights of `o200k_base`, the base of the families below: fitted on English, code, JSON, logs, sessions, manual pages in
-/// ten languages and blobs (our own measurement of 2026-11-22, `cargo xtask bench estimates`, `docs/benchmarks.md`). Those of
-/// Arabic and Indic letters are not fitted but set from the characters a token has there (research of 2026-11-21).
+/// Weights of `o200k_base`, the base of the families below: what the split pattern makes one token costs one, the rest is
+/// fitted on prose, code, JSON, logs, sessions, manual pages and messages of programs in sixteen languages, and blobs (our
+/// own measurement of 2026-11-22, `cargo xtask bench estimates --weights`, `docs/benchmarks.md`). Of Tamil there was too
+/// little to tell words from letters; its words are given the cost of one.
 const O200K: [u64; KINDS] = [
-    875, 114, 772, 143, 94, 272, 181, 1000, 1699, 168, 508, 966, 122, 1994, 525, 773, 1082, 108, 330, 330,
-    731, 618, 684, 306, 2002, 719, 552, 82,
+    1000, 1156, 61, 93, 0, 424, 122, 1000, 1000, 532, 901, 366, 150, 1000, 1000, 311, 260, 301, 751, 158, 0,
+    411, 0, 499, 0, 397, 0, 402, 1000, 260, 1958, 315, 1110, 1257, 702, 727, 152, 1106, 85, 681, 581, 93,
 ];
 
 /// Where the weights of scripts other than ASCII begin and end.
-const BEYOND: std::ops::Range<usize> = Kind::Latin as usize..Kind::Blob as usize;
+const BEYOND: std::ops::Range<usize> = Kind::LatinWord as usize..Kind::Blob as usize;
 
 /// Returns `O200K` with words and marks scaled to `ascii` percent and other scripts to `beyond` percent.
 const fn scaled(ascii: u64, beyond: u64, margin: f64) -> Weights {

@@ -3,15 +3,17 @@
 //!
 //! For each corpus: the error of the total and the 95th percentile of the errors of chunks of 2,500 characters, with the
 //! weights that ship, with weights fitted to all corpora of this machine, and with weights fitted to all others. The
-//! last says what to expect of text that nobody fitted. With `--weights` the fitted weights are printed too.
+//! last says what to expect of text that nobody fitted. With `--weights` the fitted weights are printed too, with `--worst`
+//! the chunk of each corpus that they are most wrong of.
 #![allow(clippy::print_stdout, reason = "a report")]
 
 use anyhow::{Context, Result};
 use longhaul_bench::tokens::corpora::{self, Corpus};
 use longhaul_tokens::{Bpe, Encoding, Family, ScriptEstimator, TokenCounter};
 
-/// A chunk: how many of each kind it has, its exact tokens and the shipped estimate of them.
+/// A chunk: its text, how many of each kind it has, its exact tokens and the shipped estimate of them.
 struct Chunk {
+    text: String,
     kinds: Vec<f64>,
     exact: f64,
     shipped: f64,
@@ -21,6 +23,8 @@ struct Chunk {
 const CHUNK_CHARS: usize = 2_500;
 /// Chunks of a corpus, from all of it.
 const CHUNKS: usize = 200;
+/// How much the texts count against what the split pattern says of a kind: a tenth of what they say of a common one.
+const HELD: f64 = 1.0;
 /// Sweeps of the fit, which settles in about a hundred.
 const SWEEPS: usize = 300;
 
@@ -50,6 +54,15 @@ fn main() -> Result<()> {
         let milli: Vec<i64> = fitted.iter().map(|weight| (weight * 1000.0).round() as i64).collect();
         println!("\nWeights fitted here, in thousandths: {milli:?}");
     }
+    if std::env::args().any(|arg| arg == "--worst") {
+        for (name, chunks) in &sets {
+            let wrong = |chunk: &&Chunk| (predict(&fitted, chunk) / chunk.exact - 1.0).abs();
+            if let Some(worst) = chunks.iter().max_by(|one, other| wrong(one).total_cmp(&wrong(other))) {
+                let (fitted, Chunk { exact, kinds, text, .. }) = (predict(&fitted, worst), worst);
+                println!("\n## {name}: {fitted:.0} for {exact} {kinds:?}\n{text}");
+            }
+        }
+    }
     Ok(())
 }
 
@@ -64,6 +77,7 @@ fn chunks(bpe: Bpe, corpus: &Corpus) -> Vec<Chunk> {
             kinds: ScriptEstimator::kinds_of(&text).into_iter().map(|count| count as f64).collect(),
             exact: bpe.count(&text) as f64,
             shipped: estimator.count_text(&text).0 as f64,
+            text,
         }
     };
     whole.iter().step_by(step).map(chunk).collect()
@@ -91,6 +105,10 @@ fn fit(sets: &[(String, Vec<Chunk>)], used: &[usize]) -> Vec<f64> {
     for kind in 0..kinds {
         products[kind][kind] += 1e-4;
         targets[kind] += 0.7e-4;
+    }
+    for kind in ScriptEstimator::kinds_of_one_token() {
+        products[kind][kind] += HELD;
+        targets[kind] += HELD;
     }
     let mut weights = vec![0.7; kinds];
     for _ in 0..SWEEPS {

@@ -49,17 +49,30 @@ pub fn all(most: usize) -> (Vec<Corpus>, Vec<String>) {
             false => skipped.push(format!("SKIP {name}: {} bytes found, {LEAST} needed", text.len())),
         }
     }
-    // Translations of one manual are the other scripts that Debian has; their names end in the language.
-    for (name, language) in [
-        ("Japanese manuals", "ja"),
-        ("Korean manuals", "ko"),
-        ("Russian manuals", "ru"),
-        ("Chinese manuals", "zh_CN"),
+    // Translations of one manual are the other scripts that Debian has, and the messages of its programs; the folders have the
+    // names of the languages.
+    let (manuals, messages) = (Path::new("/usr/share/man"), Path::new("/usr/share/locale"));
+    for (name, folder) in [
+        ("French manuals", manuals.join("fr")),
+        ("German manuals", manuals.join("de")),
+        ("Polish manuals", manuals.join("pl")),
+        ("Japanese manuals", manuals.join("ja")),
+        ("Korean manuals", manuals.join("ko")),
+        ("Russian manuals", manuals.join("ru")),
+        ("Chinese manuals", manuals.join("zh_CN")),
+        ("Turkish messages", messages.join("tr")),
+        ("Vietnamese messages", messages.join("vi")),
+        ("Greek messages", messages.join("el")),
+        ("Hebrew messages", messages.join("he")),
+        ("Arabic messages", messages.join("ar")),
+        ("Hindi messages", messages.join("hi")),
+        ("Tamil messages", messages.join("ta")),
+        ("Thai messages", messages.join("th")),
     ] {
-        let text = gather(&Path::new("/usr/share/man").join(language), &["gz"], "", most);
+        let text = gather(&folder, &["gz", "mo"], "", most);
         match text.len() >= LEAST {
             true => corpora.push(Corpus { name: name.into(), text }),
-            false => skipped.push(format!("SKIP {name}: no man pages in {language}")),
+            false => skipped.push(format!("SKIP {name}: {} bytes in {}", text.len(), folder.display())),
         }
     }
     (corpora, skipped)
@@ -110,11 +123,29 @@ fn read(path: &Path) -> String {
                 Err(_) => Vec::new(),
             }
         }
+        false if path.extension().is_some_and(|kind| kind == "mo") => {
+            translations(&bytes).unwrap_or_default()
+        }
         false => bytes,
     };
     let text = String::from_utf8_lossy(&bytes);
     // A line of a megabyte or a file of data is no example of its kind.
     text[..text.floor_char_boundary(400_000)].to_owned()
+}
+
+/// Returns the translations in a catalogue of messages, a line each. The format is that of GNU gettext's manual ("The Format
+/// of GNU MO Files"), in the byte order of this machine.
+fn translations(catalogue: &[u8]) -> Option<Vec<u8>> {
+    let number = |at: usize| Some(u32::from_le_bytes(catalogue.get(at..at + 4)?.try_into().ok()?) as usize);
+    let (count, table) = (number(8)?, number(16)?);
+    let mut lines = Vec::new();
+    // The first is the catalogue's own head.
+    for entry in 1..count {
+        let (length, start) = (number(table + entry * 8)?, number(table + entry * 8 + 4)?);
+        lines.extend_from_slice(catalogue.get(start..start + length)?);
+        lines.push(b'\n');
+    }
+    Some(lines)
 }
 
 /// Returns the hostile texts, of `bytes` bytes each: what makes counters slow, or overflow their stack.
