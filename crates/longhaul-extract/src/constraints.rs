@@ -44,6 +44,12 @@ pub fn is_constraint(sentence: &str) -> bool {
     is_demand(sentence)
 }
 
+/// Returns whether `sentence` is a rule that stands until it is taken back: never, always, must. Where there is not room for
+/// all constraints, these go first.
+pub fn is_standing_rule(sentence: &str) -> bool {
+    markers::is_rule(sentence)
+}
+
 /// Marks the earlier constraints that are about the same thing: those that share half of their telling words.
 fn supersede(found: &mut [(Constraint, BTreeSet<String>)], words: &BTreeSet<String>, by: u64) {
     for (constraint, earlier) in found.iter_mut() {
@@ -108,6 +114,14 @@ mod tests {
             let all = found(&format!("user: Hello there. {sentence} Thanks a lot."));
             assert!(all.iter().any(|(text, ..)| text == sentence), "{sentence}: {all:?}");
         }
+    }
+
+    #[test]
+    fn rules_are_told_from_wishes_and_questions() {
+        let rules = ["You must not push.", "Nie auf main pushen!", "Никогда не меняй это.", "必须运行测试。"];
+        assert!(rules.into_iter().all(|sentence| is_constraint(sentence) && is_standing_rule(sentence)));
+        let others = ["I don't think that works.", "Must it be so?", "Use tabs instead."];
+        assert!(others.into_iter().all(|sentence| is_constraint(sentence) && !is_standing_rule(sentence)));
     }
 
     #[test]

@@ -10,7 +10,7 @@ mod index;
 mod rank;
 
 pub use atoms::{Atom, AtomKind, FactClass, expand, is_known_extension, last_part, scan, scan_words};
-pub use constraints::{constraints, is_constraint, sentences};
+pub use constraints::{constraints, is_constraint, is_standing_rule, sentences};
 pub use decisions::{Decision, decides, decisions};
 pub use files::{FileHistory, file_histories};
 pub use index::{

@@ -34,7 +34,8 @@ pub struct RulesOptions {
     pub ranker: Arc<dyn Ranker>,
     /// Share of the limit that the task may take, 0.0 to 1.0. Default 0.15 (`docs/recall.md`).
     pub task_share: f64,
-    /// Share of the limit that the user's constraints may take. Default 0.1.
+    /// Share of the limit that the user's constraints may take. Default 0.1. A hundred tokens they always may, up to a third of
+    /// the limit.
     pub constraint_share: f64,
     /// Share of the limit that the last request, and the last words, may take each. Default 0.05.
     pub state_share: f64,

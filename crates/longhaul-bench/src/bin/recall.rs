@@ -67,6 +67,7 @@ fn main() -> Result<()> {
     let found = guards(&sessions, &weigher, &settings.options);
     println!("drift: {:.3} of the one-shot recall after five rounds", found.rounds / found.one_shot);
     println!("constraints: {} of {} planted ones are there word for word", found.survived, found.planted);
+    found.lost.iter().for_each(|lost| println!("  {lost}"));
     println!("pairing: {} calls or results alone in {} contexts", found.unpaired, found.contexts);
     println!(
         "prefix: {:.3} of the tokens sent were the request before",

@@ -13,7 +13,7 @@ use super::{
 };
 
 /// What the guards found.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Guards {
     /// Recall at 4,000 tokens after five rounds, each on top of the one before, summed over sessions.
     pub rounds: f64,
@@ -23,6 +23,8 @@ pub struct Guards {
     pub planted: usize,
     /// Constraints that are in the compacted context word for word.
     pub survived: usize,
+    /// Those that are not, with the recording and the budget.
+    pub lost: Vec<String>,
     /// Compacted contexts looked at for pairing.
     pub contexts: usize,
     /// Calls without a result and results without a call in them.
@@ -102,10 +104,13 @@ fn constraints(session: &Session, options: &RulesOptions, found: &mut Guards) {
         if let Some(compacted) = before.compact(budget, None, options) {
             let pieces = before.pieces(&compacted);
             found.planted += PLANTED.len();
-            found.survived += PLANTED
-                .iter()
-                .filter(|planted| pieces.iter().any(|piece| piece.text().contains(*planted)))
-                .count();
+            for planted in PLANTED {
+                if pieces.iter().any(|piece| piece.text().contains(planted)) {
+                    found.survived += 1;
+                } else {
+                    found.lost.push(format!("{} at {budget}: {planted}", session.file));
+                }
+            }
             found.contexts += 1;
             found.unpaired += unpaired(compacted.messages().iter().map(|message| &**message));
         }

@@ -39,9 +39,13 @@ pub(super) fn classify(raw: &str) -> Option<(Cow<'_, str>, AtomKind)> {
     (is_good && !is_numeric).then_some((path, AtomKind::Path))
 }
 
-/// Backslashes without a drive are mostly escape sequences: only whole names with a known extension pass.
+/// Backslashes without a drive are mostly escape sequences: only whole names with a known extension pass, and no slash
+/// beside them (`START\nsrc/main.rs` is two lines).
 fn is_windows(raw: &str) -> bool {
-    let mut names = raw.split(['\\', '/']).filter(|name| !name.is_empty());
+    if raw.contains('/') {
+        return false;
+    }
+    let mut names = raw.split('\\').filter(|name| !name.is_empty());
     let long = names.clone().count() >= 2 && names.clone().all(|name| name.chars().nth(2).is_some());
     long && names
         .next_back()

@@ -8,6 +8,11 @@ pub(super) fn is_demand(sentence: &str) -> bool {
     holds(sentence, DEMANDS, WIDE_DEMANDS)
 }
 
+/// Returns whether `sentence` holds a word of a rule that stands until it is taken back.
+pub(super) fn is_rule(sentence: &str) -> bool {
+    !sentence.ends_with(['?', '？']) && holds(sentence, RULES, WIDE_RULES)
+}
+
 /// Returns whether `sentence` takes something back or replaces it.
 pub(super) fn is_revocation(sentence: &str) -> bool {
     holds(sentence, REVOCATIONS, WIDE_REVOCATIONS)
@@ -42,6 +47,18 @@ fn holds(sentence: &str, markers: &[&[&str]], wide: &[&str]) -> bool {
         })
     })
 }
+
+/// Of the words of demand those that leave no doubt.
+const RULES: &[&[&str]] = &[
+    &["must", "mustn't", "never", "always", "forbidden", "not allowed", "under no circumstances"],
+    &["nunca", "siempre", "jamás", "prohibido", "obligatorio"],
+    &["jamais", "toujours", "interdit", "obligatoire", "il ne faut"],
+    &["nie", "niemals", "immer", "verboten", "auf keinen fall"],
+    &["sempre", "jamais", "proibido", "obrigatório"],
+    &["никогда", "всегда", "нельзя", "запрещено", "ни в коем случае"],
+];
+
+const WIDE_RULES: &[&str] = &["绝不", "绝对不", "不得", "必须", "禁止", "始终", "永远不", "絶対", "必ず"];
 
 const DEMANDS: &[&[&str]] = &[
     // English.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use longhaul_extract::is_standing_rule;
 use longhaul_transcript::{Constraint, Entry, Summary, Tokens};
 
 use super::{
@@ -56,7 +57,7 @@ pub(crate) fn fixed(request: &SummaryRequest<'_>, summary: &Summary, options: &R
         request,
         &summary.constraints,
         &shown,
-        request.limit.scaled(options.constraint_share),
+        request.limit.scaled(options.constraint_share).max(FEW_CONSTRAINTS.min(request.limit.scaled(0.33))),
     );
     if !body.is_empty() {
         sections.push(Section { heading: "## Constraints".into(), body });
@@ -89,7 +90,8 @@ fn is_kept(request: &SummaryRequest<'_>, entry: &Entry) -> bool {
 }
 
 /// Returns the constraints that neither `shown` nor the kept messages show, as long as there is room, listed oldest
-/// first. Short ones go before long ones, which are mostly pasted text, and newer before older.
+/// first. Rules go before wishes, what holds before what was taken back, short ones before long ones, which are mostly
+/// pasted text, and newer before older.
 fn constraint_list(
     request: &SummaryRequest<'_>,
     constraints: &[Constraint],
@@ -107,7 +109,11 @@ fn constraint_list(
         let cost = request.counter.count_text(&line) + Tokens(1);
         lines.push((at, line, cost));
     }
-    lines.sort_by_key(|(at, _, cost)| (*cost > LONG_CONSTRAINT, std::cmp::Reverse(*at)));
+    lines.sort_by_cached_key(|(at, _, cost)| {
+        let Constraint { text, superseded_by, .. } = &constraints[*at];
+        let holds = superseded_by.is_none();
+        (!(holds && is_standing_rule(text)), !holds, *cost > LONG_CONSTRAINT, std::cmp::Reverse(*at))
+    });
     let mut left = room;
     lines.retain(|(_, _, cost)| {
         let fits = *cost <= left;
@@ -119,6 +125,9 @@ fn constraint_list(
     lines.sort_by_key(|(at, ..)| *at);
     lines.into_iter().map(|(_, line, _)| line).collect::<Vec<_>>().join("\n")
 }
+
+/// What a handful of constraints takes: they get that much, however small the share, up to a third of the limit.
+const FEW_CONSTRAINTS: Tokens = Tokens(100);
 
 /// A constraint of more tokens gives way to shorter ones.
 const LONG_CONSTRAINT: Tokens = Tokens(40);
