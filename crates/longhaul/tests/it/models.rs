@@ -1,4 +1,4 @@
-//! Summaries by models through the facade: what observers are told of each step down the ladder.
+//! Summaries by models through the facade: what observers are told before the calls and of each step down the ladder.
 
 use std::sync::{Arc, Mutex};
 
@@ -37,6 +37,9 @@ async fn observers_are_told_of_every_step_down_the_ladder() {
         .unwrap()
         .iter()
         .filter_map(|event| match &event.kind {
+            EventKind::Asking { models, parts, max_calls } => {
+                Some(format!("asking {} in {parts} part, {max_calls} calls at most", models.join(", ")))
+            }
             EventKind::SummarizerFailed { summarizer, error, .. } => Some(format!("{summarizer}: {error}")),
             EventKind::Finished(finish) => Some(format!(
                 "{} after {} calls",
@@ -49,6 +52,7 @@ async fn observers_are_told_of_every_step_down_the_ladder() {
     assert_eq!(
         told,
         [
+            "asking down, denied, vague in 1 part, 12 calls at most",
             "down: the connection failed: reset",
             "down: the connection failed: reset",
             "denied: the provider refuses the key (status 401): no",
