@@ -76,8 +76,6 @@ pub mod rules;
 mod run;
 mod scripted;
 mod spend;
-#[cfg(test)]
-mod testing;
 
 pub use answer::{Answer, AnswerAction, AnswerCommand, AnswerError, AnswerFile, InvalidAnswer};
 pub use breaker::BreakerOptions;

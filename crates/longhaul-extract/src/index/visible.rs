@@ -84,6 +84,18 @@ pub fn for_each_text(message: &Message, mut each: impl FnMut(&str)) {
     }
 }
 
+/// Returns whether a reader of `text` sees `name`, letter by letter: as it is, or, for a path, its last part in a line that
+/// names its folder.
+pub fn shows(text: &str, name: &str) -> bool {
+    if text.contains(name) {
+        return true;
+    }
+    let Some((folder, file)) = name.trim_end_matches('/').rsplit_once('/') else { return false };
+    let parent = folder.rsplit('/').next().unwrap_or(folder);
+    let listed = || text.lines().any(|line| line.contains(&format!("{parent}/")) && line.contains(file));
+    !file.is_empty() && !parent.is_empty() && listed()
+}
+
 /// Returns `text` without the line numbers that file views put before each line: `12→`, `12<tab>`, `12: `, `12| `.
 pub fn strip_line_numbers(text: &str) -> Cow<'_, str> {
     let starts = |line: &str| number_prefix(line) > 0;

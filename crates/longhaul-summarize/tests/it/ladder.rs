@@ -7,9 +7,10 @@ use longhaul_summarize::{
     ClientError, Completion, Draft, Finish, Ladder, LlmOptions, MemoryCache, Scripted, SummarizeError,
     Summarizer, SummarizerModel,
 };
+use longhaul_testkit::block_on;
 use longhaul_transcript::{Clock, NoJitter, Sleep, SummaryMode, Tokens};
 
-use crate::fixtures::{Asking, Time, UserWords, block_on, conversation, time};
+use crate::fixtures::{Asking, Time, UserWords, conversation, time};
 
 const GOOD: &str = r#"{"narrative": "The nightly export failed with a deadlock because tenants were locked in the order they arrive. The tenant ids are now sorted in flush, and the deadlock tests pass.", "decisions": ["Set EXPORT_WORKERS=1 tonight"], "action_items": [], "unresolved": [], "current_focus": "Lena reviews the patch."}"#;
 
@@ -169,7 +170,10 @@ fn an_overflow_is_answered_with_a_smaller_prompt_once() {
     assert_eq!((draft.mode, sizes.len()), (SummaryMode::Hybrid, 2));
     assert!(sizes[1] < sizes[0], "{sizes:?}");
     let text = &client.requests()[1].user;
-    assert!(text.contains("END data-") && text.contains("The schema of the answer"), "the frame is whole");
+    assert!(
+        text.contains("END data-") && text.contains("The answer is one JSON object"),
+        "the frame is whole"
+    );
 }
 
 #[test]

@@ -4,9 +4,10 @@
 use std::{fs, path::Path, sync::Arc};
 
 use longhaul_summarize::{Draft, Finish, Ladder, LlmOptions, Scripted, Summarizer, SummarizerModel, prompt};
+use longhaul_testkit::block_on;
 use longhaul_transcript::{NoJitter, SummaryMode, Tokens};
 
-use crate::fixtures::{Asking, UserWords, block_on, time};
+use crate::fixtures::{Asking, UserWords, time};
 
 fn summarize(client: Scripted, custom_prompt: Option<&str>) -> Draft {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/grounding/export.transcript");
