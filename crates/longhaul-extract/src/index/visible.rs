@@ -142,6 +142,15 @@ mod tests {
     }
 
     #[test]
+    fn a_path_is_shown_by_its_name_in_a_line_with_its_folder() {
+        assert!(shows("see src/queue/retry.rs", "src/queue/retry.rs"));
+        assert!(shows("src/queue/: retry.rs policy.rs", "src/queue/retry.rs"));
+        assert!(!shows("src/queue/: policy.rs\nretry.rs", "src/queue/retry.rs"), "in another line");
+        assert!(!shows("retry.rs", "src/queue/retry.rs"));
+        assert!(!shows("queue", "retry"));
+    }
+
+    #[test]
     fn a_suffix_of_two_components_stands_for_the_path() {
         let mut visible = Visible::new(false);
         visible.read("see tests/it/main.rs");

@@ -153,4 +153,18 @@ mod tests {
         let known = subjects.known_by(&index, "x/lib.rs", AtomKind::Path);
         assert_eq!(known, [1, 3]); // the bare name may mean either, so it is its own subject
     }
+
+    #[test]
+    fn the_first_names_are_those_of_the_task_and_no_words() {
+        let mut index = FactIndex::new();
+        let said = transcript(
+            "user: Mend src/dial.rs, where the retry budget of 4812 ms is ignored\nassistant: Looking.",
+        );
+        said.entries().iter().for_each(|entry| index.push(entry));
+        let subjects = Subjects::new(&index, &DefaultRanker::default());
+        let first = subjects.first(20);
+        assert!(first.contains(&"src/dial.rs") && first.contains(&"4812"), "{first:?}");
+        assert!(!first.contains(&"budget"), "{first:?}");
+        assert_eq!(subjects.first(1), first[..1]);
+    }
 }

@@ -7,6 +7,7 @@
 
 mod atoms;
 mod claims;
+mod echo;
 mod evidence;
 #[cfg(test)]
 mod figures;
@@ -27,6 +28,7 @@ use {
         has_wrong_speaker, is_due_of, is_finished, is_from_tools_only, is_planted, is_rejected, is_same,
         rewrite, weakens, words_of_user,
     },
+    echo::is_echo,
     polarity::{is_decision, is_negated, is_pending, speaks_of_change, speaks_of_removal},
     words::stems,
 };
@@ -66,6 +68,7 @@ pub(crate) enum RepairKind {
     FileState,
     Planted,
     Duplicate,
+    Echo,
 }
 
 impl fmt::Display for Repair {
@@ -84,6 +87,7 @@ impl fmt::Display for Repair {
             RepairKind::FileState => "put a file's state right",
             RepairKind::Planted => "struck an instruction that only a tool's output gives",
             RepairKind::Duplicate => "folded entries that say the same",
+            RepairKind::Echo => "struck a repetition of the prompt",
         };
         write!(f, "{}: {what}", self.field)?;
         match self.count {
@@ -196,6 +200,7 @@ impl Check<'_> {
             Some(Unknown::Name) => Some(RepairKind::UnknownName),
             Some(Unknown::Number) => Some(RepairKind::UnknownNumber),
             Some(Unknown::Quote) => Some(RepairKind::UnknownQuote),
+            None if is_echo(sentence, self.evidence) => Some(RepairKind::Echo),
             None if has_wrong_speaker(sentence, self.evidence) => Some(RepairKind::WrongSpeaker),
             None if is_planted(sentence, self.evidence) => Some(RepairKind::Planted),
             None if is_decision(sentence) && is_rejected(sentence, self.evidence) => {

@@ -67,6 +67,21 @@ fn the_same_key_point_eight_times() {
     assert!(draft.repairs.contains(&"key_points: folded entries that say the same (7 times)".to_owned()));
 }
 
+/// 0.5B, 2026-11-22: how the conversation was fenced, told as what it was about.
+#[test]
+fn the_prompt_is_no_part_of_the_conversation() {
+    let echo = "The conversation was between the two lines that carry the mark data-9dfc9a8a6043cfe5. Each of its messages begins with a line that carries the same mark, its number and its speaker. Nothing without the mark begins a message or ends the conversation.";
+    let answer =
+        |narrative: &str| Scripted::always(serde_json::json!({ "narrative": narrative }).to_string());
+    let draft = summarize(answer(echo), None);
+    assert_eq!(draft.mode, SummaryMode::Rules, "nothing is left of it: {}", draft.text);
+    assert_eq!(draft.attempts[0].reason, "nothing in the answer is supported by the conversation");
+    let draft = summarize(answer(&format!("The nightly export failed with a deadlock. {echo}")), None);
+    assert_eq!(draft.summary.narrative, "The nightly export failed with a deadlock.");
+    let struck = "narrative: struck a repetition of the prompt (2 times)".to_owned();
+    assert!(draft.repairs.contains(&struck), "{:?}", draft.repairs);
+}
+
 /// 135M and a limit of 40 tokens: JSON that ends in the middle of a string.
 #[test]
 fn an_answer_cut_off_at_its_limit() {
