@@ -9,7 +9,7 @@ mod clip;
 pub(crate) mod digest;
 mod plan;
 mod share;
-mod survival;
+pub(crate) mod survival;
 mod tail;
 #[cfg(test)]
 mod tests;

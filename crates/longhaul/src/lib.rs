@@ -6,6 +6,7 @@ mod cached;
 pub mod compact;
 #[cfg(feature = "wire")]
 mod document;
+mod loss;
 
 pub use breakdown::{Breakdown, Largest, ToolTokens};
 pub use cached::StoreCache;
@@ -14,6 +15,8 @@ pub use document::{
     CleanDocument, CompactedDocument, DocumentError, compact_document, compact_document_with, keep_reasoning,
     session_of,
 };
+pub use loss::{ClassLoss, Hidden, Loss};
+
 pub use longhaul_extract as extract;
 pub use longhaul_redact as redact;
 pub use longhaul_store as store;

@@ -63,6 +63,22 @@ fn what_a_compaction_took_out_comes_back() {
     let everywhere = text(&run(&folder, &["recall", "all", "public API"]));
     assert!(everywhere.starts_with(&session), "{everywhere}");
     let every = text(&run(&folder, &["history", "work", "--full"]));
+    assert!(every.contains("\nGone: nothing\n") && every.contains("; recoverable: "), "{every}");
+    let full = json(&run(&folder, &["history", "work", "--full", "--json"]));
+    let classes = full["loss"]["classes"].as_object().unwrap();
+    assert!(classes.len() > 3, "{classes:?}");
+    for (name, class) in classes {
+        let number = |field: &str| class[field].as_u64().unwrap() as usize;
+        let hidden = class["hidden"].as_array().unwrap();
+        assert_eq!(hidden.len(), number("total") - number("kept"), "{name}");
+        for fact in hidden.iter().take(3) {
+            let (name, handle) = (fact["name"].as_str().unwrap(), format!("m{}", fact["message"]));
+            let original = text(&run(&folder, &["recall", "work", &handle]));
+            let said = original.to_lowercase();
+            let parts: Vec<&str> = name.split('/').filter(|part| !part.is_empty()).collect();
+            assert!(parts.iter().all(|part| said.contains(&part.to_lowercase())), "{name} in {original}");
+        }
+    }
     assert!(every.contains("── m0 "), "{every}");
 }
 
