@@ -113,8 +113,16 @@ fn a_conversation_without_ids_is_one_session_however_often_it_is_compacted() {
         let next = serde_json::json!({ "role": "user", "content": format!("Now file {nth}, please.") });
         said["messages"].as_array_mut().unwrap().push(next);
         folder.file(&from, &serde_json::to_vec(&said).unwrap());
-        run(&folder, &["compact", &from, "--budget", budget, "-o", &to]);
+        let ran = run(&folder, &["compact", &from, "--budget", budget, "-o", &to]);
+        let is_rebuilt = ran.stderr.contains("begins with a summary of depth 2; summarized anew from ");
+        assert_eq!(is_rebuilt, nth == 2, "the fourth of a chain of three is made anew: {}", ran.stderr);
     }
+    // It is the first of a chain again, and says what the history it replaces no longer said.
+    let history = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    let (before, rebuilt) = (history("2"), history("3"));
+    assert!(before.contains("summary-depth:2 id:") && rebuilt.contains("summary-depth:0 id:"), "{rebuilt}");
+    let back: Vec<&str> = rebuilt.split_whitespace().filter(|word| !before.contains(word)).collect();
+    assert!(back.len() > 3, "{back:?}");
     let found = sessions();
     assert_eq!(found.len(), 2, "{found:?}");
     let now = found.iter().find(|found| found["session"] == chat["session"]).unwrap();
