@@ -112,9 +112,10 @@ pub(crate) fn ground(answer: Answer, evidence: &Evidence, ledger: &Ledger<'_>) -
                 item.task = check.task("action_items", &item.task)?;
                 let owned = item.owner.is_empty() || check.evidence.quotes(&item.owner);
                 let dated = item.due.is_empty() || is_due_of(&item.due, &item.task, check.evidence);
-                if !owned {
-                    item.owner.clear();
-                }
+                item.owner = match owned {
+                    true => check.with_spelling("action_items", &item.owner),
+                    false => String::new(),
+                };
                 if !dated {
                     item.due.clear();
                 }
@@ -282,7 +283,7 @@ impl Check<'_> {
     fn person(&mut self, field: &'static str, name: &str) -> Option<String> {
         let role = ["user", "assistant", "system", "tool"].contains(&name.to_lowercase().as_str());
         if role || self.evidence.quotes(name) {
-            return Some(name.to_owned());
+            return Some(self.with_spelling(field, name));
         }
         self.note(RepairKind::UnknownPerson, field);
         None

@@ -82,6 +82,16 @@ fn the_prompt_is_no_part_of_the_conversation() {
     assert!(draft.repairs.contains(&struck), "{:?}", draft.repairs);
 }
 
+/// 0.5B, 2026-11-22: a task's owner was `Omar_davis_3817` for `omar_davis_3817`.
+#[test]
+fn an_owner_is_spelled_as_in_the_source() {
+    let answer = r#"{"narrative": "The nightly export failed.", "participants": ["Orders_archive"], "action_items": [{"owner": "Orders_archive", "task": "Sort the tenant ids", "due": ""}]}"#;
+    let draft = summarize(Scripted::always(answer), None);
+    assert_eq!(draft.summary.participants, ["orders_archive"]);
+    let owners: Vec<_> = draft.summary.action_items.iter().map(|item| item.owner.as_str()).collect();
+    assert!(owners.iter().all(|owner| *owner == "orders_archive"), "{owners:?}");
+}
+
 /// 135M and a limit of 40 tokens: JSON that ends in the middle of a string.
 #[test]
 fn an_answer_cut_off_at_its_limit() {
