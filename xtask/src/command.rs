@@ -21,7 +21,16 @@ pub(crate) fn cargo_name() -> String {
 pub(crate) fn cargo(args: &[&str], envs: &[(&str, &str)]) -> Result<()> {
     let cargo = cargo_name();
     eprintln!("$ cargo {}", args.join(" "));
-    let status = Command::new(cargo)
+    let mut command = Command::new(cargo);
+    // What cargo told us about this very crate. `ring`'s build script looks at it, so that it, and all that is built on
+    // it, would be built anew whenever `cargo` and `cargo xtask` take turns.
+    for (name, _) in std::env::vars_os() {
+        let is_ours = |prefix: &str| name.to_string_lossy().starts_with(prefix);
+        if is_ours("CARGO_PKG_") || is_ours("CARGO_MANIFEST_") {
+            command.env_remove(&name);
+        }
+    }
+    let status = command
         .args(args)
         .envs(envs.iter().copied())
         .current_dir(root())

@@ -8,13 +8,13 @@ use anyhow::{Context, Result, bail};
 use longhaul::{
     CleanDocument,
     store::SummaryStore,
-    transcript::{Redacted, SessionId, SummaryRecord},
+    transcript::{Message, Redacted, SessionId, Span, SummaryRecord},
     wire::Document,
 };
 use serde::Serialize;
 
 use self::places::Places;
-use crate::clock;
+use crate::{args::StoreArgs, clock};
 
 mod place;
 
@@ -22,6 +22,14 @@ pub(crate) use place::{open, place};
 
 /// A store of any kind.
 pub(crate) type Store = Arc<dyn SummaryStore>;
+
+/// Opens the store that `args` name where there is one; asking must not make one.
+pub(crate) fn existing(args: &StoreArgs) -> Result<Option<Store>> {
+    match place(args)?.exists() {
+        true => open(args).map(Some),
+        false => Ok(None),
+    }
+}
 
 /// Where a compaction was recorded.
 #[derive(Clone, Debug, Serialize)]
@@ -56,6 +64,40 @@ pub(crate) async fn keep(
         store.set_alias(&SessionId::new(name)?, &session).await?;
     }
     Ok(session)
+}
+
+/// What stands behind the summary that a file begins with.
+#[derive(Debug)]
+pub(crate) struct Behind {
+    /// The originals that are not in the file, with their ordinals in the session.
+    pub(crate) originals: Vec<(u64, Message)>,
+    /// The ordinal in the session of each message of the file, where it has one.
+    pub(crate) ordinals: Vec<Option<u64>>,
+}
+
+/// Returns what stands behind the summary that `document` begins with; `None` where the store does not hold that summary,
+/// or one of the originals was forgotten.
+pub(crate) async fn behind(
+    store: &Store,
+    document: &Document,
+    clean: &CleanDocument,
+) -> Result<Option<Behind>> {
+    let Places { session, ordinals, summary, .. } = Places::find(store, document, &clean.messages()).await?;
+    let Some(summary) = summary else { return Ok(None) };
+    let span = Span { start: 0, end: summary.covers.end };
+    let mut originals = Vec::new();
+    for original in store.originals(&session, span).await? {
+        if ordinals.contains(&Some(original.ordinal)) {
+            continue;
+        }
+        match original.message {
+            // Standing instructions are at the beginning of the file, before the summary.
+            Some(message) if message.is_system() => {}
+            Some(message) => originals.push((original.ordinal, message)),
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(Behind { originals, ordinals }))
 }
 
 /// Takes back what stands in the way of `record`: a file that is compacted again, into another budget, replaces its

@@ -15,7 +15,7 @@ mod visible;
 
 pub use fields::{Field, FieldPlace, call_fields};
 pub(crate) use fields::{fields_of, is_body_key, whole};
-pub use visible::{Visible, for_each_text, strip_line_numbers};
+pub use visible::{Visible, for_each_text, shows, strip_line_numbers};
 
 /// Every fact a conversation has shown so far, with who touched it, how often and when.
 ///

@@ -1,5 +1,5 @@
 //! Prints what `docs/reliability.md` reports of the SQLite store:
-//! `cargo run --release -p longhaul-store --features sqlite,conformance --example store_figures -- appends|size FOLDER|search N`.
+//! `cargo run --release -p longhaul-store --features sqlite,conformance --example store_figures -- appends|size FOLDER|search N|open GB`.
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a program for people")]
 
 use std::{env, fs, path::Path, path::PathBuf, thread, time::Instant};
@@ -8,7 +8,7 @@ use longhaul_store::{
     Durability, SqliteStore, SummaryStore,
     conformance::{block_on, said, session},
 };
-use longhaul_transcript::{Message, Redacted};
+use longhaul_transcript::{Message, Redacted, Span};
 use rusqlite::Connection;
 
 fn main() {
@@ -18,7 +18,8 @@ fn main() {
         ["appends"] => appends(folder.path()),
         ["size", from] => size(folder.path(), Path::new(from)),
         ["search", n] => search(folder.path(), n.parse().unwrap()),
-        _ => println!("expected: appends | size FOLDER | search N"),
+        ["open", gigabytes] => open(folder.path(), gigabytes.parse().unwrap()),
+        _ => println!("expected: appends | size FOLDER | search N | open GB"),
     }
 }
 
@@ -160,6 +161,66 @@ fn search(folder: &Path, n: usize) {
         println!("{query:20} median {:.1} ms, worst {:.1} ms", times[4], times[8]);
     }
 }
+
+/// A store of that many gigabytes, in messages of 64 KB that do not compress, opened and read.
+fn open(folder: &Path, gigabytes: u64) {
+    const BYTES: usize = 64 * 1024;
+    let path = folder.join("large.db");
+    let store = SqliteStore::open_with(&path, Durability::Normal).unwrap();
+    let mut state = 0x2545_f491_4f6c_dd1d_u64;
+    let mut large = || {
+        let mut text = String::with_capacity(BYTES + 4);
+        while text.len() < BYTES {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            // 48 random bits as eight characters of six bits each, as in base64.
+            (0..8).for_each(|sixth| text.push(BASE64[(state >> (16 + 6 * sixth)) as usize % 64] as char));
+        }
+        said(&text)
+    };
+    let (started, mut sessions) = (Instant::now(), 0);
+    while fs::metadata(&path).unwrap().len() < gigabytes * 1_000_000_000 {
+        let name = session(&format!("s{sessions}"));
+        for _ in 0..10 {
+            block_on(store.extend(&name, &(0..100).map(|_| large()).collect::<Vec<_>>(), 1)).unwrap();
+        }
+        sessions += 1;
+    }
+    drop(store);
+    let size = fs::metadata(&path).unwrap().len() as f64 / 1e9;
+    println!(
+        "{sessions} sessions of 1,000 messages, {size:.2} GB, in {:.0} s",
+        started.elapsed().as_secs_f64()
+    );
+    let name = session(&format!("s{}", sessions / 2));
+    let span = Span { start: 500, end: 501 };
+    let times = |mut run: Box<dyn FnMut()>| {
+        let mut times: Vec<f64> = (0..9)
+            .map(|_| {
+                let started = Instant::now();
+                run();
+                started.elapsed().as_secs_f64() * 1e3
+            })
+            .collect();
+        let first = times[0];
+        times.sort_by(f64::total_cmp);
+        format!("first {first:.1} ms, median {:.1} ms, worst {:.1} ms", times[4], times[8])
+    };
+    let (at, of) = (path.clone(), name.clone());
+    let opened = times(Box::new(move || {
+        let store = SqliteStore::open(&at).unwrap();
+        block_on(store.state(&of)).unwrap();
+    }));
+    println!("open and read a state: {opened}");
+    let store = SqliteStore::open(&path).unwrap();
+    println!(
+        "read one message: {}",
+        times(Box::new(move || drop(block_on(store.originals(&name, span)).unwrap())))
+    );
+}
+
+const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 const WORDS: &[&str] = &[
     "the",

@@ -69,8 +69,9 @@ impl SummaryCache for MemoryCache {
 
 #[cfg(test)]
 mod tests {
+    use longhaul_testkit::block_on;
+
     use super::*;
-    use crate::testing::block_on;
 
     #[test]
     fn the_draft_not_used_for_longest_goes_first() {

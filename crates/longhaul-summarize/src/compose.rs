@@ -76,15 +76,17 @@ pub(crate) async fn compose(
         if tokens <= limit {
             return Some(Composed { summary: join(mode, checked, facts.summary), text, tokens });
         }
-        room = room - (tokens - limit) - Tokens(1);
+        // Less than what the facts took, not than what they were allowed: they come in lines, and a little less room may
+        // change nothing.
+        room = room.min(facts.tokens) - (tokens - limit) - Tokens(1);
     }
-    // No room for facts: the words alone, where they fit.
+    // No room for facts: the words, and the names if they fit.
     let facts = rules.summarize(*request).await.ok()?;
-    (spoken <= limit).then(|| Composed {
-        summary: join(mode, checked, facts.summary),
-        text: words,
-        tokens: spoken,
-    })
+    let named = format!("{words}\n{}", needed.missing_from(&words, counter, limit));
+    let mut texts =
+        [named.trim_end().to_owned(), words].into_iter().map(|text| (counter.count_text(&text), text));
+    let (tokens, text) = texts.find(|(tokens, _)| *tokens <= limit)?;
+    Some(Composed { summary: join(mode, checked, facts.summary), text, tokens })
 }
 
 /// Returns the user's rules, verbatim, the newest first where not all fit; those that the kept messages show, and those

@@ -9,8 +9,8 @@ use longhaul_transcript::{
 };
 
 use crate::{
-    Answer, AnswerSchema, CompletionRequest, Draft, InvalidAnswer, LlmOptions, SummarizeError, Summarizer,
-    SummarizerModel, SummaryCache, SummaryRequest,
+    Answer, AnswerSchema, CallPlan, CompletionRequest, Draft, InvalidAnswer, LlmOptions, ModelPlan,
+    SummarizeError, Summarizer, SummarizerModel, SummaryCache, SummaryRequest,
     breaker::Breaker,
     compose::{self, Composed},
     fence::Fence,
@@ -41,30 +41,6 @@ pub struct Ladder {
     cache: Option<Arc<dyn SummaryCache>>,
 }
 
-/// What a summary will need, known before any call is made.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct CallPlan {
-    /// For each model in order of preference, what asking it would take.
-    pub models: Vec<ModelPlan>,
-    /// The most calls that will be made, whatever happens.
-    pub max_calls: u32,
-}
-
-/// What asking one model would take.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ModelPlan {
-    /// The model's name.
-    pub model: String,
-    /// The parts the conversation is shown in; 0 where the model's window is too small to ask it.
-    pub passes: usize,
-    /// The most that a prompt of its will cost.
-    pub max_prompt: Tokens,
-    /// How many of the oldest units it will not be shown.
-    pub units_left_out: usize,
-}
-
 /// A limit under which a summary is not worth a call, and rules say so in a line (spec section 6).
 const FLOOR: Tokens = Tokens(50);
 
@@ -89,29 +65,6 @@ impl Ladder {
     pub fn with_cache(mut self, cache: Arc<dyn SummaryCache>) -> Ladder {
         self.cache = Some(cache);
         self
-    }
-
-    /// Returns the calls that summarizing `request` may take. Makes none.
-    pub fn plan(&self, request: &SummaryRequest<'_>) -> CallPlan {
-        if !self.asks_models(request) {
-            return CallPlan { models: Vec::new(), max_calls: 0 };
-        }
-        let shows: Vec<Show> = self.models.iter().map(|model| self.show(model, request)).collect();
-        // A part may be asked again after trouble, once more after an overflow, and the parts are merged by one call.
-        let tries = self.options.retries.saturating_add(1);
-        let most = shows.iter().map(|show| match show.texts.len() {
-            0 => 0,
-            1 => tries * 2,
-            parts => tries.saturating_mul(parts as u32 + 2),
-        });
-        let most = most.fold(0, u32::saturating_add);
-        let plans = self.models.iter().zip(&shows).map(|(model, show)| ModelPlan {
-            model: model.name.clone(),
-            passes: show.texts.len(),
-            max_prompt: show.max_prompt,
-            units_left_out: show.units_left_out,
-        });
-        CallPlan { models: plans.collect(), max_calls: most.min(self.options.max_calls) }
     }
 
     fn asks_models(&self, request: &SummaryRequest<'_>) -> bool {
@@ -280,6 +233,28 @@ impl Ladder {
 
 #[async_trait]
 impl Summarizer for Ladder {
+    fn plan(&self, request: &SummaryRequest<'_>) -> CallPlan {
+        if !self.asks_models(request) {
+            return CallPlan::default();
+        }
+        let shows: Vec<Show> = self.models.iter().map(|model| self.show(model, request)).collect();
+        // A part may be asked again after trouble, once more after an overflow, and the parts are merged by one call.
+        let tries = self.options.retries.saturating_add(1);
+        let most = shows.iter().map(|show| match show.texts.len() {
+            0 => 0,
+            1 => tries * 2,
+            parts => tries.saturating_mul(parts as u32 + 2),
+        });
+        let most = most.fold(0, u32::saturating_add);
+        let plans = self.models.iter().zip(&shows).map(|(model, show)| ModelPlan {
+            model: model.name.clone(),
+            passes: show.texts.len(),
+            max_prompt: show.max_prompt,
+            units_left_out: show.units_left_out,
+        });
+        CallPlan { models: plans.collect(), max_calls: most.min(self.options.max_calls) }
+    }
+
     async fn summarize(&self, request: SummaryRequest<'_>) -> Result<Draft, SummarizeError> {
         if request.entries.is_empty() {
             return Err(SummarizeError::NothingToDo);

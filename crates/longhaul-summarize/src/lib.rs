@@ -76,15 +76,13 @@ pub mod rules;
 mod run;
 mod scripted;
 mod spend;
-#[cfg(test)]
-mod testing;
 
 pub use answer::{Answer, AnswerAction, AnswerCommand, AnswerError, AnswerFile, InvalidAnswer};
 pub use breaker::BreakerOptions;
 pub use cache::{MemoryCache, SummaryCache};
 pub use completion::{AnswerSchema, ClientError, Completion, CompletionClient, CompletionRequest, Finish};
-pub use ladder::{CallPlan, Ladder, ModelPlan};
+pub use ladder::Ladder;
 pub use options::{FOREIGN_COUNTER_MARGIN, LlmOptions, SummarizerModel};
-pub use request::{Attempt, Draft, SummarizeError, Summarizer, SummaryRequest};
+pub use request::{Attempt, CallPlan, Draft, ModelPlan, SummarizeError, Summarizer, SummaryRequest};
 pub use scripted::Scripted;
 pub use spend::SpendLimit;

@@ -1,6 +1,6 @@
 //! What the rest of the work most likely needs, put back where neither the model nor the facts beside it show it.
 
-use longhaul_extract::{DefaultRanker, FactClass, Subjects};
+use longhaul_extract::{DefaultRanker, Subjects, shows};
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::Tokens;
 
@@ -24,18 +24,10 @@ impl Needed {
     /// Returns what is needed of the request's conversation and stands in none of the messages that stay.
     pub(crate) fn of(request: &SummaryRequest<'_>) -> Needed {
         let subjects = Subjects::new(request.index, &DefaultRanker::default());
-        let mut ranked: Vec<_> = subjects
-            .all()
-            .iter()
-            .filter(|subject| !matches!(subject.fact.class(), FactClass::Word | FactClass::Name))
-            // What the ranking gives nothing for, such as a tool's own parameter names, is not needed.
-            .filter(|subject| subject.value > 0.0)
-            .collect();
-        ranked.sort_by(|a, b| b.value.total_cmp(&a.value));
-        let names = ranked.iter().take(FIRST).map(|subject| subject.fact.name.to_string());
         let stays = |name: &String| {
             request.kept.iter().any(|entry| entry.message.texts().any(|text| text.contains(name.as_str())))
         };
+        let names = subjects.first(FIRST).into_iter().map(str::to_owned);
         Needed { names: names.filter(|name| !stays(name)).collect() }
     }
 
@@ -56,24 +48,13 @@ impl Needed {
     }
 }
 
-/// Returns whether a reader of `text` sees `name`: as it is, or, for a path, its last part in a list under its folder.
-fn shows(text: &str, name: &str) -> bool {
-    if text.contains(name) {
-        return true;
-    }
-    let Some((folder, file)) = name.trim_end_matches('/').rsplit_once('/') else { return false };
-    let parent = folder.rsplit('/').next().unwrap_or(folder);
-    let listed = || text.lines().any(|line| line.contains(&format!("{parent}/")) && line.contains(file));
-    !file.is_empty() && !parent.is_empty() && listed()
-}
-
 #[cfg(test)]
 mod tests {
     use longhaul_extract::FactIndex;
+    use longhaul_tokens::BytesPer4;
     use longhaul_transcript::SessionId;
 
     use super::*;
-    use crate::testing::Bytes4;
 
     #[test]
     fn what_nobody_shows_is_put_back_within_its_share() {
@@ -90,19 +71,19 @@ tool#c1: pub fn backoff_millis(attempt: u32) -> u64 { 1 << attempt }"#,
             kept: &[],
             previous: None,
             index: &index,
-            counter: &Bytes4,
+            counter: &BytesPer4,
             limit: Tokens(200),
             goal: None,
             depth: 0,
         };
         let needed = Needed::of(&request);
-        let line = needed.missing_from("The retry is flaky.", &Bytes4, Tokens(200));
+        let line = needed.missing_from("The retry is flaky.", &BytesPer4, Tokens(200));
         assert!(line.starts_with("Also: ") && line.contains("src/queue/retry_policy.rs"), "{line}");
         assert!(line.contains("backoff_millis") && line.contains("RLY-4812"), "{line}");
-        assert!(Bytes4.count_text(&line) <= Tokens(30));
+        assert!(BytesPer4.count_text(&line) <= Tokens(30));
         let shown = "src/queue/: retry_policy.rs\nbackoff_millis of RLY-4812, attempt u32, u64 file_path";
-        assert_eq!(needed.missing_from(shown, &Bytes4, Tokens(200)), "");
-        assert_eq!(needed.missing_from("", &Bytes4, Tokens(10)), "", "no room is no line");
+        assert_eq!(needed.missing_from(shown, &BytesPer4, Tokens(200)), "");
+        assert_eq!(needed.missing_from("", &BytesPer4, Tokens(10)), "", "no room is no line");
         let kept = SummaryRequest { kept: said.entries(), ..request };
         assert!(!Needed::of(&kept).names.contains(&"RLY-4812".to_owned()), "what stays need not be said");
     }

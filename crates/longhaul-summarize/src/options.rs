@@ -63,7 +63,7 @@ pub struct LlmOptions {
     /// Whether to return the error instead of falling back to rules. Default: false.
     pub abort_on_failure: bool,
     /// A prompt in place of ours; `{maxTokens}` and `{context}` are filled in, and `{goal}`, `{language}`,
-    /// `{previous}` where they stand. With `{schema}` the answer is read as JSON, else as prose.
+    /// `{previous}` where they stand. With `{schema}`, the form of the answer, it is read as JSON, else as prose.
     pub custom_prompt: Option<String>,
     /// When a model that fails is left alone.
     #[serde(skip)]

@@ -101,15 +101,15 @@ fn pack(pieces: impl Iterator<Item = (String, Tokens)>, cap: Tokens) -> Vec<(Str
 #[cfg(test)]
 mod tests {
     use longhaul_testkit::{conversation, transcript};
+    use longhaul_tokens::BytesPer4;
     use longhaul_transcript::Transcript;
     use proptest::prelude::*;
 
     use super::*;
-    use crate::testing::Bytes4;
 
     fn passes_of(transcript: &Transcript, cap: u64, max: usize) -> Passes {
         let fence = Fence::around(transcript.entries(), &[]);
-        passes(transcript.entries(), &fence, &Bytes4, Tokens(cap), max)
+        passes(transcript.entries(), &fence, &BytesPer4, Tokens(cap), max)
     }
 
     #[test]
@@ -146,7 +146,7 @@ mod tests {
             let passes = passes_of(&transcript, cap, max);
             prop_assert!(passes.texts.len() <= max);
             for text in &passes.texts {
-                prop_assert!(Bytes4.count_text(text) <= Tokens(cap), "{}", text);
+                prop_assert!(BytesPer4.count_text(text) <= Tokens(cap), "{}", text);
             }
         }
     }

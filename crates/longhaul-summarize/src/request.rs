@@ -70,6 +70,30 @@ pub struct Attempt {
     pub duration_ms: u64,
 }
 
+/// The calls that a summary may take, known before any is made. None where nobody is asked over a network.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CallPlan {
+    /// For each model in order of preference, what asking it would take.
+    pub models: Vec<ModelPlan>,
+    /// The most calls that will be made, whatever happens.
+    pub max_calls: u32,
+}
+
+/// What asking one model would take.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ModelPlan {
+    /// The model's name.
+    pub model: String,
+    /// The parts the conversation is shown in; 0 where the model's window is too small to ask it.
+    pub passes: usize,
+    /// The most that a prompt of its will cost.
+    pub max_prompt: Tokens,
+    /// How many of the oldest units it will not be shown.
+    pub units_left_out: usize,
+}
+
 /// A summary could not be made. No message is lost: the conversation is as it was.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -91,6 +115,12 @@ pub enum SummarizeError {
 /// at any await. Callers may ask from several tasks at once.
 #[async_trait]
 pub trait Summarizer: Debug + Send + Sync {
+    /// Returns the calls that [`summarize`](Self::summarize) may make for `request`, and makes none. One that asks
+    /// nobody keeps the default.
+    fn plan(&self, _request: &SummaryRequest<'_>) -> CallPlan {
+        CallPlan::default()
+    }
+
     /// Returns a summary of the request's entries.
     async fn summarize(&self, request: SummaryRequest<'_>) -> Result<Draft, SummarizeError>;
 }

@@ -13,6 +13,8 @@
 mod fixture;
 pub mod planted;
 mod strategies;
+mod waiting;
 
 pub use fixture::{parse, transcript};
 pub use strategies::{any_text, conversation};
+pub use waiting::block_on;

@@ -9,7 +9,7 @@ mod clip;
 pub(crate) mod digest;
 mod plan;
 mod share;
-mod survival;
+pub(crate) mod survival;
 mod tail;
 #[cfg(test)]
 mod tests;
@@ -41,6 +41,9 @@ pub struct CompactSettings {
     pub reasoning: KeepReasoning,
     /// The header over the summary; `{messages}` stands for the number of messages it covers. `None` is the default header.
     pub header: Option<String>,
+    /// Depth of the summary in its chain; `None` makes it one more than that of the summary before it. A summary that is
+    /// made anew from the originals has depth 0.
+    pub depth: Option<u32>,
     /// When the record is made, in milliseconds since the Unix epoch.
     pub now_ms: i64,
 }
@@ -107,6 +110,7 @@ impl CompactSettings {
             goal: None,
             reasoning: KeepReasoning::Strip,
             header: None,
+            depth: None,
             now_ms: 0,
         }
     }

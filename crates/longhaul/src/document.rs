@@ -80,6 +80,11 @@ impl CleanDocument {
         }
     }
 
+    /// Returns the messages.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
     /// Returns the messages, for a store.
     pub fn messages(&self) -> Vec<Redacted<Message>> {
         self.entries.iter().map(|entry| Redacted::assume((*entry.message).clone())).collect()
@@ -194,7 +199,9 @@ pub async fn compact_document_with(
     {
         return Ok((done, attempts));
     }
-    Ok((compact_document(document, clean, breakdown, counter, settings, options)?, attempts))
+    // By rule the summary is made from the history as it stands, whatever the summarizer read.
+    let settings = CompactSettings { depth: None, ..settings.clone() };
+    Ok((compact_document(document, clean, breakdown, counter, &settings, options)?, attempts))
 }
 
 /// Share of the budget that is left free for what a format adds when a model writes the summary.

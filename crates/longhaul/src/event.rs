@@ -67,6 +67,15 @@ pub enum EventKind {
         /// Messages that the view will no longer carry verbatim.
         compressed_messages: u64,
     },
+    /// Models are about to be asked for a summary. Sent before the first call, so that who pays can see what may come.
+    Asking {
+        /// The models that may be asked, first choice first; the next one only where those before it give nothing.
+        models: Vec<String>,
+        /// In how many parts the conversation is shown: one call each, and one more to merge them.
+        parts: u64,
+        /// The most calls that will be made, whatever happens.
+        max_calls: u32,
+    },
     /// A summarizer was asked and gave nothing that could be used.
     SummarizerFailed {
         /// The model, or `rules`.
@@ -198,6 +207,7 @@ impl Event {
             EventKind::Counted { .. }
                 | EventKind::UsageReported { .. }
                 | EventKind::Started { .. }
+                | EventKind::Asking { .. }
                 | EventKind::Skipped { .. }
                 | EventKind::ModelSwitched { .. }
         )
@@ -225,6 +235,10 @@ impl fmt::Display for Event {
             EventKind::Skipped { hold } => write!(f, "not compacted: {hold}"),
             EventKind::Started { action, reason, compressed_messages, .. } => {
                 write!(f, "{action}, {compressed_messages} messages: {reason}")
+            }
+            EventKind::Asking { models, parts, max_calls } => {
+                let parts = if *parts > 1 { format!(", in {parts} parts") } else { String::new() };
+                write!(f, "asking {} for a summary{parts}: at most {max_calls} calls", models.join(", then "))
             }
             EventKind::SummarizerFailed { summarizer, error, .. } => {
                 write!(f, "{summarizer} gave no summary: {error}")

@@ -6,6 +6,8 @@ mod cached;
 pub mod compact;
 #[cfg(feature = "wire")]
 mod document;
+mod loss;
+mod rebuild;
 
 pub use breakdown::{Breakdown, Largest, ToolTokens};
 pub use cached::StoreCache;
@@ -14,6 +16,9 @@ pub use document::{
     CleanDocument, CompactedDocument, DocumentError, compact_document, compact_document_with, keep_reasoning,
     session_of,
 };
+pub use loss::{ClassLoss, Hidden, Loss};
+pub use rebuild::FromOriginals;
+
 pub use longhaul_extract as extract;
 pub use longhaul_redact as redact;
 pub use longhaul_store as store;

@@ -184,6 +184,9 @@ impl ContextManager {
             return None;
         };
         let job = self.plan(action, reason, None).ok()?;
+        if let Some(summarizer) = self.summarizer.as_deref().filter(|_| self.asks_model(action, &job)) {
+            self.tell_calls(summarizer, &job);
+        }
         let under_way = Arc::new(());
         self.background = Arc::downgrade(&under_way);
         Some(Background { job, _under_way: under_way })
@@ -351,6 +354,7 @@ impl ContextManager {
     /// Asks the summarizer, and falls back to rules where it gives nothing that can be used.
     async fn summarize(&mut self, job: Job) -> Result<Finished, Error> {
         let Some(summarizer) = self.summarizer.clone() else { return self.by_rule(job) };
+        self.tell_calls(&*summarizer, &job);
         let error = match summarizer.summarize(job.request()).await {
             Ok(draft) => {
                 self.tell_attempts(&draft.attempts);

@@ -4,14 +4,17 @@ use std::{process::ExitCode, time::Instant};
 
 use anyhow::{Context, Result, bail};
 use longhaul::{
-    Breakdown, CleanDocument, CompactedDocument, Config, DocumentError,
+    Breakdown, CleanDocument, CompactedDocument, Config, DocumentError, FromOriginals,
     compact::CompactSettings,
     compact_document, compact_document_with,
     config::SummaryLimit,
     keep_reasoning,
     redact::Redactor,
-    summarize::rules::RulesOptions,
-    transcript::{SummaryMode, SummaryRecord, Tokens},
+    summarize::{
+        Summarizer,
+        rules::{RulesOptions, RulesSummarizer},
+    },
+    transcript::{SummaryMode, SummaryRecord, Tokens, parse_handle_line},
     wire::{self, Document},
 };
 
@@ -23,7 +26,7 @@ use crate::{
     input,
     output::Target,
     settings,
-    store::{self, Recorded},
+    store::{self, Behind, Recorded},
     summarizer,
     window::Room,
 };
@@ -146,15 +149,32 @@ fn compacted(
 ) -> Result<CompactedDocument> {
     let mode = summarizer::mode(args.mode.as_deref(), config)?;
     let (rules, counter) = (RulesOptions::default(), &*counter.counter);
+    let behind = behind(args, config, document, clean);
+    let settings = &CompactSettings { depth: behind.as_ref().map(|_| 0), ..settings.clone() };
+    let compact_with = async |summarizer: &dyn Summarizer| {
+        let asked = match &behind {
+            Some(Behind { originals, ordinals }) => {
+                let from = FromOriginals::new(summarizer, originals.clone(), clean.entries(), ordinals);
+                compact_document_with(document, clean, breakdown, counter, settings, &rules, &from).await
+            }
+            None => {
+                compact_document_with(document, clean, breakdown, counter, settings, &rules, summarizer).await
+            }
+        };
+        Ok(asked)
+    };
     let done = match mode {
+        SummaryMode::Rules if behind.is_some() => {
+            let by_rule = RulesSummarizer::default();
+            store::block_on(compact_with(&by_rule))?.map(|(done, _)| done)
+        }
         SummaryMode::Rules => compact_document(document, clean, breakdown, counter, settings, &rules),
         mode => {
             // What a model wrote may be kept where the record of it may be.
             let cache = (!args.no_store && !args.dry_run).then(|| store::open(&args.store).ok()).flatten();
             let ladder = summarizer::ladder(&args.summarizer, config, mode, cache)?;
             let ladder = summarizer::Announced::new(ladder, &args.summarizer)?;
-            let asked = compact_document_with(document, clean, breakdown, counter, settings, &rules, &ladder);
-            let asked = store::block_on(async { Ok(asked.await) })?;
+            let asked = store::block_on(compact_with(&ladder))?;
             asked.map(|(done, attempts)| {
                 for attempt in attempts {
                     let reason = crate::paint::plain(&attempt.reason);
@@ -170,6 +190,31 @@ fn compacted(
         }
         error => error.into(),
     })
+}
+
+/// Returns what the summary is to be made from where `document` begins with one and its chain is as deep as it may get:
+/// the originals in the store.
+fn behind(args: &CompactArgs, config: &Config, document: &Document, clean: &CleanDocument) -> Option<Behind> {
+    let said = document.transcript().entries().iter().map(|entry| &entry.message);
+    let first = said.into_iter().find(|message| !message.is_system())?;
+    let (depth, _) = first.texts().find_map(parse_handle_line)?;
+    if depth.saturating_add(1) < config.max_summary_chain_depth {
+        return None;
+    }
+    let found = match args.no_store {
+        true => Ok(None),
+        false => store::existing(&args.store).and_then(|store| match store {
+            Some(store) => store::block_on(store::behind(&store, document, clean)),
+            None => Ok(None),
+        }),
+    };
+    let words = match &found {
+        Ok(Some(behind)) => format!("summarized anew from {} stored originals", behind.originals.len()),
+        Ok(None) => "its originals are not all in the store: summarized from the summary itself".to_owned(),
+        Err(error) => format!("its originals cannot be read: {}", crate::paint::plain(&format!("{error:#}"))),
+    };
+    eprintln!("longhaul: the history begins with a summary of depth {depth}; {words}");
+    found.ok().flatten()
 }
 
 /// Records the originals and the summary, and says where. A store that cannot be had costs the user the record, not

@@ -1,9 +1,13 @@
-//! `longhaul history`: the summaries in force, and what was said since.
+//! `longhaul history`: the summaries in force, and what was said since; in full with every message and the loss report.
 
 use std::process::ExitCode;
 
 use anyhow::Result;
-use longhaul::transcript::{Span, SummaryRecord};
+use longhaul::{
+    Loss,
+    store::Original,
+    transcript::{Message, Span, SummaryRecord, Transcript},
+};
 
 use crate::{
     archive::{Archive, full, line, utc},
@@ -26,13 +30,16 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode> {
             .iter()
             .map(|original| serde_json::json!({ "ordinal": original.ordinal, "message": original.message }))
             .collect();
-        let value = serde_json::json!({
+        let mut value = serde_json::json!({
             "version": 1,
             "session": session,
             "summaries": chain,
             "undone": state.undone,
             "messages": messages,
         });
+        if args.full {
+            value["loss"] = serde_json::to_value(loss(&originals, &chain))?;
+        }
         Target::Stdout.put(format!("{value}\n").as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -48,6 +55,9 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode> {
         out.push_str(&heading(record, painter));
         out.push_str(&plain(&record.text));
         out.push('\n');
+    }
+    if args.full && !chain.is_empty() {
+        out.push_str(&report(&originals, &chain, session.as_str(), painter));
     }
     if !originals.is_empty() {
         let title = if args.full { "Every message" } else { "Since then" };
@@ -75,3 +85,39 @@ fn heading(record: &SummaryRecord, painter: Painter) -> String {
         utc(record.created_at_ms),
     )
 }
+
+/// Returns what `chain` takes out of sight of all originals.
+fn loss(originals: &[Original], chain: &[SummaryRecord]) -> Loss {
+    let message = |original: &Original| original.message.clone().unwrap_or_else(|| Message::user(""));
+    let said: Transcript = originals.iter().map(message).collect();
+    Loss::of(said.entries(), chain)
+}
+
+/// Returns the loss report: by class what is visible, what is recoverable and by which handle, and what is gone.
+fn report(originals: &[Original], chain: &[SummaryRecord], session: &str, painter: Painter) -> String {
+    let mut out = format!(
+        "\n{}\n",
+        painter.bold("Visible in the last summary and the messages beside it, and where the rest is")
+    );
+    for (class, loss) in &loss(originals, chain).classes {
+        let named =
+            loss.hidden.iter().take(NAMED).map(|fact| format!("{} (m{})", plain(&fact.name), fact.message));
+        let mut named = named.collect::<Vec<_>>().join(", ");
+        if loss.hidden.len() > NAMED {
+            named.push_str(&format!(" and {} more", grouped((loss.hidden.len() - NAMED) as u64)));
+        }
+        let (kept, total) = (grouped(loss.seen.kept), grouped(loss.seen.total));
+        let named = if named.is_empty() { named } else { format!("; recoverable: {named}") };
+        out.push_str(&format!("  {class:8} {kept:>6} of {total}{named}\n"));
+    }
+    out.push_str(&format!("Each comes back with `longhaul recall {session} mN`; --json names all of them\n"));
+    let forgotten = originals.iter().filter(|original| original.message.is_none()).count();
+    out.push_str(&match forgotten {
+        0 => "Gone: nothing\n".to_owned(),
+        n => format!("Gone: what stood only in {n} messages that were forgotten on purpose (`longhaul audit {session}`)\n"),
+    });
+    out
+}
+
+/// How many facts of a class are named on the screen.
+const NAMED: usize = 5;

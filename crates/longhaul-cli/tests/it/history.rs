@@ -63,6 +63,22 @@ fn what_a_compaction_took_out_comes_back() {
     let everywhere = text(&run(&folder, &["recall", "all", "public API"]));
     assert!(everywhere.starts_with(&session), "{everywhere}");
     let every = text(&run(&folder, &["history", "work", "--full"]));
+    assert!(every.contains("\nGone: nothing\n") && every.contains("; recoverable: "), "{every}");
+    let full = json(&run(&folder, &["history", "work", "--full", "--json"]));
+    let classes = full["loss"]["classes"].as_object().unwrap();
+    assert!(classes.len() > 3, "{classes:?}");
+    for (name, class) in classes {
+        let number = |field: &str| class[field].as_u64().unwrap() as usize;
+        let hidden = class["hidden"].as_array().unwrap();
+        assert_eq!(hidden.len(), number("total") - number("kept"), "{name}");
+        for fact in hidden.iter().take(3) {
+            let (name, handle) = (fact["name"].as_str().unwrap(), format!("m{}", fact["message"]));
+            let original = text(&run(&folder, &["recall", "work", &handle]));
+            let said = original.to_lowercase();
+            let parts: Vec<&str> = name.split('/').filter(|part| !part.is_empty()).collect();
+            assert!(parts.iter().all(|part| said.contains(&part.to_lowercase())), "{name} in {original}");
+        }
+    }
     assert!(every.contains("── m0 "), "{every}");
 }
 
@@ -97,8 +113,16 @@ fn a_conversation_without_ids_is_one_session_however_often_it_is_compacted() {
         let next = serde_json::json!({ "role": "user", "content": format!("Now file {nth}, please.") });
         said["messages"].as_array_mut().unwrap().push(next);
         folder.file(&from, &serde_json::to_vec(&said).unwrap());
-        run(&folder, &["compact", &from, "--budget", budget, "-o", &to]);
+        let ran = run(&folder, &["compact", &from, "--budget", budget, "-o", &to]);
+        let is_rebuilt = ran.stderr.contains("begins with a summary of depth 2; summarized anew from ");
+        assert_eq!(is_rebuilt, nth == 2, "the fourth of a chain of three is made anew: {}", ran.stderr);
     }
+    // It is the first of a chain again, and says what the history it replaces no longer said.
+    let history = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    let (before, rebuilt) = (history("2"), history("3"));
+    assert!(before.contains("summary-depth:2 id:") && rebuilt.contains("summary-depth:0 id:"), "{rebuilt}");
+    let back: Vec<&str> = rebuilt.split_whitespace().filter(|word| !before.contains(word)).collect();
+    assert!(back.len() > 3, "{back:?}");
     let found = sessions();
     assert_eq!(found.len(), 2, "{found:?}");
     let now = found.iter().find(|found| found["session"] == chat["session"]).unwrap();

@@ -53,6 +53,8 @@ fn faults() -> Vec<(&'static str, Vec<Value>, SummaryMode)> {
 #[tokio::test]
 async fn faults_end_in_a_summary() {
     let Some(mock) = given("LONGHAUL_E2E_MOCK") else { return };
+    // The mock is told what to do before the first of our clients is made, which would choose the provider itself.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let conversation = conversation();
     let asking = Asking::about(conversation.entries());
     let limit = Duration::from_secs(3);

@@ -3,7 +3,7 @@
 
 use std::{fs, io::BufReader, path::Path, sync::Arc, time::Duration};
 
-use longhaul_extract::{DefaultRanker, FactClass, Subjects, scan};
+use longhaul_extract::{DefaultRanker, Subjects, scan, shows};
 use longhaul_summarize::{CompletionClient, Draft, Scripted, Summarizer, rules::RulesSummarizer};
 use longhaul_tokens::{BytesPer4, TokenCounter};
 use longhaul_transcript::{Entry, Part, SummaryMode, Tokens, Units};
@@ -125,7 +125,8 @@ impl Figures {
     ) -> Vec<String> {
         let in_force = rules.summary.constraints.iter().rev().filter(|rule| rule.superseded_by.is_none());
         let mut needed: Vec<String> = in_force.map(|rule| rule.text.trim().to_owned()).collect();
-        needed.extend(names(asking));
+        let subjects = Subjects::new(&asking.index, &DefaultRanker::default());
+        needed.extend(subjects.first(FIRST).into_iter().map(str::to_owned));
         needed.truncate(FIRST);
         let missing: Vec<String> = needed.iter().filter(|name| !shows(&draft.text, name)).cloned().collect();
         let last_part = |name: &String| name.rsplit('/').find(|part| !part.is_empty()).map(str::to_owned);
@@ -205,28 +206,4 @@ fn span(file: &Path, percent: usize) -> Option<Vec<Entry>> {
         }
     }
     (tokens > SPAN.scaled(0.5)).then_some(span)
-}
-
-/// Returns the names that the ranking puts first among paths, numbers, ids, flags, addresses and symbols.
-fn names(asking: &Asking) -> Vec<String> {
-    let subjects = Subjects::new(&asking.index, &DefaultRanker::default());
-    let mut ranked: Vec<_> = subjects
-        .all()
-        .iter()
-        .filter(|subject| !matches!(subject.fact.class(), FactClass::Word | FactClass::Name))
-        // The ranking gives nothing for a tool's own parameter names: every agent has them before it.
-        .filter(|subject| subject.value > 0.0)
-        .collect();
-    ranked.sort_by(|a, b| b.value.total_cmp(&a.value));
-    ranked.iter().take(FIRST).map(|subject| subject.fact.name.to_string()).collect()
-}
-
-/// Returns whether a reader of `text` sees `name`: as it is, or, for a path, its name in a list under its folder.
-fn shows(text: &str, name: &str) -> bool {
-    if text.contains(name) {
-        return true;
-    }
-    let Some((folder, file)) = name.trim_end_matches('/').rsplit_once('/') else { return false };
-    let parent = folder.rsplit('/').next().unwrap_or(folder);
-    !file.is_empty() && text.contains(file) && (parent.is_empty() || text.contains(parent))
 }

@@ -84,6 +84,18 @@ pub fn for_each_text(message: &Message, mut each: impl FnMut(&str)) {
     }
 }
 
+/// Returns whether a reader of `text` sees `name`, letter by letter: as it is, or, for a path, its last part in a line that
+/// names its folder.
+pub fn shows(text: &str, name: &str) -> bool {
+    if text.contains(name) {
+        return true;
+    }
+    let Some((folder, file)) = name.trim_end_matches('/').rsplit_once('/') else { return false };
+    let parent = folder.rsplit('/').next().unwrap_or(folder);
+    let listed = || text.lines().any(|line| line.contains(&format!("{parent}/")) && line.contains(file));
+    !file.is_empty() && !parent.is_empty() && listed()
+}
+
 /// Returns `text` without the line numbers that file views put before each line: `12→`, `12<tab>`, `12: `, `12| `.
 pub fn strip_line_numbers(text: &str) -> Cow<'_, str> {
     let starts = |line: &str| number_prefix(line) > 0;
@@ -127,6 +139,15 @@ mod tests {
     fn line_numbers_of_file_views_go() {
         assert_eq!(strip_line_numbers("   1→fn a\n  22\tx\n3: y\n4| z\n5.0 w"), "fn a\nx\ny\nz\n5.0 w");
         assert!(matches!(strip_line_numbers("no numbers"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn a_path_is_shown_by_its_name_in_a_line_with_its_folder() {
+        assert!(shows("see src/queue/retry.rs", "src/queue/retry.rs"));
+        assert!(shows("src/queue/: retry.rs policy.rs", "src/queue/retry.rs"));
+        assert!(!shows("src/queue/: policy.rs\nretry.rs", "src/queue/retry.rs"), "in another line");
+        assert!(!shows("retry.rs", "src/queue/retry.rs"));
+        assert!(!shows("queue", "retry"));
     }
 
     #[test]

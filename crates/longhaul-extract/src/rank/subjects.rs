@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::{RankContext, Ranker};
-use crate::{AtomKind, Fact, FactIndex, expand};
+use crate::{AtomKind, Fact, FactClass, FactIndex, expand};
 
 /// The things a conversation is about, with their values. Paths that are suffixes of one longer path are one thing.
 #[derive(Clone, Debug, Default)]
@@ -49,6 +49,16 @@ impl Subjects {
     /// Returns all subjects.
     pub fn all(&self) -> &[Subject] {
         &self.subjects
+    }
+
+    /// Returns the `n` names that are worth most, the first one most of all: paths, numbers, identifiers, flags, addresses
+    /// and symbols, no words. What has no value, such as a tool's own parameter names, is never among them.
+    pub fn first(&self, n: usize) -> Vec<&str> {
+        let is_name = |subject: &&Subject| !matches!(subject.fact.class(), FactClass::Word | FactClass::Name);
+        let mut ranked: Vec<&Subject> =
+            self.subjects.iter().filter(is_name).filter(|subject| subject.value > 0.0).collect();
+        ranked.sort_by(|a, b| b.value.total_cmp(&a.value));
+        ranked.into_iter().take(n).map(|subject| &*subject.fact.name).collect()
     }
 
     /// Returns the place in [`all`](Self::all) of what `name` names, where the index has it.
@@ -142,5 +152,19 @@ mod tests {
         assert_eq!(names, [("/srv/a/src/one.rs", 3), ("x/lib.rs", 1), ("y/lib.rs", 1), ("lib.rs", 1)]);
         let known = subjects.known_by(&index, "x/lib.rs", AtomKind::Path);
         assert_eq!(known, [1, 3]); // the bare name may mean either, so it is its own subject
+    }
+
+    #[test]
+    fn the_first_names_are_those_of_the_task_and_no_words() {
+        let mut index = FactIndex::new();
+        let said = transcript(
+            "user: Mend src/dial.rs, where the retry budget of 4812 ms is ignored\nassistant: Looking.",
+        );
+        said.entries().iter().for_each(|entry| index.push(entry));
+        let subjects = Subjects::new(&index, &DefaultRanker::default());
+        let first = subjects.first(20);
+        assert!(first.contains(&"src/dial.rs") && first.contains(&"4812"), "{first:?}");
+        assert!(!first.contains(&"budget"), "{first:?}");
+        assert_eq!(subjects.first(1), first[..1]);
     }
 }

@@ -7,6 +7,8 @@ mod conformance;
 #[cfg(all(feature = "conformance", feature = "sqlite"))]
 mod faults;
 #[cfg(all(feature = "conformance", feature = "sqlite"))]
+mod migration;
+#[cfg(all(feature = "conformance", feature = "sqlite"))]
 mod names;
 #[cfg(all(feature = "conformance", feature = "postgres"))]
 mod postgres;

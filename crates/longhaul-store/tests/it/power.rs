@@ -18,7 +18,7 @@ use longhaul_store::{
 use crate::process::{assert_all_there, part, play, runs, tell, told, write_on};
 
 /// Compiles the library; `None`, said aloud, where that cannot be done.
-fn shim(folder: &Path) -> Option<PathBuf> {
+pub(crate) fn shim(folder: &Path) -> Option<PathBuf> {
     let library = folder.join("shim.so");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/shim.c");
     let compiler = env::var_os("CC").unwrap_or("cc".into());
@@ -55,14 +55,14 @@ fn child_writes_a_little() {
 }
 
 /// A call that the library noted.
-struct Call {
-    kind: u8,
+pub(crate) struct Call {
+    pub(crate) kind: u8,
     path: PathBuf,
     offset: u64,
     data: Vec<u8>,
 }
 
-fn calls(trace: &[u8]) -> Vec<Call> {
+pub(crate) fn calls(trace: &[u8]) -> Vec<Call> {
     let (mut calls, mut rest) = (Vec::new(), trace);
     while !rest.is_empty() {
         let number = |at: usize| u32::from_le_bytes(rest[at..at + 4].try_into().unwrap()) as usize;

@@ -3,13 +3,14 @@
  * It notes every write, truncation, sync and removal in LONGHAUL_SHIM_TRACE, in order, and beside them what the process
  * says on its standard output, so that the test can build what a power cut would have left at any moment. With
  * LONGHAUL_SHIM_FAIL=<n>:<kind> the n-th of these calls fails: `eio` once, `enospc` from then on, `short` after half of
- * its bytes and then for want of space.
+ * its bytes and then for want of space; `kill` ends the process there, with half of the bytes written.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,9 +77,9 @@ static ssize_t refuse(char how) {
     return -1;
 }
 
-/* `eio` fails every kind of call, a full disk only those that need space: 'e', 'n' (enospc), 's' (short). */
+/* `eio` and `kill` strike at every kind of call, a full disk at those that need space: 'e', 'k', 'n' (enospc), 's'. */
 static char kind_of(char how, int needs_space) {
-    if (how == 'e') return 'e';
+    if (how == 'e' || how == 'k') return how;
     return needs_space ? how : 0;
 }
 
@@ -94,11 +95,12 @@ static char kind_of(char how, int needs_space) {
         } else if (ours(fd, path, sizeof path)) {                                                    \
             char how = kind_of(failing(), 1);                                                        \
             off_t offset = offset_expression;                                                        \
-            if (how == 's' && size > 1) {                                                            \
+            if ((how == 's' || how == 'k') && size > 1) {                                            \
                 done = call(size / 2);                                                               \
             } else {                                                                                 \
                 done = how ? refuse(how) : call(size);                                               \
             }                                                                                        \
+            if (how == 'k') raise(SIGKILL);                                                          \
             if (done > 0) note('w', path, offset, data, done);                                       \
         } else {                                                                                     \
             done = call(size);                                                                       \
@@ -133,6 +135,7 @@ ssize_t write(int fd, const void *data, size_t size) {
         int done;                                                                                    \
         if (ours(fd, path, sizeof path)) {                                                           \
             char how = kind_of(failing(), needs_space);                                              \
+            if (how == 'k') raise(SIGKILL);                                                          \
             done = how ? refuse(how) : call;                                                         \
             if (!done) note(kind, path, number, NULL, 0);                                            \
         } else {                                                                                     \

@@ -290,10 +290,11 @@ fn grouped(number: &str) -> String {
 #[cfg(test)]
 mod tests {
     use longhaul_extract::FactIndex;
+    use longhaul_tokens::BytesPer4;
     use longhaul_transcript::{SessionId, Tokens};
 
     use super::*;
-    use crate::{SummaryRequest, testing::Bytes4};
+    use crate::SummaryRequest;
 
     #[test]
     fn names_are_told_from_prose() {
@@ -348,7 +349,7 @@ mod tests {
             kept: &[],
             previous: None,
             index: &index,
-            counter: &Bytes4,
+            counter: &BytesPer4,
             limit: Tokens(100),
             goal: None,
             depth: 0,

@@ -3,10 +3,11 @@
 use std::{collections::BTreeMap, fs, path::Path};
 
 use longhaul_extract::FactIndex;
+use longhaul_tokens::BytesPer4;
 use longhaul_transcript::{Constraint, FileNote, FileState, SessionId, Summary, Tokens};
 
 use super::{Evidence, Ledger, ground};
-use crate::{Answer, AnswerAction, AnswerCommand, AnswerError, AnswerFile, SummaryRequest, testing::Bytes4};
+use crate::{Answer, AnswerAction, AnswerCommand, AnswerError, AnswerFile, SummaryRequest};
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Score {
@@ -43,7 +44,7 @@ fn figures() {
             kept: &[],
             previous: None,
             index: &index,
-            counter: &Bytes4,
+            counter: &BytesPer4,
             limit: Tokens(1_000),
             goal: None,
             depth: 0,

@@ -7,6 +7,7 @@
 
 mod atoms;
 mod claims;
+mod echo;
 mod evidence;
 #[cfg(test)]
 mod figures;
@@ -27,6 +28,7 @@ use {
         has_wrong_speaker, is_due_of, is_finished, is_from_tools_only, is_planted, is_rejected, is_same,
         rewrite, weakens, words_of_user,
     },
+    echo::is_echo,
     polarity::{is_decision, is_negated, is_pending, speaks_of_change, speaks_of_removal},
     words::stems,
 };
@@ -66,6 +68,7 @@ pub(crate) enum RepairKind {
     FileState,
     Planted,
     Duplicate,
+    Echo,
 }
 
 impl fmt::Display for Repair {
@@ -84,6 +87,7 @@ impl fmt::Display for Repair {
             RepairKind::FileState => "put a file's state right",
             RepairKind::Planted => "struck an instruction that only a tool's output gives",
             RepairKind::Duplicate => "folded entries that say the same",
+            RepairKind::Echo => "struck a repetition of the prompt",
         };
         write!(f, "{}: {what}", self.field)?;
         match self.count {
@@ -108,9 +112,10 @@ pub(crate) fn ground(answer: Answer, evidence: &Evidence, ledger: &Ledger<'_>) -
                 item.task = check.task("action_items", &item.task)?;
                 let owned = item.owner.is_empty() || check.evidence.quotes(&item.owner);
                 let dated = item.due.is_empty() || is_due_of(&item.due, &item.task, check.evidence);
-                if !owned {
-                    item.owner.clear();
-                }
+                item.owner = match owned {
+                    true => check.with_spelling("action_items", &item.owner),
+                    false => String::new(),
+                };
                 if !dated {
                     item.due.clear();
                 }
@@ -196,6 +201,7 @@ impl Check<'_> {
             Some(Unknown::Name) => Some(RepairKind::UnknownName),
             Some(Unknown::Number) => Some(RepairKind::UnknownNumber),
             Some(Unknown::Quote) => Some(RepairKind::UnknownQuote),
+            None if is_echo(sentence, self.evidence) => Some(RepairKind::Echo),
             None if has_wrong_speaker(sentence, self.evidence) => Some(RepairKind::WrongSpeaker),
             None if is_planted(sentence, self.evidence) => Some(RepairKind::Planted),
             None if is_decision(sentence) && is_rejected(sentence, self.evidence) => {
@@ -277,7 +283,7 @@ impl Check<'_> {
     fn person(&mut self, field: &'static str, name: &str) -> Option<String> {
         let role = ["user", "assistant", "system", "tool"].contains(&name.to_lowercase().as_str());
         if role || self.evidence.quotes(name) {
-            return Some(name.to_owned());
+            return Some(self.with_spelling(field, name));
         }
         self.note(RepairKind::UnknownPerson, field);
         None

@@ -6,11 +6,12 @@ use longhaul_extract::FactIndex;
 use longhaul_summarize::{
     Draft, Ladder, LlmOptions, Scripted, Summarizer, SummarizerModel, SummaryRequest, rules::RulesSummarizer,
 };
+use longhaul_testkit::block_on;
 use longhaul_transcript::{
     ContentHash, Covered, NoJitter, Span, SummaryId, SummaryMode, SummaryRecord, Tokens, Transcript,
 };
 
-use crate::fixtures::{Asking, block_on, time};
+use crate::fixtures::{Asking, time};
 
 const RULE: &str = "Never restart the primary during business hours.";
 

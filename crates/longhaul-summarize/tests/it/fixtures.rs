@@ -2,43 +2,19 @@
 
 use std::{
     future::Future,
-    pin::{Pin, pin},
+    pin::Pin,
     sync::{
         Arc,
         atomic::{AtomicI64, Ordering},
     },
-    task::{Context, Poll, Waker},
     time::Duration,
 };
 
 use async_trait::async_trait;
 use longhaul_extract::FactIndex;
 use longhaul_summarize::{Draft, SummarizeError, Summarizer, SummaryRequest};
-use longhaul_tokens::{Accuracy, TokenCounter};
+use longhaul_tokens::BytesPer4;
 use longhaul_transcript::{Clock, Constraint, Entry, SessionId, Sleep, Summary, Tokens, Transcript};
-
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Bytes4;
-
-impl TokenCounter for Bytes4 {
-    fn count_text(&self, text: &str) -> Tokens {
-        Tokens(text.len().div_ceil(4) as u64)
-    }
-
-    fn accuracy(&self) -> Accuracy {
-        Accuracy::Estimate { margin: 0.3 }
-    }
-}
-
-pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
-    let mut future = pin!(future);
-    let mut context = Context::from_waker(Waker::noop());
-    loop {
-        if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
-            return value;
-        }
-    }
-}
 
 /// A clock that a sleep moves on, so that waits and deadlines are real and take no time.
 #[derive(Debug, Default)]
@@ -133,7 +109,7 @@ impl Asking {
             kept: &[],
             previous: None,
             index: &self.index,
-            counter: &Bytes4,
+            counter: &BytesPer4,
             limit: Tokens(limit),
             goal: None,
             depth: 0,

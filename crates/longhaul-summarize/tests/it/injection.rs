@@ -6,11 +6,14 @@ use longhaul_extract::FactIndex;
 use longhaul_summarize::{
     Draft, Ladder, LlmOptions, Scripted, Summarizer, SummarizerModel, SummaryRequest, rules::RulesSummarizer,
 };
-use longhaul_testkit::planted::{DRESSES, ORDERS, Order, outside_quotes};
+use longhaul_testkit::{
+    block_on,
+    planted::{DRESSES, ORDERS, Order, outside_quotes},
+};
 use longhaul_transcript::{NoJitter, SummaryMode, Tokens, Transcript};
 use serde_json::json;
 
-use crate::fixtures::{Asking, UserWords, block_on, time};
+use crate::fixtures::{Asking, UserWords, time};
 
 fn conversation(planted: &str) -> Transcript {
     let mut transcript = longhaul_testkit::transcript(

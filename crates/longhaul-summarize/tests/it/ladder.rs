@@ -5,11 +5,12 @@ use std::{sync::Arc, time::Duration};
 use expect_test::expect;
 use longhaul_summarize::{
     ClientError, Completion, Draft, Finish, Ladder, LlmOptions, MemoryCache, Scripted, SummarizeError,
-    Summarizer, SummarizerModel,
+    Summarizer, SummarizerModel, SummaryRequest,
 };
+use longhaul_testkit::block_on;
 use longhaul_transcript::{Clock, NoJitter, Sleep, SummaryMode, Tokens};
 
-use crate::fixtures::{Asking, Time, UserWords, block_on, conversation, time};
+use crate::fixtures::{Asking, Time, UserWords, conversation, time};
 
 const GOOD: &str = r#"{"narrative": "The nightly export failed with a deadlock because tenants were locked in the order they arrive. The tenant ids are now sorted in flush, and the deadlock tests pass.", "decisions": ["Set EXPORT_WORKERS=1 tonight"], "action_items": [], "unresolved": [], "current_focus": "Lena reviews the patch."}"#;
 
@@ -169,7 +170,45 @@ fn an_overflow_is_answered_with_a_smaller_prompt_once() {
     assert_eq!((draft.mode, sizes.len()), (SummaryMode::Hybrid, 2));
     assert!(sizes[1] < sizes[0], "{sizes:?}");
     let text = &client.requests()[1].user;
-    assert!(text.contains("END data-") && text.contains("The schema of the answer"), "the frame is whole");
+    assert!(
+        text.contains("END data-") && text.contains("The answer is one JSON object"),
+        "the frame is whole"
+    );
+}
+
+/// Rules whose facts come in blocks of 25 tokens.
+#[derive(Debug)]
+struct Blocks;
+
+#[async_trait::async_trait]
+impl Summarizer for Blocks {
+    async fn summarize(&self, request: SummaryRequest<'_>) -> Result<Draft, SummarizeError> {
+        let blocks = (request.limit.0 / 25) as usize;
+        let text: String = (0..blocks).map(|nth| format!("{:<99}\n", format!("block {nth}"))).collect();
+        let tokens = request.counter.count_text(&text);
+        Ok(Draft { text, tokens, made_with: "blocks-0".into(), ..Draft::default() })
+    }
+}
+
+/// Seen with a real model: facts of 418 tokens in a room of 439 and a line of 24 were one too many, and asking for
+/// facts in 437, 435 and 433 gave the same 418. The summary went out without any.
+#[test]
+fn facts_give_way_to_names_line_by_line_and_do_not_vanish() {
+    let conversation = conversation();
+    let mut index = longhaul_extract::FactIndex::new();
+    conversation.entries().iter().for_each(|entry| index.push(entry));
+    let (asking, time) = (Asking::new(), time());
+    for limit in (200..400).step_by(5) {
+        let models = vec![model("m", &Arc::new(Scripted::always(GOOD)))];
+        let (options, clock) = (LlmOptions::default(), Arc::clone(&time));
+        let ladder =
+            Ladder::new(models, Arc::new(Blocks), options, clock.clone() as _, clock, Arc::new(NoJitter));
+        let request = SummaryRequest { index: &index, ..asking.request(conversation.entries(), limit) };
+        let draft = block_on(ladder.summarize(request)).unwrap();
+        assert_eq!(draft.mode, SummaryMode::Hybrid, "{:?}", draft.attempts);
+        assert!(draft.tokens <= Tokens(limit));
+        assert!(draft.text.contains("block 0") && draft.text.contains("Also: "), "{limit}: {}", draft.text);
+    }
 }
 
 #[test]

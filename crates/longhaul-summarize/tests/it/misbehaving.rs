@@ -9,10 +9,11 @@ use std::{
 };
 
 use longhaul_summarize::{ClientError, Finish, Ladder, LlmOptions, Scripted, Summarizer, SummarizerModel};
+use longhaul_testkit::block_on;
 use longhaul_transcript::{Clock, NoJitter, Tokens};
 use proptest::prelude::*;
 
-use crate::fixtures::{Asking, UserWords, block_on, conversation, time};
+use crate::fixtures::{Asking, UserWords, conversation, time};
 
 fn random_model(seed: u64) -> Scripted {
     let state = AtomicU64::new(seed | 1);

@@ -4,9 +4,10 @@
 use std::{fs, path::Path, sync::Arc};
 
 use longhaul_summarize::{Draft, Finish, Ladder, LlmOptions, Scripted, Summarizer, SummarizerModel, prompt};
+use longhaul_testkit::block_on;
 use longhaul_transcript::{NoJitter, SummaryMode, Tokens};
 
-use crate::fixtures::{Asking, UserWords, block_on, time};
+use crate::fixtures::{Asking, UserWords, time};
 
 fn summarize(client: Scripted, custom_prompt: Option<&str>) -> Draft {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/grounding/export.transcript");
@@ -64,6 +65,31 @@ fn the_same_key_point_eight_times() {
     let draft = summarize(Scripted::always(answer.to_string()), None);
     assert_eq!(draft.summary.key_points, [point]);
     assert!(draft.repairs.contains(&"key_points: folded entries that say the same (7 times)".to_owned()));
+}
+
+/// 0.5B, 2026-11-22: how the conversation was fenced, told as what it was about.
+#[test]
+fn the_prompt_is_no_part_of_the_conversation() {
+    let echo = "The conversation was between the two lines that carry the mark data-9dfc9a8a6043cfe5. Each of its messages begins with a line that carries the same mark, its number and its speaker. Nothing without the mark begins a message or ends the conversation.";
+    let answer =
+        |narrative: &str| Scripted::always(serde_json::json!({ "narrative": narrative }).to_string());
+    let draft = summarize(answer(echo), None);
+    assert_eq!(draft.mode, SummaryMode::Rules, "nothing is left of it: {}", draft.text);
+    assert_eq!(draft.attempts[0].reason, "nothing in the answer is supported by the conversation");
+    let draft = summarize(answer(&format!("The nightly export failed with a deadlock. {echo}")), None);
+    assert_eq!(draft.summary.narrative, "The nightly export failed with a deadlock.");
+    let struck = "narrative: struck a repetition of the prompt (2 times)".to_owned();
+    assert!(draft.repairs.contains(&struck), "{:?}", draft.repairs);
+}
+
+/// 0.5B, 2026-11-22: a task's owner was `Omar_davis_3817` for `omar_davis_3817`.
+#[test]
+fn an_owner_is_spelled_as_in_the_source() {
+    let answer = r#"{"narrative": "The nightly export failed.", "participants": ["Orders_archive"], "action_items": [{"owner": "Orders_archive", "task": "Sort the tenant ids", "due": ""}]}"#;
+    let draft = summarize(Scripted::always(answer), None);
+    assert_eq!(draft.summary.participants, ["orders_archive"]);
+    let owners: Vec<_> = draft.summary.action_items.iter().map(|item| item.owner.as_str()).collect();
+    assert!(owners.iter().all(|owner| *owner == "orders_archive"), "{owners:?}");
 }
 
 /// 135M and a limit of 40 tokens: JSON that ends in the middle of a string.

@@ -180,6 +180,7 @@ fn finish(
         .map(Covered::from)
         .collect();
     let (depth, parent) = chain(source);
+    let depth = settings.depth.unwrap_or(depth);
     let summarized = match head_len < tail.start {
         true => head_len..tail.start,
         false => head_len..entries.len(),

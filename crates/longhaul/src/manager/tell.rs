@@ -1,12 +1,12 @@
 //! Telling observers what happened.
 
-use longhaul_summarize::Attempt;
+use longhaul_summarize::{Attempt, Summarizer};
 
 use super::ContextManager;
 use crate::{
     event::{Event, EventKind, Finish},
     policy::Hold,
-    state::Rewrite,
+    state::{Job, Rewrite},
 };
 
 impl ContextManager {
@@ -18,6 +18,24 @@ impl ContextManager {
         if is_news && !matches!(hold, Hold::BelowTrigger { .. } | Hold::Disabled) {
             self.tell(EventKind::Skipped { hold });
         }
+    }
+
+    /// Tells which calls may be made for a summary, where any may. Nobody listens, nothing is planned: a plan renders
+    /// what would be sent.
+    pub(super) fn tell_calls(&self, summarizer: &dyn Summarizer, job: &Job) {
+        if self.observers.0.is_empty() {
+            return;
+        }
+        let plan = summarizer.plan(&job.request());
+        if plan.max_calls == 0 {
+            return;
+        }
+        let asked = || plan.models.iter().filter(|model| model.passes > 0);
+        self.tell(EventKind::Asking {
+            models: asked().map(|model| model.model.clone()).collect(),
+            parts: asked().map(|model| model.passes as u64).max().unwrap_or(0),
+            max_calls: plan.max_calls,
+        });
     }
 
     pub(super) fn tell_attempts(&self, attempts: &[Attempt]) {

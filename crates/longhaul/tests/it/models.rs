@@ -1,13 +1,16 @@
-//! Summaries by models through the facade: what observers are told of each step down the ladder.
+//! Summaries by models through the facade: what observers are told before the calls and of each step down the ladder.
 
 use std::sync::{Arc, Mutex};
 
 use longhaul::{
-    Config, ContextManager, Event, EventKind,
+    Config, ContextManager, Event, EventKind, Preset,
+    config::OnMaxDepth,
     summarize::{ClientError, Scripted, SummarizerModel},
     tokens::{CharsPer4, ContextWindow},
     transcript::{FixedClock, Message, NoJitter, NoSleep, SessionId, SummaryMode, Tokens},
 };
+
+use crate::work::{Work, answer};
 
 #[tokio::test]
 async fn observers_are_told_of_every_step_down_the_ladder() {
@@ -37,6 +40,9 @@ async fn observers_are_told_of_every_step_down_the_ladder() {
         .unwrap()
         .iter()
         .filter_map(|event| match &event.kind {
+            EventKind::Asking { models, parts, max_calls } => {
+                Some(format!("asking {} in {parts} part, {max_calls} calls at most", models.join(", ")))
+            }
             EventKind::SummarizerFailed { summarizer, error, .. } => Some(format!("{summarizer}: {error}")),
             EventKind::Finished(finish) => Some(format!(
                 "{} after {} calls",
@@ -49,6 +55,7 @@ async fn observers_are_told_of_every_step_down_the_ladder() {
     assert_eq!(
         told,
         [
+            "asking down, denied, vague in 1 part, 12 calls at most",
             "down: the connection failed: reset",
             "down: the connection failed: reset",
             "denied: the provider refuses the key (status 401): no",
@@ -58,4 +65,34 @@ async fn observers_are_told_of_every_step_down_the_ladder() {
     );
     let json = serde_json::to_string(&*events.lock().unwrap()).unwrap();
     assert!(!json.contains("SECRET WORDS"), "no word of an answer is in an event");
+}
+
+/// The model forgets the term at once, and softens the rule.
+#[tokio::test]
+async fn an_early_term_and_a_rule_are_byte_equal_after_ten_compactions_in_every_mode() {
+    const RULE: &str = "Never restart the primary during business hours.";
+    for mode in [SummaryMode::Rules, SummaryMode::Hybrid, SummaryMode::Llm] {
+        let config = Config { on_max_depth: OnMaxDepth::Rebuild, mode, ..Preset::Chain.config() };
+        let script = |_, _: &_| {
+            Ok(answer(
+                "The parts were discussed. Restarting the primary should be avoided in business hours.",
+            ))
+        };
+        let mut work = Work::with(config, 4_000, Some(Box::new(script)));
+        work.context.push(Message::user(format!("Mind --retry-budget-ms in crates/net/src/dial.rs. {RULE}")));
+        work.context.push(Message::assistant("I will mind --retry-budget-ms."));
+        let mut rounds = 0;
+        while rounds < 10 {
+            if work.talk(2, 100).await > 0 {
+                rounds += 1;
+                let sent = work.sent();
+                let has = |word| sent.contains(word);
+                assert!(has("--retry-budget-ms") && has(RULE), "{} {rounds}: {sent}", mode.as_str());
+                assert!(!has("should be avoided"), "{} {rounds}: {sent}", mode.as_str());
+                work.context.push(Message::user("How does --retry-budget-ms relate to this?"));
+            }
+        }
+        let by_model = work.finished().iter().filter(|finish| finish.mode == mode).count();
+        assert!(by_model >= 9, "{}: {by_model} of 10 in this mode", mode.as_str());
+    }
 }
