@@ -9,10 +9,11 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use anyhow::{Context as _, Result, bail};
+use cpu_time::ThreadTime;
 use longhaul::{
     Config, ContextManager, Event, EventKind,
     tokens::{self, ContextWindow, Encoding},
@@ -41,7 +42,8 @@ pub struct Plan {
 pub struct Stretch {
     /// The last turn of it, counted from 1.
     pub turn: u64,
-    /// Median time longhaul took for a turn: pushing, preparing, learning from the usage; without HTTP and encoding.
+    /// Median processor time that longhaul took for a turn: pushing, preparing, learning from the usage; without HTTP and
+    /// encoding.
     pub median: Duration,
     /// Mean of the same, compactions included.
     pub mean: Duration,
@@ -80,11 +82,11 @@ const RESERVED: f64 = 0.05;
 /// How many stretches a conversation is measured in.
 const STRETCHES: u64 = 40;
 
-/// Has one conversation from its first turn to its last.
+/// Has one conversation from its first turn to its last, and tells of each stretch when it is over.
 ///
 /// # Errors
 /// When the loopback interface cannot be used, or longhaul cannot keep the conversation within its window.
-pub async fn soak(plan: Plan) -> Result<Soaked> {
+pub async fn soak(plan: Plan, mut tell: impl FnMut(&Stretch)) -> Result<Soaked> {
     let endpoint = ScriptedEndpoint::start(plan)?;
     let client = Chat::openai(Endpoint::new(endpoint.base())?)?;
     let config = Config::default();
@@ -111,12 +113,12 @@ pub async fn soak(plan: Plan) -> Result<Soaked> {
     let stretch = (plan.turns / STRETCHES).max(1);
     for turn in 1..=plan.turns {
         let mut own = Duration::ZERO;
-        let start = Instant::now();
+        let start = ThreadTime::now();
         context.push(Message::user(script.question(turn)));
         own += start.elapsed();
         loop {
             let known = rewrites.load(Ordering::Relaxed);
-            let start = Instant::now();
+            let start = ThreadTime::now();
             let (messages, sent) = {
                 let view = context.prepare().await?;
                 (view.messages().cloned().collect::<Vec<_>>(), view.sent())
@@ -136,7 +138,7 @@ pub async fn soak(plan: Plan) -> Result<Soaked> {
             sent_before = body;
             let reply = client.reply(&request, |_| {}).await.with_context(|| format!("turn {turn}"))?;
             done.requests += 1;
-            let start = Instant::now();
+            let start = ThreadTime::now();
             if let (Some(usage), Some(sent)) = (&reply.usage, sent) {
                 done.largest = done.largest.max(usage.prompt_total().0);
                 context.report_usage(sent, usage);
@@ -155,7 +157,9 @@ pub async fn soak(plan: Plan) -> Result<Soaked> {
         }
         spent.push(own);
         if turn % stretch == 0 {
-            done.stretches.push(measured(turn, &mut spent));
+            let measured = measured(turn, &mut spent);
+            tell(&measured);
+            done.stretches.push(measured);
         }
     }
     done.messages = context.state().transcript().len() as u64;

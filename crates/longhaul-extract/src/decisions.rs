@@ -1,6 +1,9 @@
 //! What was decided: the assistant's sentences that say so.
 
+use std::sync::LazyLock;
+
 use longhaul_transcript::{Entry, Role};
+use regex::Regex;
 
 use crate::constraints::sentences;
 
@@ -27,8 +30,12 @@ pub fn decisions(entries: &[Entry]) -> Vec<Decision> {
 
 /// Returns whether `sentence` settles something.
 pub fn decides(sentence: &str) -> bool {
+    static ANY: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        let markers: Vec<String> = MARKERS.iter().map(|marker| regex::escape(marker)).collect();
+        Regex::new(&markers.join("|")).ok()
+    });
     let lower = sentence.to_lowercase();
-    MARKERS.iter().any(|marker| lower.contains(marker))
+    ANY.as_ref().is_some_and(|any| any.is_match(&lower))
 }
 
 const MARKERS: &[&str] = &[

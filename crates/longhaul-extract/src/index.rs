@@ -8,7 +8,10 @@ use std::{
 use hashbrown::{DefaultHashBuilder, HashTable};
 use longhaul_transcript::{CallKind, Entry, Message, Origin, Part, Role, ToolCall};
 
-use crate::atoms::{AtomKind, FactClass, scan, scan_words};
+use crate::{
+    atoms::{AtomKind, FactClass, scan, scan_words},
+    rank::{DefaultRanker, RankContext, Ranker},
+};
 
 mod fields;
 mod visible;
@@ -20,10 +23,12 @@ pub use visible::{Visible, for_each_text, shows, strip_line_numbers};
 /// Every fact a conversation has shown so far, with who touched it, how often and when.
 ///
 /// Each message is read once, when it is pushed; counts and provenance persist, so that a later compaction ranks from
-/// the record and not from an earlier summary's prose. Reading is linear in the text. The memory is bounded by
-/// [`FactIndex::MAX_FACTS`]: beyond it, facts that one tool result showed once are forgotten, oldest first.
-#[derive(Clone, Debug, Default)]
+/// the record and not from an earlier summary's prose. Reading is linear in the text. The memory is bounded
+/// ([`FactIndex::MAX_FACTS`], or less by [`set_most_facts`](Self::set_most_facts)): beyond it, the facts that are least
+/// likely to be needed again are forgotten.
+#[derive(Clone, Debug)]
 pub struct FactIndex {
+    most_facts: usize,
     /// The places of the facts, found by their names, which only the facts hold.
     ids: HashTable<u32>,
     hasher: DefaultHashBuilder,
@@ -131,7 +136,31 @@ impl FactIndex {
 
     /// Returns an index that has read nothing.
     pub fn new() -> FactIndex {
-        FactIndex::default()
+        FactIndex {
+            most_facts: Self::MAX_FACTS,
+            ids: HashTable::new(),
+            hasher: DefaultHashBuilder::default(),
+            facts: Vec::new(),
+            bytes: 0,
+            messages: 0,
+            task: None,
+            tools: BTreeMap::new(),
+            families: HashMap::new(),
+            calls: 0,
+            file_calls: 0,
+            tool_messages: 0,
+            code_atoms: 0,
+        }
+    }
+
+    /// Holds at most `most` facts from now on, which is at most [`MAX_FACTS`](Self::MAX_FACTS). What ranks all facts, as
+    /// each summary does, takes time in proportion to their number, so whoever summarizes again and again sets a bound
+    /// that fits the summaries.
+    pub fn set_most_facts(&mut self, most: usize) {
+        self.most_facts = most.min(Self::MAX_FACTS);
+        if self.facts.len() > self.most_facts {
+            self.forget();
+        }
     }
 
     /// Reads one message. Messages that longhaul itself wrote are not read: what they say was read before.
@@ -156,7 +185,7 @@ impl FactIndex {
         reader.message(message, standing);
         let seen = std::mem::take(&mut reader.seen);
         self.crowd(seen);
-        if self.facts.len() > Self::MAX_FACTS {
+        if self.facts.len() > self.most_facts {
             self.forget();
         }
     }
@@ -221,30 +250,36 @@ impl FactIndex {
         }
     }
 
-    /// Forgets facts that one tool result showed once, oldest first, down to three quarters of the bound.
+    /// Forgets the facts that are least likely to be needed again, down to three quarters of the bound, so that it is
+    /// rarely done. Of facts of one value the newest stay.
     fn forget(&mut self) {
-        let target = Self::MAX_FACTS / 4 * 3;
-        let mut surplus = self.facts.len() - target;
-        let facts = std::mem::take(&mut self.facts);
-        self.facts = facts
-            .into_iter()
-            .filter(|fact| {
-                let weak = fact.messages == 1 && fact.output == fact.mentions && !fact.standing;
-                let forget = weak && surplus > 0;
-                surplus -= usize::from(forget);
-                !forget
-            })
-            .collect();
-        if surplus > 0 {
-            // Everything left was touched; the oldest go all the same.
-            self.facts.drain(..surplus);
+        let most = self.most_facts / 4 * 3;
+        let (context, ranker) = (RankContext::of(self), DefaultRanker::default());
+        let worth = |fact: &Fact| if fact.standing { 1.0 } else { ranker.value(fact, &context) };
+        let mut order: Vec<(f64, u32, usize)> =
+            self.facts.iter().enumerate().map(|(at, fact)| (worth(fact), fact.last, at)).collect();
+        let best_first = |one: &(f64, u32, usize), other: &(f64, u32, usize)| {
+            other.0.total_cmp(&one.0).then_with(|| (other.1, other.2).cmp(&(one.1, one.2)))
+        };
+        if most < order.len() {
+            order.select_nth_unstable_by(most, best_first);
         }
+        let mut stays = vec![false; self.facts.len()];
+        order.iter().take(most).for_each(|(.., at)| stays[*at] = true);
+        let mut stays = stays.into_iter();
+        self.facts.retain(|_| stays.next().unwrap_or(false));
         let FactIndex { ids, hasher, facts, .. } = self;
         let hash = |id: &u32| hasher.hash_one(&*facts[*id as usize].name);
         ids.clear();
         for id in 0..facts.len() as u32 {
             ids.insert_unique(hash(&id), id, hash);
         }
+    }
+}
+
+impl Default for FactIndex {
+    fn default() -> FactIndex {
+        FactIndex::new()
     }
 }
 
@@ -513,6 +548,30 @@ tool#c1: {"status":"pending"}
         let talk = index("user: Alice: the weather is lovely today\nuser: Bob: yes, it really is");
         assert_eq!(talk.domain(), Domain::Talk);
         assert!(talk.get("weather").is_some());
+    }
+
+    #[test]
+    fn beyond_its_bound_it_forgets_what_is_least_likely_to_be_needed() {
+        let mut index = FactIndex::new();
+        index.set_most_facts(400);
+        let mut said = longhaul_transcript::Transcript::new();
+        let mut push = |text: &str| {
+            said.push(Message::user(text));
+            index.push(said.entries().last().unwrap());
+            assert!(index.facts().len() <= 400, "{}", index.facts().len());
+        };
+        push("Fix parse_header in src/http/header.rs, ticket RLY-4812");
+        for nth in 0..2_000 {
+            push(&format!("and also table_{nth} with its column_{nth}"));
+            if nth % 400 == 0 {
+                push("parse_header in src/http/header.rs again");
+            }
+        }
+        for kept in ["parse_header", "src/http/header.rs", "RLY-4812", "table_1999", "column_1999"] {
+            assert!(index.get(kept).is_some(), "{kept}");
+            assert_eq!(index.position_of(kept).map(|at| &*index.facts()[at].name), Some(kept));
+        }
+        assert!(index.get("column_7").is_none());
     }
 
     #[test]

@@ -12,6 +12,8 @@ pub enum Selector {
     Session,
     /// The originals in a span, and every record that covers one of them: it quotes them.
     Range(Span),
+    /// The originals in a span. Records that cover them stay: they are all that is left of them.
+    Originals(Span),
     /// Originals and records older than a time, in milliseconds since the Unix epoch; records in force stay.
     OlderThan(i64),
     /// Originals and records that hold a text, as it is or escaped as in JSON. The text is not written anywhere.
@@ -41,7 +43,7 @@ impl Forgotten {
     pub(crate) fn into_event(self, selector: &Selector) -> EventKind {
         let by = match selector {
             Selector::Session => ForgottenBy::Session,
-            Selector::Range(_) => ForgottenBy::Range,
+            Selector::Range(_) | Selector::Originals(_) => ForgottenBy::Range,
             Selector::OlderThan(_) => ForgottenBy::Age,
             Selector::Matching(_) => ForgottenBy::Match,
         };
@@ -69,15 +71,18 @@ pub(crate) async fn choose<S: SummaryStore + ?Sized>(
         needles.iter().any(|needle| !needle.is_empty() && json.contains(needle.as_str()))
     };
     let mut chosen = Vec::new();
-    let mut at = 0;
-    while at < state.messages {
-        let batch = Span { start: at, end: (at + BATCH).min(state.messages) };
+    let (mut at, end) = match selector {
+        Selector::Range(span) | Selector::Originals(span) => (span.start, span.end.min(state.messages)),
+        _ => (0, state.messages),
+    };
+    while at < end {
+        let batch = Span { start: at, end: (at + BATCH).min(end) };
         let entries: Vec<_> =
             store.entries(session, batch).await?.into_iter().filter(|entry| !entry.is_forgotten).collect();
         let one = |ordinal: u64| Span { start: ordinal, end: ordinal + 1 };
         match selector {
             Selector::Session => chosen.extend(entries.iter().map(|entry| one(entry.ordinal))),
-            Selector::Range(span) => {
+            Selector::Range(span) | Selector::Originals(span) => {
                 let inside = entries.iter().filter(|entry| span.contains(entry.ordinal));
                 chosen.extend(inside.map(|entry| one(entry.ordinal)));
             }
@@ -97,6 +102,9 @@ pub(crate) async fn choose<S: SummaryStore + ?Sized>(
         at = batch.end;
     }
     let mut records = Vec::new();
+    if let Selector::Originals(_) = selector {
+        return Ok(Forgotten { originals: chosen, records });
+    }
     for entry in store.records(session).await?.into_iter().filter(|entry| !entry.is_forgotten) {
         let is_chosen = match selector {
             Selector::Session => true,

@@ -23,6 +23,8 @@ mod render;
 mod runs;
 mod source;
 
+pub use account::task;
+
 use coverage::Coverage;
 use goal::Goal;
 

@@ -1,5 +1,5 @@
 //! What a turn costs: push, decide and view at several lengths of the conversation, and `prepare` when there is nothing
-//! to do. `cargo bench -p longhaul --bench turn`
+//! to do, all with a calibration learned from reported usage. `cargo bench -p longhaul --bench turn`
 //!
 //! A conversation grows with every turn that is measured, so this times a fixed number of turns from each length on and
 //! prints the median, where a sampling harness would measure another length than it says.
@@ -18,7 +18,7 @@ use std::{
 use longhaul::{
     Config, ContextManager, ContextState,
     tokens::{CharsPer4, ContextWindow},
-    transcript::{Message, SessionId, Tokens},
+    transcript::{Message, SessionId, Tokens, Usage},
 };
 
 /// Larger than any conversation here, so that nothing is compacted.
@@ -29,6 +29,12 @@ const TURNS: usize = 2_000;
 
 fn message(nth: usize) -> Message {
     Message::user(format!("Message {nth} is about src/part_{}.rs and its limit of {nth} ms", nth % 500))
+}
+
+/// What the provider bills for a view of `messages` messages: half as much again as is counted here, and a little.
+fn usage(state: &ContextState, messages: usize) -> Usage {
+    let counted: Tokens = (0..messages as u64).map(|ordinal| state.cost(ordinal)).sum();
+    Usage { input: counted.scaled(1.5) + Tokens(40), ..Usage::default() }
 }
 
 fn median(mut times: Vec<Duration>) -> Duration {
@@ -43,7 +49,11 @@ fn main() {
         let mut state = ContextState::new(session, WINDOW, Arc::new(CharsPer4), Config::default());
         (0..n_messages).for_each(|nth| {
             state.push(message(nth));
+            if let (0, Some(sent)) = (nth % (n_messages / 10), state.view().sent()) {
+                state.report_usage(sent, &usage(&state, nth + 1));
+            }
         });
+        assert!(state.estimate().low < state.estimate().high, "calibrated");
         let turn = |nth: usize| {
             let message = message(nth);
             let started = Instant::now();
@@ -66,7 +76,11 @@ fn main() {
             ContextManager::builder(session, WINDOW).counter(Arc::new(CharsPer4)).build().unwrap();
         (0..n_messages).for_each(|nth| {
             context.push(message(nth));
+            if let (0, Some(sent)) = (nth % (n_messages / 10), context.state().view().sent()) {
+                context.report_usage(sent, &usage(context.state(), nth + 1));
+            }
         });
+        assert!(context.state().estimate().low < context.state().estimate().high, "calibrated");
         let call = |_| {
             let started = Instant::now();
             black_box(runtime.block_on(context.prepare()).unwrap().tokens());

@@ -257,9 +257,9 @@ pub struct Config {
     #[serde(with = "or_off")]
     pub max_calls_per_hour: Option<u32>,
 
-    /// Whether originals are deleted from the store once a summary covers them.
+    /// Whether originals are deleted from the store once a summary covers them (by the manager, and so in `longhaul chat`).
     ///
-    /// Unit: none. With true nothing can be restored or rebuilt.
+    /// Unit: none. With true nothing can be restored or rebuilt: the next summary is made from the last one and what is new.
     pub delete_originals: bool,
 
     /// Settings for single models; `*` at the end of a name matches any rest. They win over `providers`.

@@ -77,6 +77,8 @@ impl CleanDocument {
             counter,
             index,
             previous: None,
+            quoted: 0,
+            is_rebuilt: false,
         }
     }
 

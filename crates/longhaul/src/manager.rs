@@ -227,7 +227,7 @@ impl ContextManager {
         self.step(Step::Redo).await
     }
 
-    /// Writes the messages said so far into the store, where there is one. A compaction does this by itself; call it when
+    /// Writes the messages said so far into the store, where there is one, and what was learned from reported usage. A compaction does this by itself; call it when
     /// a conversation pauses or ends.
     ///
     /// # Errors
@@ -414,6 +414,12 @@ impl ContextManager {
         }
         let rewrite = self.state.apply(finished).map_err(Error::Rewrite)?;
         self.tell_rewrite(&rewrite, duration_ms);
+        if let (true, Some(journal), Some(record)) =
+            (self.state.config().delete_originals, &mut self.journal, &rewrite.record)
+        {
+            let deleted = journal.delete_originals(self.state.session(), record, self.clock.as_deref()).await;
+            deleted.map_err(Error::Store)?;
+        }
         Ok(rewrite)
     }
 

@@ -74,9 +74,11 @@ pub fn decide(state: &PolicyState, config: &Config, m: &Measurement) -> Decision
 fn wishes(state: &PolicyState, config: &Config, m: &Measurement, limits: &Limits) -> Vec<Reason> {
     let mut wishes = Vec::new();
     if m.tokens >= limits.trigger {
-        wishes.push(match state.is_window_new() {
-            true => Reason::ModelSwitch { tokens: m.tokens, trigger: limits.trigger },
-            false => Reason::Ratio { tokens: m.tokens, trigger: limits.trigger },
+        let (tokens, trigger) = (m.tokens, limits.trigger);
+        wishes.push(match (state.is_second_pass_due(), state.is_window_new()) {
+            (true, _) => Reason::SecondPass { tokens, trigger },
+            (false, true) => Reason::ModelSwitch { tokens, trigger },
+            (false, false) => Reason::Ratio { tokens, trigger },
         });
     }
     if let Some(limit) = config.trigger_messages.filter(|limit| m.n_messages > *limit) {
@@ -103,6 +105,7 @@ fn hold(
 ) -> Option<Hold> {
     let since_last = state.since_last(m.n_total);
     let is_new_window = matches!(reason, Reason::ModelSwitch { .. });
+    let is_second_pass = matches!(reason, Reason::SecondPass { .. });
     if m.n_messages < config.min_messages {
         return Some(Hold::BelowMinMessages { n_messages: m.n_messages, min_messages: config.min_messages });
     }
@@ -112,10 +115,11 @@ fn hold(
     if let Some((messages_left, ms_left)) = state.failure_wait(m, config) {
         return Some(Hold::FailedRecently { failures: state.failures(), messages_left, ms_left });
     }
-    if since_last < config.cooldown_messages && !is_new_window {
+    if since_last < config.cooldown_messages && !is_new_window && !is_second_pass {
         return Some(Hold::Cooldown { messages_left: config.cooldown_messages - since_last });
     }
-    if m.range.is_empty() {
+    // A second pass makes the tail smaller, where the first has covered all before it.
+    if m.range.is_empty() && !is_second_pass {
         return Some(Hold::NothingToCompact);
     }
     if state.was_acted_on(m.range, reason) {
@@ -140,15 +144,17 @@ fn hold(
     if m.floor >= m.tokens {
         return Some(Hold::NothingToCompact);
     }
-    if matches!(reason, Reason::Ratio { .. }) {
+    if matches!(reason, Reason::Ratio { .. } | Reason::SecondPass { .. }) {
         if m.floor >= limits.reset {
             return Some(Hold::FixedOverhead { floor: m.floor, reset: limits.reset });
         }
-        if let Some(rearms_at) = state.disarmed_until(limits).filter(|until| m.tokens < *until) {
+        let rearms_at = state.disarmed_until(limits).filter(|until| m.tokens < *until && !is_second_pass);
+        if let Some(rearms_at) = rearms_at {
             return Some(Hold::Hysteresis { tokens: m.tokens, reset: limits.reset, or_at: rearms_at });
         }
     }
-    depth_hold(config, m)
+    // At the greatest depth a second pass is made from the originals, which makes the chain no deeper.
+    if is_second_pass { None } else { depth_hold(config, m) }
 }
 
 fn depth_hold(config: &Config, m: &Measurement) -> Option<Hold> {

@@ -6,6 +6,7 @@ mod job;
 mod measure;
 mod rewrite;
 mod running;
+mod scope;
 mod soft;
 mod status;
 #[cfg(test)]
@@ -137,6 +138,14 @@ const FLOOR_EXTRA: Tokens = Tokens(200);
 /// half of this on any text in `docs/benchmarks.md`; running totals are above it from the third request on.
 const PLAUSIBLE_FACTOR: u64 = 4;
 
+/// Returns how many facts are worth holding for a window: ten times what a summary, a tenth of it, could name.
+fn most_facts(window: ContextWindow) -> usize {
+    usize::try_from(window.window.0).unwrap_or(usize::MAX).max(LEAST_FACTS)
+}
+
+/// A bound below this would save nothing.
+const LEAST_FACTS: usize = 8_192;
+
 impl ContextState {
     /// Returns the state of a conversation in which nothing was said yet.
     ///
@@ -147,6 +156,8 @@ impl ContextState {
         counter: Arc<dyn TokenCounter>,
         config: Config,
     ) -> ContextState {
+        let mut index = FactIndex::new();
+        index.set_most_facts(most_facts(window));
         ContextState {
             session,
             config,
@@ -158,7 +169,7 @@ impl ContextState {
             classes: Vec::new(),
             counted: HashMap::new(),
             calibrated: Calibrated::default(),
-            index: Arc::new(FactIndex::new()),
+            index: Arc::new(index),
             exchange: Exchange::default(),
             redactor: Some(Redactor::builtin()),
             clean: BTreeMap::new(),
@@ -263,6 +274,9 @@ impl ContextState {
     /// The view is counted anew; what the old model's provider reported is forgotten. A decision after this compacts at
     /// once where the view is too large for the new window.
     pub fn switch_model(&mut self, window: ContextWindow, counter: Arc<dyn TokenCounter>, config: Config) {
+        if window.window > self.window.window {
+            Arc::make_mut(&mut self.index).set_most_facts(most_facts(window));
+        }
         self.window = window;
         self.config = config;
         self.counter = counter;

@@ -38,6 +38,8 @@ fn main() {
             counter: &*counter,
             index: &index,
             previous: None,
+            quoted: 0,
+            is_rebuilt: false,
         };
         let settings = CompactSettings::new(Tokens(16_000));
         let start = Instant::now();

@@ -1,12 +1,12 @@
 //! `cargo xtask bench soak [--svg FILE] [WINDOW:TURNS:TOKENS ...]`: long conversations over HTTP.
 
 use anyhow::{Context as _, Result, bail};
-use longhaul_bench::soak::{Plan, Soaked, chart, soak};
+use longhaul_bench::soak::{Plan, Soaked, Stretch, chart, soak};
 
 /// What is run where nothing is named.
 const USUAL: [&str; 4] = ["2000:100000:60", "16000:100000:200", "128000:10000:800", "1000000:500:4000"];
 
-#[allow(clippy::print_stdout, reason = "a program that prints what it measured")]
+#[allow(clippy::print_stdout, clippy::print_stderr, reason = "a program that prints what it measured")]
 fn main() -> Result<()> {
     let mut args = std::env::args().skip(1);
     let (mut svg, mut plans) = (None, Vec::new());
@@ -22,7 +22,8 @@ fn main() -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut runs = Vec::new();
     for plan in plans {
-        let done = runtime.block_on(soak(plan))?;
+        let tell = |one: &Stretch| eprintln!("window {}, turn {}: {}", plan.window, one.turn, figures(one));
+        let done = runtime.block_on(soak(plan, tell))?;
         print!("{}", curve(&plan, &done));
         runs.push((plan, done));
     }
@@ -49,11 +50,16 @@ fn curve(plan: &Plan, done: &Soaked) -> String {
         format!("window {}, {} turns of about {} tokens\n", plan.window, plan.turns, plan.turn_tokens);
     text.push_str("| turn | median a turn | mean | memory |\n|---|---|---|---|\n");
     for one in done.stretches.iter().skip(3).step_by(4) {
-        let megabytes = one.resident as f64 / 1e6;
-        text.push_str(&format!("| {} | {:?} | {:?} | {megabytes:.1} MB |\n", one.turn, one.median, one.mean));
+        text.push_str(&format!("| {} | {} |\n", one.turn, figures(one)));
     }
     text.push('\n');
     text
+}
+
+fn figures(one: &Stretch) -> String {
+    let megabytes = one.resident as f64 / 1e6;
+    let (median, mean) = (one.median.as_secs_f64() * 1e6, one.mean.as_secs_f64() * 1e3);
+    format!("{median:.0} µs | {mean:.2} ms | {megabytes:.1} MB")
 }
 
 const HEADER: &str = "\

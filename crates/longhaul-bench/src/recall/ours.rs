@@ -58,6 +58,8 @@ impl Before {
             counter: &*self.counter,
             index: &self.index,
             previous,
+            quoted: 0,
+            is_rebuilt: false,
         };
         compact(&source, &CompactSettings::new(Tokens(budget as u64)), options).ok()
     }

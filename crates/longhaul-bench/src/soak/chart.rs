@@ -4,24 +4,28 @@ use std::fmt::Write as _;
 
 use super::{Plan, Soaked};
 
-/// Size of the picture, and of the room around each of its two panels.
+/// Size of the picture, and of the room around each of its panels.
 const WIDTH: f64 = 720.0;
 const PANEL: f64 = 180.0;
 const MARGIN: f64 = 60.0;
 
 const COLOURS: [&str; 4] = ["#1b6ca8", "#b5541c", "#3a7d44", "#7a4fa3"];
 
-/// Returns a picture of conversations: above, what a turn takes; below, memory. Each runs from its first turn to its last.
+/// Returns a picture of conversations: what a turn takes, in the middle of turns and on average, and memory. Each runs from
+/// its first turn to its last.
 pub fn chart(runs: &[(Plan, Soaked)]) -> String {
-    let height = 2.0 * (PANEL + MARGIN) + 20.0;
+    let height = 3.0 * (PANEL + MARGIN) + 20.0;
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" font-family=\"sans-serif\" \
          font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
     );
     let medians = |run: &Soaked| run.stretches.iter().map(|one| one.median.as_secs_f64() * 1e6).collect();
+    let means = |run: &Soaked| run.stretches.iter().map(|one| one.mean.as_secs_f64() * 1e3).collect();
     let memory = |run: &Soaked| run.stretches.iter().map(|one| one.resident as f64 / 1e6).collect();
-    panel(&mut svg, 30.0, "median of longhaul's own time a turn, µs", runs, medians);
-    panel(&mut svg, PANEL + MARGIN + 30.0, "memory of client and endpoint together, MB", runs, memory);
+    let top = |nth: f64| 30.0 + nth * (PANEL + MARGIN);
+    panel(&mut svg, top(0.0), "median of longhaul's own processor time a turn, µs", runs, medians);
+    panel(&mut svg, top(1.0), "mean of the same, compactions included, ms", runs, means);
+    panel(&mut svg, top(2.0), "memory of client and endpoint together, MB", runs, memory);
     svg.push_str("</svg>\n");
     svg
 }

@@ -176,6 +176,8 @@ fn compacted_size(
         counter: &*counter.counter,
         index: &index,
         previous: None,
+        quoted: 0,
+        is_rebuilt: false,
     };
     let compacted = engine::compact(&source, &CompactSettings::new(target), &RulesOptions::default());
     compacted.ok().map(|compacted| compacted.outcome.tokens_after)

@@ -17,6 +17,8 @@ use crate::run::{Folder, Ran};
 enum Answer {
     /// Says this and ends, having counted so many tokens in the prompt.
     Says(&'static str),
+    /// Answers in one piece, as a summarizer is answered.
+    Writes(String),
     /// Calls tools.
     Calls(Vec<(&'static str, Value)>),
     /// Begins to speak and then neither goes on nor ends.
@@ -107,6 +109,15 @@ fn respond(out: &mut TcpStream, answer: Answer) -> bool {
                 body.len()
             );
             return out.write_all((head + body).as_bytes()).is_ok();
+        }
+        Answer::Writes(text) => {
+            let message = json!({"role": "assistant", "content": text});
+            let choice = json!({"index": 0, "message": message, "finish_reason": "stop"});
+            let usage = json!({"prompt_tokens": 900, "completion_tokens": 30});
+            let body = json!({"model": "gpt-4o", "choices": [choice], "usage": usage}).to_string();
+            let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n";
+            let answer = format!("{head}content-length: {}\r\n\r\n{body}", body.len());
+            return out.write_all(answer.as_bytes()).is_ok();
         }
         Answer::Says(text) => {
             for word in text.split_inclusive(' ') {
@@ -218,6 +229,54 @@ fn a_small_window_is_compacted_on_the_way_and_nothing_is_lost() {
     let first_summary =
         server.bodies().iter().map(said).find(|said| said.contains("[Context Summary")).unwrap();
     assert!(first_summary.contains("zebra-77"), "{first_summary}");
+}
+
+/// About 330 tokens.
+const LONG_ANSWER: &str = concat!(
+    "The step reads its file line by line, checks each sum against the ledger, and writes what is wrong to the report. ",
+    "It does so before the next step because that one deletes the file: what was not read by then cannot be read at all. ",
+    "Where a sum is wrong the line goes to the list of doubts, with its number and the name of the clerk who wrote it. ",
+    "Where the file ends in the middle of a line the step waits for a minute and looks again, at most three times. ",
+    "After that the file counts as broken, its name goes to the report, and the import goes on with the next one. ",
+    "Nothing is written to the ledger before all files were read, so that a run that breaks off leaves no trace there. ",
+    "The order of the files is that of their dates, not of their names, since names were changed twice in the past year. ",
+    "If two files have one date, the larger comes first: it is mostly the correction of the smaller one. ",
+    "The report is sent when the last file was read, and it names the files, the doubts, and how long each of them took. ",
+    "A run that finds no file at all says so in the report, which is then one line long, and ends without an error. ",
+    "A file that was read in an earlier run is known by its sum and is passed over, whatever its name is this time. ",
+    "And where the disk is full the step ends at once, because a report that cannot be written helps nobody."
+);
+
+#[test]
+fn a_model_writes_the_summary_while_the_user_goes_on() {
+    let server = Server::start(|_, body| match body["stream"] == true {
+        true => Answer::Says(LONG_ANSWER),
+        false => Answer::Writes(
+            json!({"narrative": "The steps of the import were explained one after the other."}).to_string(),
+        ),
+    });
+    let folder = Folder::new();
+    let mut script = String::from("Remember: the deploy token lives in vault/path/zebra-77.\n");
+    for nth in 0..24 {
+        script.push_str(&format!(
+            "What does step {nth} of the import do with the file part_{nth}.csv, and why in this order?\n"
+        ));
+    }
+    // The model that answers writes the summary as well, so its window must hold what is summarized and the instructions.
+    let more = ["--session", "s", "--window", "8000", "--max-output", "600", "--mode", "llm"];
+    let ran = folder.run(&server.args(&more), script.as_bytes());
+    let all = shown(&ran);
+    assert_eq!(ran.code, 0, "{all}");
+    // A summary that is still being written when the user leaves is waited for.
+    assert!(all.contains("messages summarized"), "{all}");
+    let is_answer = |body: &&Value| body["stream"] == true;
+    assert_eq!(server.bodies().iter().filter(is_answer).count(), 25, "every question was answered");
+    assert!(server.bodies().iter().any(|body| !is_answer(&body)), "a model was asked for a summary");
+    let history = String::from_utf8_lossy(&folder.run(&["history", "s", "--full"], b"").stdout).into_owned();
+    assert!(history.contains("The steps of the import were explained one after the other."), "{history}");
+    for nth in 0..24 {
+        assert!(history.contains(&format!("part_{nth}.csv")), "{nth}: {history}");
+    }
 }
 
 #[test]

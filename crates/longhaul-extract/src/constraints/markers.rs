@@ -3,19 +3,21 @@
 //! The English ones are those of the constraint measure in `docs/recall.md` and its like; the others are their usual
 //! counterparts. A marker of a script with blanks matches whole words.
 
+use std::{collections::HashMap, sync::LazyLock};
+
 /// Returns whether `sentence` holds a word of demand.
 pub(super) fn is_demand(sentence: &str) -> bool {
-    holds(sentence, DEMANDS, WIDE_DEMANDS)
+    holds(sentence, &DEMANDS_BY_FIRST_WORD, WIDE_DEMANDS)
 }
 
 /// Returns whether `sentence` holds a word of a rule that stands until it is taken back.
 pub(super) fn is_rule(sentence: &str) -> bool {
-    !sentence.ends_with(['?', '？']) && holds(sentence, RULES, WIDE_RULES)
+    !sentence.ends_with(['?', '？']) && holds(sentence, &RULES_BY_FIRST_WORD, WIDE_RULES)
 }
 
 /// Returns whether `sentence` takes something back or replaces it.
 pub(super) fn is_revocation(sentence: &str) -> bool {
-    holds(sentence, REVOCATIONS, WIDE_REVOCATIONS)
+    holds(sentence, &REVOCATIONS_BY_FIRST_WORD, WIDE_REVOCATIONS)
 }
 
 /// Returns whether `word` says nothing about what a sentence is about.
@@ -24,29 +26,52 @@ pub(super) fn is_function_word(word: &str) -> bool {
     FUNCTION_WORDS.contains(&word.as_str()) || DEMANDS.iter().any(|markers| markers.contains(&word.as_str()))
 }
 
-fn holds(sentence: &str, markers: &[&[&str]], wide: &[&str]) -> bool {
-    if wide.iter().any(|marker| sentence.contains(marker)) {
+fn holds(sentence: &str, markers: &Markers, wide: &[&str]) -> bool {
+    if !sentence.is_ascii() && wide.iter().any(|marker| sentence.contains(marker)) {
         return true;
     }
-    // One blank between words and at both ends makes each marker a plain substring.
+    // One blank between words and one at the end: a marker is then a piece of text that begins with a word and ends
+    // before a blank.
     let mut words = String::with_capacity(sentence.len() + 2);
     words.push(' ');
     for c in sentence.chars() {
         match c {
             '\'' | '’' => words.push('\''),
+            c if c.is_ascii() => match c.is_ascii_alphanumeric() {
+                true => words.push(c.to_ascii_lowercase()),
+                false if words.ends_with(' ') => {}
+                false => words.push(' '),
+            },
             c if c.is_alphanumeric() => words.extend(c.to_lowercase()),
             _ if !words.ends_with(' ') => words.push(' '),
             _ => {}
         }
     }
     words.push(' ');
-    markers.iter().flat_map(|markers| markers.iter()).any(|marker| {
-        words.match_indices(marker).any(|(at, _)| {
-            let before = words[..at].ends_with([' ', '\'']);
-            before && words[at + marker.len()..].starts_with(' ')
-        })
+    words.match_indices([' ', '\'']).any(|(at, _)| {
+        let rest = &words[at + 1..];
+        let first = rest.split(' ').next().unwrap_or_default();
+        let begun = markers.get(first).map_or(&[][..], Vec::as_slice);
+        begun.iter().any(|marker| rest.strip_prefix(marker).is_some_and(|after| after.starts_with(' ')))
     })
 }
+
+/// Markers by their first words.
+type Markers = HashMap<&'static str, Vec<&'static str>>;
+
+fn by_first_word(markers: &[&[&'static str]]) -> Markers {
+    let mut by_first: Markers = HashMap::new();
+    for marker in markers.iter().copied().flatten() {
+        by_first.entry(marker.split(' ').next().unwrap_or_default()).or_default().push(marker);
+    }
+    by_first
+}
+
+static DEMANDS_BY_FIRST_WORD: LazyLock<Markers> = LazyLock::new(|| by_first_word(DEMANDS));
+
+static RULES_BY_FIRST_WORD: LazyLock<Markers> = LazyLock::new(|| by_first_word(RULES));
+
+static REVOCATIONS_BY_FIRST_WORD: LazyLock<Markers> = LazyLock::new(|| by_first_word(REVOCATIONS));
 
 /// Of the words of demand those that leave no doubt.
 const RULES: &[&[&str]] = &[
@@ -59,7 +84,6 @@ const RULES: &[&[&str]] = &[
 ];
 
 const WIDE_RULES: &[&str] = &["绝不", "绝对不", "不得", "必须", "禁止", "始终", "永远不", "絶対", "必ず"];
-
 const DEMANDS: &[&[&str]] = &[
     // English.
     &[

@@ -1,6 +1,6 @@
 //! The summary as data: what happened, by the shared schema.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use longhaul_extract::{Domain, Subjects, constraints, decisions, file_histories};
 use longhaul_transcript::{
@@ -47,25 +47,31 @@ pub(crate) fn account(request: &SummaryRequest<'_>, runs: &[Run<'_>], subjects: 
     summary
 }
 
-/// Adds what the previous summary says of messages whose originals are no longer at hand.
+/// Adds what the previous summary says of messages whose originals are not among `entries`.
 fn carry(summary: &mut Summary, carried: &Summary, entries: &[Entry]) {
-    let first = entries.first().map_or(0, |entry| entry.id.ordinal);
-    if first == 0 {
+    let ordinal = |entry: &Entry| entry.id.ordinal;
+    let (first, last) = (entries.first().map_or(0, ordinal), entries.last().map_or(0, ordinal));
+    let is_whole = first == 0 && last < entries.len() as u64;
+    if is_whole {
         return;
     }
-    let older = |constraint: &&Constraint| constraint.message < first;
-    let mut constraints: Vec<Constraint> = carried.constraints.iter().filter(older).cloned().collect();
-    constraints.append(&mut summary.constraints);
-    summary.constraints = constraints;
+    let is_at_hand = |message: u64| entries.binary_search_by_key(&message, ordinal).is_ok();
+    let is_older = |constraint: &&Constraint| constraint.message < last && !is_at_hand(constraint.message);
+    summary.constraints.extend(carried.constraints.iter().filter(is_older).cloned());
+    summary.constraints.sort_by_key(|constraint| constraint.message);
+    summary.constraints = latest(std::mem::take(&mut summary.constraints), MOST_CONSTRAINTS);
     if !carried.goal.is_empty() {
         summary.goal.clone_from(&carried.goal);
     }
-    let known: Vec<String> = summary.files.iter().map(|file| file.path.clone()).collect();
-    summary.files.extend(carried.files.iter().filter(|file| !known.contains(&file.path)).cloned());
+    let known: HashSet<&str> = summary.files.iter().map(|file| file.path.as_str()).collect();
+    let mut files: Vec<FileNote> =
+        carried.files.iter().filter(|file| !known.contains(file.path.as_str())).cloned().collect();
+    files.append(&mut summary.files);
+    summary.files = latest(touched_first(files), MOST_FILES);
 }
 
 /// Returns what the user set out for: the first message that says more than a greeting or "go on".
-pub(crate) fn task(entries: &[Entry]) -> Option<(&Entry, &str)> {
+pub fn task(entries: &[Entry]) -> Option<(&Entry, &str)> {
     let said = || {
         let from_user = entries.iter().filter(|entry| entry.message.is_user_text());
         from_user.filter_map(|entry| Some((entry, own_text(&entry.message)?)))
@@ -248,6 +254,7 @@ fn clipped(text: &str, most: usize) -> String {
 
 // Caps of the schema (spec, section 6): lists and texts stay small whatever the conversation holds.
 const MOST_DECISIONS: usize = 20;
+const MOST_CONSTRAINTS: usize = 400;
 const MOST_FILES: usize = 200;
 const MOST_COMMANDS: usize = 60;
 const MOST_ERRORS: usize = 30;

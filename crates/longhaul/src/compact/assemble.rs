@@ -88,6 +88,7 @@ impl CompactionPlan {
         draft: Draft,
     ) -> Result<Compacted, AssembleError> {
         let record = self.record(source, settings, draft);
+        let n_summarized = self.n_summarized;
         let mut compacted =
             Compacted { record, head: self.head, tail: self.tail, outcome: Outcome::default() };
         let count = |message: &longhaul_transcript::Message| source.counter.count_message(message);
@@ -98,7 +99,7 @@ impl CompactionPlan {
             return Err(AssembleError::OverBudget { tokens: compacted.record.tokens, over });
         }
         compacted.record.tokens_after = tokens_after;
-        compacted.outcome = outcome(source, &compacted, tokens_after);
+        compacted.outcome = outcome(source, &compacted, n_summarized, tokens_after);
         Ok(compacted)
     }
 
@@ -121,7 +122,7 @@ impl CompactionPlan {
             covers: self.covers,
             covered: self.covered.clone(),
             kept: Span::runs(self.tail.iter().map(|kept| kept.id.ordinal)),
-            header: header(settings, self.covered.len()),
+            header: header(settings, self.n_summarized),
             tokens: source.counter.count_text(&draft.text),
             summary: draft.summary,
             text: draft.text,
@@ -139,16 +140,16 @@ impl CompactionPlan {
     }
 }
 
-fn outcome(source: &Source<'_>, compacted: &Compacted, tokens_after: Tokens) -> Outcome {
+fn outcome(source: &Source<'_>, compacted: &Compacted, n_summarized: usize, tokens_after: Tokens) -> Outcome {
     let digested = compacted.tail.iter().filter(|kept| kept.digested).count();
     let kept_verbatim = compacted.head.len() + compacted.tail.len() - digested;
     let covered = compacted.record.covered.len();
     Outcome {
         tokens_before: source.tokens_before,
         tokens_after,
-        summarized: covered - digested.min(covered),
+        summarized: n_summarized - digested.min(n_summarized),
         digested,
         kept_verbatim,
-        dropped: source.entries.len().saturating_sub(kept_verbatim + covered),
+        dropped: (source.entries.len() - source.quoted).saturating_sub(kept_verbatim + covered),
     }
 }

@@ -29,6 +29,11 @@ pub struct Source<'a> {
     pub index: &'a FactIndex,
     /// The summary in the view now, where there is one.
     pub previous: Option<&'a SummaryRecord>,
+    /// How many of `entries` at the start are messages that `previous` stands for and that are quoted once more. There
+    /// may be gaps between them. They are neither kept nor covered again.
+    pub quoted: usize,
+    /// The summary is made anew from the originals as far as `entries` reach: its depth is 0.
+    pub is_rebuilt: bool,
 }
 
 /// What stays, what is summarized, and how much the summary may cost.
@@ -42,6 +47,8 @@ pub struct CompactionPlan {
     pub(super) summarized: std::ops::Range<usize>,
     pub(super) covered: Vec<Covered>,
     pub(super) covers: Span,
+    /// The messages that the summary stands for, those of the one before included.
+    pub(super) n_summarized: usize,
     pub(super) depth: u32,
     pub(super) parent: Option<SummaryId>,
     /// What everything but the summary's text costs.
@@ -82,14 +89,25 @@ const SUMMARY_MIN: Tokens = Tokens(70);
 impl Source<'_> {
     /// Returns what the entry with this ordinal costs.
     pub(super) fn cost(&self, ordinal: u64) -> Tokens {
-        let first = self.entries.first().map_or(0, |entry| entry.id.ordinal);
-        self.costs.get((ordinal - first) as usize).copied().unwrap_or_default()
+        let at = position(self.entries, ordinal);
+        at.and_then(|at| self.costs.get(at)).copied().unwrap_or_default()
     }
 
     /// Returns the number of leading entries that are standing instructions.
     fn head_len(&self) -> usize {
         self.entries.iter().take_while(|entry| entry.message.is_system()).count()
     }
+
+    /// Returns the number of messages that `previous` stands for and `entries` no longer holds, but for quotations.
+    fn covered_before(&self) -> usize {
+        let first = self.entries.get(self.quoted).map_or(0, |entry| entry.id.ordinal);
+        self.previous.map_or(0, |previous| first.saturating_sub(previous.covers.start) as usize)
+    }
+}
+
+/// Returns the place of the entry with this ordinal; entries are in order, and there may be gaps between them.
+fn position(entries: &[Entry], ordinal: u64) -> Option<usize> {
+    entries.binary_search_by_key(&ordinal, |entry| entry.id.ordinal).ok()
 }
 
 /// Decides what stays of `source` under `settings`. The tail gets the share of the budget that serves recall best.
@@ -122,7 +140,7 @@ pub(super) fn plan_with(
     spread: Spread,
 ) -> Result<CompactionPlan, CompactError> {
     let head_len = source.head_len();
-    let places = places(source.entries, head_len);
+    let places = places(source.entries, head_len.max(source.quoted));
     let open = places.last().filter(|place| place.unit.is_open());
     let of =
         |range: std::ops::Range<usize>| source.costs.get(range).unwrap_or_default().iter().copied().sum();
@@ -174,14 +192,15 @@ fn finish(
     let entries = source.entries;
     let verbatim: std::collections::BTreeSet<u64> =
         tail.kept.iter().filter(|kept| !kept.digested).map(|kept| kept.id.ordinal).collect();
-    let covered: Vec<Covered> = entries[head_len..]
+    let first = head_len.max(source.quoted);
+    let covered: Vec<Covered> = entries[first..]
         .iter()
         .filter(|entry| !verbatim.contains(&entry.id.ordinal))
         .map(Covered::from)
         .collect();
     let (depth, parent) = chain(source);
     let depth = settings.depth.unwrap_or(depth);
-    let summarized = match head_len < tail.start {
+    let summarized = match first < tail.start {
         true => head_len..tail.start,
         false => head_len..entries.len(),
     };
@@ -189,7 +208,8 @@ fn finish(
         start: covered.first().map_or(0, |covered| covered.ordinal),
         end: covered.last().map_or(0, |covered| covered.ordinal + 1),
     };
-    let frame = source.counter.count_message(&placeholder(settings, covered.len(), depth)) + HANDLE_SLACK;
+    let n_summarized = source.covered_before() + covered.len();
+    let frame = source.counter.count_message(&placeholder(settings, n_summarized, depth)) + HANDLE_SLACK;
     let fixed = kept_cost + tail.tokens + source.counter.framing().per_reply + frame;
     let cap = settings.max_summary_tokens.unwrap_or(settings.budget);
     CompactionPlan {
@@ -199,6 +219,7 @@ fn finish(
         summarized,
         covered,
         covers,
+        n_summarized,
         depth,
         parent,
         fixed,
@@ -230,7 +251,8 @@ pub(super) fn header(settings: &CompactSettings, covered: usize) -> String {
 /// the first message of a history that was compacted before.
 fn chain(source: &Source<'_>) -> (u32, Option<SummaryId>) {
     if let Some(previous) = source.previous {
-        return (previous.depth + 1, Some(previous.id.clone()));
+        let depth = if source.is_rebuilt { 0 } else { previous.depth + 1 };
+        return (depth, Some(previous.id.clone()));
     }
     let first = source.entries.iter().find(|entry| !entry.message.is_system());
     let handle = first.and_then(|entry| entry.message.texts().find_map(parse_handle_line));
@@ -238,9 +260,8 @@ fn chain(source: &Source<'_>) -> (u32, Option<SummaryId>) {
 }
 
 fn visible(entries: &[Entry], tail: &[Kept]) -> Vec<Entry> {
-    let first = entries.first().map_or(0, |entry| entry.id.ordinal);
     let entry = |kept: &Kept| {
-        let original = entries.get((kept.id.ordinal - first) as usize)?;
+        let original = entries.get(position(entries, kept.id.ordinal)?)?;
         Some(Entry { message: kept.message.clone(), ..original.clone() })
     };
     tail.iter().filter_map(entry).collect()

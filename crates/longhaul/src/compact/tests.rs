@@ -39,6 +39,8 @@ fn run(said: &Transcript, settings: &CompactSettings) -> Result<Compacted, Compa
         counter: &Quarter,
         index: &index,
         previous: None,
+        quoted: 0,
+        is_rebuilt: false,
     };
     compact(&source, settings, &RulesOptions::default())
 }

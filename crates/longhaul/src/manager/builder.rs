@@ -155,13 +155,15 @@ impl Builder {
     }
 
     /// Returns the manager of a conversation that the store holds already, as it was left: every message, and the
-    /// summaries in force. A session that the store does not hold begins empty.
+    /// summaries in force. A session that the store does not hold begins empty. What earlier conversations learned of
+    /// this model and endpoint is taken over in either case.
     ///
     /// # Errors
     /// When the settings cannot be used, or the store cannot be read.
     pub async fn resume(self) -> Result<ContextManager, ResumeError> {
         let mut manager = self.build()?;
         if let Some(journal) = &mut manager.journal {
+            journal.load_learned(&mut manager.state).await.map_err(Error::Store)?;
             journal.load(&mut manager.state).await.map_err(Error::Store)?;
         }
         Ok(manager)

@@ -16,13 +16,14 @@ use longhaul_store::{MemoryStore, SummaryStore};
 use longhaul_summarize::{Attempt, SummaryRequest};
 use longhaul_testkit::conversation;
 use longhaul_tokens::{CharsPer4, ContextWindow};
-use longhaul_transcript::FixedClock;
+use longhaul_transcript::{FixedClock, Span};
 use proptest::{collection::vec, prelude::*};
 
 use super::*;
 use crate::{
     config::{OnMaxDepth, SoftAction},
     event::Event,
+    state::Shown,
 };
 
 /// What a test's summarizer does when it is asked.
@@ -292,6 +293,86 @@ async fn a_stored_conversation_is_taken_up_as_it_was_left() {
     assert!(context.undo().await.unwrap());
     let head = store.state(&session).await.unwrap().unwrap().head().cloned();
     assert_eq!(head, context.state().summary().map(|record| record.id.clone()));
+}
+
+#[tokio::test]
+async fn originals_are_deleted_once_a_summary_covers_them_and_what_they_said_is_kept() {
+    let store = Arc::new(MemoryStore::new());
+    let session = SessionId::new("deleting").unwrap();
+    let builder = || {
+        ContextManager::builder(session.clone(), ContextWindow::new(Tokens(2_000), Tokens::ZERO))
+            .config(Config { delete_originals: true, soft_action: SoftAction::Off, ..Config::default() })
+            .counter(Arc::new(CharsPer4))
+            .store(Arc::clone(&store) as Arc<dyn SummaryStore>)
+    };
+    let mut context = builder().build().unwrap();
+    context
+        .push(Message::user("Move the export in src/ledger/export.rs. Never touch the table audit_trail."));
+    let is_there = async |store: &MemoryStore| {
+        let said = store.state(&session).await.unwrap().unwrap().messages;
+        let originals = store.originals(&session, Span { start: 0, end: said }).await.unwrap();
+        originals.into_iter().map(|original| original.message.is_some()).collect::<Vec<_>>()
+    };
+    for round in 1..=7 {
+        while context.state().summary().is_none_or(|record| record.covers.end <= 10 * round) {
+            talk(&mut context, 2);
+            context.prepare().await.unwrap();
+        }
+        context.save().await.unwrap();
+        // In the store is what the view shows as it was said, and nothing else.
+        let there = is_there(&store).await;
+        let shown: Vec<u64> = context.state().view().shown().iter().filter_map(verbatim).collect();
+        for (at, is_there) in (0u64..).zip(there) {
+            assert_eq!(is_there, shown.contains(&at), "message {at} after round {round}");
+        }
+        assert!(store.verify(&session).await.unwrap().is_intact());
+        let said = context.state().view().messages().next().unwrap().texts().collect::<String>();
+        assert!(said.contains("Never touch the table audit_trail."), "round {round}: {said}");
+        assert!(said.contains("src/ledger/export.rs"), "round {round}: {said}");
+        if round % 2 == 0 {
+            context = builder().resume().await.unwrap();
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_one_conversation_learned_of_a_provider_serves_the_next() {
+    let store = Arc::new(MemoryStore::new());
+    let begin = |name: &str, endpoint: &str| {
+        ContextManager::builder(
+            SessionId::new(name).unwrap(),
+            ContextWindow::new(Tokens(100_000), Tokens::ZERO),
+        )
+        .counter(Arc::new(CharsPer4))
+        .store(Arc::clone(&store) as Arc<dyn SummaryStore>)
+        .endpoint("model", endpoint)
+    };
+    let mut first = begin("first", "host").resume().await.unwrap();
+    for _ in 0..12 {
+        talk(&mut first, 2);
+        let sent = first.prepare().await.unwrap().sent().unwrap();
+        let counted =
+            first.state().transcript().entries().iter().map(|entry| first.state().cost(entry.id.ordinal));
+        let bill = counted.sum::<Tokens>().scaled(1.5) + Tokens(40);
+        first.report_usage(sent, &Usage { input: bill, ..Usage::default() });
+        first.save().await.unwrap();
+    }
+    let expected = async |name: &str, endpoint: &str| {
+        let mut context = begin(name, endpoint).resume().await.unwrap();
+        talk(&mut context, 10);
+        let counted =
+            context.state().transcript().entries().iter().map(|entry| context.state().cost(entry.id.ordinal));
+        context.state().estimate().mid.ratio_of(counted.sum())
+    };
+    let (same, other) = (expected("second", "host").await, expected("third", "elsewhere").await);
+    assert!(same > 1.4 && other < 1.1, "{same} at the same endpoint, {other} at another");
+}
+
+fn verbatim(shown: &Shown) -> Option<u64> {
+    match shown {
+        Shown::Message { id, digested: false, .. } => Some(id.ordinal),
+        _ => None,
+    }
 }
 
 #[tokio::test]

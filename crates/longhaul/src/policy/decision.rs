@@ -67,6 +67,14 @@ pub enum Reason {
         /// The threshold.
         trigger: Tokens,
     },
+    /// The last compaction left the view at the threshold or above: what it kept was large, or much was said while it was
+    /// made. Done once.
+    SecondPass {
+        /// Tokens of the view.
+        tokens: Tokens,
+        /// The threshold.
+        trigger: Tokens,
+    },
     /// The soft tier's threshold is reached.
     Soft {
         /// Tokens of the view.
@@ -220,6 +228,7 @@ impl Reason {
         match self {
             Reason::Ratio { .. } => "ratio",
             Reason::ModelSwitch { .. } => "model_switch",
+            Reason::SecondPass { .. } => "second_pass",
             Reason::Soft { .. } => "soft",
             Reason::Messages { .. } => "messages",
             Reason::Refresh { .. } => "refresh",
@@ -285,6 +294,9 @@ impl fmt::Display for Reason {
             Reason::Ratio { tokens, trigger } => write!(f, "{tokens} tokens reach the trigger at {trigger}"),
             Reason::ModelSwitch { tokens, trigger } => {
                 write!(f, "{tokens} tokens reach the trigger of the new model's window at {trigger}")
+            }
+            Reason::SecondPass { tokens, trigger } => {
+                write!(f, "{tokens} tokens are still at the trigger of {trigger} or above after a compaction")
             }
             Reason::Soft { tokens, soft } => write!(f, "{tokens} tokens reach the soft threshold at {soft}"),
             Reason::Messages { n_messages, limit } => {

@@ -23,6 +23,8 @@ pub struct PolicyState {
     undone: Option<Undone>,
     /// The context on which the last emergency attempt was made without success.
     tried: Option<Attempt>,
+    /// The last compaction left the view at the trigger or above, and nothing was done about it since.
+    second_pass_is_due: bool,
     /// The window changed since the last decision that acted.
     window_is_new: bool,
 }
@@ -75,6 +77,7 @@ impl PolicyState {
         if tokens < limits.reset {
             self.disarmed_at = None;
         }
+        self.second_pass_is_due &= tokens >= limits.trigger;
     }
 
     /// Takes note that a rewrite was applied. `before` is what was decided on, `after` what the view costs now.
@@ -88,12 +91,16 @@ impl PolicyState {
         if !matches!(reason, Reason::Soft { .. }) {
             self.disarmed_at = Some(after);
         }
+        let is_first_pass =
+            matches!(reason, Reason::Ratio { .. } | Reason::ModelSwitch { .. } | Reason::Emergency { .. });
+        self.second_pass_is_due = is_first_pass;
         self.observe(after, limits);
     }
 
     /// Takes note that a rewrite was tried and nothing came of it.
     pub fn failed(&mut self, reason: Reason, m: &Measurement) {
         let in_a_row = self.failures().saturating_add(1);
+        self.second_pass_is_due = false;
         self.failure = Some(Failure { in_a_row, n_total: m.n_total, at_ms: m.now_ms });
         if let Reason::Emergency { .. } = reason {
             self.tried = Some(Attempt { n_total: m.n_total, tokens: m.tokens, budget: m.budget });
@@ -103,6 +110,7 @@ impl PolicyState {
     /// Takes note that the last compaction was undone by hand: it is not made again at once.
     pub fn undone(&mut self, n_total: u64) {
         self.undone = Some(Undone { n_total });
+        self.second_pass_is_due = false;
         self.disarmed_at = None;
         self.tried = None;
     }
@@ -111,6 +119,7 @@ impl PolicyState {
     /// dealt with before the next request.
     pub fn window_changed(&mut self) {
         self.window_is_new = true;
+        self.second_pass_is_due = false;
         self.disarmed_at = None;
         self.tried = None;
         self.failure = None;
@@ -129,6 +138,10 @@ impl PolicyState {
     /// Returns whether the hard tier is armed.
     pub fn is_armed(&self) -> bool {
         self.disarmed_at.is_none()
+    }
+
+    pub(super) fn is_second_pass_due(&self) -> bool {
+        self.second_pass_is_due
     }
 
     pub(super) fn is_window_new(&self) -> bool {

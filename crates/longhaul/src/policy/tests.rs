@@ -249,6 +249,53 @@ fn a_restart_does_not_forget_a_cooldown() {
 }
 
 #[test]
+fn a_second_pass_is_made_once_where_the_first_did_not_get_below_the_trigger() {
+    let config = Config::default();
+    let limits = config.limits(Tokens(1_000), Tokens(1_000));
+    let mut state = PolicyState::new();
+    let full = filled(850);
+    let Decision::Act { reason, .. } = decide(&state, &config, &full) else { panic!("nothing is done") };
+    let left = Measurement { tokens: Tokens(820), range: Span { start: 15, end: 15 }, next_depth: 1, ..full };
+    state.acted(reason, &full, left.tokens, &limits);
+    check(
+        &state,
+        &config,
+        left,
+        expect!["summarize: 820 tokens are still at the trigger of 800 or above after a compaction"],
+    );
+    // As deep as a chain may be, the originals are read again, even where the chain would otherwise end.
+    let halt = Config { on_max_depth: OnMaxDepth::Halt, ..config.clone() };
+    let deep = Measurement { next_depth: 3, ..left };
+    check(
+        &state,
+        &halt,
+        deep,
+        expect![
+            "summarize from the originals: 820 tokens are still at the trigger of 800 or above after a compaction"
+        ],
+    );
+    // Nothing comes of it where what must stay is too large.
+    let heavy = Measurement { floor: Tokens(750), ..left };
+    check(
+        &state,
+        &config,
+        heavy,
+        expect!["hold: 750 tokens cannot be compacted, which is not below the reset threshold of 700"],
+    );
+    let Decision::Act { reason, .. } = decide(&state, &config, &left) else { panic!("no second pass") };
+    let mut failed = state.clone();
+    state.acted(reason, &left, Tokens(810), &limits);
+    check(
+        &state,
+        &config,
+        Measurement { tokens: Tokens(810), ..left },
+        expect!["hold: compacted a moment ago; 4 more message(s) first"],
+    );
+    failed.failed(reason, &left);
+    assert!(!decide(&failed, &config, &left).is_act());
+}
+
+#[test]
 fn economy_waits_for_the_end_of_the_turn_and_safety_does_not() {
     let config = Config { trigger_messages: Some(15), ..Config::default() };
     let within = |tokens| Measurement { at_turn_boundary: false, ..filled(tokens) };
@@ -458,6 +505,8 @@ proptest! {
         let mut since_ratio: Option<(u64, u64)> = None;
         // Messages at the last action that worked and at the last that failed.
         let (mut worked_at, mut failed_at): (Option<u64>, Option<u64>) = (None, None);
+        // The last action was a first pass that worked.
+        let mut may_pass_again = false;
         for (step, outcome) in steps {
             match step {
                 Step::Push { tokens, pinned, at_turn_boundary } => {
@@ -508,19 +557,27 @@ proptest! {
                     let band = (limits.trigger - limits.reset).0;
                     prop_assert!(low < limits.reset.0 || m.tokens.0 >= after + band, "fired twice for one crossing");
                 }
-                if !matches!(reason, Reason::Emergency { .. } | Reason::ModelSwitch { .. }) {
+                if let Reason::SecondPass { tokens, trigger } = reason {
+                    prop_assert!(tokens >= trigger && may_pass_again, "a second pass without a first: {}", decision);
+                }
+                let is_urgent =
+                    matches!(reason, Reason::Emergency { .. } | Reason::ModelSwitch { .. } | Reason::SecondPass { .. });
+                if !is_urgent {
                     let cooldown = session.config.cooldown_messages;
                     let waited = |at: Option<u64>, wait| at.is_none_or(|at| session.n_total - at >= wait);
                     prop_assert!(waited(worked_at, cooldown), "within the cooldown: {}", decision);
                     prop_assert!(waited(failed_at, cooldown.max(1)), "failed a moment ago: {}", decision);
                 }
                 let works = session.carry_out(action, reason, outcome);
+                may_pass_again = works && is_urgent | matches!(reason, Reason::Ratio { .. })
+                    && !matches!(reason, Reason::SecondPass { .. });
                 *(if works { &mut worked_at } else { &mut failed_at }) = Some(session.n_total);
                 if works {
                     failed_at = None;
                     if !matches!(reason, Reason::Soft { .. }) {
                         let after = session.measure().tokens.0;
-                        since_ratio = matches!(reason, Reason::Ratio { .. }).then_some((after, after));
+                        let is_ratio = matches!(reason, Reason::Ratio { .. } | Reason::SecondPass { .. });
+                        since_ratio = is_ratio.then_some((after, after));
                     }
                 }
             }

@@ -58,6 +58,19 @@ impl ContextState {
         self.recalibrate();
     }
 
+    /// Returns the model and the endpoint that reports come from, and what was learned of them.
+    pub(crate) fn learned(&self) -> (&str, &str, Option<&Calibration>) {
+        let Calibrated { known, model, endpoint, .. } = &self.calibrated;
+        (model, endpoint, known.get(model, endpoint))
+    }
+
+    /// Takes what was learned of this model and endpoint in another conversation, where nothing is known of them yet.
+    pub(crate) fn learn_from(&mut self, earlier: Calibration) {
+        let Calibrated { known, model, endpoint, .. } = &mut self.calibrated;
+        known.get_or_insert_with(model, endpoint, || earlier);
+        self.recalibrate();
+    }
+
     /// Returns what the view is expected to cost, with the bounds that 95 % of requests stay within. Decisions are made on
     /// the upper one, [`tokens`](Self::tokens); people are shown the middle. Before enough was reported all three are the
     /// count, or the last report and the counts after it.

@@ -15,7 +15,14 @@ pub(super) struct Exchange {
     /// The run of assistant messages that the last message belongs to began here.
     run: Option<u64>,
     last: Last,
+    /// Ordinal of the last message, and of the last one that ended or began a turn.
+    newest: u64,
+    words: u64,
 }
+
+/// An agent that works by itself ends no turn for hours. From this many messages on, each finished exchange counts as
+/// an end: what saves money there saves it for the rest of the loop.
+const LONG_LOOP: u64 = 16;
 
 /// What the last message was.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,6 +68,10 @@ impl Exchange {
             (false, _) if message.results().next().is_some() => Last::Result,
             (false, _) => Last::Words,
         };
+        self.newest = ordinal;
+        if self.last == Last::Words {
+            self.words = ordinal;
+        }
     }
 
     /// Returns the ordinal of the first message of the open exchange, where there is one.
@@ -68,9 +79,11 @@ impl Exchange {
         (self.last == Last::Open).then_some(self.start)
     }
 
-    /// Returns whether a turn has just ended or begun: nothing is under way that a rewrite would interrupt.
+    /// Returns whether a turn has just ended or begun, or an exchange of a long loop has: nothing is under way that a
+    /// rewrite would interrupt.
     pub(super) fn is_turn_boundary(&self) -> bool {
-        matches!(self.last, Last::Nothing | Last::Words)
+        let is_long_loop = self.newest - self.words >= LONG_LOOP;
+        matches!(self.last, Last::Nothing | Last::Words) || (is_long_loop && self.last == Last::Result)
     }
 }
 
@@ -100,6 +113,17 @@ mod tests {
         let whole = follow(&transcript(&format!("{text}\ntool#2: y")));
         assert_eq!((whole.open_from(), whole.is_turn_boundary()), (None, false));
         assert!(follow(&transcript(&format!("{text}\ntool#2: y\nassistant: done"))).is_turn_boundary());
+    }
+
+    #[test]
+    fn in_a_long_loop_each_finished_exchange_ends_something() {
+        let mut said = "user: go\n".to_owned();
+        for nth in 0..12 {
+            said.push_str(&format!("assistant: !a#{nth} {{}}\n"));
+            assert!(!follow(&transcript(&said)).is_turn_boundary(), "{nth} is open");
+            said.push_str(&format!("tool#{nth}: x\n"));
+            assert_eq!(follow(&transcript(&said)).is_turn_boundary(), nth >= 7, "after {nth}");
+        }
     }
 
     #[test]

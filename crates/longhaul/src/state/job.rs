@@ -9,7 +9,8 @@ use longhaul_summarize::{
 };
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{
-    Entry, Message, MessageId, RedactionCount, Role, SessionId, Span, SummaryId, SummaryRecord, Tokens, Units,
+    Covered, Entry, Message, MessageId, RedactionCount, Role, SessionId, Span, SummaryId, SummaryRecord,
+    Tokens,
 };
 
 use super::{ContextState, FLOOR_EXTRA, Shown, running};
@@ -32,10 +33,17 @@ pub struct Job {
     pub(super) before: Measurement,
     pub(super) rewrites: u64,
     pub(super) through: MessageId,
-    /// Ordinal of the first message that was read again.
+    /// From this ordinal on all messages were read.
     pub(super) start: u64,
     session: SessionId,
+    /// Quotations of what came before, then all messages from `start` on.
     entries: Vec<Entry>,
+    n_quoted: usize,
+    is_rebuilt: bool,
+    /// Where the summaries begin that this one replaces.
+    replaces_from: Option<u64>,
+    /// Messages before `start` that go out of the view.
+    let_go: Vec<Covered>,
     costs: Vec<Tokens>,
     index: Arc<FactIndex>,
     counter: Arc<dyn TokenCounter>,
@@ -60,18 +68,6 @@ pub struct Finished {
     pub(super) compacted: Compacted,
 }
 
-/// What a compaction reads again, and what stays in front of it.
-struct Scope {
-    /// Ordinal of the first message that is read.
-    start: u64,
-    /// What stands before it in the new view and is not the engine's to plan.
-    carried: Tokens,
-    /// The summary covers what no summary before it did.
-    reads_new_only: bool,
-    /// The summary that the new one folds in or continues.
-    previous: Option<Arc<SummaryRecord>>,
-}
-
 /// Takes the standing of an instruction from an entry, so that it can be summarized (`preserve_system = false`).
 fn as_ordinary(entry: &mut Entry) {
     entry.message = Arc::new(Message { role: Role::User, ..(*entry.message).clone() });
@@ -85,10 +81,6 @@ const LEAST_COMPRESSION: f64 = 0.3;
 
 /// What a summary's header, handle line and frame cost at most.
 const SUMMARY_FRAME: Tokens = Tokens(70);
-
-/// A compaction reads at most this many of the newest messages again. What lies before lives on in the previous summary
-/// and in the facts; so the cost of a compaction does not grow with the age of the session.
-const MAX_REREAD: u64 = 8_192;
 
 impl ContextState {
     /// Returns the compaction that `action` asks for. `goal` is what the reader of the summary is about to do, where
@@ -104,14 +96,17 @@ impl ContextState {
         now_ms: Option<i64>,
     ) -> Result<Job, CompactError> {
         let before = self.measure(now_ms);
-        let Scope { start, carried, reads_new_only, previous } = self.scope(action);
-        let settings = self.settings(&before, reason, carried, goal, now_ms);
-        let mut entries: Vec<Entry> =
-            self.entries_from(start).iter().map(|entry| self.clean_entry(entry)).collect();
+        let scope = self.scope(action);
+        let start = scope.start;
+        let settings = self.settings(&before, reason, scope.carried, goal, now_ms);
+        let n_quoted = scope.quoted.len();
+        let mut costs: Vec<Tokens> = scope.quoted.iter().map(|entry| self.cost(entry.id.ordinal)).collect();
+        costs.extend_from_slice(self.costs.get(start as usize..).unwrap_or_default());
+        let mut entries = scope.quoted;
+        entries.extend(self.entries_from(start).iter().map(|entry| self.clean_entry(entry)));
         if !self.config.preserve_system {
             entries.iter_mut().take_while(|entry| entry.message.is_system()).for_each(as_ordinary);
         }
-        let costs = self.costs.get(start as usize..).unwrap_or_default().to_vec();
         let through = entries.last().map(|entry| entry.id).ok_or(CompactError::NothingToCompact)?;
         let source = Source {
             session: &self.session,
@@ -120,7 +115,9 @@ impl ContextState {
             tokens_before: before.tokens,
             counter: &*self.counter,
             index: &self.index,
-            previous: previous.as_deref(),
+            previous: scope.previous.as_deref(),
+            quoted: n_quoted,
+            is_rebuilt: scope.is_rebuilt,
         };
         let plan = compact::plan(&source, &settings)?;
         Ok(Job {
@@ -134,13 +131,17 @@ impl ContextState {
             index: Arc::clone(&self.index),
             counter: Arc::clone(&self.counter),
             redactions: self.redactions_from(start),
-            reads_new_only,
+            reads_new_only: scope.reads_new_only,
             has_own_range: self.config.chaining != Chaining::Fold,
-            is_running: reads_new_only && self.config.chaining == Chaining::Running,
+            is_running: scope.reads_new_only && self.config.chaining == Chaining::Running,
             head: self.summary().map(|record| record.id.clone()),
             entries,
             costs,
-            previous,
+            n_quoted,
+            is_rebuilt: scope.is_rebuilt,
+            replaces_from: scope.replaces_from,
+            let_go: scope.let_go,
+            previous: scope.previous,
             settings,
             plan,
         })
@@ -162,10 +163,13 @@ impl ContextState {
         let floor = countable(m.floor);
         let m = &Measurement { tokens: self.counted(), budget: countable(m.budget), floor, ..*m };
         let limits = Limits { target: countable(limits.target), tail: countable(limits.tail), ..limits };
-        // Where so much must stay that the target is out of reach, half of what is above the floor is left free.
+        // Where so much must stay that the target is out of reach, half of what is above the floor is left free; below
+        // the trigger, where the first pass did not get there.
         let floor = m.floor + FLOOR_EXTRA;
+        let is_second_pass = matches!(reason, Reason::SecondPass { .. });
+        let top = if is_second_pass { countable(limits.trigger) } else { m.budget };
         let reachable =
-            if floor <= limits.target { limits.target } else { floor + (m.budget - floor).scaled(0.5) };
+            if floor <= limits.target { limits.target } else { floor + (top - floor).scaled(0.5) };
         let caps = [
             match self.config.max_summary_tokens {
                 SummaryLimit::Tokens(tokens) => Some(tokens),
@@ -175,10 +179,14 @@ impl ContextState {
             self.config.max_summary_share.map(|share| (m.budget - m.floor).scaled(share)),
         ];
         let cap = caps.into_iter().flatten().min();
-        let tail_len = self.tail_len(limits.tail);
+        let tail_len = match is_second_pass {
+            true => Config::MIN_TAIL as usize,
+            false => self.tail_len(limits.tail),
+        };
         let wanted = match reason {
             Reason::Ratio { .. }
             | Reason::ModelSwitch { .. }
+            | Reason::SecondPass { .. }
             | Reason::Soft { .. }
             | Reason::Emergency { .. } => reachable,
             // Not for want of room: everything but the tail is summarized, however little it costs.
@@ -234,42 +242,8 @@ impl ContextState {
         by_rule.into_iter().map(|(rule, count)| RedactionCount { rule: rule.to_owned(), count }).collect()
     }
 
-    fn head_tokens(&self) -> Tokens {
+    pub(super) fn head_tokens(&self) -> Tokens {
         self.ledger.in_span(Span { start: 0, end: self.head_len() })
-    }
-
-    /// Returns what a compaction reads again, and what stays in front of it.
-    fn scope(&self, action: Action) -> Scope {
-        let previous = self.summary().filter(|_| !action.is_rebuild()).cloned();
-        let reads_new_only = self.config.chaining != Chaining::Fold && previous.is_some();
-        if reads_new_only {
-            let start = self.unit_start(self.uncovered);
-            let mut carried = self.cost_of(&self.shown[..self.shown_before(start)]);
-            if self.config.chaining == Chaining::Running {
-                carried -= self.summary_tokens;
-            }
-            // Summaries side by side add up. Once they take half of the target they are replaced by one.
-            if carried <= self.scale().countable(self.limits().target).scaled(0.5) {
-                let previous = previous.filter(|_| self.config.chaining == Chaining::Running);
-                return Scope { start, carried, reads_new_only, previous };
-            }
-            return Scope { start: 0, carried: Tokens::ZERO, reads_new_only: false, previous: None };
-        }
-        let start = match &previous {
-            Some(_) => (self.transcript.len() as u64).saturating_sub(MAX_REREAD),
-            None => 0,
-        };
-        let carried = if start == 0 { Tokens::ZERO } else { self.head_tokens() };
-        Scope { start, carried, reads_new_only, previous }
-    }
-
-    /// Returns the first ordinal of the unit that the message with this ordinal is part of: an exchange that was open when
-    /// a summary was made is not cut in two by the next one.
-    fn unit_start(&self, ordinal: u64) -> u64 {
-        let from = self.summary().map_or(0, |record| record.covers.start);
-        let units = Units::new(self.entries_from(from));
-        let inside = units.map(|unit| unit.span()).find(|span| span.contains(ordinal));
-        inside.map_or(ordinal, |span| span.start)
     }
 
     /// Returns how many elements of the view stand before the message with this ordinal.
@@ -342,11 +316,11 @@ impl Job {
 
     /// Returns what the messages to summarize cost.
     pub fn span_tokens(&self) -> Tokens {
-        let request = self.request();
-        let first = self.start;
-        let cost =
-            |entry: &Entry| self.costs.get((entry.id.ordinal - first) as usize).copied().unwrap_or_default();
-        request.entries.iter().map(cost).sum()
+        // What is summarized begins with what is read, standing instructions apart.
+        let summarized = self.request().entries;
+        let first = summarized.first().map(|entry| entry.id);
+        let at = self.entries.iter().position(|entry| Some(entry.id) == first).unwrap_or(0);
+        self.costs.get(at..at + summarized.len()).unwrap_or_default().iter().copied().sum()
     }
 
     /// Returns the number of messages that the view will no longer carry verbatim.
@@ -367,11 +341,12 @@ impl Job {
             // Ranges are disjoint: what was only shortened in the tail belongs to the next one.
             record.covers = Span { start: first.id.ordinal, end: last.id.ordinal + 1 };
         }
-        if let Some(previous) = &self.previous {
-            // Only the newest messages were read again; the summary stands for what the one before stood for as well.
-            record.covers.start = record.covers.start.min(previous.covers.start);
+        if let Some(from) = self.replaces_from {
+            // Only the newest messages were read again; the summary stands for what those before it stood for as well.
+            record.covers.start = record.covers.start.min(from);
         }
-        if record.parent != self.head {
+        if record.parent != self.head || !self.let_go.is_empty() {
+            record.covered.splice(0..0, self.let_go.iter().copied());
             // A rebuilt or appended summary does not build on the one before it, but it comes after it in the chain.
             record.parent.clone_from(&self.head);
             record.id = SummaryRecord::derive_id(
@@ -396,6 +371,8 @@ impl Job {
             counter: &*self.counter,
             index: &self.index,
             previous: self.previous.as_deref(),
+            quoted: self.n_quoted,
+            is_rebuilt: self.is_rebuilt,
         }
     }
 }

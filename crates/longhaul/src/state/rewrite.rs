@@ -138,12 +138,14 @@ impl ContextState {
         let Some(last) = records.last() else { return };
         let covered: BTreeSet<u64> =
             records.iter().flat_map(|record| &record.covered).map(|covered| covered.ordinal).collect();
-        // A record lists what it took out of the view itself; what lies before that was taken out by its parents.
-        let from = match (skipped, last.covered.first()) {
-            (1.., Some(first)) => first.ordinal,
-            _ => 0,
+        // A record lists what it took out of the view itself and what it kept. What else lies before its end was taken
+        // out by its parents, which a record that keeps all messages apart does not have.
+        let end = last.kept.last().map_or(0, |kept| kept.end).max(last.covers.end);
+        let is_own = |ordinal: u64| skipped == 0 || last.kept.iter().any(|kept| kept.contains(ordinal));
+        let is_left = |entry: &&Entry| {
+            let ordinal = entry.id.ordinal;
+            !covered.contains(&ordinal) && (ordinal >= end || is_own(ordinal))
         };
-        let is_left = |entry: &&Entry| entry.id.ordinal >= from && !covered.contains(&entry.id.ordinal);
         let entries = self.transcript.entries();
         let head = entries.iter().take_while(|entry| entry.message.is_system()).count();
         let mut shown: Vec<Shown> = entries[..head].iter().map(verbatim).collect();

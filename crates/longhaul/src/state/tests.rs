@@ -273,6 +273,79 @@ fn without_preserve_system_the_instructions_are_summarized_too() {
     }
 }
 
+/// Says `turns` turns of about 60 tokens in a window of 2,000, and compacts whenever the policy says so. Returns the
+/// records and the most tokens that a single summary was made from.
+fn long_talk(turns: usize) -> (ContextState, Vec<SummaryRecord>, Tokens) {
+    let config = Config { soft_action: SoftAction::Off, ..Config::default() };
+    let mut state = state(2_000, config);
+    let (mut chain, mut most) = (Vec::new(), Tokens::ZERO);
+    let mut say = |state: &mut ContextState, message: Message| {
+        state.push(message);
+        if let Decision::Act { action, reason } = state.decide(None) {
+            let job = state.plan(action, reason, None, None).unwrap();
+            most = most.max(job.span_tokens());
+            let rewrite = state.apply(job.finish_by_rule().unwrap()).unwrap();
+            chain.extend(rewrite.record.map(|record| (*record).clone()));
+        }
+    };
+    let task =
+        "Move the ledger export in srv/ledger/export.rs to the new queue. Never touch the table audit_trail.";
+    say(&mut state, Message::user(task));
+    say(&mut state, Message::assistant("The ticket LEDG-4711 says that the export must end before 04:30."));
+    for nth in 0..turns {
+        let words = "it reads the shard and merges the small blocks before the queue drops them ".repeat(2);
+        let name = if nth % 20 == 0 { format!("shard_{nth}") } else { "the next".to_owned() };
+        say(&mut state, Message::user(format!("What about {name}? {words}")));
+        say(&mut state, Message::assistant(format!("That is done: {words}")));
+    }
+    (state, chain, most)
+}
+
+#[test]
+fn a_compaction_reads_no_more_late_than_early_and_forgets_nothing_for_it() {
+    let (late, chain, most) = long_talk(600);
+    assert!(chain.len() > 20, "{}", chain.len());
+    assert!(most <= Tokens(2_000 * 10), "{most} tokens were read for one summary");
+    assert!(late.costs.iter().copied().sum::<Tokens>() > Tokens(2_000 * 20));
+    // What was said far beyond its reach is still told, from the originals.
+    let summary = &late.summary().unwrap().text;
+    for told in ["srv/ledger/export.rs", "audit_trail", "LEDG-4711", "04:30"] {
+        assert!(summary.contains(told), "{told} in {summary}");
+    }
+    assert!(summary.contains("Never touch the table audit_trail."), "{summary}");
+    // Every message is in the view, or a record says that it took it out; the header says how many.
+    let covered: std::collections::BTreeSet<u64> =
+        chain.iter().flat_map(|record| &record.covered).map(|covered| covered.ordinal).collect();
+    let shown: Vec<u64> = ordinals(&late);
+    assert!((0..late.transcript().len() as u64).all(|at| covered.contains(&at) || shown.contains(&at)));
+    let n_gone = late.transcript().len() - shown.len();
+    assert_eq!(late.summary().unwrap().header, SummaryRecord::default_header(n_gone));
+    assert_eq!(late.summary().unwrap().covers.start, 0);
+}
+
+/// The ordinals of the messages in the view that are as they were said.
+fn ordinals(state: &ContextState) -> Vec<u64> {
+    let verbatim = |shown: &Shown| match shown {
+        Shown::Message { id, digested: false, .. } => Some(id.ordinal),
+        _ => None,
+    };
+    state.view().shown().iter().filter_map(verbatim).collect()
+}
+
+#[test]
+fn a_long_chain_of_summaries_is_shown_again_as_it_was() {
+    for turns in [40, 350, 353] {
+        let (before, chain, _) = long_talk(turns);
+        let mut after = state(2_000, Config::default());
+        for entry in before.transcript().entries() {
+            after.push(Arc::clone(&entry.message));
+        }
+        after.resume(chain);
+        assert_eq!(after.summary().map(|record| &record.id), before.summary().map(|record| &record.id));
+        assert_eq!(ordinals(&after), ordinals(&before), "after {turns} turns");
+    }
+}
+
 fn is_paired(state: &ContextState) {
     let mut shown = Transcript::new();
     state.view().messages().for_each(|message| {

@@ -30,6 +30,8 @@ fn compacted(messages: impl IntoIterator<Item = Message>, budget: u64) -> longha
         counter: &CharsPer4,
         index: &index,
         previous: None,
+        quoted: 0,
+        is_rebuilt: false,
     };
     compact(&source, &CompactSettings::new(Tokens(budget)), &RulesOptions::default()).unwrap()
 }

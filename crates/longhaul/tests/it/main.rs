@@ -4,8 +4,10 @@
 mod cached;
 mod configuration;
 mod event_page;
+mod examples;
 mod failures;
 mod models;
+mod presets;
 mod seed_000;
 mod seed_001;
 mod seed_002;

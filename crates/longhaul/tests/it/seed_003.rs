@@ -41,6 +41,26 @@ async fn the_first_tier_summarizes_by_rule_at_80k_without_a_model() {
 }
 
 #[tokio::test]
+async fn the_first_tier_acts_within_a_long_tool_loop_too() {
+    let mut work = Work::asking(Preset::TwoTier, WINDOW, |_, _| Ok(Scripted::says(SAID)));
+    work.context.push(longhaul::transcript::Message::user("Read every module and find the deadlock"));
+    for nth in 0.. {
+        let path = format!(r#"{{"path":"src/module_{nth}.rs"}}"#);
+        let content = format!("fn module_{nth}() {{ lock_{nth}(); }}\n").repeat(200);
+        for message in exchange(&format!("c{nth}"), "read_file", &path, &content, Outcome::Unstated) {
+            work.context.push(message);
+        }
+        work.context.prepare().await.unwrap();
+        if !work.finished().is_empty() {
+            break;
+        }
+        assert!(work.context.state().tokens() < Tokens(82_000), "{}", work.context.decide());
+    }
+    let finish = &work.finished()[0];
+    assert_eq!((finish.reason.as_str(), finish.mode, work.calls()), ("soft", SummaryMode::Rules, 0));
+}
+
+#[tokio::test]
 async fn the_second_tier_asks_the_model_at_120k() {
     let mut work = Work::asking(Preset::TwoTier, WINDOW, |_, _| Ok(Scripted::says(SAID)));
     // A single prompt carries the context past both thresholds, as a large paste does.

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use longhaul::{
     Config, Decision, Error, EventKind, Hold, Preset, Reason,
-    config::OnMaxDepth,
+    config::{OnMaxDepth, Threshold},
     policy::Action,
-    summarize::{Answer, ClientError, Scripted},
+    summarize::{Answer, ClientError, Scripted, Summarizer, rules::RulesSummarizer},
     transcript::{ActionItem, Message, Outcome, SummaryMode, Tokens},
 };
 
-use crate::work::{Work, answer, exchange};
+use crate::work::{Work, answer, exchange, text};
 
 const WINDOW: u64 = 10_000;
 
@@ -271,6 +271,61 @@ async fn a_model_with_a_small_context_compacts_several_times_up_to_the_depth_cap
     assert!(depths.starts_with(&[0, 1, 2, 0]), "{depths:?}");
     assert!(depths.iter().all(|depth| *depth < 3));
     assert!(work.context.state().tokens() <= Tokens(2_000));
+}
+
+#[tokio::test]
+async fn an_enormous_tail_is_made_smaller_but_never_below_two_messages() {
+    // Six messages to keep, each of a sixth of the window: kept whole they would be above the trigger by themselves.
+    let mut work = Work::asking(Preset::Chain, WINDOW, fine);
+    work.talk(10, 100).await;
+    while work.finished().is_empty() {
+        work.talk(1, 1_600).await;
+    }
+    let state = work.context.state();
+    assert_eq!(work.finished().len(), 1, "one compaction is enough: the plan knows what it may keep");
+    assert!(state.tokens() < state.limits().trigger, "{}", state.tokens());
+    let sent = work.sent();
+    let entries = state.transcript().entries();
+    let start = |at: usize| text(&entries[at].message).chars().take(40).collect::<String>();
+    for at in entries.len() - 2..entries.len() {
+        assert!(sent.contains(&start(at)), "message {at}");
+    }
+    assert!(!sent.contains(&text(&entries[entries.len() - 6].message)));
+}
+
+#[tokio::test]
+async fn a_second_pass_goes_one_deeper_where_the_first_left_too_much() {
+    // Much is said while a summary is being written: what is applied then is above the trigger still.
+    let config = Config {
+        target_ratio: Threshold::Ratio(0.66),
+        soft_ratio: Threshold::Ratio(0.67),
+        reset_ratio: Threshold::Ratio(0.75),
+        ..Preset::Chain.config()
+    };
+    let mut work = Work::with(config, WINDOW, None);
+    let background = loop {
+        let said = work.context.state().transcript().len();
+        work.context.push(Message::user(format!("Message {said} is about src/part_{said}.rs. ").repeat(12)));
+        if let Some(background) = work.context.start_background() {
+            break background;
+        }
+    };
+    for nth in 0..18 {
+        work.context.push(Message::user(format!("Meanwhile {nth} came for src/late_{nth}.rs. ").repeat(12)));
+    }
+    let draft = RulesSummarizer::default().summarize(background.job().request()).await.unwrap();
+    work.context.finish_background(background, draft).await.unwrap();
+    let limits = work.context.state().limits();
+    let after_first = work.context.state().tokens();
+    assert!(after_first >= limits.trigger, "{after_first} of {}", limits.trigger);
+    work.context.prepare().await.unwrap();
+    let finished = work.finished();
+    assert_eq!(finished.len(), 2);
+    assert!(matches!(finished[1].reason, Reason::SecondPass { .. }), "{:?}", finished[1]);
+    assert_eq!((finished[0].depth, finished[1].depth), (0, 1));
+    assert!(work.context.state().tokens() < limits.trigger);
+    work.context.prepare().await.unwrap();
+    assert_eq!(work.finished().len(), 2, "once");
 }
 
 #[tokio::test]

@@ -1,0 +1,82 @@
+//! The programs in `examples/` run, and the README shows code that compiles.
+
+use std::{error::Error, process::Command};
+
+use longhaul::transcript::Usage;
+
+fn run(example: &str) -> String {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["run", "--quiet", "--locked", "--offline", "--package", "longhaul", "--example", example]);
+    let output = cargo.output().expect("cargo can be run");
+    assert!(output.status.success(), "{example}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("an example prints text")
+}
+
+#[test]
+fn every_example_runs_and_shows_what_it_is_about() {
+    for (example, shows) in [
+        ("agent_loop", "\"summary_count\": "),
+        ("count", "tokens  to spend in the window of gpt-4o"),
+        ("custom_extractor", "Failed: web-2"),
+        ("custom_store", "the log is intact: true"),
+        ("trim", "tokens are left"),
+    ] {
+        let printed = run(example);
+        assert!(printed.contains(shows), "{example}: {printed}");
+    }
+}
+
+/// What a provider answers.
+struct Answer {
+    message: Message,
+    usage: Usage,
+}
+
+fn ask() -> Result<&'static str, Box<dyn Error>> {
+    Err("nothing more to ask".into())
+}
+
+async fn call_your_model<'a>(
+    _: impl Iterator<Item = &'a std::sync::Arc<Message>>,
+) -> Result<Answer, Box<dyn Error>> {
+    Ok(Answer { message: Message::assistant("It is fixed."), usage: Usage::default() })
+}
+
+// What stands between the two marks stands in the README, line by line.
+// README
+#[rustfmt::skip]
+use longhaul::{ContextManager, tokens::ContextWindow, transcript::{Message, SessionId, Tokens}};
+
+#[rustfmt::skip]
+async fn readmes_loop() -> Result<(), Box<dyn Error>> {
+    let window = ContextWindow::new(Tokens(128_000), Tokens(16_000));
+    let mut context = ContextManager::builder(SessionId::new("fix-the-build")?, window).build()?;
+    loop {
+        context.push(Message::user(ask()?));
+        let view = context.prepare().await?;      // what to send: within the budget, or an error that says why not
+        let sent = view.sent();
+        let answer = call_your_model(view.messages()).await?;
+        if let Some(sent) = sent {
+            context.report_usage(sent, &answer.usage);   // counts learn from what the provider billed
+        }
+        context.push(answer.message);
+    }
+}
+// END
+
+#[tokio::test]
+async fn the_readmes_loop_compiles_and_runs() {
+    assert_eq!(readmes_loop().await.unwrap_err().to_string(), "nothing more to ask");
+    let here = include_str!("examples.rs");
+    let (_, code) = here.split_once("// README\n").expect("the first mark");
+    let (code, _) = code.split_once("// END\n").expect("the second mark");
+    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md"));
+    let readme = readme.expect("the README is there");
+    let is_frame = |line: &&str| {
+        !line.is_empty() && !line.starts_with("#[") && !line.starts_with("async fn") && *line != "}"
+    };
+    for line in code.lines().filter(is_frame) {
+        let line = line.strip_prefix("    ").unwrap_or(line);
+        assert!(readme.lines().any(|shown| shown == line), "the README does not show: {line}");
+    }
+}
