@@ -24,6 +24,7 @@ use longhaul::{
 
 const BUDGETS: [u64; 5] = [2_000, 4_000, 8_000, 16_000, 32_000];
 
+#[allow(clippy::print_stdout, reason = "a program that prints a table")]
 fn main() -> Result<ExitCode> {
     let mut args = std::env::args().skip(1);
     let mut root = PathBuf::from("../shared/transcripts");

@@ -169,10 +169,13 @@ impl Session {
                     None if is_user => {
                         demand.insert(mention.atom.clone(), (Demanded { place: Where::User, ..here }, at));
                     }
-                    Some((first, first_at)) if by_assistant => {
-                        if first.place == Where::Body && mention.place != Where::Body && *first_at == at {
-                            *first = here;
-                        }
+                    Some((first, first_at))
+                        if by_assistant
+                            && first.place == Where::Body
+                            && mention.place != Where::Body
+                            && *first_at == at =>
+                    {
+                        *first = here;
                     }
                     _ => {}
                 }

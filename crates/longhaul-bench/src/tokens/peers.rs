@@ -46,7 +46,7 @@ pub fn load(name: &'static str, encoding: Encoding) -> Result<Peer> {
         "toktok-rs" => {
             let toktok =
                 toktok::Tokenizer::builtin(encoding.name()).context("toktok has no such encoding")?;
-            Box::new(move |text| toktok.count(text.as_bytes()) as usize)
+            Box::new(move |text| toktok.count(text.as_bytes()))
         }
         "tiktoken" => {
             let tiktoken =
