@@ -1,5 +1,5 @@
 //! Prints what `docs/reliability.md` reports of the SQLite store:
-//! `cargo run --release -p longhaul-store --features sqlite,conformance --example store_figures -- appends|size FOLDER|search N|open GB`.
+//! `cargo run --release -p longhaul-store --features sqlite,conformance --example store_figures -- appends|size FOLDER|search N|open GB [FILE]`.
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a program for people")]
 
 use std::{env, fs, path::Path, path::PathBuf, thread, time::Instant};
@@ -18,8 +18,9 @@ fn main() {
         ["appends"] => appends(folder.path()),
         ["size", from] => size(folder.path(), Path::new(from)),
         ["search", n] => search(folder.path(), n.parse().unwrap()),
-        ["open", gigabytes] => open(folder.path(), gigabytes.parse().unwrap()),
-        _ => println!("expected: appends | size FOLDER | search N | open GB"),
+        ["open", gigabytes] => open(folder.path().join("large.db"), gigabytes.parse().unwrap()),
+        ["open", gigabytes, file] => open(file.into(), gigabytes.parse().unwrap()),
+        _ => println!("expected: appends | size FOLDER | search N | open GB [FILE]"),
     }
 }
 
@@ -162,12 +163,13 @@ fn search(folder: &Path, n: usize) {
     }
 }
 
-/// A store of that many gigabytes, in messages of 64 KB that do not compress, opened and read.
-fn open(folder: &Path, gigabytes: u64) {
+/// A store of that many gigabytes at least, in messages of 64 KB that do not compress, opened and read. A file that is
+/// there is filled up to that size, and stays.
+fn open(path: PathBuf, gigabytes: u64) {
     const BYTES: usize = 64 * 1024;
-    let path = folder.join("large.db");
     let store = SqliteStore::open_with(&path, Durability::Normal).unwrap();
-    let mut state = 0x2545_f491_4f6c_dd1d_u64;
+    let mut sessions = block_on(store.sessions()).unwrap().len();
+    let mut state = sessions as u64 + 0x2545_f491_4f6c_dd1d_u64;
     let mut large = || {
         let mut text = String::with_capacity(BYTES + 4);
         while text.len() < BYTES {
@@ -179,7 +181,7 @@ fn open(folder: &Path, gigabytes: u64) {
         }
         said(&text)
     };
-    let (started, mut sessions) = (Instant::now(), 0);
+    let started = Instant::now();
     while fs::metadata(&path).unwrap().len() < gigabytes * 1_000_000_000 {
         let name = session(&format!("s{sessions}"));
         for _ in 0..10 {
@@ -190,7 +192,7 @@ fn open(folder: &Path, gigabytes: u64) {
     drop(store);
     let size = fs::metadata(&path).unwrap().len() as f64 / 1e9;
     println!(
-        "{sessions} sessions of 1,000 messages, {size:.2} GB, in {:.0} s",
+        "{sessions} sessions of 1,000 messages, {size:.2} GB; {:.0} s to write what was missing",
         started.elapsed().as_secs_f64()
     );
     let name = session(&format!("s{}", sessions / 2));
