@@ -144,7 +144,7 @@ fn most_facts(window: ContextWindow) -> usize {
 }
 
 /// A bound below this would save nothing.
-const LEAST_FACTS: usize = 8_192;
+const LEAST_FACTS: usize = 4_096;
 
 impl ContextState {
     /// Returns the state of a conversation in which nothing was said yet.
