@@ -14,10 +14,11 @@ pub(crate) fn compress(bytes: &[u8]) -> Vec<u8> {
     zstd::bulk::compress(bytes, LEVEL).unwrap_or_else(|_| bytes.to_vec())
 }
 
-/// Returns `bytes`, many contents, as a zstd frame: this is done once for each of them, so it may take longer.
+/// Returns `bytes`, many contents, as a zstd frame. One that stays may take longer than one that is soon joined by more.
 #[cfg(feature = "sqlite")]
-pub(crate) fn compress_block(bytes: &[u8]) -> Vec<u8> {
-    zstd::bulk::compress(bytes, BLOCK_LEVEL).unwrap_or_else(|_| bytes.to_vec())
+pub(crate) fn compress_block(bytes: &[u8], stays: bool) -> Vec<u8> {
+    let level = if stays { BLOCK_LEVEL } else { OPEN_BLOCK_LEVEL };
+    zstd::bulk::compress(bytes, level).unwrap_or_else(|_| bytes.to_vec())
 }
 
 /// Returns what a frame holds; `None` where it is none.
@@ -35,9 +36,13 @@ pub(crate) fn unpack(packed: &[u8]) -> Option<Vec<u8>> {
 /// Compression level of zstd; measured in `docs/reliability.md`.
 const LEVEL: i32 = 3;
 
-/// Compression level of blocks.
+/// Compression level of full blocks.
 #[cfg(feature = "sqlite")]
 const BLOCK_LEVEL: i32 = 6;
+
+/// Compression level of a block that is written anew with each few messages, until it is full.
+#[cfg(feature = "sqlite")]
+const OPEN_BLOCK_LEVEL: i32 = 1;
 
 /// The largest content that is unpacked, in bytes: a damaged one must not fill the memory.
 const LARGEST: u64 = 4 << 30;

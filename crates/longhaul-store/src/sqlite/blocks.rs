@@ -134,7 +134,7 @@ fn held(connection: &Connection, codec: &Codec, block: i64) -> rusqlite::Result<
 /// Writes one block, in the place of `key` or as a new one.
 fn put(connection: &Connection, codec: &Codec, key: Option<i64>, contents: &[Loose]) -> rusqlite::Result<()> {
     let bytes: Vec<u8> = contents.iter().flat_map(|content| content.json.iter().copied()).collect();
-    let body = codec.encode_block(&bytes);
+    let body = codec.encode_block(&bytes, bytes.len() >= FULL);
     let key = match key {
         Some(key) => {
             connection

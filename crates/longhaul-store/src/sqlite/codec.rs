@@ -74,8 +74,8 @@ impl Codec {
     }
 
     /// Returns a block as it is kept; it is read as a compressed content.
-    pub(super) fn encode_block(&self, plain: &[u8]) -> Vec<u8> {
-        self.seal(CONTENT, compress_block(plain))
+    pub(super) fn encode_block(&self, plain: &[u8], stays: bool) -> Vec<u8> {
+        self.seal(CONTENT, compress_block(plain, stays))
     }
 
     /// Returns the content; `None` where it is not what was kept.
