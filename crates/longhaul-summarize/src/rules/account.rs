@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use longhaul_extract::{Domain, Subjects, constraints, decisions, file_histories};
 use longhaul_transcript::{
-    CommandNote, Constraint, Entry, ErrorNote, FileNote, FileState, Message, Role, Summary, ToolUse,
+    CommandNote, Constraint, Entry, ErrorNote, FileNote, FileState, Message, Origin, Role, Summary, ToolUse,
 };
 
 use super::{
@@ -73,10 +73,15 @@ fn carry(summary: &mut Summary, carried: &Summary, entries: &[Entry]) {
 /// Returns what the user set out for: the first message that says more than a greeting or "go on".
 pub fn task(entries: &[Entry]) -> Option<(&Entry, &str)> {
     let said = || {
-        let from_user = entries.iter().filter(|entry| entry.message.is_user_text());
+        let from_user = entries.iter().filter(|entry| is_users(&entry.message));
         from_user.filter_map(|entry| Some((entry, own_text(&entry.message)?)))
     };
     said().find(|(_, text)| is_substantial(text)).or_else(|| said().next())
+}
+
+/// Whether the user said this. A summary stands in the user's name, but nobody asked for what it says.
+pub(crate) fn is_users(message: &Message) -> bool {
+    message.is_user_text() && message.origin != Origin::Longhaul
 }
 
 /// Whether a message says what is wanted: five words, or ten letters of a script without blanks.
@@ -90,7 +95,7 @@ pub(crate) fn last_user_text(entries: &[Entry]) -> Option<(&Entry, &str)> {
     entries
         .iter()
         .rev()
-        .filter(|entry| entry.message.is_user_text())
+        .filter(|entry| is_users(&entry.message))
         .find_map(|entry| Some((entry, own_text(&entry.message)?)))
 }
 

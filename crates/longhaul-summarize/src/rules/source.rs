@@ -6,7 +6,7 @@ use longhaul_extract::{call_fields, decides, strip_line_numbers};
 use longhaul_transcript::{CallKind, Entry, Message, MessageId, Part, Role, ToolCall};
 
 use super::{
-    account::own_text,
+    account::{is_users, own_text},
     coverage::Coverage,
     goal::Goal,
     runs::{Purpose, Run, RunGroup},
@@ -82,7 +82,7 @@ pub(crate) fn read(reading: Reading<'_>) -> Vec<Line> {
             error: errors.get(&ordinal).cloned(),
             lines: &mut lines,
         };
-        if entry.message.is_user_text() && task != Some(entry.id) && !is_talk {
+        if is_users(&entry.message) && task != Some(entry.id) && !is_talk {
             reader.request(&entry.message);
             continue;
         }
