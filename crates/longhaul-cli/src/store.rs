@@ -69,14 +69,17 @@ pub(crate) async fn keep(
 /// What stands behind the summary that a file begins with.
 #[derive(Debug)]
 pub(crate) struct Behind {
-    /// The originals that are not in the file, with their ordinals in the session.
+    /// The originals that the summary and what was kept beside it stand for, with their ordinals in the session;
+    /// standing instructions apart.
     pub(crate) originals: Vec<(u64, Message)>,
     /// The ordinal in the session of each message of the file, where it has one.
     pub(crate) ordinals: Vec<Option<u64>>,
+    pub(crate) summary: SummaryRecord,
+    /// None of the originals was forgotten.
+    pub(crate) is_whole: bool,
 }
 
-/// Returns what stands behind the summary that `document` begins with; `None` where the store does not hold that summary,
-/// or one of the originals was forgotten.
+/// Returns what stands behind the summary that `document` begins with; `None` where the store does not hold that summary.
 pub(crate) async fn behind(
     store: &Store,
     document: &Document,
@@ -84,20 +87,18 @@ pub(crate) async fn behind(
 ) -> Result<Option<Behind>> {
     let Places { session, ordinals, summary, .. } = Places::find(store, document, &clean.messages()).await?;
     let Some(summary) = summary else { return Ok(None) };
-    let span = Span { start: 0, end: summary.covers.end };
-    let mut originals = Vec::new();
+    let kept = summary.kept.last().map_or(0, |span| span.end);
+    let span = Span { start: 0, end: summary.covers.end.max(kept) };
+    let (mut originals, mut is_whole) = (Vec::new(), true);
     for original in store.originals(&session, span).await? {
-        if ordinals.contains(&Some(original.ordinal)) {
-            continue;
-        }
         match original.message {
             // Standing instructions are at the beginning of the file, before the summary.
             Some(message) if message.is_system() => {}
             Some(message) => originals.push((original.ordinal, message)),
-            None => return Ok(None),
+            None => is_whole = false,
         }
     }
-    Ok(Some(Behind { originals, ordinals }))
+    Ok(Some(Behind { originals, ordinals, summary, is_whole }))
 }
 
 /// Takes back what stands in the way of `record`: a file that is compacted again, into another budget, replaces its

@@ -7,6 +7,7 @@
 mod assemble;
 mod clip;
 pub(crate) mod digest;
+mod originals;
 mod plan;
 mod share;
 pub(crate) mod survival;
@@ -21,6 +22,7 @@ use longhaul_transcript::{Message, MessageId, SummaryRecord, Tokens};
 pub use self::{
     assemble::{AssembleError, compact},
     clip::{clip_arguments, clip_text},
+    originals::Originals,
     plan::{CompactError, CompactionPlan, Source, plan},
 };
 
@@ -41,9 +43,6 @@ pub struct CompactSettings {
     pub reasoning: KeepReasoning,
     /// The header over the summary; `{messages}` stands for the number of messages it covers. `None` is the default header.
     pub header: Option<String>,
-    /// Depth of the summary in its chain; `None` makes it one more than that of the summary before it. A summary that is
-    /// made anew from the originals has depth 0.
-    pub depth: Option<u32>,
     /// When the record is made, in milliseconds since the Unix epoch.
     pub now_ms: i64,
 }
@@ -110,7 +109,6 @@ impl CompactSettings {
             goal: None,
             reasoning: KeepReasoning::Strip,
             header: None,
-            depth: None,
             now_ms: 0,
         }
     }

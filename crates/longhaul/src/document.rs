@@ -11,7 +11,7 @@ use longhaul_wire::{self as wire, Document, Format, Profile, Violation, WireErro
 
 use crate::{
     Breakdown,
-    compact::{self, CompactError, CompactSettings, Compacted, KeepReasoning, Source},
+    compact::{self, CompactError, CompactSettings, Compacted, KeepReasoning, Originals, Source},
 };
 
 /// A compacted document, proved by reading it back.
@@ -33,6 +33,7 @@ pub struct CleanDocument {
     entries: Vec<Entry>,
     /// How many secrets of each kind were replaced.
     pub redactions: Vec<RedactionCount>,
+    behind: Option<Originals>,
 }
 
 impl CleanDocument {
@@ -52,7 +53,13 @@ impl CleanDocument {
         };
         let entries = document.transcript().entries().iter().map(&mut clean).collect();
         let count = |(rule, count)| RedactionCount { rule, count };
-        CleanDocument { entries, redactions: counts.into_iter().map(count).collect() }
+        CleanDocument { entries, redactions: counts.into_iter().map(count).collect(), behind: None }
+    }
+
+    /// Says what stands behind the summary that the document begins with. Its place in a session is known to a store only.
+    #[must_use]
+    pub fn behind(self, originals: Originals) -> CleanDocument {
+        CleanDocument { behind: Some(originals), ..self }
     }
 
     /// Returns the facts of all messages.
@@ -79,6 +86,7 @@ impl CleanDocument {
             previous: None,
             quoted: 0,
             is_rebuilt: false,
+            behind: self.behind.as_ref(),
         }
     }
 
@@ -201,9 +209,7 @@ pub async fn compact_document_with(
     {
         return Ok((done, attempts));
     }
-    // By rule the summary is made from the history as it stands, whatever the summarizer read.
-    let settings = CompactSettings { depth: None, ..settings.clone() };
-    Ok((compact_document(document, clean, breakdown, counter, &settings, options)?, attempts))
+    Ok((compact_document(document, clean, breakdown, counter, settings, options)?, attempts))
 }
 
 /// Share of the budget that is left free for what a format adds when a model writes the summary.

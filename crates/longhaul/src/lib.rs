@@ -7,7 +7,6 @@ pub mod compact;
 #[cfg(feature = "wire")]
 mod document;
 mod loss;
-mod rebuild;
 
 pub use breakdown::{Breakdown, Largest, ToolTokens};
 pub use cached::StoreCache;
@@ -17,7 +16,6 @@ pub use document::{
     session_of,
 };
 pub use loss::{ClassLoss, Hidden, Loss};
-pub use rebuild::FromOriginals;
 
 pub use longhaul_extract as extract;
 pub use longhaul_redact as redact;

@@ -40,6 +40,7 @@ fn main() {
             previous: None,
             quoted: 0,
             is_rebuilt: false,
+            behind: None,
         };
         let settings = CompactSettings::new(Tokens(16_000));
         let start = Instant::now();

@@ -60,6 +60,7 @@ impl Before {
             previous,
             quoted: 0,
             is_rebuilt: false,
+            behind: None,
         };
         compact(&source, &CompactSettings::new(Tokens(budget as u64)), options).ok()
     }

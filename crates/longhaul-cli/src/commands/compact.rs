@@ -4,16 +4,13 @@ use std::{process::ExitCode, time::Instant};
 
 use anyhow::{Context, Result, bail};
 use longhaul::{
-    Breakdown, CleanDocument, CompactedDocument, Config, DocumentError, FromOriginals,
-    compact::CompactSettings,
+    Breakdown, CleanDocument, CompactedDocument, Config, DocumentError,
+    compact::{CompactSettings, Originals},
     compact_document, compact_document_with,
     config::SummaryLimit,
     keep_reasoning,
     redact::Redactor,
-    summarize::{
-        Summarizer,
-        rules::{RulesOptions, RulesSummarizer},
-    },
+    summarize::rules::RulesOptions,
     transcript::{SummaryMode, SummaryRecord, Tokens, parse_handle_line},
     wire::{self, Document},
 };
@@ -58,6 +55,10 @@ pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
                 eprintln!("longhaul: --no-redact: secrets are summarized and recorded as they are");
             }
             let clean = CleanDocument::new(&document, redactor.as_ref());
+            let clean = match behind(args, &config, &document, &clean) {
+                Some(originals) => clean.behind(originals),
+                None => clean,
+            };
             let settings = settings(args, &config, &document, budget, redactor.as_ref());
             let done = compacted(args, &config, &document, &clean, &counter, &settings, &breakdown)?;
             report.fill(&done);
@@ -149,32 +150,17 @@ fn compacted(
 ) -> Result<CompactedDocument> {
     let mode = summarizer::mode(args.mode.as_deref(), config)?;
     let (rules, counter) = (RulesOptions::default(), &*counter.counter);
-    let behind = behind(args, config, document, clean);
-    let settings = &CompactSettings { depth: behind.as_ref().map(|_| 0), ..settings.clone() };
-    let compact_with = async |summarizer: &dyn Summarizer| {
-        let asked = match &behind {
-            Some(Behind { originals, ordinals }) => {
-                let from = FromOriginals::new(summarizer, originals.clone(), clean.entries(), ordinals);
-                compact_document_with(document, clean, breakdown, counter, settings, &rules, &from).await
-            }
-            None => {
-                compact_document_with(document, clean, breakdown, counter, settings, &rules, summarizer).await
-            }
-        };
-        Ok(asked)
-    };
     let done = match mode {
-        SummaryMode::Rules if behind.is_some() => {
-            let by_rule = RulesSummarizer::default();
-            store::block_on(compact_with(&by_rule))?.map(|(done, _)| done)
-        }
         SummaryMode::Rules => compact_document(document, clean, breakdown, counter, settings, &rules),
         mode => {
             // What a model wrote may be kept where the record of it may be.
             let cache = (!args.no_store && !args.dry_run).then(|| store::open(&args.store).ok()).flatten();
             let ladder = summarizer::ladder(&args.summarizer, config, mode, cache)?;
             let ladder = summarizer::Announced::new(ladder, &args.summarizer)?;
-            let asked = store::block_on(compact_with(&ladder))?;
+            let asked = store::block_on(async {
+                Ok(compact_document_with(document, clean, breakdown, counter, settings, &rules, &ladder)
+                    .await)
+            })?;
             asked.map(|(done, attempts)| {
                 for attempt in attempts {
                     let reason = crate::paint::plain(&attempt.reason);
@@ -192,15 +178,17 @@ fn compacted(
     })
 }
 
-/// Returns what the summary is to be made from where `document` begins with one and its chain is as deep as it may get:
-/// the originals in the store.
-fn behind(args: &CompactArgs, config: &Config, document: &Document, clean: &CleanDocument) -> Option<Behind> {
+/// Returns the originals behind the summary that `document` begins with, where the store holds it. Where the chain of
+/// summaries is as deep as it may get, and they are all there, it begins anew.
+fn behind(
+    args: &CompactArgs,
+    config: &Config,
+    document: &Document,
+    clean: &CleanDocument,
+) -> Option<Originals> {
     let said = document.transcript().entries().iter().map(|entry| &entry.message);
     let first = said.into_iter().find(|message| !message.is_system())?;
     let (depth, _) = first.texts().find_map(parse_handle_line)?;
-    if depth.saturating_add(1) < config.max_summary_chain_depth {
-        return None;
-    }
     let found = match args.no_store {
         true => Ok(None),
         false => store::existing(&args.store).and_then(|store| match store {
@@ -208,13 +196,22 @@ fn behind(args: &CompactArgs, config: &Config, document: &Document, clean: &Clea
             None => Ok(None),
         }),
     };
+    let is_deepest = depth.saturating_add(1) >= config.max_summary_chain_depth;
     let words = match &found {
-        Ok(Some(behind)) => format!("summarized anew from {} stored originals", behind.originals.len()),
-        Ok(None) => "its originals are not all in the store: summarized from the summary itself".to_owned(),
         Err(error) => format!("its originals cannot be read: {}", crate::paint::plain(&format!("{error:#}"))),
+        _ if !is_deepest => String::new(),
+        Ok(Some(behind)) if behind.is_whole => {
+            format!("summarized anew from {} stored originals", behind.originals.len())
+        }
+        Ok(Some(_)) => "some of its originals were forgotten: the chain goes on".to_owned(),
+        Ok(None) => "its originals are not in the store: summarized from the summary itself".to_owned(),
     };
-    eprintln!("longhaul: the history begins with a summary of depth {depth}; {words}");
-    found.ok().flatten()
+    if !words.is_empty() {
+        eprintln!("longhaul: the history begins with a summary of depth {depth}; {words}");
+    }
+    let Behind { originals, ordinals, summary, is_whole } = found.ok().flatten()?;
+    let previous = (!is_deepest || !is_whole).then_some(summary);
+    Some(Originals::new(originals, clean.entries(), ordinals, previous))
 }
 
 /// Records the originals and the summary, and says where. A store that cannot be had costs the user the record, not

@@ -178,6 +178,7 @@ fn compacted_size(
         previous: None,
         quoted: 0,
         is_rebuilt: false,
+        behind: None,
     };
     let compacted = engine::compact(&source, &CompactSettings::new(target), &RulesOptions::default());
     compacted.ok().map(|compacted| compacted.outcome.tokens_after)

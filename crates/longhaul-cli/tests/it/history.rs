@@ -139,6 +139,50 @@ fn a_conversation_without_ids_is_one_session_however_often_it_is_compacted() {
 }
 
 #[test]
+fn handles_of_a_second_compaction_lead_to_the_originals() {
+    let (folder, _, _) = recorded();
+    let compact = |from: &str, budget: &str, to: &str| {
+        run(&folder, &["compact", from, "--budget", budget, "--session", "work", "-o", to]);
+        std::fs::read_to_string(folder.path().join(to)).unwrap()
+    };
+    compact(example().to_str().unwrap(), "4000", "once");
+    let twice = compact("once", "2000", "twice");
+    let summary = twice.lines().find(|line| line.contains(r#""isCompactSummary":true"#)).unwrap();
+    let summary = serde_json::from_str::<Value>(summary).unwrap()["message"]["content"].clone();
+    let summary = summary.as_str().unwrap();
+    assert!(summary.contains("summary-depth:1 id:"), "{summary}");
+    assert_eq!(summary.matches("[Context Summary").count(), 1, "the first summary is not quoted: {summary}");
+
+    let originals = text(&run(&folder, &["recall", "work", "m0-m75"]));
+    let message = |ordinal: u64| {
+        let of = |found: &str| found.split(' ').next() == Some(&ordinal.to_string());
+        originals.split("── m").find(|found| of(found)).unwrap()
+    };
+    // Each line that names the message it is from: rules, requests, decisions, quoted lines.
+    let mut named = std::collections::BTreeSet::new();
+    for line in summary.lines() {
+        let words = line.trim_start_matches("- ").split_once(' ');
+        let ordinal =
+            words.and_then(|(handle, _)| handle.trim_end_matches(':').strip_prefix('m')?.parse().ok());
+        let Some((ordinal, (_, words))) = ordinal.zip(words) else { continue };
+        named.insert(ordinal);
+        // A call is told in other words than it is stored in.
+        let words: String = words.chars().take(24).collect();
+        assert!(words.starts_with('[') || message(ordinal).contains(&words), "{line}\n{}", message(ordinal));
+    }
+    assert!(named.len() > 6 && named.iter().any(|ordinal| *ordinal > 60), "{named:?}");
+
+    // What is out of sight is told under the same numbers.
+    let history = json(&run(&folder, &["history", "work", "--full", "--json"]));
+    let hidden = history["loss"]["classes"]["symbols"]["hidden"].as_array().unwrap();
+    assert!(hidden.len() > 9, "{history}");
+    for fact in hidden {
+        let (name, ordinal) = (fact["name"].as_str().unwrap(), fact["message"].as_u64().unwrap());
+        assert!(message(ordinal).contains(name), "{fact}");
+    }
+}
+
+#[test]
 fn an_export_is_the_same_after_an_import() {
     let (folder, session, _) = recorded();
     run(&folder, &["export", "work", "-o", "out.jsonl"]);

@@ -113,7 +113,7 @@ impl CompactionPlan {
             &draft.made_with,
             &draft.text,
         );
-        let survival = survival::of(source.index, &draft.text, &self.visible);
+        let survival = survival::of(source.facts(), &draft.text, &self.visible);
         SummaryRecord {
             version: SummaryRecord::VERSION,
             id,
@@ -122,7 +122,7 @@ impl CompactionPlan {
             covers: self.covers,
             covered: self.covered.clone(),
             kept: Span::runs(self.tail.iter().map(|kept| kept.id.ordinal)),
-            header: header(settings, self.n_summarized),
+            header: header(settings, self.n_behind),
             tokens: source.counter.count_text(&draft.text),
             summary: draft.summary,
             text: draft.text,

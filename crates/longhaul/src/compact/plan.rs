@@ -8,7 +8,7 @@ use longhaul_transcript::{
 };
 
 use super::{
-    CompactSettings, Kept, share,
+    CompactSettings, Kept, Originals, share,
     tail::{self, Place, Room, Tail},
 };
 
@@ -34,6 +34,8 @@ pub struct Source<'a> {
     pub quoted: usize,
     /// The summary is made anew from the originals as far as `entries` reach: its depth is 0.
     pub is_rebuilt: bool,
+    /// What stands behind the summary that `entries` begin with, where they are a history that was compacted before.
+    pub behind: Option<&'a Originals>,
 }
 
 /// What stays, what is summarized, and how much the summary may cost.
@@ -45,10 +47,14 @@ pub struct CompactionPlan {
     pub(super) visible: Vec<Entry>,
     /// The entries to summarize, as indices.
     pub(super) summarized: std::ops::Range<usize>,
+    /// What is read instead of them where the history was compacted before.
+    pub(super) read: Option<Vec<Entry>>,
     pub(super) covered: Vec<Covered>,
     pub(super) covers: Span,
     /// The messages that the summary stands for, those of the one before included.
     pub(super) n_summarized: usize,
+    /// How many the header says it stands for: in a history that was compacted before, those behind its summary count.
+    pub(super) n_behind: usize,
     pub(super) depth: u32,
     pub(super) parent: Option<SummaryId>,
     /// What everything but the summary's text costs.
@@ -86,7 +92,12 @@ pub(super) const FLOOR_EXTRA: Tokens = Tokens(200);
 /// What the smallest summary message costs: header, handle and the line that says it was left out.
 const SUMMARY_MIN: Tokens = Tokens(70);
 
-impl Source<'_> {
+impl<'a> Source<'a> {
+    /// Returns the facts of the whole session, as far as it is at hand.
+    pub(super) fn facts(&self) -> &'a FactIndex {
+        self.behind.map_or(self.index, |behind| &behind.index)
+    }
+
     /// Returns what the entry with this ordinal costs.
     pub(super) fn cost(&self, ordinal: u64) -> Tokens {
         let at = position(self.entries, ordinal);
@@ -199,7 +210,6 @@ fn finish(
         .map(Covered::from)
         .collect();
     let (depth, parent) = chain(source);
-    let depth = settings.depth.unwrap_or(depth);
     let summarized = match first < tail.start {
         true => head_len..tail.start,
         false => head_len..entries.len(),
@@ -209,17 +219,24 @@ fn finish(
         end: covered.last().map_or(0, |covered| covered.ordinal + 1),
     };
     let n_summarized = source.covered_before() + covered.len();
-    let frame = source.counter.count_message(&placeholder(settings, n_summarized, depth)) + HANDLE_SLACK;
+    let n_behind = match source.behind {
+        // The summary is no message of the session's.
+        Some(behind) => behind.n_hidden() + n_summarized.saturating_sub(1),
+        None => n_summarized,
+    };
+    let frame = source.counter.count_message(&placeholder(settings, n_behind, depth)) + HANDLE_SLACK;
     let fixed = kept_cost + tail.tokens + source.counter.framing().per_reply + frame;
     let cap = settings.max_summary_tokens.unwrap_or(settings.budget);
     CompactionPlan {
         head: tail::verbatim(&entries[..head_len]),
-        visible: visible(entries, &tail.kept),
+        visible: visible(source, &tail.kept),
         tail: tail.kept,
+        read: source.behind.map(|behind| behind.read_with(&entries[summarized.clone()], entries)),
         summarized,
         covered,
         covers,
         n_summarized,
+        n_behind,
         depth,
         parent,
         fixed,
@@ -256,15 +273,17 @@ fn chain(source: &Source<'_>) -> (u32, Option<SummaryId>) {
     }
     let first = source.entries.iter().find(|entry| !entry.message.is_system());
     let handle = first.and_then(|entry| entry.message.texts().find_map(parse_handle_line));
-    handle.map_or((0, None), |(depth, id)| (depth + 1, Some(id)))
+    let is_anew = source.behind.is_some_and(|behind| behind.previous.is_none());
+    handle.map_or((0, None), |(depth, id)| (if is_anew { 0 } else { depth + 1 }, Some(id)))
 }
 
-fn visible(entries: &[Entry], tail: &[Kept]) -> Vec<Entry> {
+fn visible(source: &Source<'_>, tail: &[Kept]) -> Vec<Entry> {
     let entry = |kept: &Kept| {
-        let original = entries.get(position(entries, kept.id.ordinal)?)?;
+        let original = source.entries.get(position(source.entries, kept.id.ordinal)?)?;
         Some(Entry { message: kept.message.clone(), ..original.clone() })
     };
-    tail.iter().filter_map(entry).collect()
+    let visible: Vec<Entry> = tail.iter().filter_map(entry).collect();
+    source.behind.map(|behind| behind.numbered(&visible)).unwrap_or(visible)
 }
 
 impl CompactionPlan {
@@ -273,10 +292,10 @@ impl CompactionPlan {
     pub fn request<'a>(&'a self, source: &Source<'a>, settings: &'a CompactSettings) -> SummaryRequest<'a> {
         SummaryRequest {
             session: source.session,
-            entries: &source.entries[self.summarized.clone()],
+            entries: self.read.as_deref().unwrap_or(&source.entries[self.summarized.clone()]),
             kept: &self.visible,
-            previous: source.previous,
-            index: source.index,
+            previous: source.previous.or(source.behind.and_then(|behind| behind.previous.as_ref())),
+            index: source.facts(),
             counter: source.counter,
             limit: self.limit,
             goal: settings.goal.as_deref(),

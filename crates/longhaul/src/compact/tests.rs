@@ -41,6 +41,7 @@ fn run(said: &Transcript, settings: &CompactSettings) -> Result<Compacted, Compa
         previous: None,
         quoted: 0,
         is_rebuilt: false,
+        behind: None,
     };
     compact(&source, settings, &RulesOptions::default())
 }

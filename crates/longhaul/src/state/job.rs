@@ -118,6 +118,7 @@ impl ContextState {
             previous: scope.previous.as_deref(),
             quoted: n_quoted,
             is_rebuilt: scope.is_rebuilt,
+            behind: None,
         };
         let plan = compact::plan(&source, &settings)?;
         Ok(Job {
@@ -373,6 +374,7 @@ impl Job {
             previous: self.previous.as_deref(),
             quoted: self.n_quoted,
             is_rebuilt: self.is_rebuilt,
+            behind: None,
         }
     }
 }

@@ -32,6 +32,7 @@ fn compacted(messages: impl IntoIterator<Item = Message>, budget: u64) -> longha
         previous: None,
         quoted: 0,
         is_rebuilt: false,
+        behind: None,
     };
     compact(&source, &CompactSettings::new(Tokens(budget)), &RulesOptions::default()).unwrap()
 }
