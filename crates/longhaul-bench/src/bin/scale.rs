@@ -10,6 +10,7 @@ use longhaul::{
     transcript::{Message, Outcome, Part, Role, SessionId, Tokens, ToolCall, ToolResult, Transcript},
 };
 
+#[allow(clippy::print_stdout, reason = "a program that prints a table")]
 fn main() {
     let counter = tokens::counter(Encoding::O200kBase);
     println!("| messages | tokens | push | count | index | plan | compact to 16k | per message |");
@@ -85,7 +86,7 @@ fn conversation(messages: usize, size: usize) -> Vec<Message> {
         let text: String = line.chars().cycle().take(size).collect();
         let result = ToolResult::text(format!("call_{at}"), text, Outcome::Unstated);
         said.push(Message::new(Role::Tool, vec![Part::ToolResult(result)]));
-        if at % 20 == 0 {
+        if at.is_multiple_of(20) {
             said.push(Message::user(format!("Good. And what about Error_{}?", at % 53)));
         }
     }
