@@ -22,7 +22,7 @@ fn byte_of_char(text: &str, nth: usize) -> usize {
 }
 
 /// Returns JSON text `json` with every string *value* of more than `limit` bytes cut to its head, or `None` where
-/// there is nothing to cut. Keys, numbers and everything else keep their bytes, so what was valid stays valid.
+/// there is nothing to cut. A value that the mark would not shorten stays whole. Keys, numbers and everything else keep their bytes, so what was valid stays valid.
 ///
 /// Works on the text itself: no value is parsed, so the spelling of numbers, duplicate keys and lone surrogates
 /// survive, and no depth of nesting matters.
@@ -35,9 +35,12 @@ pub fn clip_arguments(json: &str, limit: usize) -> Option<String> {
         at = close + 1;
         if close - open - 1 > limit && !is_key(bytes, at) {
             let cut = cut_point(json, open + 1, open + 1 + limit);
-            out.push_str(&json[copied..cut]);
-            out.push_str(&format!("… [{} bytes omitted]", close - cut));
-            copied = close;
+            let mark = format!("… [{} bytes omitted]", close - cut);
+            if mark.len() < close - cut {
+                out.push_str(&json[copied..cut]);
+                out.push_str(&mark);
+                copied = close;
+            }
         }
     }
     (copied > 0).then(|| out + &json[copied..]).filter(|clipped| clipped.len() < json.len())
@@ -120,6 +123,11 @@ mod tests {
         assert!(serde_json::from_str::<serde_json::Value>(&clipped).is_ok());
         assert_eq!(clip_arguments(json, 1000), None);
         assert_eq!(clip_arguments("{\"broken\": \"no end", 3), None);
+    }
+
+    #[test]
+    fn a_value_that_the_mark_would_not_shorten_stays() {
+        assert_eq!(clip_arguments(r#"{"path":"/home/dev/projects/relay/src"}"#, 12), None);
     }
 
     #[test]

@@ -39,7 +39,10 @@ const REQUEST_SHARE: f64 = 0.35;
 const EXCHANGE_SHARE: f64 = 0.6;
 
 /// What the last finished exchange and the last user message may be cut down to, step by step.
-const STEPS: [u64; 12] = [25_600, 12_800, 6_400, 3_200, 1_600, 800, 400, 200, 100, 50, 25, 8];
+const STEPS: [u64; 12] = [25_600, 12_800, 6_400, 3_200, 1_600, 800, 400, 200, 100, 50, 25, LEAST_STEP];
+
+/// The last of these steps.
+const LEAST_STEP: u64 = 8;
 
 /// How much the tail may cost.
 #[derive(Clone, Copy, Debug)]
@@ -138,20 +141,29 @@ impl Chooser<'_> {
         (kept, tokens)
     }
 
-    /// Returns `place` cut down to `share` of what is left, or as far as it must be to fit at all, and pays for it;
-    /// `None` where not even the smallest form fits.
+    /// Returns `place` cut down to `share` of what is left, or to all of it, or where that is too little to its smallest
+    /// form, and pays for it; `None` where not even that fits.
     fn must_keep(&mut self, place: &Place<'_>, share: f64) -> Option<Vec<Kept>> {
-        let limits = [self.left().scaled(share), self.left(), self.room.most - self.tokens];
-        let (kept, tokens) = limits.into_iter().find_map(|most| self.cut_down(place, most))?;
+        let (kept, tokens) = [self.left().scaled(share), self.left()]
+            .into_iter()
+            .find_map(|most| self.largest_within(place, most))
+            .or_else(|| self.smallest(place))?;
         self.tokens += tokens;
         Some(kept)
     }
 
-    fn cut_down(&self, place: &Place<'_>, most: Tokens) -> Option<(Vec<Kept>, Tokens)> {
-        let steps = STEPS.iter().filter(|step| **step <= most.0.max(STEPS[STEPS.len() - 1]));
+    /// Returns the largest form of `place` that costs at most `most`.
+    fn largest_within(&self, place: &Place<'_>, most: Tokens) -> Option<(Vec<Kept>, Tokens)> {
+        let steps = STEPS.iter().filter(|step| **step <= most.0.max(LEAST_STEP));
         let caps = steps.flat_map(|step| [Caps::results(*step), Caps::all(*step)]);
         let mut forms = [Caps::NONE].into_iter().chain(caps);
         forms.find_map(|caps| Some(self.shortened(place, caps)).filter(|(_, tokens)| *tokens <= most))
+    }
+
+    /// Returns the smallest form of `place` where it fits at all.
+    fn smallest(&self, place: &Place<'_>) -> Option<(Vec<Kept>, Tokens)> {
+        let most = self.room.most - self.tokens;
+        Some(self.shortened(place, Caps::all(LEAST_STEP))).filter(|(_, tokens)| *tokens <= most)
     }
 
     /// Takes what was already paid for.
@@ -164,7 +176,7 @@ impl Chooser<'_> {
     fn older(&mut self, place: &Place<'_>) -> bool {
         let wanted = self.settings.keep_recent.is_some_and(|count| self.taken() < count);
         let fits = match wanted {
-            true => self.cut_down(place, self.left()),
+            true => self.largest_within(place, self.left()),
             false => Some(self.shortened(place, Caps::results(self.room.older_result.0)))
                 .filter(|(_, t)| *t <= self.left()),
         };
