@@ -14,10 +14,12 @@ use crate::{
 };
 
 mod fields;
+mod recent;
 mod visible;
 
 pub use fields::{Field, FieldPlace, call_fields};
 pub(crate) use fields::{fields_of, is_body_key, whole};
+pub use recent::Recent;
 pub use visible::{Visible, for_each_text, shows, strip_line_numbers};
 
 /// Every fact a conversation has shown so far, with who touched it, how often and when.
@@ -42,6 +44,7 @@ pub struct FactIndex {
     file_calls: u32,
     tool_messages: u32,
     code_atoms: u64,
+    recent: Recent,
 }
 
 /// One fact: a literal and its history.
@@ -150,6 +153,7 @@ impl FactIndex {
             file_calls: 0,
             tool_messages: 0,
             code_atoms: 0,
+            recent: Recent::default(),
         }
     }
 
@@ -216,15 +220,24 @@ impl FactIndex {
         self.messages
     }
 
+    /// Returns the words of what was said last.
+    pub fn recent(&self) -> &Recent {
+        &self.recent
+    }
+
     /// Returns the tools called so far, with the number of calls.
     pub fn tools(&self) -> &BTreeMap<String, u32> {
         &self.tools
     }
 
-    /// Returns about how many bytes the index holds: its facts, their names, and the table that finds them.
+    /// Returns about how many bytes the index holds: its facts, their names, the table that finds
+    /// them, and the words of what was said last.
     pub fn memory_bytes(&self) -> usize {
         let names: usize = self.facts.iter().map(|fact| fact.name.len()).sum();
-        names + self.facts.capacity() * size_of::<Fact>() + self.ids.allocation_size()
+        names
+            + self.facts.capacity() * size_of::<Fact>()
+            + self.ids.allocation_size()
+            + self.recent.memory_bytes()
     }
 
     /// Returns what kind of work this is, by the tools that were called.
@@ -254,7 +267,10 @@ impl FactIndex {
     /// rarely done. Of facts of one value the newest stay.
     fn forget(&mut self) {
         let most = self.most_facts / 4 * 3;
-        let (context, ranker) = (RankContext::of(self), DefaultRanker::default());
+        // What is being talked of now passes, and what is forgotten is forgotten for good.
+        let recent = Recent::default();
+        let context = RankContext { recent: &recent, ..RankContext::of(self) };
+        let ranker = DefaultRanker::default();
         let worth = |fact: &Fact| if fact.standing { 1.0 } else { ranker.value(fact, &context) };
         let mut order: Vec<(f64, u32, usize)> =
             self.facts.iter().enumerate().map(|(at, fact)| (worth(fact), fact.last, at)).collect();
@@ -325,8 +341,11 @@ impl Reader<'_> {
             Role::Tool => Place::Output,
             _ => Place::Prose,
         };
-        if message.role == Role::Tool {
-            self.index.tool_messages += 1;
+        match place {
+            Place::Output => self.index.tool_messages += 1,
+            Place::User if message.is_user_text() => self.index.recent.user_begins(),
+            Place::Prose => self.index.recent.assistant_begins(),
+            _ => {}
         }
         for part in &message.parts {
             match part {
@@ -395,6 +414,11 @@ impl Reader<'_> {
     fn text(&mut self, text: &str, place: Place, family: ToolUse) {
         let Reader { index, at, ordinal, is_task, seen } = self;
         let (at, ordinal, is_task) = (*at, *ordinal, *is_task && place == Place::User);
+        match place {
+            Place::User => index.recent.user_says(text),
+            Place::Prose | Place::Key => index.recent.assistant_says(text),
+            _ => {}
+        }
         let words =
             index.calls == 0 && index.tool_messages == 0 && matches!(place, Place::User | Place::Prose);
         let mut touch = |atom: crate::Atom<'_>| {

@@ -7,6 +7,7 @@ mod constraints;
 mod decisions;
 mod files;
 mod index;
+mod name_parts;
 mod rank;
 
 pub use atoms::{Atom, AtomKind, FactClass, expand, is_known_extension, last_part, scan, scan_words};
@@ -14,9 +15,10 @@ pub use constraints::{constraints, is_constraint, is_standing_rule, sentences};
 pub use decisions::{Decision, decides, decisions};
 pub use files::{FileHistory, file_histories};
 pub use index::{
-    Domain, Fact, FactIndex, Field, FieldPlace, Place, ToolUse, Visible, call_fields, for_each_text, shows,
-    strip_line_numbers,
+    Domain, Fact, FactIndex, Field, FieldPlace, Place, Recent, ToolUse, Visible, call_fields, for_each_text,
+    shows, strip_line_numbers,
 };
+pub use name_parts::name_parts;
 pub use rank::{DefaultRanker, RankContext, Ranker, Subject, Subjects, Weights, features};
 
 // Tools and digests.

@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use crate::{AtomKind, Domain, Fact, FactClass, FactIndex};
+use crate::{AtomKind, Domain, Fact, FactClass, FactIndex, Recent};
 
 mod common;
 mod subjects;
@@ -15,23 +15,25 @@ pub use subjects::{Subject, Subjects};
 /// same fact in the same context has the same value.
 pub trait Ranker: Debug + Send + Sync {
     /// Returns the value of `fact`, best a probability from 0.0 to 1.0; zero or less keeps it out.
-    fn value(&self, fact: &Fact, context: &RankContext) -> f64;
+    fn value(&self, fact: &Fact, context: &RankContext<'_>) -> f64;
 }
 
 /// What a ranker knows beside the fact itself.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub struct RankContext {
+pub struct RankContext<'i> {
     /// What kind of work the conversation is.
     pub domain: Domain,
     /// How far it has come, in tokens (bytes / 4).
     pub now: u32,
+    /// The words of what was said last.
+    pub recent: &'i Recent,
 }
 
-impl RankContext {
+impl<'i> RankContext<'i> {
     /// Returns the context that `index` gives.
-    pub fn of(index: &FactIndex) -> RankContext {
-        RankContext { domain: index.domain(), now: index.tokens_read() }
+    pub fn of(index: &'i FactIndex) -> RankContext<'i> {
+        RankContext { domain: index.domain(), now: index.tokens_read(), recent: index.recent() }
     }
 }
 
@@ -124,6 +126,8 @@ weights! {
     wordy,
     /// For each e-fold of the facts that stand in the smallest message that mentions it.
     crowd_log,
+    /// For the share of the words in its name that were said recently.
+    recent,
 }
 
 impl Weights {
@@ -166,6 +170,7 @@ const CODING: Weights = Weights {
     foreign: -1.5,
     wordy: -1.0,
     crowd_log: -0.25,
+    recent: 1.5,
 };
 
 /// Fitted on the recorded customer-service sessions in the same way: what was looked up comes back.
@@ -195,6 +200,7 @@ const SERVICE: Weights = Weights {
     foreign: 0.0,
     wordy: 0.0,
     crowd_log: 0.0,
+    recent: 0.0,
 };
 
 /// Spread and recency, and no tools to learn from.
@@ -224,24 +230,25 @@ const TALK: Weights = Weights {
     foreign: 0.0,
     wordy: 0.0,
     crowd_log: 0.0,
+    recent: 0.0,
 };
 
 impl Ranker for DefaultRanker {
-    fn value(&self, fact: &Fact, context: &RankContext) -> f64 {
+    fn value(&self, fact: &Fact, context: &RankContext<'_>) -> f64 {
         if context.domain != Domain::Talk && matches!(fact.class(), FactClass::Name | FactClass::Word) {
             return 0.0;
         }
         let weights = self.weights.unwrap_or_else(|| Weights::of(context.domain));
-        score(fact, context.now, &weights).map_or(0.0, |score| 1.0 / (1.0 + (-score).exp()))
+        score(fact, context, &weights).map_or(0.0, |score| 1.0 / (1.0 + (-score).exp()))
     }
 }
 
 /// Returns the properties of `fact`, as the numbers that [`Weights`] weigh; `None` for what needs no keeping.
-pub fn features(fact: &Fact, now: u32) -> Option<[f64; COUNT]> {
+pub fn features(fact: &Fact, context: &RankContext<'_>) -> Option<[f64; COUNT]> {
     if fact.standing || fact.mentions == 0 {
         return None;
     }
-    let thousands = |at: u32| (f64::from(now.saturating_sub(at)) / 1000.0).ln_1p();
+    let thousands = |at: u32| (f64::from(context.now.saturating_sub(at)) / 1000.0).ln_1p();
     let is = |test: bool| f64::from(u8::from(test));
     let class = fact.class();
     let is_directory = fact.kind == AtomKind::Path && !last_name(&fact.name).contains('.');
@@ -271,12 +278,13 @@ pub fn features(fact: &Fact, now: u32) -> Option<[f64; COUNT]> {
         foreign: is(class == FactClass::Path && is_foreign(&fact.name)),
         wordy: is(class == FactClass::Path && fact.key == 0 && is_wordy(&fact.name)),
         crowd_log: f64::from(fact.crowd).ln_1p(),
+        recent: context.recent.share(&fact.name),
     };
     Some(properties.to_array())
 }
 
-fn score(fact: &Fact, now: u32, weights: &Weights) -> Option<f64> {
-    let features = features(fact, now)?;
+fn score(fact: &Fact, context: &RankContext<'_>, weights: &Weights) -> Option<f64> {
+    let features = features(fact, context)?;
     Some(features.iter().zip(weights.to_array()).map(|(feature, weight)| feature * weight).sum())
 }
 

@@ -16,7 +16,7 @@ use longhaul_extract::{Domain, Weights};
 const MOST: [usize; 4] = [25, 50, 100, 200];
 
 /// Properties that are tried with and without.
-const TRIED: [&str; 3] = ["foreign", "wordy", "crowd_log"];
+const TRIED: [&str; 4] = ["foreign", "wordy", "crowd_log", "recent"];
 
 /// Properties that are too rare in the recordings to be fitted; their weights are set by hand.
 const DROPPED: [&str; 2] = ["foreign", "wordy"];

@@ -1,6 +1,6 @@
 //! Fitting the ranker's weights to recordings, each project left out in turn.
 
-use longhaul_extract::{DefaultRanker, FactIndex, Subjects, Weights, features};
+use longhaul_extract::{DefaultRanker, FactIndex, RankContext, Subjects, Weights, features};
 
 use super::{
     session::{Group, Session, Where},
@@ -39,9 +39,10 @@ pub fn cuts(sessions: &[Session], weigher: &Weigher, group: Group) -> Vec<Cut> {
                     asked[subject] = asked[subject].max(weight);
                 }
             }
+            let context = RankContext::of(&index);
             let known = subjects.all().iter().zip(asked);
             let examples: Vec<_> = known
-                .filter_map(|(subject, asked)| Some((features(&subject.fact, index.tokens_read())?, asked)))
+                .filter_map(|(subject, asked)| Some((features(&subject.fact, &context)?, asked)))
                 .collect();
             if examples.iter().filter(|(_, asked)| *asked > 0.0).count() >= 2 {
                 cuts.push(Cut { project: session.project.clone(), examples });
