@@ -94,6 +94,7 @@ pub fn summarize(request: &SummaryRequest<'_>, options: &RulesOptions) -> Draft 
     let summary = account::account(request, &runs, &subjects);
     let fixed = render::fixed(request, &summary, options);
     fixed.iter().for_each(|section| coverage.read(&section.body));
+    let ledger = ledger::Ledger::new(&subjects, request.index, &summary.files);
     let source = source::read(source::Reading {
         entries: request.entries,
         runs: &runs,
@@ -102,13 +103,14 @@ pub fn summarize(request: &SummaryRequest<'_>, options: &RulesOptions) -> Draft 
         task: account::task(request.entries).map(|(entry, _)| entry.id),
         goal: &goal,
         is_talk: request.index.domain() == Domain::Talk,
+        root: &ledger.root,
         telling: fullness(request.limit),
     });
-    let ledger = ledger::Ledger::new(&subjects, request.index, &summary.files);
     let spent: Tokens = fixed.iter().map(|section| request.counter.count_text(&section.text())).sum();
     let budget = request.limit - spent;
     let anchor_bonus = options.anchor_bonus * (0.5 + 0.5 * fullness(request.limit));
-    let picks = pick::pick(&source, &ledger, &mut coverage, budget.scaled(ROOM_TO_CHOOSE), anchor_bonus);
+    let choice = pick::Choice { source: &source, ledger: &ledger, counter: request.counter, anchor_bonus };
+    let picks = pick::pick(choice, &mut coverage, budget.scaled(ROOM_TO_CHOOSE));
     let render = |count: usize| render::text(&fixed, &source, &ledger, &picks[..count]);
     let mut text = fit(picks.len(), request, render);
     if request.counter.count_text(&text) > request.limit {

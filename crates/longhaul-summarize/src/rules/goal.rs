@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use longhaul_extract::name_parts;
+
 /// The words of a goal, in lower case.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Goal {
@@ -33,33 +35,10 @@ impl Goal {
     }
 }
 
-/// The telling words of `text`: four letters or more (two in scripts that need no more), parts of names apart.
+/// The telling words of `text`: four letters or more (two in scripts that need no more).
 fn words(text: &str) -> impl Iterator<Item = String> {
-    let parts = text.split(|c: char| !c.is_alphanumeric()).flat_map(humps);
-    parts.filter(|word| word.chars().count() >= if word.is_ascii() { 4 } else { 2 }).map(str::to_lowercase)
-}
-
-/// The parts of a camel-case name.
-fn humps(word: &str) -> impl Iterator<Item = &str> {
-    let mut rest = word;
-    std::iter::from_fn(move || {
-        if rest.is_empty() {
-            return None;
-        }
-        let small = |c: char| c.is_lowercase();
-        let mut before = ' ';
-        let end = rest
-            .char_indices()
-            .find(|(at, c)| {
-                let breaks = *at > 0 && c.is_uppercase() && small(before);
-                before = *c;
-                breaks
-            })
-            .map_or(rest.len(), |(at, _)| at);
-        let (part, after) = rest.split_at(end);
-        rest = after;
-        Some(part)
-    })
+    let long = |word: &&str| word.chars().count() >= if word.is_ascii() { 4 } else { 2 };
+    name_parts(text).filter(long).map(str::to_lowercase)
 }
 
 /// What each word is worth that a line shares with the goal.

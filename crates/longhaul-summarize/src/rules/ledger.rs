@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use longhaul_extract::{FactClass, FactIndex, Subjects};
+use longhaul_extract::{FactClass, FactIndex, Subjects, scan};
 use longhaul_transcript::{FileNote, FileState};
 
 /// How each subject is written in the ledger.
@@ -94,11 +94,7 @@ impl Ledger {
                 let fact = &subject.fact;
                 match fact.class() {
                     FactClass::Path => {
-                        let name = fact.name.trim_end_matches('/');
-                        let path = name
-                            .strip_prefix(root.as_str())
-                            .map_or(name, |rest| rest.trim_start_matches('/'));
-                        let (heading, text) = split(path, &shared);
+                        let (heading, text) = split(fact.name.trim_end_matches('/'), &root, &shared);
                         let state = states.get(&at).map_or(State::Seen, |file| State::of(file.state));
                         LedgerEntry { is_file: true, state, heading, text, siblings: 0, worth: state.worth() }
                     }
@@ -169,15 +165,27 @@ fn separator(heading: &str) -> &'static str {
     if spaced { "; " } else { " " }
 }
 
-/// Splits a path into the directory it is listed under and the name it is listed by. A name that several files share
-/// keeps its parent, so that the entry alone tells which is meant.
-fn split(path: &str, shared: &HashSet<&str>) -> (String, String) {
-    let base_at = path.rfind('/').map_or(0, |slash| slash + 1);
-    let mut at = base_at;
-    if base_at > 1 && shared.contains(&path[base_at..]) {
-        at = path[..base_at - 1].rfind('/').map_or(0, |slash| slash + 1);
+/// Splits a path into the directory it is listed under and the name it is listed by, both relative to `root`.
+///
+/// The name alone tells which file is meant, and that it is one: it keeps its parent where several files share its last
+/// part, and as many of them as it takes where it would not be read as a path (`strategy`). Where
+/// nothing below the root does, the whole path stands alone.
+fn split(path: &str, root: &str, shared: &HashSet<&str>) -> (String, String) {
+    let below = path.strip_prefix(root).map_or(path, |rest| rest.trim_start_matches('/'));
+    if below.is_empty() {
+        // The root itself, which the heading states.
+        return (String::new(), String::new());
     }
-    (path[..at].to_string(), path[at..].to_string())
+    let tells = |name: &str| {
+        let mut is_path = false;
+        scan(name, |atom| is_path = atom.kind.is_path() && atom.at == 0 && atom.text == name);
+        is_path && (name.contains('/') || !shared.contains(name))
+    };
+    let parents = below.rmatch_indices('/').map(|(slash, _)| slash + 1).chain([0]);
+    match parents.into_iter().find(|at| tells(&below[*at..])) {
+        Some(at) => (below[..at].to_string(), below[at..].to_string()),
+        None => (String::new(), path.to_string()),
+    }
 }
 
 /// Returns the last names that stand for more than one file.
@@ -215,3 +223,21 @@ fn root(subjects: &Subjects) -> String {
 
 /// The share of the value of all absolute paths that lies under the stated root.
 const ROOT_SHARE: f64 = 0.7;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_listed_so_that_it_alone_tells_which_path_is_meant() {
+        let shared = HashSet::from(["mod.rs"]);
+        let split = |path| split(path, "/w/relay", &shared);
+        let of = |heading: &str, text: &str| (heading.to_string(), text.to_string());
+        assert_eq!(split("/w/relay/src/queue/retry.rs"), of("src/queue/", "retry.rs"));
+        assert_eq!(split("/w/relay/src/queue/mod.rs"), of("src/", "queue/mod.rs"));
+        assert_eq!(split("/w/relay/src/net/queue/policy"), of("src/", "net/queue/policy"));
+        assert_eq!(split("/w/relay/docs/plan.md"), of("docs/", "plan.md"));
+        assert_eq!(split("/w/relay/scripts"), of("", "/w/relay/scripts"));
+        assert_eq!(split("/w/relay"), of("", ""));
+    }
+}

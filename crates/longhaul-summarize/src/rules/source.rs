@@ -60,6 +60,8 @@ pub(crate) struct Reading<'a> {
     pub(crate) goal: &'a Goal,
     /// People talk among themselves: nobody asks, nobody reports.
     pub(crate) is_talk: bool,
+    /// The directory that the paths of the summary are relative to; empty where there is none.
+    pub(crate) root: &'a str,
     /// How much of what a line tells beside its facts counts, 0.0 to 1.0: less in small summaries.
     pub(crate) telling: f64,
 }
@@ -91,7 +93,7 @@ pub(crate) fn read(reading: Reading<'_>) -> Vec<Line> {
                 Part::Text(text) => reader.text(text, &entry.message),
                 Part::ToolCall(call) => match by_message.get(&(ordinal, call.id.as_str())) {
                     Some(run) => reader.run(run),
-                    None => reader.lines(&call_text(call), LineRole::Quote),
+                    None => reader.lines(&below(reading.root, &call_text(call)), LineRole::Quote),
                 },
                 Part::ToolResult(result) => {
                     for part in &result.content {
@@ -178,6 +180,15 @@ pub(crate) fn call_text(call: &ToolCall) -> String {
         text.push_str(&field.text);
     }
     text
+}
+
+/// Returns a call with the paths in its first line relative to `root`, as they are listed; what the call writes stays as it is.
+fn below(root: &str, call: &str) -> String {
+    let (first, rest) = call.split_at(call.find('\n').unwrap_or(call.len()));
+    match root {
+        "" => call.to_string(),
+        root => first.replace(&format!("{root}/"), "") + rest,
+    }
 }
 
 struct LineReader<'l, 'c> {
