@@ -19,7 +19,8 @@ mod visible;
 
 pub use fields::{Field, FieldPlace, call_fields};
 pub(crate) use fields::{fields_of, is_body_key, whole};
-pub use recent::Recent;
+use recent::Recent;
+pub use recent::Said;
 pub use visible::{Visible, for_each_text, shows, strip_line_numbers};
 
 /// Every fact a conversation has shown so far, with who touched it, how often and when.
@@ -220,9 +221,9 @@ impl FactIndex {
         self.messages
     }
 
-    /// Returns the words of what was said last.
-    pub fn recent(&self) -> &Recent {
-        &self.recent
+    /// Returns the words of what was said last: by the user in the last message, by the assistant in the last twelve.
+    pub fn said(&self) -> Said {
+        self.recent.said()
     }
 
     /// Returns the tools called so far, with the number of calls.
@@ -268,8 +269,7 @@ impl FactIndex {
     fn forget(&mut self) {
         let most = self.most_facts / 4 * 3;
         // What is being talked of now passes, and what is forgotten is forgotten for good.
-        let recent = Recent::default();
-        let context = RankContext { recent: &recent, ..RankContext::of(self) };
+        let context = RankContext { said: Said::default(), ..RankContext::of(self) };
         let ranker = DefaultRanker::default();
         let worth = |fact: &Fact| if fact.standing { 1.0 } else { ranker.value(fact, &context) };
         let mut order: Vec<(f64, u32, usize)> =

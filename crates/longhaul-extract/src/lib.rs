@@ -15,7 +15,7 @@ pub use constraints::{constraints, is_constraint, is_standing_rule, sentences};
 pub use decisions::{Decision, decides, decisions};
 pub use files::{FileHistory, file_histories};
 pub use index::{
-    Domain, Fact, FactIndex, Field, FieldPlace, Place, Recent, ToolUse, Visible, call_fields, for_each_text,
+    Domain, Fact, FactIndex, Field, FieldPlace, Place, Said, ToolUse, Visible, call_fields, for_each_text,
     shows, strip_line_numbers,
 };
 pub use name_parts::name_parts;

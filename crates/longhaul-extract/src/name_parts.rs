@@ -14,23 +14,21 @@ pub fn name_parts(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// Returns the length of the word that `text` begins with.
 fn part_end(text: &str) -> usize {
-    let mut before: Option<(usize, char)> = None;
-    let mut capitals = 0;
-    for (at, c) in text.char_indices() {
-        if let Some((before_at, before)) = before {
-            if !c.is_alphanumeric() || c.is_numeric() != before.is_numeric() {
-                return at;
-            }
-            if c.is_uppercase() && before.is_lowercase() {
-                return at;
-            }
-            if c.is_lowercase() && capitals > 1 {
-                return before_at;
-            }
+    let mut chars = text.char_indices();
+    let Some((_, mut before)) = chars.next() else { return 0 };
+    let (mut before_at, mut capitals) = (0, usize::from(before.is_uppercase()));
+    for (at, c) in chars {
+        let is_word = c.is_alphanumeric() && c.is_numeric() == before.is_numeric();
+        if !is_word || (c.is_uppercase() && before.is_lowercase()) {
+            return at;
+        }
+        if capitals > 1 && c.is_lowercase() {
+            return before_at;
         }
         capitals = if c.is_uppercase() { capitals + 1 } else { 0 };
-        before = Some((at, c));
+        (before_at, before) = (at, c);
     }
     text.len()
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use crate::{AtomKind, Domain, Fact, FactClass, FactIndex, Recent};
+use crate::{AtomKind, Domain, Fact, FactClass, FactIndex, Said};
 
 mod common;
 mod subjects;
@@ -15,25 +15,25 @@ pub use subjects::{Subject, Subjects};
 /// same fact in the same context has the same value.
 pub trait Ranker: Debug + Send + Sync {
     /// Returns the value of `fact`, best a probability from 0.0 to 1.0; zero or less keeps it out.
-    fn value(&self, fact: &Fact, context: &RankContext<'_>) -> f64;
+    fn value(&self, fact: &Fact, context: &RankContext) -> f64;
 }
 
 /// What a ranker knows beside the fact itself.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct RankContext<'i> {
+pub struct RankContext {
     /// What kind of work the conversation is.
     pub domain: Domain,
     /// How far it has come, in tokens (bytes / 4).
     pub now: u32,
     /// The words of what was said last.
-    pub recent: &'i Recent,
+    pub said: Said,
 }
 
-impl<'i> RankContext<'i> {
+impl RankContext {
     /// Returns the context that `index` gives.
-    pub fn of(index: &'i FactIndex) -> RankContext<'i> {
-        RankContext { domain: index.domain(), now: index.tokens_read(), recent: index.recent() }
+    pub fn of(index: &FactIndex) -> RankContext {
+        RankContext { domain: index.domain(), now: index.tokens_read(), said: index.said() }
     }
 }
 
@@ -234,7 +234,7 @@ const TALK: Weights = Weights {
 };
 
 impl Ranker for DefaultRanker {
-    fn value(&self, fact: &Fact, context: &RankContext<'_>) -> f64 {
+    fn value(&self, fact: &Fact, context: &RankContext) -> f64 {
         if context.domain != Domain::Talk && matches!(fact.class(), FactClass::Name | FactClass::Word) {
             return 0.0;
         }
@@ -244,7 +244,7 @@ impl Ranker for DefaultRanker {
 }
 
 /// Returns the properties of `fact`, as the numbers that [`Weights`] weigh; `None` for what needs no keeping.
-pub fn features(fact: &Fact, context: &RankContext<'_>) -> Option<[f64; COUNT]> {
+pub fn features(fact: &Fact, context: &RankContext) -> Option<[f64; COUNT]> {
     if fact.standing || fact.mentions == 0 {
         return None;
     }
@@ -278,12 +278,12 @@ pub fn features(fact: &Fact, context: &RankContext<'_>) -> Option<[f64; COUNT]> 
         foreign: is(class == FactClass::Path && is_foreign(&fact.name)),
         wordy: is(class == FactClass::Path && fact.key == 0 && is_wordy(&fact.name)),
         crowd_log: f64::from(fact.crowd).ln_1p(),
-        recent: context.recent.share(&fact.name),
+        recent: context.said.share(&fact.name),
     };
     Some(properties.to_array())
 }
 
-fn score(fact: &Fact, context: &RankContext<'_>, weights: &Weights) -> Option<f64> {
+fn score(fact: &Fact, context: &RankContext, weights: &Weights) -> Option<f64> {
     let features = features(fact, context)?;
     Some(features.iter().zip(weights.to_array()).map(|(feature, weight)| feature * weight).sum())
 }

@@ -1,6 +1,6 @@
 //! The words of what is being said now: a fact whose name is made of them is likely to be named next.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashSet, VecDeque};
 
 use crate::name_parts;
 
@@ -8,12 +8,16 @@ use crate::name_parts;
 ///
 /// Only hashes are held, and of each text only the start is read, so that it stays small.
 #[derive(Clone, Debug, Default)]
-pub struct Recent {
-    user: Vec<u64>,
+pub(super) struct Recent {
+    user: Vec<u32>,
     /// One list for each message, oldest first.
-    assistant: VecDeque<Vec<u64>>,
-    /// In how many of these lists a word stands.
-    lists: HashMap<u64, u32>,
+    assistant: VecDeque<Vec<u32>>,
+}
+
+/// The words that were said last, to compare names with.
+#[derive(Clone, Debug, Default)]
+pub struct Said {
+    words: HashSet<u32>,
 }
 
 /// How many of the assistant's messages are recent. Any number from six to 24 served as well (`docs/ranking.md`).
@@ -22,6 +26,9 @@ const MESSAGES: usize = 12;
 /// Bytes of one text that are read.
 const MOST_BYTES: usize = 4000;
 
+/// Words of one message that are held.
+const MOST_WORDS: usize = 2000;
+
 /// Shorter words say too little: `a`, `rs`, `v2`.
 const LEAST_CHARS: usize = 3;
 
@@ -29,85 +36,74 @@ const LEAST_CHARS: usize = 3;
 const LEAST_WIDE_CHARS: usize = 2;
 
 impl Recent {
-    /// Returns which share of the words in `name` was said recently, 0.0 to 1.0; short words do not count.
-    pub fn share(&self, name: &str) -> f64 {
-        let (mut all, mut said) = (0_u32, 0_u32);
-        for word in words(name) {
-            all += 1;
-            said += u32::from(self.lists.contains_key(&word));
-        }
-        f64::from(said) / f64::from(all.max(1))
-    }
-
-    /// Returns about how many bytes it holds.
-    pub(super) fn memory_bytes(&self) -> usize {
-        let words = self.user.capacity() + self.assistant.iter().map(Vec::capacity).sum::<usize>();
-        words * size_of::<u64>() + self.lists.capacity() * size_of::<(u64, u32)>()
+    /// Returns the words.
+    pub(super) fn said(&self) -> Said {
+        Said { words: self.user.iter().chain(self.assistant.iter().flatten()).copied().collect() }
     }
 
     /// The user begins a message; the one before is not the last any more.
     pub(super) fn user_begins(&mut self) {
-        let user = std::mem::take(&mut self.user);
-        self.leave(&user);
+        self.user.clear();
     }
 
     /// The assistant begins a message.
     pub(super) fn assistant_begins(&mut self) {
-        self.assistant.push_back(Vec::new());
-        if self.assistant.len() > MESSAGES {
-            let oldest = self.assistant.pop_front().unwrap_or_default();
-            self.leave(&oldest);
+        if self.assistant.len() == MESSAGES {
+            self.assistant.pop_front();
         }
+        self.assistant.push_back(Vec::new());
     }
 
     /// Reads what the user says.
     pub(super) fn user_says(&mut self, text: &str) {
-        add(&mut self.user, &mut self.lists, text);
+        add(&mut self.user, text);
     }
 
     /// Reads what the assistant says, or asks of a tool.
     pub(super) fn assistant_says(&mut self, text: &str) {
         if let Some(list) = self.assistant.back_mut() {
-            add(list, &mut self.lists, text);
+            add(list, text);
         }
     }
 
-    fn leave(&mut self, list: &[u64]) {
-        for word in list {
-            if let Some(count) = self.lists.get_mut(word) {
-                *count -= 1;
-                if *count == 0 {
-                    self.lists.remove(word);
-                }
-            }
-        }
+    /// Returns about how many bytes it holds.
+    pub(super) fn memory_bytes(&self) -> usize {
+        let words = self.user.capacity() + self.assistant.iter().map(Vec::capacity).sum::<usize>();
+        words * size_of::<u32>()
     }
 }
 
-/// Adds the words of `text` that are new to `list`.
-fn add(list: &mut Vec<u64>, lists: &mut HashMap<u64, u32>, text: &str) {
-    let start = text.floor_char_boundary(MOST_BYTES);
-    for word in words(&text[..start]) {
-        if let Err(at) = list.binary_search(&word) {
-            list.insert(at, word);
-            *lists.entry(word).or_default() += 1;
+impl Said {
+    /// Returns which share of the words in `name` was said, 0.0 to 1.0; short words do not count.
+    pub fn share(&self, name: &str) -> f64 {
+        let (mut all, mut said) = (0_u32, 0_u32);
+        for word in words(name) {
+            all += 1;
+            said += u32::from(self.words.contains(&word));
         }
+        f64::from(said) / f64::from(all.max(1))
     }
+}
+
+fn add(list: &mut Vec<u32>, text: &str) {
+    let start = text.floor_char_boundary(MOST_BYTES);
+    let room = MOST_WORDS - list.len().min(MOST_WORDS);
+    list.extend(words(&text[..start]).take(room));
 }
 
 /// The words of `text` that count, in lower case, as hashes.
-fn words(text: &str) -> impl Iterator<Item = u64> {
-    let long = |word: &&str| {
-        let least = if word.is_ascii() { LEAST_CHARS } else { LEAST_WIDE_CHARS };
-        word.chars().nth(least - 1).is_some()
+fn words(text: &str) -> impl Iterator<Item = u32> {
+    let long = |word: &&str| match word.is_ascii() {
+        true => word.len() >= LEAST_CHARS,
+        false => word.chars().nth(LEAST_WIDE_CHARS - 1).is_some(),
     };
     name_parts(text).filter(long).map(hash)
 }
 
 /// FNV-1a over the lower-case form: the same on every machine, and a word is short.
-fn hash(word: &str) -> u64 {
-    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    let start = 0xcbf2_9ce4_8422_2325;
+fn hash(word: &str) -> u32 {
+    let step = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+    let start = 0x811c_9dc5;
     match word.is_ascii() {
         true => word.bytes().map(|byte| byte.to_ascii_lowercase()).fold(start, step),
         false => word.to_lowercase().bytes().fold(start, step),
@@ -123,12 +119,13 @@ mod tests {
         let mut recent = Recent::default();
         recent.user_begins();
         recent.user_says("Why does the retry loop never stop?");
-        assert_eq!(recent.share("RetryLoop"), 1.0);
-        assert_eq!(recent.share("src/retry/mod.rs"), 1.0 / 3.0);
-        assert_eq!(recent.share("parse_header"), 0.0);
+        assert_eq!(recent.said().share("RetryLoop"), 1.0);
+        assert_eq!(recent.said().share("src/retry/mod.rs"), 1.0 / 3.0);
+        assert_eq!(recent.said().share("parse_header"), 0.0);
         recent.user_begins();
         recent.user_says("Now the header.");
-        assert_eq!((recent.share("RetryLoop"), recent.share("parse_header")), (0.0, 0.5));
+        let said = recent.said();
+        assert_eq!((said.share("RetryLoop"), said.share("parse_header")), (0.0, 0.5));
     }
 
     #[test]
@@ -137,13 +134,13 @@ mod tests {
         recent.assistant_begins();
         recent.assistant_says("The queue is full; the queue overflows.");
         for _ in 1..MESSAGES {
-            assert_eq!(recent.share("queue"), 1.0);
+            assert_eq!(recent.said().share("queue"), 1.0);
             recent.assistant_begins();
             recent.assistant_says("Still at it.");
         }
-        assert_eq!(recent.share("queue"), 1.0);
+        assert_eq!(recent.said().share("queue"), 1.0);
         recent.assistant_begins();
-        assert_eq!(recent.share("queue"), 0.0);
-        assert_eq!(recent.share("x"), 0.0);
+        assert_eq!(recent.said().share("queue"), 0.0);
+        assert_eq!(recent.said().share("x"), 0.0);
     }
 }
