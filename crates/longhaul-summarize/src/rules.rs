@@ -109,7 +109,13 @@ pub fn summarize(request: &SummaryRequest<'_>, options: &RulesOptions) -> Draft 
     let spent: Tokens = fixed.iter().map(|section| request.counter.count_text(&section.text())).sum();
     let budget = request.limit - spent;
     let anchor_bonus = options.anchor_bonus * (0.5 + 0.5 * fullness(request.limit));
-    let choice = pick::Choice { source: &source, ledger: &ledger, counter: request.counter, anchor_bonus };
+    let choice = pick::Choice {
+        source: &source,
+        ledger: &ledger,
+        counter: request.counter,
+        anchor_bonus,
+        bare_share: fullness(request.limit).powi(2),
+    };
     let picks = pick::pick(choice, &mut coverage, budget.scaled(ROOM_TO_CHOOSE));
     let render = |count: usize| render::text(&fixed, &source, &ledger, &picks[..count]);
     let mut text = fit(picks.len(), request, render);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use longhaul_extract::{FactClass, FactIndex, Subjects, scan};
+use longhaul_extract::{Domain, FactClass, FactIndex, Subjects, scan};
 use longhaul_transcript::{FileNote, FileState};
 
 /// How each subject is written in the ledger.
@@ -29,6 +29,8 @@ pub(crate) struct LedgerEntry {
     pub(crate) siblings: u32,
     /// What it is worth to say what became of it, beside naming it.
     pub(crate) worth: f64,
+    /// A number of which only tools spoke: without its line it says little to who reads it.
+    pub(crate) is_bare: bool,
 }
 
 /// What became of a file, in the order in which files are listed.
@@ -96,7 +98,15 @@ impl Ledger {
                     FactClass::Path => {
                         let (heading, text) = split(fact.name.trim_end_matches('/'), &root, &shared);
                         let state = states.get(&at).map_or(State::Seen, |file| State::of(file.state));
-                        LedgerEntry { is_file: true, state, heading, text, siblings: 0, worth: state.worth() }
+                        LedgerEntry {
+                            is_file: true,
+                            state,
+                            heading,
+                            text,
+                            siblings: 0,
+                            worth: state.worth(),
+                            is_bare: false,
+                        }
                     }
                     class => LedgerEntry {
                         is_file: false,
@@ -105,6 +115,9 @@ impl Ledger {
                         text: fact.name.to_string(),
                         siblings: 0,
                         worth: 0.0,
+                        is_bare: class == FactClass::Number
+                            && fact.is_untouched()
+                            && index.domain() == Domain::Coding,
                     },
                 }
             })

@@ -31,6 +31,8 @@ pub(crate) struct Choice<'a> {
     pub(crate) counter: &'a dyn TokenCounter,
     /// What it adds to a fact's value that its line is shown, relative to the bare name.
     pub(crate) anchor_bonus: f64,
+    /// What a bare number counts for, relative to one that somebody touched.
+    pub(crate) bare_share: f64,
 }
 
 /// Returns lines and names in the order in which they are worth their tokens, until `budget` is spent. Gains only fall
@@ -123,7 +125,9 @@ impl Choice<'_> {
     fn gain(&self, pick: Pick, coverage: &Coverage<'_>) -> f64 {
         match pick {
             Pick::Name(subject) => {
-                coverage.gain_by_name(subject) + self.ledger.entries[subject as usize].worth
+                let entry = &self.ledger.entries[subject as usize];
+                let share = if entry.is_bare { self.bare_share } else { 1.0 };
+                share * coverage.gain_by_name(subject) + entry.worth
             }
             Pick::Line(at) => {
                 let line = &self.source[at];
