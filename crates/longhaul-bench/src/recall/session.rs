@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use longhaul_extract::{AtomKind, FieldPlace, call_fields, expand, scan, scan_words, strip_line_numbers};
+use longhaul_extract::{AtomKind, FieldPlace, call_fields, expand, scan, scan_words};
 use longhaul_transcript::{Role, Transcript};
 
 use super::load::{Raw, transcript};
@@ -231,10 +231,25 @@ pub fn mentions(text: &str, is_chat: bool, place: Where) -> Vec<Mention> {
     mentions
 }
 
+/// Returns `text` without a number before each line, as the definition has it (`recallbench/core.py`): one that ends with an
+/// arrow, a tab, a colon or a bar, whether the numbers count up or not.
+fn without_number_prefixes(text: &str) -> String {
+    text.split_inclusive('\n').map(without_number_prefix).collect()
+}
+
+fn without_number_prefix(line: &str) -> &str {
+    let number = line.trim_start_matches([' ', '\t']);
+    let rest = number.trim_start_matches(|c: char| c.is_ascii_digit());
+    let marks = ["→", "\t", ": ", ":\t", "| "];
+    match marks.into_iter().find_map(|mark| rest.strip_prefix(mark)) {
+        Some(rest_of_line) if rest.len() < number.len() => rest_of_line,
+        _ => line,
+    }
+}
+
 /// Reads one message as the budget counts it.
 pub fn read(raw: &Raw, is_chat: bool) -> Read {
-    let text =
-        if raw.role == Role::Tool { strip_line_numbers(&raw.text).into_owned() } else { raw.text.clone() };
+    let text = if raw.role == Role::Tool { without_number_prefixes(&raw.text) } else { raw.text.clone() };
     let place = match raw.role {
         _ if is_chat => Where::Prose,
         Role::User => Where::User,

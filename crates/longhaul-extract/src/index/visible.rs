@@ -97,16 +97,32 @@ pub fn shows(text: &str, name: &str) -> bool {
 }
 
 /// Returns `text` without the line numbers that file views put before each line: `12→`, `12<tab>`, `12: `, `12| `.
+///
+/// Only numbers that go up by one from line to line are a view's. Others say something: `523<tab>Fix the queue`.
 pub fn strip_line_numbers(text: &str) -> Cow<'_, str> {
-    let starts = |line: &str| number_prefix(line) > 0;
-    if !text.lines().any(starts) {
+    if !text.lines().any(|line| number_prefix(line) > 0) {
         return Cow::Borrowed(text);
     }
     let mut stripped = String::with_capacity(text.len());
-    for line in text.split_inclusive('\n') {
-        stripped.push_str(&line[number_prefix(line)..]);
+    let (mut before, mut lines) = (None, text.split_inclusive('\n').peekable());
+    while let Some(line) = lines.next() {
+        let number = line_number(line);
+        let after = lines.peek().and_then(|line| line_number(line));
+        let follows = |one: Option<u64>, next: Option<u64>| {
+            one.zip(next).is_some_and(|(one, next)| one.checked_add(1) == Some(next))
+        };
+        let is_counted = follows(before, number) || follows(number, after);
+        stripped.push_str(if is_counted { &line[number_prefix(line)..] } else { line });
+        before = number;
     }
     Cow::Owned(stripped)
+}
+
+/// Returns the number that stands before `line`, where one does.
+fn line_number(line: &str) -> Option<u64> {
+    let prefix = &line[..number_prefix(line)];
+    let digits = prefix.trim_start().split(|c: char| !c.is_ascii_digit()).next()?;
+    digits.parse().ok()
 }
 
 /// Returns the length of the line-number prefix of `line`; zero where it has none.
@@ -137,8 +153,13 @@ mod tests {
 
     #[test]
     fn line_numbers_of_file_views_go() {
-        assert_eq!(strip_line_numbers("   1→fn a\n  22\tx\n3: y\n4| z\n5.0 w"), "fn a\nx\ny\nz\n5.0 w");
+        assert_eq!(
+            strip_line_numbers("   1→fn a\n   2→x\n8\ty\n9: y\n10| z\n5.0 w"),
+            "fn a\nx\ny\ny\nz\n5.0 w"
+        );
         assert!(matches!(strip_line_numbers("no numbers"), Cow::Borrowed(_)));
+        let issues = "523\tFix the queue\n461\tDrop the runner\n";
+        assert_eq!(strip_line_numbers(issues), issues);
     }
 
     #[test]
