@@ -7,7 +7,7 @@ use longhaul_transcript::{Constraint, Entry, Summary, Tokens};
 
 use super::{
     RulesOptions,
-    account::{last_user_text, last_words, task},
+    account::{last_user_text, last_words, own_text, task},
     clip,
     ledger::Ledger,
     pick::Pick,
@@ -84,9 +84,10 @@ pub(crate) fn fixed(request: &SummaryRequest<'_>, summary: &Summary, options: &R
     sections
 }
 
-/// Returns whether `entry` stays after the summary, whole or clipped.
+/// Returns whether what `entry` says stays after the summary, whole.
 fn is_kept(request: &SummaryRequest<'_>, entry: &Entry) -> bool {
-    request.kept.iter().any(|kept| kept.id == entry.id)
+    let same = |kept: &&Entry| kept.id == entry.id;
+    request.kept.iter().find(same).is_some_and(|kept| own_text(&kept.message) == own_text(&entry.message))
 }
 
 /// Returns the constraints that neither `shown` nor the kept messages show, as long as there is room, listed oldest
