@@ -51,6 +51,7 @@ fn appends(folder: &Path) {
             let raw = Connection::open(folder.join(format!("raw{pragma}{round}.db"))).unwrap();
             raw.pragma_update(None, "journal_mode", "WAL").unwrap();
             raw.pragma_update(None, "synchronous", pragma).unwrap();
+            raw.pragma_update(None, "wal_autocheckpoint", 4_000).unwrap();
             raw.execute_batch("CREATE TABLE t (id INTEGER PRIMARY KEY, body BLOB)").unwrap();
             let started = Instant::now();
             for body in &bytes {

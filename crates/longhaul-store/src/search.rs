@@ -26,6 +26,29 @@ pub(crate) fn words_of(message: &Message) -> String {
     out
 }
 
+/// Returns whether each of `words` is a word of the message.
+#[cfg(feature = "sqlite")]
+pub(crate) fn holds(message: &Message, words: &[String]) -> bool {
+    let mut missing: Vec<&String> = words.iter().collect();
+    let text = readable_text(message);
+    self::words(&text).any(|word| {
+        missing.retain(|missing| **missing != word);
+        missing.is_empty()
+    })
+}
+
+/// Returns whether a message with each of `words` may be in `json`: never false where it is, often where it is not.
+#[cfg(feature = "sqlite")]
+pub(crate) fn may_hold(json: &[u8], words: &[String]) -> bool {
+    let Ok(text) = std::str::from_utf8(json) else { return false };
+    let lower = match text.is_ascii() {
+        true => text.to_ascii_lowercase(),
+        // Letter by letter, as words are made: `str::to_lowercase` looks at a letter's neighbours.
+        false => text.chars().flat_map(char::to_lowercase).collect(),
+    };
+    words.iter().all(|word| lower.contains(word.as_str()))
+}
+
 /// Returns a line of `text` around the first place where all of `query` stands, else where its first word does.
 pub(crate) fn snippet(text: &str, query: &str) -> String {
     let lower = text.to_lowercase();
@@ -91,6 +114,22 @@ mod tests {
     #[test]
     fn each_word_of_a_message_counts_once() {
         assert_eq!(words_of(&Message::user("a b A c-b")), "a b c");
+    }
+
+    #[cfg(feature = "sqlite")]
+    #[test]
+    fn a_message_holds_words_and_not_parts_of_words() {
+        let message = Message::user("\"Straße\"\tfünf\nΣΟΦΟΣ src/lib.rs 読む");
+        let json = serde_json::to_vec(&message).unwrap();
+        let query = |text: &str| words(text).collect::<Vec<String>>();
+        for held in ["STRASSE".replace("SS", "ß").as_str(), "fünf σοφοσ", "rs lib src", "読", ""] {
+            assert!(may_hold(&json, &query(held)), "{held}");
+            assert!(held.is_empty() || holds(&message, &query(held)), "{held}");
+        }
+        for part in ["tfünf", "stra", "src libs", "fünf sechs"] {
+            assert!(!holds(&message, &query(part)), "{part}");
+        }
+        assert!(!may_hold(&json, &query("nowhere")));
     }
 
     #[test]
