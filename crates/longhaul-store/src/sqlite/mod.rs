@@ -101,7 +101,9 @@ impl SqliteStore {
             connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
             connection.pragma_update(None, "synchronous", synchronous)?;
             connection.pragma_update(None, "secure_delete", "ON")?;
-            connection.pragma_update(None, "trusted_schema", "OFF")
+            connection.pragma_update(None, "trusted_schema", "OFF")?;
+            connection.pragma_update(None, "temp_store", "MEMORY")?;
+            connection.pragma_update(None, "cache_size", -CACHE_KB)
         })
         .map_err(failed)?;
         connection.set_prepared_statement_cache_capacity(64);
@@ -244,6 +246,9 @@ fn make_private(path: &Path) -> std::io::Result<()> {
     drop(file);
     Ok(())
 }
+
+/// How much of the file SQLite keeps in memory, in KB: what waits in tails is read when it is settled.
+const CACHE_KB: i64 = 8 << 10;
 
 /// How long SQLite itself waits for a lock, in milliseconds.
 const BUSY_TIMEOUT_MS: u64 = 5_000;

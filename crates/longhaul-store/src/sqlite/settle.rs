@@ -77,7 +77,7 @@ fn one(desk: &mut Desk, least: i64) -> Result<bool, StoreError> {
 }
 
 /// How many bytes are set aside in all tails at most. A search reads all of them.
-const MOST_WAITING: u64 = 4 << 20;
+const MOST_WAITING: u64 = 3 << 20;
 
 /// How many chunks become rows in one transaction, which other writers wait for: about a full block.
 const AT_ONCE: usize = 2;

@@ -188,10 +188,10 @@ fn no_more_waits_than_a_search_can_read() {
         let size = "SELECT sum(length(body)) FROM tail";
         connection.query_row(size, [], |row| row.get::<_, i64>(0)).unwrap()
     };
-    assert!(size() < 5 << 20, "{} bytes wait", size());
+    assert!(size() < 4 << 20, "{} bytes wait", size());
     let hits = block_on(store.search(None, "kind3", 2_000)).unwrap();
     assert_eq!(hits.len(), (0..300).chain(1_000..2_500).filter(|n| n % 7 == 3).count());
-    assert!(size() <= 4 << 20, "{} bytes wait", size());
+    assert!(size() <= 3 << 20, "{} bytes wait", size());
 }
 
 #[test]
