@@ -1,5 +1,5 @@
 //! Prints what `docs/reliability.md` reports of the SQLite store:
-//! `cargo run --release -p longhaul-store --features sqlite,conformance --example store_figures -- appends|sustained N|first-search N|size FOLDER|search N|open GB [FILE]`.
+//! `cargo run --release -p longhaul-store --features sqlite,conformance --example store_figures -- appends|sustained N|first-search N|size FOLDER [FILE]|search N|open GB [FILE]`.
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a program for people")]
 
 use std::{env, fs, path::Path, path::PathBuf, thread, time::Instant};
@@ -18,12 +18,13 @@ fn main() {
         ["appends"] => appends(folder.path()),
         ["sustained", n] => sustained(folder.path(), n.parse().unwrap()),
         ["first-search", n] => first_search(folder.path(), n.parse().unwrap()),
-        ["size", from] => size(folder.path(), Path::new(from)),
+        ["size", from] => size(&folder.path().join("size.db"), Path::new(from)),
+        ["size", from, file] => size(Path::new(file), Path::new(from)),
         ["search", n] => search(folder.path(), n.parse().unwrap()),
         ["open", gigabytes] => open(folder.path().join("large.db"), gigabytes.parse().unwrap()),
         ["open", gigabytes, file] => open(file.into(), gigabytes.parse().unwrap()),
         _ => println!(
-            "expected: appends | sustained N | first-search N | size FOLDER | search N | open GB [FILE]"
+            "expected: appends | sustained N | first-search N | size FOLDER [FILE] | search N | open GB [FILE]"
         ),
     }
 }
@@ -151,9 +152,8 @@ fn first_search(folder: &Path, n: usize) {
     }
 }
 
-fn size(folder: &Path, from: &Path) {
-    let path = folder.join("size.db");
-    let store = SqliteStore::open_with(&path, Durability::Normal).unwrap();
+fn size(path: &Path, from: &Path) {
+    let store = SqliteStore::open_with(path, Durability::Normal).unwrap();
     let (mut raw, mut messages, mut pending) = (0, 0, vec![from.to_owned()]);
     let mut by_kind: Vec<(PathBuf, usize)> = Vec::new();
     while let Some(at) = pending.pop() {
@@ -173,7 +173,7 @@ fn size(folder: &Path, from: &Path) {
         }
     }
     drop(store);
-    let connection = Connection::open(&path).unwrap();
+    let connection = Connection::open(path).unwrap();
     connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
     println!("{} files, {messages} messages, {raw} bytes of JSON", by_kind.len());
     let mut query =

@@ -87,10 +87,12 @@ impl Desk {
         let failed = |error| StoreError::backend("reading the database", error);
         patiently(|| self.run("BEGIN")).map_err(failed)?;
         let result = caught(|| work(self));
-        if !self.connection.is_autocommit() {
-            self.run("COMMIT").map_err(failed)?;
+        let ended = if self.connection.is_autocommit() { Ok(()) } else { self.run("COMMIT") };
+        if ended.is_err() && !self.connection.is_autocommit() {
+            self.run("ROLLBACK").map_err(failed)?;
         }
-        result
+        // What went wrong first says more: a file that cannot be read cannot end a transaction either.
+        result.and_then(|value| ended.map(|()| value).map_err(failed))
     }
 
     /// Writes in a transaction of its own.

@@ -89,7 +89,7 @@ impl SqliteStore {
         durability: Durability,
         unlock: impl FnOnce(&Connection) -> Result<Codec, StoreError>,
     ) -> Result<SqliteStore, StoreError> {
-        make_private(path).map_err(|error| StoreError::backend("making the database's file", error))?;
+        make_private(path).map_err(|error| StoreError::backend("opening the database for writing", error))?;
         let failed = |error| StoreError::backend("opening the database", error);
         let mut connection = Connection::open(path).map_err(failed)?;
         connection.busy_timeout(Duration::from_millis(BUSY_TIMEOUT_MS)).map_err(failed)?;
