@@ -63,7 +63,11 @@ impl Desk {
         if let Some(held) = self.known.get(id) {
             return Ok(Some(held.clone()));
         }
-        rows::session(&self.connection, id)
+        let held = rows::session(&self.connection, id)?;
+        if let Some(held) = &held {
+            self.keep(id, held.clone());
+        }
+        Ok(held)
     }
 
     /// Remembers a session as it is once the present transaction is committed; [`forget`](Self::forget) when it is not.

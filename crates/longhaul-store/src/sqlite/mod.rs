@@ -149,7 +149,8 @@ impl SummaryStore for SqliteStore {
 
     async fn entries(&self, session: &SessionId, span: Span) -> Result<Vec<JournalEntry>, StoreError> {
         let session = session.clone();
-        self.worker.read(move |desk| rows::entries(&desk.connection, &session, span)).await
+        let read = move |desk: &mut Desk| rows::entries(&desk.connection, &session, span);
+        if span.len() <= LITTLE { self.worker.read_little(read).await } else { self.worker.read(read).await }
     }
 
     async fn records(&self, session: &SessionId) -> Result<Vec<RecordEntry>, StoreError> {
@@ -170,7 +171,8 @@ impl SummaryStore for SqliteStore {
     /// In one go, where the provided method asks twice.
     async fn originals(&self, session: &SessionId, span: Span) -> Result<Vec<Original>, StoreError> {
         let session = session.clone();
-        self.worker.read(move |desk| rows::originals(&desk.connection, &desk.codec, &session, span)).await
+        let read = move |desk: &mut Desk| rows::originals(&desk.connection, &desk.codec, &session, span);
+        if span.len() <= LITTLE { self.worker.read_little(read).await } else { self.worker.read(read).await }
     }
 
     async fn find_words(
@@ -180,15 +182,24 @@ impl SummaryStore for SqliteStore {
         limit: usize,
     ) -> Result<Vec<(SessionId, u64)>, StoreError> {
         let (session, words) = (session.cloned(), words.to_vec());
-        // More than one process leaves waiting is not searched word by word.
-        while self.worker.read(settle::is_too_much).await? {
-            self.worker.write(settle::one_too_many).await?;
-        }
-        let searched = session.clone();
-        let behind = self.worker.read(move |desk| index::behind(&desk.connection, searched.as_ref())).await?;
-        if !behind.is_empty() {
-            let catch_up = move |desk: &mut Desk| index::catch_up_all(&desk.connection, &desk.codec, &behind);
-            self.worker.write(catch_up).await?;
+        loop {
+            let searched = session.clone();
+            let look = move |desk: &mut Desk| {
+                let behind = index::behind(&desk.connection, searched.as_ref())?;
+                Ok((settle::is_too_much(desk)?, behind))
+            };
+            let (is_too_much, behind) = self.worker.read_little(look).await?;
+            // More than one process leaves waiting is not searched word by word.
+            if is_too_much {
+                self.worker.write(settle::one_too_many).await?;
+                continue;
+            }
+            if !behind.is_empty() {
+                let catch_up =
+                    move |desk: &mut Desk| index::catch_up_all(&desk.connection, &desk.codec, &behind);
+                self.worker.write(catch_up).await?;
+            }
+            break;
         }
         let find = move |desk: &mut Desk| {
             rows::find_words(&desk.connection, &desk.codec, session.as_ref(), &words, limit)
@@ -249,6 +260,9 @@ fn make_private(path: &Path) -> std::io::Result<()> {
 
 /// How much of the file SQLite keeps in memory, in KB: what waits in tails is read when it is settled.
 const CACHE_KB: i64 = 8 << 10;
+
+/// How many originals are read by the caller itself: a block or two.
+const LITTLE: u64 = 4;
 
 /// How long SQLite itself waits for a lock, in milliseconds.
 const BUSY_TIMEOUT_MS: u64 = 5_000;

@@ -252,7 +252,7 @@ pub(super) fn find_words(
         .query_map(params![query.join(" AND "), first, last, clamp(limit as u64)], |row| row.get(0))
         .and_then(Iterator::collect)
         .map_err(failed)?;
-    found.extend(tail::find_words(connection, codec, session, words).map_err(failed)?);
+    found.extend(tail::find_words(connection, codec, session, words, limit).map_err(failed)?);
     found.sort_unstable_by_key(|row| Reverse(*row));
     found.truncate(limit);
     let mut name = connection.prepare_cached("SELECT id FROM sessions WHERE key = ?1").map_err(failed)?;

@@ -215,21 +215,25 @@ pub(super) fn size(connection: &Connection) -> rusqlite::Result<u64> {
     size.query_row([], |row| row.get::<_, i64>(0)).map(|size| size as u64)
 }
 
-/// Returns where all of `words` stand in tails, as rows of the search index. What is damaged shows none.
+/// Returns where all of `words` stand in tails, as rows of the search index: the last `limit` at least, where there are
+/// as many. What is damaged shows none.
 pub(super) fn find_words(
     connection: &Connection,
     codec: &Codec,
     session: Option<i64>,
     words: &[String],
+    limit: usize,
 ) -> rusqlite::Result<Vec<i64>> {
     let (first, last) = match session {
         Some(key) => (words_row(key, 0), words_row(key, ORDINALS)),
         None => (0, i64::MAX),
     };
-    let mut query = connection.prepare_cached("SELECT key, body FROM tail WHERE key BETWEEN ?1 AND ?2")?;
+    let mut query = connection
+        .prepare_cached("SELECT key, body FROM tail WHERE key BETWEEN ?1 AND ?2 ORDER BY key DESC")?;
     let mut rows = query.query([first, last])?;
     let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
+    // The chunks come last first, so that a word which is everywhere is looked for in a few.
+    while let Some(row) = rows.next()?.filter(|_| found.len() < limit) {
         let key = row.get::<_, i64>(0)? & !ORDINALS;
         let body = row.get_ref(1)?.as_blob().unwrap_or_default();
         for frame in Frames::of(body).map_while(Result::ok) {
