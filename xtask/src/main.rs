@@ -21,7 +21,8 @@ usage: cargo xtask <chore>
   codegen [DIR] [--check]
                    make the counters' tables from OpenAI's vocabulary files, or see that they are what those give
   bench NAME       measure, in a release build: transcripts, recall, rank, index, tokens, estimates, scale, soak;
-                   and the store: store appends, store size FOLDER, store search N
+                   and the store: store appends, store sustained N, store first-search N, store size FOLDER,
+                   store search N, store open GB
   e2e [--medium] [--faults]   the model clients against a real model (135M; --medium: 0.5B too; --faults: none) and
                    against injected faults; what cannot be fetched is skipped, with the reason
   postgres CMD...  run a command that finds a throw-away PostgreSQL server in its environment";

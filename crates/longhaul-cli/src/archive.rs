@@ -47,7 +47,12 @@ impl Archive {
 
     /// Returns the session that `name` is the id or another name of.
     pub(crate) fn session(&self, name: &str) -> Result<SessionId> {
-        self.wait(self.store.resolve(name)).context("`longhaul sessions` lists what is recorded")
+        match self.runtime.block_on(self.store.resolve(name)) {
+            Err(error @ StoreError::UnknownSession { .. }) => {
+                bail!("{error}; `longhaul sessions` lists what is recorded")
+            }
+            resolved => Ok(resolved?),
+        }
     }
 }
 

@@ -6,7 +6,7 @@ mod history;
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand};
-use longhaul::wire::Format;
+use longhaul::{transcript::SessionId, wire::Format};
 
 pub(crate) use chat::ChatArgs;
 pub(crate) use history::{
@@ -237,7 +237,7 @@ pub(crate) struct CompactArgs {
     #[arg(long)]
     pub(crate) no_store: bool,
     /// Give the session this name in the store
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = session_name)]
     pub(crate) session: Option<String>,
     /// Do not look for secrets before anything is summarized or recorded
     #[arg(long)]
@@ -303,4 +303,9 @@ pub(crate) struct DoctorArgs {
 pub(crate) struct CompletionsArgs {
     /// The shell
     pub(crate) shell: clap_complete::Shell,
+}
+
+/// Takes a name that a session may have. One that it may not is refused before any work is done under it.
+pub(crate) fn session_name(name: &str) -> Result<String, String> {
+    SessionId::new(name).map(|name| name.to_string()).map_err(|error| error.to_string())
 }

@@ -20,13 +20,27 @@ impl fmt::Display for Impossible {
 
 impl std::error::Error for Impossible {}
 
+/// Returns `error` and its causes in one line. A cause that only repeats what is said already is left out: libraries below
+/// put theirs into their own words as well.
+pub(crate) fn words(error: &anyhow::Error) -> String {
+    let mut said: Vec<String> = Vec::new();
+    for cause in error.chain().map(ToString::to_string) {
+        let is_repeated = said.iter().any(|said| said.contains(&cause))
+            || said.last().and_then(|said| said.rsplit(": ").next()).is_some_and(|end| cause.ends_with(end));
+        if !is_repeated {
+            said.push(cause);
+        }
+    }
+    crate::paint::plain(&said.join(": "))
+}
+
 /// Tells `error` on stderr and returns the exit code it stands for.
 pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     if is_closed_pipe(error) {
         // The reader has seen enough (`| head`): not a failure, and nobody is left to read about it.
         return ExitCode::SUCCESS;
     }
-    eprintln!("longhaul: {}", crate::paint::plain(&format!("{error:#}")));
+    eprintln!("longhaul: {}", words(error));
     match error.downcast_ref::<Impossible>() {
         Some(_) => ExitCode::from(IMPOSSIBLE),
         None => ExitCode::from(FAILURE),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use longhaul::{
     CleanDocument,
-    store::SummaryStore,
+    store::{Selector, StoreError, SummaryStore},
     transcript::{Message, Redacted, SessionId, Span, SummaryRecord},
     wire::Document,
 };
@@ -31,11 +31,16 @@ pub(crate) fn existing(args: &StoreArgs) -> Result<Option<Store>> {
     }
 }
 
+/// How often a summary is put on top of what others put there.
+const TRIES: usize = 32;
+
 /// Where a compaction was recorded.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Recorded {
     pub(crate) session: String,
     pub(crate) store: String,
+    /// How many originals were deleted after that.
+    pub(crate) deleted: u64,
 }
 
 /// Runs `future` to its end.
@@ -44,26 +49,51 @@ pub(crate) fn block_on<T>(future: impl Future<Output = Result<T>>) -> Result<T> 
     runtime.context("the async runtime does not start")?.block_on(future)
 }
 
-/// Keeps the originals of `document` that the store lacks, and `record` as the summary in force.
+/// What becomes of originals once a summary covers them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AfterSummary {
+    Kept,
+    Deleted,
+}
+
+/// Keeps the originals of `document` that the store lacks, and `record` as the summary in force. Returns the session, and
+/// how many originals were deleted.
 pub(crate) async fn keep(
     store: &Store,
     document: &Document,
     clean: &CleanDocument,
     record: &SummaryRecord,
     name: Option<&str>,
-) -> Result<SessionId> {
+    originals: AfterSummary,
+) -> Result<(SessionId, u64)> {
     let now = clock::now_ms();
     let said = clean.messages();
     let places = Places::find(store, document, &said).await?;
     let session = places.session.clone();
     store.journal(&session, places.start(), &said[places.new..], now).await?;
     let record = places.in_session(record);
-    make_way(store, &session, &record, now).await?;
-    store.append(&session, &Redacted::assume(record)).await?;
+    let record = Redacted::assume(record);
+    for tries_left in (0..TRIES).rev() {
+        make_way(store, &session, &record, now).await?;
+        match store.append(&session, &record).await {
+            // Another process compacted the same file in between.
+            Err(StoreError::Conflict { .. }) if tries_left > 0 => {}
+            done => {
+                done?;
+                break;
+            }
+        }
+    }
+    let mut n_deleted = 0;
+    if originals == AfterSummary::Deleted {
+        for span in Span::runs(record.covered.iter().map(|covered| covered.ordinal)) {
+            n_deleted += store.forget(&session, &Selector::Originals(span), now).await?.message_count();
+        }
+    }
     if let Some(name) = name {
         store.set_alias(&SessionId::new(name)?, &session).await?;
     }
-    Ok(session)
+    Ok((session, n_deleted))
 }
 
 /// What stands behind the summary that a file begins with.

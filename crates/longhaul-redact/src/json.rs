@@ -2,7 +2,14 @@
 
 use std::ops::Range;
 
-use crate::{Finding, rules::RuleSet, scan::find};
+use memchr::{memchr, memchr2_iter};
+
+use crate::{
+    Finding,
+    keywords::Hit,
+    rules::RuleSet,
+    scan::{find, find_around},
+};
 
 /// Returns the secrets in the JSON text `json`, as spans inside its string literals, so that the text stays valid JSON
 /// when each is replaced by a text without quotes and backslashes. What is not in a string is not touched.
@@ -10,12 +17,14 @@ use crate::{Finding, rules::RuleSet, scan::find};
 /// The text is searched twice: as it stands, where a key and its value are side by side, and each string with its
 /// escapes undone, where a file's lines are lines.
 pub(crate) fn find_in_json(set: &RuleSet, json: &str) -> Vec<Finding> {
+    let hits = set.keywords.find(json.as_bytes());
     let literals = literals(json);
     let mut findings: Vec<Finding> = Vec::new();
-    for finding in find(set, json) {
+    for finding in find_around(set, json, &hits) {
         // What a rule takes beyond the string it began in is punctuation, and the next key is none of its business.
-        let first = literals.partition_point(|literal| literal.end <= finding.span.start);
-        let Some(literal) = literals.get(first).filter(|literal| literal.start < finding.span.end) else {
+        let first = literals.partition_point(|literal| literal.span.end <= finding.span.start);
+        let literal = literals.get(first).map(|literal| &literal.span);
+        let Some(literal) = literal.filter(|literal| literal.start < finding.span.end) else {
             continue;
         };
         let span = finding.span.start.max(literal.start)..finding.span.end.min(literal.end);
@@ -24,9 +33,26 @@ pub(crate) fn find_in_json(set: &RuleSet, json: &str) -> Vec<Finding> {
             findings.push(Finding { rule: finding.rule, span: to_escapes(json, literal, span) });
         }
     }
-    for literal in literals.iter().filter(|literal| json[(*literal).clone()].contains('\\')) {
+    let mut next = 0;
+    for Literal { span: literal, is_spelled, .. } in literals.into_iter().filter(|literal| literal.is_escaped)
+    {
+        next += hits[next..].partition_point(|hit| hit.start < literal.start);
+        let length = hits[next..].partition_point(|hit| hit.start < literal.end);
+        let held = &hits[next..next + length];
+        next += length;
+        let may_hold_more = is_spelled || set.keywords.are_escaped;
+        if held.is_empty() && !may_hold_more {
+            continue;
+        }
         let inside = Unescaped::of(&json[literal.clone()]);
-        for finding in find(set, &inside.text) {
+        let found = match may_hold_more {
+            true => find(set, &inside.text),
+            false => {
+                let place = |hit: &Hit| Hit { start: inside.reached(hit.start - literal.start), ..*hit };
+                find_around(set, &inside.text, &held.iter().map(place).collect::<Vec<_>>())
+            }
+        };
+        for finding in found {
             let place = |at| literal.start + inside.place(at);
             let span = place(finding.span.start)..place(finding.span.end);
             findings.push(Finding { rule: finding.rule, span });
@@ -51,22 +77,46 @@ pub(crate) fn looks_like_json(text: &str) -> bool {
         && outline.iter().any(|(open, close)| trimmed.starts_with(open) && trimmed.ends_with(close))
 }
 
+/// The inside of a string literal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Literal {
+    span: Range<usize>,
+    /// It has escapes.
+    is_escaped: bool,
+    /// It has escapes that can spell a key word: none of `\n`, `\r`, `\t`, `\b`, `\f`, `\"`, `\\`.
+    is_spelled: bool,
+}
+
 /// Returns the insides of the string literals of `json`, in order.
-fn literals(json: &str) -> Vec<Range<usize>> {
+fn literals(json: &str) -> Vec<Literal> {
     let bytes = json.as_bytes();
-    let (mut literals, mut at) = (Vec::new(), 0);
-    while let Some(found) = bytes[at..].iter().position(|byte| *byte == b'"') {
-        let start = at + found + 1;
-        let mut end = start;
-        while end < bytes.len() && bytes[end] != b'"' {
-            end += if bytes[end] == b'\\' { 2 } else { 1 };
+    let mut literals = Vec::new();
+    let mut open: Option<Literal> = None;
+    let mut escaped = None;
+    for at in memchr2_iter(b'"', b'\\', bytes) {
+        // The second byte of an escape means nothing by itself.
+        if escaped == Some(at) {
+            continue;
         }
-        let end = end.min(bytes.len());
-        if json.is_char_boundary(end) {
-            literals.push(start..end);
+        match (&mut open, bytes[at]) {
+            (None, b'"') => {
+                open = Some(Literal { span: at + 1..bytes.len(), is_escaped: false, is_spelled: false });
+            }
+            (None, _) => {}
+            (Some(literal), b'"') => {
+                literal.span.end = at;
+                literals.extend(open.take());
+            }
+            (Some(literal), _) => {
+                escaped = Some(at + 1);
+                literal.is_escaped = true;
+                let meant = bytes.get(at + 1);
+                literal.is_spelled |= !meant.is_some_and(|byte| b"nrtbf\"\\".contains(byte));
+            }
         }
-        at = (end + 1).min(bytes.len());
     }
+    // Without another quote it goes on to the end.
+    literals.extend(open);
     literals
 }
 
@@ -101,7 +151,7 @@ impl Unescaped {
         let mut text = String::with_capacity(raw.len());
         let mut runs = vec![(0, 0)];
         let mut at = 0;
-        while let Some(found) = raw[at..].find('\\') {
+        while let Some(found) = memchr(b'\\', &raw.as_bytes()[at..]) {
             let escape = at + found;
             let next = (escape + escape_length(&raw.as_bytes()[escape..])).min(raw.len());
             text.push_str(&raw[at..escape]);
@@ -113,6 +163,13 @@ impl Unescaped {
         }
         text.push_str(&raw[at..]);
         Unescaped { text, runs }
+    }
+
+    /// Returns where the byte at `at` of the literal stands in the text; a byte of an escape is where its character is.
+    fn reached(&self, at: usize) -> usize {
+        let run = self.runs.partition_point(|(_, place)| *place <= at) - 1;
+        let (start, place) = self.runs[run];
+        if run % 2 == 1 { start } else { start + at - place }
     }
 
     /// Returns where the byte at `at` (or the end) stands in the literal.
@@ -159,12 +216,15 @@ fn decode(escape: &str) -> char {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::LazyLock;
+
     use super::*;
+    use crate::redactor::BUILTIN_RULES;
 
     #[test]
     fn literals_are_found_and_escapes_undone() {
         let json = r#"{"a":"x\"y\u00e9","b":[1,"z"]}"#;
-        let insides: Vec<_> = literals(json).into_iter().map(|span| &json[span]).collect();
+        let insides: Vec<_> = literals(json).into_iter().map(|literal| &json[literal.span]).collect();
         assert_eq!(insides, ["a", r#"x\"y\u00e9"#, "b", "z"]);
         let inside = Unescaped::of(r#"x\"y\u00e9z"#);
         assert_eq!(inside.text, "x\"yéz");
@@ -175,12 +235,36 @@ mod tests {
         assert_eq!([0, 1, 2, 3].map(|at| doubled.place(at)), [0, 2, 4, 5]);
     }
 
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
+        #[test]
+        fn what_is_found_once_is_found_as_if_each_string_were_searched(
+            pieces in proptest::collection::vec(
+                r#"[ \n\t"\\/.:=']|token|api_key|A?PI_KEY = "?[a-z0-9]{16,20}|AKIA[A-Z2-7]{16}|\\token|://[a-z]:[a-z]{9}@h"#,
+                0..30,
+            ),
+            is_nested: bool,
+        ) {
+            static ONCE: LazyLock<RuleSet> = LazyLock::new(|| RuleSet::parse(BUILTIN_RULES).unwrap());
+            // A key word with a quote in it: every string is searched.
+            static TWICE: LazyLock<RuleSet> = LazyLock::new(|| {
+                let quoted = "[[rules]]\nid='none'\nregex='zzzz'\nkeywords=['\"zzzz']";
+                RuleSet::parse(&[BUILTIN_RULES, &[quoted]].concat()).unwrap()
+            });
+            let mut json = serde_json::json!({ "key": pieces.concat(), "more": [pieces.join("\n"), "x"] }).to_string();
+            if is_nested {
+                json = serde_json::json!({ "inside": json }).to_string();
+            }
+            proptest::prop_assert_eq!(find_in_json(&ONCE, &json), find_in_json(&TWICE, &json), "{}", json);
+        }
+    }
+
     #[test]
     fn damaged_literals_do_not_confuse_it() {
         for odd in [r#"{"a":"x\"#, "\"", r#""\u12"#, "\"\\é\"", "\"\\", "\"\\u00é0\""] {
-            for literal in literals(odd) {
-                let inside = Unescaped::of(&odd[literal.clone()]);
-                assert_eq!(inside.place(inside.text.len()), literal.len(), "{odd}");
+            for Literal { span, .. } in literals(odd) {
+                let inside = Unescaped::of(&odd[span.clone()]);
+                assert_eq!(inside.place(inside.text.len()), span.len(), "{odd}");
             }
         }
     }

@@ -25,6 +25,7 @@
 
 mod error;
 mod json;
+mod keywords;
 mod message;
 mod redactor;
 mod rules;

@@ -2,18 +2,18 @@
 
 use std::sync::{Arc, OnceLock};
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use aho_corasick::AhoCorasick;
 use regex::bytes::{Regex, RegexBuilder};
 use serde::Deserialize;
 
-use crate::RedactError;
+use crate::{RedactError, keywords::Keywords};
 
-/// All rules, with one automaton over the key words of all of them.
+/// All rules, with one finder for the key words of all of them.
 #[derive(Debug)]
 pub(crate) struct RuleSet {
     pub(crate) rules: Vec<Rule>,
-    /// Finds every key word in one pass; pattern `i` belongs to the rules `owners[i]`.
-    pub(crate) keywords: AhoCorasick,
+    /// Finds every key word in one pass; word `i` belongs to the rules `owners[i]`.
+    pub(crate) keywords: Keywords,
     pub(crate) owners: Vec<Vec<usize>>,
     /// What is no secret whichever rule found it.
     pub(crate) allow: Allowlist,
@@ -106,14 +106,8 @@ impl RuleSet {
                 }
             }
         }
-        let keywords = AhoCorasick::builder()
-            .ascii_case_insensitive(true)
-            .match_kind(MatchKind::Standard)
-            .kind(Some(AhoCorasickKind::DFA))
-            .build(&words)
-            .map_err(|error| RedactError::RuleFile { reason: error.to_string() })?;
         let rules = raw.into_iter().map(Rule::from).collect();
-        Ok(RuleSet { rules, keywords, owners, allow: Allowlist::from(allow) })
+        Ok(RuleSet { rules, keywords: Keywords::new(&words), owners, allow: Allowlist::from(allow) })
     }
 
     /// Compiles every expression.

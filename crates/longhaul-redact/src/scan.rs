@@ -2,7 +2,10 @@
 
 use std::{borrow::Cow, collections::BTreeMap, ops::Range, sync::Arc};
 
-use crate::rules::{Candidate, Rule, RuleSet};
+use crate::{
+    keywords::Hit,
+    rules::{Candidate, Rule, RuleSet},
+};
 
 /// A secret in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,9 +18,17 @@ pub struct Finding {
 
 /// Returns the secrets in `text`, in order, none overlapping another.
 pub(crate) fn find(set: &RuleSet, text: &str) -> Vec<Finding> {
+    find_around(set, text, &set.keywords.find(text.as_bytes()))
+}
+
+/// Returns the secrets in `text`, whose key words are at `hits`.
+pub(crate) fn find_around(set: &RuleSet, text: &str, hits: &[Hit]) -> Vec<Finding> {
+    if hits.is_empty() {
+        return Vec::new();
+    }
     let text = &*without_escapes(text);
     let mut struck: Vec<Struck> = Vec::new();
-    for (index, windows) in windows(set, text.as_bytes()) {
+    for (index, windows) in windows(set, text.as_bytes(), hits) {
         for window in windows {
             search(set, &set.rules[index], text, window, &mut struck);
         }
@@ -42,26 +53,26 @@ pub(crate) fn find(set: &RuleSet, text: &str) -> Vec<Finding> {
 /// Returns `text` with the escapes of JSON and of programs (`\n`, `\"`) turned into what they stand for, each as long as
 /// it was. A conversation quotes files inside JSON inside JSON, and in `\tAKIA...` no word begins at the `A`.
 fn without_escapes(text: &str) -> Cow<'_, str> {
-    let mut from = 0;
-    let mut out = String::new();
-    while let Some(found) = text[from..].find('\\') {
-        let at = from + found;
-        let meant = match text.as_bytes().get(at + 1) {
-            Some(b'n' | b'r') => "\n\n",
-            Some(b't') => "\t\t",
-            Some(b'"') => "\"\"",
-            Some(b'\'') => "''",
-            _ => "\\",
+    let Some(first) = memchr::memchr(b'\\', text.as_bytes()) else { return Cow::Borrowed(text) };
+    let mut bytes = text.as_bytes().to_vec();
+    let mut next = Some(first);
+    while let Some(at) = next {
+        let meant = match bytes.get(at + 1) {
+            Some(b'n' | b'r') => Some(b'\n'),
+            Some(b't') => Some(b'\t'),
+            Some(b'"') => Some(b'"'),
+            Some(b'\'') => Some(b'\''),
+            _ => None,
         };
-        out.push_str(&text[from..at]);
-        out.push_str(meant);
-        from = at + meant.len();
+        let mut from = at + 1;
+        if let Some(meant) = meant {
+            (bytes[at], bytes[at + 1]) = (meant, meant);
+            from = at + 2;
+        }
+        next = memchr::memchr(b'\\', &bytes[from..]).map(|found| from + found);
     }
-    if from == 0 {
-        return Cow::Borrowed(text);
-    }
-    out.push_str(&text[from..]);
-    Cow::Owned(out)
+    // ASCII was put in place of ASCII.
+    String::from_utf8(bytes).map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
 struct Struck {
@@ -72,19 +83,22 @@ struct Struck {
 
 /// Returns, for each rule with a key word in `text`, the parts of the text that its expression has to look at. Parts
 /// that touch are one, so that no byte is searched twice for the same rule.
-fn windows(set: &RuleSet, text: &[u8]) -> BTreeMap<usize, Vec<Range<usize>>> {
+fn windows(set: &RuleSet, text: &[u8], hits: &[Hit]) -> BTreeMap<usize, Vec<Range<usize>>> {
     let mut windows: BTreeMap<usize, Vec<Range<usize>>> = BTreeMap::new();
     let mut assignment = Assignment::default();
-    for hit in set.keywords.find_overlapping_iter(text) {
-        for &index in &set.owners[hit.pattern().as_usize()] {
+    for hit in hits {
+        let word_end = hit.start + set.keywords.word(hit.word).len();
+        let mut value_end = None;
+        for &index in &set.owners[hit.word] {
             let rule = &set.rules[index];
             let window = if rule.is_assignment {
-                let Some(end) = assignment.value_end(text, hit.end()) else { continue };
-                hit.start().saturating_sub(NAME_REACH)..(end + 4).min(text.len())
+                let value_end = *value_end.get_or_insert_with(|| assignment.value_end(text, word_end));
+                let Some(end) = value_end else { continue };
+                hit.start.saturating_sub(NAME_REACH)..(end + 4).min(text.len())
             } else {
                 let Some(compiled) = rule.compiled() else { continue };
-                let end = (hit.end() + compiled.reach).min(text.len());
-                hit.start().saturating_sub(compiled.reach)..end
+                let end = (word_end + compiled.reach).min(text.len());
+                hit.start.saturating_sub(compiled.reach)..end
             };
             let known = windows.entry(index).or_default();
             match known.last_mut() {

@@ -2,7 +2,7 @@
 
 use longhaul_transcript::{ContentHash, Message, Origin, Part, Redacted, SummaryRecord};
 
-use crate::{StoreError, search};
+use crate::{JournalEntry, Original, StoreError, search};
 
 /// A content on its way into a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +46,16 @@ pub(crate) fn words_of_json(json: &[u8]) -> String {
 /// Returns the message that `json` is, checked against its address.
 pub(crate) fn read_message(address: ContentHash, json: &[u8]) -> Result<Message, StoreError> {
     read(address, json)
+}
+
+/// Returns the original that stands at an entry of the journal, with its content checked against its address.
+pub(crate) fn read_original(entry: JournalEntry, json: Option<Vec<u8>>) -> Result<Original, StoreError> {
+    let message = match (entry.is_forgotten, json) {
+        (true, _) => None,
+        (false, Some(json)) => Some(read_message(entry.address, &json)?),
+        (false, None) => return Err(StoreError::DamagedContent { address: entry.address }),
+    };
+    Ok(Original { ordinal: entry.ordinal, at_ms: entry.at_ms, message })
 }
 
 /// Returns the record that `json` is, checked against its address and version.

@@ -17,13 +17,59 @@ pub(crate) fn words_of(message: &Message) -> String {
     let text = readable_text(message);
     let mut seen = HashSet::new();
     let mut out = String::new();
-    for word in words(&text).filter(|word| seen.insert(word.clone())) {
-        if !out.is_empty() {
-            out.push(' ');
+    each_word(&text, |word| {
+        if !seen.contains(word) {
+            seen.insert(word.to_owned());
+            if !out.is_empty() {
+                out.push(' ');
+            }
+            out.push_str(word);
         }
-        out.push_str(&word);
-    }
+        true
+    });
     out
+}
+
+/// Hands over the words of `text`, as [`words`] makes them, until `take` returns false. Most are plain ASCII, and need no
+/// memory of their own.
+fn each_word(text: &str, mut take: impl FnMut(&str) -> bool) {
+    let mut word = String::new();
+    for run in text.split(|c: char| !c.is_alphanumeric()).filter(|run| !run.is_empty()) {
+        let goes_on = if run.is_ascii() {
+            word.clear();
+            word.push_str(&run[..run.len().min(LONGEST_WORD)]);
+            word.make_ascii_lowercase();
+            take(&word)
+        } else {
+            split_run(run).iter().all(|word| take(word))
+        };
+        if !goes_on {
+            return;
+        }
+    }
+}
+
+/// Returns whether each of `words` is a word of the message.
+#[cfg(feature = "sqlite")]
+pub(crate) fn holds(message: &Message, words: &[String]) -> bool {
+    let mut missing: Vec<&String> = words.iter().collect();
+    each_word(&readable_text(message), |word| {
+        missing.retain(|missing| *missing != word);
+        !missing.is_empty()
+    });
+    missing.is_empty()
+}
+
+/// Returns whether a message with each of `words` may be in `json`: never false where it is, often where it is not.
+#[cfg(feature = "sqlite")]
+pub(crate) fn may_hold(json: &[u8], words: &[String]) -> bool {
+    let Ok(text) = std::str::from_utf8(json) else { return false };
+    let lower = match text.is_ascii() {
+        true => text.to_ascii_lowercase(),
+        // Letter by letter, as words are made: `str::to_lowercase` looks at a letter's neighbours.
+        false => text.chars().flat_map(char::to_lowercase).collect(),
+    };
+    words.iter().all(|word| lower.contains(word.as_str()))
 }
 
 /// Returns a line of `text` around the first place where all of `query` stands, else where its first word does.
@@ -88,9 +134,34 @@ mod tests {
         assert_eq!(of(&"a".repeat(1000)), ["a".repeat(64)]);
     }
 
+    proptest::proptest! {
+        #[test]
+        fn each_word_is_one_of_the_words(text in "([a-zA-Z0-9]{0,70}|[ \\n.-]|[äΣßİK漢ไ]){0,20}") {
+            let mut each = Vec::new();
+            each_word(&text, |word| { each.push(word.to_owned()); true });
+            proptest::prop_assert_eq!(each, of(&text));
+        }
+    }
+
     #[test]
     fn each_word_of_a_message_counts_once() {
         assert_eq!(words_of(&Message::user("a b A c-b")), "a b c");
+    }
+
+    #[cfg(feature = "sqlite")]
+    #[test]
+    fn a_message_holds_words_and_not_parts_of_words() {
+        let message = Message::user("\"Straße\"\tfünf\nΣΟΦΟΣ src/lib.rs 読む");
+        let json = serde_json::to_vec(&message).unwrap();
+        let query = |text: &str| words(text).collect::<Vec<String>>();
+        for held in ["STRASSE".replace("SS", "ß").as_str(), "fünf σοφοσ", "rs lib src", "読", ""] {
+            assert!(may_hold(&json, &query(held)), "{held}");
+            assert!(held.is_empty() || holds(&message, &query(held)), "{held}");
+        }
+        for part in ["tfünf", "stra", "src libs", "fünf sechs"] {
+            assert!(!holds(&message, &query(part)), "{part}");
+        }
+        assert!(!may_hold(&json, &query("nowhere")));
     }
 
     #[test]

@@ -107,7 +107,8 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
             if start > known {
                 return Err(StoreError::Gap { session: session.clone(), held: known, given: start });
             }
-            let held = self.entries(session, Span { start, end: end.min(known) }).await?;
+            let overlap = Span { start, end: end.min(known) };
+            let held = if overlap.is_empty() { Vec::new() } else { self.entries(session, overlap).await? };
             for (entry, object) in held.iter().zip(given.iter()) {
                 if entry.address != object.address {
                     let ordinal = entry.ordinal;
@@ -218,15 +219,8 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
         let entries = self.entries(session, span).await?;
         let addresses: Vec<ContentHash> = entries.iter().map(|entry| entry.address).collect();
         let contents = self.contents(session, &addresses).await?;
-        let originals = entries.into_iter().zip(contents).map(|(entry, json)| {
-            let message = match (entry.is_forgotten, json) {
-                (true, _) => None,
-                (false, Some(json)) => Some(object::read_message(entry.address, &json)?),
-                (false, None) => return Err(StoreError::DamagedContent { address: entry.address }),
-            };
-            Ok(Original { ordinal: entry.ordinal, at_ms: entry.at_ms, message })
-        });
-        originals.collect()
+        let originals = entries.into_iter().zip(contents);
+        originals.map(|(entry, json)| object::read_original(entry, json)).collect()
     }
 
     /// Returns up to `limit` originals that hold every word of `query`, newest first; in all sessions where none is

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::{
-    Change, Event, EventKind, Object, SessionState, Step, StoreError, SummaryStore,
+    Change, Event, EventKind, Object, Problem, SessionState, Step, StoreError, SummaryStore,
     object::{read_message, read_record},
 };
 
@@ -47,41 +47,47 @@ pub(crate) async fn export<S: SummaryStore + ?Sized>(
     let mut out = line(&Header { version: 1, kind, session: session.clone(), aliases });
     let mut seq = 0;
     while seq < state.events {
-        for event in store.events(session, seq, 64).await? {
-            seq = event.seq + 1;
-            let addresses = match &event.kind {
-                EventKind::Originals { addresses, .. } => addresses.clone(),
-                EventKind::Compacted { address, .. } => vec![*address],
-                _ => Vec::new(),
-            };
-            let gone: Vec<bool> = match &event.kind {
-                EventKind::Originals { start, addresses } => {
-                    (*start..).take(addresses.len()).map(|ordinal| state.is_forgotten(ordinal)).collect()
+        let events = store.events(session, seq, EVENTS_AT_ONCE).await?;
+        let named: Vec<Vec<(ContentHash, bool)>> = events.iter().map(|event| named(event, &state)).collect();
+        let addresses: Vec<ContentHash> = named.iter().flatten().map(|(address, _)| *address).collect();
+        let mut found = store.contents(session, &addresses).await?.into_iter();
+        let Some(last) = events.last() else {
+            return Err(StoreError::Damaged {
+                session: session.clone(),
+                problem: Problem::MissingEvent { seq },
+            });
+        };
+        seq = last.seq + 1;
+        for (event, named) in events.into_iter().zip(named) {
+            let contents = named.into_iter().zip(found.by_ref());
+            let contents = contents.map(|((address, is_gone), json)| match (json, is_gone) {
+                (_, true) => Ok(None),
+                (Some(json), false) if ContentHash::of(&json) == address => {
+                    let json = String::from_utf8(json).ok().and_then(|json| RawValue::from_string(json).ok());
+                    json.map(Some).ok_or(StoreError::DamagedContent { address })
                 }
-                EventKind::Compacted { record, .. } => vec![state.forgotten_records.contains(record)],
-                _ => Vec::new(),
-            };
-            let found = store.contents(session, &addresses).await?;
-            let mut contents = Vec::with_capacity(addresses.len());
-            for ((address, json), gone) in addresses.into_iter().zip(found).zip(gone) {
-                contents.push(match (json, gone) {
-                    (_, true) => None,
-                    (Some(json), false) if ContentHash::of(&json) == address => {
-                        let json =
-                            String::from_utf8(json).map_err(|_| StoreError::DamagedContent { address })?;
-                        Some(
-                            RawValue::from_string(json)
-                                .map_err(|_| StoreError::DamagedContent { address })?,
-                        )
-                    }
-                    _ => return Err(StoreError::DamagedContent { address }),
-                });
-            }
+                _ => Err(StoreError::DamagedContent { address }),
+            });
+            let contents = contents.collect::<Result<_, StoreError>>()?;
             out.push_str(&line(&Line { event, contents }));
         }
     }
     out.push_str(&line(&Footer { end: state.events, last_hash: state.last_hash }));
     Ok(out)
+}
+
+/// Returns the contents that an event names, and of each whether it was destroyed since.
+fn named(event: &Event, state: &SessionState) -> Vec<(ContentHash, bool)> {
+    match &event.kind {
+        EventKind::Originals { start, addresses } => {
+            let at = |(ordinal, address): (u64, &ContentHash)| (*address, state.is_forgotten(ordinal));
+            (*start..).zip(addresses).map(at).collect()
+        }
+        EventKind::Compacted { record, address, .. } => {
+            vec![(*address, state.forgotten_records.contains(record))]
+        }
+        _ => Vec::new(),
+    }
 }
 
 pub(crate) async fn import<S: SummaryStore + ?Sized>(
@@ -194,3 +200,6 @@ fn line<T: Serialize>(value: &T) -> String {
 }
 
 const EXPORT_TYPE: &str = "longhaul-session";
+
+/// How many events are held in memory at once, with their contents.
+const EVENTS_AT_ONCE: usize = 64;

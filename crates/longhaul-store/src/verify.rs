@@ -5,7 +5,7 @@ use std::fmt;
 use longhaul_transcript::{ContentHash, SessionId, Span, SummaryId};
 use serde::{Deserialize, Serialize};
 
-use crate::{EventKind, SessionState, StoreError, SummaryStore, event::ZERO};
+use crate::{EventKind, JournalEntry, SessionState, StoreError, SummaryStore, event::ZERO};
 
 /// What a verification saw.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,6 +85,19 @@ pub enum Problem {
 }
 
 impl Verification {
+    fn begun(session: &SessionId, stored: &SessionState) -> Verification {
+        Verification {
+            version: 1,
+            session: session.clone(),
+            events: 0,
+            originals: 0,
+            records: 0,
+            forgotten: stored.forgotten.iter().map(Span::len).sum(),
+            last_hash: ZERO,
+            problem: None,
+        }
+    }
+
     /// Returns whether everything is as it was written.
     pub fn is_intact(&self) -> bool {
         self.problem.is_none()
@@ -113,7 +126,15 @@ pub(crate) async fn verify<S: SummaryStore + ?Sized>(
     store: &S,
     session: &SessionId,
 ) -> Result<Verification, StoreError> {
-    let mut stored = store.require(session).await?;
+    let mut stored = match store.require(session).await {
+        Ok(stored) => stored,
+        // There is no state to compare with: what stands in its place is what is wrong.
+        Err(StoreError::Damaged { problem, .. }) => {
+            let unseen = Verification::begun(session, &SessionState::empty());
+            return Ok(Verification { problem: Some(problem), ..unseen });
+        }
+        Err(error) => return Err(error),
+    };
     for _ in 0..MOVED_ON {
         let seen = verify_as(store, session, &stored).await?;
         if seen.is_intact() {
@@ -135,16 +156,7 @@ async fn verify_as<S: SummaryStore + ?Sized>(
     session: &SessionId,
     stored: &SessionState,
 ) -> Result<Verification, StoreError> {
-    let mut seen = Verification {
-        version: 1,
-        session: session.clone(),
-        events: 0,
-        originals: 0,
-        records: 0,
-        forgotten: stored.forgotten.iter().map(Span::len).sum(),
-        last_hash: ZERO,
-        problem: None,
-    };
+    let mut seen = Verification::begun(session, stored);
     match check(store, session, stored, &mut seen).await {
         Ok(()) => {}
         Err(Fault::Found(problem)) => seen.problem = Some(problem),
@@ -184,16 +196,25 @@ async fn check<S: SummaryStore + ?Sized>(
         if events.is_empty() {
             break;
         }
+        // Originals of several events are looked at together; what is wrong with an event comes after those before it.
+        let mut pending: Vec<JournalEntry> = Vec::new();
         for event in events {
-            folded.apply(session, &event).map_err(Fault::Found)?;
+            let is_more = matches!(event.kind, EventKind::Originals { .. });
+            let applied = folded.apply(session, &event);
+            if applied.is_err() || !is_more || pending.len() >= CONTENTS_AT_ONCE {
+                originals(store, session, stored, &std::mem::take(&mut pending), seen).await?;
+            }
+            applied.map_err(Fault::Found)?;
             seen.events += 1;
             seen.last_hash = event.hash;
             match &event.kind {
                 EventKind::Originals { start, addresses } => {
-                    for (index, addresses) in addresses.chunks(CONTENTS_AT_ONCE).enumerate() {
-                        let start = start + (index * CONTENTS_AT_ONCE) as u64;
-                        originals(store, session, stored, (start, event.at_ms), addresses, seen).await?;
-                    }
+                    pending.extend((*start..).zip(addresses).map(|(ordinal, address)| JournalEntry {
+                        ordinal,
+                        address: *address,
+                        at_ms: event.at_ms,
+                        is_forgotten: stored.is_forgotten(ordinal),
+                    }));
                 }
                 EventKind::Compacted { record, address, .. } => {
                     let entry = records.iter().find(|entry| entry.id == *record && entry.address == *address);
@@ -216,6 +237,7 @@ async fn check<S: SummaryStore + ?Sized>(
                 _ => {}
             }
         }
+        originals(store, session, stored, &pending, seen).await?;
     }
     if folded != *stored {
         return Err(Fault::Found(Problem::ChangedState));
@@ -226,43 +248,41 @@ async fn check<S: SummaryStore + ?Sized>(
     if is_news { Ok(()) } else { Err(Fault::Found(Problem::ChangedState)) }
 }
 
+/// Checks `expected`, entries of the journal one after the other, and their contents.
 async fn originals<S: SummaryStore + ?Sized>(
     store: &S,
     session: &SessionId,
     stored: &SessionState,
-    (start, at_ms): (u64, i64),
-    addresses: &[ContentHash],
+    expected: &[JournalEntry],
     seen: &mut Verification,
 ) -> Result<(), Fault> {
-    let span = Span { start, end: start + addresses.len() as u64 };
-    let entries = store.entries(session, span).await?;
-    for (ordinal, address) in (start..).zip(addresses) {
-        let entry = entries.iter().find(|entry| entry.ordinal == ordinal);
-        let is_right = entry.is_some_and(|entry| {
-            let is_same = entry.address == *address && entry.at_ms == at_ms;
-            is_same && entry.is_forgotten == stored.is_forgotten(ordinal)
-        });
-        if !is_right {
-            return Err(Fault::Found(Problem::ChangedEntry { ordinal }));
+    for expected in expected.chunks(CONTENTS_AT_ONCE) {
+        let (Some(first), Some(last)) = (expected.first(), expected.last()) else { return Ok(()) };
+        let span = Span { start: first.ordinal, end: last.ordinal + 1 };
+        let entries = store.entries(session, span).await?;
+        for (index, expected) in expected.iter().enumerate() {
+            if entries.get(index) != Some(expected) {
+                return Err(Fault::Found(Problem::ChangedEntry { ordinal: expected.ordinal }));
+            }
         }
-    }
-    let contents = match store.contents(session, addresses).await {
-        Ok(contents) => contents,
-        Err(StoreError::DamagedContent { address }) => {
-            let ordinal = (start..).zip(addresses).find(|(_, known)| **known == address);
-            let ordinal = ordinal.map_or(start, |(ordinal, _)| ordinal);
-            return Err(Fault::Found(Problem::ChangedOriginal { ordinal }));
-        }
-        Err(error) => return Err(error.into()),
-    };
-    for ((ordinal, address), json) in (start..).zip(addresses).zip(contents) {
-        if stored.is_forgotten(ordinal) {
-            continue;
-        }
-        match json {
-            Some(json) if ContentHash::of(&json) == *address => seen.originals += 1,
-            Some(_) => return Err(Fault::Found(Problem::ChangedOriginal { ordinal })),
-            None => return Err(Fault::Found(Problem::MissingOriginal { ordinal })),
+        let addresses: Vec<ContentHash> = expected.iter().map(|entry| entry.address).collect();
+        let contents = match store.contents(session, &addresses).await {
+            Ok(contents) => contents,
+            Err(StoreError::DamagedContent { address }) => {
+                let damaged = expected.iter().find(|entry| entry.address == address).unwrap_or(first);
+                return Err(Fault::Found(Problem::ChangedOriginal { ordinal: damaged.ordinal }));
+            }
+            Err(error) => return Err(error.into()),
+        };
+        for (JournalEntry { ordinal, address, .. }, json) in expected.iter().zip(contents) {
+            if stored.is_forgotten(*ordinal) {
+                continue;
+            }
+            match json {
+                Some(json) if ContentHash::of(&json) == *address => seen.originals += 1,
+                Some(_) => return Err(Fault::Found(Problem::ChangedOriginal { ordinal: *ordinal })),
+                None => return Err(Fault::Found(Problem::MissingOriginal { ordinal: *ordinal })),
+            }
         }
     }
     Ok(())

@@ -257,7 +257,7 @@ pub struct Config {
     #[serde(with = "or_off")]
     pub max_calls_per_hour: Option<u32>,
 
-    /// Whether originals are deleted from the store once a summary covers them (by the manager, and so in `longhaul chat`).
+    /// Whether originals are deleted from the store once a summary covers them (by the manager, `longhaul chat` and `longhaul compact`).
     ///
     /// Unit: none. With true nothing can be restored or rebuilt: the next summary is made from the last one and what is new.
     pub delete_originals: bool,

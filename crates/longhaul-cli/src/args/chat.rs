@@ -34,7 +34,7 @@ pub(crate) struct ChatArgs {
     #[arg(long, value_name = "TEXT")]
     pub(crate) system: Option<String>,
     /// Give the conversation this name, or go on with the one of this name
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = super::session_name)]
     pub(crate) session: Option<String>,
     /// Let the model read, search and edit files and run commands in the working directory, each asked for first
     #[arg(long)]

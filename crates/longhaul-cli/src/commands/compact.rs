@@ -19,11 +19,11 @@ use crate::{
     args::CompactArgs,
     clock,
     counter::{self, Named},
-    exit::{Impossible, NOTHING_TO_DO},
+    exit::{self, Impossible, NOTHING_TO_DO},
     input,
     output::Target,
     settings,
-    store::{self, Behind, Recorded},
+    store::{self, AfterSummary, Behind, Recorded},
     summarizer,
     window::Room,
 };
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
             let done = compacted(args, &config, &document, &clean, &counter, &settings, &breakdown)?;
             report.fill(&done);
             if !args.no_store && !args.dry_run {
-                report.recorded = recorded(args, &document, &clean, &done.compacted.record);
+                report.recorded = recorded(args, &config, &document, &clean, &done.compacted.record);
             }
             done.bytes
         }
@@ -198,7 +198,7 @@ fn behind(
     };
     let is_deepest = depth.saturating_add(1) >= config.max_summary_chain_depth;
     let words = match &found {
-        Err(error) => format!("its originals cannot be read: {}", crate::paint::plain(&format!("{error:#}"))),
+        Err(error) => format!("its originals cannot be read: {}", exit::words(error)),
         _ if !is_deepest => String::new(),
         Ok(Some(behind)) if behind.is_whole => {
             format!("summarized anew from {} stored originals", behind.originals.len())
@@ -218,18 +218,21 @@ fn behind(
 /// the compaction.
 fn recorded(
     args: &CompactArgs,
+    config: &Config,
     document: &Document,
     clean: &CleanDocument,
     record: &SummaryRecord,
 ) -> Option<Recorded> {
     let kept = store::open(&args.store).and_then(|store| {
         let name = args.session.as_deref();
-        let session = store::block_on(store::keep(&store, document, clean, record, name))?;
+        let originals = if config.delete_originals { AfterSummary::Deleted } else { AfterSummary::Kept };
+        let kept = store::keep(&store, document, clean, record, name, originals);
+        let (session, deleted) = store::block_on(kept)?;
         let session = name.map_or_else(|| session.to_string(), str::to_owned);
-        Ok(Recorded { session, store: store::place(&args.store)?.to_string() })
+        Ok(Recorded { session, store: store::place(&args.store)?.to_string(), deleted })
     });
     kept.inspect_err(|error| {
-        eprintln!("longhaul: nothing was recorded: {}", crate::paint::plain(&format!("{error:#}")));
+        eprintln!("longhaul: nothing was recorded: {}", exit::words(error));
     })
     .ok()
 }

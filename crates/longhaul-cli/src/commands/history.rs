@@ -45,10 +45,10 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode> {
     }
     let painter = Painter::stdout();
     let mut out = format!(
-        "{}: {} messages, {} summaries in force{}\n",
+        "{}: {} messages, {} in force{}\n",
         painter.bold(session.as_str()),
         grouped(state.messages),
-        chain.len(),
+        if chain.len() == 1 { "1 summary".to_owned() } else { format!("{} summaries", chain.len()) },
         if state.undone.is_empty() { String::new() } else { format!(", {} taken back", state.undone.len()) },
     );
     for record in &chain {

@@ -258,3 +258,61 @@ fn asking_records_nothing() {
     }
     assert_eq!(folder.run(&["restore", "work", "3..9"], b"").code, 1);
 }
+
+#[test]
+fn a_name_that_no_session_may_have_is_refused_before_anything_is_done() {
+    let folder = Folder::new();
+    let example = example();
+    let compact = ["compact", example.to_str().unwrap(), "--budget", "4000", "--session", "my work"];
+    let ran = folder.run(&compact, b"");
+    assert!(ran.code == 2 && ran.stdout.is_empty(), "{ran:?}");
+    assert!(ran.stderr.contains("expected 1 to 128 characters of A-Z a-z 0-9 _ -"), "{}", ran.stderr);
+    assert!(folder.run(&["sessions"], b"").stderr.contains("nothing is recorded yet"));
+}
+
+#[test]
+fn an_unknown_session_and_a_file_that_is_no_store_are_told_in_a_line() {
+    let (folder, _, _) = recorded();
+    let unknown = folder.run(&["history", "play"], b"");
+    let expected = "longhaul: no session play in this store; `longhaul sessions` lists what is recorded\n";
+    assert_eq!((unknown.code, unknown.stderr.as_str()), (1, expected));
+    folder.file(
+        "notes.db",
+        &b"not a database at all, but as long as the header of one is, or longer. ".repeat(4),
+    );
+    let foreign = folder.run(&["sessions", "--store", "notes.db"], b"");
+    let expected = "longhaul: the store notes.db cannot be opened: opening the database failed: file is not a database\n";
+    assert_eq!((foreign.code, foreign.stderr.as_str()), (1, expected));
+}
+
+#[test]
+fn originals_are_deleted_where_the_settings_say_so() {
+    let folder = Folder::new();
+    let example = example();
+    let compact = ["compact", example.to_str().unwrap(), "--budget", "4000", "--session", "work"];
+    let ran = folder.run_with(&[("LONGHAUL_DELETE_ORIGINALS", "true")], &compact, b"");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(ran.stderr.contains("originals deleted there (delete_originals)"), "{}", ran.stderr);
+    let diff = json(&run(&folder, &["diff", "work", "--json"]));
+    let gone = diff["gone"].as_array().unwrap().len();
+    assert!(gone > 3 && ran.stderr.contains(&format!("{gone} originals deleted")), "{gone}: {}", ran.stderr);
+    assert!(text(&run(&folder, &["audit", "work", "--verify"])).contains("intact"));
+}
+
+#[test]
+fn processes_that_compact_one_file_at_once_all_record_it() {
+    let folder = Folder::new();
+    let example = example();
+    std::thread::scope(|scope| {
+        for budget in ["3000", "4000", "5000", "6000"] {
+            let (folder, example) = (&folder, example.to_str().unwrap());
+            scope.spawn(move || {
+                let ran = folder.run(&["compact", example, "--budget", budget], b"");
+                assert!(ran.code == 0 && ran.stderr.contains("every original is kept"), "{}", ran.stderr);
+            });
+        }
+    });
+    let sessions = json(&run(&folder, &["sessions", "--json"]));
+    assert_eq!(sessions["compactions"], 1, "the last one is in force, the log has them all");
+    assert!(text(&run(&folder, &["audit", "--verify"])).contains("4 summaries checked"));
+}

@@ -49,7 +49,7 @@ impl Codec {
                               WHERE NOT EXISTS (SELECT 1 FROM sessions) AND NOT EXISTS (SELECT 1 FROM cache)
                               ON CONFLICT DO NOTHING";
                 let check = sealer.seal(CHECK, b"longhaul");
-                super::worker::patiently(|| connection.execute(insert, [&check])).map_err(failed)?;
+                super::desk::patiently(|| connection.execute(insert, [&check])).map_err(failed)?;
                 return match check_of(connection)? {
                     Some(held) if held == check => Ok(Codec { sealer: Some(sealer) }),
                     Some(_) => Err(StoreError::Locked { reason: "the key is not the one it is kept under" }),
@@ -82,6 +82,15 @@ impl Codec {
     pub(super) fn decode(&self, is_packed: bool, body: Vec<u8>) -> Option<Vec<u8>> {
         let body = self.unseal(CONTENT, body)?;
         if is_packed { unpack(&body) } else { Some(body) }
+    }
+
+    /// Returns a content that waits for a block as it was before it was sealed; `None` where it is not what was kept.
+    pub(super) fn plain<'a>(&self, body: &'a [u8]) -> Option<Cow<'a, [u8]>> {
+        #[cfg(feature = "encryption")]
+        if self.sealer.is_some() {
+            return self.unseal(CONTENT, body.to_vec()).map(Cow::Owned);
+        }
+        Some(Cow::Borrowed(body))
     }
 
     /// Returns a cached value as it is kept.
@@ -140,7 +149,7 @@ impl Codec {
 /// Returns what a key is checked against; `None` where the store has no key.
 fn check_of(connection: &Connection) -> Result<Option<Vec<u8>>, StoreError> {
     let query = "SELECT value FROM meta WHERE name = 'check'";
-    let read = super::worker::patiently(|| connection.query_row(query, [], |row| row.get(0)).optional());
+    let read = super::desk::patiently(|| connection.query_row(query, [], |row| row.get(0)).optional());
     read.map_err(|error| StoreError::backend("opening the database", error))
 }
 

@@ -1,7 +1,7 @@
 //! The search index: words of originals, added many at a time.
 //!
-//! One message at a time would cost more than all the rest of an append. So an original is indexed when its session
-//! moves into a block, and what waits is indexed before anybody searches.
+//! One message at a time would cost more than all the rest of an append. So an original is indexed when it leaves the tail,
+//! which is searched word by word; what stands in rows and is not indexed is so before anybody searches.
 
 use longhaul_transcript::SessionId;
 use rusqlite::{Connection, OptionalExtension, params};

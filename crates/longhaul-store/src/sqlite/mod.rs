@@ -2,10 +2,14 @@
 
 mod blocks;
 mod codec;
+mod desk;
+mod frame;
 mod index;
 mod reply;
 mod rows;
 mod schema;
+mod settle;
+mod tail;
 mod worker;
 mod write;
 
@@ -19,19 +23,22 @@ use async_trait::async_trait;
 use longhaul_transcript::{ContentHash, Redacted, SessionId, Span};
 use rusqlite::Connection;
 
-use crate::{Decide, Event, JournalEntry, RecordEntry, SessionInfo, SessionState, StoreError, SummaryStore};
+use crate::{
+    Decide, Event, JournalEntry, Original, RecordEntry, SessionInfo, SessionState, StoreError, SummaryStore,
+};
 use codec::Codec;
-use worker::{Worker, patiently};
+use desk::{Desk, patiently};
+use worker::Worker;
 
 /// Keeps sessions in one SQLite file, which several processes may use at once.
 ///
-/// What is acknowledged is on disk (WAL, `synchronous=FULL`). The connection lives on a thread of its own, so that no
-/// runtime is needed; writes that wait together share one sync. Files are made readable by their owner alone. What is
-/// forgotten is overwritten in the file, in its log and in the search index.
+/// What is acknowledged is on disk (WAL, `synchronous=FULL`). What waits for a disk is done by a thread of the store's own,
+/// so that no runtime is needed and none is held up; writes that wait together share one sync. Files are made readable by
+/// their owner alone. What is forgotten is overwritten in the file, in its log and in the search index.
 #[derive(Clone, Debug)]
 pub struct SqliteStore {
     worker: Worker,
-    codec: Codec,
+    durability: Durability,
     path: PathBuf,
 }
 
@@ -41,7 +48,8 @@ pub enum Durability {
     /// Nothing that was acknowledged.
     #[default]
     Full,
-    /// The last few writes; the file stays sound. A crash of the process alone takes nothing.
+    /// The last few writes; the file stays sound. A crash of the process alone takes nothing. A small append waits for no
+    /// disk then, and is written by the thread that asks for it.
     Normal,
 }
 
@@ -81,7 +89,7 @@ impl SqliteStore {
         durability: Durability,
         unlock: impl FnOnce(&Connection) -> Result<Codec, StoreError>,
     ) -> Result<SqliteStore, StoreError> {
-        make_private(path).map_err(|error| StoreError::backend("making the database's file", error))?;
+        make_private(path).map_err(|error| StoreError::backend("opening the database for writing", error))?;
         let failed = |error| StoreError::backend("opening the database", error);
         let mut connection = Connection::open(path).map_err(failed)?;
         connection.busy_timeout(Duration::from_millis(BUSY_TIMEOUT_MS)).map_err(failed)?;
@@ -93,13 +101,16 @@ impl SqliteStore {
             connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
             connection.pragma_update(None, "synchronous", synchronous)?;
             connection.pragma_update(None, "secure_delete", "ON")?;
-            connection.pragma_update(None, "trusted_schema", "OFF")
+            connection.pragma_update(None, "trusted_schema", "OFF")?;
+            connection.pragma_update(None, "temp_store", "MEMORY")?;
+            connection.pragma_update(None, "cache_size", -CACHE_KB)
         })
         .map_err(failed)?;
         connection.set_prepared_statement_cache_capacity(64);
         schema::migrate(&mut connection)?;
         let codec = unlock(&connection)?;
-        Ok(SqliteStore { worker: Worker::start(connection)?, codec, path: path.to_owned() })
+        let desk = Desk::new(connection, codec).map_err(failed)?;
+        Ok(SqliteStore { worker: Worker::start(desk)?, durability, path: path.to_owned() })
     }
 
     /// Returns where the database is.
@@ -112,43 +123,56 @@ impl SqliteStore {
 impl SummaryStore for SqliteStore {
     async fn state(&self, session: &SessionId) -> Result<Option<SessionState>, StoreError> {
         let session = session.clone();
-        self.worker
-            .read(move |connection| Ok(rows::session(connection, &session)?.map(|(_, state)| state)))
-            .await
+        self.worker.read_little(move |desk| Ok(desk.held(&session)?.map(|held| held.state))).await
     }
 
     async fn transact(&self, session: &SessionId, decide: Decide) -> Result<SessionState, StoreError> {
-        let (session, codec) = (session.clone(), self.codec.clone());
-        let transact = move |connection: &Connection| write::transact(connection, &codec, &session, &decide);
-        let (state, erased) = self.worker.write(transact).await?;
-        if erased {
-            self.worker.read(rows::scrub).await?;
+        if self.durability == Durability::Normal {
+            let little = self.worker.write_little(|desk| write::transact_little(desk, session, &decide));
+            if let Some(state) = little? {
+                return Ok(state);
+            }
+        }
+        let session = session.clone();
+        let (state, is_erased) =
+            self.worker.write(move |desk| write::transact(desk, &session, &decide)).await?;
+        if is_erased {
+            self.worker.alone(|desk| rows::scrub(&desk.connection)).await?;
         }
         Ok(state)
     }
 
     async fn events(&self, session: &SessionId, from: u64, limit: usize) -> Result<Vec<Event>, StoreError> {
         let session = session.clone();
-        self.worker.read(move |connection| rows::events(connection, &session, from, limit)).await
+        self.worker.read(move |desk| rows::events(&desk.connection, &session, from, limit)).await
     }
 
     async fn entries(&self, session: &SessionId, span: Span) -> Result<Vec<JournalEntry>, StoreError> {
         let session = session.clone();
-        self.worker.read(move |connection| rows::entries(connection, &session, span)).await
+        let read = move |desk: &mut Desk| rows::entries(&desk.connection, &session, span);
+        if span.len() <= LITTLE { self.worker.read_little(read).await } else { self.worker.read(read).await }
     }
 
     async fn records(&self, session: &SessionId) -> Result<Vec<RecordEntry>, StoreError> {
         let session = session.clone();
-        self.worker.read(move |connection| rows::records(connection, &session)).await
+        self.worker.read(move |desk| rows::records(&desk.connection, &session)).await
     }
 
     async fn contents(
         &self,
-        _: &SessionId,
+        session: &SessionId,
         addresses: &[ContentHash],
     ) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
-        let (codec, addresses) = (self.codec.clone(), addresses.to_vec());
-        self.worker.read(move |connection| rows::contents(connection, &codec, &addresses)).await
+        let (session, addresses) = (session.clone(), addresses.to_vec());
+        let read = move |desk: &mut Desk| rows::contents(&desk.connection, &desk.codec, &session, &addresses);
+        self.worker.read(read).await
+    }
+
+    /// In one go, where the provided method asks twice.
+    async fn originals(&self, session: &SessionId, span: Span) -> Result<Vec<Original>, StoreError> {
+        let session = session.clone();
+        let read = move |desk: &mut Desk| rows::originals(&desk.connection, &desk.codec, &session, span);
+        if span.len() <= LITTLE { self.worker.read_little(read).await } else { self.worker.read(read).await }
     }
 
     async fn find_words(
@@ -157,40 +181,54 @@ impl SummaryStore for SqliteStore {
         words: &[String],
         limit: usize,
     ) -> Result<Vec<(SessionId, u64)>, StoreError> {
-        let (codec, session, words) = (self.codec.clone(), session.cloned(), words.to_vec());
-        let searched = session.clone();
-        let behind = self.worker.read(move |connection| index::behind(connection, searched.as_ref())).await?;
-        if !behind.is_empty() {
-            let codec = codec.clone();
-            self.worker.write(move |connection| index::catch_up_all(connection, &codec, &behind)).await?;
+        let (session, words) = (session.cloned(), words.to_vec());
+        loop {
+            let searched = session.clone();
+            let look = move |desk: &mut Desk| {
+                let behind = index::behind(&desk.connection, searched.as_ref())?;
+                Ok((settle::is_too_much(desk)?, behind))
+            };
+            let (is_too_much, behind) = self.worker.read_little(look).await?;
+            // More than one process leaves waiting is not searched word by word.
+            if is_too_much {
+                self.worker.write(settle::one_too_many).await?;
+                continue;
+            }
+            if !behind.is_empty() {
+                let catch_up =
+                    move |desk: &mut Desk| index::catch_up_all(&desk.connection, &desk.codec, &behind);
+                self.worker.write(catch_up).await?;
+            }
+            break;
         }
-        self.worker
-            .read(move |connection| rows::find_words(connection, &codec, session.as_ref(), &words, limit))
-            .await
+        let find = move |desk: &mut Desk| {
+            rows::find_words(&desk.connection, &desk.codec, session.as_ref(), &words, limit)
+        };
+        self.worker.read(find).await
     }
 
     async fn sessions(&self) -> Result<Vec<SessionInfo>, StoreError> {
-        self.worker.read(rows::sessions).await
+        self.worker.read(|desk| rows::sessions(&desk.connection)).await
     }
 
     async fn set_alias(&self, alias: &SessionId, session: &SessionId) -> Result<(), StoreError> {
         let (alias, session) = (alias.clone(), session.clone());
-        self.worker.write(move |connection| rows::set_alias(connection, &alias, &session)).await
+        self.worker.write(move |desk| rows::set_alias(&desk.connection, &alias, &session)).await
     }
 
     async fn alias(&self, alias: &SessionId) -> Result<Option<SessionId>, StoreError> {
         let alias = alias.clone();
-        self.worker.read(move |connection| rows::alias(connection, &alias)).await
+        self.worker.read_little(move |desk| rows::alias(&desk.connection, &alias)).await
     }
 
     async fn cached(&self, key: &ContentHash) -> Result<Option<Vec<u8>>, StoreError> {
-        let (codec, key) = (self.codec.clone(), *key);
-        self.worker.read(move |connection| rows::cached(connection, &codec, &key)).await
+        let key = *key;
+        self.worker.read(move |desk| rows::cached(&desk.connection, &desk.codec, &key)).await
     }
 
     async fn cache(&self, key: &ContentHash, value: &Redacted<Vec<u8>>) -> Result<(), StoreError> {
-        let (codec, key, value) = (self.codec.clone(), *key, (**value).clone());
-        self.worker.write(move |connection| rows::cache(connection, &codec, &key, &value)).await
+        let (key, value) = (*key, (**value).clone());
+        self.worker.write(move |desk| rows::cache(&desk.connection, &desk.codec, &key, &value)).await
     }
 }
 
@@ -219,6 +257,12 @@ fn make_private(path: &Path) -> std::io::Result<()> {
     drop(file);
     Ok(())
 }
+
+/// How much of the file SQLite keeps in memory, in KB: what waits in tails is read when it is settled.
+const CACHE_KB: i64 = 8 << 10;
+
+/// How many originals are read by the caller itself: a block or two.
+const LITTLE: u64 = 4;
 
 /// How long SQLite itself waits for a lock, in milliseconds.
 const BUSY_TIMEOUT_MS: u64 = 5_000;

@@ -1,16 +1,32 @@
 //! What stands in which row.
 
+use std::{cmp::Reverse, collections::HashSet};
+
 use longhaul_transcript::{ContentHash, SessionId, Span, SummaryId};
 use rusqlite::{Connection, OptionalExtension, Row, params, types::ValueRef};
 
-use super::{blocks::Reader, codec::Codec, write::place_of};
-use crate::{Event, JournalEntry, Problem, RecordEntry, SessionInfo, SessionState, StoreError, pack::unpack};
+use super::{
+    blocks::Reader,
+    codec::Codec,
+    tail::{self, End},
+    write::place_of,
+};
+use crate::{
+    Event, JournalEntry, Original, Problem, RecordEntry, SessionInfo, SessionState, StoreError, object,
+    pack::unpack,
+};
 
-/// Returns a session's key and state.
-pub(super) fn session(
-    connection: &Connection,
-    id: &SessionId,
-) -> Result<Option<(i64, SessionState)>, StoreError> {
+/// A session as it is held.
+#[derive(Clone, Debug)]
+pub(super) struct Held {
+    pub(super) key: i64,
+    pub(super) state: SessionState,
+    /// The end of its tail, where it has one.
+    pub(super) end: Option<End>,
+}
+
+/// Returns a session.
+pub(super) fn session(connection: &Connection, id: &SessionId) -> Result<Option<Held>, StoreError> {
     let found = connection
         .prepare_cached("SELECT key, state FROM sessions WHERE id = ?1")
         .and_then(|mut query| {
@@ -18,7 +34,17 @@ pub(super) fn session(
         })
         .map_err(reading(id))?;
     let Some((key, state)) = found else { return Ok(None) };
-    read_state(id, &state).map(|state| Some((key, state)))
+    Ok(Some(match tail::end(connection, key, id)? {
+        Some((state, end)) => Held { key, state, end: Some(end) },
+        None => Held { key, state: read_state(id, &state)?, end: None },
+    }))
+}
+
+/// Returns a session's key.
+pub(super) fn key(connection: &Connection, id: &SessionId) -> Result<Option<i64>, StoreError> {
+    let query = connection.prepare_cached("SELECT key FROM sessions WHERE id = ?1");
+    let key = query.and_then(|mut query| query.query_row([id.as_str()], |row| row.get(0)).optional());
+    key.map_err(reading(id))
 }
 
 /// Removes what was taken away from everywhere else it stands: the search index's deleted entries, and the log. The
@@ -29,7 +55,7 @@ pub(super) fn scrub(connection: &Connection) -> Result<(), StoreError> {
         connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0))
     };
     let failed = |error| StoreError::backend("overwriting what was forgotten", error);
-    match super::worker::patiently(scrub).map_err(failed)? {
+    match super::desk::patiently(scrub).map_err(failed)? {
         0 => Ok(()),
         _ => {
             let reason = "another process is reading; forget again when it has ended to clear the log";
@@ -45,20 +71,23 @@ pub(super) fn events(
     from: u64,
     limit: usize,
 ) -> Result<Vec<Event>, StoreError> {
+    let Some(key) = key(connection, id)? else { return Ok(Vec::new()) };
     let mut query = connection
         .prepare_cached(
             "SELECT seq, version, at_ms, prev_hash, hash, kind FROM events
-             WHERE session = (SELECT key FROM sessions WHERE id = ?1) AND seq >= ?2 ORDER BY seq LIMIT ?3",
+             WHERE session = ?1 AND seq >= ?2 ORDER BY seq LIMIT ?3",
         )
         .map_err(reading(id))?;
-    let mut rows =
-        query.query(params![id.as_str(), clamp(from), clamp(limit as u64)]).map_err(reading(id))?;
+    let mut rows = query.query(params![key, clamp(from), clamp(limit as u64)]).map_err(reading(id))?;
     let mut events = Vec::new();
     while let Some(row) = rows.next().map_err(reading(id))? {
         let seq: i64 = row.get(0).map_err(reading(id))?;
         let event = read_event(row, seq as u64);
         let changed = Problem::ChangedEvent { seq: seq as u64 };
         events.push(event.ok_or(StoreError::Damaged { session: id.clone(), problem: changed })?);
+    }
+    if events.len() < limit {
+        events.extend(tail::events(connection, key, id, from, limit - events.len())?);
     }
     Ok(events)
 }
@@ -83,17 +112,47 @@ pub(super) fn entries(
     id: &SessionId,
     span: Span,
 ) -> Result<Vec<JournalEntry>, StoreError> {
+    let Some(key) = key(connection, id)? else { return Ok(Vec::new()) };
+    let mut entries = settled_entries(connection, key, id, span)?;
+    if entries.last().is_none_or(|last| last.ordinal + 1 < span.end) {
+        let waiting = tail::originals(connection, None, key, id, span)?;
+        entries.extend(waiting.into_iter().map(|waiting| waiting.entry));
+    }
+    Ok(entries)
+}
+
+/// Returns originals in order.
+pub(super) fn originals(
+    connection: &Connection,
+    codec: &Codec,
+    id: &SessionId,
+    span: Span,
+) -> Result<Vec<Original>, StoreError> {
+    let Some(key) = key(connection, id)? else { return Ok(Vec::new()) };
+    let entries = settled_entries(connection, key, id, span)?;
+    let addresses: Vec<ContentHash> = entries.iter().map(|entry| entry.address).collect();
+    let settled = entries.into_iter().zip(contents(connection, codec, id, &addresses)?);
+    let waiting = tail::originals(connection, Some(codec), key, id, span)?;
+    let waiting = waiting.into_iter().map(|waiting| (waiting.entry, waiting.json));
+    settled.chain(waiting).map(|(entry, json)| object::read_original(entry, json)).collect()
+}
+
+fn settled_entries(
+    connection: &Connection,
+    key: i64,
+    id: &SessionId,
+    span: Span,
+) -> Result<Vec<JournalEntry>, StoreError> {
     let mut query = connection
         .prepare_cached(
             "SELECT originals.ordinal, originals.at_ms, originals.content IS NULL,
                     ifnull(contents.address, originals.address)
              FROM originals LEFT JOIN contents ON contents.key = originals.content
-             WHERE originals.session = (SELECT key FROM sessions WHERE id = ?1)
+             WHERE originals.session = ?1
                AND originals.ordinal >= ?2 AND originals.ordinal < ?3 ORDER BY originals.ordinal",
         )
         .map_err(reading(id))?;
-    let mut rows =
-        query.query(params![id.as_str(), clamp(span.start), clamp(span.end)]).map_err(reading(id))?;
+    let mut rows = query.query(params![key, clamp(span.start), clamp(span.end)]).map_err(reading(id))?;
     let mut entries = Vec::new();
     while let Some(row) = rows.next().map_err(reading(id))? {
         let ordinal = row.get::<_, i64>(0).map_err(reading(id))? as u64;
@@ -125,6 +184,7 @@ pub(super) fn records(connection: &Connection, id: &SessionId) -> Result<Vec<Rec
 pub(super) fn contents(
     connection: &Connection,
     codec: &Codec,
+    id: &SessionId,
     addresses: &[ContentHash],
 ) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
     let failed = |error| StoreError::backend("reading a content", error);
@@ -149,7 +209,16 @@ pub(super) fn contents(
         };
         json.map(Some).ok_or_else(damaged)
     });
-    contents.collect()
+    let mut contents: Vec<Option<Vec<u8>>> = contents.collect::<Result<_, StoreError>>()?;
+    let missing = || addresses.iter().zip(&contents).filter(|(_, held)| held.is_none());
+    let wanted: HashSet<ContentHash> = missing().map(|(address, _)| *address).collect();
+    if !wanted.is_empty() {
+        let waiting = tail::contents(connection, codec, id, &wanted)?;
+        for (content, address) in contents.iter_mut().zip(addresses).filter(|(held, _)| held.is_none()) {
+            *content = waiting.get(address).cloned();
+        }
+    }
+    Ok(contents)
 }
 
 /// Returns where all of `words` stand, newest first.
@@ -161,31 +230,39 @@ pub(super) fn find_words(
     limit: usize,
 ) -> Result<Vec<(SessionId, u64)>, StoreError> {
     let failed = |error| StoreError::backend("searching", error);
-    let (mut first, mut last) = (0, i64::MAX);
-    if let Some(id) = session {
-        let key = connection
-            .query_row("SELECT key FROM sessions WHERE id = ?1", [id.as_str()], |row| row.get::<_, i64>(0))
-            .optional()
-            .map_err(failed)?;
-        let Some(key) = key else { return Ok(Vec::new()) };
-        (first, last) = (words_row(key, 0), words_row(key, i64::from(u32::MAX)));
-    }
+    let session = match session {
+        Some(id) => match key(connection, id)? {
+            Some(key) => Some(key),
+            None => return Ok(Vec::new()),
+        },
+        None => None,
+    };
+    let (first, last) = match session {
+        Some(key) => (words_row(key, 0), words_row(key, i64::from(u32::MAX))),
+        None => (0, i64::MAX),
+    };
     // Words are letters and digits, so that the quotes cannot be closed from inside.
     let query: Vec<String> = words.iter().map(|word| format!("\"{}\"", codec.words(word))).collect();
     let mut statement = connection
         .prepare_cached(
-            "SELECT sessions.id, found.row & 4294967295 FROM
-               (SELECT rowid AS row FROM words WHERE words MATCH ?1 AND rowid BETWEEN ?2 AND ?3
-                ORDER BY rowid DESC LIMIT ?4) AS found
-             JOIN sessions ON sessions.key = found.row >> 32 ORDER BY found.row DESC",
+            "SELECT rowid FROM words WHERE words MATCH ?1 AND rowid BETWEEN ?2 AND ?3 ORDER BY rowid DESC LIMIT ?4",
         )
         .map_err(failed)?;
-    let hit = |row: &Row<'_>| Ok((text(row, 0)?, row.get::<_, i64>(1)? as u64));
-    let hits = statement
-        .query_map(params![query.join(" AND "), first, last, clamp(limit as u64)], hit)
-        .and_then(Iterator::collect::<rusqlite::Result<Vec<_>>>)
+    let mut found: Vec<i64> = statement
+        .query_map(params![query.join(" AND "), first, last, clamp(limit as u64)], |row| row.get(0))
+        .and_then(Iterator::collect)
         .map_err(failed)?;
-    Ok(hits.into_iter().filter_map(|(id, ordinal)| Some((SessionId::new(&id).ok()?, ordinal))).collect())
+    found.extend(tail::find_words(connection, codec, session, words, limit).map_err(failed)?);
+    found.sort_unstable_by_key(|row| Reverse(*row));
+    found.truncate(limit);
+    let mut name = connection.prepare_cached("SELECT id FROM sessions WHERE key = ?1").map_err(failed)?;
+    let mut hits = Vec::with_capacity(found.len());
+    for row in found {
+        let id = name.query_row([row >> 32], |row| text(row, 0)).optional().map_err(failed)?;
+        let id = id.and_then(|id| SessionId::new(&id).ok());
+        hits.extend(id.map(|id| (id, (row & i64::from(u32::MAX)) as u64)));
+    }
+    Ok(hits)
 }
 
 /// Returns all sessions, the one changed last first.
@@ -194,17 +271,13 @@ pub(super) fn sessions(connection: &Connection) -> Result<Vec<SessionInfo>, Stor
     let mut aliases = connection
         .prepare_cached("SELECT alias FROM aliases WHERE session = ?1 ORDER BY alias")
         .map_err(failed)?;
-    let mut query = connection
-        .prepare_cached("SELECT id, state FROM sessions ORDER BY changed_at_ms DESC, key DESC")
-        .map_err(failed)?;
-    let rows: Vec<(String, String)> = query
-        .query_map([], |row| Ok((text(row, 0)?, text(row, 1)?)))
-        .and_then(Iterator::collect)
-        .map_err(failed)?;
-    let mut sessions = Vec::with_capacity(rows.len());
-    for (id, state) in rows {
+    let mut query = connection.prepare_cached("SELECT id FROM sessions ORDER BY key DESC").map_err(failed)?;
+    let ids: Vec<String> =
+        query.query_map([], |row| text(row, 0)).and_then(Iterator::collect).map_err(failed)?;
+    let mut sessions = Vec::with_capacity(ids.len());
+    for id in ids {
         let Ok(session) = SessionId::new(&id) else { continue };
-        let state = read_state(&session, &state)?;
+        let Some(Held { state, .. }) = self::session(connection, &session)? else { continue };
         let names: Vec<String> = aliases
             .query_map([session.as_str()], |row| text(row, 0))
             .and_then(Iterator::collect)
@@ -212,6 +285,7 @@ pub(super) fn sessions(connection: &Connection) -> Result<Vec<SessionInfo>, Stor
         let aliases = names.iter().filter_map(|name| SessionId::new(name).ok()).collect();
         sessions.push(SessionInfo { session, aliases, state });
     }
+    sessions.sort_by_key(|info| Reverse(info.state.changed_at_ms));
     Ok(sessions)
 }
 
@@ -261,7 +335,7 @@ pub(super) fn cache(
     connection.execute(sql, params![key.0, codec.encode_cached(value)]).map(drop).map_err(WRITING)
 }
 
-fn read_state(session: &SessionId, json: &str) -> Result<SessionState, StoreError> {
+pub(super) fn read_state(session: &SessionId, json: &str) -> Result<SessionState, StoreError> {
     let changed = || StoreError::Damaged { session: session.clone(), problem: Problem::ChangedState };
     let state: SessionState = serde_json::from_str(json).map_err(|_| changed())?;
     match state.version > SessionState::VERSION {
@@ -275,7 +349,7 @@ fn read_state(session: &SessionId, json: &str) -> Result<SessionState, StoreErro
 }
 
 /// Returns a text, read lossily: a flipped bit in it is then a changed text, which is found, not an unreadable row.
-fn text(row: &Row<'_>, index: usize) -> rusqlite::Result<String> {
+pub(super) fn text(row: &Row<'_>, index: usize) -> rusqlite::Result<String> {
     match row.get_ref(index)? {
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Ok(String::from_utf8_lossy(bytes).into_owned()),
         _ => Ok(String::new()),
@@ -291,7 +365,7 @@ fn clamp(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-fn reading(session: &SessionId) -> impl Fn(rusqlite::Error) -> StoreError + '_ {
+pub(super) fn reading(session: &SessionId) -> impl Fn(rusqlite::Error) -> StoreError + '_ {
     move |error| match is_corrupt(&error) {
         true => StoreError::Damaged { session: session.clone(), problem: Problem::Unreadable },
         false => StoreError::backend("reading the database", error),

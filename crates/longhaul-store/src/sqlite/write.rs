@@ -1,38 +1,105 @@
 //! What is written: a decision, its events, and the contents they name.
 
-use std::collections::BTreeSet;
+use std::{borrow::Cow, collections::BTreeSet};
 
-use longhaul_transcript::{SessionId, Span, SummaryId};
+use longhaul_transcript::{ContentHash, SessionId, Span, SummaryId};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
     blocks::{self, LOOSE, Loose, Place},
     codec::Codec,
-    rows::{WRITING, session, words_row},
+    desk::Desk,
+    frame,
+    rows::{Held, WRITING, words_row},
+    settle, tail,
 };
-use crate::{Decide, Event, EventKind, Object, Sealed, SessionState, StoreError, pack::pack};
+use crate::{Change, Decide, Event, EventKind, Object, SessionState, Step, StoreError, pack::pack};
 
 /// Decides and writes, inside the caller's transaction. Also returns whether contents were taken away.
 pub(super) fn transact(
-    connection: &Connection,
-    codec: &Codec,
+    desk: &mut Desk,
     id: &SessionId,
     decide: &Decide,
 ) -> Result<(SessionState, bool), StoreError> {
-    let held = session(connection, id)?;
-    let (key, mut state) = match held {
-        Some((key, state)) => (Some(key), state),
-        None => (None, SessionState::empty()),
+    let held = desk.held(id)?;
+    let state = held.as_ref().map_or_else(SessionState::empty, |held| held.state.clone());
+    let mut change = decide(&state)?;
+    let last = change.steps.pop_if(|step| is_small(step));
+    let (held, is_erased) = match held {
+        Some(held) if change.steps.is_empty() => (held, false),
+        held => write_rows(desk, id, held, state, change)?,
     };
-    let change = decide(&state)?;
-    if change.steps.is_empty() {
-        return Ok((state, false));
+    let state = match last {
+        Some(step) => append(desk, id, held, step)?,
+        None => held.state,
+    };
+    Ok((state, is_erased))
+}
+
+/// Does what [`transact`] does where that is to add a little to a session, else writes nothing and returns `None`.
+pub(super) fn transact_little(
+    desk: &mut Desk,
+    id: &SessionId,
+    decide: &Decide,
+) -> Result<Option<SessionState>, StoreError> {
+    let Some(held) = desk.held(id)? else { return Ok(None) };
+    let mut steps = decide(&held.state)?.steps;
+    match (steps.pop(), steps.is_empty()) {
+        (Some(step), true) if is_small(&step) => append(desk, id, held, step).map(Some),
+        _ => Ok(None),
     }
+}
+
+/// Returns whether a step goes to the tail.
+fn is_small(step: &Step) -> bool {
+    let size = || step.objects.iter().flatten().map(|object| object.json.len() as u64).sum::<u64>();
+    matches!(step.kind, EventKind::Originals { .. })
+        && step.objects.iter().all(Option::is_some)
+        && size() < LOOSE
+}
+
+fn append(desk: &mut Desk, id: &SessionId, held: Held, step: Step) -> Result<SessionState, StoreError> {
+    let Held { key, state: before, end } = held;
+    let mut state = before.clone();
+    for sealed in (Change { steps: vec![step] }).seal(id, &mut state)? {
+        let start = before.messages;
+        let kept: Vec<(ContentHash, Vec<u8>)> = sealed
+            .objects
+            .iter()
+            .flatten()
+            .map(|object| (object.address, desk.codec.encode_loose(object.json.as_bytes())))
+            .collect();
+        let contents = kept.iter().map(|(address, bytes)| (*address, bytes.as_slice()));
+        let frame = frame::encode(&sealed.event, start, contents);
+        let chunk = end.as_ref().map(|end| end.chunk);
+        let end =
+            tail::append(&desk.connection, key, end.clone(), &before, start, &frame).map_err(WRITING)?;
+        desk.has_grown |= chunk.is_some_and(|chunk| chunk != end.chunk);
+        desk.keep(id, Held { key, state: state.clone(), end: Some(end) });
+    }
+    Ok(state)
+}
+
+/// Writes a change as rows, after what waits in the session's tail. Also returns whether contents were taken away.
+fn write_rows(
+    desk: &mut Desk,
+    id: &SessionId,
+    held: Option<Held>,
+    mut state: SessionState,
+    change: Change,
+) -> Result<(Held, bool), StoreError> {
     let sealed = change.seal(id, &mut state)?;
-    let key = match key {
-        Some(key) => key,
+    let key = match held {
+        Some(Held { key, end, .. }) => {
+            if end.is_some() && !sealed.is_empty() {
+                settle::drain(desk, key, id, tail::ALL)?;
+            }
+            key
+        }
+        None if sealed.is_empty() => return Ok((Held { key: 0, state, end: None }, false)),
         None => {
             let insert = "INSERT INTO sessions (id, changed_at_ms, state) VALUES (?1, 0, '')";
+            let connection = &desk.connection;
             connection
                 .prepare_cached(insert)
                 .and_then(|mut row| row.execute([id.as_str()]))
@@ -40,16 +107,23 @@ pub(super) fn transact(
             connection.last_insert_rowid()
         }
     };
-    let erased = sealed.iter().any(|sealed| matches!(sealed.event.kind, EventKind::Forgotten { .. }));
-    for Sealed { event, objects } in sealed {
-        write_event(connection, codec, key, &event, &objects).map_err(WRITING)?;
+    let is_erased = sealed.iter().any(|sealed| matches!(sealed.event.kind, EventKind::Forgotten { .. }));
+    for sealed in &sealed {
+        write_event(&desk.connection, &desk.codec, key, &sealed.event, &sealed.objects).map_err(WRITING)?;
     }
-    let json = serde_json::to_string(&state).expect("a state has string keys only");
+    self::state(&desk.connection, key, &state).map_err(WRITING)?;
+    let held = Held { key, state, end: None };
+    desk.keep(id, held.clone());
+    Ok((held, is_erased))
+}
+
+/// Writes the state of a session as it is without a tail.
+pub(super) fn state(connection: &Connection, key: i64, state: &SessionState) -> rusqlite::Result<()> {
+    let json = serde_json::to_string(state).expect("a state has string keys only");
     connection
-        .prepare_cached("UPDATE sessions SET changed_at_ms = ?2, state = ?3 WHERE key = ?1")
-        .and_then(|mut row| row.execute(params![key, state.changed_at_ms, json]))
-        .map_err(WRITING)?;
-    Ok((state, erased))
+        .prepare_cached("UPDATE sessions SET changed_at_ms = ?2, state = ?3 WHERE key = ?1")?
+        .execute(params![key, state.changed_at_ms, json])
+        .map(drop)
 }
 
 fn write_event(
@@ -59,48 +133,25 @@ fn write_event(
     event: &Event,
     objects: &[Option<Object>],
 ) -> rusqlite::Result<()> {
-    let kind = serde_json::to_vec(&event.kind).expect("an event kind has string keys only");
-    // A short one gains nothing, and a compressor costs more than the rest of an append.
-    let kind = if kind.len() < WORTH_PACKING { kind } else { pack(&kind).1 };
-    connection
-        .prepare_cached(
-            "INSERT INTO events (session, seq, version, at_ms, prev_hash, hash, kind) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-        )?
-        .execute(params![
-            key,
-            event.seq as i64,
-            event.version,
-            event.at_ms,
-            event.prev_hash.0,
-            event.hash.0,
-            kind
-        ])?;
     match &event.kind {
         EventKind::Originals { start, addresses } => {
-            let mut original = connection.prepare_cached(
-                "INSERT INTO originals (session, ordinal, at_ms, content, address) VALUES (?1, ?2, ?3, ?4, ?5)",
-            )?;
-            let given: u64 = objects.iter().flatten().map(|object| object.json.len() as u64).sum();
-            let waiting = wait(connection, key, given)?;
-            // What goes into a block at once is not written twice.
-            let keep = if waiting < LOOSE { Keep::Loose } else { Keep::ForBlock };
-            let mut fresh = Vec::new();
-            for ((ordinal, address), object) in (*start as i64..).zip(addresses).zip(objects) {
-                let put = object.as_ref().map(|object| put(connection, codec, object, keep)).transpose()?;
-                let content = put.map(|(content, _)| content);
-                let gone = content.is_none().then_some(address.0);
-                original.execute(params![key, ordinal, event.at_ms, content, gone])?;
-                if let (Some((key, true)), Some(object), Keep::ForBlock) = (put, object, keep) {
-                    fresh.push(Loose { key, json: object.json.clone().into_bytes() });
-                }
-            }
-            if keep == Keep::ForBlock {
-                settle(connection, codec, key, *start as i64, fresh)?;
-            }
+            let content = |object: &'_ Option<Object>| match object {
+                Some(object) => Content::Json(object.json.clone().into_bytes().into()),
+                None => Content::Gone,
+            };
+            let contents = addresses.iter().copied().zip(objects.iter().map(content)).collect();
+            return originals(
+                connection,
+                codec,
+                key,
+                &[Adding { event: event.clone(), start: *start, contents }],
+            );
         }
         EventKind::Compacted { record, address, .. } => {
             let object = objects.first().and_then(Option::as_ref);
-            let put = object.map(|object| put(connection, codec, object, Keep::Packed)).transpose()?;
+            let put = object
+                .map(|object| put(connection, codec, *address, object.json.as_bytes(), Keep::Packed))
+                .transpose()?;
             let content = put.map(|(content, _)| content);
             let gone = content.is_none().then_some(address.0);
             connection
@@ -121,6 +172,85 @@ fn write_event(
         }
         _ => {}
     }
+    log(connection, key, event)
+}
+
+fn log(connection: &Connection, key: i64, event: &Event) -> rusqlite::Result<()> {
+    let kind = serde_json::to_vec(&event.kind).expect("an event kind has string keys only");
+    // A short one gains nothing, and a compressor costs more than the rest of an append.
+    let kind = if kind.len() < WORTH_PACKING { kind } else { pack(&kind).1 };
+    connection
+        .prepare_cached(
+            "INSERT INTO events (session, seq, version, at_ms, prev_hash, hash, kind) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        )?
+        .execute(params![
+            key,
+            event.seq as i64,
+            event.version,
+            event.at_ms,
+            event.prev_hash.0,
+            event.hash.0,
+            kind
+        ])
+        .map(drop)
+}
+
+/// An event that adds originals, on its way into rows.
+pub(super) struct Adding<'a> {
+    pub(super) event: Event,
+    /// The ordinal of the first original.
+    pub(super) start: u64,
+    pub(super) contents: Vec<(ContentHash, Content<'a>)>,
+}
+
+/// The content of an original.
+pub(super) enum Content<'a> {
+    /// As JSON.
+    Json(Cow<'a, [u8]>),
+    /// As it was kept, where that cannot be read.
+    Kept(&'a [u8]),
+    /// Destroyed.
+    Gone,
+}
+
+/// Writes events that add originals, in order, with their contents.
+pub(super) fn originals(
+    connection: &Connection,
+    codec: &Codec,
+    key: i64,
+    added: &[Adding<'_>],
+) -> rusqlite::Result<()> {
+    let Some(first) = added.first() else { return Ok(()) };
+    let size = |content: &Content<'_>| match content {
+        Content::Json(json) => json.len() as u64,
+        _ => 0,
+    };
+    let given = added.iter().flat_map(|adding| &adding.contents).map(|(_, content)| size(content)).sum();
+    // What goes into a block at once is not written twice.
+    let keep = if wait(connection, key, given)? < LOOSE { Keep::Loose } else { Keep::ForBlock };
+    let mut original = connection.prepare_cached(
+        "INSERT INTO originals (session, ordinal, at_ms, content, address) VALUES (?1, ?2, ?3, ?4, ?5)",
+    )?;
+    let mut fresh = Vec::new();
+    for Adding { event, start, contents } in added {
+        log(connection, key, event)?;
+        for (ordinal, (address, content)) in (*start as i64..).zip(contents) {
+            let put = match content {
+                Content::Json(json) => Some(put(connection, codec, *address, json, keep)?),
+                Content::Kept(bytes) => Some(put(connection, codec, *address, bytes, Keep::AsGiven)?),
+                Content::Gone => None,
+            };
+            let content_key = put.map(|(content, _)| content);
+            let gone = content_key.is_none().then_some(address.0);
+            original.execute(params![key, ordinal, event.at_ms, content_key, gone])?;
+            if let (Some((key, true)), Content::Json(json), Keep::ForBlock) = (put, content, keep) {
+                fresh.push(Loose { key, json: json.to_vec() });
+            }
+        }
+    }
+    if keep == Keep::ForBlock {
+        settle(connection, codec, key, first.start as i64, fresh)?;
+    }
     Ok(())
 }
 
@@ -133,25 +263,34 @@ enum Keep {
     ForBlock,
     /// Compressed by itself, for good.
     Packed,
+    /// As it is, for good.
+    AsGiven,
 }
 
 /// Stores a content, or counts one more reference to it; returns its key, and whether it is new.
-fn put(connection: &Connection, codec: &Codec, object: &Object, keep: Keep) -> rusqlite::Result<(i64, bool)> {
+fn put(
+    connection: &Connection,
+    codec: &Codec,
+    address: ContentHash,
+    bytes: &[u8],
+    keep: Keep,
+) -> rusqlite::Result<(i64, bool)> {
     let known: Option<i64> = connection
         .prepare_cached("UPDATE contents SET refs = refs + 1 WHERE address = ?1 RETURNING key")?
-        .query_row([object.address.0], |row| row.get(0))
+        .query_row([address.0], |row| row.get(0))
         .optional()?;
     if let Some(key) = known {
         return Ok((key, false));
     }
     let (is_packed, body) = match keep {
-        Keep::Loose => (false, codec.encode_loose(object.json.as_bytes())),
+        Keep::Loose => (false, codec.encode_loose(bytes)),
         Keep::ForBlock => (true, Vec::new()),
-        Keep::Packed => codec.encode(object.json.as_bytes()),
+        Keep::Packed => codec.encode(bytes),
+        Keep::AsGiven => (false, bytes.to_vec()),
     };
     connection
         .prepare_cached("INSERT INTO contents (address, refs, is_packed, body) VALUES (?1, 1, ?2, ?3)")?
-        .execute(params![object.address.0, is_packed, body])?;
+        .execute(params![address.0, is_packed, body])?;
     Ok((connection.last_insert_rowid(), true))
 }
 

@@ -18,3 +18,5 @@ mod power;
 mod process;
 #[cfg(all(feature = "conformance", feature = "sqlite"))]
 mod sqlite;
+#[cfg(all(feature = "conformance", feature = "sqlite"))]
+mod tail;

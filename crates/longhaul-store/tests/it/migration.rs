@@ -66,8 +66,36 @@ fn a_process_killed_at_any_call_of_a_migration_loses_nothing() {
     assert!(still_first > 0 && migrated > 0);
 }
 
+#[test]
+fn what_an_earlier_version_left_waiting_is_found_and_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    for from in 1..=3 {
+        let path = folder.path().join(format!("{from}.db"));
+        let mut written = earlier_version(&path, from);
+        let store = SqliteStore::open(&path).unwrap();
+        assert_all_there(&store, &written);
+        // The first versions indexed each message when it was written, the third once it was searched for.
+        let expected = if from < 3 { 0 } else { 1 };
+        assert_eq!(block_on(store.search(None, "7 word", 9)).unwrap().len(), expected, "version {from}");
+        for n in 20..80 {
+            written.push(format!("{n} {}", "more ".repeat(n * 11 % 300)));
+            block_on(store.extend(&session("s"), &[said(&written[written.len() - 1])], 2)).unwrap();
+        }
+        drop(store);
+        let store = SqliteStore::open(&path).unwrap();
+        assert_all_there(&store, &written);
+        assert_eq!(block_on(store.search(None, "77", 9)).unwrap().len(), 1);
+        assert_eq!(version(&path), 4);
+    }
+}
+
 /// Makes a database as the first version wrote it, and returns what is in it.
 fn first_version(path: &Path) -> Vec<String> {
+    earlier_version(path, 1)
+}
+
+/// Makes a database as a version before the present one wrote it, and returns what is in it. Its search index is empty.
+fn earlier_version(path: &Path, version: usize) -> Vec<String> {
     let present = path.with_extension("present");
     let store = SqliteStore::open(&present).unwrap();
     let name = session("s");
@@ -82,19 +110,28 @@ fn first_version(path: &Path) -> Vec<String> {
     drop(store);
     let old = Connection::open(path).unwrap();
     old.pragma_update(None, "journal_mode", "WAL").unwrap();
-    old.execute_batch(include_str!("../../migrations/sqlite/0001.sql")).unwrap();
+    let scripts = [
+        include_str!("../../migrations/sqlite/0001.sql"),
+        include_str!("../../migrations/sqlite/0002.sql"),
+        include_str!("../../migrations/sqlite/0003.sql"),
+    ];
+    scripts[..version].iter().for_each(|script| old.execute_batch(script).unwrap());
     old.execute("ATTACH ?1 AS present", [present.to_str().unwrap()]).unwrap();
     let owner: i64 = old.pragma_query_value(Some("present"), "application_id", |row| row.get(0)).unwrap();
     old.execute_batch(
-        "INSERT INTO sessions SELECT key, id, changed_at_ms, state FROM present.sessions;
+        "INSERT INTO sessions (key, id, changed_at_ms, state) SELECT key, id, changed_at_ms, state FROM present.sessions;
          INSERT INTO events SELECT session, seq, version, at_ms, prev_hash, hash, kind FROM present.events;
-         INSERT INTO contents SELECT key, address, refs, is_packed, body FROM present.contents WHERE block IS NULL;
+         INSERT INTO contents (key, address, refs, is_packed, body)
+           SELECT key, address, refs, is_packed, body FROM present.contents WHERE block IS NULL;
          INSERT INTO originals SELECT session, ordinal, at_ms, content, address FROM present.originals;
          INSERT INTO records SELECT session, seq, id, content, address FROM present.records;",
     )
     .unwrap();
+    if version == 3 {
+        old.execute_batch("UPDATE sessions SET loose = (SELECT sum(length(body)) FROM contents)").unwrap();
+    }
     old.pragma_update(None, "application_id", owner).unwrap();
-    old.pragma_update(None, "user_version", 1).unwrap();
+    old.pragma_update(None, "user_version", version as i64).unwrap();
     written
 }
 

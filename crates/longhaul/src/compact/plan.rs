@@ -231,7 +231,7 @@ fn finish(
         head: tail::verbatim(&entries[..head_len]),
         visible: visible(source, &tail.kept),
         tail: tail.kept,
-        read: source.behind.map(|behind| behind.read_with(&entries[summarized.clone()], entries)),
+        read: source.behind.map(|behind| behind.read_with(&entries[summarized.clone()])),
         summarized,
         covered,
         covers,

@@ -136,11 +136,16 @@ impl Report {
             out.push_str(&format!("  still visible: {}\n", survival.join(", ")));
         }
         if let Some(recorded) = &self.recorded {
-            out.push_str(&format!(
-                "  every original is kept in {}\n  longhaul history {session} shows them, longhaul undo {session} takes this back\n",
-                plain(&recorded.store),
-                session = plain(&recorded.session),
-            ));
+            let (store, session) = (plain(&recorded.store), plain(&recorded.session));
+            out.push_str(&match recorded.deleted {
+                0 => format!(
+                    "  every original is kept in {store}\n  longhaul history {session} shows them, longhaul undo {session} takes this back\n"
+                ),
+                deleted => format!(
+                    "  recorded in {store} and {} originals deleted there (delete_originals): this cannot be taken back\n  longhaul history {session} shows the summary\n",
+                    grouped(deleted),
+                ),
+            });
         }
         out.push_str(&match self.valid.0.is_empty() {
             true => format!("  valid for {} {}\n", self.format, painter.paint(GREEN, "✓")),
