@@ -1,13 +1,14 @@
 //! The counting itself: a text, cut by windows or by definition, and its pieces, looked up or merged.
 
 use super::{
-    cache::{self, Cache},
+    cache::{self, ShortPieces},
     layout,
+    long_cache::{self, LongPieces},
     merge::Scratch,
     scan::{self, Grammar},
     simd,
     vocab::Vocab,
-    window::{self, Masks},
+    window::{self, Ending, Masks},
 };
 
 /// A vocabulary with the pattern that goes with it.
@@ -48,13 +49,14 @@ impl Engine<'_> {
 /// What is kept between counts.
 #[derive(Debug)]
 pub(super) struct State {
-    cache: Cache,
+    short: ShortPieces,
+    long: LongPieces,
     scratch: Scratch,
 }
 
 impl State {
     pub(super) fn new() -> State {
-        State { cache: Cache::new(), scratch: Scratch::default() }
+        State { short: ShortPieces::new(), long: LongPieces::default(), scratch: Scratch::default() }
     }
 }
 
@@ -148,7 +150,7 @@ impl<'a> Count<'a> {
         let (mut at, mut count) = (0, 0);
         while at + TAIL <= self.until && count <= self.limit {
             let Some(window) = text[at..].first_chunk() else { break };
-            let mut starts = window::starts::<GPT4O, DIGITS>(window, &classify(window));
+            let mut starts = window::starts::<GPT4O, DIGITS>(window, &classify(window), None);
             if starts == 0 {
                 (at, count) = self.step(at, count);
                 continue;
@@ -174,46 +176,39 @@ impl<'a> Count<'a> {
         let text = self.text;
         let (mut at, mut count) = self.whole_windows::<GPT4O, DIGITS>(&classify);
         // The rest is less than a window and its slack, or the limit is passed.
+        let from = at;
+        let rest = &text[from..];
         let mut tail = [0xFF; TAIL + window::BYTES + SLACK];
+        if let Some(start) = tail.get_mut(..rest.len()) {
+            start.copy_from_slice(rest);
+        }
         while at < text.len() && count <= self.limit {
-            let rest = &text[at..];
-            if rest.len() > TAIL {
-                (at, count) = self.step(at, count);
-                continue;
-            }
-            // What lies behind the text looks like a character that may be anything, so that only certain starts count.
-            tail[..rest.len()].copy_from_slice(rest);
-            tail[rest.len()..].fill(0xFF);
-            let Some(window) = tail.first_chunk() else { break };
-            let mut starts = window::starts::<GPT4O, DIGITS>(window, &classify(window));
+            let Some(window) = tail.get(at - from..).and_then(<[_]>::first_chunk) else { break };
+            let length = text.len() - at;
+            let ending = (length < window::BYTES)
+                .then_some(Ending { length: length as u32, joins_blanks: self.grammar == Grammar::Gpt4 });
+            let mut starts = window::starts::<GPT4O, DIGITS>(window, &classify(window), ending);
             if starts == 0 {
                 (at, count) = self.step(at, count);
                 continue;
             }
-            let mut start = 0;
+            let mut start = at;
             while starts != 0 {
-                let end = starts.trailing_zeros() as usize;
+                let end = at + starts.trailing_zeros() as usize;
                 starts &= starts - 1;
-                count += self.piece(&tail, start, end);
+                count += self.piece(&tail, start - from, end - from);
                 start = end;
             }
-            at += start;
+            at = start;
         }
         count
     }
 
-    /// Counts the piece at `at` by definition, and further ones as long as they begin beyond ASCII.
-    fn step(&mut self, mut at: usize, mut count: usize) -> (usize, usize) {
-        loop {
-            self.last = (at, count);
-            let end = scan::piece_end(self.grammar, self.text, at);
-            count += self.piece_anywhere(at, end);
-            at = end;
-            let beyond = |offset: usize| self.text.get(at + offset).is_some_and(|byte| *byte >= 0x80);
-            if !(beyond(0) || beyond(1)) || count > self.limit || at >= self.until {
-                return (at, count);
-            }
-        }
+    /// Counts the piece at `at` by definition.
+    fn step(&mut self, at: usize, count: usize) -> (usize, usize) {
+        self.last = (at, count);
+        let end = scan::piece_end(self.grammar, self.text, at);
+        (end, count + self.piece_anywhere(at, end))
     }
 
     /// Counts the piece of the text from `start` to `end`.
@@ -236,15 +231,18 @@ impl<'a> Count<'a> {
         }
         let Some(loaded) = bytes.get(start..).and_then(|rest| rest.first_chunk()) else { return 0 };
         let key = layout::wide_key(u128::from_le_bytes(*loaded), length);
-        match self.state.cache.short(key) {
+        match self.state.short.at_home(key) {
             Some(count) => count,
-            None => self.new_short_piece(key, length),
+            None => self.other_short_piece(key, length),
         }
     }
 
-    #[cold]
+    /// Counts a short piece that is not at its home in the table.
     #[inline(never)]
-    fn new_short_piece(&mut self, key: u128, length: usize) -> usize {
+    fn other_short_piece(&mut self, key: u128, length: usize) -> usize {
+        if let Some(count) = self.state.short.beside(key) {
+            return count;
+        }
         let whole = match length {
             0..=layout::NARROW_BYTES => self.vocab.has_narrow(layout::narrow_key(key as u64, length)),
             _ => self.vocab.has_wide(key),
@@ -253,26 +251,24 @@ impl<'a> Count<'a> {
             true => 1,
             false => self.state.scratch.count(self.vocab, &key.to_le_bytes()[..length]),
         };
-        self.state.cache.put_short(key, count);
+        self.state.short.put(key, count);
         count
     }
 
-    #[cold]
     #[inline(never)]
     fn long_piece(&mut self, piece: &[u8]) -> usize {
         if self.vocab.is_long_whole(piece) {
             return 1;
         }
-        if piece.len() > cache::LONG_BYTES {
+        if piece.len() > long_cache::LONG_BYTES {
             return self.state.scratch.count(self.vocab, piece);
         }
-        match self.state.cache.long(piece) {
-            (Some(count), _) => count,
-            (None, place) => {
-                let count = self.state.scratch.count(self.vocab, piece);
-                self.state.cache.put_long(place, piece, count);
-                count
-            }
+        let hash = long_cache::hash(piece);
+        if let Some(count) = self.state.long.get(piece, hash) {
+            return count;
         }
+        let count = self.state.scratch.count(self.vocab, piece);
+        self.state.long.put(piece, hash, count);
+        count
     }
 }

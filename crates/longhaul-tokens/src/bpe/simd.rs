@@ -59,6 +59,7 @@ mod x86 {
             apostrophes: join(low.apostrophes, high.apostrophes),
             slashes: join(low.slashes, high.slashes),
             beyond: join(low.beyond, high.beyond),
+            later: join(low.later, high.later),
         }
     }
 
@@ -72,6 +73,7 @@ mod x86 {
         apostrophes: u32,
         slashes: u32,
         beyond: u32,
+        later: u32,
     }
 
     #[inline]
@@ -104,6 +106,8 @@ mod x86 {
             apostrophes: bits(is(b'\'')),
             slashes: bits(is(b'/')),
             beyond: bits(v),
+            // As signed bytes, 0x80 to 0xBF are the lowest.
+            later: bits(_mm256_cmpgt_epi8(all(0xC0), v)),
         }
     }
 }
@@ -139,6 +143,7 @@ fn swar(window: &[u8; BYTES]) -> Masks {
         masks.apostrophes |= bits(is(b'\''));
         masks.slashes |= bits(is(b'/'));
         masks.beyond |= bits(beyond);
+        masks.later |= bits(beyond & !(word << 1));
     }
     masks
 }
