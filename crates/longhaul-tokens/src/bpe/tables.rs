@@ -9,7 +9,8 @@ pub(super) struct Tables {
     pub(super) byte_ids: Vec<u32>,
     pub(super) byte_pairs: Vec<u32>,
     pub(super) chars: Vec<u32>,
-    pub(super) open: Vec<u64>,
+    pub(super) cut_behind: Vec<u16>,
+    pub(super) cut_before: Vec<u16>,
     pub(super) filter: Vec<u64>,
     pub(super) pairs: Vec<u64>,
     pub(super) narrow: Vec<u64>,
@@ -30,7 +31,8 @@ impl Tables {
         whole: u32,
         others: &[Vec<u8>],
     ) -> Option<Tables> {
-        if merges.len() + 256 > 1 << ID_BITS {
+        // The last ids are left free, so that none is as high as "none" in the tables of borders.
+        if merges.len() + 260 > 1 << ID_BITS {
             return None;
         }
         let mut byte_ids = vec![0; 256];
@@ -39,7 +41,8 @@ impl Tables {
             byte_ids,
             byte_pairs: vec![0; 1 << 16],
             chars: vec![0; CHARS],
-            open: vec![0; OPEN_WORDS],
+            cut_behind: vec![u16::MAX; BORDERS],
+            cut_before: vec![u16::MAX; BORDERS],
             filter: vec![0; 1 << (FILTER_BITS - 6)],
             pairs: Vec::new(),
             narrow: Vec::new(),
@@ -92,20 +95,17 @@ impl Tables {
         // A token that begins within a character and goes on behind it.
         let begun = token.iter().take_while(|byte| continues(byte)).count();
         if (1..token.len()).contains(&begun) {
-            self.open_between(token[begun - 1], token[begun]);
+            let lowest = &mut self.cut_before[border_behind(token[begun - 1], token[begun])];
+            *lowest = coarse(id).min(*lowest);
         }
         // A token that ends within a character and began before it.
         if let Some(lead) = token.iter().rposition(|byte| !continues(byte))
             && lead > 0
             && token.len() - lead < char_length(token[lead])
         {
-            self.open_between(token[lead - 1], token[lead]);
+            let lowest = &mut self.cut_behind[border_before(token[lead - 1], token[lead])];
+            *lowest = coarse(id).min(*lowest);
         }
-    }
-
-    fn open_between(&mut self, before: u8, after: u8) {
-        let (word, bit) = open_bit(before, after);
-        self.open[word] |= 1 << bit;
     }
 }
 

@@ -15,7 +15,8 @@
 use super::scan::Grammar;
 use super::{
     classes::{self, LETTER, LOWER, NUMBER, SPACE, UPPER},
-    scan,
+    layout, scan,
+    simd::Machine,
 };
 
 /// Bytes in a window.
@@ -90,12 +91,13 @@ pub(super) fn starts<const GPT4O: bool, const DIGITS: usize>(
     window: &[u8; BYTES],
     masks: &Masks,
     ending: Option<Ending>,
+    machine: impl Machine,
 ) -> u64 {
     let inside = ending.map_or(u64::MAX, |ending| (1 << ending.length) - 1);
     match masks.beyond & inside {
         0 => starts_of::<GPT4O, DIGITS, false>(window, &Characters::ascii(masks), inside, ending),
         beyond => {
-            let characters = Characters::mixed::<GPT4O>(window, masks, beyond);
+            let characters = Characters::mixed::<GPT4O>(window, masks, beyond, machine);
             starts_of::<GPT4O, DIGITS, true>(window, &characters, inside, ending)
         }
     }
@@ -150,40 +152,44 @@ impl Characters {
 
     /// Adds the characters beyond ASCII, whose bytes are `beyond`.
     #[inline(always)]
-    fn mixed<const GPT4O: bool>(window: &[u8; BYTES], masks: &Masks, beyond: u64) -> Characters {
+    fn mixed<const GPT4O: bool>(
+        window: &[u8; BYTES],
+        masks: &Masks,
+        beyond: u64,
+        machine: impl Machine,
+    ) -> Characters {
         let mut all = Characters::ascii(masks);
         let first = masks.later & beyond;
         let second = first & first << 1;
         all.later = [first, second, second & first << 2];
+        let leads = beyond & !masks.later;
+        let (mut class_of, mut left) = ([0; BYTES], leads);
+        while left != 0 {
+            let at = left.trailing_zeros() as usize;
+            left &= left - 1;
+            class_of[at] = classes::at(window, at).map_or(0, |(class, _)| class);
+        }
+        let [letter, number, space, upper, lower] =
+            machine.with_bits(&class_of, [LETTER, NUMBER, SPACE, UPPER, LOWER]);
         // Characters that combine, and may also stand by themselves.
         let mut loose = 0;
-        let mut leads = beyond & !masks.later;
-        while leads != 0 {
-            let at = leads.trailing_zeros();
-            let bit = leads & leads.wrapping_neg();
-            leads ^= bit;
-            let Some((class, length)) = classes::at(window, at as usize) else { break };
-            let has = |bits: u8| if class & bits != 0 { bit } else { 0 };
-            if GPT4O {
-                all.letters |= has(UPPER | LOWER);
-                all.upper |= has(UPPER) & !has(LOWER);
-                all.lower |= has(LOWER) & !has(UPPER);
-                loose |= has(UPPER | LOWER) & !has(LETTER);
-            } else {
-                all.letters |= has(LETTER);
-            }
-            if class & (NUMBER | SPACE) != 0 {
-                all.digits |= has(NUMBER);
-                all.spaces |= has(SPACE);
-                match length {
-                    _ if class & NUMBER != 0 => all.limit = all.limit.min(at),
-                    2 => all.wide_spaces[0] |= bit,
-                    _ => all.wide_spaces[1] |= bit,
-                }
-            }
-            if at as usize + length > BYTES {
-                all.cut = at;
-            }
+        if GPT4O {
+            all.letters |= upper | lower;
+            all.upper |= upper & !lower;
+            all.lower |= lower & !upper;
+            loose = (upper | lower) & !letter;
+        } else {
+            all.letters |= letter;
+        }
+        all.digits |= number;
+        all.limit = number.trailing_zeros();
+        all.spaces |= space;
+        let longer = second >> 2;
+        all.wide_spaces = [space & !longer, space & longer];
+        if let Some(last) = leads.checked_ilog2()
+            && last as usize + layout::char_length(window[last as usize]) > BYTES
+        {
+            all.cut = last;
         }
         if GPT4O {
             // What combines begins a word only where no letter is before it, and then may be something else; and a capital
@@ -338,7 +344,7 @@ fn starts_by_scan(grammar: Grammar, text: &[u8]) -> Vec<usize> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::*;
+    use super::{super::simd::Portable, *};
 
     /// Checks that each start the algebra gives is one, and that it leaves out none before the last it gives.
     fn check(text: &str) {
@@ -359,7 +365,7 @@ mod tests {
         window[..length].copy_from_slice(&text.as_bytes()[..length]);
         let joins_blanks = grammar == Grammar::Gpt4;
         let ending = (length < BYTES).then_some(Ending { length: length as u32, joins_blanks });
-        let starts = starts::<GPT4O, DIGITS>(&window, &Masks::scalar(&window), ending);
+        let starts = starts::<GPT4O, DIGITS>(&window, &Masks::scalar(&window), ending, Portable);
         let given: Vec<usize> = (0..BYTES).filter(|at| *at == 0 || starts >> at & 1 == 1).collect();
         assert_eq!(given, expected[..given.len().min(expected.len())], "{grammar:?} {text:?}");
     }
