@@ -121,9 +121,9 @@ impl Scratch {
                     keys[at] = NONE;
                     break;
                 }
-                // A run of the same pair goes on without another search: what a merge makes possible always has a higher
-                // id, so no merge comes before these. The pair of the two results is looked up with the second.
-                if keys[next] >> INDEX_BITS == id {
+                // A run of the same pair goes on without another search: what a merge makes possible has a higher id, so no
+                // merge comes before these. The pair of the two results is looked up with the second.
+                if vocab.is_ordered && keys[next] >> INDEX_BITS == id {
                     at = next;
                     continue;
                 }
@@ -181,7 +181,12 @@ impl Scratch {
     /// A sequence of tokens is what merging yields exactly if each two neighbours are what merging their bytes yields
     /// (rust-gems, "So many tokens, so little time", 2024, proves it). Windows that overlap can therefore be joined at any
     /// token that both have at the same place: every pair of neighbours then is one of a merged window.
+    ///
+    /// The proof needs merges that come after those of their parts; where they do not, a heap takes `O(n log n)`.
     fn long(&mut self, vocab: &Vocab<'_>, piece: &[u8], mut found: impl FnMut(Token)) {
+        if !vocab.is_ordered {
+            return merge_with_heap(vocab, piece, found);
+        }
         let (mut tokens, mut ahead) = (std::mem::take(&mut self.tokens), std::mem::take(&mut self.ahead));
         let (mut from, mut window) = (0, WINDOW);
         self.window(vocab, piece, from, window, &mut tokens);

@@ -6,6 +6,8 @@ use super::layout::*;
 /// The tables of one vocabulary, in the form that `layout` describes.
 #[derive(Debug)]
 pub(super) struct Tables {
+    /// Whether each merge comes after those of its parts. Where one does not, what a merge makes possible may come before it.
+    pub(super) is_ordered: bool,
     pub(super) byte_ids: Vec<u32>,
     pub(super) byte_pairs: Vec<u32>,
     pub(super) chars: Vec<u32>,
@@ -19,12 +21,12 @@ pub(super) struct Tables {
 
 impl Tables {
     /// Makes the tables of a vocabulary whose tokens 0 to 255 are the bytes in `singles`, and whose further tokens are the
-    /// merges of two earlier ones; `None` for an id that is no token. A lower id is merged first.
+    /// merges of two others; `None` for an id that is no token. A lower id is merged first.
     ///
     /// Whole pieces of up to [`WIDE_BYTES`] are looked up among the tokens below `whole`, each of which must be what merging
     /// its own bytes gives, and among `others`, which need not.
     ///
-    /// Returns `None` where there are more tokens than ids.
+    /// Returns `None` where there are more tokens than ids, or one that is not made of others in the end.
     pub(super) fn new(
         singles: &[u8; 256],
         merges: &[Option<(u32, u32)>],
@@ -37,7 +39,11 @@ impl Tables {
         }
         let mut byte_ids = vec![0; 256];
         singles.iter().zip(0..).for_each(|(byte, id)| byte_ids[usize::from(*byte)] = id);
+        let is_part = |merge: &(u32, u32), id: u32| merge.0 < id && merge.1 < id;
+        let is_ordered =
+            merges.iter().zip(256..).all(|(merge, id)| merge.is_none_or(|merge| is_part(&merge, id)));
         let mut made = Tables {
+            is_ordered,
             byte_ids,
             byte_pairs: vec![0; 1 << 16],
             chars: vec![0; CHARS],
@@ -53,13 +59,28 @@ impl Tables {
         let (mut pairs, mut narrow, mut wide) = (Vec::new(), Vec::new(), Vec::new());
         for (merge, id) in merges.iter().zip(256..) {
             if let Some((left, right)) = *merge {
-                for part in [left as usize, right as usize] {
-                    bytes.extend_from_within(*starts.get(part)?..*starts.get(part + 1)?);
+                let start = bytes.len();
+                // A token is its left part and then its right part, down to tokens that are spelled already.
+                let mut pending = vec![right, left];
+                while let Some(part) = pending.pop() {
+                    if let Some(edges) = starts.get(part as usize..part as usize + 2) {
+                        bytes.extend_from_within(edges[0]..edges[1]);
+                    } else {
+                        let (left, right) = (*merges.get(part as usize - 256)?)?;
+                        pending.extend([right, left]);
+                    }
+                    if pending.len() > MOST_PARTS || bytes.len() - start > MOST_BYTES {
+                        return None;
+                    }
                 }
                 pairs.push(pair_key(left, right) << ID_BITS | u64::from(id));
-                made.note(&bytes[starts[id as usize]..], id);
+                made.note(&bytes[start..], id);
             }
             starts.push(bytes.len());
+        }
+        if !is_ordered {
+            // Whether a character is merged before what cuts it does not follow from its own id.
+            made.chars.fill(0);
         }
         let merged = starts.windows(2).take(whole as usize).map(|edges| &bytes[edges[0]..edges[1]]);
         for token in merged.chain(others.iter().map(Vec::as_slice)) {
@@ -108,6 +129,11 @@ impl Tables {
         }
     }
 }
+
+/// Bytes of the longest token, and the parts that wait while one is spelled: far more than any vocabulary has, and an end for
+/// merges that go round in circles.
+const MOST_BYTES: usize = 1 << 16;
+const MOST_PARTS: usize = 1 << 10;
 
 /// Returns the slot of the only character of `text`, where it is one that has a slot.
 fn char_slot(text: &str) -> Option<usize> {

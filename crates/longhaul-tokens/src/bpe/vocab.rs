@@ -12,6 +12,8 @@ use super::{
 /// The tables of one vocabulary. See `layout` for their form and `tables` for how they are made.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Vocab<'a> {
+    /// Whether a merge only makes possible what comes after it. Only files are otherwise.
+    pub(super) is_ordered: bool,
     /// The id of each single byte.
     pub(super) byte_ids: &'a [u32; 256],
     /// The id of each token of two bytes, by both bytes, the second times 256; zero where there is none.
@@ -74,6 +76,7 @@ macro_rules! embedded {
         #[cfg(not(feature = "small"))]
         pub(super) fn $vocab() -> Vocab<'static> {
             Vocab {
+                is_ordered: true,
                 byte_ids: table!(u32, concat!($name, ".byte_ids")),
                 byte_pairs: table!(u32, concat!($name, ".byte_pairs")),
                 chars: table!(u32, concat!($name, ".chars")),
@@ -120,6 +123,7 @@ impl<'a> Vocab<'a> {
     pub(super) fn of(tables: &'a Tables) -> Vocab<'a> {
         let whole = "the tables are as long as they are made";
         Vocab {
+            is_ordered: tables.is_ordered,
             byte_ids: tables.byte_ids.first_chunk().expect(whole),
             byte_pairs: tables.byte_pairs.first_chunk().expect(whole),
             chars: tables.chars.first_chunk().expect(whole),
