@@ -26,6 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("cargo::rerun-if-changed={source}");
         if vocabulary.features.iter().any(|feature| is_on(feature)) && !is_on("SMALL") {
             let tables = packed::expand(&fs::read(&source)?, vocabulary.whole)
+                .filter(|tables| tables.is_ordered)
                 .ok_or_else(|| format!("{source} is not a packed vocabulary that fits the tables"))?;
             write(&tables, Path::new(&out), vocabulary.name)?;
         }

@@ -88,6 +88,15 @@ static FIRST_BYTES: [u128; WIDE_SLOT] = {
     masks
 };
 
+/// Entries of the table of tokens of two bytes of ASCII.
+pub(super) const BYTE_PAIRS: usize = 1 << 14;
+
+/// The entry of two bytes of ASCII in that table.
+#[inline(always)]
+pub(super) const fn byte_pair(first: u8, second: u8) -> usize {
+    (first as usize | (second as usize) << 7) % BYTE_PAIRS
+}
+
 /// Entries of a table of borders between characters. A token that goes across a border may cut the character before it or
 /// the one behind it; for each two bytes at a border, a table has the lowest id of the tokens that cut, by [`coarse`]. A
 /// character whose own id is lower is merged before any of them could be, so it can be merged at once.

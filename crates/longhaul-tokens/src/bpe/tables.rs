@@ -45,7 +45,7 @@ impl Tables {
         let mut made = Tables {
             is_ordered,
             byte_ids,
-            byte_pairs: vec![0; 1 << 16],
+            byte_pairs: vec![0; BYTE_PAIRS],
             chars: vec![0; CHARS],
             cut_behind: vec![u16::MAX; BORDERS],
             cut_before: vec![u16::MAX; BORDERS],
@@ -97,17 +97,17 @@ impl Tables {
             let (word, bit) = filter_bit(mix(pair >> ID_BITS));
             made.filter[word] |= 1 << bit;
         }
-        // Pairs are mostly asked for in vain, so their lines have room; the others mostly with success, so theirs are full.
-        made.pairs = lines::<u64, NARROW>(&pairs, 68, |slot, lines| home(slot >> ID_BITS, lines));
-        made.narrow = lines::<u64, NARROW>(&narrow, 80, home);
-        made.wide = lines::<u128, WIDE>(&wide, 80, home_wide);
+        // The fuller the lines, the smaller the binary, and the more searches read a second one.
+        made.pairs = lines::<u64, NARROW>(&pairs, 80, |slot, lines| home(slot >> ID_BITS, lines));
+        made.narrow = lines::<u64, NARROW>(&narrow, 85, home);
+        made.wide = lines::<u128, WIDE>(&wide, 85, home_wide);
         Some(made)
     }
 
     /// Notes a merged token in the tables that are indexed by bytes.
     fn note(&mut self, token: &[u8], id: u32) {
-        if let [first, second] = *token {
-            self.byte_pairs[usize::from(first) | usize::from(second) << 8] = id;
+        if let [first @ 0..0x80, second @ 0..0x80] = *token {
+            self.byte_pairs[byte_pair(first, second)] = id;
         }
         if let Some(slot) = std::str::from_utf8(token).ok().and_then(char_slot) {
             self.chars[slot] = id;

@@ -16,8 +16,8 @@ pub(super) struct Vocab<'a> {
     pub(super) is_ordered: bool,
     /// The id of each single byte.
     pub(super) byte_ids: &'a [u32; 256],
-    /// The id of each token of two bytes, by both bytes, the second times 256; zero where there is none.
-    byte_pairs: &'a [u32; 1 << 16],
+    /// The id of each token of two bytes of ASCII; zero where there is none.
+    byte_pairs: &'a [u32; layout::BYTE_PAIRS],
     /// The id of each token that is one character beyond ASCII; zero where there is none.
     chars: &'a [u32; layout::CHARS],
     /// The lowest tokens that cut the character behind a border, and the one before it.
@@ -195,10 +195,10 @@ impl<'a> Vocab<'a> {
         closed.then_some((id, length))
     }
 
-    /// Returns the token of two bytes, or zero.
+    /// Returns the token of two bytes of ASCII, or zero.
     #[inline(always)]
     pub(super) fn merged_bytes(&self, first: u8, second: u8) -> u32 {
-        let id = self.byte_pairs[usize::from(first) | usize::from(second) << 8];
+        let id = self.byte_pairs[layout::byte_pair(first, second)];
         if id < self.end { id } else { 0 }
     }
 
