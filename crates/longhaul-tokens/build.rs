@@ -26,6 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("cargo::rerun-if-changed={source}");
         if vocabulary.features.iter().any(|feature| is_on(feature)) && !is_on("SMALL") {
             let tables = packed::expand(&fs::read(&source)?, vocabulary.whole)
+                .filter(|tables| tables.is_ordered)
                 .ok_or_else(|| format!("{source} is not a packed vocabulary that fits the tables"))?;
             write(&tables, Path::new(&out), vocabulary.name)?;
         }
@@ -37,13 +38,15 @@ fn write(tables: &Tables, out: &Path, name: &str) -> Result<(), Box<dyn Error>> 
     let write = |kind: &str, bytes: Vec<u8>| fs::write(out.join(format!("{name}.{kind}")), bytes);
     // The tables are read in place, so they are in the byte order of the machine they are for.
     let big = env::var("CARGO_CFG_TARGET_ENDIAN")? == "big";
+    let two = |id: &u16| if big { id.to_be_bytes() } else { id.to_le_bytes() };
     let four = |id: &u32| if big { id.to_be_bytes() } else { id.to_le_bytes() };
     let eight = |slot: &u64| if big { slot.to_be_bytes() } else { slot.to_le_bytes() };
     let sixteen = |slot: &u128| if big { slot.to_be_bytes() } else { slot.to_le_bytes() };
     write("byte_ids", tables.byte_ids.iter().flat_map(four).collect())?;
     write("byte_pairs", tables.byte_pairs.iter().flat_map(four).collect())?;
     write("chars", tables.chars.iter().flat_map(four).collect())?;
-    write("open", tables.open.iter().flat_map(eight).collect())?;
+    write("cut_behind", tables.cut_behind.iter().flat_map(two).collect())?;
+    write("cut_before", tables.cut_before.iter().flat_map(two).collect())?;
     write("filter", tables.filter.iter().flat_map(eight).collect())?;
     write("pairs", tables.pairs.iter().flat_map(eight).collect())?;
     write("narrow", tables.narrow.iter().flat_map(eight).collect())?;

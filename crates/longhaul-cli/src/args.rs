@@ -151,6 +151,12 @@ pub(crate) struct CountArgs {
     pub(crate) from: FromArgs,
     #[command(flatten)]
     pub(crate) counter: CounterArgs,
+    /// Ask the provider's own counter too, for this model: sends the transcript to --base-url, secrets replaced
+    #[arg(long, value_name = "MODEL", conflicts_with = "text")]
+    pub(crate) ask: Option<String>,
+    /// The endpoint to ask: Anthropic's, llama.cpp's, vLLM's; its key is read from LONGHAUL_API_KEY
+    #[arg(long, value_name = "URL", env = "LONGHAUL_BASE_URL")]
+    pub(crate) base_url: Option<String>,
     /// Print one JSON object a file
     #[arg(long)]
     pub(crate) json: bool,

@@ -47,10 +47,15 @@ pub(crate) fn endpoint(args: &SummarizerArgs) -> Result<Endpoint> {
         endpoint.total_timeout = timeout;
         endpoint.connect_timeout = endpoint.connect_timeout.min(timeout);
     }
-    Ok(match std::env::var(KEY) {
+    Ok(with_key(endpoint))
+}
+
+/// Returns `endpoint` with the key of the environment, where there is one.
+pub(crate) fn with_key(endpoint: Endpoint) -> Endpoint {
+    match std::env::var(KEY) {
         Ok(key) if !key.is_empty() => endpoint.with_key(key),
         _ => endpoint,
-    })
+    }
 }
 
 fn timeout(args: &SummarizerArgs) -> Option<Duration> {

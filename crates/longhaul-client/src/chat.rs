@@ -1,6 +1,7 @@
 //! A conversation with a model: the whole history goes out, the answer comes back word by word.
 
 mod anthropic;
+mod count;
 mod openai;
 mod sse;
 
@@ -256,11 +257,14 @@ impl Chat {
     fn address(&self) -> Url {
         match self.protocol {
             Protocol::OpenAi => self.endpoint.address("chat/completions"),
-            Protocol::Anthropic => {
-                let is_versioned = self.endpoint.base.path().trim_end_matches('/').ends_with("/v1");
-                self.endpoint.address(if is_versioned { "messages" } else { "v1/messages" })
-            }
+            Protocol::Anthropic => self.messages("messages"),
         }
+    }
+
+    /// Returns the address of `path` of Anthropic's protocol; both spellings of the base URL are about.
+    fn messages(&self, path: &str) -> Url {
+        let is_versioned = self.endpoint.base.path().trim_end_matches('/').ends_with("/v1");
+        self.endpoint.address(&if is_versioned { path.to_owned() } else { format!("v1/{path}") })
     }
 
     fn assembler(&self) -> Box<dyn Assembler + Send> {

@@ -1,13 +1,16 @@
 //! `longhaul count`: how many tokens, and whose.
 
-use std::{collections::BTreeMap, path::Path, process::ExitCode};
+use std::{collections::BTreeMap, path::Path, process::ExitCode, sync::Arc};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use longhaul::{
     Breakdown, ToolTokens,
+    redact::Redactor,
     tokens::{Accuracy, TokenCounter, count_tools},
-    transcript::Tokens,
+    transcript::{Entry, Tokens},
+    wire::Document,
 };
+use longhaul_client::{Chat, ChatRequest, Endpoint, ToolDefinition};
 use serde::Serialize;
 
 use crate::{
@@ -16,7 +19,7 @@ use crate::{
     input,
     output::Target,
     paint::{Painter, grouped, plain},
-    stream,
+    store, stream, summarizer,
 };
 
 /// What `--json` prints. Keys are stable.
@@ -33,6 +36,18 @@ struct Count<'a> {
     by_role: BTreeMap<String, Tokens>,
     by_kind: BTreeMap<String, Tokens>,
     by_tool: BTreeMap<String, ToolTokens>,
+    /// What the provider's own counter says, where it was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    provider: Option<Provider>,
+}
+
+/// A provider's own count.
+#[derive(Debug, Serialize)]
+struct Provider {
+    host: String,
+    model: String,
+    /// Of the history, the definitions of its tools, and what frames them.
+    tokens: Tokens,
 }
 
 pub(crate) fn run(args: &CountArgs) -> Result<ExitCode> {
@@ -66,6 +81,7 @@ fn of_text<'a>(file: &Path, counter: &'a Named) -> Result<Count<'a>> {
         by_role: BTreeMap::new(),
         by_kind: BTreeMap::from([("text".to_owned(), tokens)]),
         by_tool: BTreeMap::new(),
+        provider: None,
     })
 }
 
@@ -85,7 +101,30 @@ fn of_transcript<'a>(file: &Path, args: &CountArgs, counter: &'a Named) -> Resul
         by_role: breakdown.by_role,
         by_kind: breakdown.by_kind,
         by_tool: breakdown.by_tool,
+        provider: args.ask.as_ref().map(|model| ask(&document, model, args)).transpose()?,
     })
+}
+
+/// Asks the provider for its own count.
+fn ask(document: &Document, model: &str, args: &CountArgs) -> Result<Provider> {
+    let Some(url) = &args.base_url else {
+        bail!(
+            "asking a provider needs --base-url (or LONGHAUL_BASE_URL): nothing is sent anywhere that you did not name"
+        );
+    };
+    let chat = Chat::anthropic(summarizer::with_key(Endpoint::new(url)?))?;
+    // What leaves the machine has no secrets; each one replaced may change the count by a few tokens.
+    let redactor = Redactor::builtin();
+    let clean = |entry: &Entry| Arc::new(redactor.redact_message(&entry.message).0.into_inner());
+    let messages = document.transcript().entries().iter().map(clean).collect();
+    let tools = document.tools().iter().filter_map(|tool| ToolDefinition::from_json(tool)).collect();
+    let request = ChatRequest::new(model, messages, Tokens::ZERO).with_tools(tools);
+    let host = chat.host();
+    let tokens = store::block_on(async {
+        let count = chat.count_tokens(&request).await;
+        count.with_context(|| format!("{host} does not count"))
+    })?;
+    Ok(Provider { host, model: model.to_owned(), tokens })
 }
 
 /// Returns how far the counter may be off, in words: `exact`, or `estimate, +-10 %`.
@@ -133,6 +172,16 @@ fn table(count: &Count<'_>) -> String {
         out.push_str(&format!(
             "\n  beside them, the definitions of the tools: {} tokens\n",
             grouped(count.tool_definitions.0)
+        ));
+    }
+    if let Some(provider) = &count.provider {
+        let ours = count.tokens + count.tool_definitions;
+        out.push_str(&format!(
+            "\n  {} counts {} tokens for {}, definitions included; the count above is {:+.1} % off\n",
+            plain(&provider.host),
+            painter.bold(&grouped(provider.tokens.0)),
+            plain(&provider.model),
+            100.0 * (ours.ratio_of(provider.tokens) - 1.0),
         ));
     }
     out

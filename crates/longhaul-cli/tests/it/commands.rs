@@ -2,7 +2,10 @@
 
 use serde_json::Value;
 
-use crate::run::{Folder, example};
+use crate::{
+    fake::{Fake, Reply},
+    run::{Folder, example},
+};
 
 fn json(text: &str) -> Value {
     serde_json::from_str(text.trim()).unwrap_or_else(|error| panic!("{error}: {text}"))
@@ -131,6 +134,33 @@ fn count_says_where_the_tokens_are() {
 
     let ran = folder.run(&["count", "--text"], "hello world".as_bytes());
     assert!(String::from_utf8(ran.stdout).unwrap().contains(" 2 tokens"));
+}
+
+#[test]
+fn a_provider_is_asked_for_its_count_only_where_told() {
+    let folder = Folder::new();
+    let secret = ["gh", "p_", "1A2b3C4d5E6f7G8h9I0jK1l2M3n4O5p6Q7r8"].concat();
+    let history = serde_json::json!([{"role": "user", "content": format!("The token is {secret}.")}]);
+    folder.file("in.json", history.to_string().as_bytes());
+    let fake = Fake::always(Reply::Says(200, String::new(), r#"{"input_tokens": 4321}"#.into()));
+    let variables = [("LONGHAUL_BASE_URL", fake.base.as_str()), ("LONGHAUL_API_KEY", "sk-key-of-the-test")];
+
+    let ran = folder.run_with(&variables, &["count", "in.json", "--json"], b"");
+    assert_eq!((ran.code, fake.requests().len()), (0, 0), "{}", ran.stderr);
+    assert!(json(&String::from_utf8(ran.stdout).unwrap()).get("provider").is_none());
+
+    let ran = folder.run_with(&variables, &["count", "in.json", "--ask", "m-1", "--json"], b"");
+    let provider = &json(&String::from_utf8(ran.stdout).unwrap())["provider"];
+    assert_eq!((&provider["tokens"], &provider["host"]), (&4321.into(), &fake.host().into()));
+    let request = &fake.requests()[0];
+    assert!(request.head.contains("x-api-key: sk-key-of-the-test"), "{}", request.head);
+    assert!(request.body.contains("The token is") && !request.body.contains(&secret), "{}", request.body);
+    let ran = folder.run_with(&variables, &["count", "in.json", "--ask", "m-1"], b"");
+    assert!(String::from_utf8(ran.stdout).unwrap().contains("counts 4,321 tokens for m-1"));
+
+    let ran = folder.run(&["count", "in.json", "--ask", "m-1"], b"");
+    assert_eq!(ran.code, 1);
+    assert!(ran.stderr.contains("--base-url"), "{}", ran.stderr);
 }
 
 #[test]

@@ -16,10 +16,20 @@ pub(super) fn body(request: &ChatRequest) -> Result<Vec<u8>, ClientError> {
     if let Some(temperature) = request.temperature {
         fields["temperature"] = json!(temperature);
     }
+    add_tools(&mut fields, request);
+    with_history(&fields, request)
+}
+
+/// Adds the definitions of the tools of a request to its fields.
+pub(super) fn add_tools(fields: &mut Value, request: &ChatRequest) {
     if !request.tools.is_empty() {
         let tool = |tool: &super::ToolDefinition| json!({"name": tool.name, "description": tool.description, "input_schema": tool.parameters});
         fields["tools"] = request.tools.iter().map(tool).collect();
     }
+}
+
+/// Returns the body of these fields and the history of a request.
+pub(super) fn with_history(fields: &Value, request: &ChatRequest) -> Result<Vec<u8>, ClientError> {
     // With a system prompt the history is an object of two fields, without one a list.
     let history = request.history(Format::Anthropic)?;
     let fields = fields.to_string();

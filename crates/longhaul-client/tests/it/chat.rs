@@ -136,6 +136,29 @@ async fn messages_are_put_together_as_well() {
 }
 
 #[tokio::test]
+async fn the_provider_counts_a_request_that_is_not_made() {
+    let answer = |status: &str, body: &str| {
+        let head = format!("HTTP/1.1 {status}\r\ncontent-type: application/json\r\nconnection: close\r\n");
+        vec![Step::Send(format!("{head}content-length: {}\r\n\r\n{body}", body.len()).into_bytes())]
+    };
+    let scripts = vec![
+        answer("200 OK", r#"{"input_tokens": 321}"#),
+        answer("200 OK", r#"{"tokens": []}"#),
+        answer("404 Not Found", r#"{"error": {"message": "File Not Found"}}"#),
+    ];
+    let (server, chat) = openai(scripts).await;
+    assert_eq!(chat.count_tokens(&request()).await.unwrap(), Tokens(321));
+    assert!(matches!(chat.count_tokens(&request()).await, Err(ClientError::InvalidResponse { .. })));
+    assert!(chat.count_tokens(&request()).await.is_err());
+    let sent = &server.requests()[0];
+    assert!(sent.starts_with("POST /v1/messages/count_tokens "), "{sent}");
+    let body: Value = serde_json::from_str(sent.split_once("\r\n\r\n").unwrap().1).unwrap();
+    let mut keys: Vec<&String> = body.as_object().unwrap().keys().collect();
+    keys.sort();
+    assert_eq!(keys, ["messages", "model", "system", "tools"], "nothing that counting refuses");
+}
+
+#[tokio::test]
 async fn what_is_sent_is_a_valid_history() {
     let endpoint = || Endpoint::new("http://127.0.0.1:1/v1").unwrap();
     for (chat, format) in

@@ -1,13 +1,14 @@
 //! The counting itself: a text, cut by windows or by definition, and its pieces, looked up or merged.
 
 use super::{
-    cache::{self, Cache},
+    cache::{self, ShortPieces},
     layout,
+    long_cache::{self, LongPieces},
     merge::Scratch,
     scan::{self, Grammar},
-    simd,
+    simd::{self, Machine},
     vocab::Vocab,
-    window::{self, Masks},
+    window::{self, Ending},
 };
 
 /// A vocabulary with the pattern that goes with it.
@@ -48,13 +49,24 @@ impl Engine<'_> {
 /// What is kept between counts.
 #[derive(Debug)]
 pub(super) struct State {
-    cache: Cache,
+    short: ShortPieces,
+    long: LongPieces,
+    /// Keys of short pieces that are still to be looked up, while their places are fetched. Empty between counts.
+    waiting: [u128; WAITING],
+    /// Their homes in the table, or what were their homes before it grew.
+    homes: [u32; WAITING],
     scratch: Scratch,
 }
 
 impl State {
     pub(super) fn new() -> State {
-        State { cache: Cache::new(), scratch: Scratch::default() }
+        State {
+            short: ShortPieces::new(),
+            long: LongPieces::default(),
+            waiting: [0; WAITING],
+            homes: [0; WAITING],
+            scratch: Scratch::default(),
+        }
     }
 }
 
@@ -71,20 +83,20 @@ struct Count<'a> {
     last: (usize, usize),
 }
 
-/// Bytes behind a piece that may be read with it: a piece is loaded as sixteen bytes and cut.
-const SLACK: usize = 16;
-/// The end of a text, from here on, is counted in a copy that has something behind it.
-const TAIL: usize = window::BYTES + SLACK;
+/// The most pieces that wait: those of a window, and as many as it takes to fetch a place meanwhile.
+const WAITING: usize = 2 * window::BYTES;
+/// A window, and what is read with the last of its pieces. The end of a text, where less is left, is counted in a copy.
+const ROOM: usize = window::BYTES + layout::WIDE_SLOT;
 
 impl simd::Body for Count<'_> {
     type Output = usize;
 
     #[inline(always)]
-    fn run(self, classify: impl Fn(&[u8; window::BYTES]) -> Masks) -> usize {
+    fn run(self, machine: impl Machine) -> usize {
         match self.grammar {
-            Grammar::Gpt4o => self.by_windows::<true, 3>(classify),
-            Grammar::Gpt4 | Grammar::Llama3 => self.by_windows::<false, 3>(classify),
-            Grammar::Qwen => self.by_windows::<false, 1>(classify),
+            Grammar::Gpt4o => self.by_windows::<true, 3>(machine),
+            Grammar::Gpt4 | Grammar::Llama3 => self.by_windows::<false, 3>(machine),
+            Grammar::Qwen => self.by_windows::<false, 1>(machine),
             Grammar::Gpt3 | Grammar::DeepSeek => self.by_pieces(),
         }
     }
@@ -97,12 +109,12 @@ impl simd::Body for CountBefore<'_> {
     type Output = (usize, usize);
 
     #[inline(always)]
-    fn run(self, classify: impl Fn(&[u8; window::BYTES]) -> Masks) -> (usize, usize) {
+    fn run(self, machine: impl Machine) -> (usize, usize) {
         let mut count = self.0;
         let (at, before) = match count.grammar {
-            Grammar::Gpt4o => count.whole_windows::<true, 3>(classify),
-            Grammar::Gpt4 | Grammar::Llama3 => count.whole_windows::<false, 3>(classify),
-            Grammar::Qwen => count.whole_windows::<false, 1>(classify),
+            Grammar::Gpt4o => count.whole_windows::<true, 3>(machine),
+            Grammar::Gpt4 | Grammar::Llama3 => count.whole_windows::<false, 3>(machine),
+            Grammar::Qwen => count.whole_windows::<false, 1>(machine),
             Grammar::Gpt3 | Grammar::DeepSeek => (0, 0),
         };
         count.last_before(at, before)
@@ -120,7 +132,7 @@ impl<'a> Count<'a> {
         while at < self.until {
             self.last = (at, before);
             let end = scan::piece_end(self.grammar, self.text, at);
-            before += self.piece_anywhere(at, end);
+            before += self.piece(at, end);
             at = end;
         }
         self.last
@@ -131,120 +143,146 @@ impl<'a> Count<'a> {
         let (mut at, mut count) = (0, 0);
         while at < self.text.len() && count <= self.limit {
             let end = scan::piece_end(self.grammar, self.text, at);
-            count += self.piece_anywhere(at, end);
+            count += self.piece(at, end);
             at = end;
         }
         count
     }
 
-    /// Counts window by window, and piece by piece where a window does not see enough, while a window and its slack are
-    /// left. Returns the start of the first piece that is not counted, and the tokens before it.
+    /// Counts window by window, and piece by piece where a window does not see enough, while there is room. Returns the start of the first piece that is not counted, and the tokens before it.
     #[inline(always)]
     fn whole_windows<const GPT4O: bool, const DIGITS: usize>(
         &mut self,
-        classify: impl Fn(&[u8; window::BYTES]) -> Masks,
+        machine: impl Machine,
     ) -> (usize, usize) {
-        let text = self.text;
-        let (mut at, mut count) = (0, 0);
-        while at + TAIL <= self.until && count <= self.limit {
-            let Some(window) = text[at..].first_chunk() else { break };
-            let mut starts = window::starts::<GPT4O, DIGITS>(window, &classify(window));
+        let (mut at, mut count, mut waiting) = (0, 0, 0);
+        while at + ROOM <= self.until && count <= self.limit {
+            let Some(room) = self.text[at..].first_chunk() else { break };
+            let starts = starts::<GPT4O, DIGITS>(room, None, machine);
             if starts == 0 {
+                count += self.look_up(&mut waiting);
                 (at, count) = self.step(at, count);
                 continue;
             }
-            let mut start = 0;
-            while starts != 0 {
-                let end = starts.trailing_zeros() as usize;
-                starts &= starts - 1;
-                count += self.piece(text, at + start, at + end);
-                start = end;
+            count += self.pieces(room, starts, &mut waiting);
+            at += last_start(starts);
+            if waiting > WAITING - window::BYTES {
+                count += self.look_up(&mut waiting);
             }
-            at += start;
         }
+        count += self.look_up(&mut waiting);
         (at, count)
     }
 
     /// Counts window by window; the rest, too, in a copy that has something behind it.
     #[inline(always)]
-    fn by_windows<const GPT4O: bool, const DIGITS: usize>(
-        mut self,
-        classify: impl Fn(&[u8; window::BYTES]) -> Masks,
-    ) -> usize {
-        let text = self.text;
-        let (mut at, mut count) = self.whole_windows::<GPT4O, DIGITS>(&classify);
-        // The rest is less than a window and its slack, or the limit is passed.
-        let mut tail = [0xFF; TAIL + window::BYTES + SLACK];
-        while at < text.len() && count <= self.limit {
-            let rest = &text[at..];
-            if rest.len() > TAIL {
-                (at, count) = self.step(at, count);
-                continue;
-            }
-            // What lies behind the text looks like a character that may be anything, so that only certain starts count.
-            tail[..rest.len()].copy_from_slice(rest);
-            tail[rest.len()..].fill(0xFF);
-            let Some(window) = tail.first_chunk() else { break };
-            let mut starts = window::starts::<GPT4O, DIGITS>(window, &classify(window));
+    fn by_windows<const GPT4O: bool, const DIGITS: usize>(mut self, machine: impl Machine) -> usize {
+        let (from, mut count) = self.whole_windows::<GPT4O, DIGITS>(machine);
+        // There is no more room in the rest, or the limit is passed.
+        let rest = &self.text[from..];
+        let mut tail = [0xFF; 2 * ROOM];
+        if let Some(start) = tail.get_mut(..rest.len()) {
+            start.copy_from_slice(rest);
+        }
+        let (mut at, mut waiting) = (0, 0);
+        while at < rest.len() && count <= self.limit {
+            let Some(room) = tail.get(at..).and_then(<[_]>::first_chunk) else { break };
+            let length = rest.len() - at;
+            let ending = (length < window::BYTES)
+                .then_some(Ending { length: length as u32, joins_blanks: self.grammar == Grammar::Gpt4 });
+            let starts = starts::<GPT4O, DIGITS>(room, ending, machine);
             if starts == 0 {
-                (at, count) = self.step(at, count);
+                let (end, sum) = self.step(from + at, count);
+                (at, count) = (end - from, sum);
                 continue;
             }
-            let mut start = 0;
-            while starts != 0 {
-                let end = starts.trailing_zeros() as usize;
-                starts &= starts - 1;
-                count += self.piece(&tail, start, end);
-                start = end;
-            }
-            at += start;
+            count += self.pieces(room, starts, &mut waiting);
+            at += last_start(starts);
+        }
+        // So short a rest has fewer pieces than may wait.
+        const { assert!(ROOM <= WAITING) };
+        count + self.look_up(&mut waiting)
+    }
+
+    /// Takes the pieces at the beginning of `room`: the first begins there, the others at `starts`, and what begins at the last
+    /// of them is left. Short ones are put among those that wait; returns the tokens of the others.
+    #[inline(always)]
+    fn pieces(&mut self, room: &[u8; ROOM], starts: u64, waiting: &mut usize) -> usize {
+        let State { short, waiting: keys, homes, .. } = &mut *self.state;
+        // No branch for the length of a piece, which nothing foretells: a long one is noted, and its key written over.
+        let (mut ends, mut start, mut long) = (starts, 0, 0);
+        while ends != 0 {
+            let end = ends.trailing_zeros() as usize;
+            ends &= ends - 1;
+            let is_long = end - start > cache::SHORT_BYTES;
+            long |= u64::from(is_long) << start;
+            let key = short_key(room, start, end);
+            let home = short.home(key);
+            short.fetch(home);
+            keys[*waiting % WAITING] = key;
+            homes[*waiting % WAITING] = home as u32;
+            *waiting += usize::from(!is_long);
+            start = end;
+        }
+        let mut count = 0;
+        while long != 0 {
+            let start = long.trailing_zeros();
+            long &= long - 1;
+            let end = (starts & u64::MAX << start & !(1 << start)).trailing_zeros();
+            count += self.long_piece(room.get(start as usize..end as usize).unwrap_or_default());
         }
         count
     }
 
-    /// Counts the piece at `at` by definition, and further ones as long as they begin beyond ASCII.
-    fn step(&mut self, mut at: usize, mut count: usize) -> (usize, usize) {
-        loop {
-            self.last = (at, count);
-            let end = scan::piece_end(self.grammar, self.text, at);
-            count += self.piece_anywhere(at, end);
-            at = end;
-            let beyond = |offset: usize| self.text.get(at + offset).is_some_and(|byte| *byte >= 0x80);
-            if !(beyond(0) || beyond(1)) || count > self.limit || at >= self.until {
-                return (at, count);
-            }
+    /// Counts the pieces that wait, and leaves none.
+    #[inline(always)]
+    fn look_up(&mut self, waiting: &mut usize) -> usize {
+        let State { short, waiting: keys, homes, .. } = &mut *self.state;
+        let (mut count, mut missed) = (0, 0);
+        for nth in 0..std::mem::take(waiting).min(WAITING) {
+            let key = keys[nth];
+            let found = short.at_home(homes[nth] as usize, key);
+            count += found.unwrap_or(0);
+            // Again without a branch: those that are not found move to the front.
+            keys[missed % WAITING] = key;
+            missed += usize::from(found.is_none());
         }
+        for nth in 0..missed {
+            count += self.other_short_piece(self.state.waiting[nth % WAITING]);
+        }
+        count
+    }
+
+    /// Counts the piece at `at` by definition.
+    fn step(&mut self, at: usize, count: usize) -> (usize, usize) {
+        self.last = (at, count);
+        let end = scan::piece_end(self.grammar, self.text, at);
+        (end, count + self.piece(at, end))
     }
 
     /// Counts the piece of the text from `start` to `end`.
-    fn piece_anywhere(&mut self, start: usize, end: usize) -> usize {
-        let text = self.text;
-        if start + SLACK <= text.len() {
-            return self.piece(text, start, end);
+    fn piece(&mut self, start: usize, end: usize) -> usize {
+        let piece = &self.text[start..end];
+        if piece.len() > cache::SHORT_BYTES {
+            return self.long_piece(piece);
         }
-        let mut bytes = [0; 2 * SLACK];
-        bytes[..end - start].copy_from_slice(&text[start..end]);
-        self.piece(&bytes, 0, end - start)
-    }
-
-    /// Counts the piece of `bytes` from `start` to `end`; sixteen bytes from `start` on can be read.
-    #[inline(always)]
-    fn piece(&mut self, bytes: &[u8], start: usize, end: usize) -> usize {
-        let length = end - start;
-        if length > cache::SHORT_BYTES {
-            return self.long_piece(&bytes[start..end]);
-        }
-        let Some(loaded) = bytes.get(start..).and_then(|rest| rest.first_chunk()) else { return 0 };
-        let key = layout::wide_key(u128::from_le_bytes(*loaded), length);
-        match self.state.cache.short(key) {
+        let mut bytes = [0; ROOM];
+        bytes[..piece.len()].copy_from_slice(piece);
+        let key = short_key(&bytes, 0, piece.len());
+        let short = &self.state.short;
+        match short.at_home(short.home(key), key) {
             Some(count) => count,
-            None => self.new_short_piece(key, length),
+            None => self.other_short_piece(key),
         }
     }
 
-    #[cold]
+    /// Counts a short piece that is not at its home in the table.
     #[inline(never)]
-    fn new_short_piece(&mut self, key: u128, length: usize) -> usize {
+    fn other_short_piece(&mut self, key: u128) -> usize {
+        let length = usize::from(key.to_le_bytes()[layout::WIDE_BYTES]);
+        if let Some(count) = self.state.short.beside(key) {
+            return count;
+        }
         let whole = match length {
             0..=layout::NARROW_BYTES => self.vocab.has_narrow(layout::narrow_key(key as u64, length)),
             _ => self.vocab.has_wide(key),
@@ -253,26 +291,49 @@ impl<'a> Count<'a> {
             true => 1,
             false => self.state.scratch.count(self.vocab, &key.to_le_bytes()[..length]),
         };
-        self.state.cache.put_short(key, count);
+        self.state.short.put(key, count);
         count
     }
 
-    #[cold]
     #[inline(never)]
     fn long_piece(&mut self, piece: &[u8]) -> usize {
         if self.vocab.is_long_whole(piece) {
             return 1;
         }
-        if piece.len() > cache::LONG_BYTES {
+        if piece.len() > long_cache::LONG_BYTES {
             return self.state.scratch.count(self.vocab, piece);
         }
-        match self.state.cache.long(piece) {
-            (Some(count), _) => count,
-            (None, place) => {
-                let count = self.state.scratch.count(self.vocab, piece);
-                self.state.cache.put_long(place, piece, count);
-                count
-            }
+        let hash = long_cache::hash(piece);
+        if let Some(count) = self.state.long.get(piece, hash) {
+            return count;
         }
+        let count = self.state.scratch.count(self.vocab, piece);
+        self.state.long.put(piece, hash, count);
+        count
     }
+}
+
+/// Returns the starts of pieces in the window at the beginning of `room`.
+#[inline(always)]
+fn starts<const GPT4O: bool, const DIGITS: usize>(
+    room: &[u8; ROOM],
+    ending: Option<Ending>,
+    machine: impl Machine,
+) -> u64 {
+    let Some(window) = room.first_chunk() else { return 0 };
+    window::starts::<GPT4O, DIGITS>(window, &machine.classify(window), ending, machine)
+}
+
+/// Returns the last of `starts`, of which there is one.
+#[inline(always)]
+fn last_start(starts: u64) -> usize {
+    (u64::BITS - 1 - starts.leading_zeros()) as usize
+}
+
+/// Returns the key of the piece of `room` from `start` to `end`; of one that is not short, anything.
+#[inline(always)]
+fn short_key(room: &[u8; ROOM], start: usize, end: usize) -> u128 {
+    // The mask says what is so, and the compiler needs no check.
+    let bytes = room[start % window::BYTES..].first_chunk().map_or(0, |bytes| u128::from_le_bytes(*bytes));
+    layout::wide_key(bytes, (end - start) % layout::WIDE_SLOT)
 }

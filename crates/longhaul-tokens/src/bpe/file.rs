@@ -68,12 +68,13 @@ impl FileBpe {
             }
         }
         last_merges.sort_unstable_by_key(|(rank, _)| *rank);
-        let mut packed = Vec::with_capacity(last_merges.len());
-        for (nth, (_, merge)) in (256..).zip(last_merges) {
-            // A merge comes after those of its parts, or the engine's order would not be the file's.
-            packed.push(Some((*known.get(&merge.left)?, *known.get(&merge.right)?)));
-            known.insert(merge.into, nth);
-        }
+        known.extend(last_merges.iter().zip(256..).map(|((_, merge), nth)| (merge.into, nth)));
+        // A merge may come before those of its parts: Llama 3 has such, which were not found by merging.
+        let packed: Option<Vec<_>> = last_merges
+            .iter()
+            .map(|(_, merge)| Some(Some((*known.get(&merge.left)?, *known.get(&merge.right)?))))
+            .collect();
+        let packed = packed?;
         let singles: [u8; 256] = std::array::from_fn(|byte| byte as u8);
         let tables = Tables::new(&singles, &packed, u32::MAX, &wholes)?;
         let long_wholes = wholes.into_iter().filter(|token| token.len() > layout::WIDE_BYTES).collect();

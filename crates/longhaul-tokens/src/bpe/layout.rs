@@ -14,7 +14,9 @@ pub(super) const ID_BITS: u32 = 18;
 /// The longest token in the narrow table, in bytes; one byte of the key is its length.
 pub(super) const NARROW_BYTES: usize = 7;
 /// The longest token in the wide table, in bytes. Longer tokens are found by merging.
-pub(super) const WIDE_BYTES: usize = 15;
+pub(super) const WIDE_BYTES: usize = WIDE_SLOT - 1;
+/// Bytes of a slot of the wide table: a token and its length.
+pub(super) const WIDE_SLOT: usize = 16;
 
 /// The key of a pair of tokens. Never zero, so that it is not taken for an empty slot.
 #[inline(always)]
@@ -72,18 +74,50 @@ pub(super) const fn narrow_key(bytes: u64, length: usize) -> u64 {
 /// The key of a token of at most [`WIDE_BYTES`]: its bytes, and its length in the top byte. Never zero.
 #[inline(always)]
 pub(super) const fn wide_key(bytes: u128, length: usize) -> u128 {
-    bytes & ((1 << (8 * length)) - 1) | (length as u128) << 120
+    bytes & FIRST_BYTES[length] | (length as u128) << (8 * WIDE_BYTES)
 }
 
-/// Words of the table of open borders: a bit for each byte before and each behind a border of characters. A border is
-/// open where some token that cuts a character goes across it; where neither border of a character is open, nothing but
-/// its own bytes takes part in its merges, and they can be done at once.
-pub(super) const OPEN_WORDS: usize = 1 << 10;
+/// Masks for the first bytes of a slot, by their number: shifts by a variable number of bits are slow in 128 bits.
+static FIRST_BYTES: [u128; WIDE_SLOT] = {
+    let mut masks = [0; WIDE_SLOT];
+    let mut length = 0;
+    while length < WIDE_SLOT {
+        masks[length] = (1 << (8 * length)) - 1;
+        length += 1;
+    }
+    masks
+};
 
-/// The bit of a border in the table of open borders: the word, and the bit in it.
+/// Entries of the table of tokens of two bytes of ASCII.
+pub(super) const BYTE_PAIRS: usize = 1 << 14;
+
+/// The entry of two bytes of ASCII in that table.
 #[inline(always)]
-pub(super) const fn open_bit(before: u8, after: u8) -> (usize, u32) {
-    ((before as usize) << 2 | (after as usize) >> 6, after as u32 & 63)
+pub(super) const fn byte_pair(first: u8, second: u8) -> usize {
+    (first as usize | (second as usize) << 7) % BYTE_PAIRS
+}
+
+/// Entries of a table of borders between characters. A token that goes across a border may cut the character before it or
+/// the one behind it; for each two bytes at a border, a table has the lowest id of the tokens that cut, by [`coarse`]. A
+/// character whose own id is lower is merged before any of them could be, so it can be merged at once.
+pub(super) const BORDERS: usize = 1 << 14;
+
+/// The entry of a border in the table of tokens that cut the character behind it, which begins with `lead`.
+#[inline(always)]
+pub(super) const fn border_before(before: u8, lead: u8) -> usize {
+    (before as usize) << 6 | lead as usize & 0x3F
+}
+
+/// The entry of a border in the table of tokens that cut the character before it, which ends with `last`.
+#[inline(always)]
+pub(super) const fn border_behind(last: u8, after: u8) -> usize {
+    (last as usize & 0x3F) << 8 | after as usize
+}
+
+/// An id, rounded down to what fits into 16 bits. All ones are above that of any id.
+#[inline(always)]
+pub(super) const fn coarse(id: u32) -> u16 {
+    (id >> (ID_BITS - 16)) as u16
 }
 
 /// Slots of the table of characters that are tokens: the basic plane, and the plane of emoji from U+1F000 on.

@@ -8,13 +8,16 @@
 use std::{cmp::Reverse, collections::BinaryHeap};
 
 use super::{
-    layout, simd,
+    layout,
+    simd::{self, Machine},
     vocab::Vocab,
-    window::{self, Masks},
 };
 
 /// The longest text that is merged at once. Longer ones go through [`long`].
 pub(super) const WINDOW: usize = 96;
+
+/// The same for text beyond ASCII, which has fewer parts, since most begin as whole characters.
+const WIDE_WINDOW: usize = 288;
 
 /// Windows grow up to this where a longer look is needed; beyond it, what is left is merged with a heap.
 const MAX_WINDOW: usize = 2048;
@@ -27,7 +30,8 @@ const DOUBTFUL: usize = 16;
 pub(super) struct Scratch {
     /// For each part: the id its merge with the next part would have, and its own index in the low bits; all ones where
     /// they do not merge, or where the part was merged into the one before.
-    keys: Vec<u32>,
+    keys: Vec<[u32; simd::LANES]>,
+    /// The parts, and one behind the last.
     parts: Vec<Part>,
     tokens: Vec<Token>,
     ahead: Vec<Token>,
@@ -48,6 +52,7 @@ const KNOWN: usize = 32;
 #[derive(Clone, Copy, Debug, Default)]
 struct Part {
     id: u32,
+    start: u16,
     next: u16,
     before: u16,
 }
@@ -66,8 +71,8 @@ const INDEX_BITS: u32 = 14;
 impl Scratch {
     /// Returns the number of tokens in `piece`.
     pub(super) fn count(&mut self, vocab: &Vocab<'_>, piece: &[u8]) -> usize {
-        if piece.len() <= WINDOW {
-            return simd::compiled_for_machine(CountShort { scratch: self, vocab, piece });
+        if piece.len() <= WINDOW || piece.len() <= WIDE_WINDOW && !piece.is_ascii() {
+            return simd::compiled_for_machine(Merge { scratch: self, vocab, piece });
         }
         let mut count = 0;
         self.long(vocab, piece, |_| count += 1);
@@ -78,7 +83,7 @@ impl Scratch {
     pub(super) fn encode(&mut self, vocab: &Vocab<'_>, piece: &[u8], ids: &mut Vec<u32>) {
         if piece.len() <= WINDOW {
             simd::compiled_for_machine(Merge { scratch: self, vocab, piece });
-            self.each(piece.len(), |token| ids.push(token.id));
+            self.each(|token| ids.push(token.id));
         } else {
             self.long(vocab, piece, |token| ids.push(token.id));
         }
@@ -86,95 +91,88 @@ impl Scratch {
 
     /// Merges `piece`, of at most [`MAX_WINDOW`] bytes, and returns the number of parts that are left in `self.parts`.
     ///
-    /// Each merge looks for the lowest key in the whole array. That is quadratic in a bounded length, has no branches, and
-    /// the compiler makes vector code of it; it beats a heap up to several hundred bytes.
+    /// Each merge looks for the lowest key in the whole array. That is quadratic in a bounded length and has no branches; it
+    /// beats a heap up to several hundred parts.
     #[inline(always)]
-    fn merge(&mut self, vocab: &Vocab<'_>, piece: &[u8]) -> usize {
-        let length = piece.len();
-        // Rounded up so that the search below needs no rest, and one more for the end.
-        let room = (length + 8) & !7;
-        self.keys.clear();
-        self.keys.resize(room, NONE);
-        self.parts.clear();
-        let mut count = length;
-        if piece.is_ascii() {
-            self.parts.extend(piece.iter().enumerate().map(|(at, byte)| Part {
-                id: vocab.byte_ids[usize::from(*byte)],
-                next: at as u16 + 1,
-                before: (at as u16).wrapping_sub(1),
-            }));
-            self.parts.push(Part { id: NONE, next: u16::MAX, before: (length as u16).wrapping_sub(1) });
-            for (at, pair) in piece.windows(2).enumerate() {
-                self.keys[at] = key(vocab.merged_bytes(pair[0], pair[1]), at);
-            }
-        } else {
-            count = self.begin_with_characters(vocab, piece);
-        }
+    fn merge(&mut self, vocab: &Vocab<'_>, piece: &[u8], machine: impl Machine) -> usize {
+        let end = self.begin(vocab, piece);
+        let (parts, keys) = (&mut self.parts[..], &mut self.keys[..]);
+        let mut count = end;
         loop {
-            let lowest = lowest(&self.keys);
+            let lowest = machine.lowest(keys);
             if lowest == NONE {
                 return count;
             }
             let (mut at, id) = ((lowest & ((1 << INDEX_BITS) - 1)) as usize, lowest >> INDEX_BITS);
+            let keys = keys.as_flattened_mut();
             loop {
                 count -= 1;
-                let gone = usize::from(self.parts[at].next);
-                let next = usize::from(self.parts[gone].next);
-                self.parts[at].id = id;
-                self.parts[at].next = next as u16;
-                self.parts[next].before = at as u16;
-                self.keys[gone] = NONE;
+                let gone = usize::from(parts[at].next);
+                let next = usize::from(parts[gone].next);
+                parts[at].id = id;
+                parts[at].next = next as u16;
+                parts[next].before = at as u16;
+                keys[gone] = NONE;
                 if at > 0 {
-                    let before = usize::from(self.parts[at].before);
-                    self.keys[before] = key(vocab.merged(self.parts[before].id, id), before);
+                    let before = usize::from(parts[at].before);
+                    keys[before] = key(vocab.merged(parts[before].id, id), before);
                 }
-                if next == length {
-                    self.keys[at] = NONE;
+                if next == end {
+                    keys[at] = NONE;
                     break;
                 }
-                // A run of the same pair goes on without another search: what a merge makes possible always has a higher
-                // id, so no merge comes before these. The pair of the two results is looked up with the second.
-                if self.keys[next] >> INDEX_BITS == id {
+                // A run of the same pair goes on without another search: what a merge makes possible has a higher id, so no
+                // merge comes before these. The pair of the two results is looked up with the second.
+                if vocab.is_ordered && keys[next] >> INDEX_BITS == id {
                     at = next;
                     continue;
                 }
-                self.keys[at] = key(vocab.merged(id, self.parts[next].id), at);
+                keys[at] = key(vocab.merged(id, parts[next].id), at);
                 break;
             }
         }
     }
 
-    /// Fills `parts` and `keys` for a piece that is not ASCII, and returns the number of parts. A part of several bytes has
-    /// the place of its first.
+    /// Fills `parts` and `keys` with what merging `piece` begins with, and returns the number of parts.
     #[inline(always)]
-    fn begin_with_characters(&mut self, vocab: &Vocab<'_>, piece: &[u8]) -> usize {
-        let (mut count, mut before) = (0, u16::MAX);
+    fn begin(&mut self, vocab: &Vocab<'_>, piece: &[u8]) -> usize {
         let (parts, keys) = (&mut self.parts, &mut self.keys);
-        parts.resize(piece.len() + 1, Part::default());
-        let mut link = |id: u32, at: usize| {
-            parts[at] = Part { id, next: u16::MAX, before };
-            if let Some(last) = parts.get_mut(usize::from(before)) {
-                last.next = at as u16;
-                let merged = if id == NONE { 0 } else { vocab.merged(last.id, id) };
-                keys[usize::from(before)] = key(merged, usize::from(before));
-            }
-            before = at as u16;
+        parts.clear();
+        let mut part = |id: u32, start: usize| {
+            let nth = parts.len() as u16;
+            parts.push(Part { id, start: start as u16, next: nth + 1, before: nth.wrapping_sub(1) });
         };
-        vocab.parts(piece, |id, at| {
-            link(id, at);
-            count += 1;
-        });
-        link(NONE, piece.len());
+        let is_ascii = piece.is_ascii();
+        if is_ascii {
+            let ids = piece.iter().map(|byte| vocab.byte_ids[usize::from(*byte)]);
+            ids.zip(0..).for_each(|(id, start)| part(id, start));
+        } else {
+            vocab.parts(piece, &mut part);
+        }
+        part(NONE, piece.len());
+        let count = parts.len() - 1;
+        keys.clear();
+        keys.resize(count / simd::LANES + 1, [NONE; simd::LANES]);
+        let keys = keys.as_flattened_mut();
+        if is_ascii {
+            for (at, (key_of, pair)) in keys.iter_mut().zip(piece.windows(2)).enumerate() {
+                *key_of = key(vocab.merged_bytes(pair[0], pair[1]), at);
+            }
+        } else {
+            for (at, (key_of, pair)) in keys.iter_mut().zip(parts[..count].windows(2)).enumerate() {
+                *key_of = key(vocab.merged(pair[0].id, pair[1].id), at);
+            }
+        }
         count
     }
 
-    /// Calls `found` with each token that [`merge`](Self::merge) left of a piece of `length` bytes.
-    fn each(&self, length: usize, mut found: impl FnMut(Token)) {
+    /// Calls `found` with each token that [`merge`](Self::merge) left.
+    fn each(&self, mut found: impl FnMut(Token)) {
         let mut at = 0;
-        while at < length {
-            let part = self.parts[at];
+        while let Some(part) = self.parts.get(at).filter(|part| part.id != NONE) {
             at = usize::from(part.next);
-            found(Token { id: part.id, end: at });
+            let end = self.parts.get(at).map_or(0, |next| usize::from(next.start));
+            found(Token { id: part.id, end });
         }
     }
 
@@ -183,7 +181,12 @@ impl Scratch {
     /// A sequence of tokens is what merging yields exactly if each two neighbours are what merging their bytes yields
     /// (rust-gems, "So many tokens, so little time", 2024, proves it). Windows that overlap can therefore be joined at any
     /// token that both have at the same place: every pair of neighbours then is one of a merged window.
+    ///
+    /// The proof needs merges that come after those of their parts; where they do not, a heap takes `O(n log n)`.
     fn long(&mut self, vocab: &Vocab<'_>, piece: &[u8], mut found: impl FnMut(Token)) {
+        if !vocab.is_ordered {
+            return merge_with_heap(vocab, piece, found);
+        }
         let (mut tokens, mut ahead) = (std::mem::take(&mut self.tokens), std::mem::take(&mut self.ahead));
         let (mut from, mut window) = (0, WINDOW);
         self.window(vocab, piece, from, window, &mut tokens);
@@ -240,7 +243,7 @@ impl Scratch {
             known.bytes.clear();
             known.bytes.extend_from_slice(bytes);
             known.tokens.clear();
-            self.each(bytes.len(), |token| known.tokens.push(token));
+            self.each(|token| known.tokens.push(token));
             self.known[nth] = known;
         }
         tokens.clear();
@@ -260,84 +263,8 @@ impl simd::Body for Merge<'_> {
     type Output = usize;
 
     #[inline(always)]
-    fn run(self, _: impl Fn(&[u8; window::BYTES]) -> Masks) -> usize {
-        self.scratch.merge(self.vocab, self.piece)
-    }
-}
-
-/// The most parts that are merged in registers and on the stack.
-const SHORT: usize = 16;
-
-/// Merges `count` parts, whose ids and keys these are, and returns how many are left. The same as [`Scratch::merge`], but
-/// the parts lie side by side and move up when one is gone.
-#[inline(always)]
-fn count_short(
-    vocab: &Vocab<'_>,
-    ids: &mut [u32; SHORT + 1],
-    keys: &mut [u32; SHORT],
-    mut count: usize,
-) -> usize {
-    loop {
-        let lowest = lowest(keys);
-        if lowest == NONE {
-            return count;
-        }
-        count -= 1;
-        let (at, id) = ((lowest & (SHORT as u32 - 1)) as usize, lowest >> INDEX_BITS);
-        ids.copy_within(at + 2.., at + 1);
-        ids[at] = id;
-        // The keys behind move too, and name places that are one less now; none stays none.
-        for to in at + 1..SHORT - 1 {
-            keys[to] = keys[to + 1] - u32::from(keys[to + 1] != NONE);
-        }
-        keys[at] = if at + 1 < count { key(vocab.merged(id, ids[at + 1]), at) } else { NONE };
-        if at > 0 {
-            keys[at - 1] = key(vocab.merged(ids[at - 1], id), at - 1);
-        }
-    }
-}
-
-/// Counts the tokens of a piece of at most [`WINDOW`] bytes: by [`count_short`] where it has few parts, else by
-/// [`Scratch::merge`].
-struct CountShort<'a> {
-    scratch: &'a mut Scratch,
-    vocab: &'a Vocab<'a>,
-    piece: &'a [u8],
-}
-
-impl simd::Body for CountShort<'_> {
-    type Output = usize;
-
-    #[inline(always)]
-    fn run(self, _: impl Fn(&[u8; window::BYTES]) -> Masks) -> usize {
-        let CountShort { scratch, vocab, piece } = self;
-        let (mut ids, mut keys) = ([NONE; SHORT + 1], [NONE; SHORT]);
-        if piece.len() <= SHORT && piece.is_ascii() {
-            for (id, byte) in ids.iter_mut().zip(piece) {
-                *id = vocab.byte_ids[usize::from(*byte)];
-            }
-            for (at, pair) in piece.windows(2).enumerate() {
-                keys[at] = key(vocab.merged_bytes(pair[0], pair[1]), at);
-            }
-            return count_short(vocab, &mut ids, &mut keys, piece.len());
-        }
-        if piece.len() > 4 * SHORT || piece.is_ascii() {
-            return scratch.merge(vocab, piece);
-        }
-        let mut count = 0;
-        vocab.parts(piece, |id, _| {
-            if let Some(place) = ids.get_mut(count) {
-                *place = id;
-            }
-            count += 1;
-        });
-        if count > SHORT {
-            return scratch.merge(vocab, piece);
-        }
-        for at in 1..count {
-            keys[at - 1] = key(vocab.merged(ids[at - 1], ids[at]), at - 1);
-        }
-        count_short(vocab, &mut ids, &mut keys, count)
+    fn run(self, machine: impl Machine) -> usize {
+        self.scratch.merge(self.vocab, self.piece, machine)
     }
 }
 
@@ -374,17 +301,6 @@ fn hash(bytes: &[u8]) -> u64 {
 #[inline(always)]
 fn key(id: u32, at: usize) -> u32 {
     if id == 0 { NONE } else { id << INDEX_BITS | at as u32 }
-}
-
-#[inline(always)]
-fn lowest(keys: &[u32]) -> u32 {
-    let mut lowest = [NONE; 8];
-    for chunk in keys.chunks_exact(8) {
-        for (lowest, key) in lowest.iter_mut().zip(chunk) {
-            *lowest = (*lowest).min(*key);
-        }
-    }
-    lowest.into_iter().fold(NONE, u32::min)
 }
 
 /// Merges a piece of any length in `O(n log n)`, by a heap of candidates.

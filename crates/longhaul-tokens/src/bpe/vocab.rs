@@ -12,14 +12,17 @@ use super::{
 /// The tables of one vocabulary. See `layout` for their form and `tables` for how they are made.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Vocab<'a> {
+    /// Whether a merge only makes possible what comes after it. Only files are otherwise.
+    pub(super) is_ordered: bool,
     /// The id of each single byte.
     pub(super) byte_ids: &'a [u32; 256],
-    /// The id of each token of two bytes, by both bytes, the second times 256; zero where there is none.
-    byte_pairs: &'a [u32; 1 << 16],
+    /// The id of each token of two bytes of ASCII; zero where there is none.
+    byte_pairs: &'a [u32; layout::BYTE_PAIRS],
     /// The id of each token that is one character beyond ASCII; zero where there is none.
     chars: &'a [u32; layout::CHARS],
-    /// The borders across which tokens that cut characters go.
-    open: &'a [u64; layout::OPEN_WORDS],
+    /// The lowest tokens that cut the character behind a border, and the one before it.
+    cut_behind: &'a [u16; layout::BORDERS],
+    cut_before: &'a [u16; layout::BORDERS],
     /// Says of most pairs that are not in `pairs` that they are not. Small enough to stay near, where `pairs` is not:
     /// most pairs that merging asks for do not exist.
     filter: &'a [u64; 1 << (layout::FILTER_BITS - 6)],
@@ -73,10 +76,12 @@ macro_rules! embedded {
         #[cfg(not(feature = "small"))]
         pub(super) fn $vocab() -> Vocab<'static> {
             Vocab {
+                is_ordered: true,
                 byte_ids: table!(u32, concat!($name, ".byte_ids")),
                 byte_pairs: table!(u32, concat!($name, ".byte_pairs")),
                 chars: table!(u32, concat!($name, ".chars")),
-                open: table!(u64, concat!($name, ".open")),
+                cut_behind: table!(u16, concat!($name, ".cut_behind")),
+                cut_before: table!(u16, concat!($name, ".cut_before")),
                 filter: table!(u64, concat!($name, ".filter")),
                 pairs: table!([u64; NARROW], concat!($name, ".pairs")),
                 narrow: table!([u64; NARROW], concat!($name, ".narrow")),
@@ -118,10 +123,12 @@ impl<'a> Vocab<'a> {
     pub(super) fn of(tables: &'a Tables) -> Vocab<'a> {
         let whole = "the tables are as long as they are made";
         Vocab {
+            is_ordered: tables.is_ordered,
             byte_ids: tables.byte_ids.first_chunk().expect(whole),
             byte_pairs: tables.byte_pairs.first_chunk().expect(whole),
             chars: tables.chars.first_chunk().expect(whole),
-            open: tables.open.first_chunk().expect(whole),
+            cut_behind: tables.cut_behind.first_chunk().expect(whole),
+            cut_before: tables.cut_before.first_chunk().expect(whole),
             filter: tables.filter.first_chunk().expect(whole),
             pairs: tables.pairs.as_chunks().0,
             narrow: tables.narrow.as_chunks().0,
@@ -144,7 +151,7 @@ impl<'a> Vocab<'a> {
     }
 
     /// Calls `found` with the token and the start of each part that merging `piece` can begin with: a character where it
-    /// is a token and nothing outside takes part in its merges, else a byte. `piece` may be any bytes.
+    /// is a token and merged before anything outside can take part in it, else a byte. `piece` may be any bytes.
     #[inline(always)]
     pub(super) fn parts(&self, piece: &[u8], mut found: impl FnMut(u32, usize)) {
         let mut at = 0;
@@ -158,7 +165,8 @@ impl<'a> Vocab<'a> {
         }
     }
 
-    /// Returns the token and the length of the character at `at`, where it is a token and neither border is open.
+    /// Returns the token and the length of the character at `at`, where it is a token and no
+    /// token that cuts it can come first.
     #[inline(always)]
     fn closed_char(&self, piece: &[u8], at: usize) -> Option<(u32, usize)> {
         let lead = piece[at];
@@ -175,22 +183,22 @@ impl<'a> Vocab<'a> {
         // Bytes that spell a shorter character at length are no character.
         let shortest = [0, 0, 0x80, 0x800, 0x1_0000][length];
         let id = *self.chars.get(layout::slot_of_char(code).filter(|_| code >= shortest)?)?;
-        let is_open = |before: u8, after: u8| {
-            let (word, bit) = layout::open_bit(before, after);
-            self.open[word] >> bit & 1 == 1
-        };
+        let is_cut = |lowest: u16| layout::coarse(id) >= lowest;
         let before = at.checked_sub(1).map(|before| piece[before]);
         let after = piece.get(at + length);
         let closed = id != 0
             && bytes[1..].iter().all(continues)
-            && !before.is_some_and(|before| is_open(before, lead))
-            && !after.is_some_and(|after| continues(after) || is_open(bytes[length - 1], *after));
+            && !before.is_some_and(|before| is_cut(self.cut_behind[layout::border_before(before, lead)]))
+            && !after.is_some_and(|after| {
+                continues(after) || is_cut(self.cut_before[layout::border_behind(bytes[length - 1], *after)])
+            });
         closed.then_some((id, length))
     }
-    /// Returns the token of two bytes, or zero.
+
+    /// Returns the token of two bytes of ASCII, or zero.
     #[inline(always)]
     pub(super) fn merged_bytes(&self, first: u8, second: u8) -> u32 {
-        let id = self.byte_pairs[usize::from(first) | usize::from(second) << 8];
+        let id = self.byte_pairs[layout::byte_pair(first, second)];
         if id < self.end { id } else { 0 }
     }
 

@@ -80,6 +80,34 @@ fn check(own: &TokenizerFile, reference: &Tokenizer, text: &str, name: &str) {
     }
 }
 
+/// Llama 3 has merges that come before those of their parts; here nearly all do.
+#[test]
+fn merges_in_any_order_count_as_tokenizers_does() {
+    for takes_whole in [true, false] {
+        let mut json: Value =
+            serde_json::from_str(&file(&splits(&[LLAMA]), &Value::Null, takes_whole)).unwrap();
+        let merges = json["model"]["merges"].as_array_mut().unwrap();
+        let mut state = 1u64;
+        for at in (1..merges.len()).rev() {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            merges.swap(at, (state >> 33) as usize % (at + 1));
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("shuffled.json");
+        fs::write(&path, json.to_string()).unwrap();
+        let (own, reference) = (TokenizerFile::open(&path).unwrap(), Tokenizer::from_file(&path).unwrap());
+        assert!(own.is_own());
+        let (mut generator, mut text) = (Generator::new(11), String::new());
+        for _ in 0..600 {
+            generator.text(&mut text);
+            check(&own, &reference, &text, "shuffled");
+        }
+        for text in ["a".repeat(3_000), "...:::".repeat(200), "haha日本語".repeat(60), " ".repeat(500)] {
+            check(&own, &reference, &text, "shuffled");
+        }
+    }
+}
+
 #[test]
 fn each_family_counts_as_tokenizers_does() {
     let qwen = LLAMA.replace("{1,3}", "");
