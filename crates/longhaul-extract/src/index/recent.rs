@@ -4,14 +4,13 @@ use std::collections::{HashSet, VecDeque};
 
 use crate::name_parts;
 
-/// The words of the user's last message and of the assistant's last messages, prose and key fields of calls.
-///
-/// Only hashes are held, and of each text only the start is read, so that it stays small.
+/// The user's last message and the assistant's last messages, prose and key fields of calls, as text: it is cut into words
+/// only when somebody ranks. Only the start of each is held.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Recent {
-    user: Vec<u32>,
-    /// One list for each message, oldest first.
-    assistant: VecDeque<Vec<u32>>,
+    user: String,
+    /// Oldest first.
+    assistant: VecDeque<String>,
 }
 
 /// The words that were said last, to compare names with.
@@ -23,11 +22,11 @@ pub struct Said {
 /// How many of the assistant's messages are recent. Any number from six to 24 served as well (`docs/ranking.md`).
 const MESSAGES: usize = 12;
 
-/// Bytes of one text that are read.
-const MOST_BYTES: usize = 4000;
+/// Bytes of one text that are held.
+const MOST_OF_TEXT: usize = 4000;
 
-/// Words of one message that are held.
-const MOST_WORDS: usize = 2000;
+/// Bytes of one message that are held.
+const MOST_OF_MESSAGE: usize = 16_000;
 
 /// Shorter words say too little: `a`, `rs`, `v2`.
 const LEAST_CHARS: usize = 3;
@@ -38,7 +37,8 @@ const LEAST_WIDE_CHARS: usize = 2;
 impl Recent {
     /// Returns the words.
     pub(super) fn said(&self) -> Said {
-        Said { words: self.user.iter().chain(self.assistant.iter().flatten()).copied().collect() }
+        let texts = [&self.user].into_iter().chain(&self.assistant);
+        Said { words: texts.flat_map(|text| words(text)).collect() }
     }
 
     /// The user begins a message; the one before is not the last any more.
@@ -51,7 +51,7 @@ impl Recent {
         if self.assistant.len() == MESSAGES {
             self.assistant.pop_front();
         }
-        self.assistant.push_back(Vec::new());
+        self.assistant.push_back(String::new());
     }
 
     /// Reads what the user says.
@@ -61,15 +61,14 @@ impl Recent {
 
     /// Reads what the assistant says, or asks of a tool.
     pub(super) fn assistant_says(&mut self, text: &str) {
-        if let Some(list) = self.assistant.back_mut() {
-            add(list, text);
+        if let Some(message) = self.assistant.back_mut() {
+            add(message, text);
         }
     }
 
     /// Returns about how many bytes it holds.
     pub(super) fn memory_bytes(&self) -> usize {
-        let words = self.user.capacity() + self.assistant.iter().map(Vec::capacity).sum::<usize>();
-        words * size_of::<u32>()
+        self.user.capacity() + self.assistant.iter().map(String::capacity).sum::<usize>()
     }
 }
 
@@ -85,10 +84,10 @@ impl Said {
     }
 }
 
-fn add(list: &mut Vec<u32>, text: &str) {
-    let start = text.floor_char_boundary(MOST_BYTES);
-    let room = MOST_WORDS - list.len().min(MOST_WORDS);
-    list.extend(words(&text[..start]).take(room));
+fn add(message: &mut String, text: &str) {
+    let room = MOST_OF_MESSAGE.saturating_sub(message.len()).min(MOST_OF_TEXT);
+    message.push_str(&text[..text.floor_char_boundary(room)]);
+    message.push('\n');
 }
 
 /// The words of `text` that count, in lower case, as hashes.
