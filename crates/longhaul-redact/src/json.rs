@@ -48,7 +48,8 @@ pub(crate) fn find_in_json(set: &RuleSet, json: &str) -> Vec<Finding> {
         let found = match may_hold_more {
             true => find(set, &inside.text),
             false => {
-                let place = |hit: &Hit| Hit { start: inside.reached(hit.start - literal.start), ..*hit };
+                let reached = |at: usize| inside.reached(at - literal.start);
+                let place = |hit: &Hit| Hit { start: reached(hit.start), end: reached(hit.end), ..*hit };
                 find_around(set, &inside.text, &held.iter().map(place).collect::<Vec<_>>())
             }
         };

@@ -106,8 +106,10 @@ impl RuleSet {
                 }
             }
         }
+        let keywords =
+            Keywords::new(&words).map_err(|error| RedactError::RuleFile { reason: error.to_string() })?;
         let rules = raw.into_iter().map(Rule::from).collect();
-        Ok(RuleSet { rules, keywords: Keywords::new(&words), owners, allow: Allowlist::from(allow) })
+        Ok(RuleSet { rules, keywords, owners, allow: Allowlist::from(allow) })
     }
 
     /// Compiles every expression.

@@ -87,17 +87,16 @@ fn windows(set: &RuleSet, text: &[u8], hits: &[Hit]) -> BTreeMap<usize, Vec<Rang
     let mut windows: BTreeMap<usize, Vec<Range<usize>>> = BTreeMap::new();
     let mut assignment = Assignment::default();
     for hit in hits {
-        let word_end = hit.start + set.keywords.word(hit.word).len();
         let mut value_end = None;
         for &index in &set.owners[hit.word] {
             let rule = &set.rules[index];
             let window = if rule.is_assignment {
-                let value_end = *value_end.get_or_insert_with(|| assignment.value_end(text, word_end));
+                let value_end = *value_end.get_or_insert_with(|| assignment.value_end(text, hit.end));
                 let Some(end) = value_end else { continue };
                 hit.start.saturating_sub(NAME_REACH)..(end + 4).min(text.len())
             } else {
                 let Some(compiled) = rule.compiled() else { continue };
-                let end = (word_end + compiled.reach).min(text.len());
+                let end = (hit.end + compiled.reach).min(text.len());
                 hit.start.saturating_sub(compiled.reach)..end
             };
             let known = windows.entry(index).or_default();
