@@ -190,8 +190,7 @@ impl SummaryStore for SqliteStore {
             };
             let (is_too_much, behind) = self.worker.read_little(look).await?;
             // More than one process leaves waiting is not searched word by word.
-            if is_too_much {
-                self.worker.write(settle::one_too_many).await?;
+            if is_too_much && self.worker.write(settle::one_too_many).await? {
                 continue;
             }
             if !behind.is_empty() {
