@@ -99,9 +99,13 @@ fn constraint_list(
     shown: &str,
     room: Tokens,
 ) -> String {
+    // A kept message may have been cut: what counts is that the words are there.
     let visible = |constraint: &Constraint| {
         shown.contains(&constraint.text)
-            || request.kept.iter().any(|entry| entry.id.ordinal == constraint.message)
+            || request
+                .kept
+                .iter()
+                .any(|entry| entry.message.texts().any(|said| said.contains(&constraint.text)))
     };
     let mut lines: Vec<(usize, String, Tokens)> = Vec::new();
     for (at, constraint) in constraints.iter().enumerate().filter(|(_, constraint)| !visible(constraint)) {

@@ -3,7 +3,7 @@
 use longhaul_extract::{FactIndex, Visible, scan};
 use longhaul_testkit::transcript;
 use longhaul_tokens::{Accuracy, TokenCounter};
-use longhaul_transcript::{SessionId, Tokens};
+use longhaul_transcript::{Entry, Message, SessionId, Tokens};
 use proptest::prelude::*;
 
 use super::{OMITTED, RulesOptions, summarize};
@@ -24,6 +24,11 @@ impl TokenCounter for Quarter {
 }
 
 fn draft(fixture: &str, limit: u64) -> Draft {
+    draft_before(fixture, limit, &[])
+}
+
+/// A summary that `kept` follows.
+fn draft_before(fixture: &str, limit: u64, kept: &[Entry]) -> Draft {
     let said = transcript(fixture);
     let mut index = FactIndex::new();
     said.entries().iter().for_each(|entry| index.push(entry));
@@ -31,7 +36,7 @@ fn draft(fixture: &str, limit: u64) -> Draft {
     let request = SummaryRequest {
         session: &session,
         entries: said.entries(),
-        kept: &[],
+        kept,
         previous: None,
         index: &index,
         counter: &Quarter,
@@ -88,6 +93,17 @@ fn constraints_survive_verbatim_in_tight_budgets() {
         assert!(draft.text.contains("Never change the wire format."), "{limit}: {}", draft.text);
         assert_eq!(draft.summary.constraints[0].text, "Never change the wire format.");
     }
+}
+
+#[test]
+fn a_constraint_is_told_where_the_kept_message_lost_it() {
+    let fixture = format!("{SESSION}\nuser: Go on. Never rename the queue. Then the changelog.\n");
+    let said = transcript(&fixture);
+    let whole = said.entries().last().unwrap();
+    let listed = format!("- {}: Never rename the queue.", whole.id);
+    assert!(!draft_before(&fixture, 400, std::slice::from_ref(whole)).text.contains(&listed));
+    let cut = Entry { message: Message::user("Go on. … then the changelog.").into(), ..whole.clone() };
+    assert!(draft_before(&fixture, 400, &[cut]).text.contains(&listed));
 }
 
 #[test]
