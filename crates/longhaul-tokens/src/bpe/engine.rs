@@ -149,7 +149,8 @@ impl<'a> Count<'a> {
         count
     }
 
-    /// Counts window by window, and piece by piece where a window does not see enough, while there is room. Returns the start of the first piece that is not counted, and the tokens before it.
+    /// Counts window by window, and piece by piece where a window does not see enough, while there is room. Returns the
+    /// start of the first piece that is not counted, and the tokens before it.
     #[inline(always)]
     fn whole_windows<const GPT4O: bool, const DIGITS: usize>(
         &mut self,

@@ -22,7 +22,8 @@ fn byte_of_char(text: &str, nth: usize) -> usize {
 }
 
 /// Returns JSON text `json` with every string *value* of more than `limit` bytes cut to its head, or `None` where
-/// there is nothing to cut. A value that the mark would not shorten stays whole. Keys, numbers and everything else keep their bytes, so what was valid stays valid.
+/// there is nothing to cut. A value that the mark would not shorten stays whole. Keys, numbers and everything else keep
+/// their bytes, so what was valid stays valid.
 ///
 /// Works on the text itself: no value is parsed, so the spelling of numbers, duplicate keys and lone surrogates
 /// survive, and no depth of nesting matters.
