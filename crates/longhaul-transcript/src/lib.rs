@@ -34,8 +34,8 @@ mod usage;
 
 pub use id::{CallId, ContentHash, MessageId, ParseSessionIdError, SessionId, SummaryId};
 pub use message::{
-    CallKind, Media, MediaKind, Message, Opaque, Origin, Outcome, Part, RawJson, Reasoning, Role, ToolCall,
-    ToolResult,
+    CallKind, Media, MediaKind, Message, Opaque, Origin, Outcome, Part, Raw, RawJson, Reasoning, Role,
+    Speaker, ToolCall, ToolResult,
 };
 pub use record::{
     Cost, Covered, Item, RedactionCount, SummaryMode, SummaryRecord, Survival, handle_line, parse_handle_line,

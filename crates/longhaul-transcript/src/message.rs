@@ -20,6 +20,40 @@ pub struct Message {
     /// Where the message comes from. Not part of its content: two messages that say the same have the same hash.
     #[serde(default, skip_serializing_if = "Origin::is_caller")]
     pub origin: Origin,
+    /// Who really speaks, where the format tells it apart from the role. Not part of the content.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub speaker: Option<Speaker>,
+    /// The message as the provider or agent spelled it, so that it can go out as it came in. Not part of the content.
+    #[serde(skip)]
+    pub raw: Option<Arc<Raw>>,
+}
+
+/// Who really speaks. Role `user` on the wire is not the user's voice: harnesses and sub-agents speak in it too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Speaker {
+    /// A person, in words of their own.
+    Person,
+    /// The model of this conversation.
+    Model,
+    /// A tool, in the result of a call.
+    Tool,
+    /// The program around the model: reminders, notifications, command echoes, skill texts, environment blocks.
+    Harness,
+    /// Another model that worked for this one, reporting.
+    SubAgent,
+    /// Standing instructions, of the system or a developer.
+    System,
+}
+
+/// A message as it was spelled on the wire.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Raw {
+    /// The name of the wire format, as `longhaul-wire` names it.
+    pub format: Arc<str>,
+    /// The JSON text of the message; where a format spells one message as several items, these, one a line.
+    pub json: Box<str>,
 }
 
 /// Who speaks. `System` and `Developer` are instructions to the model; `Tool` carries results.
@@ -187,7 +221,7 @@ pub struct Opaque {
 impl Message {
     /// Returns a message without a name, built by the caller.
     pub fn new(role: Role, parts: Vec<Part>) -> Message {
-        Message { role, name: None, parts, origin: Origin::Caller }
+        Message { role, name: None, parts, origin: Origin::Caller, speaker: None, raw: None }
     }
 
     /// Returns a system message of one text.

@@ -221,5 +221,5 @@ pub(super) fn classes(counter: &dyn TokenCounter, message: &Message) -> ClassCou
 
 /// Returns a message without its parts.
 fn frame_of(message: &Message) -> Message {
-    Message { role: message.role, name: message.name.clone(), parts: Vec::new(), origin: message.origin }
+    Message { name: message.name.clone(), origin: message.origin, ..Message::new(message.role, Vec::new()) }
 }

@@ -241,6 +241,6 @@ fn quotation(entry: Entry) -> Option<Entry> {
             _ => {}
         }
     }
-    let message = Message { role, parts, name: message.name.clone(), origin: message.origin };
+    let message = Message { role, parts, raw: None, ..(**message).clone() };
     (!message.parts.is_empty() && !message.is_system()).then(|| Entry { message: Arc::new(message), ..entry })
 }
