@@ -10,12 +10,13 @@ pub(crate) mod digest;
 mod originals;
 mod plan;
 mod share;
+pub(crate) mod standing;
 pub(crate) mod survival;
 mod tail;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use longhaul_transcript::{Message, MessageId, SummaryRecord, Tokens};
 
@@ -24,6 +25,7 @@ pub use self::{
     clip::{clip_arguments, clip_text},
     originals::Originals,
     plan::{CompactError, CompactionPlan, Source, plan},
+    standing::Cut,
 };
 
 /// What a compaction is asked for.
@@ -43,6 +45,9 @@ pub struct CompactSettings {
     pub reasoning: KeepReasoning,
     /// The header over the summary; `{messages}` stands for the number of messages it covers. `None` is the default header.
     pub header: Option<String>,
+    /// Ordinals of the messages that stay whole wherever they stand, beside instructions of system and developer, which
+    /// do so in any case.
+    pub pins: BTreeSet<u64>,
     /// When the record is made, in milliseconds since the Unix epoch.
     pub now_ms: i64,
 }
@@ -67,6 +72,8 @@ pub struct Compacted {
     pub head: Vec<Kept>,
     /// The messages after the summary, oldest first.
     pub tail: Vec<Kept>,
+    /// The newest request of the user, where it had to be cut. The caller should be told.
+    pub cut: Option<Cut>,
     /// What became of the messages, in numbers.
     pub outcome: Outcome,
 }
@@ -109,6 +116,7 @@ impl CompactSettings {
             goal: None,
             reasoning: KeepReasoning::Strip,
             header: None,
+            pins: BTreeSet::new(),
             now_ms: 0,
         }
     }

@@ -100,6 +100,16 @@ pub enum EventKind {
         /// Messages dropped from the view.
         dropped: u64,
     },
+    /// The newest request of the user does not fit with what else must stay, and was cut in the view: the user should be
+    /// told.
+    RequestCut {
+        /// Its ordinal in the session.
+        message: u64,
+        /// What it costs whole.
+        message_tokens: Tokens,
+        /// What is left of it costs.
+        left: Tokens,
+    },
     /// A compaction came to nothing. The context is as it was.
     Failed {
         /// Why it was tried.
@@ -258,6 +268,9 @@ impl fmt::Display for Event {
                     "{digested} messages digested, {dropped} dropped: {tokens_before} -> {} tokens",
                     self.tokens
                 )
+            }
+            EventKind::RequestCut { message, message_tokens, left } => {
+                write!(f, "m{message} is too large: {left} of its {message_tokens} tokens are in the window")
             }
             EventKind::Failed { error, .. } => write!(f, "compaction failed, nothing was changed: {error}"),
             EventKind::Undone => write!(f, "compaction undone: {} tokens", self.tokens),

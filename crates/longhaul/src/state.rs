@@ -39,6 +39,7 @@ use self::{
     rewrite::Snapshot,
 };
 use crate::{
+    compact::standing,
     config::Config,
     policy::{self, Decision, PolicyState},
 };
@@ -98,6 +99,10 @@ pub struct ContextState {
     summary_tokens: Tokens,
     /// Ordinal of the first message that no summary in the view stands for.
     uncovered: u64,
+    /// Ordinals of the messages in the view that stay whole wherever they stand, those at its head apart.
+    pinned: Vec<u64>,
+    /// Ordinal of the newest request of the user.
+    request: Option<u64>,
 
     policy: PolicyState,
     /// When the last request was made, in milliseconds since the Unix epoch.
@@ -179,6 +184,8 @@ impl ContextState {
             latest: None,
             summary_tokens: Tokens::ZERO,
             uncovered: 0,
+            pinned: Vec::new(),
+            request: None,
             policy: PolicyState::new(),
             requested_at_ms: None,
             rewrites: 0,
@@ -196,6 +203,9 @@ impl ContextState {
         let tokens = counts.total();
         self.read(id, &message);
         self.exchange.push(id.ordinal, &message);
+        if standing::is_request(&message) {
+            self.request = Some(id.ordinal);
+        }
         self.costs.push(tokens);
         self.classes.push(counts);
         self.note_shown(counts);
@@ -375,6 +385,10 @@ impl ContextState {
         };
         self.ledger.record(id, tokens);
         self.digestible.record(id, digestible);
+        if self.config.preserve_system && standing::is_instruction(&message) && id.ordinal >= self.head_len()
+        {
+            self.pinned.push(id.ordinal);
+        }
         self.shown.push(Shown::Message { id, message, digested });
     }
 
@@ -392,6 +406,7 @@ impl ContextState {
         self.summary_tokens = Tokens::ZERO;
         self.latest = None;
         self.uncovered = 0;
+        self.pinned.clear();
         for element in shown {
             let counts = self.classes_of(&element);
             let tokens = counts.total();

@@ -51,9 +51,9 @@ pub fn compact(
         if spare <= settings.budget.scaled(SPARE_RATIO) || older_result > settings.budget {
             break;
         }
-        let tail = Some(plan.tail_tokens(source) + spare);
+        let tail = Some(plan.older + spare);
         let wider = plan::plan_with(source, settings, Spread { tail, older_result })?;
-        if wider.tail_tokens(source) <= plan.tail_tokens(source) {
+        if wider.older <= plan.older {
             older_result = older_result + older_result;
             continue;
         }
@@ -72,11 +72,6 @@ pub fn compact(
 }
 
 impl CompactionPlan {
-    /// Returns what the tail costs.
-    fn tail_tokens(&self, source: &Source<'_>) -> Tokens {
-        self.tail.iter().map(|kept| source.counter.count_message(&kept.message)).sum()
-    }
-
     /// Puts `draft` into the place that this plan keeps for it.
     ///
     /// # Errors
@@ -89,8 +84,13 @@ impl CompactionPlan {
     ) -> Result<Compacted, AssembleError> {
         let record = self.record(source, settings, draft);
         let n_summarized = self.n_summarized;
-        let mut compacted =
-            Compacted { record, head: self.head, tail: self.tail, outcome: Outcome::default() };
+        let mut compacted = Compacted {
+            record,
+            head: self.head,
+            tail: self.tail,
+            cut: self.cut,
+            outcome: Outcome::default(),
+        };
         let count = |message: &longhaul_transcript::Message| source.counter.count_message(message);
         let tokens_after = compacted.messages().iter().map(|message| count(message)).sum::<Tokens>()
             + source.counter.framing().per_reply;

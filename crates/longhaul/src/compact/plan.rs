@@ -8,7 +8,8 @@ use longhaul_transcript::{
 };
 
 use super::{
-    CompactSettings, Kept, Originals, share,
+    CompactSettings, Cut, Kept, Originals, share,
+    standing::{self, Pins},
     tail::{self, Place, Room, Tail},
 };
 
@@ -43,6 +44,9 @@ pub struct Source<'a> {
 pub struct CompactionPlan {
     pub(super) head: Vec<Kept>,
     pub(super) tail: Vec<Kept>,
+    pub(super) cut: Option<Cut>,
+    /// What the tail costs beyond pins, open exchange and newest request.
+    pub(super) older: Tokens,
     /// The tail as entries, as the reader will see it.
     pub(super) visible: Vec<Entry>,
     /// The entries to summarize, as indices.
@@ -70,7 +74,7 @@ pub struct CompactionPlan {
 #[non_exhaustive]
 pub enum CompactError {
     /// The budget is below what must stay.
-    #[error("a budget of {budget} tokens is {over} below the floor of {floor}: the system prompt ({system}), the open exchange ({open}) and 200 for everything else", over = floor.0.saturating_sub(budget.0))]
+    #[error("a budget of {budget} tokens is {over} below the floor of {floor}: the system prompt ({system}), {}the open exchange ({open}) and 200 for everything else", pinned(*pins), over = floor.0.saturating_sub(budget.0))]
     Floor {
         /// The smallest budget that works.
         floor: Tokens,
@@ -78,12 +82,19 @@ pub enum CompactError {
         budget: Tokens,
         /// What the system prompt costs.
         system: Tokens,
+        /// What else is pinned costs.
+        pins: Tokens,
         /// What the open exchange costs.
         open: Tokens,
     },
     /// There is no message beside the system prompt and an open exchange.
     #[error("there is nothing to compact: every message is the system prompt or part of the open exchange")]
     NothingToCompact,
+}
+
+/// Returns the words for what is pinned, where anything is.
+fn pinned(pins: Tokens) -> String {
+    if pins == Tokens::ZERO { String::new() } else { format!("pins ({pins}), ") }
 }
 
 /// Beside the system prompt and the open exchange, a view needs this many tokens to say anything (spec section 13).
@@ -106,7 +117,7 @@ impl<'a> Source<'a> {
 
     /// Returns the number of leading entries that are standing instructions.
     fn head_len(&self) -> usize {
-        self.entries.iter().take_while(|entry| entry.message.is_system()).count()
+        self.entries.iter().take_while(|entry| standing::is_instruction(&entry.message)).count()
     }
 
     /// Returns the number of messages that `previous` stands for and `entries` no longer holds, but for quotations.
@@ -157,19 +168,32 @@ pub(super) fn plan_with(
         |range: std::ops::Range<usize>| source.costs.get(range).unwrap_or_default().iter().copied().sum();
     let system: Tokens = of(0..head_len);
     let open_cost: Tokens = open.map_or(Tokens::ZERO, |place| of(place.range.clone()));
-    let floor = system + open_cost + FLOOR_EXTRA;
+    let closed = &places[..places.len() - usize::from(open.is_some())];
+    let pins = Pins(&settings.pins);
+    let pinned = closed.iter().flat_map(|place| pins.kept_of(place));
+    let pinned: Tokens = pinned.map(|kept| source.cost(kept.id.ordinal)).sum();
+    let floor = system + pinned + open_cost + FLOOR_EXTRA;
     if settings.budget < floor {
-        return Err(CompactError::Floor { floor, budget: settings.budget, system, open: open_cost });
+        return Err(CompactError::Floor {
+            floor,
+            budget: settings.budget,
+            system,
+            pins: pinned,
+            open: open_cost,
+        });
     }
     if places.len() == usize::from(open.is_some()) {
         return Err(CompactError::NothingToCompact);
     }
-    let available = settings.budget - system - open_cost - source.counter.framing().per_reply;
-    let most = available - SUMMARY_MIN;
-    let wanted = spread.tail.unwrap_or_else(|| default_tail_room(settings, available)).min(most);
-    let tail =
-        tail::choose(source, settings, &places, Room { wanted, most, older_result: spread.older_result });
-    Ok(finish(source, settings, head_len, tail, system + open_cost))
+    let kept = system + pinned + open_cost;
+    let most = settings.budget - kept - source.counter.framing().per_reply - SUMMARY_MIN;
+    // Summary and older messages share what the newest request leaves.
+    let request = tail::newest_request(source, settings, closed, most);
+    let rest = most + SUMMARY_MIN - request.as_ref().map_or(Tokens::ZERO, |request| request.tokens);
+    let wanted = spread.tail.unwrap_or_else(|| default_tail_room(settings, rest)).min(rest - SUMMARY_MIN);
+    let room = Room { wanted, most, older_result: spread.older_result };
+    let tail = tail::choose(source, settings, &places, request, room);
+    Ok(finish(source, settings, head_len, tail, kept))
 }
 
 fn places(entries: &[Entry], head_len: usize) -> Vec<Place<'_>> {
@@ -231,6 +255,8 @@ fn finish(
         head: tail::verbatim(&entries[..head_len]),
         visible: visible(source, &tail.kept),
         tail: tail.kept,
+        cut: tail.cut,
+        older: tail.older,
         read: source.behind.map(|behind| behind.read_with(&entries[summarized.clone()])),
         summarized,
         covered,

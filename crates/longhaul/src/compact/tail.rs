@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
-use longhaul_transcript::{Entry, Message, Tokens, Unit, UnitState};
+use longhaul_transcript::{Entry, Tokens, Unit, UnitState};
 
 use super::{
-    CompactSettings, Kept,
+    CompactSettings, Cut, Kept,
     digest::{Caps, Shortener},
     plan::Source,
+    standing::{self, Pins},
 };
 
 /// The messages that stay after the summary.
@@ -15,10 +16,14 @@ use super::{
 pub(super) struct Tail {
     /// What is sent, oldest first.
     pub(super) kept: Vec<Kept>,
-    /// What it costs.
+    /// What it costs, pins and an open exchange apart.
     pub(super) tokens: Tokens,
+    /// What of that is not the newest request.
+    pub(super) older: Tokens,
     /// Index of the first entry of the run that ends the conversation; what lies before it is summarized.
     pub(super) start: usize,
+    /// The newest request, where it had to be cut.
+    pub(super) cut: Option<Cut>,
 }
 
 /// A unit with the range of its entries.
@@ -32,62 +37,99 @@ pub(super) struct Place<'a> {
 /// windows of `docs/recall.md` do (`clip200`).
 pub(super) const OLDER_RESULT: Tokens = Tokens(200);
 
-/// The last user message is cut when it would take more of the tail than this.
-const REQUEST_SHARE: f64 = 0.35;
-
 /// The last finished exchange is cut when it would take more than this of what is left.
 const EXCHANGE_SHARE: f64 = 0.6;
 
-/// What the last finished exchange and the last user message may be cut down to, step by step.
+/// What the last finished exchange and the newest request may be cut down to, step by step.
 const STEPS: [u64; 12] = [25_600, 12_800, 6_400, 3_200, 1_600, 800, 400, 200, 100, 50, 25, LEAST_STEP];
 
 /// The last of these steps.
 const LEAST_STEP: u64 = 8;
 
-/// How much the tail may cost.
+/// How much the tail may cost, pins and an open exchange apart.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Room {
-    /// What it should cost at most.
+    /// What everything but the newest request should cost at most.
     pub(super) wanted: Tokens,
-    /// What it may cost where the last exchange and the last user message need more, in their smallest form.
+    /// What all of it may cost where the newest request, or the last exchange in its smallest form, needs more.
     pub(super) most: Tokens,
     /// What a tool result older than the last exchange may cost; longer ones are digested.
     pub(super) older_result: Tokens,
 }
 
+/// The newest request of the user, in the form in which it stays.
+#[derive(Clone, Debug)]
+pub(super) struct Request {
+    /// Which of the closed places it is.
+    at: usize,
+    kept: Vec<Kept>,
+    /// What it costs.
+    pub(super) tokens: Tokens,
+    cut: Option<Cut>,
+}
+
+/// Returns the newest request of the user among `places`, whole where it costs at most `most`, and cut where even what
+/// gives way to it leaves too little room. `None` where nobody asked, or it is part of what stays anyway.
+pub(super) fn newest_request(
+    source: &Source<'_>,
+    settings: &CompactSettings,
+    places: &[Place<'_>],
+    most: Tokens,
+) -> Option<Request> {
+    let is_request = |place: &Place<'_>| place.unit.messages().any(standing::is_request);
+    let at = places.iter().rposition(is_request)?;
+    let place = &places[at];
+    let pins = Pins(&settings.pins);
+    if place.unit.state != UnitState::Closed || place.unit.entries.iter().any(|entry| pins.holds(entry)) {
+        return None;
+    }
+    let shortened = |caps: Caps| shortened(source, settings, place, caps);
+    // What came back from tools in the same message gives way before what was said in it.
+    let whole = [Caps::NONE].into_iter().chain(STEPS.map(Caps::results)).map(shortened);
+    if let Some((kept, tokens)) = whole.into_iter().find(|(_, tokens)| *tokens <= most) {
+        return Some(Request { at, kept, tokens, cut: None });
+    }
+    let mut cut = STEPS.into_iter().map(Caps::all).map(shortened);
+    let (kept, tokens) = cut.find(|(_, tokens)| *tokens <= most)?;
+    let asked = place.unit.entries.iter().rfind(|entry| standing::is_request(&entry.message))?;
+    let left =
+        kept.iter().find(|kept| kept.id == asked.id).map(|kept| source.counter.count_message(&kept.message));
+    let cut = Cut { id: asked.id, whole: source.cost(asked.id.ordinal), left: left.unwrap_or_default() };
+    Some(Request { at, kept, tokens, cut: Some(cut) })
+}
+
 /// Chooses the tail of `places` (all units after the system prompt, oldest first) that fits `room`.
 ///
-/// An open exchange stays whole and is not counted against `room`. The last finished exchange and the last user
-/// message come next, cut down as far as they must be; then whatever fits, newest first.
+/// An open exchange and pins stay whole and are not counted against `room`; the newest request was chosen before. The
+/// last finished exchange comes next, cut down as far as it must be; then whatever fits, newest first.
 pub(super) fn choose(
     source: &Source<'_>,
     settings: &CompactSettings,
     places: &[Place<'_>],
+    request: Option<Request>,
     room: Room,
 ) -> Tail {
     let end = source.entries.len();
     let open = places.last().filter(|place| place.unit.is_open());
     let closed = &places[..places.len() - usize::from(open.is_some())];
-    let mut chooser = Chooser { source, settings, kept: Vec::new(), tokens: Tokens::ZERO, room };
+    let pins = Pins(&settings.pins);
     let mut start = open.map_or(end, |place| place.range.start);
+    let for_request = request.as_ref().map_or(Tokens::ZERO, |request| request.tokens);
+    let room = Room { most: room.most - for_request, ..room };
+    let mut chooser = Chooser { source, settings, pins, kept: Vec::new(), tokens: Tokens::ZERO, room };
 
-    let last_user = closed.iter().rposition(|place| place.unit.messages().any(Message::is_user_text));
-    let request = last_user.and_then(|at| chooser.must_keep(&closed[at], REQUEST_SHARE));
     let mut left = closed.len();
     let mut exchanges = 0;
     for (at, place) in closed.iter().enumerate().rev() {
         let is_exchange = place.unit.is_exchange();
-        let taken = match (place.unit.state, Some(at) == last_user) {
-            (UnitState::Closed, true) => match &request {
-                Some(request) => chooser.put(request.clone()),
-                None => false,
-            },
-            (UnitState::Closed, false) if is_exchange && exchanges == 0 => {
+        let taken = match (place.unit.state, &request) {
+            (UnitState::Closed, Some(request)) if request.at == at => chooser.put(request.kept.clone()),
+            (UnitState::Closed, _) if is_exchange && exchanges == 0 => {
                 chooser.must_keep(place, EXCHANGE_SHARE).is_some_and(|kept| chooser.put(kept))
             }
-            (UnitState::Closed, false) => chooser.older(place),
+            (UnitState::Closed, _) => chooser.older(place),
             // A call that never got its result cannot stay as it is; its facts are in the summary.
-            _ => true,
+            _ => chooser.put(pins.kept_of(place)),
         };
         if !taken {
             break;
@@ -96,17 +138,24 @@ pub(super) fn choose(
         start = place.range.start;
         left = at;
     }
-    if let (Some(at), Some(request)) = (last_user, request)
-        && at < left
-    {
-        chooser.kept.push(request);
+    for (at, place) in closed.iter().enumerate().take(left).rev() {
+        chooser.put(match &request {
+            Some(request) if request.at == at => request.kept.clone(),
+            _ => pins.kept_of(place),
+        });
     }
     let Chooser { kept, tokens, .. } = chooser;
     let mut kept: Vec<Kept> = kept.into_iter().rev().flatten().collect();
     if let Some(place) = open {
         kept.extend(verbatim(&source.entries[place.range.clone()]));
     }
-    Tail { kept, tokens, start }
+    Tail {
+        kept,
+        tokens: tokens + for_request,
+        older: tokens,
+        start,
+        cut: request.and_then(|request| request.cut),
+    }
 }
 
 /// Returns the messages as they are.
@@ -115,9 +164,31 @@ pub(super) fn verbatim(entries: &[Entry]) -> Vec<Kept> {
     entries.iter().map(kept).collect()
 }
 
+/// Returns the messages of `place` within `caps`, and what they cost.
+fn shortened(
+    source: &Source<'_>,
+    settings: &CompactSettings,
+    place: &Place<'_>,
+    caps: Caps,
+) -> (Vec<Kept>, Tokens) {
+    let entries = &source.entries[place.range.clone()];
+    let shortener = Shortener::new(entries, source.counter, settings.reasoning);
+    let kept = shortener.shorten_all(entries, caps);
+    let tokens = kept.iter().map(|kept| cost(source, kept)).sum();
+    (kept, tokens)
+}
+
+fn cost(source: &Source<'_>, kept: &Kept) -> Tokens {
+    match kept.digested {
+        true => source.counter.count_message(&kept.message),
+        false => source.cost(kept.id.ordinal),
+    }
+}
+
 struct Chooser<'a> {
     source: &'a Source<'a>,
     settings: &'a CompactSettings,
+    pins: Pins<'a>,
     /// Units taken so far, newest first.
     kept: Vec<Vec<Kept>>,
     tokens: Tokens,
@@ -126,18 +197,24 @@ struct Chooser<'a> {
 
 impl Chooser<'_> {
     fn left(&self) -> Tokens {
-        self.room.wanted - self.tokens
+        self.room.wanted.min(self.room.most) - self.tokens
     }
 
+    /// Returns `place` within `caps`, but for its pins, and what it costs beyond these.
     fn shortened(&self, place: &Place<'_>, caps: Caps) -> (Vec<Kept>, Tokens) {
-        let entries = &self.source.entries[place.range.clone()];
-        let shortener = Shortener::new(entries, self.source.counter, self.settings.reasoning);
-        let kept = shortener.shorten_all(entries, caps);
-        let cost = |kept: &Kept| match kept.digested {
-            true => self.source.counter.count_message(&kept.message),
-            false => self.source.cost(kept.id.ordinal),
-        };
-        let tokens = kept.iter().map(cost).sum();
+        let (mut kept, mut tokens) = shortened(self.source, self.settings, place, caps);
+        for pinned in self.pins.kept_of(place) {
+            let Some(at) = kept.iter().position(|kept| kept.id >= pinned.id) else {
+                kept.push(pinned);
+                continue;
+            };
+            if kept[at].id == pinned.id {
+                tokens -= cost(self.source, &kept[at]);
+                kept[at] = pinned;
+            } else {
+                kept.insert(at, pinned);
+            }
+        }
         (kept, tokens)
     }
 

@@ -176,6 +176,7 @@ mod tests {
             action: Action::Summarize { rebuild: false },
             reason: Reason::Manual,
             record: Some(Arc::new(record())),
+            cut: None,
             outcome: Outcome {
                 tokens_before: Tokens(21_345),
                 tokens_after: Tokens(6_345),

@@ -4,6 +4,7 @@ use longhaul_summarize::{Attempt, Summarizer};
 
 use super::ContextManager;
 use crate::{
+    compact::Cut,
     event::{Event, EventKind, Finish},
     policy::Hold,
     state::{Job, Rewrite},
@@ -50,6 +51,9 @@ impl ContextManager {
 
     pub(super) fn tell_rewrite(&self, rewrite: &Rewrite, duration_ms: u64) {
         let outcome = rewrite.outcome;
+        if let Some(Cut { id, whole, left }) = rewrite.cut {
+            self.tell(EventKind::RequestCut { message: id.ordinal, message_tokens: whole, left });
+        }
         self.tell(match &rewrite.record {
             Some(record) => EventKind::Finished(Box::new(Finish {
                 summary: record.id.clone(),

@@ -105,7 +105,7 @@ impl ContextState {
         let mut entries = scope.quoted;
         entries.extend(self.entries_from(start).iter().map(|entry| self.clean_entry(entry)));
         if !self.config.preserve_system {
-            entries.iter_mut().take_while(|entry| entry.message.is_system()).for_each(as_ordinary);
+            entries.iter_mut().filter(|entry| entry.message.is_system()).for_each(as_ordinary);
         }
         let through = entries.last().map(|entry| entry.id).ok_or(CompactError::NothingToCompact)?;
         let source = Source {

@@ -5,6 +5,7 @@ use longhaul_transcript::{Span, Tokens};
 
 use super::{ContextState, FLOOR_EXTRA};
 use crate::{
+    compact::standing,
     config::{Chaining, Limits, SoftAction},
     cost::{Cache, Outlook, Sizes},
     policy::Measurement,
@@ -18,6 +19,10 @@ impl ContextState {
         let open_from = self.exchange.open_from();
         let head = self.ledger.in_span(Span { start: 0, end: self.head_len() });
         let open = open_from.map_or(Tokens::ZERO, |start| self.ledger.in_span(Span { start, end: n_total }));
+        let is_apart = |ordinal: &u64| open_from.is_none_or(|start| *ordinal < start);
+        let request = self.request.filter(|ordinal| is_apart(ordinal) && !self.pinned.contains(ordinal));
+        let whole = self.pinned.iter().copied().filter(is_apart).chain(request);
+        let whole: Tokens = whole.map(|ordinal| self.ledger.get(ordinal).unwrap_or_default()).sum();
         let end = n_total.saturating_sub(self.config.preserve_recent).min(open_from.unwrap_or(n_total));
         let range = Span { start: self.uncovered.max(self.head_len()).min(end), end };
         let soft_gain = match self.config.soft_action {
@@ -29,7 +34,7 @@ impl ContextState {
             tokens,
             budget: self.budget(),
             window: self.window(),
-            floor: (scale.billed(head + open + FLOOR_EXTRA) + scale.base()).min(tokens),
+            floor: (scale.billed(head + open + whole + FLOOR_EXTRA) + scale.base()).min(tokens),
             soft_gain: scale.billed(soft_gain),
             range,
             n_messages: self.shown.len() as u64,
@@ -107,7 +112,8 @@ impl ContextState {
 
     /// Returns the number of messages at the start that are standing instructions.
     pub(super) fn head_len(&self) -> u64 {
-        self.transcript.entries().iter().take_while(|entry| entry.message.is_system()).count() as u64
+        let entries = self.transcript.entries().iter();
+        entries.take_while(|entry| standing::is_instruction(&entry.message)).count() as u64
     }
 
     pub(super) fn next_depth(&self) -> u32 {

@@ -6,7 +6,7 @@ use longhaul_transcript::{Entry, SummaryId, SummaryRecord, Tokens};
 
 use super::{ContextState, Finished, Shown};
 use crate::{
-    compact::{Kept, Outcome},
+    compact::{Cut, Kept, Outcome, standing},
     config::Chaining,
     policy::{Action, Measurement, Reason},
 };
@@ -20,6 +20,8 @@ pub struct Rewrite {
     pub reason: Reason,
     /// The new summary, where one was made.
     pub record: Option<Arc<SummaryRecord>>,
+    /// The newest request of the user, where it had to be cut: it does not fit with what else must stay.
+    pub cut: Option<Cut>,
     /// What became of the messages.
     pub outcome: Outcome,
 }
@@ -73,7 +75,13 @@ impl ContextState {
         let Finished { job, compacted } = finished;
         let (tokens_before, tokens_after) = self.replace_view(shown, job.action, job.reason, &job.before)?;
         let outcome = Outcome { tokens_before, tokens_after, ..compacted.outcome };
-        Ok(Rewrite { action: job.action, reason: job.reason, record: self.summary().cloned(), outcome })
+        Ok(Rewrite {
+            action: job.action,
+            reason: job.reason,
+            record: self.summary().cloned(),
+            cut: compacted.cut,
+            outcome,
+        })
     }
 
     /// Returns whether [`apply`](Self::apply) would succeed, for whoever has to write the record down first.
@@ -95,9 +103,9 @@ impl ContextState {
         let mut shown: Vec<Shown> = Vec::new();
         let before = &self.shown[..self.shown_before(job.start)];
         let keeps_head = self.config.preserve_system || job.reads_new_only;
-        let head = self.shown.iter().take_while(|shown| keeps_head && shown.is_head()).count();
+        let head = self.shown.iter().take_while(|shown| keeps_head && shown.is_instruction()).count();
         shown.extend_from_slice(&self.shown[..head]);
-        let carried = before.iter().skip(head).filter(|_| job.reads_new_only);
+        let carried = before.iter().skip(head).filter(|shown| job.reads_new_only || self.is_pinned(shown));
         let summary = Shown::summary(compacted.record.clone(), self.config.summary_role);
         if self.config.chaining == Chaining::Append {
             shown.extend(carried.cloned());
@@ -147,7 +155,7 @@ impl ContextState {
             !covered.contains(&ordinal) && (ordinal >= end || is_own(ordinal))
         };
         let entries = self.transcript.entries();
-        let head = entries.iter().take_while(|entry| entry.message.is_system()).count();
+        let head = entries.iter().take_while(|entry| standing::is_instruction(&entry.message)).count();
         let mut shown: Vec<Shown> = entries[..head].iter().map(verbatim).collect();
         let left: Vec<Shown> = entries[head..].iter().filter(is_left).map(verbatim).collect();
         let role = self.config.summary_role;

@@ -12,7 +12,9 @@ use std::{
 
 use longhaul_extract::{DefaultRanker, RankContext, Ranker};
 use longhaul_summarize::rules;
-use longhaul_transcript::{Covered, Entry, Message, Part, Role, SummaryMode, SummaryRecord, Tokens, Units};
+use longhaul_transcript::{
+    Covered, Entry, Message, MessageId, Part, Role, SummaryMode, SummaryRecord, Tokens, Units,
+};
 
 use super::{ContextState, Shown};
 use crate::{config::Chaining, policy::Action};
@@ -75,7 +77,7 @@ impl ContextState {
         Scope {
             start,
             quoted: self.quoted(start, &self.telling_before(start)),
-            carried: self.head_tokens(),
+            carried: self.head_tokens() + self.pinned_before(start),
             is_rebuilt: action.is_rebuild() || is_apart,
             replaces_from: self.view().summaries().map(|record| record.covers.start).min(),
             let_go: self.shown_messages_before(start).collect(),
@@ -198,9 +200,25 @@ impl ContextState {
         best.into_iter().map(|(_, ordinal)| ordinal).collect()
     }
 
-    /// Returns the messages before `start` that the view shows, standing instructions apart.
+    /// Returns whether no compaction takes this out of the view: a pin, or the newest request.
+    pub(super) fn is_pinned(&self, shown: &Shown) -> bool {
+        let is_request = |id: &MessageId| self.request == Some(id.ordinal);
+        match shown {
+            Shown::Message { id, .. } if is_request(id) => true,
+            _ => self.config.preserve_system && shown.is_instruction(),
+        }
+    }
+
+    /// Returns what such messages before `start` cost, those at the head of the view apart.
+    fn pinned_before(&self, start: u64) -> Tokens {
+        let request = self.request.iter().filter(|ordinal| !self.pinned.contains(ordinal));
+        let before = self.pinned.iter().chain(request).filter(|ordinal| **ordinal < start);
+        before.map(|ordinal| self.ledger.get(*ordinal).unwrap_or_default()).sum()
+    }
+
+    /// Returns the messages before `start` that the view shows, pins apart.
     fn shown_messages_before(&self, start: u64) -> impl Iterator<Item = Covered> + '_ {
-        self.shown.iter().filter(|shown| !shown.is_head()).filter_map(move |shown| match shown {
+        self.shown.iter().filter(|shown| !self.is_pinned(shown)).filter_map(move |shown| match shown {
             Shown::Message { id, .. } if id.ordinal < start => {
                 Some(Covered { ordinal: id.ordinal, sha256: id.hash })
             }

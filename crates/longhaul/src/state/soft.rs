@@ -37,7 +37,7 @@ impl ContextState {
         now_ms: Option<i64>,
     ) -> Result<Rewrite, RewriteError> {
         let before = self.measure(now_ms);
-        let head = self.shown.iter().take_while(|shown| shown.is_head()).count();
+        let head = self.shown.iter().take_while(|shown| shown.is_instruction()).count();
         let last_summary = self.shown.iter().rposition(|shown| matches!(shown, Shown::Summary { .. }));
         let fixed = last_summary.map_or(head, |at| at + 1);
         let entries = self.view_entries(fixed);
@@ -70,7 +70,7 @@ impl ContextState {
         }
         let (tokens_before, tokens_after) = self.replace_view(shown, action, reason, &before)?;
         let outcome = Outcome { tokens_before, tokens_after, ..outcome };
-        Ok(Rewrite { action, reason, record: None, outcome })
+        Ok(Rewrite { action, reason, record: None, cut: None, outcome })
     }
 
     /// Returns the messages of the view from element `fixed` on, as entries with the content that is shown.
@@ -99,7 +99,10 @@ impl ContextState {
         let part = |unit: Unit<'a>| {
             requests_seen += unit.messages().filter(|message| message.is_user_text()).count();
             let is_recent = unit.entries.last().is_some_and(|entry| entry.id.ordinal >= tail_from);
-            let priority = match is_recent {
+            let is_pinned = |entry: &Entry| {
+                self.pinned.contains(&entry.id.ordinal) || self.request == Some(entry.id.ordinal)
+            };
+            let priority = match is_recent || unit.entries.iter().any(is_pinned) {
                 true => Priority::Pinned,
                 false => by_role.priority(unit, n_requests - requests_seen),
             };

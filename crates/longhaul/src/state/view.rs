@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use longhaul_transcript::{Item, Message, MessageId, SummaryRecord, Tokens};
 
-use crate::config::SummaryRole;
+use crate::{compact::standing, config::SummaryRole};
 
 /// One element of the view, owned.
 #[derive(Clone, Debug)]
@@ -121,7 +121,7 @@ impl Shown {
     }
 
     /// Returns whether this is a standing instruction of the caller.
-    pub(super) fn is_head(&self) -> bool {
-        matches!(self, Shown::Message { message, .. } if message.is_system())
+    pub(super) fn is_instruction(&self) -> bool {
+        matches!(self, Shown::Message { message, .. } if standing::is_instruction(message))
     }
 }

@@ -60,6 +60,7 @@ async fn samples() -> Vec<Event> {
     );
     take(work.events());
     take(vec![
+        EventKind::RequestCut { message: 41, message_tokens: Tokens(12_004), left: Tokens(6_400) },
         EventKind::Failed {
             reason: longhaul::Reason::Manual,
             error:

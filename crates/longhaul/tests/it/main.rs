@@ -8,6 +8,7 @@ mod examples;
 mod failures;
 mod models;
 mod presets;
+mod room;
 mod seed_000;
 mod seed_001;
 mod seed_002;
