@@ -10,6 +10,9 @@ mod index;
 mod name_parts;
 mod rank;
 
+// Who speaks.
+pub mod speaker;
+
 pub use atoms::{Atom, AtomKind, FactClass, expand, is_known_extension, last_part, scan, scan_words};
 pub use constraints::{constraints, is_constraint, is_standing_rule, sentences};
 pub use decisions::{Decision, decides, decisions};

@@ -193,7 +193,8 @@ pub(crate) fn dialect_of(format: Format) -> Dialect {
 /// Adds what was read to `transcript`, under the ordinal it gets there.
 pub(crate) fn push(transcript: &mut Transcript, said: Said<'_>) -> MessageId {
     let parts = said.parts.into_iter().map(|located| located.part).collect();
-    push_message(transcript, Message { name: said.name, ..Message::new(said.role, parts) })
+    let message = Message { name: said.name, speaker: said.speaker, ..Message::new(said.role, parts) };
+    push_message(transcript, message)
 }
 
 /// Adds a message to `transcript` as one of its document.

@@ -1,7 +1,7 @@
 //! Histories that are only read: benchmark trajectories and meetings.
 
 use longhaul_transcript::{
-    Message, MessageId, Outcome, Part, Role, Tokens, ToolCall, ToolResult, Transcript, Usage,
+    Message, MessageId, Outcome, Part, Role, Speaker, Tokens, ToolCall, ToolResult, Transcript, Usage,
 };
 
 use crate::{
@@ -209,7 +209,7 @@ impl Import {
                 self.transcript = Transcript::new();
                 self.envelope.usages.clear();
                 if !summary.is_empty() {
-                    self.push(Message::user(summary));
+                    self.push(Message { speaker: Some(Speaker::Harness), ..Message::user(summary) });
                 }
             }
             Some("message") => {
@@ -244,7 +244,8 @@ impl Import {
             }
             Some("bashExecution") => {
                 let text = |key| message.text(key).unwrap_or_default();
-                self.push(Message::user(format!("$ {}\n{}", text("command"), text("output"))));
+                let said = Message::user(format!("$ {}\n{}", text("command"), text("output")));
+                self.push(Message { speaker: Some(Speaker::Harness), ..said });
             }
             _ => {}
         }

@@ -12,7 +12,7 @@ use std::{
     sync::Arc,
 };
 
-use longhaul_transcript::{CallKind, ContentHash, Message, Opaque, Part, RawJson, Role};
+use longhaul_transcript::{CallKind, ContentHash, Message, Opaque, Part, RawJson, Role, Speaker};
 
 use crate::{
     edit::{Home, Leaf, Located},
@@ -47,6 +47,8 @@ pub(crate) enum Dialect {
 pub(crate) struct Said<'a> {
     pub(crate) role: Role,
     pub(crate) name: Option<Arc<str>>,
+    /// Who really speaks, where the format says so beside the role.
+    pub(crate) speaker: Option<Speaker>,
     pub(crate) parts: Vec<Located<'a>>,
     /// Images and files found, by the hash that their `Media` carries.
     pub(crate) payloads: Vec<(ContentHash, Payload<'a>)>,
@@ -112,7 +114,7 @@ impl Dialect {
 
 impl<'a> Said<'a> {
     pub(crate) fn new(role: Role) -> Said<'a> {
-        Said { role, name: None, parts: Vec::new(), payloads: Vec::new() }
+        Said { role, name: None, speaker: None, parts: Vec::new(), payloads: Vec::new() }
     }
 
     pub(crate) fn push(&mut self, part: Part, home: Home<'a>, leaf: Leaf<'a>) {

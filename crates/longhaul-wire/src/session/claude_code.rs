@@ -7,7 +7,7 @@ use std::{
     ops::Range,
 };
 
-use longhaul_transcript::{CallId, Part, Role, SessionId, Tokens, Transcript, Usage};
+use longhaul_transcript::{CallId, Part, Role, SessionId, Speaker, Tokens, Transcript, Usage};
 
 use crate::{
     Document, Format, Problem, WireError,
@@ -189,7 +189,7 @@ impl<'a> File<'a> {
         if fields.is_true("isApiErrorMessage") || parts.text("model").as_deref() == Some("<synthetic>") {
             return Kind::Other;
         }
-        let said = match Dialect::Anthropic.read(message) {
+        let mut said = match Dialect::Anthropic.read(message) {
             Ok(said) => said,
             Err(fault) => {
                 self.problems.push(fault.problem(&format!("line {}: message", at + 1)));
@@ -200,11 +200,13 @@ impl<'a> File<'a> {
             Some(Part::Text(text)) => text.starts_with(CONTINUED),
             _ => false,
         };
+        let is_summary = fields.is_true("isCompactSummary") || continues;
+        said.speaker = if kind == "user" { speaker(fields, is_summary) } else { None };
         let spoken = Spoken {
             message,
             is_assistant: kind == "assistant",
             api_id: parts.text("id").map(|id| id.into_owned()),
-            is_summary: fields.is_true("isCompactSummary") || continues,
+            is_summary,
             fields: parts,
             said,
         };
@@ -337,6 +339,7 @@ impl<'a> File<'a> {
         for at in group {
             let line = &mut self.spoken.get_mut(at)?.said;
             said.role = line.role;
+            said.speaker = said.speaker.or(line.speaker);
             said.parts.append(&mut line.parts);
         }
         Some(said)
@@ -400,6 +403,20 @@ impl Spoken<'_> {
     fn is_only_results(&self) -> bool {
         let count = self.results().count();
         count > 0 && count == self.said.parts.len()
+    }
+}
+
+/// Who speaks on a line in the user's role, as far as the fields beside the message tell. A line of results says nothing.
+fn speaker(fields: &Object<'_>, is_summary: bool) -> Option<Speaker> {
+    if is_summary || fields.is_true("isMeta") || fields.is_true("isSynthetic") {
+        return Some(Speaker::Harness);
+    }
+    let kind = fields.get("origin").and_then(|origin| origin.get("kind")?.string());
+    match (kind.as_deref(), fields.text("promptSource").as_deref()) {
+        (Some("human"), _) | (None, Some("typed" | "queued")) => Some(Speaker::Person),
+        (Some("task-notification"), _) | (None, Some("system")) => Some(Speaker::Harness),
+        (Some("teammate" | "peer" | "agent"), _) => Some(Speaker::SubAgent),
+        _ => None,
     }
 }
 

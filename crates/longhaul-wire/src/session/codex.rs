@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use longhaul_transcript::{MessageId, Part, Role, SessionId, Tokens, Transcript, Usage};
+use longhaul_transcript::{MessageId, Part, Role, SessionId, Speaker, Tokens, Transcript, Usage};
 
 use crate::{
     Document, Format, Problem, WireError,
@@ -306,7 +306,8 @@ impl<'a> Replay<'a> {
 }
 
 fn summary(message: Json<'_>, line: usize) -> Option<Item<'_>> {
-    let said = Dialect::UserText.read(message).ok()?;
+    let mut said = Dialect::UserText.read(message).ok()?;
+    said.speaker = Some(Speaker::Harness);
     let is_blank =
         said.parts.iter().all(|located| matches!(&located.part, Part::Text(text) if text.is_empty()));
     (!is_blank).then_some(Item { json: message, said, dialect: Dialect::UserText, line })

@@ -1,0 +1,182 @@
+//! Who speaks: a message taken apart into pieces, each with its speaker and what it is.
+//!
+//! Role `user` on the wire is not the person's voice. Reminders, notifications, command echoes, skill texts and reports
+//! of sub-agents come in it too, alone or in one text with what the person typed; and what a person pastes is not said by
+//! the person. Everything that asks for rules, requests or wishes asks here, and nothing looks for marks by itself.
+//!
+//! What a reader knows from the structure of a file stands in [`Message::speaker`]; the rest is told from a table of
+//! marks ([`Speakers`]), which is data (`marks.json`) and can be added to.
+
+use longhaul_transcript::{Message, Origin, Part, Role, Speaker};
+use serde::{Deserialize, Serialize};
+
+mod marks;
+mod pasted;
+
+pub use marks::{Form, Mark, MarksError, Speakers};
+
+/// A piece of a message: who says it, and what it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Segment<'m> {
+    /// Who says it.
+    pub speaker: Speaker,
+    /// What it is.
+    pub matter: Matter,
+    /// The part of the message that it stands in.
+    pub part: usize,
+    /// For a piece of a tool's result: the place in the result's content.
+    pub inner: Option<usize>,
+    /// Where in its text it begins, in bytes.
+    pub start: usize,
+    /// The piece, without the blank space around it.
+    pub text: &'m str,
+}
+
+/// What a piece of a message is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Matter {
+    /// The speaker's own words.
+    Words,
+    /// A plan that a person asks to be carried out: written by somebody else, wanted by the person.
+    Plan,
+    /// What a person put in: output, code, somebody else's text. Material, no demand.
+    Pasted,
+    /// What came of a tool, or of a command that a person ran by hand.
+    Output,
+    /// What another model found or did.
+    Report,
+    /// A summary of what was said before.
+    Summary,
+    /// A command to the harness, such as `/clear`.
+    Command,
+    /// A hint to the model that the harness adds.
+    Reminder,
+    /// News that the harness brings: a task that ended, a hook that stopped something.
+    Notification,
+    /// The note that the person stopped the model.
+    Interruption,
+    /// The text of a skill or of a command's template.
+    Skill,
+    /// Date, directory, open files and the like.
+    Environment,
+    /// A file or page that the harness put in.
+    Attachment,
+    /// Standing instructions: a system prompt, a project's rules for agents.
+    Instructions,
+}
+
+impl Segment<'_> {
+    /// Returns whether a person says this in words of their own: only here are requests, wishes and answers found.
+    pub fn is_persons(&self) -> bool {
+        self.speaker == Speaker::Person && self.matter == Matter::Words
+    }
+
+    /// Returns whether rules can stand here: in a person's own words, in a plan that the person wants carried out, and in
+    /// standing instructions.
+    pub fn can_rule(&self) -> bool {
+        match self.speaker {
+            Speaker::Person => matches!(self.matter, Matter::Words | Matter::Plan),
+            Speaker::System => true,
+            _ => false,
+        }
+    }
+}
+
+/// Returns the pieces of `message` by the built-in marks. See [`Speakers::segments`].
+pub fn segments(message: &Message) -> Vec<Segment<'_>> {
+    Speakers::builtin().segments(message)
+}
+
+impl Speakers {
+    /// Returns the pieces of the texts in `message`, in order; pieces of blank space are left out.
+    ///
+    /// Calls, media and reasoning have none. The result of a tool that hands work to another agent is a report, which
+    /// only the call tells: its pieces come as [`Speaker::Tool`].
+    pub fn segments<'m>(&self, message: &'m Message) -> Vec<Segment<'m>> {
+        let mut found = Vec::new();
+        let base = base(message);
+        for (part, of_message) in message.parts.iter().enumerate() {
+            match of_message {
+                Part::Text(text) => self.pieces(text, base, (part, None), &mut found),
+                Part::ToolResult(result) => {
+                    for (inner, content) in result.content.iter().enumerate() {
+                        if let Part::Text(text) = content {
+                            let tool = (Speaker::Tool, Matter::Output);
+                            self.pieces(text, tool, (part, Some(inner)), &mut found);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// Returns the texts of `message` that a person says in words of their own; a plan that is wanted counts.
+    pub fn own_words<'m>(&self, message: &'m Message) -> impl Iterator<Item = &'m str> + use<'m> {
+        let is_own = |segment: &Segment<'_>| {
+            segment.speaker == Speaker::Person && matches!(segment.matter, Matter::Words | Matter::Plan)
+        };
+        let is_worth_it = message.role == Role::User && message.origin != Origin::Longhaul;
+        let all = if is_worth_it { self.segments(message) } else { Vec::new() };
+        all.into_iter().filter(move |segment| is_own(segment)).map(|segment| segment.text)
+    }
+
+    /// Returns whether a person says something in `message`, in words or by what was pasted.
+    pub fn is_person(&self, message: &Message) -> bool {
+        let mut said = self.segments(message).into_iter();
+        said.any(|piece| piece.speaker == Speaker::Person && piece.matter != Matter::Command)
+    }
+
+    fn pieces<'m>(
+        &self,
+        text: &'m str,
+        base: (Speaker, Matter),
+        (part, inner): (usize, Option<usize>),
+        found: &mut Vec<Segment<'m>>,
+    ) {
+        let mut add = |range: std::ops::Range<usize>, (speaker, matter): (Speaker, Matter)| {
+            let piece = &text[range.clone()];
+            let trimmed = piece.trim();
+            if trimmed.is_empty() {
+                return;
+            }
+            let start = range.start + (piece.len() - piece.trim_start().len());
+            found.push(Segment { speaker, matter, part, inner, start, text: trimmed });
+        };
+        for (range, who) in self.marked(text, base) {
+            if who == (Speaker::Person, Matter::Words) {
+                pasted::split(text, range).for_each(|(range, matter)| add(range, (Speaker::Person, matter)));
+            } else {
+                add(range, who);
+            }
+        }
+    }
+}
+
+/// Who speaks in a message where no mark says otherwise.
+fn base(message: &Message) -> (Speaker, Matter) {
+    if message.origin == Origin::Longhaul {
+        return (Speaker::Harness, Matter::Summary);
+    }
+    let by_role = match message.role {
+        Role::System | Role::Developer => Speaker::System,
+        Role::Assistant => Speaker::Model,
+        Role::Tool => Speaker::Tool,
+        _ => Speaker::Person,
+    };
+    let speaker = message.speaker.unwrap_or(by_role);
+    let matter = match speaker {
+        Speaker::Tool => Matter::Output,
+        Speaker::Harness => Matter::Reminder,
+        Speaker::SubAgent => Matter::Report,
+        Speaker::System => Matter::Instructions,
+        _ => Matter::Words,
+    };
+    (speaker, matter)
+}
+
+#[cfg(test)]
+mod tests;

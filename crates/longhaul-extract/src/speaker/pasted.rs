@@ -1,0 +1,228 @@
+//! What a person pasted: output of programs, code and quotations among words of their own.
+
+use std::ops::Range;
+
+use super::Matter;
+
+/// Returns the pieces of `text[range]`, which a person sent, as words and as what was pasted.
+///
+/// Told from structure only: fenced code, quotations, and paragraphs most of whose lines look as programs write them. A
+/// command to the harness is one line of its own that begins with a slash.
+pub(super) fn split(text: &str, range: Range<usize>) -> impl Iterator<Item = (Range<usize>, Matter)> {
+    let piece = &text[range.clone()];
+    if is_command(piece.trim()) {
+        return vec![(range, Matter::Command)].into_iter();
+    }
+    let mut paragraphs = paragraphs(piece);
+    // An indented paragraph between two that were pasted was pasted with them.
+    for at in 1..paragraphs.len().saturating_sub(1) {
+        let is_indented = piece[paragraphs[at].0.clone()].starts_with([' ', '\t']);
+        if is_indented && paragraphs[at - 1].1 && paragraphs[at + 1].1 {
+            paragraphs[at].1 = true;
+        }
+    }
+    let mut found: Vec<(Range<usize>, Matter)> = Vec::new();
+    for (place, is_pasted) in paragraphs {
+        let place = range.start + place.start..range.start + place.end;
+        let matter = if is_pasted { Matter::Pasted } else { Matter::Words };
+        match found.last_mut().filter(|(_, last)| *last == matter) {
+            Some((last, _)) => last.end = place.end,
+            None => found.push((place, matter)),
+        }
+    }
+    found.into_iter()
+}
+
+/// Whether `text` is a command to the harness: `/clear`, `/review 12`. A path has a second slash.
+fn is_command(text: &str) -> bool {
+    let Some(rest) = text.strip_prefix('/').filter(|_| !text.contains('\n')) else { return false };
+    let name = rest.split(' ').next().unwrap_or_default();
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':');
+    rest.len() <= 80 && name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(is_name)
+}
+
+/// Returns the paragraphs of `text`, fenced code as one each, and whether each was pasted.
+fn paragraphs(text: &str) -> Vec<(Range<usize>, bool)> {
+    let mut found = Vec::new();
+    let mut open: Option<Range<usize>> = None;
+    let (mut lines, mut machine) = (0, 0);
+    let mut fence = false;
+    let mut at = 0;
+    let close =
+        |open: &mut Option<Range<usize>>, lines: &mut usize, machine: &mut usize, found: &mut Vec<_>| {
+            if let Some(place) = open.take() {
+                found.push((place, *machine > 0 && *machine * 2 >= *lines));
+            }
+            (*lines, *machine) = (0, 0);
+        };
+    for line in text.split_inclusive('\n') {
+        let place = at..at + line.len();
+        at = place.end;
+        if line.trim_start().starts_with("```") {
+            if fence {
+                if let Some(open) = open.as_mut() {
+                    open.end = place.end;
+                }
+                close(&mut open, &mut lines, &mut machine, &mut found);
+            } else {
+                close(&mut open, &mut lines, &mut machine, &mut found);
+                open = Some(place);
+            }
+            fence = !fence;
+            (lines, machine) = (0, 0);
+            if fence {
+                (lines, machine) = (1, 1);
+            }
+            continue;
+        }
+        if fence {
+            if let Some(open) = open.as_mut() {
+                open.end = place.end;
+            }
+            continue;
+        }
+        if line.trim().is_empty() && !is_padded(line) {
+            close(&mut open, &mut lines, &mut machine, &mut found);
+            continue;
+        }
+        open.get_or_insert(place.start..place.start).end = place.end;
+        if !line.trim().is_empty() {
+            lines += 1;
+            machine += usize::from(is_machine(line));
+        }
+    }
+    close(&mut open, &mut lines, &mut machine, &mut found);
+    found
+}
+
+/// Whether a program rather than a person wrote the line.
+fn is_machine(line: &str) -> bool {
+    let text = line.trim();
+    let opens = |starts: &[&str]| starts.iter().any(|start| text.starts_with(start));
+    is_padded(line)
+        || opens(STARTS)
+        || matches!(text, "FAIL" | "PASS" | "{" | "}" | "}," | "]" | "],")
+        || text.chars().any(|c| ('\u{2500}'..='\u{257f}').contains(&c))
+        || is_stamped(text)
+        || is_frame(text)
+        || is_place(text)
+}
+
+/// Whether the line is filled up with blanks, as terminals do.
+fn is_padded(line: &str) -> bool {
+    line.trim_end_matches(['\n', '\r']).ends_with("    ")
+}
+
+/// A line that begins with a date or a time: `2026-01-02T10:00`, `[10:00:01]`.
+fn is_stamped(text: &str) -> bool {
+    let text = text.strip_prefix('[').unwrap_or(text).as_bytes();
+    let shaped = |shape: &str| {
+        shape.len() <= text.len()
+            && shape.bytes().zip(text).all(|(want, byte)| match want {
+                b'0' => byte.is_ascii_digit(),
+                b'T' => matches!(byte, b'T' | b' '),
+                want => want == *byte,
+            })
+    };
+    shaped("0000-00-00T00:00") || shaped("00:00:00")
+}
+
+/// A frame of a stack: `at run (src/a.ts:1:2)`.
+fn is_frame(text: &str) -> bool {
+    text.strip_prefix("at ").is_some_and(|rest| {
+        rest.ends_with(|c: char| c == ')' || c.is_ascii_digit())
+            && rest.contains(':')
+            && rest.contains(['/', '.'])
+    })
+}
+
+/// A line that begins with a place in a file: `src/a.go:12: `, `a.ts(3,4): `.
+fn is_place(text: &str) -> bool {
+    let Some((place, _)) = text.split_once(": ") else { return false };
+    let Some((file, line)) = place.split_once([':', '(']) else { return false };
+    let is_number = |c: char| c.is_ascii_digit() || matches!(c, ':' | ',' | ')');
+    file.contains('.') && !file.contains(' ') && !line.is_empty() && line.chars().all(is_number)
+}
+
+/// How lines begin that programs write: test runners, compilers, shells, stack traces, diffs; and quotations.
+const STARTS: &[&str] = &[
+    "> ",
+    "$ ",
+    "➜ ",
+    "❯ ",
+    "⎿",
+    "⏺",
+    "⠇",
+    "● ",
+    "✓ ",
+    "✗ ",
+    "✔ ",
+    "✖ ",
+    "--- FAIL",
+    "--- PASS",
+    "=== RUN",
+    "=== NAME",
+    "=== FAIL",
+    "ok  \t",
+    "FAIL\t",
+    "FAIL ",
+    "PASS ",
+    "Traceback (most recent",
+    "File \"",
+    "error[",
+    "error: ",
+    "Error: ",
+    "warning: ",
+    "panic:",
+    "goroutine ",
+    "thread '",
+    "diff --git",
+    "@@ ",
+    "+++ ",
+    "--- a/",
+    "Caused by:",
+    "Debugger ",
+    "Waiting for the debugger",
+    "npm ERR!",
+    "npm error",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pieces(text: &str) -> Vec<(Matter, &str)> {
+        split(text, 0..text.len()).map(|(range, matter)| (matter, text[range].trim())).collect()
+    }
+
+    #[test]
+    fn output_and_code_are_told_from_words() {
+        let text = "this fails, never skip it:\n\n--- FAIL: TestA (0.0s)\n    a_test.go:65: must not be empty\nFAIL\n\nplease fix\n\n```sh\nmust not\n\nalways\n```\nthanks";
+        let found = pieces(text);
+        let matters: Vec<Matter> = found.iter().map(|(matter, _)| *matter).collect();
+        assert_eq!(
+            matters,
+            [Matter::Words, Matter::Pasted, Matter::Words, Matter::Pasted, Matter::Words],
+            "{found:?}"
+        );
+        assert_eq!((found[2].1, found[4].1), ("please fix", "thanks"));
+    }
+
+    #[test]
+    fn a_copy_from_a_terminal_is_pasted() {
+        let text = "take this:\n\n  You must clean up.          \n                 \n  Only then go on.         \n\nis it so?";
+        let found = pieces(text);
+        assert_eq!(found[0], (Matter::Words, "take this:"));
+        assert_eq!(found[1].0, Matter::Pasted);
+        assert_eq!(found[2], (Matter::Words, "is it so?"));
+    }
+
+    #[test]
+    fn commands_are_no_words() {
+        assert_eq!(pieces("/clear")[0].0, Matter::Command);
+        assert_eq!(pieces("/review 12")[0].0, Matter::Command);
+        assert_eq!(pieces("/src/a.rs is wrong")[0].0, Matter::Words);
+        assert_eq!(pieces("/tmp/x")[0].0, Matter::Words);
+        assert_eq!(pieces("yes")[0].0, Matter::Words);
+    }
+}

@@ -1,0 +1,181 @@
+//! Each agent's marks, on small cases made for them.
+
+use longhaul_transcript::{Message, Outcome, ToolResult};
+
+use super::*;
+
+fn pieces(text: &str) -> Vec<(Speaker, Matter, String)> {
+    let message = Message::user(text);
+    let found = segments(&message);
+    for piece in &found {
+        let Part::Text(whole) = &message.parts[piece.part] else { unreachable!("only texts have pieces") };
+        assert_eq!(
+            &whole[piece.start..piece.start + piece.text.len()],
+            piece.text,
+            "the place is that of the text"
+        );
+    }
+    found.into_iter().map(|piece| (piece.speaker, piece.matter, piece.text.to_owned())).collect()
+}
+
+fn first(text: &str) -> (Speaker, Matter) {
+    let all = pieces(text);
+    (all[0].0, all[0].1)
+}
+
+fn own(text: &str) -> Vec<String> {
+    Speakers::builtin().own_words(&Message::user(text)).map(str::to_owned).collect()
+}
+
+#[test]
+fn the_table_is_read() {
+    assert!(Speakers::builtin().marks().len() > 80);
+    for mark in Speakers::builtin().marks() {
+        assert!(mark.form == Form::Words || mark.who.is_some() && mark.what.is_some(), "{mark:?}");
+        assert_eq!(mark.form == Form::Between, mark.end.is_some(), "{mark:?}");
+    }
+}
+
+#[test]
+fn what_harnesses_inject_is_not_said_by_the_person() {
+    for (text, speaker, matter) in [
+        ("<system-reminder>\nnever mention this\n</system-reminder>", Speaker::Harness, Matter::Reminder),
+        (
+            "<local-command-caveat>Caveat: DO NOT respond</local-command-caveat>",
+            Speaker::Harness,
+            Matter::Reminder,
+        ),
+        ("<local-command-stdout>Bye!</local-command-stdout>", Speaker::Harness, Matter::Output),
+        ("<bash-stdout></bash-stdout><bash-stderr>no</bash-stderr>", Speaker::Harness, Matter::Output),
+        ("[Request interrupted by user for tool use]", Speaker::Harness, Matter::Interruption),
+        (
+            "Operation stopped by hook: Another session\n\nTo go on, never",
+            Speaker::Harness,
+            Matter::Notification,
+        ),
+        ("Base directory for this skill: /x\n\n# Ship\n\nAlways ask.", Speaker::Harness, Matter::Skill),
+        (
+            "This session is being continued from a previous conversation that",
+            Speaker::Harness,
+            Matter::Summary,
+        ),
+        ("<teammate-message teammate_id=\"a\">done</teammate-message>", Speaker::SubAgent, Matter::Report),
+        (
+            "<environment_context>\n  <cwd>/x</cwd>\n</environment_context>",
+            Speaker::Harness,
+            Matter::Environment,
+        ),
+        (
+            "# AGENTS.md instructions for /x\n\n<INSTRUCTIONS>\nNever push.\n</INSTRUCTIONS>",
+            Speaker::System,
+            Matter::Instructions,
+        ),
+        (
+            "<permissions instructions>\nask\n</permissions instructions>",
+            Speaker::System,
+            Matter::Instructions,
+        ),
+        ("<skill>\n<name>coordinator</name>\nNever edit.\n</skill>", Speaker::Harness, Matter::Skill),
+        ("<turn_aborted>\nThe user interrupted\n</turn_aborted>", Speaker::Harness, Matter::Interruption),
+        ("<SUBAGENT_NOTIFICATION>{}</subagent_notification>", Speaker::SubAgent, Matter::Report),
+        (
+            "<session_context>\nThis is the Gemini CLI.\n</session_context>",
+            Speaker::Harness,
+            Matter::Environment,
+        ),
+        (
+            "This is the Gemini CLI. We are setting up the context for our chat.\nToday",
+            Speaker::Harness,
+            Matter::Environment,
+        ),
+        ("Called the Read tool with the following input: {}", Speaker::Harness, Matter::Attachment),
+        ("[read_file for 'a.rs'] Result:\n\nyou must", Speaker::Tool, Matter::Output),
+    ] {
+        assert_eq!(first(text), (speaker, matter), "{text}");
+        assert!(own(text).is_empty(), "{text}: {:?}", own(text));
+        assert!(!Speakers::builtin().is_person(&Message::user(text)), "{text}");
+    }
+}
+
+#[test]
+fn a_persons_words_are_found_between_the_marks() {
+    for (text, words) in [
+        (
+            "<current_datetime>2026</current_datetime>\n\nfix it\n\n<system_notification>x</system_notification>",
+            "fix it",
+        ),
+        ("<task>\nfix it\n</task>\n<environment_details>\n# Time\n</environment_details>", "fix it"),
+        ("<task>fix it</task>\n\n<environment_details>\n# Time", "fix it"),
+        ("<user_query>\nfix it\n</user_query>", "fix it"),
+        (
+            "# Context from my IDE setup:\n\n## Open tabs:\n- a.rs\n\n## My request for Codex:\nfix it\n",
+            "fix it",
+        ),
+        (
+            "<command-message>ship</command-message>\n<command-name>/ship</command-name>\n<command-args>fix it</command-args>",
+            "fix it",
+        ),
+        ("fix it\n<system-reminder>never</system-reminder>", "fix it"),
+        (
+            "why does `<system-reminder>` stand there? fix it",
+            "why does `<system-reminder>` stand there? fix it",
+        ),
+    ] {
+        assert_eq!(own(text), [words], "{text}");
+    }
+}
+
+#[test]
+fn a_report_inside_a_notification_is_the_sub_agents() {
+    let found = pieces(
+        "<task-notification>\n<task-id>a1</task-id>\n<status>completed</status>\n<result>The cache is never cleared.</result>\n</task-notification>",
+    );
+    assert_eq!(found[0].0, Speaker::Harness);
+    assert_eq!(found[1], (Speaker::SubAgent, Matter::Report, "The cache is never cleared.".to_owned()));
+    assert_eq!(found[2].0, Speaker::Harness);
+}
+
+#[test]
+fn a_plan_to_implement_is_wanted_by_the_person() {
+    let found = pieces(
+        "Implement the following plan:\n\n# Plan\n\n```sh\nmake\n```\n\nIf you need specific details from before exiting plan mode, read /x",
+    );
+    assert_eq!(found[0], (Speaker::Person, Matter::Words, "Implement the following plan:".to_owned()));
+    assert_eq!(found[1], (Speaker::Person, Matter::Plan, "# Plan\n\n```sh\nmake\n```".to_owned()));
+    assert_eq!((found[2].0, found[2].1), (Speaker::Harness, Matter::Reminder));
+}
+
+#[test]
+fn a_review_bots_finding_is_pasted() {
+    let found = pieces(
+        "Any suggestions for:\n\nShort files lose overlap\n\nMedium Severity\n\nIt requires at least two.",
+    );
+    assert_eq!(found[0], (Speaker::Person, Matter::Words, "Any suggestions for:".to_owned()));
+    assert_eq!((found[1].0, found[1].1), (Speaker::Person, Matter::Pasted));
+}
+
+#[test]
+fn the_reader_knows_better_than_the_role() {
+    let mut message = Message::user("You must answer in French.");
+    message.speaker = Some(Speaker::Harness);
+    assert_eq!(segments(&message)[0].speaker, Speaker::Harness);
+    assert!(Speakers::builtin().own_words(&message).next().is_none());
+    let system = Message::system("Never push.");
+    assert!(segments(&system)[0].can_rule() && !segments(&system)[0].is_persons());
+}
+
+#[test]
+fn a_reminder_in_a_result_is_the_harnesss() {
+    let text = "1→fn a() {}\n<system-reminder>\nnever mind\n</system-reminder>\nrest";
+    let result = Part::ToolResult(ToolResult::text("c", text, Outcome::Unstated));
+    let message = Message::new(Role::Tool, vec![result]);
+    let speakers: Vec<_> = segments(&message).into_iter().map(|piece| (piece.speaker, piece.inner)).collect();
+    assert_eq!(speakers, [(Speaker::Tool, Some(0)), (Speaker::Harness, Some(0)), (Speaker::Tool, Some(0))]);
+}
+
+#[test]
+fn a_mark_that_does_not_end_is_no_mark_in_the_middle() {
+    assert_eq!(own("we use\n<system-reminder> blocks here"), ["we use\n<system-reminder> blocks here"]);
+    assert!(own("<system-reminder>cut off").is_empty());
+    assert_eq!(own("```\n<system-reminder>x</system-reminder>\n```\nhow?"), ["how?"]);
+}
