@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use crate::{
     json::{Json, Scalar},
+    speaker::Speakers,
     tool::ToolFamily,
 };
 
@@ -125,19 +126,9 @@ pub(crate) fn suffix(text: &str, bytes: usize) -> &str {
     &text[text.ceil_char_boundary(text.len().saturating_sub(bytes))..]
 }
 
-/// Removes what Claude Code adds to a result for the model's eyes: it is the harness's word, not the tool's.
+/// Removes what the harness adds to a result for the model's eyes: it is not the tool's word.
 fn without_reminders(text: &str) -> Cow<'_, str> {
-    const OPEN: &str = "<system-reminder>";
-    const CLOSE: &str = "</system-reminder>";
-    let Some(first) = text.find(OPEN) else { return Cow::Borrowed(text) };
-    let (mut out, mut rest) = (text[..first].to_owned(), &text[first..]);
-    while let Some((_, after)) = rest.split_once(CLOSE) {
-        let next = after.find(OPEN).unwrap_or(after.len());
-        out.push_str(&after[..next]);
-        rest = &after[next..];
-    }
-    out.push_str(rest);
-    Cow::Owned(out)
+    Speakers::builtin().result_alone(text)
 }
 
 fn cap(text: Cow<'_, str>) -> Cow<'_, str> {

@@ -258,9 +258,7 @@ impl Scan<'_> {
             Form::Tag => {
                 let close = format!("</{}>", mark.mark.split(' ').next().unwrap_or_default());
                 let close_whole = format!("</{}>", mark.mark);
-                let end = [&close_whole, &close]
-                    .into_iter()
-                    .find_map(|close| Some(find(rest, close)? + close.len()));
+                let end = [&close_whole, &close].into_iter().find_map(|close| closes(rest, close));
                 (begins, begins + end.or_else(|| is_alone().then_some(rest.len()))?)
             }
             Form::Line => (begins, line_end),
@@ -316,6 +314,21 @@ fn closing(text: &str, name: &str) -> Option<usize> {
 /// Returns where `what` stands in `text`, as spelled or in lower case.
 fn find(text: &str, what: &str) -> Option<usize> {
     text.find(what).or_else(|| text.find(&what.to_ascii_lowercase()))
+}
+
+/// Returns where the tag `close` ends that closes a block. One in a sentence, as in "`</note>` ends it", does not where
+/// another does.
+fn closes(text: &str, close: &str) -> Option<usize> {
+    let (mut from, mut first) = (0, None);
+    while let Some(at) = find(&text[from..], close) {
+        let end = from + at + close.len();
+        if text[end..].chars().next().is_none_or(|c| c.is_whitespace() || c == '<') {
+            return Some(end);
+        }
+        first = first.or(Some(end));
+        from = end;
+    }
+    first
 }
 
 fn inside(text: &str, tag: &str) -> Option<Range<usize>> {

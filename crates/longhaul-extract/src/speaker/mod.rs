@@ -7,6 +7,8 @@
 //! What a reader knows from the structure of a file stands in [`Message::speaker`]; the rest is told from a table of
 //! marks ([`Speakers`]), which is data (`marks.json`) and can be added to.
 
+use std::borrow::Cow;
+
 use longhaul_transcript::{Message, Origin, Part, Role, Speaker};
 use serde::{Deserialize, Serialize};
 
@@ -122,6 +124,42 @@ impl Speakers {
         let is_worth_it = message.role == Role::User && message.origin != Origin::Longhaul;
         let all = if is_worth_it { self.segments(message) } else { Vec::new() };
         all.into_iter().filter(move |segment| is_own(segment)).map(|segment| segment.text)
+    }
+
+    /// Returns what a person sends in the first text of `message` that holds words of theirs: from the first of these to the
+    /// last thing they put in, so that a question stays with what was pasted to it.
+    pub fn sent<'m>(&self, message: &'m Message) -> Option<&'m str> {
+        if message.role != Role::User || message.origin == Origin::Longhaul {
+            return None;
+        }
+        let pieces = self.segments(message);
+        let persons = |piece: &&Segment<'_>| {
+            piece.speaker == Speaker::Person && piece.matter != Matter::Command && piece.inner.is_none()
+        };
+        let first = pieces.iter().find(persons)?;
+        let (mut end, mut is_open) = (first.start, true);
+        for piece in pieces.iter().filter(|piece| piece.part == first.part && piece.start >= first.start) {
+            is_open &= piece.speaker == Speaker::Person;
+            if is_open {
+                end = piece.start + piece.text.len();
+            }
+        }
+        match &message.parts[first.part] {
+            Part::Text(text) => text.get(first.start..end),
+            _ => None,
+        }
+    }
+
+    /// Returns a tool's result without what a harness put into it.
+    pub fn result_alone<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let base = (Speaker::Tool, Matter::Output);
+        match &self.marked(text, base)[..] {
+            [_] => Cow::Borrowed(text),
+            pieces => {
+                let own = pieces.iter().filter(|(_, who)| *who == base);
+                Cow::Owned(own.map(|(place, _)| &text[place.clone()]).collect())
+            }
+        }
     }
 
     /// Returns whether a person says something in `message`, in words or by what was pasted.

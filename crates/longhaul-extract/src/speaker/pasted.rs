@@ -51,7 +51,8 @@ fn paragraphs(text: &str) -> Vec<(Range<usize>, bool)> {
     let close =
         |open: &mut Option<Range<usize>>, lines: &mut usize, machine: &mut usize, found: &mut Vec<_>| {
             if let Some(place) = open.take() {
-                found.push((place, *machine > 0 && *machine * 2 >= *lines));
+                let opens_output = *lines > 1 && opens_output(&text[place.clone()]);
+                found.push((place, opens_output || *machine > 0 && *machine * 2 >= *lines));
             }
             (*lines, *machine) = (0, 0);
         };
@@ -102,10 +103,20 @@ fn is_machine(line: &str) -> bool {
     is_padded(line)
         || opens(STARTS)
         || matches!(text, "FAIL" | "PASS" | "{" | "}" | "}," | "]" | "],")
-        || text.chars().any(|c| ('\u{2500}'..='\u{257f}').contains(&c))
+        || text.contains(is_box)
         || is_stamped(text)
         || is_frame(text)
         || is_place(text)
+}
+
+/// Whether a paragraph begins as the output of a test run, a crash or a screen does: what follows in it goes on so.
+fn opens_output(paragraph: &str) -> bool {
+    let text = paragraph.trim_start();
+    OUTPUT_STARTS.iter().any(|start| text.starts_with(start)) || text.starts_with(is_box)
+}
+
+fn is_box(c: char) -> bool {
+    ('\u{2500}'..='\u{257f}').contains(&c)
 }
 
 /// Whether the line is filled up with blanks, as terminals do.
@@ -185,6 +196,21 @@ const STARTS: &[&str] = &[
     "Waiting for the debugger",
     "npm ERR!",
     "npm error",
+];
+
+/// How output begins that goes on to the next blank line, whatever its lines look like.
+const OUTPUT_STARTS: &[&str] = &[
+    "--- FAIL",
+    "--- PASS",
+    "=== RUN",
+    "=== NAME",
+    "=== FAIL",
+    "Traceback (most recent",
+    "panic:",
+    "goroutine ",
+    "diff --git",
+    "thread '",
+    "error[",
 ];
 
 #[cfg(test)]

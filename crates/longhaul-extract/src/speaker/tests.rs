@@ -146,6 +146,13 @@ fn a_plan_to_implement_is_wanted_by_the_person() {
 }
 
 #[test]
+fn what_was_pasted_stays_with_the_question() {
+    let message = Message::user("why?\n\n```\nx\n```\nfix it\n<system-reminder>no</system-reminder>");
+    assert_eq!(Speakers::builtin().sent(&message), Some("why?\n\n```\nx\n```\nfix it"));
+    assert_eq!(Speakers::builtin().sent(&Message::user("<bash-input>ls</bash-input>")), None);
+}
+
+#[test]
 fn a_review_bots_finding_is_pasted() {
     let found = pieces(
         "Any suggestions for:\n\nShort files lose overlap\n\nMedium Severity\n\nIt requires at least two.",
@@ -171,6 +178,12 @@ fn a_reminder_in_a_result_is_the_harnesss() {
     let message = Message::new(Role::Tool, vec![result]);
     let speakers: Vec<_> = segments(&message).into_iter().map(|piece| (piece.speaker, piece.inner)).collect();
     assert_eq!(speakers, [(Speaker::Tool, Some(0)), (Speaker::Harness, Some(0)), (Speaker::Tool, Some(0))]);
+}
+
+#[test]
+fn a_tag_that_is_quoted_does_not_close() {
+    let text = "<collaboration_mode>A `</collaboration_mode>`, never.\nGo.\n</collaboration_mode>\nfix it";
+    assert_eq!(own(text), ["fix it"]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use longhaul_extract::{Domain, Subjects, constraints, decisions, file_histories};
+use longhaul_extract::{Domain, Subjects, constraints, decisions, file_histories, speaker::Speakers};
 use longhaul_transcript::{
     CommandNote, Constraint, Entry, ErrorNote, FileNote, FileState, Message, Origin, Role, Summary, ToolUse,
 };
@@ -81,7 +81,9 @@ pub fn task(entries: &[Entry]) -> Option<(&Entry, &str)> {
 
 /// Whether the user said this. A summary stands in the user's name, but nobody asked for what it says.
 pub(crate) fn is_users(message: &Message) -> bool {
-    message.is_user_text() && message.origin != Origin::Longhaul
+    message.is_user_text()
+        && message.origin != Origin::Longhaul
+        && Speakers::builtin().sent(message).is_some()
 }
 
 /// Whether a message says what is wanted: five words, or ten letters of a script without blanks.
@@ -105,41 +107,13 @@ pub(crate) fn last_words(entries: &[Entry]) -> Option<(&Entry, &str)> {
     said.into_iter().find_map(|entry| Some((entry, own_text(&entry.message)?)))
 }
 
-/// Returns the first text of `message` that a person or the model wrote: what a harness wraps in tags of its own (hints,
-/// local commands and their output) is passed over.
+/// Returns the first text of `message` that a person or the model wrote.
 pub(crate) fn own_text(message: &Message) -> Option<&str> {
-    message.texts().map(without_harness).find(|text| !text.is_empty())
-}
-
-fn without_harness(text: &str) -> &str {
-    let mut rest = text.trim();
-    while let Some(tag) = rest.strip_prefix('<') {
-        let Some(end) = tag.find(['>', ' ', '\n']) else { break };
-        let name = &tag[..end];
-        if !HARNESS_TAGS.contains(&name) {
-            break;
-        }
-        let close = format!("</{name}>");
-        let Some(at) = rest.find(&close) else { break };
-        rest = rest[at + close.len()..].trim_start();
+    match message.role {
+        Role::User => Speakers::builtin().sent(message),
+        _ => message.texts().map(str::trim).find(|text| !text.is_empty()),
     }
-    rest
 }
-
-/// Tags that agents put around text of their own inside user messages (Claude Code, Codex; seen in recorded sessions).
-const HARNESS_TAGS: [&str; 11] = [
-    "local-command-caveat",
-    "local-command-stdout",
-    "command-name",
-    "command-message",
-    "command-args",
-    "system-reminder",
-    "ide_opened_file",
-    "ide_selection",
-    "environment_context",
-    "user_instructions",
-    "environment_details",
-];
 
 fn participants(entries: &[Entry]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();

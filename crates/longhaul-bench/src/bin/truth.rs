@@ -1,0 +1,84 @@
+//! `cargo xtask bench truth WHAT [DIR]`: prints what is told of the recordings in DIR, to be read against them.
+//!
+//! WHAT is `speakers`: every piece that stands under the user's role, with who is taken to say it; `rules`: what counts as a
+//! rule. Recordings that are set aside for the last reading are passed over.
+
+use std::{fs, path::PathBuf};
+
+use anyhow::{Context, Result};
+use longhaul_extract::{constraints, speaker::Speakers};
+use longhaul_transcript::{Role, Transcript};
+
+/// Not read and not tuned on: these are for readers at the end.
+const SET_ASIDE: [&str; 4] =
+    ["entireio-2026-01-12", "packmind-00acd976", "agentv-019f1de1", "tau-airline-task46"];
+
+#[allow(clippy::print_stdout, reason = "a program that prints what is to be read")]
+fn main() -> Result<()> {
+    let mut args = std::env::args().skip(1);
+    let what = args.next().context("what to print: speakers, rules")?;
+    let root = PathBuf::from(args.next().unwrap_or_else(|| "../shared/transcripts".into()));
+    let mut files: Vec<PathBuf> = Vec::new();
+    for folder in fs::read_dir(&root).with_context(|| format!("no recordings in {}", root.display()))? {
+        let folder = folder?.path();
+        if folder.is_dir() {
+            for file in fs::read_dir(folder)? {
+                files.push(file?.path());
+            }
+        }
+    }
+    files.sort();
+    for file in files {
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if SET_ASIDE.iter().any(|aside| name.starts_with(aside)) {
+            continue;
+        }
+        let bytes = fs::read(&file)?;
+        let document = longhaul_wire::read(None, &bytes[..]).with_context(|| name.clone())?;
+        for (n, transcript) in document.segments().iter().enumerate() {
+            println!("===== {name} {n}");
+            match what.as_str() {
+                "speakers" => speakers(transcript),
+                "rules" => rules(transcript),
+                other => anyhow::bail!("{other} is none of: speakers, rules"),
+            }
+        }
+    }
+    Ok(())
+}
+
+fn speakers(transcript: &Transcript) {
+    let standing = [Role::User, Role::Developer, Role::System];
+    for entry in transcript.entries().iter().filter(|entry| standing.contains(&entry.message.role)) {
+        for piece in Speakers::builtin().segments(&entry.message) {
+            if piece.inner.is_none() {
+                println!(
+                    "m{} {:?} {:?}/{:?}: {}",
+                    entry.id.ordinal,
+                    entry.message.role,
+                    piece.speaker,
+                    piece.matter,
+                    ends(piece.text)
+                );
+            }
+        }
+    }
+}
+
+fn rules(transcript: &Transcript) {
+    for rule in constraints(transcript.entries()) {
+        println!("m{}: {}", rule.message, rule.text);
+    }
+}
+
+/// The beginning and the end of a text, on one line.
+fn ends(text: &str) -> String {
+    let line = text.replace('\n', "⏎");
+    let chars = line.chars().count();
+    if chars <= 200 {
+        return line;
+    }
+    let head: String = line.chars().take(120).collect();
+    let tail: String = line.chars().skip(chars - 60).collect();
+    format!("{head} … {tail}")
+}
