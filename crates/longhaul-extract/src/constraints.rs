@@ -1,62 +1,213 @@
-//! What the user demanded: sentences with words of demand, verbatim, in eight languages.
+//! What persons demand and set down: rules, wishes, goals and facts to be remembered, in whole sentences.
 
 use std::collections::BTreeSet;
 
-use longhaul_transcript::{Constraint, Entry, Role};
+use longhaul_transcript::{Constraint, Entry, Origin, Role, Speaker};
 
+use crate::speaker::{Matter, Segment, Speakers};
+
+mod blocks;
+mod demand;
 mod markers;
-mod sentences;
+#[cfg(test)]
+mod planted;
 
-pub use sentences::sentences;
+pub(crate) use blocks::{Block, blocks, sentences_of};
+pub use demand::DemandKind;
 
-use markers::{is_demand, is_revocation};
+use markers::is_revocation;
 
-/// Returns the user's constraints in `entries`, oldest first: each sentence that says must, never, always, only,
-/// instead, at most and the like, in English, Spanish, French, German, Portuguese, Chinese, Japanese or Russian.
+/// Something a person demands or sets down.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Demand {
+    /// The whole sentence, on one line however it was wrapped; a list item with the line that leads to it.
+    pub text: String,
+    /// What it is.
+    pub kind: DemandKind,
+    /// Whether a label says so (`Rule:`, `Remember:`).
+    pub is_labelled: bool,
+    /// Ordinal of the message it stands in.
+    pub message: u64,
+    /// Ordinal of the later message that takes it back, where one does.
+    pub superseded_by: Option<u64>,
+}
+
+/// Returns what persons demand and set down in `entries`, oldest first, in English, Spanish, French, German, Portuguese,
+/// Chinese, Japanese or Russian.
 ///
-/// A constraint that a later user message takes back or replaces stays in the list and names that message in
-/// `superseded_by`. A sentence said again is listed once, where it was said last.
-pub fn constraints(entries: &[Entry]) -> Vec<Constraint> {
-    let mut found: Vec<(Constraint, BTreeSet<String>)> = Vec::new();
-    for entry in entries.iter().filter(|entry| entry.message.role == Role::User) {
-        for sentence in entry.message.texts().flat_map(sentences) {
-            let (demands, revokes) = (is_demand(sentence), is_revocation(sentence));
-            if !demands && !revokes {
-                continue;
-            }
-            let words = content_words(sentence);
-            if revokes {
-                supersede(&mut found, &words, entry.id.ordinal);
-            }
-            if demands && found.len() < MOST {
-                found.retain(|(earlier, _)| earlier.text != sentence);
-                let constraint =
-                    Constraint { text: sentence.to_string(), message: entry.id.ordinal, superseded_by: None };
-                found.push((constraint, words));
+/// Only what a person says in words of their own counts, and the rules of a plan that a person wants carried out: what
+/// harnesses inject, what sub-agents report and what was pasted demands nothing. Standing instructions are left out, as
+/// they are always kept. What a later message takes back stays in the list and names that message; what is said again is
+/// listed once, where it was said last.
+pub fn demands(entries: &[Entry], speakers: &Speakers) -> Vec<Demand> {
+    let mut found: Vec<Demand> = Vec::new();
+    for entry in entries {
+        if entry.message.role != Role::User || entry.message.origin == Origin::Longhaul {
+            continue;
+        }
+        for segment in speakers.segments(&entry.message) {
+            if segment.speaker == Speaker::Person {
+                in_segment(&segment, entry.id.ordinal, &mut found);
             }
         }
     }
-    found.into_iter().map(|(constraint, _)| constraint).collect()
+    found
 }
 
-/// Returns whether `sentence` demands something of the one it is said to.
+/// Returns what a person demands and sets down in one piece of the message with the ordinal `message`; nothing where
+/// somebody else speaks.
+pub fn demands_in(segment: &Segment<'_>, message: u64) -> Vec<Demand> {
+    let mut found = Vec::new();
+    if segment.speaker == Speaker::Person {
+        in_segment(segment, message, &mut found);
+    }
+    found
+}
+
+/// Returns [`demands`] as the constraints of a summary, by the built-in marks.
+pub fn constraints(entries: &[Entry]) -> Vec<Constraint> {
+    let all = demands(entries, Speakers::builtin()).into_iter();
+    all.map(|demand| Constraint {
+        text: demand.text,
+        message: demand.message,
+        superseded_by: demand.superseded_by,
+    })
+    .collect()
+}
+
+/// Returns whether `sentence` demands something of the one it is said to, or sets something down.
 pub fn is_constraint(sentence: &str) -> bool {
-    is_demand(sentence)
+    demand::read(sentence).is_some()
 }
 
-/// Returns whether `sentence` is a rule that stands until it is taken back: never, always, must. Where there is not room for
-/// all constraints, these go first.
+/// Returns whether `sentence` is a rule that stands until it is taken back: never, always, must, or one that is labelled.
+/// Where there is not room for all constraints, these go first.
 pub fn is_standing_rule(sentence: &str) -> bool {
-    markers::is_rule(sentence)
+    markers::is_rule(sentence) || demand::label(sentence).is_some()
 }
 
-/// Marks the earlier constraints that are about the same thing: those that share half of their telling words.
-fn supersede(found: &mut [(Constraint, BTreeSet<String>)], words: &BTreeSet<String>, by: u64) {
-    for (constraint, earlier) in found.iter_mut() {
-        let shared = earlier.intersection(words).count();
-        let is_other = constraint.message < by && constraint.superseded_by.is_none();
-        if is_other && shared >= 1 && shared * 2 >= earlier.len().min(words.len()) {
-            constraint.superseded_by = Some(by);
+/// Returns the sentences of `text`, whole, in order. Fenced code, markup and quoted output are left out, as are sentences
+/// too short or too long to be a person's. Bullets and numbers that open a line do not count as text.
+pub fn sentences(text: &str) -> impl Iterator<Item = String> {
+    let all = blocks(text)
+        .into_iter()
+        .flat_map(|block| sentences_of(&block.text).map(str::to_owned).collect::<Vec<_>>());
+    all.filter(|sentence| {
+        let length = sentence.chars().take(LONGEST + 1).count();
+        (SHORTEST..=LONGEST).contains(&length)
+    })
+}
+
+/// Reads one piece of what a person sent.
+fn in_segment(segment: &Segment<'_>, message: u64, found: &mut Vec<Demand>) {
+    let least = match segment.matter {
+        Matter::Words => DemandKind::Fact,
+        // What a plan describes is no rule; what it forbids or demands is one.
+        Matter::Plan => DemandKind::Rule,
+        _ => return,
+    };
+    let mut taken: Vec<Demand> = Vec::new();
+    let mut add = |text: String, reading: demand::Reading| {
+        let is_one =
+            text.chars().take(SHORTEST).count() == SHORTEST && (reading.kind <= least || reading.is_labelled);
+        if is_one {
+            let demand::Reading { kind, is_labelled } = reading;
+            taken.push(Demand { text, kind, is_labelled, message, superseded_by: None });
+        }
+    };
+    let mut rest = &blocks(segment.text)[..];
+    while let Some((block, after)) = rest.split_first() {
+        rest = after;
+        let items = after.iter().take_while(|next| next.is_item && next.lead == block.text).count();
+        if items > 0 && block.text.ends_with([':', '：']) {
+            let reading = demand::read(last_sentence(&block.text));
+            if let Some(reading) = reading.filter(|reading| !reading.is_labelled) {
+                // "Do not touch:" means nothing without what follows.
+                let all: Vec<&str> = after[..items].iter().map(|item| &*item.text).collect();
+                add(shortened(&format!("{} {}", block.text, all.join("; "))), reading);
+                rest = &after[items..];
+                continue;
+            }
+        }
+        in_block(block, &mut add);
+    }
+    for demand in taken {
+        if is_revocation(&demand.text) {
+            supersede(found, &demand.text, message);
+        }
+        if found.len() < MOST {
+            found.retain(|earlier| earlier.text != demand.text);
+            found.push(demand);
+        }
+    }
+    // What takes something back need not demand anything itself.
+    if segment.matter == Matter::Words {
+        for sentence in blocks(segment.text).iter().flat_map(|block| sentences_of(&block.text)) {
+            if is_revocation(sentence) {
+                supersede(found, sentence, message);
+            }
+        }
+    }
+}
+
+fn in_block(block: &Block, add: &mut impl FnMut(String, demand::Reading)) {
+    // A label covers all that stands under it.
+    if let Some(kind) = demand::label(&block.text) {
+        let says_more = !block.text.ends_with([':', '：']);
+        if says_more {
+            add(shortened(&block.text), demand::Reading { kind, is_labelled: true });
+        }
+        return;
+    }
+    let lead = block.lead.trim_end_matches([':', '：']).trim();
+    if let Some(kind) = demand::label(&format!("{lead}:")).filter(|_| block.is_item) {
+        add(shortened(&format!("{lead}: {}", block.text)), demand::Reading { kind, is_labelled: true });
+        return;
+    }
+    let is_telling = block.is_item && !lead.is_empty() && lead.chars().count() <= LONGEST_LEAD;
+    let sentences: Vec<&str> = sentences_of(&block.text).collect();
+    for (at, sentence) in sentences.iter().enumerate() {
+        let Some(reading) = demand::read(sentence) else { continue };
+        if sentence.chars().count() > LONGEST {
+            continue;
+        }
+        let whole = if reading.is_labelled { sentences[at..].join(" ") } else { (*sentence).to_owned() };
+        add(shortened(&if is_telling && at == 0 { format!("{lead}: {whole}") } else { whole }), reading);
+        if reading.is_labelled {
+            return;
+        }
+    }
+}
+
+fn last_sentence(text: &str) -> &str {
+    sentences_of(text).last().unwrap_or(text)
+}
+
+/// Returns `text` without the sentences and items that go beyond the longest demand.
+fn shortened(text: &str) -> String {
+    if text.chars().count() <= LONGEST {
+        return text.to_owned();
+    }
+    let mut kept = String::new();
+    for piece in text.split_inclusive(['.', ';', '。']) {
+        if !kept.is_empty() && kept.chars().count() + piece.chars().count() > LONGEST {
+            break;
+        }
+        kept.push_str(piece);
+    }
+    kept.trim_end_matches([' ', ';']).to_owned()
+}
+
+/// Marks the earlier demands that are about the same thing: those that share half of their telling words, two at least
+/// where they have as many.
+fn supersede(found: &mut [Demand], by: &str, message: u64) {
+    let words = content_words(by);
+    for demand in found.iter_mut().filter(|demand| demand.message < message && demand.superseded_by.is_none())
+    {
+        let earlier = content_words(&demand.text);
+        let shared = earlier.intersection(&words).count();
+        if shared * 2 >= earlier.len() && shared >= earlier.len().clamp(1, 2) {
+            demand.superseded_by = Some(message);
         }
     }
 }
@@ -68,9 +219,8 @@ fn content_words(sentence: &str) -> BTreeSet<String> {
     for word in sentence.split(|c: char| !(c.is_alphanumeric() || c == '_')) {
         if word.chars().any(is_ideograph) {
             let chars: Vec<char> = word.chars().collect();
-            words.extend(
-                chars.windows(2).map(|pair| pair.iter().collect::<String>()).filter(|pair| !is_demand(pair)),
-            );
+            let pairs = chars.windows(2).map(|pair| pair.iter().collect::<String>());
+            words.extend(pairs.filter(|pair| !markers::is_demand(pair)));
         } else if word.chars().nth(3).is_some() && !markers::is_function_word(word) {
             words.insert(word.to_lowercase());
         }
@@ -82,8 +232,17 @@ fn is_ideograph(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}')
 }
 
-/// More constraints than this are not collected from one conversation.
+/// More demands than this are not collected from one conversation.
 const MOST: usize = 400;
+
+/// Characters of the shortest sentence; three ideographs and a stop can be one.
+const SHORTEST: usize = 4;
+
+/// Characters of the longest sentence that a person demands something with.
+const LONGEST: usize = 700;
+
+/// Characters of the longest heading that is told with the item under it.
+const LONGEST_LEAD: usize = 60;
 
 #[cfg(test)]
 mod tests {
@@ -95,6 +254,12 @@ mod tests {
         let said = transcript(fixture);
         let found = constraints(said.entries());
         found.into_iter().map(|c| (c.text, c.message, c.superseded_by)).collect()
+    }
+
+    fn texts(text: &str) -> Vec<String> {
+        let said: longhaul_transcript::Transcript =
+            [longhaul_transcript::Message::user(text)].into_iter().collect();
+        constraints(said.entries()).into_iter().map(|constraint| constraint.text).collect()
     }
 
     #[test]
@@ -117,22 +282,31 @@ mod tests {
     }
 
     #[test]
-    fn rules_are_told_from_wishes_and_questions() {
+    fn rules_are_told_from_wishes() {
         let rules = ["You must not push.", "Nie auf main pushen!", "Никогда не меняй это.", "必须运行测试。"];
         assert!(rules.into_iter().all(|sentence| is_constraint(sentence) && is_standing_rule(sentence)));
-        let others = ["I don't think that works.", "Must it be so?", "Use tabs instead."];
-        assert!(others.into_iter().all(|sentence| is_constraint(sentence) && !is_standing_rule(sentence)));
+        let wishes = ["Use tabs instead.", "Can you make sure that it builds?"];
+        assert!(wishes.into_iter().all(|sentence| is_constraint(sentence) && !is_standing_rule(sentence)));
     }
 
     #[test]
-    fn plain_statements_are_no_demands() {
+    fn plain_statements_and_questions_are_no_demands() {
         for sentence in [
             "The build is green.",
             "What does this function return?",
+            "I don't think that works.",
+            "Must it be so?",
+            "I can't send messages.",
+            "I still don't remember the number.",
+            "The session was never committed to main.",
+            "Wait, do we only have a single link color?",
+            "That should work.",
             "Gracias por la ayuda.",
             "Das ist der Fehler.",
             "今天天气很好。",
             "Спасибо за помощь.",
+            "yes",
+            "commit this",
         ] {
             assert!(!is_constraint(sentence), "{sentence}");
         }
@@ -144,10 +318,42 @@ mod tests {
             "user: Never use tabs for indentation.\nassistant: ok\nuser: Actually, use tabs for indentation now.",
         );
         assert_eq!(all[0], ("Never use tabs for indentation.".into(), 0, Some(2)));
+        let other = found(
+            "user: Never use tabs for indentation.\nassistant: ok\nuser: Actually, rename the tabs in the menu.",
+        );
+        assert_eq!(other[0].2, None, "one shared word takes nothing back");
     }
 
     #[test]
-    fn only_the_user_demands() {
+    fn only_persons_demand() {
         assert!(found("user: hi\nassistant: You must never do that.\ntool#x: you must never").is_empty());
+        assert!(texts("<system-reminder>\nNever mention this.\n</system-reminder>").is_empty());
+        assert!(texts("look:\n\n```\nYou must never do that.\n```").is_empty());
+        assert_eq!(
+            texts("Implement the following plan:\n\n# Plan\n\nUse X.\n\nThe prompt must say so."),
+            ["The prompt must say so."]
+        );
+    }
+
+    #[test]
+    fn lists_come_whole_and_with_what_leads_to_them() {
+        assert_eq!(texts("Do not touch:\n- a.rs\n- b.rs"), ["Do not touch: a.rs; b.rs"]);
+        assert_eq!(texts("Rules:\n1. tabs\n2. LF endings"), ["Rules: tabs", "Rules: LF endings"]);
+        assert_eq!(
+            texts(
+                "## Style\n- Never put more than one idea into a file that others read, unless\n  they ask for it."
+            ),
+            ["Style: Never put more than one idea into a file that others read, unless they ask for it."]
+        );
+    }
+
+    #[test]
+    fn a_label_covers_what_follows_it() {
+        assert_eq!(
+            texts("ok. Remember: the key rotates on Mondays. Ann has it."),
+            ["Remember: the key rotates on Mondays. Ann has it."]
+        );
+        assert_eq!(texts("**Important**: staging is frozen"), ["**Important**: staging is frozen"]);
+        assert!(texts("the status code: 404").is_empty());
     }
 }

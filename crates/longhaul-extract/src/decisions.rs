@@ -22,7 +22,7 @@ pub fn decisions(entries: &[Entry]) -> Vec<Decision> {
     let mut found: Vec<Decision> = Vec::new();
     for entry in entries.iter().filter(|entry| entry.message.role == Role::Assistant) {
         for sentence in entry.message.texts().flat_map(sentences).filter(|sentence| decides(sentence)) {
-            found.push(Decision { text: sentence.to_string(), message: entry.id.ordinal });
+            found.push(Decision { text: sentence, message: entry.id.ordinal });
         }
     }
     found

@@ -14,7 +14,9 @@ mod rank;
 pub mod speaker;
 
 pub use atoms::{Atom, AtomKind, FactClass, expand, is_known_extension, last_part, scan, scan_words};
-pub use constraints::{constraints, is_constraint, is_standing_rule, sentences};
+pub use constraints::{
+    Demand, DemandKind, constraints, demands, demands_in, is_constraint, is_standing_rule, sentences,
+};
 pub use decisions::{Decision, decides, decisions};
 pub use files::{FileHistory, file_histories};
 pub use index::{

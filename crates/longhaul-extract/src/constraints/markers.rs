@@ -10,6 +10,11 @@ pub(super) fn is_demand(sentence: &str) -> bool {
     holds(sentence, &DEMANDS_BY_FIRST_WORD, WIDE_DEMANDS)
 }
 
+/// Returns whether `sentence` holds a word of demand of a language other than English, whose grammar is not looked at.
+pub(super) fn demands_elsewhere(sentence: &str) -> bool {
+    holds(sentence, &ELSEWHERE_BY_FIRST_WORD, WIDE_DEMANDS)
+}
+
 /// Returns whether `sentence` holds a word of a rule that stands until it is taken back.
 pub(super) fn is_rule(sentence: &str) -> bool {
     !sentence.ends_with(['?', '？']) && holds(sentence, &RULES_BY_FIRST_WORD, WIDE_RULES)
@@ -68,6 +73,8 @@ fn by_first_word(markers: &[&[&'static str]]) -> Markers {
 }
 
 static DEMANDS_BY_FIRST_WORD: LazyLock<Markers> = LazyLock::new(|| by_first_word(DEMANDS));
+
+static ELSEWHERE_BY_FIRST_WORD: LazyLock<Markers> = LazyLock::new(|| by_first_word(&DEMANDS[1..]));
 
 static RULES_BY_FIRST_WORD: LazyLock<Markers> = LazyLock::new(|| by_first_word(RULES));
 
