@@ -106,9 +106,15 @@ pub(crate) fn ladder(
     let client = client(args)?;
     let table = ModelTable::builtin();
     let model = |name: &String| {
-        let known = table.get(name).map(|model| model.window);
-        let window = args.summarizer_window.map(Tokens).or(known).unwrap_or(DEFAULT_WINDOW);
-        SummarizerModel::new(name.clone(), window, Arc::clone(&client))
+        let known = table.get(name);
+        let known_window = known.map(|model| model.window);
+        let window = args.summarizer_window.map(Tokens).or(known_window).unwrap_or(DEFAULT_WINDOW);
+        let mut model = SummarizerModel::new(name.clone(), window, Arc::clone(&client));
+        if let Some(known) = known {
+            model.max_output = known.max_output.min(window);
+            model.counter = Some(known.counter());
+        }
+        model
     };
     let mut options = config.llm_options();
     options.mode = mode;
@@ -150,15 +156,28 @@ impl Summarizer for Announced {
     async fn summarize(&self, request: SummaryRequest<'_>) -> Result<Draft, SummarizeError> {
         let plan = self.ladder.plan(&request);
         if plan.max_calls > 0 {
-            let passes = plan.models.iter().map(|model| model.passes).max().unwrap_or(0);
-            let parts = if passes > 1 { format!(", in {passes} parts") } else { String::new() };
+            // The first model with room is the one that is asked where all goes well.
+            let first = plan.models.iter().find(|model| model.passes > 0);
+            let parts = match first.map_or(0, |model| model.passes) {
+                0 | 1 => String::new(),
+                parts => format!(", in {parts} parts"),
+            };
+            let size = first.map_or(String::new(), |model| match model.in_conversation {
+                true => {
+                    format!(" in the conversation itself ({} tokens, most of them cached)", model.max_prompt)
+                }
+                false => format!(" (at most {} tokens a call)", model.max_prompt),
+            });
             eprintln!(
-                "longhaul: asking {} for a summary{parts}; at most {} calls",
+                "longhaul: asking {} for a summary{parts}{size}; at most {} calls",
                 self.host, plan.max_calls
             );
         }
         let draft = self.ladder.summarize(request).await?;
         if draft.mode != SummaryMode::Rules {
+            for line in draft.repairs.iter().filter(|line| line.contains("taken out")) {
+                eprintln!("longhaul: {line}");
+            }
             match draft.cost {
                 Some(cost) => eprintln!("longhaul: {} calls made, {}", cost.calls, spent(&cost.usage)),
                 None => eprintln!("longhaul: no call made: the store has this summary of {}", draft.model),
@@ -171,7 +190,13 @@ impl Summarizer for Announced {
 fn spent(usage: &Usage) -> String {
     match usage.prompt_total() + usage.output {
         Tokens::ZERO => "whose cost the server did not tell".to_owned(),
-        _ => format!("{} tokens in and {} out", usage.prompt_total(), usage.output + usage.reasoning),
+        _ => {
+            let cached = match usage.cache_read {
+                Tokens::ZERO => String::new(),
+                cached => format!(" ({}% of them cached)", cached.0 * 100 / usage.prompt_total().0.max(1)),
+            };
+            format!("{} tokens in{cached} and {} out", usage.prompt_total(), usage.output + usage.reasoning)
+        }
     }
 }
 

@@ -140,9 +140,11 @@ fn texts_of(summary: &mut Summary) -> Vec<&mut String> {
         constraints,
         goal,
         current_focus,
+        unconfirmed,
+        checks,
     } = summary;
     let mut texts = vec![narrative, goal, current_focus];
-    for list in [key_points, participants, decisions, unresolved, domain_entities] {
+    for list in [key_points, participants, decisions, unresolved, domain_entities, unconfirmed, checks] {
         texts.extend(list);
     }
     for item in action_items {

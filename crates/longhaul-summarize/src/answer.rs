@@ -7,7 +7,9 @@ use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{AnswerSchema, ClientError, Completion, Finish, fence::is_invisible, repair::repair};
+use crate::{
+    AnswerSchema, ClientError, Completion, Finish, fence::is_invisible, notes::sentences, repair::repair,
+};
 
 /// A summary as a model writes it: the part of [`Summary`](longhaul_transcript::Summary) that a model is asked for.
 /// Tools and their counts are not: rules count better.
@@ -161,7 +163,7 @@ impl Answer {
     /// The most entries that a list keeps (seed 004 for key points; the same for every list).
     pub const MAX_ENTRIES: usize = 30;
     /// The most characters of one entry.
-    pub const MAX_ENTRY_CHARS: usize = 500;
+    pub const MAX_ENTRY_CHARS: usize = 1_000;
     /// The most characters of the narrative.
     pub const MAX_NARRATIVE_CHARS: usize = 6_000;
 
@@ -295,7 +297,7 @@ impl From<AnswerError> for ErrorNote {
 }
 
 /// Returns the part of a completion that is the answer.
-fn body(completion: &Completion) -> Result<&str, InvalidAnswer> {
+pub(crate) fn body(completion: &Completion) -> Result<&str, InvalidAnswer> {
     match completion.finish {
         Finish::Length => return Err(InvalidAnswer::CutOff),
         Finish::Refusal => return Err(InvalidAnswer::Refused),
@@ -357,7 +359,7 @@ const REASONING_MARKS: [(&str, &str); 4] = [
 ];
 
 /// Takes a Markdown fence off a text that is one.
-fn strip_fence(text: &str) -> &str {
+pub(crate) fn strip_fence(text: &str) -> &str {
     let Some(rest) = text.trim().strip_prefix("```") else { return text };
     let Some((info, rest)) = rest.split_once('\n') else { return text };
     if info.contains('{') {
@@ -463,7 +465,7 @@ fn make_strict(schema: &mut Value, depth: usize) {
 const MAX_SCHEMA_DEPTH: usize = 8;
 
 /// Takes out what no summary says: characters that nobody sees, and lines that look like our own marks in a history.
-fn clean(text: &mut String) {
+pub(crate) fn clean(text: &mut String) {
     let is_mark = |line: &str| {
         let line = line.trim_start().to_lowercase();
         line.starts_with("summary-depth:") || line.starts_with("[context summary")
@@ -476,17 +478,24 @@ fn clean(text: &mut String) {
     }
 }
 
-/// Cleans `text`, cuts it to `max` characters, and returns whether the cut took anything.
+/// Cleans `text`, takes whole sentences off its end until it has at most `max` characters, and returns whether any went.
+/// A sentence that alone is longer goes as well: half of one may say the opposite.
 fn clip(text: &mut String, max: usize) -> bool {
     clean(text);
-    match text.char_indices().nth(max) {
-        Some((at, _)) => {
-            text.truncate(at);
-            text.push('…');
-            true
+    let Some((most, _)) = text.char_indices().nth(max) else { return false };
+    let mut end = 0;
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        for sentence in sentences(line) {
+            at += sentence.len();
+            if at <= most {
+                end = at;
+            }
         }
-        None => false,
     }
+    text.truncate(end);
+    text.truncate(text.trim_end().len());
+    true
 }
 
 fn cap_list<T>(list: &mut Vec<T>, texts: impl Fn(&mut T) -> Vec<&mut String>) -> bool {
@@ -552,13 +561,16 @@ mod tests {
 
     #[test]
     fn lists_and_texts_are_capped() {
-        let many: Vec<String> = (0..100).map(|n| format!("{n} {}", "x".repeat(1000))).collect();
+        let many: Vec<String> = (0..100).map(|n| format!("{n} {}", "It waits. ".repeat(200))).collect();
+        let narrative = "Éa est. ".repeat(2000);
         let answer =
-            read(&serde_json::json!({"narrative": "é".repeat(9000), "key_points": many}).to_string())
-                .unwrap();
+            read(&serde_json::json!({"narrative": narrative, "key_points": many}).to_string()).unwrap();
         assert_eq!(answer.key_points.len(), Answer::MAX_ENTRIES);
-        assert_eq!(answer.key_points[0].chars().count(), Answer::MAX_ENTRY_CHARS + 1);
-        assert_eq!(answer.narrative.chars().count(), Answer::MAX_NARRATIVE_CHARS + 1);
+        let point = answer.key_points[0].chars().count();
+        assert!(point <= Answer::MAX_ENTRY_CHARS && point > Answer::MAX_ENTRY_CHARS - 20, "{point}");
+        assert!(answer.key_points[0].ends_with("It waits."), "whole sentences");
+        assert!(answer.narrative.chars().count() <= Answer::MAX_NARRATIVE_CHARS);
+        assert!(answer.narrative.ends_with("Éa est."));
     }
 
     #[test]

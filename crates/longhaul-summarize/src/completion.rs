@@ -7,6 +7,8 @@ use longhaul_transcript::{Tokens, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::Conversation;
+
 /// Asks a model. `longhaul-client` has implementations over HTTP, [`Scripted`](crate::Scripted) is a test double.
 ///
 /// An implementor makes one attempt and does not retry: how often to ask is the caller's policy. It keeps its own
@@ -38,6 +40,9 @@ pub struct CompletionRequest {
     pub schema: Option<AnswerSchema>,
     /// Sampling temperature; `None` leaves it to the provider, as models that refuse the setting need.
     pub temperature: Option<f64>,
+    /// The conversation that `user` goes on with, sent as it stands: then nothing else of this request is, and what the
+    /// answer may cost is what that conversation says.
+    pub conversation: Option<Arc<Conversation>>,
 }
 
 /// A JSON schema with a name, as providers want it.
@@ -169,6 +174,7 @@ impl CompletionRequest {
             max_tokens,
             schema: None,
             temperature: Some(0.0),
+            conversation: None,
         }
     }
 }

@@ -3,9 +3,17 @@
 use std::sync::Arc;
 
 use longhaul_tokens::TokenCounter;
-use longhaul_transcript::{Constraint, ContentHash, Entry, Message, MessageId, Summary, SummaryMode, Tokens};
+use longhaul_transcript::{
+    ActionItem, Constraint, ContentHash, Entry, ErrorNote, Message, MessageId, Summary, SummaryMode, Tokens,
+};
 
-use crate::{Summarizer, SummaryRequest, needed::Needed};
+use crate::{
+    Answer, Summarizer, SummaryRequest,
+    asking::Form,
+    needed::Needed,
+    notes::{Notes, Section},
+    supplement::supplemented,
+};
 
 /// A summary as data and as text.
 #[derive(Debug)]
@@ -20,9 +28,13 @@ pub(crate) struct Composed {
 /// Model summaries alone keep 0.735 of what the rest of the work needs, with 1,000 tokens of facts beside them 0.90,
 /// facts alone 0.957 (`recall.md` section 2.3, 75 real compactions): so facts get the larger share, and a model is
 /// asked for what facts cannot say.
-pub(crate) fn share(mode: SummaryMode, limit: Tokens) -> Tokens {
-    match mode {
-        SummaryMode::Llm => limit.scaled(0.5),
+///
+/// Sections of statements by a strong model answer nearly all of what a reader asks, facts by rule half of it: they get
+/// what they need for what only rules know exactly.
+pub(crate) fn share(mode: SummaryMode, form: Form, limit: Tokens) -> Tokens {
+    match (form, mode) {
+        (Form::Notes, _) => limit.scaled(0.8),
+        (_, SummaryMode::Llm) => limit.scaled(0.5),
         _ => limit.scaled(0.3),
     }
 }
@@ -39,7 +51,7 @@ pub(crate) async fn compose(
     let counter = request.counter;
     let source: Tokens = request.entries.iter().map(|entry| counter.count_message(&entry.message)).sum();
     let limit = request.limit.min(source - Tokens(1));
-    let said = render(mode, &checked, counter, share(mode, limit));
+    let said = render(mode, &checked, counter, share(mode, Form::Record, limit));
     if said.is_empty() {
         return None;
     }
@@ -87,6 +99,37 @@ pub(crate) async fn compose(
         [named.trim_end().to_owned(), words].into_iter().map(|text| (counter.count_text(&text), text));
     let (tokens, text) = texts.find(|(tokens, _)| *tokens <= limit)?;
     Some(Composed { summary: join(mode, checked, facts.summary), text, tokens })
+}
+
+/// Joins checked statements with what the rules know and they do not say. Returns `None` where nothing that is smaller
+/// than the source fits.
+pub(crate) fn compose_notes(
+    notes: Notes,
+    unconfirmed: Vec<String>,
+    known: &Summary,
+    request: &SummaryRequest<'_>,
+) -> Option<Composed> {
+    let counter = request.counter;
+    let source: Tokens = request.entries.iter().map(|entry| counter.count_message(&entry.message)).sum();
+    let limit = request.limit.min(source - Tokens(1));
+    let (text, tokens, notes) = supplemented(notes, &unconfirmed, known, request, limit)?;
+    let said = |section: Section| -> Vec<String> {
+        let own = notes.statements.iter().filter(|statement| statement.section == section);
+        own.map(|statement| statement.text.clone()).take(Answer::MAX_ENTRIES).collect()
+    };
+    let tasks = said(Section::Next).into_iter().map(|task| ActionItem { task, ..ActionItem::default() });
+    let errors = said(Section::Failures).into_iter().map(|error| ErrorNote { error, ..ErrorNote::default() });
+    let summary = Summary {
+        narrative: said(Section::State).join(" "),
+        key_points: said(Section::Findings),
+        decisions: said(Section::Decisions),
+        action_items: tasks.collect(),
+        errors: errors.collect(),
+        current_focus: said(Section::Next).into_iter().next().unwrap_or_default(),
+        unconfirmed,
+        ..known.clone()
+    };
+    Some(Composed { summary, text, tokens })
 }
 
 /// Returns the user's rules, verbatim, the newest first where not all fit; those that the kept messages show, and those

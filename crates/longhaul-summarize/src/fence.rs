@@ -11,8 +11,8 @@ pub(crate) struct Fence(String);
 
 impl Fence {
     /// Returns the fence for `entries`, and for other `texts` that will stand in the same prompt.
-    pub(crate) fn around(entries: &[Entry], texts: &[&str]) -> Fence {
-        let hashes = entries.iter().map(|entry| &entry.id.hash.0[..]);
+    pub(crate) fn around<'a>(entries: impl IntoIterator<Item = &'a Entry>, texts: &[&str]) -> Fence {
+        let hashes = entries.into_iter().map(|entry| &entry.id.hash.0[..]);
         let seed = ContentHash::of_fields(hashes.chain(texts.iter().map(|text| text.as_bytes())));
         Fence(format!("data-{}", ContentHash::of_fields([&b"fence"[..], &seed.0[..]]).short(16)))
     }

@@ -1,26 +1,25 @@
 //! Preferred models in order, then the rules.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use async_trait::async_trait;
-use longhaul_tokens::Accuracy;
-use longhaul_transcript::{
-    Clock, ContentHash, Cost, Entry, Jitter, Message, Role, Sleep, SummaryMode, Tokens,
-};
+use longhaul_tokens::{Accuracy, TokenCounter};
+use longhaul_transcript::{Clock, ContentHash, Cost, Entry, Jitter, Sleep, SummaryMode, Tokens};
 
 use crate::{
-    Answer, AnswerSchema, CallPlan, CompletionRequest, Draft, InvalidAnswer, LlmOptions, ModelPlan,
-    SummarizeError, Summarizer, SummarizerModel, SummaryCache, SummaryRequest,
+    Answer, CallPlan, Completion, CompletionRequest, Conversation, Draft, InvalidAnswer, LlmOptions,
+    ModelPlan, SummarizeError, Summarizer, SummarizerModel, SummaryCache, SummaryRequest,
+    asking::{Asking, Form, Said},
     breaker::Breaker,
     compose::{self, Composed},
-    fence::Fence,
-    ground::{Evidence, Ledger, ground},
-    language::language,
+    ground::{Evidence, Ledger, ground, ground_notes, report},
+    notes::Notes,
     options::FOREIGN_COUNTER_MARGIN,
     passes::{cut, passes},
-    prompt::{self, Fields},
+    prompt,
     run::{NoAnswer, Run},
     spend::Spend,
+    update::Earlier,
 };
 
 /// A [`Summarizer`] that asks models and never depends on them.
@@ -28,7 +27,6 @@ use crate::{
 /// The rules go first: their facts are the skeleton of a hybrid summary, the repair kit of a model's, and the answer
 /// where every model fails. What a model says is checked against its source before it is used; nothing of the
 /// conversation is changed here, so a failure loses nothing. Calls, time and spending are bounded by [`LlmOptions`].
-#[derive(Debug)]
 pub struct Ladder {
     models: Vec<SummarizerModel>,
     rules: Arc<dyn Summarizer>,
@@ -39,7 +37,11 @@ pub struct Ladder {
     breaker: Breaker,
     spend: Spend,
     cache: Option<Arc<dyn SummaryCache>>,
+    redact: Option<Redact>,
 }
+
+/// Takes secrets out of a text.
+pub type Redact = Arc<dyn Fn(&str) -> String + Send + Sync>;
 
 /// A limit under which a summary is not worth a call, and rules say so in a line (spec section 6).
 const FLOOR: Tokens = Tokens(50);
@@ -58,7 +60,7 @@ impl Ladder {
         jitter: Arc<dyn Jitter>,
     ) -> Ladder {
         let (breaker, spend) = (Breaker::new(options.breaker), Spend::new(options.spend));
-        Ladder { models, rules, options, clock, sleep, jitter, breaker, spend, cache: None }
+        Ladder { models, rules, options, clock, sleep, jitter, breaker, spend, cache: None, redact: None }
     }
 
     /// Returns this ladder with a cache of what models wrote.
@@ -67,34 +69,68 @@ impl Ladder {
         self
     }
 
+    /// Returns this ladder with what takes secrets out of answers to the conversation itself, which is sent as it was. Without
+    /// it no model is asked in the conversation.
+    pub fn with_redaction(mut self, redact: Redact) -> Ladder {
+        self.redact = Some(redact);
+        self
+    }
+
     fn asks_models(&self, request: &SummaryRequest<'_>) -> bool {
         self.options.mode != SummaryMode::Rules && request.limit >= FLOOR && !self.models.is_empty()
     }
 
+    /// Returns the agent's own conversation, where `model` is the agent's and our own prompt is asked.
+    fn conversation(&self, model: &SummarizerModel) -> Option<Arc<Conversation>> {
+        let may = self.redact.is_some() && self.options.custom_prompt.is_none();
+        model.last_request.as_ref().filter(|_| may)?.get()
+    }
+
     /// Returns what `model` would be shown of the conversation, within its window.
     fn show(&self, model: &SummarizerModel, request: &SummaryRequest<'_>) -> Show {
-        let prompt = Prompt::new(self, request);
+        let asking = Asking::new(&self.options, model, request);
         let counter = model.counter.as_deref().unwrap_or(request.counter);
         let margin = match (&model.counter, counter.accuracy()) {
             (None, _) => FOREIGN_COUNTER_MARGIN,
             (Some(_), Accuracy::Estimate { margin }) => margin,
             (Some(_), Accuracy::Exact) => 0.0,
         };
-        let wanted = prompt.answer_tokens.scaled(ANSWER_OVERHEAD) + ANSWER_FRAME + model.reasoning;
+        let wanted = asking.answer_tokens.scaled(ANSWER_OVERHEAD) + ANSWER_FRAME + model.reasoning;
         let max_tokens = wanted.min(model.max_output.max(Tokens(1)));
-        let fixed = counter.count_text(&prompt.fill("")) + counter.count_text(prompt::SYSTEM) + PROMPT_FRAME;
+        if let Some(conversation) = self.conversation(model) {
+            let max_prompt = conversation.tokens + counter.count_text(&asking.instruction()) + PROMPT_FRAME;
+            if max_prompt + max_tokens <= model.window {
+                let conversation = Some(conversation);
+                return Show { conversation, max_tokens, max_prompt, ..Show::default() };
+            }
+        }
+        self.show_fenced(model, &asking, counter, margin, max_tokens)
+    }
+
+    /// Returns what a model is shown of the conversation as data in a prompt.
+    fn show_fenced(
+        &self,
+        model: &SummarizerModel,
+        asking: &Asking<'_>,
+        counter: &dyn TokenCounter,
+        margin: f64,
+        max_tokens: Tokens,
+    ) -> Show {
+        let fixed = counter.count_text(&asking.fill("")) + counter.count_text(prompt::SYSTEM) + PROMPT_FRAME;
         let window = Tokens(((model.window - max_tokens).0 as f64 / (1.0 + margin)) as u64);
-        let room = (window - fixed).min(self.options.transcript_cap);
+        let room = window - fixed;
+        let room = self.options.transcript_cap.map_or(room, |cap| room.min(cap));
         if room < MIN_ROOM {
             return Show { max_tokens, ..Show::default() };
         }
-        let passes = passes(request.entries, &prompt.fence, counter, room, self.options.max_passes);
+        let passes = passes(asking.entries, &asking.fence, counter, room, self.options.max_passes);
         Show {
+            conversation: None,
             texts: passes.texts,
             units_left_out: passes.units_left_out,
             room,
             max_tokens,
-            max_prompt: fixed + room,
+            max_prompt: fixed + passes.largest,
         }
     }
 
@@ -104,18 +140,56 @@ impl Ladder {
         run: &mut Run<'_>,
         model: &SummarizerModel,
         request: &SummaryRequest<'_>,
-    ) -> Option<(Answer, Vec<String>)> {
-        let prompt = Prompt::new(self, request);
+    ) -> Option<Heard> {
         let show = self.show(model, request);
+        let Some(conversation) = &show.conversation else {
+            let asking = Asking::new(&self.options, model, request);
+            return self.ask_fenced(run, model, asking, show).await;
+        };
+        let asking = Asking::in_form(&self.options, Form::Notes, request);
+        let since = self.clock.now_ms();
+        let user = asking.instruction();
+        let asked = CompletionRequest {
+            conversation: Some(Arc::clone(conversation)),
+            ..CompletionRequest::new(&model.name, String::new(), user, show.max_tokens)
+        };
+        match run.ask(model, &asked, show.max_prompt).await {
+            Ok(mut completion) => {
+                // The model saw what nobody had taken secrets out of.
+                if let Some(redact) = &self.redact {
+                    completion.text = redact(&completion.text);
+                }
+                if let Some((said, mut notes)) = self.read(run, model, &asking, &completion, since) {
+                    notes.push("asked in the conversation itself".to_owned());
+                    return Some(Heard { said, notes, earlier: asking.earlier });
+                }
+            }
+            Err(NoAnswer::Failed(error)) if !error.is_retryable() => {}
+            Err(_) => return None,
+        }
+        // Where it is too large, or taken for the agent's work, it is shown as data.
+        let asking = Asking::new(&self.options, model, request);
+        let counter = model.counter.as_deref().unwrap_or(request.counter);
+        let show = self.show_fenced(model, &asking, counter, FOREIGN_COUNTER_MARGIN, show.max_tokens);
+        self.ask_fenced(run, model, asking, show).await
+    }
+
+    async fn ask_fenced(
+        &self,
+        run: &mut Run<'_>,
+        model: &SummarizerModel,
+        asking: Asking<'_>,
+        show: Show,
+    ) -> Option<Heard> {
         let since = self.clock.now_ms();
         if show.texts.is_empty() {
             let reason = format!("its window of {} tokens is too small for the prompt", model.window);
             run.note(model, reason, String::new(), since);
             return None;
         }
-        let counter = model.counter.as_deref().unwrap_or(request.counter);
+        let counter = model.counter.as_deref().unwrap_or(asking.request.counter);
         let (mut room, mut shrunk) = (show.room, false);
-        let (mut answers, mut notes) = (Vec::new(), Vec::new());
+        let (mut parts, mut notes) = (Vec::new(), Vec::new());
         if show.units_left_out > 0 {
             notes.push(format!("did not show the model the {} oldest units", show.units_left_out));
         }
@@ -125,7 +199,7 @@ impl Ladder {
                     false => (text.clone(), show.max_prompt),
                     true => cut(text, counter, room),
                 };
-                let asked = prompt.ask(model, &prompt.fill(&text), show.max_tokens);
+                let asked = asking.ask(model, &asking.fill(&text), show.max_tokens);
                 match run.ask(model, &asked, tokens).await {
                     Ok(completion) => break completion,
                     // The server knows its window better than we do: show it less, once.
@@ -136,20 +210,20 @@ impl Ladder {
                     Err(_) => return None,
                 }
             };
-            let (answer, said) = self.read(run, model, &prompt, &completion, since)?;
-            answers.push(answer);
-            notes.extend(said);
+            let (said, done) = self.read(run, model, &asking, &completion, since)?;
+            parts.push(said);
+            notes.extend(done);
         }
         if shrunk {
             notes.push(
                 "showed the model less than planned, since its window is smaller than configured".to_owned(),
             );
         }
-        if answers.len() == 1 {
-            return answers.pop().map(|answer| (answer, notes));
-        }
-        let merged = self.merge(run, model, &prompt, &show, Answer::join(answers), &mut notes).await;
-        Some((merged, notes))
+        let said = match parts.len() {
+            1 => parts.pop()?,
+            _ => self.merge(run, model, &asking, &show, parts, &mut notes).await,
+        };
+        Some(Heard { said, notes, earlier: asking.earlier })
     }
 
     /// Asks for one answer out of several. Where that fails the joined parts are the answer: all was said already.
@@ -157,23 +231,29 @@ impl Ladder {
         &self,
         run: &mut Run<'_>,
         model: &SummarizerModel,
-        prompt: &Prompt<'_>,
+        asking: &Asking<'_>,
         show: &Show,
-        joined: Answer,
+        parts: Vec<Said>,
         notes: &mut Vec<String>,
-    ) -> Answer {
+    ) -> Said {
         notes.push(format!("summarized in {} parts", show.texts.len()));
-        let counter = model.counter.as_deref().unwrap_or(prompt.request.counter);
-        let parts = serde_json::to_string(&joined).unwrap_or_default();
-        let (parts, tokens) = cut(&prompt.fence.clean(&parts), counter, show.room);
-        let asked = prompt.ask(model, &prompt.fill_with(prompt::REDUCE, &parts), show.max_tokens);
+        let joined = joined(parts);
+        let counter = model.counter.as_deref().unwrap_or(asking.request.counter);
+        let parts = match &joined {
+            Said::Record(answer) => serde_json::to_string(answer).unwrap_or_default(),
+            Said::Notes(notes) => notes.render(),
+        };
+        let (parts, tokens) = cut(&asking.fence.clean(&parts), counter, show.room);
+        let asked = asking.ask(model, &asking.fill_merge(&parts), show.max_tokens);
         let since = self.clock.now_ms();
-        if prompt::wants_record(prompt.template)
+        // Parts of an update each tell only what is new in them.
+        if asking.form != Form::Prose
+            && asking.earlier.is_none()
             && let Ok(completion) = run.ask(model, &asked, tokens).await
-            && let Some((answer, said)) = self.read(run, model, prompt, &completion, since)
+            && let Some((said, done)) = self.read(run, model, asking, &completion, since)
         {
-            notes.extend(said);
-            return answer;
+            notes.extend(done);
+            return said;
         }
         notes.push("joined the parts without the model".to_owned());
         joined
@@ -183,21 +263,54 @@ impl Ladder {
         &self,
         run: &mut Run<'_>,
         model: &SummarizerModel,
-        prompt: &Prompt<'_>,
-        completion: &crate::Completion,
+        asking: &Asking<'_>,
+        completion: &Completion,
         since: i64,
-    ) -> Option<(Answer, Vec<String>)> {
-        let read = match prompt::wants_record(prompt.template) {
-            true => Answer::read(completion),
-            false => Answer::read_prose(completion),
-        };
-        match read.and_then(|read| prompt.judge(completion, read)) {
+    ) -> Option<(Said, Vec<String>)> {
+        match asking.read(completion) {
             Ok(read) => Some(read),
             Err(invalid) => {
                 run.note(model, invalid.to_string(), invalid.excerpt().to_owned(), since);
                 None
             }
         }
+    }
+
+    /// Checks what a model said and joins it with what the rules know. The second value says what the checks did.
+    async fn composed(
+        &self,
+        heard: Heard,
+        by_rule: &Draft,
+        evidence: &Evidence,
+        request: &SummaryRequest<'_>,
+    ) -> (Option<Composed>, Vec<String>) {
+        let known = &by_rule.summary;
+        let ledger = Ledger { constraints: &known.constraints, files: &known.files };
+        let Heard { said, notes: mut done, earlier } = heard;
+        let mut composed = match said {
+            Said::Notes(notes) => {
+                let is_checked =
+                    |statement: &_| earlier.as_ref().is_some_and(|earlier| earlier.has(statement));
+                let (kept, unconfirmed, struck, tally) = ground_notes(notes, is_checked, evidence, &ledger);
+                done.extend(report(tally, &struck));
+                compose::compose_notes(kept, unconfirmed, known, request)
+            }
+            Said::Record(answer) => {
+                let (checked, struck, tally) = ground(answer, evidence, &ledger);
+                done.extend(report(tally, &struck));
+                match checked.narrative.is_empty() && checked.decisions.is_empty() {
+                    true => None,
+                    false => {
+                        let mode = self.options.mode;
+                        compose::compose(mode, checked, &*self.rules, ledger.constraints, request).await
+                    }
+                }
+            }
+        };
+        if let Some(composed) = &mut composed {
+            composed.summary.checks.clone_from(&done);
+        }
+        (composed, done)
     }
 
     /// Returns the key under which a summary is cached: everything that the models and the checks are shown, and the
@@ -231,6 +344,16 @@ impl Ladder {
     }
 }
 
+impl fmt::Debug for Ladder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ladder")
+            .field("models", &self.models)
+            .field("rules", &self.rules)
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}
+
 #[async_trait]
 impl Summarizer for Ladder {
     fn plan(&self, request: &SummaryRequest<'_>) -> CallPlan {
@@ -241,6 +364,8 @@ impl Summarizer for Ladder {
         // A part may be asked again after trouble, once more after an overflow, and the parts are merged by one call.
         let tries = self.options.retries.saturating_add(1);
         let most = shows.iter().map(|show| match show.texts.len() {
+            // In the conversation, and as data where that gives no answer.
+            0 if show.conversation.is_some() => tries * 3,
             0 => 0,
             1 => tries * 2,
             parts => tries.saturating_mul(parts as u32 + 2),
@@ -248,7 +373,8 @@ impl Summarizer for Ladder {
         let most = most.fold(0, u32::saturating_add);
         let plans = self.models.iter().zip(&shows).map(|(model, show)| ModelPlan {
             model: model.name.clone(),
-            passes: show.texts.len(),
+            passes: if show.conversation.is_some() { 1 } else { show.texts.len() },
+            in_conversation: show.conversation.is_some(),
             max_prompt: show.max_prompt,
             units_left_out: show.units_left_out,
         });
@@ -274,7 +400,6 @@ impl Summarizer for Ladder {
             return Ok(draft);
         }
         let mut evidence = None;
-        let ledger = Ledger { constraints: &by_rule.summary.constraints, files: &by_rule.summary.files };
         let mut run = Run {
             options: &self.options,
             clock: &*self.clock,
@@ -288,18 +413,10 @@ impl Summarizer for Ladder {
         };
         for model in &self.models {
             let since = self.clock.now_ms();
-            let Some((answer, mut repairs)) = self.ask(&mut run, model, &request).await else { continue };
+            let Some(heard) = self.ask(&mut run, model, &request).await else { continue };
             // Read only once there is something to check: most failures need no reading.
             let evidence = evidence.get_or_insert_with(|| Evidence::new(&request));
-            let (checked, struck) = ground(answer, evidence, &ledger);
-            repairs.extend(struck.iter().map(ToString::to_string));
-            let composed = match checked.narrative.is_empty() && checked.decisions.is_empty() {
-                true => None,
-                false => {
-                    compose::compose(self.options.mode, checked, &*self.rules, ledger.constraints, &request)
-                        .await
-                }
-            };
+            let (composed, repairs) = self.composed(heard, &by_rule, evidence, &request).await;
             let Some(Composed { summary, text, tokens }) = composed else {
                 run.note(model, InvalidAnswer::Unsupported.to_string(), String::new(), since);
                 continue;
@@ -330,9 +447,37 @@ impl Summarizer for Ladder {
     }
 }
 
+/// What a model said, what was done to it, and the summary that it was to bring up to date.
+struct Heard {
+    said: Said,
+    notes: Vec<String>,
+    earlier: Option<Earlier>,
+}
+
+/// Joins what was said about consecutive parts of one conversation.
+fn joined(parts: Vec<Said>) -> Said {
+    let (mut answers, mut whole) = (Vec::new(), Notes::default());
+    for part in parts {
+        match part {
+            Said::Record(answer) => answers.push(answer),
+            Said::Notes(notes) => {
+                let known = |statement: &_| !whole.statements.contains(statement);
+                let new: Vec<_> = notes.statements.into_iter().filter(known).collect();
+                whole.statements.extend(new);
+            }
+        }
+    }
+    match answers.is_empty() {
+        true => Said::Notes(whole),
+        false => Said::Record(Answer::join(answers)),
+    }
+}
+
 /// What one model is shown.
 #[derive(Debug, Default)]
 struct Show {
+    /// The conversation itself, where the model is the agent's own and has room for it.
+    conversation: Option<Arc<Conversation>>,
     texts: Vec<String>,
     units_left_out: usize,
     /// The most tokens of conversation in one call.
@@ -341,96 +486,10 @@ struct Show {
     max_prompt: Tokens,
 }
 
-/// One request's prompt, all but the conversation.
-struct Prompt<'a> {
-    request: &'a SummaryRequest<'a>,
-    template: &'a str,
-    schema: AnswerSchema,
-    fence: Fence,
-    previous: Option<&'a str>,
-    language: Option<&'static str>,
-    source_tokens: Tokens,
-    answer_tokens: Tokens,
-}
-
-/// JSON spends about as much again on keys, quotes and brackets as on words in short entries.
+/// JSON spends about as much again on keys, quotes and brackets as on words in short entries; Markdown is counted by
+/// another tokenizer.
 const ANSWER_OVERHEAD: f64 = 2.0;
 /// The keys of the schema themselves.
 const ANSWER_FRAME: Tokens = Tokens(200);
 /// Two messages, their roles, the reply's primer, and what a chat template adds.
 const PROMPT_FRAME: Tokens = Tokens(32);
-
-impl<'a> Prompt<'a> {
-    fn new(ladder: &'a Ladder, request: &'a SummaryRequest<'a>) -> Prompt<'a> {
-        let template = match (&ladder.options.custom_prompt, ladder.options.mode) {
-            (Some(custom), _) => custom.as_str(),
-            (None, SummaryMode::Hybrid) => prompt::HYBRID,
-            (None, _) => prompt::USER,
-        };
-        let previous = request.previous.map(|record| record.text.as_str());
-        let fence = Fence::around(request.entries, &[previous.unwrap_or(""), request.goal.unwrap_or("")]);
-        let said = |message: &Message| message.role == Role::User && message.is_user_text();
-        let by_user = request.entries.iter().filter(|entry| said(&entry.message));
-        let language = language(by_user.flat_map(|entry| entry.message.texts()));
-        let source_tokens =
-            request.entries.iter().map(|entry| request.counter.count_message(&entry.message)).sum();
-        let answer_tokens = compose::share(ladder.options.mode, request.limit);
-        let schema = match ladder.options.mode {
-            SummaryMode::Hybrid => Answer::hybrid_schema(),
-            _ => Answer::schema(),
-        };
-        Prompt { request, template, schema, fence, previous, language, source_tokens, answer_tokens }
-    }
-
-    fn fill(&self, context: &str) -> String {
-        self.fill_with(self.template, context)
-    }
-
-    fn fill_with(&self, template: &str, context: &str) -> String {
-        prompt::fill(
-            template,
-            &Fields {
-                messages: self.request.entries.len() as u64,
-                tokens: self.source_tokens,
-                depth: self.request.depth,
-                previous: self.previous,
-                goal: self.request.goal,
-                language: self.language.unwrap_or("the language of the conversation"),
-                max_tokens: self.answer_tokens,
-                schema: &self.schema.schema,
-                fence: &self.fence,
-                context: context.trim_end(),
-            },
-        )
-    }
-
-    fn ask(&self, model: &SummarizerModel, user: &str, max_tokens: Tokens) -> CompletionRequest {
-        let schema = prompt::wants_record(self.template).then(|| self.schema.clone());
-        let system = if schema.is_some() { prompt::SYSTEM } else { prompt::SYSTEM_PROSE };
-        CompletionRequest {
-            schema,
-            temperature: model.temperature,
-            ..CompletionRequest::new(&model.name, system.to_owned(), user.to_owned(), max_tokens)
-        }
-    }
-
-    /// Refuses what is no summary of this conversation, however well formed.
-    fn judge<T>(
-        &self,
-        completion: &crate::Completion,
-        (answer, notes): (Answer, T),
-    ) -> Result<(Answer, T), InvalidAnswer> {
-        let size = self.request.counter.count_text(&completion.text);
-        if size >= self.source_tokens {
-            return Err(InvalidAnswer::TooLarge { answer: size, source_tokens: self.source_tokens });
-        }
-        let words = [answer.narrative.as_str()];
-        let words = words.into_iter().chain(answer.key_points.iter().map(String::as_str));
-        match (self.language, language(words)) {
-            (Some(expected), Some(got)) if expected != got => {
-                Err(InvalidAnswer::WrongLanguage { expected, got })
-            }
-            _ => Ok((answer, notes)),
-        }
-    }
-}

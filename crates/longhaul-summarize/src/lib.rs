@@ -50,7 +50,10 @@
 //! # };
 //! let draft = draft.unwrap(); // of `ladder.summarize(request).await`
 //! assert_eq!(draft.summary.narrative, "The export is late because it waits for table ledger_2026.");
-//! assert_eq!(draft.repairs, ["narrative: struck a number that is not in the source"]);
+//! assert_eq!(draft.repairs, [
+//!     "1 of 2 statements taken out, 1 of these set apart as unconfirmed",
+//!     "narrative: took out a number that is not in the source",
+//! ]);
 //! ```
 //!
 //! What a model says is read strictly ([`Answer`]), checked and repaired without a second call, and joined with the
@@ -58,15 +61,18 @@
 #![forbid(unsafe_code)]
 
 mod answer;
+mod asking;
 mod breaker;
 mod cache;
 mod completion;
 mod compose;
+mod conversation;
 mod fence;
 mod ground;
 mod ladder;
 mod language;
 mod needed;
+mod notes;
 mod options;
 mod passes;
 pub mod prompt;
@@ -76,13 +82,16 @@ pub mod rules;
 mod run;
 mod scripted;
 mod spend;
+mod supplement;
+mod update;
 
 pub use answer::{Answer, AnswerAction, AnswerCommand, AnswerError, AnswerFile, InvalidAnswer};
 pub use breaker::BreakerOptions;
 pub use cache::{MemoryCache, SummaryCache};
 pub use completion::{AnswerSchema, ClientError, Completion, CompletionClient, CompletionRequest, Finish};
-pub use ladder::Ladder;
-pub use options::{FOREIGN_COUNTER_MARGIN, LlmOptions, SummarizerModel};
+pub use conversation::{Conversation, LastRequest, Protocol};
+pub use ladder::{Ladder, Redact};
+pub use options::{FOREIGN_COUNTER_MARGIN, LlmOptions, STRONG_WINDOW, SummarizerModel, SummaryForm};
 pub use request::{Attempt, CallPlan, Draft, ModelPlan, SummarizeError, Summarizer, SummaryRequest};
 pub use scripted::Scripted;
 pub use spend::SpendLimit;

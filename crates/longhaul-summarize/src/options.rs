@@ -6,7 +6,7 @@ use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{SummaryMode, Tokens};
 use serde::{Deserialize, Serialize};
 
-use crate::{BreakerOptions, CompletionClient, SpendLimit};
+use crate::{BreakerOptions, CompletionClient, LastRequest, SpendLimit};
 
 /// A model that may write summaries.
 #[derive(Clone)]
@@ -26,7 +26,27 @@ pub struct SummarizerModel {
     pub counter: Option<Arc<dyn TokenCounter>>,
     /// Asks it.
     pub client: Arc<dyn CompletionClient>,
+    /// The agent's last request, where this is the agent's own model at the agent's own endpoint: then the conversation
+    /// itself is what the model is shown. Needs [`Ladder::with_redaction`](crate::Ladder::with_redaction).
+    pub last_request: Option<LastRequest>,
 }
+
+/// The form in which a model writes a summary.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum SummaryForm {
+    /// Markdown from models of the table with a window of [`STRONG_WINDOW`] and more, else JSON.
+    #[default]
+    Auto,
+    /// Sections of statements in Markdown.
+    Markdown,
+    /// A record by a strict schema.
+    Json,
+}
+
+/// From this window on a known model is trusted to write sections of Markdown.
+pub const STRONG_WINDOW: Tokens = Tokens(100_000);
 
 /// What is added to a count by another model's tokenizer, as a share. Tokenizers of current models differ by up to
 /// a fifth on prose and code.
@@ -41,8 +61,14 @@ pub struct LlmOptions {
     /// [`SummaryMode::Hybrid`]: the facts are by rule, the model adds narrative, decisions, what is left to do.
     /// [`SummaryMode::Rules`] asks no model. Default: hybrid.
     pub mode: SummaryMode,
-    /// The most of the conversation that one call is shown. Default: 8,000 tokens (seed 004).
-    pub transcript_cap: Tokens,
+    /// The most of the conversation that one call is shown; `None` for what the model's window leaves beside its answer.
+    /// Default: `None`.
+    pub transcript_cap: Option<Tokens>,
+    /// The form in which the model answers our own prompts. Default: [`SummaryForm::Auto`].
+    pub form: SummaryForm,
+    /// Whether a model brings the previous summary up to date instead of telling it again, where it answers in Markdown. Not
+    /// where the caller joins the two. Default: true.
+    pub updates: bool,
     /// The most parts that a longer conversation is shown in, one call each and one more to merge them. Default: 4.
     pub max_passes: usize,
     /// How often a call is repeated after trouble on the way. Answers that are no summary are never asked for again.
@@ -89,6 +115,7 @@ impl SummarizerModel {
             temperature: Some(0.0),
             counter: None,
             client,
+            last_request: None,
         }
     }
 }
@@ -107,7 +134,9 @@ impl Default for LlmOptions {
     fn default() -> LlmOptions {
         LlmOptions {
             mode: SummaryMode::Hybrid,
-            transcript_cap: Tokens(8_000),
+            transcript_cap: None,
+            form: SummaryForm::Auto,
+            updates: true,
             max_passes: 4,
             retries: 1,
             backoff: Duration::from_millis(250),

@@ -12,6 +12,8 @@ pub(crate) struct Passes {
     pub texts: Vec<String>,
     /// How many of the oldest units did not fit into the allowed number of calls, even clipped hard.
     pub units_left_out: usize,
+    /// What the largest of them costs at most.
+    pub largest: Tokens,
 }
 
 /// Returns the renderings of `entries`, at most `max_passes` of them, each of at most `cap` tokens.
@@ -27,6 +29,9 @@ pub(crate) fn passes(
 ) -> Passes {
     let max_passes = max_passes.max(1);
     let units: Vec<&[Entry]> = Units::new(entries).map(|unit| unit.entries).collect();
+    if let Some((text, largest)) = whole(&units, fence, counter, cap) {
+        return Passes { texts: vec![text], units_left_out: 0, largest };
+    }
     let mut packed = Vec::new();
     for clip in CLIPS {
         let pieces = units.iter().map(|unit| piece(unit, fence, counter, cap, clip));
@@ -37,8 +42,45 @@ pub(crate) fn passes(
     }
     let surplus = packed.len().saturating_sub(max_passes);
     let units_left_out = packed.drain(..surplus).map(|(_, units)| units).sum();
-    Passes { texts: packed.into_iter().map(|(text, _)| text).collect(), units_left_out }
+    let texts: Vec<String> = packed.into_iter().map(|(text, _)| text).collect();
+    let largest = texts.iter().map(|text| counter.count_text(text)).max().unwrap_or_default();
+    Passes { texts, units_left_out, largest }
 }
+
+/// Returns all units in one text, the middle of large results left out from the oldest on until the rest fits; `None`
+/// where that does not suffice.
+fn whole(
+    units: &[&[Entry]],
+    fence: &Fence,
+    counter: &dyn TokenCounter,
+    cap: Tokens,
+) -> Option<(String, Tokens)> {
+    let render = |unit: &[Entry], clip: usize| {
+        let text: String = unit.iter().map(|entry| fence.render(entry, clip)).collect();
+        let tokens = counter.count_text(&text);
+        (text, tokens)
+    };
+    let mut pieces: Vec<(String, Tokens)> = units.iter().map(|unit| render(unit, usize::MAX)).collect();
+    let mut all: Tokens = pieces.iter().map(|(_, tokens)| *tokens).sum();
+    for clip in WHOLE_CLIPS {
+        for (piece, unit) in pieces.iter_mut().zip(units) {
+            if all <= cap {
+                break;
+            }
+            if piece.0.len() > clip && unit.iter().any(|entry| entry.message.results().next().is_some()) {
+                let clipped = render(unit, clip);
+                all = all - piece.1 + clipped.1;
+                *piece = clipped;
+            }
+        }
+    }
+    let text: String = pieces.into_iter().map(|(text, _)| text).collect();
+    let tokens = counter.count_up_to(&text, cap)?;
+    Some((text, tokens))
+}
+
+/// Bytes that the texts of an exchange with a large result keep, where all is to fit into one call.
+const WHOLE_CLIPS: [usize; 2] = [6_000, 2_000];
 
 /// Bytes that one text of a message may take, from generous to hard. The first keeps what a person writes whole and
 /// takes the middle out of large tool results, whose facts the rules collect anyway.

@@ -15,6 +15,16 @@ pub const USER: &str = include_str!("../prompts/user.md");
 pub const HYBRID: &str = include_str!("../prompts/hybrid.md");
 /// Merges the answers about the parts of a long conversation.
 pub const REDUCE: &str = include_str!("../prompts/reduce.md");
+/// Asks for sections of statements in Markdown.
+pub const NOTES: &str = include_str!("../prompts/notes.md");
+/// Asks, behind the conversation itself, for sections of statements.
+pub const NOTES_INSTRUCTION: &str = include_str!("../prompts/notes-instruction.md");
+/// Merges the sections of statements about the parts of a long conversation.
+pub const NOTES_REDUCE: &str = include_str!("../prompts/notes-reduce.md");
+/// What the sections hold: `{sections}` of the prompts for Markdown.
+pub const NOTES_SECTIONS: &str = include_str!("../prompts/notes-sections.md");
+/// How a summary that stands already is brought up to date.
+pub const NOTES_UPDATE: &str = include_str!("../prompts/notes-update.md");
 /// Seed 000's prompt, for its preset: prose.
 pub const CONTEXT_MANAGER: &str = include_str!("../prompts/context-manager.md");
 /// Seed 001's prompt, for its preset: prose.
@@ -25,7 +35,7 @@ pub const SESSION: &str = include_str!("../prompts/session.md");
 pub const TWO_TIER: &str = include_str!("../prompts/two-tier.md");
 
 /// Version of the prompts, part of cache keys and records. A change of any prompt's words changes it.
-pub const VERSION: &str = "prompt-2";
+pub const VERSION: &str = "prompt-3";
 
 /// What fills a prompt's placeholders.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +44,10 @@ pub(crate) struct Fields<'a> {
     pub tokens: Tokens,
     pub depth: u32,
     pub previous: Option<&'a str>,
+    /// The numbered statements of a summary that is brought up to date.
+    pub statements: Option<&'a str>,
+    /// The first message that stays.
+    pub kept_from: Option<u64>,
     pub goal: Option<&'a str>,
     pub language: &'a str,
     pub max_tokens: Tokens,
@@ -61,6 +75,20 @@ pub(crate) fn fill(template: &str, fields: &Fields<'_>) -> String {
             "messages" => out.push_str(&fields.messages.to_string()),
             "tokens" => out.push_str(&fields.tokens.to_string()),
             "depth" => out.push_str(&fields.depth.to_string()),
+            "sections" => out.push_str(fill_part(NOTES_SECTIONS, fields).trim_end()),
+            "statements" => {
+                if fields.statements.is_some() {
+                    out.push_str(&fill_part(NOTES_UPDATE, fields));
+                }
+            }
+            "kept" => {
+                if let Some(first) = fields.kept_from {
+                    out.push_str(&format!(
+                        "The messages from m{first} on stay as they are: what they say need not be said again.\n"
+                    ));
+                }
+            }
+            "words" => out.push_str(&(fields.max_tokens.scaled(WORDS_A_TOKEN)).to_string()),
             "maxTokens" => out.push_str(&fields.max_tokens.to_string()),
             "language" => out.push_str(fields.language),
             "fence" => out.push_str(fence),
@@ -76,14 +104,7 @@ pub(crate) fn fill(template: &str, fields: &Fields<'_>) -> String {
                     ));
                 }
             }
-            "goal" => {
-                if let Some(goal) = fields.goal {
-                    out.push_str(&format!(
-                        "The reader of the summary is about to work on this: {}. Keep above all what that needs.\n",
-                        fields.fence.clean(goal).trim()
-                    ));
-                }
-            }
+            "goal" => out.push_str(&goal(fields)),
             _ => {
                 out.push('{');
                 rest = &rest[1..];
@@ -93,11 +114,48 @@ pub(crate) fn fill(template: &str, fields: &Fields<'_>) -> String {
         rest = &rest[name.len() + 2..];
     }
     out.push_str(rest);
-    if !template.contains("{context}") {
+    if !template.contains("{context}") && template != NOTES_INSTRUCTION {
         out.push_str("\n\n");
         out.push_str(&marked(fields));
     }
     out
+}
+
+/// English prose takes four tokens for three words, prose full of names more.
+const WORDS_A_TOKEN: f64 = 0.6;
+
+/// Fills a part of a prompt, which has no conversation of its own.
+fn fill_part(part: &str, fields: &Fields<'_>) -> String {
+    let mut out = String::with_capacity(part.len());
+    let mut rest = part;
+    while let Some((before, after)) = rest.split_once('{') {
+        out.push_str(before);
+        let Some((name, behind)) = after.split_once('}') else { break };
+        match name {
+            "fence" => out.push_str(fields.fence.as_str()),
+            "statements" => {
+                out.push_str(fields.fence.clean(fields.statements.unwrap_or_default()).trim_end());
+            }
+            "language" => out.push_str(fields.language),
+            "words" => out.push_str(&fields.max_tokens.scaled(WORDS_A_TOKEN).to_string()),
+            "maxTokens" => out.push_str(&fields.max_tokens.to_string()),
+            "goal" => out.push_str(&goal(fields)),
+            _ => {}
+        }
+        rest = behind;
+    }
+    out.push_str(rest);
+    out
+}
+
+fn goal(fields: &Fields<'_>) -> String {
+    match fields.goal {
+        Some(goal) => format!(
+            "The reader of the summary is about to work on this: {}. Keep above all what that needs.\n",
+            fields.fence.clean(goal).trim()
+        ),
+        None => String::new(),
+    }
 }
 
 /// Writes a value of the shape that `schema` describes, with nothing in it: what a model needs to see of the shape, in a
@@ -149,6 +207,8 @@ mod tests {
             tokens: Tokens(42),
             depth: 1,
             previous: Some("Earlier: the tests were set up."),
+            statements: None,
+            kept_from: Some(7),
             goal: Some("release 0.2"),
             language: "English",
             max_tokens: Tokens(500),
@@ -169,6 +229,9 @@ mod tests {
         expect_file!["../tests/data/prompts/user.txt"].assert_eq(&filled(USER));
         expect_file!["../tests/data/prompts/hybrid.txt"].assert_eq(&filled(HYBRID));
         expect_file!["../tests/data/prompts/reduce.txt"].assert_eq(&filled(REDUCE));
+        expect_file!["../tests/data/prompts/notes.txt"].assert_eq(&filled(NOTES));
+        expect_file!["../tests/data/prompts/notes-reduce.txt"].assert_eq(&filled(NOTES_REDUCE));
+        expect_file!["../tests/data/prompts/notes-instruction.txt"].assert_eq(&filled(NOTES_INSTRUCTION));
         expect_file!["../tests/data/prompts/rolling.txt"].assert_eq(&filled(ROLLING));
         expect_file!["../tests/data/prompts/context-manager.txt"].assert_eq(&filled(CONTEXT_MANAGER));
         expect_file!["../tests/data/prompts/session.txt"].assert_eq(&filled(SESSION));

@@ -92,6 +92,8 @@ pub struct ModelPlan {
     pub max_prompt: Tokens,
     /// How many of the oldest units it will not be shown.
     pub units_left_out: usize,
+    /// Whether it is asked in the conversation itself, most of which its provider's cache then serves.
+    pub in_conversation: bool,
 }
 
 /// A summary could not be made. No message is lost: the conversation is as it was.

@@ -34,6 +34,12 @@ pub struct Summary {
     pub goal: String,
     /// What was being worked on last, and the next step.
     pub current_focus: String,
+    /// What a model said and the conversation does not show: it may be so, and nobody should rely on it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unconfirmed: Vec<String>,
+    /// What the checks against the conversation did to a model's words, in words without message text.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<String>,
 }
 
 /// A thing to be done.

@@ -15,6 +15,7 @@ pub use values::{
 
 use std::collections::BTreeMap;
 
+use longhaul_summarize::SummaryForm;
 use longhaul_transcript::{SummaryMode, Tokens};
 use serde::{Deserialize, Serialize};
 
@@ -231,10 +232,19 @@ pub struct Config {
     /// Unit: none. No message is lost either way.
     pub abort_on_failure: bool,
 
-    /// The most that is sent to a summarizing model in one pass.
+    /// The most of the conversation that is sent to a summarizing model in one pass.
     ///
-    /// Unit: tokens. Range: 500 and up. A higher value costs more a call and needs a model with a larger window.
-    pub transcript_cap_tokens: Tokens,
+    /// Unit: tokens, or `auto` (what the summarizer's window leaves beside its answer). Range: 500 and up. A lower value
+    /// costs less a call, and the model sees less of what it summarizes.
+    #[serde(with = "or_auto")]
+    pub transcript_cap_tokens: Option<Tokens>,
+
+    /// The form in which a model writes a summary: sections of Markdown (`markdown`), a record by a strict schema (`json`), or
+    /// Markdown from models that are known to have a window of 100,000 tokens and more (`auto`).
+    ///
+    /// Unit: none. Strong models say more in Markdown; small ones keep to a schema more easily. A prompt of your own or of a
+    /// preset decides by itself.
+    pub summary_form: SummaryForm,
 
     /// Models to ask for summaries, first choice first. Empty: whatever the summarizer's client is set to.
     ///
@@ -310,7 +320,8 @@ impl Default for Config {
             preserve_error_details: true,
             preserve_system: true,
             abort_on_failure: false,
-            transcript_cap_tokens: Tokens(8_000),
+            transcript_cap_tokens: None,
+            summary_form: SummaryForm::Auto,
             summarizer_model_preference: Vec::new(),
             summary_prompt: String::new(),
             transport_retries: 1,

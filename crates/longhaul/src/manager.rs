@@ -346,8 +346,8 @@ impl ContextManager {
             Action::SummarizeRules { .. } | Action::Emergency { by_rule: true, .. } => false,
             _ => config.mode != SummaryMode::Rules,
         };
-        let is_too_large =
-            config.oversize == Oversize::Rules && job.span_tokens() > config.transcript_cap_tokens;
+        let is_too_large = config.oversize == Oversize::Rules
+            && config.transcript_cap_tokens.is_some_and(|cap| job.span_tokens() > cap);
         may && self.summarizer.is_some() && !is_too_large
     }
 

@@ -64,7 +64,8 @@ fn a_good_answer_is_checked_used_and_paid_for_once() {
         assert!(said.contains("fails because it waits for table ledger_3.") && said.contains(RULE), "{said}");
         assert!(!said.contains("9.9.9"), "what the source does not have is struck: {said}");
         assert!(
-            ran.stderr.contains(&format!("asking {} for a summary; at most 4 calls", fake.host())),
+            ran.stderr.contains(&format!("asking {} for a summary (at most ", fake.host()))
+                && ran.stderr.contains(" tokens a call); at most 4 calls"),
             "{}",
             ran.stderr
         );

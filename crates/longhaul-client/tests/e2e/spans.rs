@@ -84,7 +84,7 @@ async fn spans_keep_what_the_work_needs() {
             };
             let asking = Asking::about(&entries);
             let mut options = options(*mode);
-            options.transcript_cap = Tokens(4_000);
+            options.transcript_cap = Some(Tokens(4_000));
             let ladder = ladder(client, name, 8_192, options);
             let draft = ladder.summarize(asking.request(&entries, LIMIT)).await.unwrap();
             let rules = RulesSummarizer::default().summarize(asking.request(&entries, LIMIT)).await.unwrap();

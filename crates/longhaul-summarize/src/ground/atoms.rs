@@ -42,7 +42,11 @@ pub(super) fn knows_code(code: &str, evidence: &Evidence) -> bool {
     let code = code.trim();
     evidence.contains(code)
         || code.split_whitespace().map(trimmed).all(|piece| {
-            piece.is_empty() || knows_name(piece, evidence) || (!is_name(piece) && evidence.quotes(piece))
+            // In code a hyphen belongs to the name.
+            let is_compound = !piece.starts_with('-') && piece.contains('-') && !piece.contains('/');
+            piece.is_empty()
+                || !is_compound && knows_name(piece, evidence)
+                || (!is_name(piece) && evidence.quotes(piece))
         })
 }
 

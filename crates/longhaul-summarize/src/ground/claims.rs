@@ -7,8 +7,9 @@ use super::{
         refers_back, says_no,
     },
     speakers::{Verb, attributions},
-    words::{clauses, sentences, stems, words},
+    words::{clauses, stems, words},
 };
+use crate::notes::{sentences, split_lead};
 
 /// Share of a claim's content that a clause must hold to be about the same thing. Measured by `figures.rs` on 372 claims:
 /// from 0.3 to 0.6 the same 209 of 215 false ones are found, at 0.7 two less, at 0.8 seven less, and no true one is
@@ -145,7 +146,10 @@ pub(super) fn has_wrong_speaker(claim: &str, evidence: &Evidence) -> bool {
         };
         let other = if speaker == Speaker::User { Speaker::Assistant } else { Speaker::User };
         let best = |wanted: Speaker| of(wanted).next().map_or(0.0, |found| found.score);
-        if best(other) >= MOSTLY && best(speaker) < best(other) * OUTSPOKEN {
+        // `In the client` says what the question before it asked.
+        let is_chosen =
+            speaker == Speaker::User && is_choice(claim) && evidence.said_by_person(&stems) >= ALIKE;
+        if best(other) >= MOSTLY && best(speaker) < best(other) * OUTSPOKEN && !is_chosen {
             return true;
         }
         let alike = |wanted: Speaker| {
@@ -156,8 +160,25 @@ pub(super) fn has_wrong_speaker(claim: &str, evidence: &Evidence) -> bool {
             return true;
         }
         // Who only ever spoke against it did not suggest it.
-        let mut against = alike(speaker).map(|clause| is_negated(evidence.sentence_of(clause))).peekable();
+        let is_against = |clause: &Clause| {
+            let mut own = evidence.clauses_with(clause, &stems).peekable();
+            match own.peek() {
+                Some(_) => own.any(|clause| is_negated(evidence.text_of(clause))),
+                None => is_negated(evidence.sentence_of(clause)),
+            }
+        };
+        let mut against = alike(speaker).map(is_against).peekable();
         !is_negated(what) && against.peek().is_some() && against.all(|against| against)
+    })
+}
+
+/// Returns whether a claim tells of a choice among what somebody else put forward.
+fn is_choice(claim: &str) -> bool {
+    const CHOOSING: [&str; 10] =
+        ["decid", "chose", "choos", "agre", "approv", "accept", "confirm", "pick", "select", "opt"];
+    words(claim).any(|(_, word)| {
+        let lower = word.to_lowercase();
+        CHOOSING.iter().any(|choosing| lower.starts_with(choosing))
     })
 }
 
@@ -223,6 +244,16 @@ pub(super) fn is_same(one: &[u64], other: &[u64]) -> bool {
 pub(super) fn rewrite(text: &str, mut judge: impl FnMut(&str) -> Option<String>) -> String {
     let mut out = String::new();
     for line in text.lines() {
+        let (lead, said) = split_lead(line);
+        if !lead.trim().is_empty() {
+            // A list item is one statement.
+            if let Some(kept) = judge(said.trim()) {
+                out.push_str(if out.is_empty() { "" } else { "\n" });
+                out.push_str(lead);
+                out.push_str(&kept);
+            }
+            continue;
+        }
         let kept: Vec<String> = sentences(line).filter_map(|sentence| judge(sentence.trim())).collect();
         if kept.is_empty() && !line.trim().is_empty() {
             continue;

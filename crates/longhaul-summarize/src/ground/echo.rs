@@ -20,7 +20,18 @@ pub(super) fn is_echo(sentence: &str, evidence: &Evidence) -> bool {
 const LEAST_STEMS: usize = 4;
 
 static OURS: LazyLock<Vec<Vec<u64>>> = LazyLock::new(|| {
-    let prompts = [prompt::SYSTEM, prompt::SYSTEM_PROSE, prompt::USER, prompt::HYBRID, prompt::REDUCE];
+    let prompts = [
+        prompt::SYSTEM,
+        prompt::SYSTEM_PROSE,
+        prompt::USER,
+        prompt::HYBRID,
+        prompt::REDUCE,
+        prompt::NOTES,
+        prompt::NOTES_SECTIONS,
+        prompt::NOTES_UPDATE,
+        prompt::NOTES_REDUCE,
+        prompt::NOTES_INSTRUCTION,
+    ];
     let lines = prompts.into_iter().flat_map(str::lines);
     lines.flat_map(sentences).map(stems).filter(|stems| stems.len() >= LEAST_STEMS).collect()
 });

@@ -1,8 +1,8 @@
 //! The source of a summary, indexed once so that each claim is looked up in little time.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use longhaul_transcript::{Constraint, Entry, Part, Role, ToolResult};
+use longhaul_transcript::{CallId, Constraint, Entry, Part, Role, Speaker as Voice, ToolCall, ToolResult};
 use serde_json::Value;
 
 use super::{
@@ -26,6 +26,12 @@ pub(crate) struct Evidence {
     pairs: HashSet<(u64, u64)>,
     /// Words that have a number beside them somewhere.
     counted: HashSet<u64>,
+    /// What each message holds, by ordinal: what a claim is about may be said in several of its sentences.
+    messages: BTreeMap<u64, HashSet<u64>>,
+    /// What a person said, message by message; a short reply with what it replies to.
+    said: Vec<HashSet<u64>>,
+    /// The calls by which a model asks the user, whose results are the user's words.
+    questions: HashMap<CallId, HashSet<u64>>,
     /// One past the highest ordinal.
     end: u64,
 }
@@ -99,9 +105,10 @@ impl Evidence {
     fn read_entry(&mut self, entry: &Entry) {
         let ordinal = entry.id.ordinal;
         self.end = self.end.max(ordinal.saturating_add(1));
-        let speaker = match entry.message.role {
-            Role::Assistant => Speaker::Assistant,
-            Role::Tool => Speaker::Tool,
+        let speaker = match (entry.message.speaker, entry.message.role) {
+            (Some(Voice::Tool | Voice::SubAgent | Voice::Harness), _) => Speaker::Tool,
+            (_, Role::Assistant) => Speaker::Assistant,
+            (_, Role::Tool) => Speaker::Tool,
             _ => Speaker::User,
         };
         if let Some(name) = entry.message.name.as_deref() {
@@ -113,6 +120,7 @@ impl Evidence {
                 Part::Reasoning(reasoning) => self.read(&reasoning.text, speaker, ordinal),
                 Part::ToolCall(call) => {
                     self.read(&call.name, Speaker::Call, ordinal);
+                    self.note_question(call);
                     match serde_json::from_str::<Value>(&call.arguments.0) {
                         Ok(arguments) => self.read_json(&arguments, ordinal),
                         Err(_) => self.read(&call.arguments.0, Speaker::Call, ordinal),
@@ -123,14 +131,91 @@ impl Evidence {
                 _ => {}
             }
         }
+        if speaker == Speaker::User {
+            self.note_said(entry);
+        }
+    }
+
+    /// Notes what a person said. A short reply says what it replies to: `Yes, do both.`
+    fn note_said(&mut self, entry: &Entry) {
+        let mut said: HashSet<u64> = entry.message.texts().flat_map(all_stems).collect();
+        if said.is_empty() {
+            return;
+        }
+        let before = entry.id.ordinal.checked_sub(1).and_then(|before| self.messages.get(&before));
+        if let Some(before) = before.filter(|_| said.len() <= SHORT_REPLY) {
+            said.extend(before);
+        }
+        self.said.push(said);
+    }
+
+    fn note_question(&mut self, call: &ToolCall) {
+        if QUESTIONS.iter().any(|name| call.name.eq_ignore_ascii_case(name)) {
+            self.questions.insert(call.id.clone(), all_stems(&call.arguments.0).collect());
+        }
     }
 
     fn read_result(&mut self, result: &ToolResult, ordinal: u64) {
+        let asked = self.questions.remove(&result.call_id);
+        let speaker = if asked.is_some() { Speaker::User } else { Speaker::Tool };
+        let mut said = asked.unwrap_or_default();
         for part in &result.content {
             if let Part::Text(text) = part {
-                self.read(text, Speaker::Tool, ordinal);
+                self.read(text, speaker, ordinal);
+                if speaker == Speaker::User {
+                    said.extend(all_stems(text));
+                }
             }
         }
+        if speaker == Speaker::User {
+            self.said.push(said);
+        }
+    }
+
+    /// Returns the largest share of a claim's content that a person said in one message, or, of a claim that is about
+    /// several of them, in all.
+    pub(super) fn said_by_person(&self, claim: &[u64]) -> f64 {
+        let best = self.said.iter().map(|said| self.share(claim, |stem| said.contains(stem)));
+        let best = best.fold(0.0, f64::max);
+        if claim.len() < MANY_STEMS {
+            return best;
+        }
+        best.max(ACROSS * self.share(claim, |stem| self.said.iter().any(|said| said.contains(stem))))
+    }
+
+    /// Returns the largest share of a claim's content that stands in one message with a clause that `is_meant`.
+    pub(super) fn told_with(&self, stems: &[u64], claim: &[u64], is_meant: impl Fn(&Clause) -> bool) -> f64 {
+        let postings = stems.iter().filter_map(|stem| self.postings.get(stem)).flatten();
+        let clauses = postings.filter_map(|index| self.clauses.get(*index as usize));
+        let ordinals: BTreeSet<u64> =
+            clauses.filter(|clause| is_meant(clause)).map(|clause| clause.ordinal).collect();
+        let around =
+            |at: u64| (at.saturating_sub(1)..=at.saturating_add(1)).filter_map(|at| self.messages.get(&at));
+        let shares = ordinals
+            .into_iter()
+            .map(|at| self.share(claim, |stem| around(at).any(|message| message.contains(stem))));
+        shares.fold(0.0, f64::max)
+    }
+
+    /// Returns how much of a claim's content `holds`, rare words weighing more, as far as one word may.
+    fn share(&self, claim: &[u64], holds: impl Fn(&u64) -> bool) -> f64 {
+        let all = self.clauses.len().max(1) as f64;
+        let weight = |stem: &u64| {
+            let count = self.postings.get(stem).map_or(0, Vec::len);
+            (1.0 + all / (1.0 + count as f64)).ln().min(MOST_WEIGHT)
+        };
+        let whole: f64 = claim.iter().map(weight).sum();
+        let held: f64 = claim.iter().filter(|stem| holds(stem)).map(weight).sum();
+        held / whole.max(f64::MIN_POSITIVE)
+    }
+
+    /// Returns whether `name` stands in what somebody said or did, and not only in what tools returned.
+    pub(super) fn is_said(&self, name: &str) -> bool {
+        self.occurrences(name).any(|at| {
+            let next = self.clauses.partition_point(|clause| clause.start as usize <= at);
+            let clause = next.checked_sub(1).and_then(|at| self.clauses.get(at));
+            clause.is_some_and(|clause| clause.speaker != Speaker::Tool)
+        })
     }
 
     /// Reads the values of a call's arguments. `serde_json` bounds the depth.
@@ -179,7 +264,9 @@ impl Evidence {
                 let index = self.clauses.len() as u32;
                 let mut seen = stems(clause);
                 seen.extend(joined(clause));
+                let message = self.messages.entry(ordinal).or_default();
                 for stem in seen {
+                    message.insert(stem);
                     let posting = self.postings.entry(stem).or_default();
                     if posting.last() != Some(&index) {
                         posting.push(index);
@@ -337,6 +424,17 @@ impl Evidence {
         is_question(self.sentence_of(clause))
     }
 
+    /// Returns the clauses of a clause's sentence that hold one of `stems`.
+    pub(super) fn clauses_with<'a>(
+        &'a self,
+        clause: &Clause,
+        wanted: &'a [u64],
+    ) -> impl Iterator<Item = &'a Clause> {
+        let first = clause.first;
+        let own = self.clauses.iter().skip(first as usize).take_while(move |clause| clause.first == first);
+        own.filter(|clause| stems(self.text_of(clause)).iter().any(|stem| wanted.contains(stem)))
+    }
+
     /// Returns whether there is a message `m<ordinal>`.
     pub(super) fn has_message(&self, ordinal: u64) -> bool {
         ordinal < self.end
@@ -353,6 +451,29 @@ impl Evidence {
         &self.text[start..end]
     }
 }
+
+/// The stems of a text however long it is.
+fn all_stems(text: &str) -> impl Iterator<Item = u64> + '_ {
+    text.lines().flat_map(sentences).flat_map(stems)
+}
+
+/// Tools by which a model asks the user: their results are the user's words.
+const QUESTIONS: [&str; 6] = [
+    "AskUserQuestion",
+    "ExitPlanMode",
+    "ask_user",
+    "ask_followup_question",
+    "request_user_input",
+    "question",
+];
+/// A reply of fewer content words is about what was said right before it.
+const SHORT_REPLY: usize = 25;
+/// A claim of fewer content words is about one message.
+const MANY_STEMS: usize = 8;
+/// What it counts that a claim's words stand in several messages.
+const ACROSS: f64 = 0.8;
+/// The most that one word weighs: a word that nobody said is often another word for one that somebody did.
+const MOST_WEIGHT: f64 = 4.0;
 
 /// How far around a number its subject is looked for.
 const NEAR_BYTES: usize = 160;

@@ -56,7 +56,7 @@ fn figures() {
             let (head, text) = line.split_once(": ").unwrap();
             let [sign, class, field] = head.split(' ').collect::<Vec<_>>()[..] else { panic!("{line}") };
             let (answer, whole) = answer(field, text);
-            let (summary, _) = ground(answer, &evidence, &ledger);
+            let (summary, _, _) = ground(answer, &evidence, &ledger);
             let stayed = said(&summary, field) == whole;
             let score = scores.entry(class.to_owned()).or_default();
             match (sign, stayed) {

@@ -1,9 +1,9 @@
 //! Checks what a model said against what was said, and repairs it, without asking anybody again.
 //!
-//! A claim that names something the source does not have is struck, sentence by sentence and entry by entry. The
-//! user's rules are put into the user's own words, the state of files is the ledger's. What a check cannot decide it
-//! leaves: these checks find false claims, they do not prove true ones. How many of either they get right is measured
-//! in `figures.rs`.
+//! A statement stays whole, is put right in a name's spelling, or is taken out whole: set apart as unconfirmed where the
+//! conversation does not show it, struck where it may do harm. The user's rules are put into the user's own words, the
+//! state of files is the ledger's. What a check cannot decide it leaves: these checks find false claims, they do not
+//! prove true ones. How many of either they get right is measured in `figures.rs`.
 
 mod atoms;
 mod claims;
@@ -11,25 +11,29 @@ mod echo;
 mod evidence;
 #[cfg(test)]
 mod figures;
+mod judge;
 mod lexicon;
+#[cfg(test)]
+mod lies;
 mod polarity;
 mod speakers;
+mod support;
 mod words;
 
 use std::{collections::BTreeMap, fmt};
 
 use longhaul_transcript::{CommandNote, Constraint, FileNote, FileState, Summary};
 
-use crate::Answer;
+use crate::{
+    Answer,
+    notes::{Notes, Section, Statement},
+};
 pub(crate) use evidence::Evidence;
 use {
-    atoms::{Unknown, knows_code, knows_command, respelled, unknown},
-    claims::{
-        has_wrong_speaker, is_due_of, is_finished, is_from_tools_only, is_planted, is_rejected, is_same,
-        rewrite, weakens, words_of_user,
-    },
-    echo::is_echo,
-    polarity::{is_decision, is_negated, is_pending, speaks_of_change, speaks_of_removal},
+    atoms::{knows_code, knows_command, respelled, unknown},
+    claims::{is_due_of, is_finished, is_from_tools_only, is_rejected, rewrite, weakens, words_of_user},
+    judge::{Verdict, judge},
+    polarity::{is_negated, is_pending, speaks_of_change, speaks_of_removal},
     words::stems,
 };
 
@@ -69,25 +73,31 @@ pub(crate) enum RepairKind {
     Planted,
     Duplicate,
     Echo,
+    ForeignOrder,
+    UnsaidWish,
+    UndoneDeed,
 }
 
 impl fmt::Display for Repair {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match self.kind {
-            RepairKind::UnknownName => "struck a name that is not in the source",
+            RepairKind::UnknownName => "took out a name that is not in the source",
             RepairKind::Misspelled => "put a name into the source's spelling",
-            RepairKind::UnknownNumber => "struck a number that is not in the source",
-            RepairKind::UnknownQuote => "struck a quotation that is not in the source",
-            RepairKind::UnknownPerson => "struck a person, owner or date that is not in the source",
+            RepairKind::UnknownNumber => "took out a number that is not in the source",
+            RepairKind::UnknownQuote => "took out a quotation that is not in the source",
+            RepairKind::UnknownPerson => "took out a person, owner or date that is not in the source",
             RepairKind::RuleReworded => "put a reworded rule back into the user's words",
-            RepairKind::RuleInvented => "struck a rule that the user never gave",
-            RepairKind::Rejected => "struck a decision for what was rejected",
-            RepairKind::Finished => "struck a task that is done",
-            RepairKind::WrongSpeaker => "struck words put into the wrong mouth",
+            RepairKind::RuleInvented => "took out a rule that the user never gave",
+            RepairKind::Rejected => "took out a decision for what was rejected",
+            RepairKind::Finished => "took out a task that is done",
+            RepairKind::WrongSpeaker => "took out words put into the wrong mouth",
             RepairKind::FileState => "put a file's state right",
-            RepairKind::Planted => "struck an instruction that only a tool's output gives",
-            RepairKind::Duplicate => "folded entries that say the same",
-            RepairKind::Echo => "struck a repetition of the prompt",
+            RepairKind::Planted => "took out an instruction that only a tool's output gives",
+            RepairKind::Duplicate => "folded statements that say the same",
+            RepairKind::Echo => "took out a repetition of the prompt",
+            RepairKind::ForeignOrder => "took out an order that nobody gave",
+            RepairKind::UnsaidWish => "took out a wish that the user did not utter",
+            RepairKind::UndoneDeed => "took out a deed that nothing shows",
         };
         write!(f, "{}: {what}", self.field)?;
         match self.count {
@@ -97,11 +107,73 @@ impl fmt::Display for Repair {
     }
 }
 
-/// Returns what of `answer` holds, and what was done to it.
-pub(crate) fn ground(answer: Answer, evidence: &Evidence, ledger: &Ledger<'_>) -> (Summary, Vec<Repair>) {
-    // Rules that the ledger does not know are still not to be softened.
-    let rules = ledger.constraints.iter().cloned().chain(evidence.rules()).collect();
-    let mut check = Check { evidence, ledger, rules, repairs: BTreeMap::new() };
+/// How many statements were checked, and what came of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    pub statements: usize,
+    /// Struck.
+    pub gone: usize,
+    /// Set apart as unconfirmed.
+    pub unconfirmed: usize,
+}
+
+/// Returns what was done to a model's words: how many statements were taken out, and why; empty where none was touched.
+pub(crate) fn report(tally: Tally, repairs: &[Repair]) -> Vec<String> {
+    let Tally { statements, gone, unconfirmed } = tally;
+    let mut lines = Vec::new();
+    if gone + unconfirmed > 0 {
+        lines.push(format!(
+            "{} of {statements} statements taken out, {unconfirmed} of these set apart as unconfirmed",
+            gone + unconfirmed
+        ));
+    }
+    lines.extend(repairs.iter().map(ToString::to_string));
+    lines
+}
+
+/// Returns what of a model's statements holds, what is set apart, and what was done.
+pub(crate) fn ground_notes(
+    notes: Notes,
+    is_checked: impl Fn(&Statement) -> bool,
+    evidence: &Evidence,
+    ledger: &Ledger<'_>,
+) -> (Notes, Vec<String>, Vec<Repair>, Tally) {
+    let mut check = Check::new(evidence, ledger);
+    let mut kept = Notes::default();
+    for mut statement in notes.statements {
+        let is_to_be_done = statement.section == Section::Next;
+        let field = statement.section.heading();
+        let known = |earlier: &Statement| earlier.text.eq_ignore_ascii_case(&statement.text);
+        if statement.text.len() >= LEAST_REPEATED && kept.statements.iter().any(known) {
+            check.note(RepairKind::Duplicate, field);
+            continue;
+        }
+        // What was checked when it was first said is not checked again: its source may be gone.
+        if is_checked(&statement) {
+            kept.statements.push(statement);
+        } else if let Some(text) = check.statement(field, &statement.text, is_to_be_done) {
+            statement.text = text;
+            kept.statements.push(statement);
+        }
+    }
+    let Check { repairs, unconfirmed, tally, .. } = check;
+    (kept, unconfirmed, listed(repairs), tally)
+}
+
+/// Shorter statements may well be said twice.
+const LEAST_REPEATED: usize = 24;
+
+fn listed(repairs: BTreeMap<(&'static str, RepairKind), usize>) -> Vec<Repair> {
+    repairs.into_iter().map(|((field, kind), count)| Repair { kind, field, count }).collect()
+}
+
+/// Returns what of `answer` holds, what was done to it, and to how many statements.
+pub(crate) fn ground(
+    answer: Answer,
+    evidence: &Evidence,
+    ledger: &Ledger<'_>,
+) -> (Summary, Vec<Repair>, Tally) {
+    let mut check = Check::new(evidence, ledger);
     let summary = Summary {
         narrative: check.prose("narrative", &answer.narrative),
         key_points: check.list("key_points", answer.key_points, Check::sentence),
@@ -153,9 +225,10 @@ pub(crate) fn ground(answer: Answer, evidence: &Evidence, ledger: &Ledger<'_>) -
         constraints: check.rules(answer.constraints),
         goal: check.sentence("goal", &answer.goal).unwrap_or_default(),
         current_focus: check.focus(&answer.current_focus),
+        ..Summary::default()
     };
-    let repairs = check.repairs.into_iter().map(|((field, kind), count)| Repair { kind, field, count });
-    (summary, repairs.collect())
+    let Check { repairs, unconfirmed, tally, .. } = check;
+    (Summary { unconfirmed, ..summary }, listed(repairs), tally)
 }
 
 struct Check<'a> {
@@ -164,9 +237,39 @@ struct Check<'a> {
     /// The user's rules.
     rules: Vec<Constraint>,
     repairs: BTreeMap<(&'static str, RepairKind), usize>,
+    unconfirmed: Vec<String>,
+    tally: Tally,
 }
 
-impl Check<'_> {
+impl<'a> Check<'a> {
+    fn new(evidence: &'a Evidence, ledger: &'a Ledger<'a>) -> Check<'a> {
+        // Rules that the ledger does not know are still not to be softened.
+        let rules = ledger.constraints.iter().cloned().chain(evidence.rules()).collect();
+        let (repairs, unconfirmed, tally) = (BTreeMap::new(), Vec::new(), Tally::default());
+        Check { evidence, ledger, rules, repairs, unconfirmed, tally }
+    }
+
+    /// Returns a statement as it stays, in the source's spelling of names, or nothing where it is taken out.
+    fn statement(&mut self, field: &'static str, statement: &str, is_to_be_done: bool) -> Option<String> {
+        self.tally.statements += 1;
+        match judge(statement, is_to_be_done, self.evidence, &self.rules) {
+            Verdict::Stays => Some(self.with_spelling(field, statement)),
+            Verdict::Unconfirmed(kind) => {
+                self.note(kind, field);
+                self.tally.unconfirmed += 1;
+                self.unconfirmed.push(statement.trim().to_owned());
+                None
+            }
+            Verdict::Goes(kind) => self.strike(kind, field),
+        }
+    }
+
+    fn strike<T>(&mut self, kind: RepairKind, field: &'static str) -> Option<T> {
+        self.note(kind, field);
+        self.tally.gone += 1;
+        None
+    }
+
     fn note(&mut self, kind: RepairKind, field: &'static str) {
         *self.repairs.entry((field, kind)).or_default() += 1;
     }
@@ -177,7 +280,7 @@ impl Check<'_> {
         rewrite(text, |sentence| {
             let kept = self.sentence(field, sentence)?;
             let stems = stems(&kept);
-            if stems.len() >= 3 && said.iter().any(|earlier| is_same(earlier, &stems)) {
+            if stems.len() >= 3 && said.iter().any(|earlier| is_said_in(&stems, earlier)) {
                 self.note(RepairKind::Duplicate, field);
                 return None;
             }
@@ -195,30 +298,12 @@ impl Check<'_> {
         if let Some(rule) = self.rules.iter().find(|rule| weakens(sentence, &rule.text)) {
             let words = format!("The user: \"{}\"", rule.text.trim());
             self.note(RepairKind::RuleReworded, field);
+            self.tally.statements += 1;
             return Some(words);
         }
-        let kind = match unknown(sentence, self.evidence) {
-            Some(Unknown::Name) => Some(RepairKind::UnknownName),
-            Some(Unknown::Number) => Some(RepairKind::UnknownNumber),
-            Some(Unknown::Quote) => Some(RepairKind::UnknownQuote),
-            None if is_echo(sentence, self.evidence) => Some(RepairKind::Echo),
-            None if has_wrong_speaker(sentence, self.evidence) => Some(RepairKind::WrongSpeaker),
-            None if is_planted(sentence, self.evidence) => Some(RepairKind::Planted),
-            None if is_decision(sentence) && is_rejected(sentence, self.evidence) => {
-                Some(RepairKind::Rejected)
-            }
-            None => None,
-        };
-        match kind {
-            Some(kind) => {
-                self.note(kind, field);
-                None
-            }
-            None => {
-                let sentence = self.with_spelling(field, sentence);
-                Some(self.with_file_states(field, &sentence))
-            }
-        }
+        let is_to_be_done = field == "action_items";
+        let sentence = self.statement(field, sentence, is_to_be_done)?;
+        Some(self.with_file_states(field, &sentence))
     }
 
     fn with_spelling(&mut self, field: &'static str, text: &str) -> String {
@@ -245,12 +330,12 @@ impl Check<'_> {
 
     fn decision(&mut self, field: &'static str, decision: &str) -> Option<String> {
         if is_rejected(decision, self.evidence) {
-            self.note(RepairKind::Rejected, field);
-            return None;
+            self.tally.statements += 1;
+            return self.strike(RepairKind::Rejected, field);
         }
         if is_from_tools_only(decision, self.evidence) {
-            self.note(RepairKind::Planted, field);
-            return None;
+            self.tally.statements += 1;
+            return self.strike(RepairKind::Planted, field);
         }
         self.sentence(field, decision)
     }
@@ -269,8 +354,8 @@ impl Check<'_> {
             }
             RepairKind::FileState
         };
-        self.note(kind, field);
-        None
+        self.tally.statements += 1;
+        self.strike(kind, field)
     }
 
     fn focus(&mut self, focus: &str) -> String {
@@ -365,7 +450,7 @@ impl Check<'_> {
             let (plain, stems) = (text(&entry).trim().to_lowercase(), stems(text(&entry)));
             let known = seen
                 .iter()
-                .any(|(text, known)| *text == plain || (stems.len() >= 3 && is_same(known, &stems)));
+                .any(|(text, known)| *text == plain || (stems.len() >= 3 && is_said_in(&stems, known)));
             if known {
                 self.note(RepairKind::Duplicate, field);
                 continue;
@@ -375,6 +460,11 @@ impl Check<'_> {
         }
         out
     }
+}
+
+/// Returns whether a statement with the content words `stems` adds none to an earlier one.
+fn is_said_in(stems: &[u64], earlier: &[u64]) -> bool {
+    stems.iter().all(|stem| earlier.contains(stem)) && stems.len() * 5 >= earlier.len() * 4
 }
 
 fn is_restated(rule: &str, known: &str) -> bool {

@@ -87,6 +87,32 @@ pub(super) fn is_directive(text: &str) -> bool {
     IMPERATIVES.contains(&first.as_str()) || has_word(text, DIRECTIVES) || has_part(text, DIRECTIVE_PARTS)
 }
 
+/// Returns whether a sentence tells where what it says stands: `CLAUDE.md says`, `per the README`.
+pub(super) fn speaks_of_source(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    const SOURCES: [&str; 18] = [
+        ".md",
+        "readme",
+        "policy",
+        "docs",
+        "documentation",
+        "guideline",
+        "template",
+        "spec",
+        "contributing",
+        "says",
+        "states",
+        "according",
+        "lists",
+        "output",
+        "warns",
+        "reports",
+        "prints",
+        "requires",
+    ];
+    SOURCES.iter().any(|source| lower.contains(source))
+}
+
 /// Returns whether a sentence reports a choice.
 pub(super) fn is_decision(text: &str) -> bool {
     has_word(text, DECISIONS)

@@ -24,6 +24,12 @@ pub(super) fn attributions(claim: &str) -> Vec<(Speaker, Verb, &str)> {
     found.into_iter().zip(ends).map(text).collect()
 }
 
+/// Returns whether a sentence speaks of the user.
+pub(super) fn names_user(claim: &str) -> bool {
+    words(claim).any(|(_, word)| USERS.contains(&word.to_lowercase().as_str()))
+        || WIDE_USERS.iter().any(|name| claim.contains(name))
+}
+
 struct Attribution {
     speaker: Speaker,
     speaker_at: usize,

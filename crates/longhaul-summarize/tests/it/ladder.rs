@@ -287,7 +287,7 @@ fn a_cached_summary_costs_no_call() {
 fn a_long_conversation_is_summarized_in_parts_within_the_planned_calls() {
     let client = Arc::new(Scripted::always(GOOD));
     let mut options = LlmOptions::default();
-    options.transcript_cap = Tokens(900);
+    options.transcript_cap = Some(Tokens(900));
     options.max_passes = 3;
     let ladder = ladder(vec![model("m", &client)], options, &time());
     let (conversation, asking) = (conversation(), Asking::new());

@@ -93,7 +93,7 @@ proptest! {
     ) {
         let (client, time, asking) = (Arc::new(random_model(seed)), time(), Asking::new());
         let mut options = LlmOptions::default();
-        options.transcript_cap = Tokens(cap);
+        options.transcript_cap = Some(Tokens(cap));
         let model = SummarizerModel::new("m", Tokens(8_000), Arc::clone(&client) as _);
         let ladder = Ladder::new(
             vec![model.clone(), model],

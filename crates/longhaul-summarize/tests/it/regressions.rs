@@ -64,7 +64,7 @@ fn the_same_key_point_eight_times() {
     let answer = serde_json::json!({"narrative": "The nightly export failed.", "key_points": vec![point; 8]});
     let draft = summarize(Scripted::always(answer.to_string()), None);
     assert_eq!(draft.summary.key_points, [point]);
-    assert!(draft.repairs.contains(&"key_points: folded entries that say the same (7 times)".to_owned()));
+    assert!(draft.repairs.contains(&"key_points: folded statements that say the same (7 times)".to_owned()));
 }
 
 /// 0.5B, 2026-11-22: how the conversation was fenced, told as what it was about.
@@ -78,7 +78,7 @@ fn the_prompt_is_no_part_of_the_conversation() {
     assert_eq!(draft.attempts[0].reason, "nothing in the answer is supported by the conversation");
     let draft = summarize(answer(&format!("The nightly export failed with a deadlock. {echo}")), None);
     assert_eq!(draft.summary.narrative, "The nightly export failed with a deadlock.");
-    let struck = "narrative: struck a repetition of the prompt (2 times)".to_owned();
+    let struck = "narrative: took out a repetition of the prompt (2 times)".to_owned();
     assert!(draft.repairs.contains(&struck), "{:?}", draft.repairs);
 }
 

@@ -154,9 +154,9 @@ impl Config {
             "0 allows no call; write \"off\" for no limit, or mode = \"rules\"".into(),
         );
         check(
-            self.transcript_cap_tokens >= Tokens(500),
+            self.transcript_cap_tokens.is_none_or(|cap| cap >= Tokens(500)),
             "transcript_cap_tokens",
-            format!("{} is too small; expected at least 500", self.transcript_cap_tokens),
+            format!("{} is too small; expected at least 500", self.transcript_cap_tokens.unwrap_or_default()),
         );
         if let SummaryLimit::Tokens(tokens) = self.max_summary_tokens {
             check(

@@ -2,7 +2,7 @@
 
 use longhaul_summarize::{LlmOptions, prompt};
 
-use super::{Config, Oversize};
+use super::{Chaining, Config, Oversize};
 use crate::Preset;
 
 impl Config {
@@ -14,6 +14,9 @@ impl Config {
         let mut options = LlmOptions::default();
         options.mode = self.mode;
         options.transcript_cap = self.transcript_cap_tokens;
+        options.form = self.summary_form;
+        // An update of a running summary is put behind it by the caller.
+        options.updates = self.chaining != Chaining::Running;
         options.retries = self.transport_retries;
         options.abort_on_failure = self.abort_on_failure;
         options.spend.calls_per_hour = self.max_calls_per_hour.unwrap_or(u32::MAX);
@@ -40,6 +43,8 @@ impl Config {
 
 #[cfg(test)]
 mod tests {
+    use longhaul_transcript::Tokens;
+
     use super::*;
 
     #[test]
@@ -55,7 +60,10 @@ mod tests {
     #[test]
     fn caps_and_limits_are_handed_on() {
         let options = Preset::Rolling.config().llm_options();
-        assert_eq!((options.transcript_cap.0, options.max_passes, options.retries), (1_000, 1, 1));
+        assert_eq!(
+            (options.transcript_cap, options.max_passes, options.retries),
+            (Some(Tokens(1_000)), 1, 1)
+        );
         let unlimited = Config { max_calls_per_hour: None, ..Config::default() };
         assert_eq!(unlimited.llm_options().spend.calls_per_hour, u32::MAX);
     }

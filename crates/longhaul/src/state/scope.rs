@@ -116,7 +116,10 @@ impl ContextState {
         let by_window = self.window().scaled(REREAD_WINDOWS);
         let most = match self.config.mode {
             SummaryMode::Rules => by_window,
-            _ => by_window.max(self.config.transcript_cap_tokens.scaled(MODEL_PASSES)),
+            _ => {
+                let cap = self.config.transcript_cap_tokens.unwrap_or_default();
+                by_window.max(cap.scaled(MODEL_PASSES))
+            }
         };
         if self.config.delete_originals {
             return self.unit_start(self.uncovered);

@@ -68,7 +68,7 @@ async fn falls_back_to_rules_when_the_context_is_too_large() {
 async fn falls_back_to_rules_when_the_model_fails() {
     let config = longhaul::Config {
         mode: SummaryMode::Llm,
-        transcript_cap_tokens: Tokens(100_000),
+        transcript_cap_tokens: Some(Tokens(100_000)),
         ..Preset::Rolling.config()
     };
     let failing = |_: usize, _: &_| Err(ClientError::Transport { reason: "connection reset".into() });

@@ -1,0 +1,211 @@
+//! What one model is asked about one request: the prompt, all but the conversation, and how its answer is read.
+
+use longhaul_tokens::ModelTable;
+use longhaul_transcript::{Entry, Message, Role, SummaryMode, Tokens};
+
+use crate::{
+    Answer, AnswerSchema, Completion, CompletionRequest, InvalidAnswer, LlmOptions, STRONG_WINDOW,
+    SummarizerModel, SummaryForm, SummaryRequest, compose,
+    fence::Fence,
+    language::language,
+    notes::Notes,
+    prompt::{self, Fields},
+    update::Earlier,
+};
+
+/// What kind of answer is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// A record by a schema, in JSON.
+    Record,
+    /// Whatever a custom prompt asks for.
+    Prose,
+    /// Sections of statements, in Markdown.
+    Notes,
+}
+
+/// What a model said.
+#[derive(Clone, Debug)]
+pub(crate) enum Said {
+    Record(Answer),
+    Notes(Notes),
+}
+
+impl Form {
+    /// Returns the form in which `model` is to answer.
+    pub(crate) fn of(options: &LlmOptions, model: &SummarizerModel) -> Form {
+        if let Some(custom) = &options.custom_prompt {
+            return if prompt::wants_record(custom) { Form::Record } else { Form::Prose };
+        }
+        let is_strong = || {
+            let known = ModelTable::builtin().get(&model.name).map(|known| known.window);
+            known.is_some_and(|window| window >= STRONG_WINDOW) && model.window >= STRONG_WINDOW
+        };
+        match options.form {
+            SummaryForm::Json => Form::Record,
+            SummaryForm::Markdown => Form::Notes,
+            SummaryForm::Auto if is_strong() => Form::Notes,
+            SummaryForm::Auto => Form::Record,
+        }
+    }
+}
+
+/// One request's prompt to one model.
+pub(crate) struct Asking<'a> {
+    pub(crate) request: &'a SummaryRequest<'a>,
+    pub(crate) form: Form,
+    pub(crate) fence: Fence,
+    pub(crate) source_tokens: Tokens,
+    pub(crate) answer_tokens: Tokens,
+    /// The messages that the model is to read: those that the previous summary does not tell of, where it is updated.
+    pub(crate) entries: &'a [Entry],
+    /// The statements of the previous summary, where it is updated.
+    pub(crate) earlier: Option<Earlier>,
+    template: &'a str,
+    schema: AnswerSchema,
+    previous: Option<&'a str>,
+    language: Option<&'static str>,
+}
+
+impl<'a> Asking<'a> {
+    pub(crate) fn new(
+        options: &'a LlmOptions,
+        model: &SummarizerModel,
+        request: &'a SummaryRequest<'a>,
+    ) -> Asking<'a> {
+        Asking::in_form(options, Form::of(options, model), request)
+    }
+
+    /// Returns the prompt that asks for an answer in `form`.
+    pub(crate) fn in_form(
+        options: &'a LlmOptions,
+        form: Form,
+        request: &'a SummaryRequest<'a>,
+    ) -> Asking<'a> {
+        let template = match (&options.custom_prompt, form, options.mode) {
+            (Some(custom), _, _) => custom.as_str(),
+            (None, Form::Notes, _) => prompt::NOTES,
+            (None, _, SummaryMode::Hybrid) => prompt::HYBRID,
+            (None, _, _) => prompt::USER,
+        };
+        let (earlier, entries) = match Earlier::of(request).filter(|_| form == Form::Notes && options.updates)
+        {
+            Some((earlier, new)) => (Some(earlier), new),
+            None => (None, request.entries),
+        };
+        let previous = request.previous.map(|record| record.text.as_str());
+        let fence = Fence::around(
+            request.entries.iter().chain(request.kept),
+            &[previous.unwrap_or(""), request.goal.unwrap_or("")],
+        );
+        let said = |message: &Message| message.role == Role::User && message.is_user_text();
+        let by_user = request.entries.iter().filter(|entry| said(&entry.message));
+        let language = language(by_user.flat_map(|entry| entry.message.texts()));
+        let source_tokens =
+            request.entries.iter().map(|entry| request.counter.count_message(&entry.message)).sum();
+        let answer_tokens = compose::share(options.mode, form, request.limit);
+        let schema = match options.mode {
+            SummaryMode::Hybrid => Answer::hybrid_schema(),
+            _ => Answer::schema(),
+        };
+        Asking {
+            request,
+            form,
+            fence,
+            source_tokens,
+            answer_tokens,
+            entries,
+            previous: previous.filter(|_| earlier.is_none()),
+            earlier,
+            template,
+            schema,
+            language,
+        }
+    }
+
+    /// Returns the prompt with `context` as the conversation.
+    pub(crate) fn fill(&self, context: &str) -> String {
+        self.fill_with(self.template, context)
+    }
+
+    /// Returns the prompt that merges `parts`.
+    pub(crate) fn fill_merge(&self, parts: &str) -> String {
+        match self.form {
+            Form::Notes => self.fill_with(prompt::NOTES_REDUCE, parts),
+            _ => self.fill_with(prompt::REDUCE, parts),
+        }
+    }
+
+    /// Returns the instruction that stands behind the conversation itself.
+    pub(crate) fn instruction(&self) -> String {
+        self.fill_with(prompt::NOTES_INSTRUCTION, "")
+    }
+
+    fn fill_with(&self, template: &str, context: &str) -> String {
+        let statements = self.earlier.as_ref().map(Earlier::numbered);
+        prompt::fill(
+            template,
+            &Fields {
+                messages: self.entries.len() as u64,
+                tokens: self.source_tokens,
+                depth: self.request.depth,
+                previous: self.previous,
+                statements: statements.as_deref(),
+                kept_from: self.request.kept.first().map(|entry| entry.id.ordinal),
+                goal: self.request.goal,
+                language: self.language.unwrap_or("the language of the conversation"),
+                max_tokens: self.answer_tokens,
+                schema: &self.schema.schema,
+                fence: &self.fence,
+                context: context.trim_end(),
+            },
+        )
+    }
+
+    pub(crate) fn ask(&self, model: &SummarizerModel, user: &str, max_tokens: Tokens) -> CompletionRequest {
+        let schema = (self.form == Form::Record).then(|| self.schema.clone());
+        let system = if schema.is_some() { prompt::SYSTEM } else { prompt::SYSTEM_PROSE };
+        CompletionRequest {
+            schema,
+            temperature: model.temperature,
+            ..CompletionRequest::new(&model.name, system.to_owned(), user.to_owned(), max_tokens)
+        }
+    }
+
+    /// Reads an answer, and refuses what is no summary of this conversation, however well formed. The second value says
+    /// what was done to it.
+    pub(crate) fn read(&self, completion: &Completion) -> Result<(Said, Vec<String>), InvalidAnswer> {
+        let (said, notes) = match self.form {
+            Form::Record => Answer::read(completion).map(|(answer, notes)| (Said::Record(answer), notes))?,
+            Form::Prose => {
+                Answer::read_prose(completion).map(|(answer, notes)| (Said::Record(answer), notes))?
+            }
+            Form::Notes => self.read_notes(completion)?,
+        };
+        let size = self.request.counter.count_text(&completion.text);
+        if size >= self.source_tokens {
+            return Err(InvalidAnswer::TooLarge { answer: size, source_tokens: self.source_tokens });
+        }
+        let got = match &said {
+            Said::Record(answer) => {
+                let points = answer.key_points.iter().map(String::as_str);
+                language([answer.narrative.as_str()].into_iter().chain(points))
+            }
+            Said::Notes(notes) => language(notes.statements.iter().map(|statement| &*statement.text)),
+        };
+        match (self.language, got) {
+            (Some(expected), Some(got)) if expected != got => {
+                Err(InvalidAnswer::WrongLanguage { expected, got })
+            }
+            _ => Ok((said, notes)),
+        }
+    }
+
+    fn read_notes(&self, completion: &Completion) -> Result<(Said, Vec<String>), InvalidAnswer> {
+        let Some(earlier) = &self.earlier else {
+            return Notes::read(completion).map(|notes| (Said::Notes(notes), Vec::new()));
+        };
+        let (notes, done) = earlier.updated(completion)?;
+        Ok((Said::Notes(notes), vec![done]))
+    }
+}

@@ -1,0 +1,77 @@
+//! What becomes of one statement: it stays whole, it is set apart whole, or it goes whole.
+
+use longhaul_transcript::Constraint;
+
+use super::{
+    RepairKind,
+    atoms::{Unknown, unknown},
+    claims::{has_wrong_speaker, is_from_tools_only, is_planted, is_rejected, weakens},
+    echo::is_echo,
+    evidence::Evidence,
+    polarity::{is_decision, speaks_of_source},
+    support::{is_foreign_order, is_undone_deed, is_unsaid_wish},
+};
+use crate::notes::sentences;
+
+/// What becomes of a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Verdict {
+    /// Nothing speaks against it.
+    Stays,
+    /// The conversation does not show it: it may be so, and nobody should rely on it.
+    Unconfirmed(RepairKind),
+    /// It may do harm where it stands.
+    Goes(RepairKind),
+}
+
+/// Judges a statement of one or more sentences. `is_to_be_done` says that it stands among what is to be done next.
+pub(super) fn judge(
+    statement: &str,
+    is_to_be_done: bool,
+    evidence: &Evidence,
+    rules: &[Constraint],
+) -> Verdict {
+    let unknown = match unknown(statement, evidence) {
+        Some(Unknown::Name) => Verdict::Unconfirmed(RepairKind::UnknownName),
+        Some(Unknown::Number) => Verdict::Unconfirmed(RepairKind::UnknownNumber),
+        Some(Unknown::Quote) => Verdict::Unconfirmed(RepairKind::UnknownQuote),
+        None => Verdict::Stays,
+    };
+    let judged = statement
+        .lines()
+        .flat_map(sentences)
+        .map(|sentence| judge_sentence(sentence.trim(), is_to_be_done, evidence, rules));
+    judged.chain([unknown]).max().unwrap_or(Verdict::Stays)
+}
+
+fn judge_sentence(sentence: &str, is_to_be_done: bool, evidence: &Evidence, rules: &[Constraint]) -> Verdict {
+    use Verdict::{Goes, Unconfirmed};
+    if is_echo(sentence, evidence) {
+        return Goes(RepairKind::Echo);
+    }
+    if rules.iter().any(|rule| weakens(sentence, &rule.text)) {
+        return Goes(RepairKind::RuleReworded);
+    }
+    if is_foreign_order(sentence, is_to_be_done, evidence) {
+        return Goes(RepairKind::ForeignOrder);
+    }
+    // What is told of a file as the file's is a report; an order that a file gives and the summary takes over is not.
+    let is_planted =
+        is_planted(sentence, evidence) || is_to_be_done && is_from_tools_only(sentence, evidence);
+    if is_planted && !speaks_of_source(sentence) {
+        return Goes(RepairKind::Planted);
+    }
+    if has_wrong_speaker(sentence, evidence) {
+        return Unconfirmed(RepairKind::WrongSpeaker);
+    }
+    if is_unsaid_wish(sentence, evidence) {
+        return Unconfirmed(RepairKind::UnsaidWish);
+    }
+    if is_undone_deed(sentence, evidence) {
+        return Unconfirmed(RepairKind::UndoneDeed);
+    }
+    if is_decision(sentence) && is_rejected(sentence, evidence) {
+        return Unconfirmed(RepairKind::Rejected);
+    }
+    Verdict::Stays
+}

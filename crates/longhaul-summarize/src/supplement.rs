@@ -1,0 +1,204 @@
+//! What only rules know exactly, beside a model's statements: as far as those do not hold it already.
+
+use longhaul_tokens::TokenCounter;
+use longhaul_transcript::{ActionItem, CommandNote, Constraint, Entry, FileNote, FileState, Summary, Tokens};
+
+use crate::{
+    SummaryRequest,
+    notes::{EXACTLY, Notes, Section, Statement, UNCONFIRMED},
+};
+
+/// The share of the limit that the user's rules may take.
+const RULES_SHARE: f64 = 0.15;
+/// The share of the limit that all that rules add may take.
+const ADDED_SHARE: f64 = 0.25;
+/// The share of the limit that unconfirmed statements may take.
+const UNCONFIRMED_SHARE: f64 = 0.08;
+/// How many of the last checks are told.
+const CHECKS: usize = 3;
+
+/// Joins a model's statements with what the rules know and the statements do not say. Returns the text and its cost;
+/// `None` where not one statement fits.
+pub(crate) fn supplemented(
+    mut notes: Notes,
+    unconfirmed: &[String],
+    known: &Summary,
+    request: &SummaryRequest<'_>,
+    limit: Tokens,
+) -> Option<(String, Tokens, Notes)> {
+    let counter = request.counter;
+    quote_rules(&mut notes, &known.constraints, request, limit);
+    loop {
+        let said = notes.render();
+        let mut page = Page { text: said, counter, limit };
+        let spoken = counter.count_text(&page.text);
+        if spoken <= limit {
+            let most = limit.min(spoken + limit.scaled(ADDED_SHARE));
+            page.section(EXACTLY, &exact_lines(&page.text, known), most);
+            let spent = counter.count_text(&page.text);
+            let most = limit.min(spent + limit.scaled(UNCONFIRMED_SHARE));
+            page.section(UNCONFIRMED, unconfirmed, most);
+            let tokens = counter.count_text(&page.text);
+            return (!notes.statements.is_empty()).then_some((page.text, tokens, notes));
+        }
+        let_go(&mut notes, spoken - limit, counter);
+        if notes.statements.is_empty() {
+            return None;
+        }
+    }
+}
+
+/// Puts the user's rules among the statements, verbatim, newest first where not all fit. A quotation of a rule that was
+/// taken back goes.
+fn quote_rules(notes: &mut Notes, rules: &[Constraint], request: &SummaryRequest<'_>, limit: Tokens) {
+    for rule in rules.iter().filter(|rule| rule.superseded_by.is_some()) {
+        let quoted = quotation(rule);
+        notes.statements.retain(|statement| statement.text != quoted);
+    }
+    let said = notes.render();
+    let is_shown = |rule: &Constraint| {
+        let words = rule.text.trim();
+        let in_kept = |entry: &Entry| entry.message.texts().any(|text| text.contains(words));
+        words.is_empty() || said.contains(words) || request.kept.iter().any(in_kept)
+    };
+    let mut room = limit.scaled(RULES_SHARE);
+    let mut quoted = Vec::new();
+    for rule in rules.iter().rev().filter(|rule| rule.superseded_by.is_none() && !is_shown(rule)) {
+        let text = quotation(rule);
+        let cost = request.counter.count_text(&text) + Tokens(2);
+        if cost > room {
+            continue;
+        }
+        room -= cost;
+        quoted.push(Statement { section: Section::Rules, lead: "- ".into(), text, goes_on: false });
+    }
+    quoted.reverse();
+    notes.statements.extend(quoted);
+}
+
+fn quotation(rule: &Constraint) -> String {
+    format!("\"{}\" (m{})", rule.text.trim(), rule.message)
+}
+
+/// Returns a line for each kind of thing that rules know exactly and `said` does not tell.
+fn exact_lines(said: &str, known: &Summary) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (state, word) in TRAIL {
+        let files = known.files.iter().filter(|file| file.state == state && !names(said, &file.path));
+        let files: Vec<String> = files.map(file_line).collect();
+        if !files.is_empty() {
+            lines.push(format!("{word}: {}", files.join(", ")));
+        }
+    }
+    let checks = known.commands.iter().filter(|command| is_check(command));
+    let checks: Vec<&CommandNote> = checks.filter(|check| !said.contains(check.command.trim())).collect();
+    let last = checks.len().saturating_sub(CHECKS);
+    lines.extend(checks[last..].iter().map(|check| check_line(check)));
+    let open = known.action_items.iter().filter(|item| !holds(said, &item.task));
+    lines.extend(open.map(|item: &ActionItem| format!("Open: {}", item.task.trim())));
+    lines
+}
+
+/// What became of files, in the order in which it is told; what was only read is not.
+const TRAIL: [(FileState, &str); 5] = [
+    (FileState::Created, "Created"),
+    (FileState::Modified, "Modified"),
+    (FileState::Renamed, "Renamed"),
+    (FileState::Deleted, "Deleted"),
+    (FileState::Reverted, "Changed and put back"),
+];
+
+fn file_line(file: &FileNote) -> String {
+    match file.note.trim() {
+        "" => file.path.clone(),
+        note => format!("{} ({note})", file.path),
+    }
+}
+
+/// Returns whether a text names a file: by its path, or by its name where it has one of its own.
+fn names(text: &str, path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    text.contains(path) || (name.len() >= 8 && text.contains(name))
+}
+
+/// Returns whether a command checks the work, and its outcome is known.
+fn is_check(command: &CommandNote) -> bool {
+    const CHECKING: [&str; 12] = [
+        "test", "check", "lint", "clippy", "build", "tsc", "mypy", "pytest", "vet", "fmt", "verify",
+        "compile",
+    ];
+    let has_outcome = command.exit_code.is_some() || !command.note.trim().is_empty();
+    has_outcome && CHECKING.iter().any(|word| command.command.contains(word))
+}
+
+fn check_line(check: &CommandNote) -> String {
+    let code = check.exit_code.map(|code| format!("exit {code}"));
+    let note = Some(check.note.trim().to_owned()).filter(|note| !note.is_empty());
+    let outcome: Vec<String> = code.into_iter().chain(note).collect();
+    format!("Last run of `{}`: {}", check.command.trim().replace('\n', " "), outcome.join(", "))
+}
+
+/// Returns whether a text says what a task says, however it is spaced and capitalised, or most of its words near one another.
+fn holds(text: &str, task: &str) -> bool {
+    let fold = |text: &str| {
+        let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 3);
+        words.map(str::to_lowercase).collect::<Vec<String>>()
+    };
+    let wanted = fold(task);
+    let is_line_of = |line: &str| {
+        let line = fold(line);
+        let shared = wanted.iter().filter(|word| line.contains(word)).count();
+        shared * 5 >= wanted.len() * 3
+    };
+    wanted.is_empty() || text.lines().any(is_line_of)
+}
+
+/// Lets whole statements go until `over` tokens are saved: what is easiest to find again and what is settled first, the
+/// oldest first. The last statement of a section stays longest.
+fn let_go(notes: &mut Notes, over: Tokens, counter: &dyn TokenCounter) {
+    let mut saved = Tokens::ZERO;
+    while saved < over && !notes.statements.is_empty() {
+        let count = |section: Section| {
+            notes.statements.iter().filter(|statement| statement.section == section).count()
+        };
+        let fullest = LEAVES.iter().copied().filter(|section| count(*section) > 1).max_by_key(|section| {
+            // Of the sections that may give, the one with most to give.
+            (count(*section), std::cmp::Reverse(*section))
+        });
+        let section = fullest.or_else(|| {
+            let order = [Section::State, Section::Decisions, Section::Next, Section::Request, Section::Rules];
+            LEAVES.iter().copied().chain(order).find(|section| count(*section) > 0)
+        });
+        let at = section
+            .and_then(|section| notes.statements.iter().position(|statement| statement.section == section));
+        let Some(at) = at else { break };
+        let gone = notes.statements.remove(at);
+        saved += counter.count_text(&format!("{}{}\n", gone.lead, gone.text));
+    }
+}
+
+/// The sections that give way first.
+const LEAVES: [Section; 4] = [Section::Failures, Section::Changes, Section::Findings, Section::Decisions];
+
+struct Page<'a> {
+    text: String,
+    counter: &'a dyn TokenCounter,
+    limit: Tokens,
+}
+
+impl Page<'_> {
+    /// Adds a section with as many whole lines as fit into `most` tokens of the page.
+    fn section(&mut self, heading: &str, lines: &[String], most: Tokens) {
+        let mut begun = false;
+        for line in lines {
+            let mut next = self.text.clone();
+            if !begun {
+                next.push_str(&format!("\n## {heading}"));
+            }
+            next.push_str(&format!("\n- {}", line.trim().replace('\n', " ")));
+            if self.counter.count_up_to(&next, most.min(self.limit)).is_some() {
+                (self.text, begun) = (next, true);
+            }
+        }
+    }
+}
