@@ -27,7 +27,7 @@ pub(crate) enum Form {
 /// What a model said.
 #[derive(Clone, Debug)]
 pub(crate) enum Said {
-    Record(Answer),
+    Record(Box<Answer>),
     Notes(Notes),
 }
 
@@ -176,9 +176,13 @@ impl<'a> Asking<'a> {
     /// what was done to it.
     pub(crate) fn read(&self, completion: &Completion) -> Result<(Said, Vec<String>), InvalidAnswer> {
         let (said, notes) = match self.form {
-            Form::Record => Answer::read(completion).map(|(answer, notes)| (Said::Record(answer), notes))?,
+            Form::Record => {
+                let (answer, notes) = Answer::read(completion)?;
+                (Said::Record(Box::new(answer)), notes)
+            }
             Form::Prose => {
-                Answer::read_prose(completion).map(|(answer, notes)| (Said::Record(answer), notes))?
+                let (answer, notes) = Answer::read_prose(completion)?;
+                (Said::Record(Box::new(answer)), notes)
             }
             Form::Notes => self.read_notes(completion)?,
         };

@@ -296,7 +296,7 @@ impl Ladder {
                 compose::compose_notes(kept, unconfirmed, known, request)
             }
             Said::Record(answer) => {
-                let (checked, struck, tally) = ground(answer, evidence, &ledger);
+                let (checked, struck, tally) = ground(*answer, evidence, &ledger);
                 done.extend(report(tally, &struck));
                 match checked.narrative.is_empty() && checked.decisions.is_empty() {
                     true => None,
@@ -459,7 +459,7 @@ fn joined(parts: Vec<Said>) -> Said {
     let (mut answers, mut whole) = (Vec::new(), Notes::default());
     for part in parts {
         match part {
-            Said::Record(answer) => answers.push(answer),
+            Said::Record(answer) => answers.push(*answer),
             Said::Notes(notes) => {
                 let known = |statement: &_| !whole.statements.contains(statement);
                 let new: Vec<_> = notes.statements.into_iter().filter(known).collect();
@@ -469,7 +469,7 @@ fn joined(parts: Vec<Said>) -> Said {
     }
     match answers.is_empty() {
         true => Said::Notes(whole),
-        false => Said::Record(Answer::join(answers)),
+        false => Said::Record(Box::new(Answer::join(answers))),
     }
 }
 
