@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use longhaul_extract::speaker::{self, Matter, Segment};
 use longhaul_transcript::{CallId, Constraint, Entry, Part, Role, Speaker as Voice, ToolCall, ToolResult};
 use serde_json::Value;
 
@@ -105,10 +106,9 @@ impl Evidence {
     fn read_entry(&mut self, entry: &Entry) {
         let ordinal = entry.id.ordinal;
         self.end = self.end.max(ordinal.saturating_add(1));
-        let speaker = match (entry.message.speaker, entry.message.role) {
-            (Some(Voice::Tool | Voice::SubAgent | Voice::Harness), _) => Speaker::Tool,
-            (_, Role::Assistant) => Speaker::Assistant,
-            (_, Role::Tool) => Speaker::Tool,
+        let speaker = match entry.message.role {
+            Role::Assistant => Speaker::Assistant,
+            Role::Tool => Speaker::Tool,
             _ => Speaker::User,
         };
         if let Some(name) = entry.message.name.as_deref() {
@@ -116,7 +116,8 @@ impl Evidence {
         }
         for part in &entry.message.parts {
             match part {
-                Part::Text(text) => self.read(text, speaker, ordinal),
+                // Who speaks in a text is told below, piece by piece.
+                Part::Text(_) => {}
                 Part::Reasoning(reasoning) => self.read(&reasoning.text, speaker, ordinal),
                 Part::ToolCall(call) => {
                     self.read(&call.name, Speaker::Call, ordinal);
@@ -131,18 +132,23 @@ impl Evidence {
                 _ => {}
             }
         }
-        if speaker == Speaker::User {
-            self.note_said(entry);
+        let mut said = HashSet::new();
+        for piece in speaker::segments(&entry.message).iter().filter(|piece| piece.inner.is_none()) {
+            let speaker = voice(piece);
+            self.read(piece.text, speaker, ordinal);
+            if speaker == Speaker::User && piece.speaker == Voice::Person {
+                said.extend(all_stems(piece.text));
+            }
         }
+        self.note_said(said, ordinal);
     }
 
     /// Notes what a person said. A short reply says what it replies to: `Yes, do both.`
-    fn note_said(&mut self, entry: &Entry) {
-        let mut said: HashSet<u64> = entry.message.texts().flat_map(all_stems).collect();
+    fn note_said(&mut self, mut said: HashSet<u64>, ordinal: u64) {
         if said.is_empty() {
             return;
         }
-        let before = entry.id.ordinal.checked_sub(1).and_then(|before| self.messages.get(&before));
+        let before = ordinal.checked_sub(1).and_then(|before| self.messages.get(&before));
         if let Some(before) = before.filter(|_| said.len() <= SHORT_REPLY) {
             said.extend(before);
         }
@@ -449,6 +455,15 @@ impl Evidence {
             end -= 1;
         }
         &self.text[start..end]
+    }
+}
+
+/// Returns whose word a piece of a message is here. What a person pasted is material.
+fn voice(piece: &Segment<'_>) -> Speaker {
+    match (piece.speaker, piece.matter) {
+        (_, Matter::Summary) | (Voice::Model, _) => Speaker::Assistant,
+        (Voice::Person, Matter::Words | Matter::Plan) | (Voice::System, _) => Speaker::User,
+        _ => Speaker::Tool,
     }
 }
 
