@@ -8,7 +8,7 @@ mod values;
 
 pub use check::{ConfigError, Problem};
 pub use layers::{Layer, Layered, Source};
-pub use threshold::{Limits, ParseThresholdError, Threshold};
+pub use threshold::{Adjustment, Limits, ParseThresholdError, Setting, Threshold};
 pub use values::{
     Chaining, OnMaxDepth, Overrides, Oversize, RatioBase, SoftAction, SummaryLimit, SummaryRole,
 };
@@ -144,8 +144,8 @@ pub struct Config {
 
     /// The most that the verbatim tail may cost; past it the tail is shortened, to no less than 2 messages.
     ///
-    /// Unit: a ratio of `ratio_base`, or tokens. Range: above 0, up to `target_ratio`. A higher value leaves less room
-    /// for the summary.
+    /// Unit: a ratio of `ratio_base`, or tokens. Range: above 0; cut to what `target_ratio` gives. A higher value leaves
+    /// less room for the summary.
     pub preserve_recent_tokens: Threshold,
 
     /// How many summaries may be built one on the other.
@@ -373,6 +373,7 @@ mod tests {
         assert!(error.message().contains("unknown field `triger_ratio`"), "{error}");
     }
 
+    // asserts 004-56
     #[test]
     fn the_most_specific_override_wins() {
         let text = r#"
