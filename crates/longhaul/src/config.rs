@@ -1,12 +1,14 @@
 //! Every setting of longhaul, with its meaning, range and default. `docs/configuration.md` is written from this file.
 
 mod check;
+mod explain;
 mod layers;
 mod llm;
 mod threshold;
 mod values;
 
 pub use check::{ConfigError, Problem};
+pub use explain::{DOCUMENT_NAMES, DocumentName, Explanation};
 pub use layers::{Layer, Layered, Source};
 pub use threshold::{Adjustment, Limits, ParseThresholdError, Setting, Threshold};
 pub use values::{
@@ -373,7 +375,6 @@ mod tests {
         assert!(error.message().contains("unknown field `triger_ratio`"), "{error}");
     }
 
-    // asserts 004-56
     #[test]
     fn the_most_specific_override_wins() {
         let text = r#"
