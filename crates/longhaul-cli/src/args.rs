@@ -100,6 +100,9 @@ pub(crate) struct SettingsArgs {
 pub(crate) struct ConfigArgs {
     #[command(flatten)]
     pub(crate) settings: SettingsArgs,
+    /// Say what a setting means and what it is set to; NAME is ours or a design document's, such as keepSystemPrompt
+    #[arg(long, value_name = "NAME")]
+    pub(crate) explain: Option<String>,
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,

@@ -20,6 +20,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use longhaul_transcript::{Message, MessageId, SummaryRecord, Tokens};
 
+pub(crate) use self::assemble::compact_by;
 pub use self::{
     assemble::{AssembleError, compact},
     clip::{clip_arguments, clip_text},

@@ -1,14 +1,16 @@
 //! Every setting of longhaul, with its meaning, range and default. `docs/configuration.md` is written from this file.
 
 mod check;
+mod explain;
 mod layers;
 mod llm;
 mod threshold;
 mod values;
 
 pub use check::{ConfigError, Problem};
+pub use explain::{DOCUMENT_NAMES, DocumentName, Explanation};
 pub use layers::{Layer, Layered, Source};
-pub use threshold::{Limits, ParseThresholdError, Threshold};
+pub use threshold::{Adjustment, Limits, ParseThresholdError, Setting, Threshold};
 pub use values::{
     Chaining, OnMaxDepth, Overrides, Oversize, RatioBase, SoftAction, SummaryLimit, SummaryRole,
 };
@@ -145,8 +147,8 @@ pub struct Config {
 
     /// The most that the verbatim tail may cost; past it the tail is shortened, to no less than 2 messages.
     ///
-    /// Unit: a ratio of `ratio_base`, or tokens. Range: above 0, up to `target_ratio`. A higher value leaves less room
-    /// for the summary.
+    /// Unit: a ratio of `ratio_base`, or tokens. Range: above 0; cut to what `target_ratio` gives. A higher value leaves
+    /// less room for the summary.
     pub preserve_recent_tokens: Threshold,
 
     /// How many summaries may be built one on the other.

@@ -4,7 +4,10 @@ use longhaul_tokens::Prices;
 use longhaul_transcript::{Tokens, Usage};
 use serde::{Deserialize, Serialize};
 
-use crate::{config::Limits, policy::Decision};
+use crate::{
+    config::{Adjustment, Limits},
+    policy::{Decision, Forecast},
+};
 
 /// Whether the provider still has the prompt's prefix in its cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,12 +43,16 @@ pub struct Sizes {
 }
 
 /// When the next compaction comes, and what one would change: what `/context` shows.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Outlook {
     /// The thresholds in tokens.
     pub limits: Limits,
     /// How many tokens are left until the next threshold; zero at or above it.
     pub left: Tokens,
+    /// What will act next, messages that call for a compaction included.
+    pub forecast: Forecast,
+    /// Thresholds that do not fit the budget as they are set.
+    pub adjustments: Vec<Adjustment>,
     /// What a compaction now would change, down to the target.
     pub sizes: Sizes,
     /// Whether the provider still has the last request's prefix.

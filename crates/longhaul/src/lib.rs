@@ -31,6 +31,7 @@ pub use longhaul_wire as wire;
 pub mod config;
 pub mod cost;
 mod event;
+mod forms;
 mod manager;
 pub mod policy;
 mod preset;

@@ -11,11 +11,14 @@
 //! - no state is without an exit: every hold names what ends it.
 
 mod decision;
+mod forecast;
 mod state;
 
 pub use decision::{Action, Decision, Hold, Reason};
+pub use forecast::{Forecast, Upcoming, When, forecast};
 pub use state::{Attempt, PolicyState, Undone};
 
+use longhaul_summarize::rules::LEAST_LIMIT;
 use longhaul_transcript::{Span, Tokens};
 use serde::{Deserialize, Serialize};
 
@@ -36,8 +39,12 @@ pub struct Measurement {
     pub soft_gain: Tokens,
     /// The messages a compaction would newly cover; empty where there are none outside the tail.
     pub range: Span,
+    /// What those messages cost in the view.
+    pub range_tokens: Tokens,
     /// Messages in the view, a summary counting as one.
     pub n_messages: u64,
+    /// Messages in the view that somebody said: what stands for others is not counted, or summaries would call for more.
+    pub n_said: u64,
     /// Messages ever pushed in this session.
     pub n_total: u64,
     /// Depth that the next summary would have.
@@ -81,8 +88,8 @@ fn wishes(state: &PolicyState, config: &Config, m: &Measurement, limits: &Limits
             (false, false) => Reason::Ratio { tokens, trigger },
         });
     }
-    if let Some(limit) = config.trigger_messages.filter(|limit| m.n_messages > *limit) {
-        wishes.push(Reason::Messages { n_messages: m.n_messages, limit });
+    if let Some(limit) = config.trigger_messages.filter(|limit| m.n_said > *limit) {
+        wishes.push(Reason::Messages { n_messages: m.n_said, limit });
     }
     if let Some(after) =
         config.force_refresh_after_messages.filter(|after| state.since_last(m.n_total) >= *after)
@@ -115,8 +122,12 @@ fn hold(
     if let Some((messages_left, ms_left)) = state.failure_wait(m, config) {
         return Some(Hold::FailedRecently { failures: state.failures(), messages_left, ms_left });
     }
-    if since_last < config.cooldown_messages && !is_new_window && !is_second_pass {
-        return Some(Hold::Cooldown { messages_left: config.cooldown_messages - since_last });
+    let cooldown = match reason {
+        Reason::Messages { .. } => config.cooldown_messages.max(state.message_wait(config)),
+        _ => config.cooldown_messages,
+    };
+    if since_last < cooldown && !is_new_window && !is_second_pass {
+        return Some(Hold::Cooldown { messages_left: cooldown - since_last });
     }
     // A second pass makes the tail smaller, where the first has covered all before it.
     if m.range.is_empty() && !is_second_pass {
@@ -124,6 +135,13 @@ fn hold(
     }
     if state.was_acted_on(m.range, reason) {
         return Some(Hold::SameRange { range: m.range });
+    }
+    // What asks for a summary although there is room waits until there is enough to summarize.
+    if let Reason::Messages { .. } | Reason::Refresh { .. } = reason {
+        let needed = least_range(config);
+        if m.range_tokens < needed {
+            return Some(Hold::SmallRange { tokens: m.range_tokens, needed });
+        }
     }
     if reason.is_economic() && !m.at_turn_boundary {
         return Some(Hold::WithinTurn);
@@ -156,6 +174,17 @@ fn hold(
     // At the greatest depth a second pass is made from the originals, which makes the chain no deeper.
     if is_second_pass { None } else { depth_hold(config, m) }
 }
+
+/// Returns what messages must cost for a summary of them to say something within `target_compression`, and to be smaller
+/// than they are with its header around it.
+fn least_range(config: &Config) -> Tokens {
+    let with_frame = LEAST_LIMIT + SUMMARY_FRAME + Tokens(1);
+    let compressed = config.target_compression.map(|ratio| LEAST_LIMIT.0 as f64 / ratio);
+    compressed.map_or(with_frame, |tokens| with_frame.max(Tokens(tokens.ceil() as u64)))
+}
+
+/// What a summary's header, handle line and frame cost at most.
+const SUMMARY_FRAME: Tokens = Tokens(70);
 
 fn depth_hold(config: &Config, m: &Measurement) -> Option<Hold> {
     let is_deep = m.next_depth >= config.max_summary_chain_depth;

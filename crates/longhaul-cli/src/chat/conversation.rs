@@ -253,8 +253,10 @@ impl Conversation {
             let state = self.manager.state();
             // One preset has words of its own for it.
             let is_session = state.config().preset == Some(Preset::Session);
-            if let (EventKind::Finished(_), Some(record), true) = (&event.kind, state.summary(), is_session) {
-                screen.note(&notice(record));
+            if let (EventKind::Finished(_), Some(record), true) = (&event.kind, state.summary(), is_session)
+                && let Some(notice) = notice(record)
+            {
+                screen.note(&notice);
             }
         }
     }

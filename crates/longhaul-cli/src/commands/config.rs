@@ -1,8 +1,9 @@
-//! `longhaul config`: every setting, its value, and where it comes from.
+//! `longhaul config`: every setting, its value, and where it comes from; with `--explain`, what one of them means.
 
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
+use longhaul::{Config, config::Layered};
 use serde_json::json;
 
 use crate::{
@@ -14,6 +15,10 @@ use crate::{
 
 pub(crate) fn run(args: &ConfigArgs) -> Result<ExitCode> {
     let layered = settings::load(&args.settings)?;
+    if let Some(name) = &args.explain {
+        Target::Stdout.put(explained(name, &layered, args.json)?.as_bytes())?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let rows = layered.rows();
     let shown = match args.json {
         true => {
@@ -33,4 +38,46 @@ pub(crate) fn run(args: &ConfigArgs) -> Result<ExitCode> {
     };
     Target::Stdout.put(shown.as_bytes())?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns what `name` means: the settings it may be, with their documentation, values and sources.
+fn explained(name: &str, layered: &Layered, as_json: bool) -> Result<String> {
+    let Some(explanation) = Config::explain(name) else {
+        bail!(
+            "{name:?} is no setting, and no design document calls one so; `longhaul config` lists them all"
+        );
+    };
+    let rows = layered.rows();
+    let value = |setting: &str| {
+        let row = rows.iter().find(|(name, ..)| name == setting);
+        row.map(|(_, value, source)| (value.clone(), source.to_string())).unwrap_or_default()
+    };
+    let said = |known: &longhaul::config::DocumentName| {
+        let note = if known.note.is_empty() { String::new() } else { format!(" ({})", known.note) };
+        match known.setting {
+            Some(setting) => format!("{} of document {} is {setting} here{note}", known.name, known.document),
+            None => {
+                format!("{} of document {} is no setting here: {}", known.name, known.document, known.note)
+            }
+        }
+    };
+    if as_json {
+        let settings: Vec<_> = explanation
+            .settings
+            .iter()
+            .map(|(setting, doc)| {
+                let (value, source) = value(setting);
+                json!({"name": setting, "value": value, "source": source, "documentation": doc})
+            })
+            .collect();
+        let names: Vec<String> = explanation.names.iter().map(said).collect();
+        return Ok(format!("{}\n", json!({"version": 1, "names": names, "settings": settings})));
+    }
+    let mut out: String = explanation.names.iter().map(|known| said(known) + "\n").collect();
+    for (setting, doc) in &explanation.settings {
+        let (value, source) = value(setting);
+        out.push_str(if out.is_empty() { "" } else { "\n" });
+        out.push_str(&format!("{setting} = {}  # {source}\n\n{doc}", plain(&value)));
+    }
+    Ok(out)
 }

@@ -200,6 +200,18 @@ fn config_names_the_source_of_each_value() {
 }
 
 #[test]
+fn a_setting_is_explained_under_its_name_in_a_design_document() {
+    let folder = Folder::new();
+    let shown =
+        |name: &str| String::from_utf8(folder.run(&["config", "--explain", name], b"").stdout).unwrap();
+    let keep = shown("keepSystemPrompt");
+    assert!(keep.starts_with("keepSystemPrompt of document 000 is preserve_system here\n"), "{keep}");
+    assert!(keep.contains("preserve_system = true  # default") && keep.contains("Unit: "), "{keep}");
+    assert!(shown("triggerTokenRatio").contains("trigger_ratio = 0.8"));
+    assert_ne!(folder.run(&["config", "--explain", "magic"], b"").code, 0);
+}
+
+#[test]
 fn completions_are_there_for_every_shell() {
     let folder = Folder::new();
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {

@@ -1,7 +1,7 @@
 //! Putting a plan and a draft together, and proving that the result fits.
 
 use longhaul_summarize::{
-    Draft,
+    Draft, SummaryRequest,
     rules::{self, RulesOptions},
 };
 use longhaul_transcript::{Span, SummaryRecord, Tokens};
@@ -41,13 +41,27 @@ pub fn compact(
     settings: &CompactSettings,
     options: &RulesOptions,
 ) -> Result<Compacted, CompactError> {
+    compact_by(source, settings, &|request| rules::summarize(request, options))
+}
+
+/// Compacts `source` with what `summarize` writes: by rule, in whatever form.
+///
+/// # Errors
+/// As [`compact`].
+pub(crate) fn compact_by(
+    source: &Source<'_>,
+    settings: &CompactSettings,
+    summarize: &dyn Fn(&SummaryRequest<'_>) -> Draft,
+) -> Result<Compacted, CompactError> {
     let mut plan = plan::plan(source, settings)?;
-    let mut draft = rules::summarize(&plan.request(source, settings), options);
+    let mut draft = summarize(&plan.request(source, settings));
+    // In less room a summary says less. What it says in all of its room is its own: only what that leaves is spare.
+    let said = draft.tokens;
     let mut older_result = Spread::default().older_result;
     for _ in 0..ROUNDS {
         // A summary that has said all there is to say leaves room: the tail takes it, first with more messages, then
         // with longer tool results.
-        let spare = settings.budget - plan.fixed - draft.tokens;
+        let spare = settings.budget - plan.fixed - draft.tokens.max(said);
         if spare <= settings.budget.scaled(SPARE_RATIO) || older_result > settings.budget {
             break;
         }
@@ -57,7 +71,7 @@ pub fn compact(
             older_result = older_result + older_result;
             continue;
         }
-        draft = rules::summarize(&wider.request(source, settings), options);
+        draft = summarize(&wider.request(source, settings));
         plan = wider;
     }
     loop {
@@ -65,7 +79,7 @@ pub fn compact(
             Ok(compacted) => return Ok(compacted),
             Err(AssembleError::OverBudget { over, .. }) => {
                 plan.limit = plan.limit - over - Tokens(1);
-                draft = rules::summarize(&plan.request(source, settings), options);
+                draft = summarize(&plan.request(source, settings));
             }
         }
     }

@@ -207,11 +207,6 @@ impl Config {
                 format!("{low} is not below {high_name} ({high}); expected target < soft < reset < trigger"),
             );
         }
-        check(
-            target.1.is_below(self.preserve_recent_tokens) != Some(true),
-            "preserve_recent_tokens",
-            format!("{} is above {} ({})", self.preserve_recent_tokens, target.0, target.1),
-        );
     }
 }
 
@@ -264,6 +259,14 @@ mod tests {
     fn without_a_soft_tier_its_ratio_orders_nothing() {
         assert_eq!(problems("soft_ratio = 0.1\nsoft_action = \"off\""), "");
         assert_ne!(problems("soft_ratio = 0.1"), "");
+    }
+
+    #[test]
+    fn a_target_below_the_tail_shortens_the_tail() {
+        assert_eq!(problems("target_ratio = 0.1"), "");
+        let config: Config = toml::from_str("target_ratio = 0.1").unwrap();
+        let limits = config.limits(Tokens(100_000), Tokens(100_000));
+        assert_eq!((limits.target, limits.tail), (Tokens(10_000), Tokens(10_000)));
     }
 
     #[test]

@@ -222,7 +222,10 @@ fn why_unreadable(field: &str, value: &Value) -> Option<String> {
         let message = error.to_string();
         // serde lists every known field after an unknown one; the name alone says enough.
         match message.split_once(", expected one of") {
-            Some((what, _)) if what.starts_with("unknown field") => "names no setting".to_owned(),
+            Some((what, _)) if what.starts_with("unknown field") => match Config::setting_called(field) {
+                Some(setting) => format!("names no setting; it is called {setting} here"),
+                None => "names no setting".to_owned(),
+            },
             _ => message,
         }
     })
@@ -312,6 +315,15 @@ mod tests {
               mode: unknown variant `magic`, expected one of `rules`, `llm`, `hybrid` (from environment LONGHAUL_MODE)
               min_messages: invalid value: integer `-3`, expected u64 (from flag --min-messages)"#]]
         .assert_eq(&error.to_string());
+    }
+
+    #[test]
+    fn a_name_out_of_a_design_document_leads_to_ours() {
+        let error = Layered::from_layers(vec![Layer::file("a.toml", "keepRecentMessages = 4")]).unwrap_err();
+        assert_eq!(
+            error.problems[0].to_string(),
+            "keepRecentMessages: names no setting; it is called preserve_recent here (from file a.toml)"
+        );
     }
 
     #[test]

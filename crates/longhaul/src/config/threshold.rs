@@ -53,8 +53,8 @@ pub struct Limits {
     pub min_gain: Tokens,
     /// The most the verbatim tail may cost.
     pub tail: Tokens,
-    /// The settings' own order did not fit this budget (absolute thresholds for a larger window); the default ratios
-    /// were taken instead.
+    /// Some did not fit this budget as they are set (absolute thresholds for a larger window, a large reserve); see
+    /// [`Config::adjustments`].
     pub adjusted: bool,
 }
 
@@ -189,51 +189,138 @@ impl<'de> Deserialize<'de> for Threshold {
     }
 }
 
+/// A threshold that does not fit a budget, and what takes its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Adjustment {
+    /// The setting.
+    pub setting: Setting,
+    /// What it asks for.
+    pub wanted: Tokens,
+    /// What is used.
+    pub used: Tokens,
+    /// The budget it did not fit.
+    pub budget: Tokens,
+}
+
+/// A setting that is a threshold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Setting {
+    /// [`Config::target_ratio`], or [`Config::target_context_tokens`] in its place.
+    Target,
+    /// [`Config::soft_ratio`].
+    SoftRatio,
+    /// [`Config::reset_ratio`].
+    ResetRatio,
+    /// [`Config::trigger_ratio`].
+    TriggerRatio,
+}
+
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Setting::Target => "target_ratio",
+            Setting::SoftRatio => "soft_ratio",
+            Setting::ResetRatio => "reset_ratio",
+            Setting::TriggerRatio => "trigger_ratio",
+        })
+    }
+}
+
+impl fmt::Display for Adjustment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Adjustment { setting, wanted, used, budget } = self;
+        write!(f, "{setting}: {wanted} tokens do not fit a budget of {budget}; {used} are used")
+    }
+}
+
+/// A trigger that is given in tokens, or as a share of the window, lies at this share of the budget at most, so that a
+/// summary is made before the hard limit is reached.
+const HIGHEST_TRIGGER: f64 = 0.9;
+
+/// Where the thresholds below the trigger lie at most when they have to be adjusted: the share of the one above. The
+/// smaller of this and what the setting asks for is used, so that what fits stays as it was set.
+const HIGHEST_RESET: f64 = 0.9;
+const HIGHEST_SOFT: f64 = 0.89;
+const HIGHEST_TARGET: f64 = 0.75;
+
 impl Config {
     /// Returns the thresholds in tokens for a model with this `window` and this `budget` (window less reserved output
     /// and fixed overhead).
     ///
     /// The order `target < soft < reset < trigger <= budget` always holds in the result as far as whole tokens can
-    /// tell: where absolute thresholds do not fit the budget, as 120,000 tokens do not fit a window of 16,000, the
-    /// default ratios of the budget take their place and [`Limits::adjusted`] says so.
+    /// tell. What does not fit is brought down to what does, one threshold after the other from the trigger on, and
+    /// [`Limits::adjusted`] says so; [`Config::adjustments`] tells which. A higher trigger never gives a lower one.
     pub fn limits(&self, window: Tokens, budget: Tokens) -> Limits {
-        let base = match self.ratio_base {
-            RatioBase::Budget => budget,
-            RatioBase::Window => window,
-        };
-        let target = self.target_context_tokens.map_or(self.target_ratio, Threshold::Tokens);
-        let [target, soft, reset, trigger] =
-            [target, self.soft_ratio, self.reset_ratio, self.trigger_ratio].map(|limit| limit.tokens(base));
-        // Without a soft tier its threshold orders nothing; it lies where it does no harm.
-        let soft = if self.soft_action == SoftAction::Off { reset } else { soft };
-        let is_ordered = target < soft && soft <= reset && reset < trigger && trigger <= budget;
-        let is_ordered = is_ordered && (self.soft_action == SoftAction::Off || soft < reset);
-        let limits = Limits {
+        let base = self.base(window, budget);
+        let wanted = self.wanted(base);
+        let used = self.fitting(wanted, budget);
+        let [target, soft, reset, trigger] = used;
+        Limits {
             target,
             soft,
             reset,
             trigger,
             ceiling: budget,
-            min_gain: base.scaled(self.min_gain_ratio),
+            min_gain: base.min(budget).scaled(self.min_gain_ratio),
             tail: self.preserve_recent_tokens.tokens(base).min(target),
-            adjusted: false,
+            adjusted: used != wanted,
+        }
+    }
+
+    /// Returns the thresholds that do not fit this budget as they are set, and what takes their place.
+    pub fn adjustments(&self, window: Tokens, budget: Tokens) -> Vec<Adjustment> {
+        let wanted = self.wanted(self.base(window, budget));
+        let settings = [Setting::Target, Setting::SoftRatio, Setting::ResetRatio, Setting::TriggerRatio];
+        let pairs = wanted.into_iter().zip(self.fitting(wanted, budget));
+        let adjustment = |(setting, (wanted, used)): (Setting, (Tokens, Tokens))| {
+            // Without a soft tier its threshold stands for nothing.
+            let counts = setting != Setting::SoftRatio || self.soft_action != SoftAction::Off;
+            (counts && wanted != used).then_some(Adjustment { setting, wanted, used, budget })
         };
-        if is_ordered {
-            return limits;
+        settings.into_iter().zip(pairs).filter_map(adjustment).collect()
+    }
+
+    fn base(&self, window: Tokens, budget: Tokens) -> Tokens {
+        match self.ratio_base {
+            RatioBase::Budget => budget,
+            RatioBase::Window => window,
         }
+    }
+
+    /// Returns target, soft, reset and trigger as they are set.
+    fn wanted(&self, base: Tokens) -> [Tokens; 4] {
+        let target = self.target_context_tokens.map_or(self.target_ratio, Threshold::Tokens);
+        let [target, soft, reset, trigger] =
+            [target, self.soft_ratio, self.reset_ratio, self.trigger_ratio].map(|limit| limit.tokens(base));
+        // Without a soft tier its threshold orders nothing; it lies where it does no harm.
+        [target, if self.soft_action == SoftAction::Off { reset } else { soft }, reset, trigger]
+    }
+
+    /// Returns the thresholds as they fit `budget`: as they are where they do.
+    fn fitting(&self, wanted: [Tokens; 4], budget: Tokens) -> [Tokens; 4] {
+        let is_of_budget =
+            self.ratio_base == RatioBase::Budget && matches!(self.trigger_ratio, Threshold::Ratio(_));
+        let highest = if is_of_budget { budget } else { budget.scaled(HIGHEST_TRIGGER) };
+        let trigger = wanted[3].min(highest);
+        let has_soft_tier = self.soft_action != SoftAction::Off;
+        let is_ordered = |[target, soft, reset, trigger]: [Tokens; 4]| {
+            target < soft && soft <= reset && reset < trigger && (soft < reset || !has_soft_tier)
+        };
+        let fits = [wanted[0], wanted[1], wanted[2], trigger];
+        if is_ordered(fits) {
+            return fits;
+        }
+        let reset = wanted[2].min(trigger.scaled(HIGHEST_RESET));
+        let soft = if has_soft_tier { wanted[1].min(reset.scaled(HIGHEST_SOFT)) } else { reset };
+        let adjusted = [wanted[0].min(soft.scaled(HIGHEST_TARGET)), soft, reset, trigger];
+        if is_ordered(adjusted) {
+            return adjusted;
+        }
+        // No budget gives these an order.
         let default = Config::default();
-        let of_budget = |threshold: Threshold| threshold.tokens(budget);
-        let target = of_budget(default.target_ratio);
-        Limits {
-            target,
-            soft: of_budget(default.soft_ratio),
-            reset: of_budget(default.reset_ratio),
-            trigger: of_budget(default.trigger_ratio),
-            min_gain: budget.scaled(self.min_gain_ratio),
-            tail: self.preserve_recent_tokens.tokens(budget).min(target),
-            adjusted: true,
-            ..limits
-        }
+        [default.target_ratio, default.soft_ratio, default.reset_ratio, default.trigger_ratio]
+            .map(|threshold| threshold.tokens(budget))
     }
 }
 
@@ -297,7 +384,51 @@ mod tests {
         let large = two_tier.limits(Tokens(200_000), Tokens(180_000));
         assert_eq!((large.trigger, large.soft, large.adjusted), (Tokens(120_000), Tokens(80_000), false));
         let small = two_tier.limits(Tokens(16_000), Tokens(15_000));
-        assert_eq!((small.trigger, small.soft, small.adjusted), (Tokens(12_000), Tokens(9_000), true));
+        assert_eq!((small.trigger, small.soft, small.adjusted), (Tokens(13_500), Tokens(10_813), true));
+        let told: Vec<_> =
+            two_tier.adjustments(Tokens(16_000), Tokens(15_000)).iter().map(ToString::to_string).collect();
+        assert_eq!(
+            told,
+            [
+                "soft_ratio: 80000 tokens do not fit a budget of 15000; 10813 are used",
+                "reset_ratio: 100000 tokens do not fit a budget of 15000; 12150 are used",
+                "trigger_ratio: 120000 tokens do not fit a budget of 15000; 13500 are used",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_fits_a_smaller_window_stays_as_it_is_set() {
+        // gpt-4o: 128,000 tokens, 16,384 of them for the answer. The first tier's 80,000 fit.
+        let (config, budget) = (crate::Preset::TwoTier.config(), Tokens(128_000 - 16_384));
+        let limits = config.limits(Tokens(128_000), budget);
+        assert_eq!((limits.soft, limits.target), (Tokens(80_000), Tokens(60_000)));
+        assert_eq!(limits.trigger, budget.scaled(0.9));
+        let told = config.adjustments(Tokens(128_000), budget);
+        let settings: Vec<Setting> = told.iter().map(|adjustment| adjustment.setting).collect();
+        assert_eq!(settings, [Setting::ResetRatio, Setting::TriggerRatio]);
+    }
+
+    #[test]
+    fn a_higher_trigger_is_never_a_lower_one() {
+        // A quarter of the window is kept for the answer; ratios are of the window.
+        let (window, budget) = (Tokens(200_000), Tokens(150_000));
+        let mut last = Limits { adjusted: false, ..Config::default().limits(Tokens::ZERO, Tokens::ZERO) };
+        for percent in 71..=100 {
+            let config = Config {
+                ratio_base: RatioBase::Window,
+                trigger_ratio: Threshold::Ratio(f64::from(percent) / 100.0),
+                ..Config::default()
+            };
+            let limits = config.limits(window, budget);
+            assert!(limits.trigger >= last.trigger && limits.reset >= last.reset, "{percent} %: {limits:?}");
+            assert!(
+                limits.adjusted || !last.adjusted,
+                "{percent} %: what does not fit at less does not fit at more"
+            );
+            last = limits;
+        }
+        assert_eq!(last.trigger, Tokens(135_000));
     }
 
     proptest! {

@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 
+use longhaul_summarize::rules::OMITTED;
 use longhaul_transcript::{FileState, Summary, SummaryRecord};
 
 use crate::state::Rewrite;
@@ -11,7 +12,11 @@ use crate::state::Rewrite;
 const WIDTH: usize = 53;
 
 /// Returns the notice after an automatic compaction: what happened, what the summary is about, and that one can go on.
-pub fn notice(record: &SummaryRecord) -> String {
+/// `None` where the summary says nothing: there is then none to speak of.
+pub fn notice(record: &SummaryRecord) -> Option<String> {
+    if matches!(record.text.trim(), "" | OMITTED) {
+        return None;
+    }
     let mut text = String::from(
         "I notice this conversation is getting long. I've created a summary\n\
          of our earlier discussion to maintain context efficiently.\n",
@@ -22,7 +27,7 @@ pub fn notice(record: &SummaryRecord) -> String {
         points.iter().for_each(|point| text.push_str(&format!("- {point}\n")));
     }
     text.push_str("\nRecent conversation preserved. You can continue normally.\n");
-    text
+    Some(text)
 }
 
 /// Returns the box after a compaction by hand: messages before and after, tokens saved, topics, and how many files,
@@ -38,7 +43,9 @@ pub fn summary_box(rewrite: &Rewrite, messages_before: u64, messages_after: u64)
         format!("Messages: {messages_before} → {messages_after} ({reduction}% reduction)"),
         format!("Tokens saved: ~{}", grouped(saved.0)),
     ];
-    let topics: Vec<&String> = summary.key_points.iter().chain(&summary.decisions).take(3).collect();
+    let goal = Some(&summary.goal).filter(|goal| summary.key_points.is_empty() && !goal.is_empty());
+    let topics: Vec<String> =
+        summary.key_points.iter().chain(goal).take(3).map(|topic| whole_words(topic, WIDTH - 6)).collect();
     if !topics.is_empty() {
         lines.extend([String::new(), "Key Topics:".to_owned()]);
         lines.extend(topics.into_iter().map(|topic| format!("• {topic}")));
@@ -65,7 +72,21 @@ fn points(summary: &Summary) -> Vec<String> {
         points.push(format!("Modified {} files ({named}{more})", changed.len()));
     }
     points.extend(summary.decisions.iter().take(5).cloned());
+    // "Ran tests successfully": what the last command with a known outcome came to.
+    if let Some(command) = summary.commands.iter().rfind(|command| !command.note.is_empty()) {
+        points.push(format!("Ran {}: {}", whole_words(&command.command, WIDTH), command.note));
+    }
     points
+}
+
+/// Returns as many whole words of the first line of `text` as fit `width` characters.
+fn whole_words(text: &str, width: usize) -> String {
+    let line = text.trim().lines().next().unwrap_or_default();
+    let Some((end, _)) = line.char_indices().nth(width) else { return line.to_owned() };
+    let cut = &line[..end];
+    let words =
+        if line[end..].starts_with(' ') { cut } else { cut.rsplit_once(' ').map_or(cut, |(words, _)| words) };
+    format!("{}…", words.trim_end_matches([' ', ',', ';', ':', '.', '…']))
 }
 
 fn changed(summary: &Summary) -> impl Iterator<Item = &str> {
@@ -139,7 +160,7 @@ mod tests {
                 commands: vec![CommandNote { command: "npm test".into(), runs: 3, ..CommandNote::default() }],
                 ..Summary::default()
             },
-            text: String::new(),
+            text: "Authentication was built.".into(),
             mode: SummaryMode::Rules,
             model: String::new(),
             made_with: String::new(),
@@ -167,7 +188,20 @@ mod tests {
 
             Recent conversation preserved. You can continue normally.
         "#]]
-        .assert_eq(&notice(&record()));
+        .assert_eq(&notice(&record()).unwrap());
+    }
+
+    #[test]
+    fn a_summary_that_says_nothing_is_not_announced() {
+        for text in ["", OMITTED] {
+            assert_eq!(notice(&SummaryRecord { text: text.into(), ..record() }), None);
+        }
+    }
+
+    #[test]
+    fn a_topic_is_cut_between_words() {
+        assert_eq!(whole_words("Decided to use JWT tokens, with refresh", 27), "Decided to use JWT tokens…");
+        assert_eq!(whole_words("short\nand more", 27), "short");
     }
 
     #[test]
@@ -190,7 +224,6 @@ mod tests {
             │                                                   │
             │ Key Topics:                                       │
             │ • Discussed authentication implementation         │
-            │ • Decided to use JWT tokens with refresh mechani… │
             │                                                   │
             │ Files Modified: 2                                 │
             │ Commands Run: 3                                   │

@@ -167,6 +167,13 @@ pub enum Hold {
         /// What it must free.
         needed: Tokens,
     },
+    /// There is room, and what could be summarized is too little to say anything about.
+    SmallRange {
+        /// What the messages outside the tail cost.
+        tokens: Tokens,
+        /// What they must cost.
+        needed: Tokens,
+    },
     /// A compaction was just undone by hand.
     JustUndone {
         /// How many messages are left to wait for.
@@ -223,6 +230,9 @@ impl Action {
 }
 
 impl Reason {
+    /// The name of [`Reason::Messages`].
+    pub(super) const MESSAGES: &str = "messages";
+
     /// Returns the name that events and reports use.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -230,7 +240,7 @@ impl Reason {
             Reason::ModelSwitch { .. } => "model_switch",
             Reason::SecondPass { .. } => "second_pass",
             Reason::Soft { .. } => "soft",
-            Reason::Messages { .. } => "messages",
+            Reason::Messages { .. } => Reason::MESSAGES,
             Reason::Refresh { .. } => "refresh",
             Reason::Emergency { .. } => "emergency",
             Reason::Manual => "manual",
@@ -257,6 +267,7 @@ impl Hold {
             Hold::NothingToCompact => "nothing_to_compact",
             Hold::FixedOverhead { .. } => "fixed_overhead",
             Hold::SmallGain { .. } => "small_gain",
+            Hold::SmallRange { .. } => "small_range",
             Hold::JustUndone { .. } => "just_undone",
             Hold::FailedRecently { .. } => "failed_recently",
             Hold::SameRange { .. } => "same_range",
@@ -341,6 +352,12 @@ impl fmt::Display for Hold {
             }
             Hold::SmallGain { gain, needed } => {
                 write!(f, "it would free {gain} tokens; {needed} make it worth it")
+            }
+            Hold::SmallRange { tokens, needed } => {
+                write!(
+                    f,
+                    "the messages before the recent ones cost {tokens} tokens; a summary is made of {needed} or more"
+                )
             }
             Hold::JustUndone { messages_left } => {
                 write!(f, "a compaction was just undone; {messages_left} more message(s) first")

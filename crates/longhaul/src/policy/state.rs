@@ -135,6 +135,15 @@ impl PolicyState {
         self.last.as_ref().map_or(n_total, |last| n_total.saturating_sub(last.n_total))
     }
 
+    /// Returns after how many messages the number of messages may call for a compaction again, where it called for the
+    /// last one: as many as one covers. Without this a view that stays above the limit, for its pins say, would be
+    /// summarized message by message.
+    pub(super) fn message_wait(&self, config: &Config) -> u64 {
+        let called = self.last.as_ref().is_some_and(|last| last.reason == Reason::MESSAGES);
+        let covers = config.trigger_messages.map_or(0, |limit| limit.saturating_sub(config.preserve_recent));
+        if called { covers } else { 0 }
+    }
+
     /// Returns whether the hard tier is armed.
     pub fn is_armed(&self) -> bool {
         self.disarmed_at.is_none()

@@ -16,7 +16,9 @@ fn filled(tokens: u64) -> Measurement {
         floor: Tokens(150),
         soft_gain: Tokens(tokens / 2),
         range: Span { start: 1, end: 15 },
+        range_tokens: Tokens(tokens / 2),
         n_messages: 20,
+        n_said: 20,
         n_total: 20,
         next_depth: 0,
         at_turn_boundary: true,
@@ -93,9 +95,44 @@ fn short_conversations_are_left_alone_short_of_an_emergency() {
 #[test]
 fn the_message_count_triggers_above_its_limit() {
     let config = Preset::Session.config();
-    let with = |n_messages| Measurement { n_messages, ..filled(300) };
+    let with = |n_said| Measurement { n_messages: n_said, n_said, ..filled(400) };
     assert!(!decide(&PolicyState::new(), &config, &with(50)).is_act());
     check(&PolicyState::new(), &config, with(51), expect!["summarize: 51 messages are more than 50"]);
+}
+
+#[test]
+fn summaries_in_the_view_do_not_call_for_more_summaries() {
+    let config = Preset::Session.config();
+    let m = Measurement { n_messages: 90, n_said: 50, ..filled(400) };
+    assert!(!decide(&PolicyState::new(), &config, &m).is_act());
+}
+
+#[test]
+fn too_little_to_say_anything_about_waits_until_there_is_more() {
+    let config = Preset::Session.config();
+    let m = Measurement { n_said: 51, range_tokens: Tokens(166), ..filled(400) };
+    check(
+        &PolicyState::new(),
+        &config,
+        m,
+        expect![
+            "hold: the messages before the recent ones cost 166 tokens; a summary is made of 167 or more"
+        ],
+    );
+    assert!(decide(&PolicyState::new(), &config, &Measurement { range_tokens: Tokens(167), ..m }).is_act());
+}
+
+#[test]
+fn a_view_that_stays_long_is_not_summarized_message_by_message() {
+    let config = Preset::Session.config();
+    let limits = config.limits(Tokens(1_000), Tokens(1_000));
+    let mut state = PolicyState::new();
+    let m = Measurement { n_said: 60, n_total: 60, ..filled(400) };
+    state.acted(Reason::Messages { n_messages: 60, limit: 50 }, &m, Tokens(350), &limits);
+    // Pins keep the view above fifty messages all the same.
+    let later = |n_total| Measurement { n_total, range: Span { start: 15, end: n_total - 10 }, ..m };
+    check(&state, &config, later(61), expect!["hold: compacted a moment ago; 39 more message(s) first"]);
+    assert!(decide(&state, &config, &later(100)).is_act());
 }
 
 #[test]
@@ -299,7 +336,7 @@ fn a_second_pass_is_made_once_where_the_first_did_not_get_below_the_trigger() {
 fn economy_waits_for_the_end_of_the_turn_and_safety_does_not() {
     let config = Config { trigger_messages: Some(15), ..Config::default() };
     let within = |tokens| Measurement { at_turn_boundary: false, ..filled(tokens) };
-    for tokens in [100, 650] {
+    for tokens in [300, 650] {
         check(
             &PolicyState::new(),
             &config,
@@ -346,11 +383,12 @@ fn a_soft_pass_must_be_worth_a_rewrite() {
 #[test]
 fn the_same_range_is_not_summarized_twice_for_the_same_reason() {
     let config = Config { cooldown_messages: 0, ..Preset::Session.config() };
-    let m = Measurement { n_messages: 60, ..filled(300) };
+    let m = Measurement { n_messages: 60, n_said: 60, ..filled(400) };
     let mut state = PolicyState::new();
     let reason = Reason::Messages { n_messages: 60, limit: 50 };
     state.acted(reason, &m, Tokens(200), &config.limits(Tokens(1_000), Tokens(1_000)));
-    check(&state, &config, m, expect!["hold: m1-m14 were compacted for this reason already"]);
+    let later = Measurement { n_total: 60, ..m };
+    check(&state, &config, later, expect!["hold: m1-m14 were compacted for this reason already"]);
 }
 
 #[test]
@@ -451,7 +489,9 @@ impl Session {
             floor: Tokens((self.pinned + tail + 20).min(tokens)),
             soft_gain: Tokens(tokens / 3),
             range: Span { start: end - n_covered, end },
+            range_tokens: Tokens(self.loose[..n_covered as usize].iter().sum()),
             n_messages: self.loose.len() as u64 + u64::from(self.summary > 0),
+            n_said: self.loose.len() as u64,
             n_total: self.n_total,
             next_depth: self.depth,
             at_turn_boundary: self.at_turn_boundary,
@@ -596,11 +636,12 @@ proptest! {
 
     #[test]
     fn a_measurement_of_any_numbers_gets_an_answer(
-        config in configs(), numbers in vec(any::<u64>(), 9), boundary in any::<bool>(), now_ms in any::<i64>(), failed in 0u32..9,
+        config in configs(), numbers in vec(any::<u64>(), 11), boundary in any::<bool>(), now_ms in any::<i64>(), failed in 0u32..9,
     ) {
         let m = Measurement {
             tokens: Tokens(numbers[0]), budget: Tokens(numbers[1]), window: Tokens(numbers[2]), floor: Tokens(numbers[3]),
             soft_gain: Tokens(numbers[4]), range: Span { start: numbers[5], end: numbers[6] }, n_messages: numbers[7],
+            range_tokens: Tokens(numbers[9]), n_said: numbers[10],
             n_total: numbers[8], next_depth: numbers[0] as u32, at_turn_boundary: boundary, cache_is_cold: failed % 2 == 0, now_ms: Some(now_ms),
         };
         let mut state = PolicyState::new();

@@ -15,11 +15,13 @@ use longhaul_transcript::{
 
 use super::{ContextState, FLOOR_EXTRA, Shown, running};
 use crate::{
+    Preset,
     compact::{
         self, AssembleError, CompactError, CompactSettings, Compacted, CompactionPlan, KeepReasoning,
         Outcome, Source,
     },
     config::{Chaining, Config, Limits, SummaryLimit, SummaryRole},
+    forms,
     policy::{Action, Measurement, Reason},
 };
 
@@ -53,8 +55,12 @@ pub struct Job {
     settings: CompactSettings,
     plan: CompactionPlan,
     redactions: Vec<RedactionCount>,
+    /// The preset whose document's form the summary takes.
+    preset: Option<Preset>,
     /// The summary is an update to the previous one.
     is_running: bool,
+    /// The summary is the first of those that updates follow.
+    starts_running: bool,
     /// The summary covers what no summary before it did.
     pub(super) reads_new_only: bool,
     /// What the summary covers is what was read for it, and not what it took out of the view as well.
@@ -134,6 +140,8 @@ impl ContextState {
             redactions: self.redactions_from(start),
             reads_new_only: scope.reads_new_only,
             has_own_range: self.config.chaining != Chaining::Fold,
+            preset: self.config.preset,
+            starts_running: scope.previous.is_none() && self.config.chaining == Chaining::Running,
             is_running: scope.reads_new_only && self.config.chaining == Chaining::Running,
             head: self.summary().map(|record| record.id.clone()),
             entries,
@@ -258,8 +266,8 @@ impl Job {
     /// Returns what is to be asked of a [`Summarizer`](longhaul_summarize::Summarizer).
     pub fn request(&self) -> SummaryRequest<'_> {
         let mut request = self.plan.request(&self.source(), &self.settings);
-        if let Some(previous) = self.runs_on() {
-            request.limit = running::room(previous, request.limit);
+        if self.is_running || self.starts_running {
+            request.limit = running::room(self.runs_on(), request.limit);
         }
         request
     }
@@ -269,6 +277,7 @@ impl Job {
     /// # Errors
     /// When the draft is larger than [`SummaryRequest::limit`] allowed.
     pub fn finish(self, draft: Draft) -> Result<Finished, AssembleError> {
+        let draft = forms::shaped(self.preset, draft, &self.request());
         let draft = match self.runs_on() {
             Some(previous) => running::update(previous, draft, self.plan.limit, &*self.counter),
             None => draft,
@@ -282,7 +291,7 @@ impl Job {
     /// # Errors
     /// When what must stay is larger than the budget.
     pub fn finish_by_rule(self) -> Result<Finished, CompactError> {
-        if self.runs_on().is_some() {
+        if self.is_running || self.starts_running {
             let draft = rules::summarize(&self.request(), &RulesOptions::default());
             // An update keeps to the plan's limit, for which there is room.
             return self
@@ -291,7 +300,11 @@ impl Job {
                 .or_else(|_| self.finish(Draft::default()))
                 .map_err(|_| CompactError::NothingToCompact);
         }
-        let compacted = compact::compact(&self.source(), &self.settings, &RulesOptions::default())?;
+        let options = RulesOptions::default();
+        let draft = |request: &SummaryRequest<'_>| {
+            forms::shaped(self.preset, rules::summarize(request, &options), request)
+        };
+        let compacted = compact::compact_by(&self.source(), &self.settings, &draft)?;
         Ok(self.finished(compacted))
     }
 

@@ -3,12 +3,12 @@
 use longhaul_tokens::ContextWindow;
 use longhaul_transcript::{Span, Tokens};
 
-use super::{ContextState, FLOOR_EXTRA};
+use super::{ContextState, FLOOR_EXTRA, Shown};
 use crate::{
     compact::standing,
     config::{Chaining, Limits, SoftAction},
     cost::{Cache, Outlook, Sizes},
-    policy::Measurement,
+    policy::{self, Measurement},
 };
 
 impl ContextState {
@@ -37,7 +37,9 @@ impl ContextState {
             floor: (scale.billed(head + open + whole + FLOOR_EXTRA) + scale.base()).min(tokens),
             soft_gain: scale.billed(soft_gain),
             range,
+            range_tokens: scale.billed(self.ledger.in_span(range)),
             n_messages: self.shown.len() as u64,
+            n_said: self.shown.iter().filter(|shown| matches!(shown, Shown::Message { .. })).count() as u64,
             n_total,
             next_depth: self.next_depth(),
             at_turn_boundary: self.exchange.is_turn_boundary(),
@@ -59,6 +61,8 @@ impl ContextState {
         Outlook {
             limits,
             left: next - m.tokens,
+            forecast: policy::forecast(&self.policy, &self.config, &m),
+            adjustments: self.config.adjustments(self.window(), self.budget()),
             sizes,
             cache: self.cache(now_ms),
             decision: self.decide(now_ms),

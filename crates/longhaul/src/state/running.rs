@@ -4,18 +4,38 @@ use longhaul_summarize::Draft;
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{SummaryRecord, Tokens};
 
+use crate::forms;
+
 /// Stands before what is left when the updates no longer fit together.
 const CONDENSED: &str = "[Condensed history]";
 
 /// Ends a summary that had to be cut.
 const TRUNCATED: &str = "[Summary truncated]";
 
-/// Returns how much an update of `previous` may cost within `limit`: what is left of it, or all of it where so little is
-/// left that the history must be condensed.
-pub(super) fn room(previous: &SummaryRecord, limit: Tokens) -> Tokens {
+/// Returns how much the next part of a running summary may cost within `limit`: the first part leaves room for an update,
+/// an update gets what is left, and where that is too little, the history is condensed and the new part gets what the lines
+/// that stay of it leave. The marks have room of their own.
+pub(super) fn room(previous: Option<&SummaryRecord>, limit: Tokens) -> Tokens {
+    let Some(previous) = previous else { return limit.scaled(FIRST_SHARE) };
     let left = limit - previous.tokens - UPDATE_MARK;
-    if left >= limit.scaled(LEAST_SHARE) { left } else { limit }
+    if left >= limit.scaled(LEAST_SHARE) {
+        left
+    } else {
+        limit.scaled(CONDENSED_SHARE * NEW_SHARE) - CONDENSED_MARK
+    }
 }
+
+/// The first part gets this share of the limit. All of it, and there would never be an update.
+const FIRST_SHARE: f64 = 0.7;
+
+/// A condensed history gets this share of the limit, so that an update fits after it.
+const CONDENSED_SHARE: f64 = 0.7;
+
+/// What is new gets this share of a condensed history; the rest keeps what the work needs longest of the old.
+const NEW_SHARE: f64 = 0.6;
+
+/// What `[Condensed history]` and the line break after it cost at most.
+const CONDENSED_MARK: Tokens = Tokens(8);
 
 /// What `[Update N]` and the blank line before it cost at most.
 const UPDATE_MARK: Tokens = Tokens(8);
@@ -24,7 +44,8 @@ const UPDATE_MARK: Tokens = Tokens(8);
 const LEAST_SHARE: f64 = 0.25;
 
 /// Returns `draft` as the next update of `previous`: its text, `[Update N]`, the draft's text. Where both do not fit
-/// `limit`, the draft stands alone as condensed history; where not even that fits, it is cut and says so.
+/// `limit`, what the work needs longest of both stands as condensed history, or the draft alone where it is prose; where
+/// not even that fits, it is cut and says so.
 ///
 /// The version N counts from 1; it is the depth of the record plus one.
 pub(super) fn update(
@@ -36,8 +57,13 @@ pub(super) fn update(
     let version = previous.depth + 2;
     let fits = |text: &str| counter.count_up_to(text, limit).is_some();
     let updated = format!("{}\n\n[Update {version}]\n{}", previous.text, draft.text);
-    let condensed = format!("{CONDENSED}\n{}", draft.text);
-    let text = [updated, condensed].into_iter().find(|text| fits(text));
+    let text = Some(updated)
+        .filter(|text| fits(text))
+        .or_else(|| {
+            forms::condense(&previous.text, &draft.text, counter, limit.scaled(CONDENSED_SHARE))
+                .filter(|text| fits(text))
+        })
+        .or_else(|| Some(format!("{CONDENSED}\n{}", draft.text)).filter(|text| fits(text)));
     with_text(text.unwrap_or_else(|| cut(&draft.text, &fits)), draft, counter)
 }
 

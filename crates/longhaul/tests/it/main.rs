@@ -3,6 +3,7 @@
 
 mod cached;
 mod configuration;
+mod documents;
 mod event_page;
 mod examples;
 mod failures;

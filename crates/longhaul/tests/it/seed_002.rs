@@ -142,7 +142,7 @@ async fn a_manual_summary_shows_the_box_and_an_automatic_one_the_notice() {
     assert!(shown.starts_with("┌─ Session Summary ─"), "{shown}");
     assert!(shown.contains(&format!("│ Messages: {before} → {after} (")), "{shown}");
     assert!(shown.contains("│ Tokens saved: ~") && shown.contains("│ Commands Run: "), "{shown}");
-    let text = notice(&rewrite.record.unwrap());
+    let text = notice(&rewrite.record.unwrap()).unwrap();
     assert!(text.starts_with("I notice this conversation is getting long."), "{text}");
     assert!(text.ends_with("Recent conversation preserved. You can continue normally.\n"), "{text}");
 }

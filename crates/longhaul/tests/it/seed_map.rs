@@ -1,44 +1,107 @@
 //! Pages name the tests that show what they say: for every requirement of the design documents, and for every failure
-//! seen elsewhere. They must exist.
+//! seen elsewhere. They must exist, and every
+//! requirement has its row.
 
-use std::{collections::BTreeSet, fs, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+};
 
-/// The names of all functions in the workspace's Rust files.
-fn functions(folder: &Path, names: &mut BTreeSet<String>) {
-    for entry in
-        fs::read_dir(folder).expect("the folder can be read").map(|entry| entry.expect("so can its entries"))
-    {
-        let path = entry.path();
-        if path.is_dir() {
-            functions(&path, names);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            let source = fs::read_to_string(&path).expect("a Rust file is UTF-8");
-            let after_fn = source.split("fn ").skip(1);
-            names.extend(after_fn.map(|rest| {
-                rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>()
-            }));
+/// How many requirements each document has, as they were counted when the map was made.
+const REQUIREMENTS: [(&str, usize); 5] = [("000", 28), ("001", 32), ("002", 37), ("003", 19), ("004", 58)];
+
+/// What the workspace's Rust files say of their functions.
+#[derive(Debug, Default)]
+struct Functions {
+    names: BTreeSet<String>,
+}
+
+impl Functions {
+    fn of_the_workspace() -> Functions {
+        let mut functions = Functions::default();
+        functions.read_folder(&workspace().join("crates"));
+        functions
+    }
+
+    fn read_folder(&mut self, folder: &Path) {
+        for entry in fs::read_dir(folder)
+            .expect("the folder can be read")
+            .map(|entry| entry.expect("so can its entries"))
+        {
+            let path = entry.path();
+            if path.is_dir() {
+                self.read_folder(&path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                self.read(&fs::read_to_string(&path).expect("a Rust file is UTF-8"));
+            }
         }
     }
+
+    fn read(&mut self, source: &str) {
+        self.names.extend(source.lines().map(str::trim).filter_map(function));
+    }
+}
+
+/// Returns the name of the function that `line` begins.
+fn function(line: &str) -> Option<String> {
+    let (before, rest) = line.split_once("fn ")?;
+    let is_code = before
+        .split_whitespace()
+        .all(|word| matches!(word, "pub" | "pub(crate)" | "pub(super)" | "async" | "const" | "unsafe"));
+    is_code.then(|| rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect())
+}
+
+fn workspace() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The rows of a page's tables, each with its first cell and the names in its last.
+fn rows(page: &str) -> Vec<(String, Vec<String>)> {
+    let map = fs::read_to_string(workspace().join("docs").join(page)).expect("the map is there");
+    let cells = |line: &str| {
+        let line = line.trim_end_matches(" |").strip_prefix("| ")?.to_owned();
+        let (first, _) = line.split_once(" | ")?;
+        let (_, last) = line.rsplit_once(" | ")?;
+        Some((first.to_owned(), last.split('`').skip(1).step_by(2).map(str::to_owned).collect()))
+    };
+    map.lines().filter_map(cells).collect()
 }
 
 #[test]
 fn every_test_that_the_map_names_exists() {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let mut names = BTreeSet::new();
-    functions(&workspace.join("crates"), &mut names);
+    let functions = Functions::of_the_workspace();
     for (page, at_least) in [("seeds.md", 100), ("failure-modes.md", 80)] {
-        let map = fs::read_to_string(workspace.join("docs").join(page)).expect("the map is there");
-        let mut named = 0;
-        for row in map.lines().filter(|line| line.starts_with("| ")) {
-            let Some(tests) = row.trim_end_matches(" |").rsplit(" | ").next() else { continue };
-            for name in tests.split('`').skip(1).step_by(2) {
-                assert!(
-                    names.contains(name),
-                    "docs/{page} names {name}, which is no function of the workspace"
-                );
-                named += 1;
-            }
+        let named: Vec<String> = rows(page).into_iter().flat_map(|(_, names)| names).collect();
+        for name in &named {
+            assert!(
+                functions.names.contains(name),
+                "docs/{page} names {name}, which is no function of the workspace"
+            );
         }
-        assert!(named > at_least, "docs/{page} names only {named} tests");
+        assert!(named.len() > at_least, "docs/{page} names only {} tests", named.len());
     }
+}
+
+#[test]
+fn the_map_has_every_requirement_once_and_in_order() {
+    let mut ids: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (id, names) in rows("seeds.md") {
+        if let Some((document, _)) =
+            id.split_once('-').filter(|(document, _)| document.parse::<u32>().is_ok())
+        {
+            ids.entry(document.to_owned()).or_default().push(id.clone());
+            let open = names.is_empty();
+            assert!(!open || row_is_open(&id), "{id} names no test and is not open");
+        }
+    }
+    for (document, count) in REQUIREMENTS {
+        let expected: Vec<String> = (1..=count).map(|nth| format!("{document}-{nth:02}")).collect();
+        assert_eq!(ids.get(document), Some(&expected), "document {document}");
+    }
+}
+
+fn row_is_open(id: &str) -> bool {
+    let map = fs::read_to_string(workspace().join("docs/seeds.md")).expect("the map is there");
+    map.lines().any(|line| line.starts_with(&format!("| {id} |")) && line.ends_with("| open |"))
 }

@@ -1,0 +1,48 @@
+//! The forms in which the design documents write their summaries, each for its preset.
+//!
+//! A summarizer says what there is to say, as data and as text; under a preset whose document shows a form of its own,
+//! the text is put into that form before it becomes a record. Elsewhere it stays as the summarizer wrote it. Nothing is
+//! added that the draft or the conversation does not say, and the limit holds.
+
+mod headings;
+mod lines;
+mod page;
+mod sections;
+mod session;
+
+use longhaul_summarize::{Draft, SummaryRequest, rules::OMITTED};
+use longhaul_transcript::SummaryMode;
+
+pub(crate) use lines::condense;
+
+use crate::Preset;
+
+/// Returns `draft` in the form that `preset`'s document gives its summaries, within the request's limit.
+pub(crate) fn shaped(preset: Option<Preset>, mut draft: Draft, request: &SummaryRequest<'_>) -> Draft {
+    if matches!(draft.text.trim(), "" | OMITTED) {
+        return draft;
+    }
+    let text = match preset {
+        Some(Preset::ContextManager) if draft.mode != SummaryMode::Llm => headings::text(&draft, request),
+        Some(Preset::Rolling) => lines::text(&draft, request),
+        Some(Preset::Session) => session::text(&mut draft, request),
+        Some(Preset::TwoTier) => sections::text(&draft, request),
+        _ => None,
+    };
+    match text {
+        Some(text)
+            if request.counter.count_up_to(&text, request.limit).is_some() && !text.trim().is_empty() =>
+        {
+            let tokens = request.counter.count_text(&text);
+            Draft { text, tokens, ..draft }
+        }
+        // The form does not fit so small a limit: what was said is worth more than how.
+        _ => draft,
+    }
+}
+
+/// Returns a model's own words; `None` where rules wrote the draft.
+fn words(draft: &Draft) -> Option<&str> {
+    let narrative = draft.summary.narrative.trim();
+    (draft.mode != SummaryMode::Rules && !narrative.is_empty()).then_some(narrative)
+}

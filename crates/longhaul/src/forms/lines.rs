@@ -1,0 +1,315 @@
+//! 001's form: `--- Summarized Context (N items) ---` over a line for each thing that was done or said.
+
+use std::collections::{BTreeSet, HashMap};
+
+use longhaul_extract::{ToolFamily, ToolStatus, family, summarize_tool_result};
+use longhaul_summarize::{Draft, SummaryRequest};
+use longhaul_tokens::TokenCounter;
+use longhaul_transcript::{Entry, Tokens, ToolCall};
+
+use super::{
+    page::{first_lines, is_a_persons, of_the_person},
+    words,
+};
+
+/// Ends a summary in which something that must be said did not fit.
+const TRUNCATED: &str = "[Summary truncated]";
+
+/// Stands before what is left when updates no longer fit together.
+const CONDENSED: &str = "[Condensed history]";
+
+/// A line about the task, a rule, a decision or the last request quotes this many characters at most, and so does a tool's.
+const QUOTED: usize = 300;
+
+/// A line about any other request: what it asks is mostly in its first sentence.
+const QUOTED_REQUEST: usize = 120;
+
+/// A line that may stand in the summary.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Line {
+    text: String,
+    /// What is needed longest has the lowest.
+    rank: Rank,
+}
+
+/// How long a line is needed, most first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Task,
+    Rule,
+    LastRequest,
+    Decision,
+    Error,
+    Change,
+    Request,
+    Other,
+    Read,
+}
+
+/// What the lines about what was said begin with, each with its rank.
+const SAID: [(&str, Rank); 5] = [
+    ("[✓ user: Task: ", Rank::Task),
+    ("[✓ user: Rule: ", Rank::Rule),
+    ("[✓ user: Now: ", Rank::LastRequest),
+    ("[✓ user: Request: ", Rank::Request),
+    ("[✓ assistant: Decision: ", Rank::Decision),
+];
+
+/// Returns the draft in the document's lines; a model's words stay as they are, with what the user demands after them.
+pub(super) fn text(draft: &Draft, request: &SummaryRequest<'_>) -> Option<String> {
+    if let Some(words) = words(draft) {
+        let person = of_the_person(&draft.summary, request, words).join("\n");
+        let room = request.limit - request.counter.count_text(&format!("\n\n{person}"));
+        let said = first_lines(words, request.counter, room.max(request.limit.scaled(0.5)));
+        return Some(format!("{said}\n\n{person}").trim().to_owned());
+    }
+    let lines = lines(draft, request);
+    (!lines.is_empty()).then(|| framed("", &lines, request.counter, request.limit))
+}
+
+/// Returns the running summary where the update no longer fits: the lines of both that the work needs longest, in their
+/// order, under one head. `None` where they are no lines of this form.
+pub(crate) fn condense(old: &str, new: &str, counter: &dyn TokenCounter, limit: Tokens) -> Option<String> {
+    let read = |text: &str| -> Vec<Line> {
+        let lines = text.lines().filter(|line| line.starts_with("[✓ ") || line.starts_with("[❌ "));
+        lines.map(|line| Line { text: line.to_owned(), rank: rank_of(line) }).collect()
+    };
+    if !new.starts_with(HEAD) {
+        return None;
+    }
+    let mut lines = read(old);
+    // What was the last request is one among others now.
+    for line in lines.iter_mut().filter(|line| line.rank == Rank::LastRequest) {
+        line.text = line.text.replacen("[✓ user: Now: ", "[✓ user: Request: ", 1);
+        line.rank = Rank::Request;
+    }
+    lines.extend(read(new));
+    Some(framed(CONDENSED, &once(lines), counter, limit))
+}
+
+const HEAD: &str = "--- Summarized Context (";
+
+fn head(count: usize) -> String {
+    format!("{HEAD}{count} items) ---")
+}
+
+/// Returns as many of `lines` as fit, those that are needed longest first, shown in their order under the head.
+fn framed(mark: &str, lines: &[Line], counter: &dyn TokenCounter, limit: Tokens) -> String {
+    let frame = [mark, &head(lines.len()), TRUNCATED].join("\n");
+    let mut left = limit - counter.count_text(&frame) - Tokens(2);
+    let mut order: Vec<usize> = (0..lines.len()).collect();
+    // Of the same rank the newer goes first; the first task is the task.
+    order.sort_by_key(|at| {
+        let rank = lines[*at].rank;
+        (rank, if rank <= Rank::Rule { *at } else { usize::MAX - *at })
+    });
+    let mut shown = BTreeSet::new();
+    let mut is_cut = false;
+    for at in order {
+        let cost = counter.count_text(&lines[at].text) + Tokens(1);
+        if cost <= left {
+            left -= cost;
+            shown.insert(at);
+        } else {
+            is_cut |= lines[at].rank <= Rank::LastRequest;
+        }
+    }
+    let mut text = if mark.is_empty() { String::new() } else { format!("{mark}\n") };
+    text.push_str(&head(shown.len()));
+    for at in shown {
+        text.push('\n');
+        text.push_str(&lines[at].text);
+    }
+    if is_cut {
+        text.push('\n');
+        text.push_str(TRUNCATED);
+    }
+    text
+}
+
+/// Returns a line for each thing said or done, in the order of the conversation.
+fn lines(draft: &Draft, request: &SummaryRequest<'_>) -> Vec<Line> {
+    let summary = &draft.summary;
+    let mut placed: Vec<(u64, Line)> = Vec::new();
+    let kept =
+        |text: &str| request.kept.iter().any(|entry| entry.message.texts().any(|said| said.contains(text)));
+    let mut say = |at: u64, prefix: usize, said: &str| {
+        if !said.trim().is_empty() && !kept(said.trim()) {
+            let (start, rank) = SAID[prefix];
+            let most = if rank == Rank::Request { QUOTED_REQUEST } else { QUOTED };
+            placed.push((at, Line { text: format!("{start}{}]", quoted(said, most)), rank }));
+        }
+    };
+    let asked: Vec<(&Entry, &str)> = request
+        .entries
+        .iter()
+        .filter(|entry| is_a_persons(&entry.message))
+        .filter_map(|entry| Some((entry, entry.message.texts().find(|text| !text.trim().is_empty())?)))
+        .collect();
+    // An update has no task of its own: its first request is one like the others.
+    let is_first = request.previous.is_none();
+    for (nth, (entry, text)) in asked.iter().enumerate() {
+        let prefix = match (nth, nth + 1 == asked.len()) {
+            (0, _) if is_first => 0,
+            (_, true) => 2,
+            _ => 3,
+        };
+        say(entry.id.ordinal, prefix, text);
+    }
+    let first = request.entries.first().map_or(0, |entry| entry.id.ordinal);
+    for rule in
+        summary.constraints.iter().filter(|rule| rule.superseded_by.is_none() && rule.message >= first)
+    {
+        let is_task = asked
+            .first()
+            .is_some_and(|(_, text)| quoted(text, QUOTED).contains(rule.text.trim()) && is_first);
+        if !is_task {
+            say(rule.message, 1, &rule.text);
+        }
+    }
+    for decision in &summary.decisions {
+        let at = request
+            .entries
+            .iter()
+            .find(|entry| entry.message.texts().any(|text| text.contains(decision.trim())));
+        say(at.map_or(first, |entry| entry.id.ordinal), 4, decision);
+    }
+    placed.extend(tool_lines(request.entries));
+    placed.sort_by_key(|(at, _)| *at);
+    once(placed.into_iter().map(|(_, line)| line).collect())
+}
+
+/// Returns a line for each tool result.
+fn tool_lines(entries: &[Entry]) -> Vec<(u64, Line)> {
+    let mut calls: HashMap<&str, &ToolCall> = HashMap::new();
+    let mut lines = Vec::new();
+    for entry in entries {
+        calls.extend(entry.message.calls().map(|call| (call.id.as_str(), call)));
+        for result in entry.message.results() {
+            let call = calls.get(result.call_id.as_str()).copied();
+            let summary = summarize_tool_result(call, result);
+            let family = call.map_or(ToolFamily::Other, family);
+            let rank = match (summary.status, family) {
+                (ToolStatus::Error, _) => Rank::Error,
+                (_, ToolFamily::Write | ToolFamily::Edit | ToolFamily::Patch) => Rank::Change,
+                (_, ToolFamily::Read | ToolFamily::List) => Rank::Read,
+                _ => Rank::Other,
+            };
+            let text = summary.to_string().replace('\n', " ");
+            lines.push((entry.id.ordinal, Line { text: bounded(&text), rank }));
+        }
+    }
+    lines
+}
+
+/// Returns each line once, where it stands last; what is needed longest where it stands first.
+fn once(lines: Vec<Line>) -> Vec<Line> {
+    let mut seen = BTreeSet::new();
+    let mut kept: Vec<bool> = vec![false; lines.len()];
+    let newest = (0..lines.len()).rev().filter(|at| lines[*at].rank > Rank::Rule);
+    for at in (0..lines.len()).filter(|at| lines[*at].rank <= Rank::Rule).chain(newest) {
+        kept[at] = seen.insert(lines[at].text.as_str());
+    }
+    drop(seen);
+    lines.into_iter().zip(kept).filter_map(|(line, kept)| kept.then_some(line)).collect()
+}
+
+fn rank_of(line: &str) -> Rank {
+    if let Some((_, rank)) = SAID.iter().find(|(start, _)| line.starts_with(start)) {
+        return *rank;
+    }
+    if line.starts_with("[❌ ") {
+        return Rank::Error;
+    }
+    let tool = line.trim_start_matches("[✓ ").split(':').next().unwrap_or_default();
+    match family(&ToolCall::function("", tool, "{}")) {
+        ToolFamily::Write | ToolFamily::Edit | ToolFamily::Patch => Rank::Change,
+        ToolFamily::Read | ToolFamily::List => Rank::Read,
+        _ => Rank::Other,
+    }
+}
+
+/// Returns what was said on one line, its first sentences where it is long.
+fn quoted(said: &str, most: usize) -> String {
+    let line = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    let Some((end, _)) = line.char_indices().nth(most) else { return line };
+    let cut = &line[..end];
+    let whole = cut.rfind(['.', '!', '?']).map_or_else(|| cut.rfind(' ').unwrap_or(end), |at| at + 1);
+    format!("{} …", line[..whole].trim_end())
+}
+
+/// Returns a tool's line without what makes it longer than anybody reads, still closed.
+fn bounded(line: &str) -> String {
+    match line.char_indices().nth(QUOTED) {
+        Some((at, _)) => format!("{}…]", &line[..at]),
+        None => line.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use longhaul_tokens::CharsPer4;
+
+    const OLD: &str = "--- Summarized Context (4 items) ---
+[✓ user: Task: Port the exporter]
+[✓ read_file: File: a.rs | Lines: 10]
+[❌ execute_bash: Command: make | Exit: 2]
+[✓ user: Now: Fix the build]";
+    const NEW: &str = "--- Summarized Context (2 items) ---
+[✓ edit_file: File: a.rs]
+[✓ assistant: Decision: The exporter streams]";
+
+    #[test]
+    fn a_condensed_history_keeps_what_was_asked_and_decided() {
+        let all = condense(OLD, NEW, &CharsPer4, Tokens(200)).unwrap();
+        assert_eq!(
+            all,
+            "[Condensed history]
+--- Summarized Context (6 items) ---
+[✓ user: Task: Port the exporter]
+[✓ read_file: File: a.rs | Lines: 10]
+[❌ execute_bash: Command: make | Exit: 2]
+[✓ user: Request: Fix the build]
+[✓ edit_file: File: a.rs]
+[✓ assistant: Decision: The exporter streams]"
+        );
+        let little = condense(OLD, NEW, &CharsPer4, Tokens(60)).unwrap();
+        assert!(CharsPer4.count_text(&little) <= Tokens(60), "{little}");
+        assert!(little.contains("Task: Port") && little.contains("Decision: The exporter"), "{little}");
+        assert!(!little.contains("read_file"), "{little}");
+        // Ten more rounds of lines that matter less.
+        let mut running = all;
+        for nth in 0..10 {
+            let more = format!(
+                "--- Summarized Context (9 items) ---\n{}",
+                format!("[✓ read_file: File: {nth}.rs]\n").repeat(9)
+            );
+            running = condense(&running, &more, &CharsPer4, Tokens(90)).unwrap();
+        }
+        assert!(running.contains("Task: Port") && running.contains("Decision: The exporter"), "{running}");
+    }
+
+    #[test]
+    fn a_summary_in_which_a_rule_did_not_fit_says_so() {
+        let rules: Vec<Line> = (0..9)
+            .map(|nth| Line {
+                text: format!("[✓ user: Rule: Never touch the table number {nth}]"),
+                rank: Rank::Rule,
+            })
+            .collect();
+        let text = framed("", &rules, &CharsPer4, Tokens(80));
+        assert!(text.ends_with("\n[Summary truncated]"), "{text}");
+        assert!(CharsPer4.count_text(&text) <= Tokens(80), "{text}");
+        let all = framed("", &rules, &CharsPer4, Tokens(500));
+        assert!(
+            !all.contains(TRUNCATED) && all.starts_with("--- Summarized Context (9 items) ---\n"),
+            "{all}"
+        );
+    }
+
+    #[test]
+    fn prose_is_not_condensed_by_lines() {
+        assert_eq!(condense("The lexer was built.", "The parser was built.", &CharsPer4, Tokens(90)), None);
+    }
+}

@@ -1,0 +1,89 @@
+//! A text that grows by whole lines within a limit, and what every form states of the user's.
+
+use longhaul_summarize::SummaryRequest;
+use longhaul_tokens::TokenCounter;
+use longhaul_transcript::{Message, Origin, Summary, Tokens};
+
+/// A text that grows by whole lines within a limit.
+#[derive(Clone, Debug)]
+pub(super) struct Page<'a> {
+    pub(super) text: String,
+    counter: &'a dyn TokenCounter,
+    limit: Tokens,
+}
+
+impl<'a> Page<'a> {
+    pub(super) fn new(counter: &'a dyn TokenCounter, limit: Tokens) -> Page<'a> {
+        Page { text: String::new(), counter, limit }
+    }
+
+    /// Adds a line where it fits, and says whether it did.
+    pub(super) fn line(&mut self, line: &str) -> bool {
+        let next = match self.text.is_empty() {
+            true => line.to_owned(),
+            false => format!("{}\n{line}", self.text),
+        };
+        let fits = self.counter.count_up_to(&next, self.limit).is_some();
+        if fits {
+            self.text = next;
+        }
+        fits
+    }
+
+    /// Adds as many of `lines` as fit, in their order, and returns how many did not.
+    pub(super) fn lines<'l>(&mut self, lines: impl IntoIterator<Item = &'l str>) -> usize {
+        lines.into_iter().filter(|line| !self.line(line)).count()
+    }
+
+    /// Adds `heading` and as many of `items` under it as fit, one a line; nothing where none does.
+    pub(super) fn list<'l>(&mut self, heading: &str, items: impl IntoIterator<Item = &'l String>) {
+        let mut head = heading.to_owned();
+        for item in items {
+            if self.line(&format!("{head}{item}")) {
+                head = "- ".to_owned();
+            } else if !head.starts_with('-') {
+                return;
+            }
+        }
+    }
+}
+
+/// Returns as many whole lines of `text`, from the start, as fit `limit`.
+pub(super) fn first_lines(text: &str, counter: &dyn TokenCounter, limit: Tokens) -> String {
+    if counter.count_up_to(text, limit).is_some() {
+        return text.to_owned();
+    }
+    let lines: Vec<&str> = text.lines().collect();
+    // The cost grows with the number of lines, so the largest number that fits is found by halving.
+    let (mut low, mut high) = (0, lines.len());
+    while low < high {
+        let middle = (low + high).div_ceil(2);
+        let fits = counter.count_up_to(&lines[..middle].join("\n"), limit).is_some();
+        if fits { low = middle } else { high = middle - 1 }
+    }
+    lines[..low].join("\n").trim_end().to_owned()
+}
+
+/// Returns what a person wants and demands, as far as neither `said` nor the kept messages say it: the task, then the rules
+/// that hold.
+pub(super) fn of_the_person(summary: &Summary, request: &SummaryRequest<'_>, said: &str) -> Vec<String> {
+    let is_shown = |text: &str| {
+        said.contains(text)
+            || request.kept.iter().any(|entry| entry.message.texts().any(|kept| kept.contains(text)))
+    };
+    let goal = summary.goal.trim();
+    let mut lines = Vec::new();
+    if !goal.is_empty() && !is_shown(goal) {
+        lines.push(format!("Task: {}", goal.replace('\n', " ")));
+    }
+    let rules = summary.constraints.iter().filter(|rule| rule.superseded_by.is_none());
+    for rule in rules.filter(|rule| !is_shown(rule.text.trim()) && !goal.contains(rule.text.trim())) {
+        lines.push(format!("The user's rule (m{}): {}", rule.message, rule.text.trim().replace('\n', " ")));
+    }
+    lines
+}
+
+/// Returns whether a person said this: not a tool, and not a summary that stands in the user's name.
+pub(super) fn is_a_persons(message: &Message) -> bool {
+    message.is_user_text() && message.origin != Origin::Longhaul
+}

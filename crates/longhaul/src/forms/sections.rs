@@ -1,0 +1,205 @@
+//! 003's forms: the quick summary of its first tier, and the six sections of its second.
+
+use std::collections::HashMap;
+
+use longhaul_extract::CallView;
+use longhaul_summarize::{Draft, SummaryRequest};
+
+use super::{
+    page::{Page, first_lines, of_the_person},
+    words,
+};
+
+/// The document's six subjects. The last that is said of the focus holds; of the others everything does.
+const SUBJECTS: [(&str, &[&str]); 6] = [
+    ("Task Progress", &["task progress", "progress"]),
+    ("Key Decisions", &["key decisions", "decisions"]),
+    ("Files & Changes", &["files & changes", "files and changes", "files"]),
+    ("Errors & Solutions", &["errors & solutions", "errors and solutions", "errors"]),
+    ("Current Focus", &["current focus", "focus"]),
+    ("Important Context", &["important context", "context"]),
+];
+const FOCUS: usize = 4;
+
+/// The quick lines get this share of the limit at most; the rest of the summary by rule gets what is left.
+const QUICK_SHARE: f64 = 0.4;
+
+/// Returns the draft in the form of its tier.
+pub(super) fn text(draft: &Draft, request: &SummaryRequest<'_>) -> Option<String> {
+    match words(draft) {
+        Some(words) => Some(by_model(words, draft, request)),
+        None => Some(quick(draft, request)),
+    }
+}
+
+/// Tools used, files explored, commands run; then what the rules say.
+fn quick(draft: &Draft, request: &SummaryRequest<'_>) -> String {
+    let counter = request.counter;
+    let mut page = Page::new(counter, request.limit.scaled(QUICK_SHARE));
+    let share = |nth: u64| Page::new(counter, request.limit.scaled(QUICK_SHARE / (4 - nth) as f64));
+    let tools = tools(request);
+    let (mut files, mut commands) = (Vec::new(), Vec::new());
+    for call in request.entries.iter().flat_map(|entry| entry.message.calls()) {
+        let view = CallView::new(call);
+        files.extend(view.path().map(str::to_owned));
+        commands.extend(view.command().map(|command| command.lines().next().unwrap_or_default().to_owned()));
+    }
+    for (nth, (name, entries)) in
+        [("Tools used", tools), ("Files explored", newest(files)), ("Commands run", newest(commands))]
+            .into_iter()
+            .enumerate()
+    {
+        // The newest are kept where not all fit.
+        let fits = |from: &usize| share(nth as u64).line(&format!("{name}: {}", entries[*from..].join(", ")));
+        if let Some(from) = (0..entries.len()).find(fits) {
+            page.line(&format!("{name}: {}", entries[from..].join(", ")));
+        }
+    }
+    let separator = if page.text.is_empty() { "" } else { "\n\n" };
+    let room = request.limit - counter.count_text(&format!("{}{separator}", page.text));
+    format!("{}{separator}{}", page.text, first_lines(&draft.text, counter, room)).trim_end().to_owned()
+}
+
+/// Returns each tool with its number of calls, the least used first, so that the others stay where not all fit.
+fn tools(request: &SummaryRequest<'_>) -> Vec<String> {
+    let mut counts: Vec<(String, u64)> = Vec::new();
+    for call in request.entries.iter().flat_map(|entry| entry.message.calls()) {
+        match counts.iter_mut().find(|(name, _)| *name == call.name) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((call.name.clone(), 1)),
+        }
+    }
+    counts.sort_by_key(|(_, count)| *count);
+    counts.into_iter().map(|(name, count)| format!("{name} ({count})")).collect()
+}
+
+/// Returns each text once, where it stands last.
+fn newest(texts: Vec<String>) -> Vec<String> {
+    let last: HashMap<&String, usize> = texts.iter().enumerate().map(|(at, text)| (text, at)).collect();
+    let is_last = |(at, text): &(usize, &String)| last.get(*text) == Some(at);
+    texts.iter().enumerate().filter(is_last).map(|(_, text)| text.clone()).collect()
+}
+
+/// The model's sections; those of several parts are merged, subject by subject.
+fn by_model(words: &str, draft: &Draft, request: &SummaryRequest<'_>) -> String {
+    let mut page = Page::new(request.counter, request.limit);
+    let merged = merged(words);
+    let person = of_the_person(&draft.summary, request, &merged);
+    // What the user demands comes first in room, and last in the text.
+    let person: String = {
+        let mut page = Page::new(request.counter, request.limit.scaled(0.2));
+        page.lines(person.iter().map(String::as_str));
+        page.text
+    };
+    let separator = if person.is_empty() { "" } else { "\n\n" };
+    let room = request.limit - request.counter.count_text(&format!("{separator}{person}"));
+    let said = within(&merged, request, room);
+    page.line(&format!("{said}{separator}{person}"));
+    page.text
+}
+
+/// Returns `text` with each subject once, in the document's order. A text without the subjects stays as it is.
+pub(super) fn merged(text: &str) -> String {
+    let mut sections: [Vec<Vec<&str>>; 6] = Default::default();
+    let mut before: Vec<&str> = Vec::new();
+    let mut current: Option<usize> = None;
+    for line in text.lines() {
+        match heading(line) {
+            Some((subject, rest)) => {
+                current = Some(subject);
+                sections[subject].push(if rest.is_empty() { Vec::new() } else { vec![rest] });
+            }
+            None => match current.and_then(|subject| sections[subject].last_mut()) {
+                Some(section) => section.push(line),
+                None => before.push(line),
+            },
+        }
+    }
+    if sections.iter().all(|parts| parts.len() <= 1) {
+        return text.trim().to_owned();
+    }
+    let mut out = before.join("\n").trim().to_owned();
+    for (subject, parts) in sections.iter().enumerate() {
+        let parts = if subject == FOCUS { &parts[parts.len().saturating_sub(1)..] } else { &parts[..] };
+        let mut lines: Vec<&str> = Vec::new();
+        for line in parts.iter().flatten().map(|line| line.trim_end()).filter(|line| !line.trim().is_empty())
+        {
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+        if !lines.is_empty() {
+            out.push_str(if out.is_empty() { "" } else { "\n\n" });
+            out.push_str(&format!("{}. {}:\n{}", subject + 1, SUBJECTS[subject].0, lines.join("\n")));
+        }
+    }
+    out
+}
+
+/// Returns the subject that a line begins, and what it says of it already.
+fn heading(line: &str) -> Option<(usize, &str)> {
+    let bare = line.trim().trim_start_matches(['#', '*', '-', ' ']);
+    let bare = bare.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start_matches(['.', ')', ' ', '*']);
+    let is_marked = line.trim().len() != bare.len();
+    let lower = bare.to_lowercase();
+    for (subject, (_, names)) in SUBJECTS.iter().enumerate() {
+        for name in *names {
+            let Some(after) = lower.strip_prefix(name) else { continue };
+            let after = &bare[bare.len() - after.len()..];
+            let rest = after.trim_start_matches('*');
+            // A colon, or nothing more on a line that is marked as a heading.
+            if let Some(rest) = rest.strip_prefix(':') {
+                return Some((subject, rest.trim_start_matches(['*', ' '])));
+            }
+            if is_marked && rest.trim().is_empty() {
+                return Some((subject, ""));
+            }
+        }
+    }
+    None
+}
+
+/// Returns `text` within `room`: whole lines leave, each time the oldest of the longest section, so that no subject goes.
+fn within(text: &str, request: &SummaryRequest<'_>, room: longhaul_transcript::Tokens) -> String {
+    let mut blocks: Vec<Vec<&str>> = text.split("\n\n").map(|block| block.lines().collect()).collect();
+    let join =
+        |blocks: &[Vec<&str>]| blocks.iter().map(|block| block.join("\n")).collect::<Vec<_>>().join("\n\n");
+    loop {
+        let text = join(&blocks);
+        if request.counter.count_up_to(&text, room).is_some() {
+            return text;
+        }
+        let longest = blocks
+            .iter_mut()
+            .filter(|block| block.len() > 2)
+            .max_by_key(|block| block.iter().map(|line| line.len()).sum::<usize>());
+        match longest {
+            // The first line of a block is its heading.
+            Some(block) => _ = block.remove(1),
+            None => return first_lines(&text, request.counter, room),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::merged;
+
+    #[test]
+    fn sections_of_several_parts_are_one_and_the_newest_focus_holds() {
+        let parts = "1. Task Progress: the lexer is done\n2. Key Decisions:\n- tabs are tokens\n5. Current Focus: the lexer\n\n\
+             ## Task Progress\nthe parser is done\n**Key Decisions**:\n- tabs are tokens\n- no recursion\n## Current Focus\nthe printer";
+        assert_eq!(
+            merged(parts),
+            "1. Task Progress:\nthe lexer is done\nthe parser is done\n\n2. Key Decisions:\n- tabs are tokens\n- no recursion\n\n5. Current Focus:\nthe printer"
+        );
+    }
+
+    #[test]
+    fn one_part_stays_as_it_is() {
+        let one =
+            "1. Task Progress: the lexer is done.\n\nThe context is large.\n5. Current Focus: the parser";
+        assert_eq!(merged(one), one);
+        assert_eq!(merged("Just prose about files: none."), "Just prose about files: none.");
+    }
+}

@@ -1,0 +1,94 @@
+//! 002's form: what was said of the segment, then the files modified and the decisions.
+
+use longhaul_summarize::{Draft, SummaryRequest};
+use longhaul_transcript::FileState;
+
+use super::{
+    page::{Page, first_lines, is_a_persons, of_the_person},
+    words,
+};
+
+/// The document keeps five decisions of a segment.
+const MOST_DECISIONS: usize = 5;
+
+/// The box shows three topics, each on a line of its own.
+const MOST_TOPICS: usize = 3;
+const TOPIC_CHARS: usize = 80;
+
+/// What stands after the content gets this share of the limit at most.
+const FACTS_SHARE: f64 = 0.45;
+
+/// Returns the content with files and decisions after it. The draft keeps the same decisions as its text, and gets topics
+/// where it has none.
+pub(super) fn text(draft: &mut Draft, request: &SummaryRequest<'_>) -> Option<String> {
+    let counter = request.counter;
+    let summary = &mut draft.summary;
+    let surplus = summary.decisions.len().saturating_sub(MOST_DECISIONS);
+    summary.decisions.drain(..surplus);
+    if summary.key_points.is_empty() {
+        summary.key_points = topics(request);
+    }
+    let content = words(draft).unwrap_or(draft.text.as_str());
+    let mut facts = Page::new(counter, request.limit.scaled(FACTS_SHARE));
+    if words(draft).is_some() {
+        let person = of_the_person(&draft.summary, request, content);
+        facts.lines(person.iter().map(String::as_str));
+    }
+    let changed: Vec<&str> = draft
+        .summary
+        .files
+        .iter()
+        .filter(|file| file.state != FileState::Read)
+        .map(|file| file.path.as_str())
+        .collect();
+    // The newest are at the end; a list too long loses its oldest.
+    let from = (0..=changed.len())
+        .find(|from| *from == changed.len() || facts.clone().line(&files(&changed[*from..])))
+        .unwrap_or(changed.len());
+    if from < changed.len() {
+        facts.line(&files(&changed[from..]));
+    }
+    // Lines of the content that do not fit go; what they decided is then listed.
+    let surely = first_lines(content, counter, request.limit.scaled(1.0 - FACTS_SHARE));
+    let is_told = |text: &str, decision: &str| {
+        text.contains(decision.trim()) || text.contains(&decision.trim().replace('\n', " "))
+    };
+    let decisions = &draft.summary.decisions;
+    let missing: Vec<String> = decisions
+        .iter()
+        .filter(|decision| !is_told(&surely, decision))
+        .map(|decision| decision.trim().replace('\n', " "))
+        .collect();
+    facts.list("Key decisions:\n- ", &missing);
+    let separator = if facts.text.is_empty() { "" } else { "\n\n" };
+    let room = request.limit - counter.count_text(&format!("{separator}{}", facts.text));
+    let content = first_lines(content, counter, room);
+    let text = format!("{content}{separator}{}", facts.text);
+    // What is counted as decided, announced and sent is the same.
+    draft.summary.decisions.retain(|decision| is_told(&text, decision));
+    Some(text)
+}
+
+fn files(changed: &[&str]) -> String {
+    format!("Files modified: {}", changed.join(", "))
+}
+
+/// Returns what the segment was about: the first lines of what a person asked, the newest that say more than a word or two.
+fn topics(request: &SummaryRequest<'_>) -> Vec<String> {
+    let asked = request.entries.iter().rev().filter(|entry| is_a_persons(&entry.message));
+    let line = |text: &str| {
+        let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
+        let sentence =
+            longhaul_extract::sentences(line).next().map_or(line.to_owned(), |one| one.to_string());
+        let short: String = sentence.chars().take(TOPIC_CHARS).collect();
+        (short.split_whitespace().count() >= 3).then_some(short)
+    };
+    let mut topics: Vec<String> = Vec::new();
+    for text in asked.filter_map(|entry| entry.message.texts().find_map(line)) {
+        if topics.len() < MOST_TOPICS && !topics.contains(&text) {
+            topics.push(text);
+        }
+    }
+    topics.reverse();
+    topics
+}

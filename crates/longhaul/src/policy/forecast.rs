@@ -1,0 +1,187 @@
+//! When the policy will act next, as far as it can be told now: what `/context` shows.
+
+use std::fmt;
+
+use longhaul_transcript::Tokens;
+use serde::{Deserialize, Serialize};
+
+use super::{Decision, Measurement, PolicyState, decide};
+use crate::config::{Config, SoftAction};
+
+/// What is to come: every tier that may act, the one with the least left first.
+///
+/// It speaks of the same thresholds as [`decide`], so that nothing is promised that the policy does not do.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Forecast {
+    /// Empty where longhaul is switched off.
+    pub upcoming: Vec<Upcoming>,
+    /// Something would be done now.
+    pub acts_now: bool,
+}
+
+/// One tier, and what is left until it acts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Upcoming {
+    /// What would be done: the soft action, or a summary.
+    pub is_soft: bool,
+    /// What calls for it, and how far that is.
+    #[serde(flatten)]
+    pub when: When,
+}
+
+/// What calls for a compaction, and how far it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "when", rename_all = "snake_case")]
+pub enum When {
+    /// The view costs this much.
+    Tokens {
+        /// The threshold.
+        at: Tokens,
+        /// What is left until there.
+        left: Tokens,
+    },
+    /// So many messages were said since the last compaction that the view holds too many.
+    Messages {
+        /// The number of messages that calls for it.
+        at: u64,
+        /// How many are left until there.
+        left: u64,
+    },
+}
+
+/// Returns when the policy will act next if the conversation goes on and nothing else changes.
+pub fn forecast(state: &PolicyState, config: &Config, m: &Measurement) -> Forecast {
+    if !config.enabled {
+        return Forecast::default();
+    }
+    let limits = config.limits(m.window, m.budget);
+    let tokens = |is_soft, at: Tokens| Upcoming { is_soft, when: When::Tokens { at, left: at - m.tokens } };
+    let since_last = state.since_last(m.n_total);
+    let messages = |at: u64, now: u64, wait: u64| {
+        let left = at.saturating_sub(now).max(wait.saturating_sub(since_last));
+        Upcoming { is_soft: false, when: When::Messages { at, left } }
+    };
+    let has_soft_tier = config.soft_action != SoftAction::Off;
+    // Where the hard tier fired and waits to be armed again, it acts later than at its threshold.
+    let trigger = state.disarmed_until(&limits).filter(|_| m.tokens >= limits.reset);
+    let hard = trigger.map_or(limits.trigger, |until| until.min(limits.ceiling));
+    let mut upcoming: Vec<Upcoming> =
+        [has_soft_tier.then(|| tokens(true, limits.soft)), Some(tokens(false, hard))]
+            .into_iter()
+            .flatten()
+            .collect();
+    if let Some(limit) = config.trigger_messages {
+        upcoming.push(messages(limit + 1, m.n_said, state.message_wait(config)));
+    }
+    if let Some(after) = config.force_refresh_after_messages {
+        upcoming.push(messages(after, since_last, config.cooldown_messages));
+    }
+    upcoming.sort_by(|a, b| a.share_left().total_cmp(&b.share_left()));
+    let acts_now = matches!(decide(state, config, m), Decision::Act { .. });
+    Forecast { upcoming, acts_now }
+}
+
+impl Upcoming {
+    /// Returns how far it is, as a share of the way, to tell which comes first: tokens and messages have no common unit.
+    fn share_left(&self) -> f64 {
+        match self.when {
+            When::Tokens { at, left } => left.ratio_of(at),
+            When::Messages { at, left } => left as f64 / at.max(1) as f64,
+        }
+    }
+}
+
+impl fmt::Display for Forecast {
+    /// Says in a line what is to come.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.acts_now {
+            return f.write_str("a compaction is due now");
+        }
+        if self.upcoming.is_empty() {
+            return f.write_str("switched off: nothing is compacted");
+        }
+        for (nth, upcoming) in self.upcoming.iter().enumerate() {
+            f.write_str(if nth == 0 { "" } else { "; " })?;
+            upcoming.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Upcoming {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = if self.is_soft { "the soft tier acts" } else { "summarizes" };
+        match self.when {
+            When::Tokens { at, left: Tokens::ZERO } => {
+                write!(f, "{what} from {at} tokens on, where it is worth it")
+            }
+            When::Tokens { at, left } => write!(f, "{what} at {at} tokens: {left} to go"),
+            When::Messages { at, left } => write!(f, "{what} with message {at} in the view: {left} to go"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Preset, policy::Reason};
+    use expect_test::expect;
+    use longhaul_transcript::Span;
+
+    fn measured(tokens: u64, n_said: u64) -> Measurement {
+        Measurement {
+            tokens: Tokens(tokens),
+            budget: Tokens(180_000),
+            window: Tokens(200_000),
+            floor: Tokens(500),
+            range: Span { start: 0, end: n_said.saturating_sub(10) },
+            range_tokens: Tokens(tokens / 2),
+            n_messages: n_said,
+            n_said,
+            n_total: n_said,
+            at_turn_boundary: true,
+            ..Measurement::default()
+        }
+    }
+
+    #[test]
+    fn the_number_of_messages_is_foretold_where_it_is_what_counts() {
+        let session = Preset::Session.config();
+        let told = forecast(&PolicyState::new(), &session, &measured(3_000, 42)).to_string();
+        expect!["summarizes with message 51 in the view: 9 to go; summarizes at 144000 tokens: 141000 to go"]
+            .assert_eq(&told);
+        // As foretold: the ninth message more is the one that calls for it.
+        assert!(!decide(&PolicyState::new(), &session, &measured(3_000, 50)).is_act());
+        assert!(decide(&PolicyState::new(), &session, &measured(3_000, 51)).is_act());
+    }
+
+    #[test]
+    fn both_tiers_are_foretold() {
+        let told =
+            forecast(&PolicyState::new(), &Preset::TwoTier.config(), &measured(70_000, 42)).to_string();
+        expect!["the soft tier acts at 80000 tokens: 10000 to go; summarizes at 120000 tokens: 50000 to go"]
+            .assert_eq(&told);
+    }
+
+    #[test]
+    fn a_tier_that_waits_to_be_armed_is_foretold_where_it_will_act() {
+        let config = Preset::Chain.config();
+        let (m, limits) = (measured(161_000, 40), config.limits(Tokens(200_000), Tokens(180_000)));
+        let mut state = PolicyState::new();
+        state.acted(
+            Reason::Ratio { tokens: m.tokens, trigger: limits.trigger },
+            &m,
+            Tokens(150_000),
+            &limits,
+        );
+        let told = forecast(&state, &config, &measured(155_000, 41));
+        assert_eq!(told.upcoming[0].when, When::Tokens { at: Tokens(170_000), left: Tokens(15_000) });
+    }
+
+    #[test]
+    fn nothing_is_foretold_where_it_is_switched_off() {
+        let off = Config { enabled: false, ..Config::default() };
+        let told = forecast(&PolicyState::new(), &off, &measured(190_000, 400)).to_string();
+        assert_eq!(told, "switched off: nothing is compacted");
+    }
+}

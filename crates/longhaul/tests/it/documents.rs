@@ -1,0 +1,357 @@
+//! What the design documents give literally: values of settings, the words of prompts, the forms of summaries.
+
+use longhaul::{
+    Config, Preset,
+    config::{Chaining, OnMaxDepth, Oversize, RatioBase, SoftAction, SummaryLimit, SummaryRole, Threshold},
+    summarize::{Scripted, prompt},
+    transcript::{Message, Outcome, SummaryMode, Tokens},
+};
+
+use crate::work::{Work, exchange};
+
+#[test]
+fn the_documents_settings_have_the_documents_values() {
+    let ratio = Threshold::Ratio;
+    let tokens = |n| Threshold::Tokens(Tokens(n));
+
+    let manager = Preset::ContextManager.config();
+    assert_eq!(manager.max_context_tokens, Some(Tokens(180_000)));
+    assert_eq!((manager.trigger_ratio, manager.ratio_base), (ratio(0.8), RatioBase::Window));
+    assert_eq!((manager.preserve_recent, manager.preserve_system), (10, true));
+    assert_eq!(manager.max_summary_tokens, SummaryLimit::Tokens(Tokens(2_000)));
+    assert_eq!((manager.mode, manager.summary_role), (SummaryMode::Hybrid, SummaryRole::System));
+    assert!(manager.limits(Tokens(180_000), Tokens(180_000)).target < Tokens(150_000));
+
+    let rolling = Preset::Rolling.config();
+    assert_eq!(
+        (rolling.enabled, rolling.mode, rolling.preserve_error_details),
+        (true, SummaryMode::Rules, true)
+    );
+    assert_eq!(rolling.max_summary_tokens, SummaryLimit::Tokens(Tokens(500)));
+    assert_eq!((rolling.max_summary_share, rolling.oversize), (Some(0.1), Oversize::Rules));
+    assert_eq!((rolling.chaining, rolling.transcript_cap_tokens), (Chaining::Running, Tokens(1_000)));
+    assert_eq!(rolling.header(7), "[Previous Conversation Summary]");
+
+    let session = Preset::Session.config();
+    assert_eq!((session.enabled, session.trigger_messages, session.preserve_recent), (true, Some(50), 10));
+    assert_eq!((session.target_compression, session.preserve_system), (Some(0.3), true));
+    assert_eq!(session.max_summary_tokens, SummaryLimit::Tokens(Tokens(1_000)));
+    assert_eq!(session.header(41), "[Previous conversation summarized - 41 messages]");
+
+    let two_tier = Preset::TwoTier.config();
+    assert_eq!((two_tier.soft_ratio, two_tier.trigger_ratio), (tokens(80_000), tokens(120_000)));
+    assert_eq!((two_tier.soft_action, two_tier.preserve_recent), (SoftAction::SummarizeRules, 8));
+    assert_eq!((two_tier.min_messages, two_tier.mode), (9, SummaryMode::Llm));
+    assert_eq!(two_tier.max_summary_tokens, SummaryLimit::Tokens(Tokens(2_000)));
+
+    let chain = Preset::Chain.config();
+    assert_eq!((chain.enabled, chain.min_messages, chain.preserve_recent), (true, 12, 6));
+    assert_eq!((chain.trigger_ratio, chain.reset_ratio), (ratio(0.8), ratio(0.7)));
+    assert_eq!((chain.ratio_base, chain.soft_action), (RatioBase::Window, SoftAction::Off));
+    assert_eq!((chain.max_summary_chain_depth, chain.on_max_depth), (3, OnMaxDepth::Halt));
+    assert_eq!((chain.cooldown_messages, chain.abort_on_failure), (4, false));
+    assert_eq!((chain.force_refresh_after_messages, chain.transcript_cap_tokens), (None, Tokens(8_000)));
+    assert_eq!(chain.summary_role, SummaryRole::System);
+}
+
+/// Each document's prompt, up to where the conversation comes.
+const PROMPTS: [(Preset, &str); 4] = [
+    (
+        Preset::ContextManager,
+        "Summarize this conversation transcript, preserving:
+1. Key decisions made
+2. Important technical details (file paths, code snippets, errors)
+3. Current task/goal state
+4. Any pending questions or blockers
+
+Be concise but comprehensive. Format as structured notes.
+
+Transcript:
+",
+    ),
+    (
+        Preset::Rolling,
+        "Summarize the following conversation context concisely.
+Focus on:
+1. What files were read/modified
+2. What operations succeeded or failed
+3. Key decisions or findings
+4. Current state of the task
+
+Keep the summary under {maxTokens} tokens. Be factual and brief.
+
+Context to summarize:
+",
+    ),
+    (
+        Preset::Session,
+        "Summarize this conversation segment concisely.
+Focus on:
+1. What the user was trying to accomplish
+2. What actions were taken (files changed, commands run)
+3. Any important decisions or discoveries
+4. Current state at the end of this segment
+
+Keep the summary focused and technical. Use bullet points.
+
+Conversation:
+",
+    ),
+    (
+        Preset::TwoTier,
+        "Create a detailed, structured summary that includes:
+1. Task Progress: What has been accomplished so far?
+2. Key Decisions: Important choices made and why
+3. Files & Changes: What files were created, modified, or read?
+4. Errors & Solutions: Any errors and how they were resolved
+5. Current Focus: What was the agent working on most recently?
+6. Important Context: Domain-specific knowledge discovered
+",
+    ),
+];
+
+/// 004's baseline, which stands before every prompt that asks for a record.
+const BASELINE: &str = "You are an expert conversation summarizer. Produce a STRICT JSON object ONLY matching the provided schema. No markdown, no commentary.
+Preserve:
+- Technical identifiers (filenames, class names, function signatures) verbatim.
+- Concrete numbers, dates, versions.
+If an element is absent, use an empty array instead of fabricating.
+Do NOT add information not present in the source.
+";
+
+#[test]
+fn the_documents_prompts_are_asked_word_for_word() {
+    for (preset, words) in PROMPTS {
+        let asked = Config { mode: SummaryMode::Llm, ..preset.config() }.llm_options().custom_prompt.unwrap();
+        assert!(asked.starts_with(words), "{preset}: {asked}");
+        assert!(asked.contains("{context}"), "{preset}: {asked}");
+    }
+    assert!(prompt::SYSTEM.starts_with(BASELINE), "{}", prompt::SYSTEM);
+    assert_eq!(Preset::Chain.config().llm_options().custom_prompt, None, "which asks with the baseline");
+}
+
+/// What the scripted model says under a preset whose document asks for prose.
+const SAID: &str = "- The user wants src/ledger/export.rs moved; audit_trail is not to be touched.\n- src/part_12.rs has a limit of 120 ms.";
+
+/// A session of a few exchanges and much talk, until it was summarized.
+async fn worked(config: Config, window: u64, says: Option<&'static str>) -> Work {
+    let script = says.map(|says| Box::new(move |_: usize, _: &_| Ok(Scripted::says(says))) as Box<_>);
+    let mut work = Work::with(config, window, script);
+    work.context.push(Message::user(
+        "Move the export in src/ledger/export.rs. Never touch the table audit_trail, and end before 04:30.",
+    ));
+    let calls = [
+        ("read_file", r#"{"path":"src/ledger/export.rs"}"#, "pub fn export() {}\n", Outcome::Succeeded),
+        ("edit_file", r#"{"path":"src/ledger/export.rs","old":"a","new":"b"}"#, "ok", Outcome::Succeeded),
+        (
+            "execute_bash",
+            r#"{"command":"cargo test -p ledger"}"#,
+            "error[E0308]: mismatched types\n  --> src/ledger/export.rs:4:2\nexit code: 101",
+            Outcome::Failed,
+        ),
+        (
+            "web_search",
+            r#"{"query":"rust e0308 return type"}"#,
+            "https://doc.rust-lang.org/error_codes/E0308.html",
+            Outcome::Succeeded,
+        ),
+    ];
+    for (nth, (tool, arguments, output, outcome)) in calls.into_iter().enumerate() {
+        for message in exchange(&format!("c{nth}"), tool, arguments, output, outcome) {
+            work.context.push(message);
+        }
+    }
+    work.context.push(Message::assistant("We decided to use a streaming writer in src/ledger/export.rs."));
+    while work.finished().is_empty() {
+        work.talk(1, 150).await;
+    }
+    work
+}
+
+fn position(text: &str, line: &str) -> usize {
+    let at = text.find(line);
+    assert!(at.is_some(), "no {line:?} in {text}");
+    at.unwrap()
+}
+
+#[tokio::test]
+async fn a_hybrid_summary_has_the_documents_sections() {
+    let work = worked(Preset::ContextManager.config(), 16_000, Some(SAID)).await;
+    let text = work.summary();
+    let headings = [
+        "## Files Referenced\n",
+        "## Commands Executed\n",
+        "## Errors Encountered\n",
+        "## Conversation Summary\n",
+    ];
+    let at = headings.map(|heading| position(&text, heading));
+    assert!(at.is_sorted() && at[0] == 0, "{text}");
+    let section = |nth: usize| &text[at[nth]..at.get(nth + 1).copied().unwrap_or(text.len())];
+    assert!(section(0).contains("src/ledger/export.rs"), "{text}");
+    assert!(section(1).contains("cargo test -p ledger"), "{text}");
+    assert!(section(2).contains("error[E0308]: mismatched types"), "{text}");
+    assert!(section(3).contains("src/part_12.rs has a limit of 120 ms."), "{text}");
+    assert!(section(3).contains("audit_trail"), "{text}");
+}
+
+#[tokio::test]
+async fn a_models_words_are_not_cut_for_the_lists() {
+    // 1,300 tokens of notes, each borne out by the conversation.
+    let notes: String = (12..80)
+        .map(|nth| {
+            format!(
+                "- src/part_{nth}.rs has a limit of {nth}0 ms, as was said in the discussion of part {nth}.\n"
+            )
+        })
+        .collect();
+    let last = "- src/part_79.rs has a limit of 790 ms";
+    let says: &'static str = notes.leak();
+    let work =
+        worked(Config { max_context_tokens: None, ..Preset::ContextManager.config() }, 60_000, Some(says))
+            .await;
+    let text = work.summary();
+    assert!(work.finished()[0].cost.is_some(), "{text}");
+    let shown = text.lines().filter(|line| line.contains("as was said in the discussion")).count();
+    assert!(text.contains(last), "asked for last, and still there: {text}");
+    assert_eq!(shown, 68, "{text}");
+}
+
+#[tokio::test]
+async fn each_strategy_gives_a_summary_of_its_form() {
+    for mode in [SummaryMode::Rules, SummaryMode::Hybrid, SummaryMode::Llm] {
+        let work = worked(Config { mode, ..Preset::ContextManager.config() }, 16_000, Some(SAID)).await;
+        assert_eq!(work.finished()[0].mode, mode);
+        assert_eq!(
+            work.summary().contains("## Files Referenced"),
+            mode != SummaryMode::Llm,
+            "{}",
+            work.summary()
+        );
+        assert_eq!(work.calls() > 0, mode != SummaryMode::Rules);
+    }
+}
+
+#[tokio::test]
+async fn a_summary_by_rule_has_the_documents_lines() {
+    let work = worked(Preset::Rolling.config(), 16_000, None).await;
+    let text = work.summary();
+    let count = text.lines().count() - 1;
+    assert!(text.starts_with(&format!("--- Summarized Context ({count} items) ---\n")), "{text}");
+    assert!(text.lines().skip(1).all(|line| line.starts_with('[') && line.ends_with(']')), "{text}");
+    position(&text, "[✓ user: Task: Move the export in src/ledger/export.rs.");
+    position(&text, "[❌ execute_bash: Command: cargo test -p ledger | Exit: 101 |");
+    position(&text, "[✓ edit_file: ");
+    position(&text, "[✓ assistant: Decision: We decided to use a streaming writer");
+}
+
+#[tokio::test]
+async fn the_rules_say_the_same_every_time_and_ask_nobody() {
+    let one = worked(Preset::Rolling.config(), 16_000, Some("never asked")).await;
+    let two = worked(Preset::Rolling.config(), 16_000, None).await;
+    assert_eq!(one.summary(), two.summary());
+    assert_eq!(one.calls(), 0);
+}
+
+#[tokio::test]
+async fn a_running_summary_uses_its_room_and_is_seldom_cut() {
+    let mut work = worked(Preset::Rolling.config(), 16_000, None).await;
+    let mut sizes = Vec::new();
+    let (mut updates, mut condensed, mut cut) = (0, 0, 0);
+    while sizes.len() < 20 {
+        let before = work.finished().len();
+        work.talk(1, 150).await;
+        if work.finished().len() > before {
+            let text = work.summary();
+            sizes.push(work.finished().last().unwrap().summary_tokens.0);
+            updates += usize::from(text.contains("[Update "));
+            condensed += usize::from(text.starts_with("[Condensed history]\n"));
+            cut += usize::from(text.contains("[Summary truncated]"));
+            assert!(text.contains("Task: Move the export"), "{text}");
+            assert!(text.contains("streaming writer"), "{text}");
+        }
+    }
+    assert!(sizes.iter().all(|size| (150..=500).contains(size)), "{sizes:?}");
+    assert!(updates >= 5 && condensed >= 5, "{updates} updates, {condensed} condensed: {sizes:?}");
+    assert_eq!(cut, 0, "{sizes:?}");
+}
+
+#[tokio::test]
+async fn a_summary_of_a_session_names_files_and_decisions() {
+    for says in [Some(SAID), None] {
+        let work = worked(Preset::Session.config(), 100_000, says).await;
+        let text = work.summary();
+        position(&text, "Files modified: src/ledger/export.rs");
+        position(&text, "We decided to use a streaming writer");
+        position(&text, "audit_trail");
+        assert!(work.sent().contains("[Previous conversation summarized - "), "{}", work.sent());
+    }
+}
+
+#[tokio::test]
+async fn decisions_are_the_same_in_the_record_the_text_and_the_notice() {
+    let mut work = Work::new(Preset::Session, 100_000);
+    for nth in 0..30 {
+        work.context.push(Message::user(format!("What about part {nth} of the exporter?")));
+        work.context
+            .push(Message::assistant(format!("We decided to use writer number {nth} for part {nth}.")));
+        work.context.prepare().await.unwrap();
+    }
+    let record = work.context.state().summary().unwrap().clone();
+    let decisions = &record.summary.decisions;
+    assert!((1..=5).contains(&decisions.len()), "{decisions:?} in {}", record.text);
+    let notice = longhaul::notice(&record).unwrap();
+    for decision in decisions {
+        assert!(record.text.contains(decision), "{decision} is not sent: {}", record.text);
+        assert!(notice.contains(decision), "{decision} is not told: {notice}");
+    }
+    assert!(!record.summary.key_points.is_empty() && record.summary.key_points.len() <= 3, "{record:?}");
+}
+
+/// The two tiers at a size that a test reaches soon.
+fn early_first_tier() -> Config {
+    let tokens = |n| Threshold::Tokens(Tokens(n));
+    let (target_ratio, soft_ratio) = (tokens(4_000), tokens(8_000));
+    Config { target_ratio, soft_ratio, preserve_recent_tokens: tokens(2_000), ..Preset::TwoTier.config() }
+}
+
+#[tokio::test]
+async fn the_quick_summary_comes_first_in_the_first_tier() {
+    let mut work = worked(early_first_tier(), 200_000, None).await;
+    let text = work.summary();
+    let lines: Vec<&str> = text.lines().take(3).collect();
+    for tool in ["read_file (1)", "edit_file (1)", "execute_bash (1)", "web_search (1)"] {
+        assert!(lines[0].starts_with("Tools used: ") && lines[0].contains(tool), "{text}");
+    }
+    assert!(lines[1].starts_with("Files explored: ") && lines[1].contains("src/ledger/export.rs"), "{text}");
+    assert!(lines[2].starts_with("Commands run: ") && lines[2].contains("cargo test -p ledger"), "{text}");
+    assert!(text.contains("audit_trail"), "{text}");
+    work.talk(1, 10).await;
+}
+
+#[tokio::test]
+async fn six_sections_are_merged_and_not_cut() {
+    let says = "1. Task Progress: src/ledger/export.rs was edited.\n2. Key Decisions: a streaming writer is used.\n3. Files & Changes: src/ledger/export.rs was modified.\n4. Errors & Solutions: error[E0308] in src/ledger/export.rs.\n5. Current Focus: src/ledger/export.rs.\n6. Important Context: audit_trail is not to be touched.";
+    let config = Config {
+        trigger_ratio: Threshold::Tokens(Tokens(30_000)),
+        reset_ratio: Threshold::Tokens(Tokens(25_000)),
+        target_ratio: Threshold::Tokens(Tokens(15_000)),
+        soft_action: SoftAction::Off,
+        ..Preset::TwoTier.config()
+    };
+    let work = worked(config, 200_000, Some(says)).await;
+    let text = work.summary();
+    assert!(work.calls() > 0);
+    let at = [
+        "1. Task Progress",
+        "2. Key Decisions",
+        "3. Files & Changes",
+        "4. Errors & Solutions",
+        "5. Current Focus",
+        "6. Important Context",
+    ]
+    .map(|section| {
+        assert_eq!(text.matches(section).count(), 1, "{section} in {text}");
+        position(&text, section)
+    });
+    assert!(at.is_sorted(), "{text}");
+}
