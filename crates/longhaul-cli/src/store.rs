@@ -1,19 +1,16 @@
 //! The user's store: where it is, and how a compaction gets into it.
 
-mod places;
-
 use std::sync::Arc;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use longhaul::{
     CleanDocument,
-    store::{Selector, StoreError, SummaryStore},
+    store::{History, Kin, Place, Selector, StoreError, SummaryStore, address_of, locate},
     transcript::{Message, Redacted, SessionId, Span, SummaryRecord},
     wire::Document,
 };
 use serde::Serialize;
 
-use self::places::Places;
 use crate::{args::StoreArgs, clock};
 
 mod place;
@@ -31,9 +28,6 @@ pub(crate) fn existing(args: &StoreArgs) -> Result<Option<Store>> {
     }
 }
 
-/// How often a summary is put on top of what others put there.
-const TRIES: usize = 32;
-
 /// Where a compaction was recorded.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Recorded {
@@ -41,6 +35,29 @@ pub(crate) struct Recorded {
     pub(crate) store: String,
     /// How many originals were deleted after that.
     pub(crate) deleted: u64,
+    /// What it is a branch of, where one was begun for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) branch_of: Option<BranchOf>,
+}
+
+/// Where a history leaves a stored conversation.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct BranchOf {
+    pub(crate) session: SessionId,
+    /// The ordinal of the first message that differs.
+    pub(crate) at: u64,
+}
+
+impl BranchOf {
+    /// Returns what a history's place is a branch of, and says so.
+    pub(crate) fn told(place: &Place) -> Option<BranchOf> {
+        let Kin::Branch { of, at } = &place.kin else { return None };
+        eprintln!(
+            "longhaul: from m{at} on this is another conversation than the stored {of}: kept apart from it, as {}",
+            place.session
+        );
+        Some(BranchOf { session: of.clone(), at: *at })
+    }
 }
 
 /// Runs `future` to its end.
@@ -56,44 +73,67 @@ pub(crate) enum AfterSummary {
     Deleted,
 }
 
-/// Keeps the originals of `document` that the store lacks, and `record` as the summary in force. Returns the session, and
-/// how many originals were deleted.
+/// A document's history, for the store.
+#[derive(Debug)]
+pub(crate) struct Said<'a> {
+    pub(crate) id: Option<SessionId>,
+    /// The name that the user gives the session.
+    pub(crate) name: Option<&'a str>,
+    pub(crate) messages: Vec<Redacted<Message>>,
+}
+
+impl Said<'_> {
+    pub(crate) fn new<'a>(document: &Document, clean: &CleanDocument, name: Option<&'a str>) -> Said<'a> {
+        Said { id: document.session_id(), name, messages: clean.messages() }
+    }
+
+    /// Finds the conversation that the history belongs to.
+    async fn locate(&self, store: &Store) -> Result<Place> {
+        let named = match self.name {
+            Some(name) => store.resolve(name).await.ok(),
+            None => None,
+        };
+        let history = History { id: self.id.as_ref(), named: named.as_ref(), said: &self.messages };
+        Ok(locate(store, &history).await?)
+    }
+}
+
+/// Keeps the originals of a history that the store lacks, and `record` as the summary in force. `emitted` is the compacted
+/// history, as it will be read again. Returns the session, and how many originals were deleted.
 pub(crate) async fn keep(
     store: &Store,
-    document: &Document,
-    clean: &CleanDocument,
+    said: &Said<'_>,
     record: &SummaryRecord,
-    name: Option<&str>,
+    emitted: &[Redacted<Message>],
     originals: AfterSummary,
-) -> Result<(SessionId, u64)> {
+) -> Result<(Place, u64)> {
     let now = clock::now_ms();
-    let said = clean.messages();
-    let places = Places::find(store, document, &said).await?;
-    let session = places.session.clone();
-    store.journal(&session, places.start(), &said[places.new..], now).await?;
-    let record = places.in_session(record);
-    let record = Redacted::assume(record);
-    for tries_left in (0..TRIES).rev() {
-        make_way(store, &session, &record, now).await?;
-        match store.append(&session, &record).await {
-            // Another process compacted the same file in between.
-            Err(StoreError::Conflict { .. }) if tries_left > 0 => {}
-            done => {
-                done?;
-                break;
+    let mut tries = TRIES;
+    let place = loop {
+        let place = said.locate(store).await?;
+        tries -= 1;
+        match place.enter(store, &said.messages, now).await {
+            // Another process wrote there in between.
+            Err(StoreError::SessionExists { .. } | StoreError::Diverged { .. }) if tries > 0 => {}
+            entered => {
+                entered?;
+                break place;
             }
         }
-    }
+    };
+    let head = emitted.iter().take_while(|message| message.is_system()).count();
+    let after: Vec<_> = emitted.iter().skip(head + 1).map(address_of).collect();
+    let record = place.record(store, &said.messages, record, &after, now).await?;
     let mut n_deleted = 0;
     if originals == AfterSummary::Deleted {
         for span in Span::runs(record.covered.iter().map(|covered| covered.ordinal)) {
-            n_deleted += store.forget(&session, &Selector::Originals(span), now).await?.message_count();
+            n_deleted += store.forget(&place.session, &Selector::Originals(span), now).await?.message_count();
         }
     }
-    if let Some(name) = name {
-        store.set_alias(&SessionId::new(name)?, &session).await?;
+    if let Some(name) = said.name {
+        store.set_alias(&SessionId::new(name)?, &place.session).await?;
     }
-    Ok((session, n_deleted))
+    Ok((place, n_deleted))
 }
 
 /// What stands behind the summary that a file begins with.
@@ -109,18 +149,14 @@ pub(crate) struct Behind {
     pub(crate) is_whole: bool,
 }
 
-/// Returns what stands behind the summary that `document` begins with; `None` where the store does not hold that summary.
-pub(crate) async fn behind(
-    store: &Store,
-    document: &Document,
-    clean: &CleanDocument,
-) -> Result<Option<Behind>> {
-    let Places { session, ordinals, summary, .. } = Places::find(store, document, &clean.messages()).await?;
-    let Some(summary) = summary else { return Ok(None) };
+/// Returns what stands behind the summary that a history begins with; `None` where the store does not hold that summary.
+pub(crate) async fn behind(store: &Store, said: &Said<'_>) -> Result<Option<Behind>> {
+    let place = said.locate(store).await?;
+    let Some(summary) = place.summary().cloned() else { return Ok(None) };
     let kept = summary.kept.last().map_or(0, |span| span.end);
     let span = Span { start: 0, end: summary.covers.end.max(kept) };
     let (mut originals, mut is_whole) = (Vec::new(), true);
-    for original in store.originals(&session, span).await? {
+    for original in store.originals(place.holder(), span).await? {
         match original.message {
             // Standing instructions are at the beginning of the file, before the summary.
             Some(message) if message.is_system() => {}
@@ -128,20 +164,8 @@ pub(crate) async fn behind(
             None => is_whole = false,
         }
     }
-    Ok(Some(Behind { originals, ordinals, summary, is_whole }))
+    Ok(Some(Behind { originals, ordinals: place.ordinals, summary, is_whole }))
 }
 
-/// Takes back what stands in the way of `record`: a file that is compacted again, into another budget, replaces its
-/// earlier compaction. Nothing is lost by it; the log keeps both.
-async fn make_way(store: &Store, session: &SessionId, record: &SummaryRecord, now: i64) -> Result<()> {
-    loop {
-        let head = store.state(session).await?.and_then(|state| state.head().cloned());
-        if head == record.parent || head.as_ref() == Some(&record.id) {
-            return Ok(());
-        }
-        if head.is_none() {
-            bail!("the summary follows one that is not in this store; the originals were kept");
-        }
-        store.undo(session, now).await?;
-    }
-}
+/// How often a place is looked for that somebody else takes meanwhile.
+const TRIES: usize = 32;

@@ -42,12 +42,12 @@
 //! [`Redacted`]: longhaul_transcript::Redacted
 #![forbid(unsafe_code)]
 
-mod align;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod error;
 mod event;
 mod forget;
+mod identity;
 mod memory;
 mod object;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
@@ -64,10 +64,10 @@ mod store;
 mod transfer;
 mod verify;
 
-pub use align::align;
 pub use error::StoreError;
 pub use event::{Event, EventKind, ForgottenBy, ForkedFrom};
 pub use forget::{Forgotten, Selector};
+pub use identity::{History, Kin, Place, locate};
 pub use memory::MemoryStore;
 pub use object::{Object, address_of, readable_text};
 #[cfg(feature = "postgres")]

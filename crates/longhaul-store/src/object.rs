@@ -77,9 +77,9 @@ fn read<T: serde::de::DeserializeOwned>(address: ContentHash, json: &[u8]) -> Re
 
 fn canonical_json(message: &Message) -> String {
     let json = |message: &Message| serde_json::to_string(message).expect("a message has string keys only");
-    match message.origin {
-        Origin::Caller => json(message),
-        _ => json(&message.clone().with_origin(Origin::Caller)),
+    match (message.origin, message.speaker) {
+        (Origin::Caller, None) => json(message),
+        _ => json(&Message { origin: Origin::Caller, speaker: None, ..message.clone() }),
     }
 }
 

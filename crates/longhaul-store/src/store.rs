@@ -74,6 +74,17 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
     /// Returns the sessions with their states, the one changed last first.
     async fn sessions(&self) -> Result<Vec<SessionInfo>, StoreError>;
 
+    /// Returns the sessions that hold the record `id`, in force or not, the one changed last first.
+    async fn sessions_with(&self, id: &SummaryId) -> Result<Vec<SessionId>, StoreError> {
+        let mut holders = Vec::new();
+        for SessionInfo { session, .. } in self.sessions().await? {
+            if self.records(&session).await?.iter().any(|entry| entry.id == *id && !entry.is_forgotten) {
+                holders.push(session);
+            }
+        }
+        Ok(holders)
+    }
+
     /// Makes `alias` a name of `session`, in place of the session it named before.
     async fn set_alias(&self, alias: &SessionId, session: &SessionId) -> Result<(), StoreError>;
 
@@ -311,6 +322,27 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
     ) -> Result<SessionState, StoreError> {
         let source = self.require(session).await?;
         let end = end.unwrap_or(source.messages).min(source.messages);
+        let chain = self.chain(session).await?.into_iter();
+        let chain: Vec<_> =
+            chain.take_while(|record| record.covers.end <= end).map(Redacted::assume).collect();
+        self.branch(session, into, end, &chain, at_ms).await
+    }
+
+    /// Begins the session `into` with the originals of `session` up to ordinal `end`, and `chain` as the records in
+    /// force, oldest first.
+    ///
+    /// # Errors
+    /// [`StoreError::SessionExists`] where `into` is there already.
+    async fn branch(
+        &self,
+        session: &SessionId,
+        into: &SessionId,
+        end: u64,
+        chain: &[Redacted<SummaryRecord>],
+        at_ms: i64,
+    ) -> Result<SessionState, StoreError> {
+        let source = self.require(session).await?;
+        let end = end.min(source.messages);
         let entries = self.entries(session, Span { start: 0, end }).await?;
         let addresses: Vec<ContentHash> = entries.iter().map(|entry| entry.address).collect();
         let forked_from = Some(ForkedFrom { session: session.clone(), hash: source.last_hash });
@@ -325,10 +357,12 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
             let objects = objects.collect::<Result<_, StoreError>>()?;
             steps.push(Step { at_ms, kind: EventKind::Originals { start: 0, addresses }, objects });
         }
-        for record in self.chain(session).await?.into_iter().take_while(|record| record.covers.end <= end) {
-            let object = Object::of_record(&Redacted::assume(record.clone()));
-            let (parent, address) = (record.parent, object.address);
-            let kind = EventKind::Compacted { record: record.id, parent, address, covers: record.covers };
+        let mut parent = None;
+        for record in chain {
+            let object = Object::of_record(record);
+            let (id, address, covers) = (record.id.clone(), object.address, record.covers);
+            let kind =
+                EventKind::Compacted { record: id.clone(), parent: parent.replace(id), address, covers };
             steps.push(Step { at_ms, kind, objects: vec![Some(object)] });
         }
         let gone =

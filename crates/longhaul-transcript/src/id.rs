@@ -152,9 +152,10 @@ impl SessionId {
         Ok(SessionId(name.into()))
     }
 
-    /// Returns the id of a conversation that names none: a hash of its first two messages.
-    pub fn derived(first: &[ContentHash]) -> SessionId {
-        let hash = ContentHash::of_fields(first.iter().take(2).map(|hash| hash.0.as_slice()));
+    /// Returns the id of a conversation that names none: a hash of all that was said, so that no two conversations share
+    /// it that begin alike.
+    pub fn derived(said: &[ContentHash]) -> SessionId {
+        let hash = ContentHash::of_fields(said.iter().map(|hash| hash.0.as_slice()));
         SessionId(format!("s-{}", hash.short(16)).into())
     }
 

@@ -38,7 +38,8 @@ pub use message::{
     Speaker, ToolCall, ToolResult,
 };
 pub use record::{
-    Cost, Covered, Item, RedactionCount, SummaryMode, SummaryRecord, Survival, handle_line, parse_handle_line,
+    Cost, Covered, Emitted, Item, RedactionCount, SummaryMode, SummaryRecord, Survival, handle_line,
+    parse_handle_line,
 };
 pub use redacted::Redacted;
 pub use seams::{Clock, FixedClock, Jitter, NoJitter, NoSleep, Sleep};

@@ -28,6 +28,10 @@ pub struct SummaryRecord {
     /// is read again continues the stored conversation there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<Span>,
+    /// What the emitted history says after the summary, where it was written to a file: when that is read again, it is
+    /// known by this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub emitted: Option<Emitted>,
     /// What it says, as data.
     pub summary: Summary,
     /// The line above the text in the emitted history. It says that something was summarized, and how much.
@@ -68,6 +72,15 @@ pub struct Covered {
     pub ordinal: u64,
     /// SHA-256 of its content.
     pub sha256: ContentHash,
+}
+
+/// A history as a compaction wrote it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Emitted {
+    /// How many messages the session had then: what is said next has this ordinal.
+    pub through: u64,
+    /// The address, in a store, of each message after the summary.
+    pub messages: Vec<ContentHash>,
 }
 
 /// How a summary was made.
@@ -155,6 +168,26 @@ impl SummaryRecord {
     /// Returns the header that a summary of `messages` messages has unless a preset asks for another.
     pub fn default_header(messages: usize) -> String {
         format!("[Context Summary - {messages} messages summarized]")
+    }
+
+    /// Returns the ordinal of the first message that was said after the emitted history.
+    pub fn through(&self) -> u64 {
+        let kept = self.kept.last().map_or(0, |span| span.end);
+        self.emitted.as_ref().map_or(self.covers.end.max(kept), |emitted| emitted.through)
+    }
+
+    /// Takes the messages from `end` on out of what it covers and keeps: in a branch that leaves there, these ordinals
+    /// are other messages.
+    pub fn limit(&mut self, end: u64) {
+        self.covered.retain(|covered| covered.ordinal < end);
+        self.covers.end = self.covers.end.min(end);
+        self.kept.retain(|span| span.start < end);
+        self.kept.iter_mut().for_each(|span| span.end = span.end.min(end));
+        let n_kept: u64 = self.kept.iter().map(Span::len).sum();
+        if let Some(emitted) = &mut self.emitted {
+            emitted.through = emitted.through.min(end);
+            emitted.messages.truncate(n_kept as usize);
+        }
     }
 
     /// Returns the message that stands in the emitted history: header, text, handle. It speaks in the user's role, so

@@ -82,7 +82,7 @@ impl Transcript {
 
     /// Returns the session id of a transcript that names none (see [`SessionId::derived`]).
     pub fn derived_session(&self) -> SessionId {
-        SessionId::derived(&self.entries.iter().take(2).map(|entry| entry.id.hash).collect::<Vec<_>>())
+        SessionId::derived(&self.entries.iter().map(|entry| entry.id.hash).collect::<Vec<_>>())
     }
 }
 

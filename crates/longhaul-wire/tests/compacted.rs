@@ -19,6 +19,7 @@ fn record(doc: &Document, covered: std::ops::Range<usize>) -> SummaryRecord {
         covers: transcript.span(),
         covered: transcript.entries()[covered].iter().map(Covered::from).collect(),
         kept: Vec::new(),
+        emitted: None,
         summary: Summary::default(),
         header: SummaryRecord::default_header(3),
         text: "## Goal\nFix the \"lock\" file.".into(),

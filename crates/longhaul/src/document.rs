@@ -215,7 +215,7 @@ pub async fn compact_document_with(
 /// Share of the budget that is left free for what a format adds when a model writes the summary.
 const FORMAT_SLACK: f64 = 0.01;
 
-/// Returns the session a document belongs to: the id in the file, or one derived from its first messages.
+/// Returns the session a document belongs to: the id in the file, or one derived from its messages.
 pub fn session_of(document: &Document) -> SessionId {
     document.session_id().unwrap_or_else(|| document.transcript().derived_session())
 }

@@ -11,8 +11,8 @@ use longhaul::{
     keep_reasoning,
     redact::Redactor,
     summarize::rules::RulesOptions,
-    transcript::{SummaryMode, SummaryRecord, Tokens, parse_handle_line},
-    wire::{self, Document},
+    transcript::{SummaryMode, Tokens, parse_handle_line},
+    wire::{self, Document, Format},
 };
 
 use crate::{
@@ -23,7 +23,7 @@ use crate::{
     input,
     output::Target,
     settings,
-    store::{self, AfterSummary, Behind, Recorded},
+    store::{self, AfterSummary, Behind, BranchOf, Recorded, Said},
     summarizer,
     window::Room,
 };
@@ -55,7 +55,8 @@ pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
                 eprintln!("longhaul: --no-redact: secrets are summarized and recorded as they are");
             }
             let clean = CleanDocument::new(&document, redactor.as_ref());
-            let clean = match behind(args, &config, &document, &clean) {
+            let said = Said::new(&document, &clean, args.session.as_deref());
+            let clean = match behind(args, &config, &clean, &said) {
                 Some(originals) => clean.behind(originals),
                 None => clean,
             };
@@ -63,7 +64,8 @@ pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
             let done = compacted(args, &config, &document, &clean, &counter, &settings, &breakdown)?;
             report.fill(&done);
             if !args.no_store && !args.dry_run {
-                report.recorded = recorded(args, &config, &document, &clean, &done.compacted.record);
+                report.recorded =
+                    recorded(args, &config, &said, (document.format(), &done), redactor.as_ref());
             }
             done.bytes
         }
@@ -180,19 +182,13 @@ fn compacted(
 
 /// Returns the originals behind the summary that `document` begins with, where the store holds it. Where the chain of
 /// summaries is as deep as it may get, and they are all there, it begins anew.
-fn behind(
-    args: &CompactArgs,
-    config: &Config,
-    document: &Document,
-    clean: &CleanDocument,
-) -> Option<Originals> {
-    let said = document.transcript().entries().iter().map(|entry| &entry.message);
-    let first = said.into_iter().find(|message| !message.is_system())?;
+fn behind(args: &CompactArgs, config: &Config, clean: &CleanDocument, said: &Said<'_>) -> Option<Originals> {
+    let first = said.messages.iter().find(|message| !message.is_system())?;
     let (depth, _) = first.texts().find_map(parse_handle_line)?;
     let found = match args.no_store {
         true => Ok(None),
         false => store::existing(&args.store).and_then(|store| match store {
-            Some(store) => store::block_on(store::behind(&store, document, clean)),
+            Some(store) => store::block_on(store::behind(&store, said)),
             None => Ok(None),
         }),
     };
@@ -219,17 +215,19 @@ fn behind(
 fn recorded(
     args: &CompactArgs,
     config: &Config,
-    document: &Document,
-    clean: &CleanDocument,
-    record: &SummaryRecord,
+    said: &Said<'_>,
+    (format, done): (Format, &CompactedDocument),
+    redactor: Option<&Redactor>,
 ) -> Option<Recorded> {
     let kept = store::open(&args.store).and_then(|store| {
-        let name = args.session.as_deref();
+        let emitted = wire::read(Some(format), &*done.bytes).context("the history cannot be read again")?;
+        let emitted = CleanDocument::new(&emitted, redactor).messages();
         let originals = if config.delete_originals { AfterSummary::Deleted } else { AfterSummary::Kept };
-        let kept = store::keep(&store, document, clean, record, name, originals);
-        let (session, deleted) = store::block_on(kept)?;
-        let session = name.map_or_else(|| session.to_string(), str::to_owned);
-        Ok(Recorded { session, store: store::place(&args.store)?.to_string(), deleted })
+        let kept = store::keep(&store, said, &done.compacted.record, &emitted, originals);
+        let (place, deleted) = store::block_on(kept)?;
+        let branch_of = BranchOf::told(&place);
+        let session = said.name.map_or_else(|| place.session.to_string(), str::to_owned);
+        Ok(Recorded { session, store: store::place(&args.store)?.to_string(), deleted, branch_of })
     });
     kept.inspect_err(|error| {
         eprintln!("longhaul: nothing was recorded: {}", exit::words(error));

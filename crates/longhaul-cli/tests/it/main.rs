@@ -7,6 +7,7 @@ mod chat;
 mod commands;
 mod fake;
 mod history;
+mod identity;
 #[path = "../../../longhaul-redact/tests/it/kinds.rs"]
 mod kinds;
 mod run;

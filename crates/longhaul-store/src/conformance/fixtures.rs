@@ -37,6 +37,7 @@ pub fn record(
         covers: Span { start: 0, end },
         covered: Vec::new(),
         kept: Vec::new(),
+        emitted: None,
         summary: Summary { narrative: text.to_owned(), ..Summary::default() },
         header: "[Context Summary]".to_owned(),
         text: text.to_owned(),

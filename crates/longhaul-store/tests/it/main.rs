@@ -6,6 +6,8 @@
 mod conformance;
 #[cfg(all(feature = "conformance", feature = "sqlite"))]
 mod faults;
+#[cfg(feature = "conformance")]
+mod identity;
 #[cfg(all(feature = "conformance", feature = "sqlite"))]
 mod migration;
 #[cfg(all(feature = "conformance", feature = "sqlite"))]

@@ -25,6 +25,7 @@ fn record(parent: Option<&SummaryRecord>, draft: &Draft, covers: Span) -> Summar
         covers,
         covered: Vec::<Covered>::new(),
         kept: Vec::new(),
+        emitted: None,
         summary: draft.summary.clone(),
         text: draft.text.clone(),
         mode: draft.mode,

@@ -136,6 +136,7 @@ impl CompactionPlan {
             covers: self.covers,
             covered: self.covered.clone(),
             kept: Span::runs(self.tail.iter().map(|kept| kept.id.ordinal)),
+            emitted: None,
             header: header(settings, self.n_behind),
             tokens: source.counter.count_text(&draft.text),
             summary: draft.summary,

@@ -148,6 +148,7 @@ mod tests {
             covers: Span::default(),
             covered: Vec::new(),
             kept: Vec::new(),
+            emitted: None,
             header: String::new(),
             summary: Summary {
                 key_points: vec!["Discussed authentication implementation".into()],

@@ -103,6 +103,7 @@ mod tests {
             covers: Span::default(),
             covered: Vec::new(),
             kept: Vec::new(),
+            emitted: None,
             header: String::new(),
             summary: Summary::default(),
             text: text.to_owned(),
