@@ -34,7 +34,7 @@ impl Archive {
     /// Also where there is none yet: asking must not make one.
     pub(crate) fn existing(args: &StoreArgs) -> Result<Archive> {
         let place = store::place(args)?;
-        if !place.exists() {
+        if !place.may_exist() {
             bail!("nothing is recorded yet: there is no store at {place}");
         }
         Archive::open(args)

@@ -22,7 +22,7 @@ pub(crate) type Store = Arc<dyn SummaryStore>;
 
 /// Opens the store that `args` name where there is one; asking must not make one.
 pub(crate) fn existing(args: &StoreArgs) -> Result<Option<Store>> {
-    match place(args)?.exists() {
+    match place(args)?.may_exist() {
         true => open(args).map(Some),
         false => Ok(None),
     }

@@ -28,6 +28,17 @@ pub enum StoreError {
         /// The first ordinal that differs.
         ordinal: u64,
     },
+    /// Somebody else said something in the session that this writer does not know of. Nothing was written: read what is
+    /// there, or go on in a branch.
+    #[error(
+        "somebody else went on in session {session}: its message m{ordinal} is not this writer's; nothing was written"
+    )]
+    Overtaken {
+        /// The session.
+        session: SessionId,
+        /// The ordinal of the first message that this writer does not know.
+        ordinal: u64,
+    },
     /// Originals would leave a gap: ordinals are never skipped.
     #[error(
         "session {session} holds {held} messages, and the next was given as m{given}; expected at most m{held}"

@@ -38,6 +38,10 @@ pub enum EventKind {
         start: u64,
         /// The address of each (see [`address_of`](crate::address_of)).
         addresses: Vec<ContentHash>,
+        /// The address of what is kept beside each: how it was spelled on the wire, and who speaks. As many as there are
+        /// addresses, or none at all.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        spellings: Vec<Option<ContentHash>>,
     },
     /// A compaction took place; its record is the new head.
     Compacted {
@@ -128,6 +132,18 @@ impl Event {
 }
 
 impl EventKind {
+    /// Returns the addresses of the contents that the event names, in the order in which they are handed over: originals,
+    /// then what is kept beside them; or a record.
+    pub fn contents(&self) -> Vec<ContentHash> {
+        match self {
+            EventKind::Originals { addresses, spellings, .. } => {
+                addresses.iter().chain(spellings.iter().flatten()).copied().collect()
+            }
+            EventKind::Compacted { address, .. } => vec![*address],
+            _ => Vec::new(),
+        }
+    }
+
     /// Returns the name of the kind, as it stands in exports.
     pub fn name(&self) -> &'static str {
         match self {

@@ -1,6 +1,6 @@
 //! Deletion: what is to be destroyed, and what a tombstone says of it.
 
-use longhaul_transcript::{SessionId, Span, SummaryId};
+use longhaul_transcript::{ContentHash, SessionId, Span, SummaryId};
 
 use crate::{EventKind, ForgottenBy, SessionState, StoreError, SummaryStore, state::merged};
 
@@ -91,11 +91,16 @@ pub(crate) async fn choose<S: SummaryStore + ?Sized>(
                 chosen.extend(old.map(|entry| one(entry.ordinal)));
             }
             Selector::Matching(_) => {
-                let addresses: Vec<_> = entries.iter().map(|entry| entry.address).collect();
+                // What is kept beside a message may hold what the message does not.
+                let named = entries.iter().flat_map(|entry| {
+                    [Some(entry.address), entry.spelling].map(|address| Some((entry.ordinal, address?)))
+                });
+                let named: Vec<(u64, ContentHash)> = named.flatten().collect();
+                let addresses: Vec<_> = named.iter().map(|(_, address)| *address).collect();
                 let contents = store.contents(session, &addresses).await?;
                 let matching =
-                    entries.iter().zip(contents).filter(|(_, json)| json.as_deref().is_some_and(holds));
-                chosen.extend(matching.map(|(entry, _)| one(entry.ordinal)));
+                    named.iter().zip(contents).filter(|(_, json)| json.as_deref().is_some_and(holds));
+                chosen.extend(matching.map(|((ordinal, _), _)| one(*ordinal)));
             }
         }
         chosen = merged(chosen);

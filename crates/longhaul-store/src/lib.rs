@@ -42,6 +42,7 @@
 //! [`Redacted`]: longhaul_transcript::Redacted
 #![forbid(unsafe_code)]
 
+mod commit;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod error;
@@ -50,6 +51,7 @@ mod forget;
 mod identity;
 mod memory;
 mod object;
+mod open;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod pack;
 #[cfg(feature = "postgres")]
@@ -64,12 +66,14 @@ mod store;
 mod transfer;
 mod verify;
 
+pub use commit::{ChainStep, Commit};
 pub use error::StoreError;
 pub use event::{Event, EventKind, ForgottenBy, ForkedFrom};
 pub use forget::{Forgotten, Selector};
 pub use identity::{History, Kin, Place, locate};
 pub use memory::MemoryStore;
 pub use object::{Object, address_of, readable_text};
+pub use open::{Location, open_store};
 #[cfg(feature = "postgres")]
 pub use postgres::{PostgresOptions, PostgresStore};
 #[cfg(feature = "encryption")]
@@ -79,7 +83,7 @@ pub use search::words;
 pub use sqlite::{Durability, SqliteStore};
 pub use state::SessionState;
 pub use store::{
-    Change, Decide, Hit, JournalEntry, Journaled, Original, RecordEntry, Sealed, SessionInfo, Step,
+    Change, Decide, Hit, JournalEntry, Journaled, Original, RecordEntry, Sealed, SessionInfo, Snapshot, Step,
     SummaryStore,
 };
 pub use verify::{Problem, Verification};

@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use longhaul_transcript::{ContentHash, Redacted, SessionId, Span};
 
 use crate::{
-    Decide, Event, EventKind, JournalEntry, Object, RecordEntry, Sealed, SessionInfo, SessionState,
-    StoreError, SummaryStore,
+    Change, Decide, Event, EventKind, JournalEntry, Object, RecordEntry, Sealed, SessionInfo, SessionState,
+    Snapshot, StoreError, SummaryStore,
 };
 
 /// Keeps everything in memory. What it acknowledged is lost with it.
@@ -35,6 +35,7 @@ struct Session {
     words: Vec<String>,
     records: Vec<RecordEntry>,
     contents: HashMap<ContentHash, String>,
+    snapshot: Option<Snapshot>,
 }
 
 impl MemoryStore {
@@ -58,15 +59,19 @@ impl Session {
             words: Vec::new(),
             records: Vec::new(),
             contents: HashMap::new(),
+            snapshot: None,
         }
     }
 
     fn write(&mut self, event: Event, objects: Vec<Option<Object>>) {
         match &event.kind {
-            EventKind::Originals { start, addresses } => {
-                for ((ordinal, address), object) in (*start..).zip(addresses).zip(&objects) {
-                    let (at_ms, is_forgotten) = (event.at_ms, object.is_none());
-                    self.entries.push(JournalEntry { ordinal, address: *address, at_ms, is_forgotten });
+            EventKind::Originals { start, addresses, spellings } => {
+                let spellings = spellings.iter().copied().chain(std::iter::repeat(None));
+                for (((ordinal, address), object), spelling) in
+                    (*start..).zip(addresses).zip(&objects).zip(spellings)
+                {
+                    let (address, at_ms, is_forgotten) = (*address, event.at_ms, object.is_none());
+                    self.entries.push(JournalEntry { ordinal, address, spelling, at_ms, is_forgotten });
                     self.words.push(object.as_ref().map(Object::words).unwrap_or_default());
                 }
             }
@@ -74,7 +79,10 @@ impl Session {
                 let is_forgotten = objects.iter().all(Option::is_none);
                 self.records.push(RecordEntry { id: record.clone(), address: *address, is_forgotten });
             }
-            EventKind::Forgotten { .. } => self.erase(),
+            EventKind::Forgotten { .. } => {
+                self.erase();
+                self.snapshot = None;
+            }
             _ => {}
         }
         for object in objects.into_iter().flatten() {
@@ -94,7 +102,8 @@ impl Session {
         for record in &mut self.records {
             record.is_forgotten |= self.state.forgotten_records.contains(&record.id);
         }
-        let entries = self.entries.iter().filter(|entry| !entry.is_forgotten).map(|entry| entry.address);
+        let entries = self.entries.iter().filter(|entry| !entry.is_forgotten);
+        let entries = entries.flat_map(|entry| [Some(entry.address), entry.spelling]).flatten();
         let records = self.records.iter().filter(|entry| !entry.is_forgotten).map(|entry| entry.address);
         let kept: HashSet<ContentHash> = entries.chain(records).collect();
         self.contents.retain(|address, _| kept.contains(address));
@@ -112,14 +121,17 @@ impl SummaryStore for MemoryStore {
         let mut state =
             inner.sessions.get(session).map_or_else(SessionState::empty, |held| held.state.clone());
         let change = decide(&state)?;
-        if change.steps.is_empty() {
+        if change.is_empty() || state.events == 0 && change.steps.is_empty() {
             return Ok(state);
         }
-        let sealed = change.seal(session, &mut state)?;
+        let sealed = Change::seal(change.steps, session, &mut state)?;
         let held = inner.sessions.entry(session.clone()).or_insert_with(Session::new);
         held.state = state.clone();
         for Sealed { event, objects } in sealed {
             held.write(event, objects);
+        }
+        if let Some(snapshot) = change.snapshot {
+            held.snapshot = Some(Snapshot { events: state.events, bytes: snapshot.into_inner() });
         }
         Ok(state)
     }
@@ -138,6 +150,10 @@ impl SummaryStore for MemoryStore {
 
     async fn records(&self, session: &SessionId) -> Result<Vec<RecordEntry>, StoreError> {
         Ok(self.lock().sessions.get(session).map(|session| session.records.clone()).unwrap_or_default())
+    }
+
+    async fn snapshot(&self, session: &SessionId) -> Result<Option<Snapshot>, StoreError> {
+        Ok(self.lock().sessions.get(session).and_then(|session| session.snapshot.clone()))
     }
 
     async fn contents(

@@ -1,6 +1,9 @@
 //! Contents: messages and records as bytes, named by their hash.
 
-use longhaul_transcript::{ContentHash, Message, Origin, Part, Redacted, SummaryRecord};
+use std::sync::Arc;
+
+use longhaul_transcript::{ContentHash, Message, Origin, Part, Raw, Redacted, Speaker, SummaryRecord};
+use serde::{Deserialize, Serialize};
 
 use crate::{JournalEntry, Original, StoreError, search};
 
@@ -13,8 +16,17 @@ pub struct Object {
     pub json: String,
 }
 
-/// Returns the address of a message: the SHA-256 of its canonical JSON. Where a message comes from does not count, so
-/// that the same words have the same address in whichever file they stand.
+/// What is kept beside a message, which says the same however it is spelled.
+#[derive(Debug, Serialize, Deserialize)]
+struct Spelling {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    speaker: Option<Speaker>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    raw: Option<Raw>,
+}
+
+/// Returns the address of a message: the SHA-256 of its canonical JSON. Where a message comes from, who is seen to speak
+/// and how it was spelled do not count, so that the same words have the same address in whichever file they stand.
 pub fn address_of(message: &Redacted<Message>) -> ContentHash {
     ContentHash::of(canonical_json(message).as_bytes())
 }
@@ -24,6 +36,16 @@ impl Object {
     pub fn of_message(message: &Redacted<Message>) -> Object {
         let json = canonical_json(message);
         Object { address: ContentHash::of(json.as_bytes()), json }
+    }
+
+    /// Returns what is to be kept beside a message; `None` where there is nothing.
+    pub fn of_spelling(message: &Redacted<Message>) -> Option<Object> {
+        let spelling = Spelling { speaker: message.speaker, raw: message.raw.as_deref().cloned() };
+        if spelling.speaker.is_none() && spelling.raw.is_none() {
+            return None;
+        }
+        let json = serde_json::to_string(&spelling).expect("a spelling has string keys only");
+        Some(Object { address: ContentHash::of(json.as_bytes()), json })
     }
 
     /// Returns the content of a record.
@@ -49,13 +71,28 @@ pub(crate) fn read_message(address: ContentHash, json: &[u8]) -> Result<Message,
 }
 
 /// Returns the original that stands at an entry of the journal, with its content checked against its address.
-pub(crate) fn read_original(entry: JournalEntry, json: Option<Vec<u8>>) -> Result<Original, StoreError> {
-    let message = match (entry.is_forgotten, json) {
+pub(crate) fn read_original(
+    entry: JournalEntry,
+    json: Option<Vec<u8>>,
+    spelling: Option<Vec<u8>>,
+) -> Result<Original, StoreError> {
+    let mut message = match (entry.is_forgotten, json) {
         (true, _) => None,
         (false, Some(json)) => Some(read_message(entry.address, &json)?),
         (false, None) => return Err(StoreError::DamagedContent { address: entry.address }),
     };
+    if let (Some(message), Some(address)) = (&mut message, entry.spelling) {
+        let json = spelling.ok_or(StoreError::DamagedContent { address })?;
+        let spelling: Spelling = read(address, &json)?;
+        message.speaker = spelling.speaker;
+        message.raw = spelling.raw.map(Arc::new);
+    }
     Ok(Original { ordinal: entry.ordinal, at_ms: entry.at_ms, message })
+}
+
+/// Returns whether `json` is what was kept beside a message, at its address.
+pub(crate) fn is_spelling(address: ContentHash, json: &[u8]) -> bool {
+    read::<Spelling>(address, json).is_ok()
 }
 
 /// Returns the record that `json` is, checked against its address and version.

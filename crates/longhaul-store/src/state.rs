@@ -116,8 +116,9 @@ impl SessionState {
                 self.opened_at_ms = at_ms;
                 self.forked_from.clone_from(forked_from);
             }
-            EventKind::Originals { start, addresses } => {
+            EventKind::Originals { start, addresses, spellings } => {
                 (*start == self.messages && !addresses.is_empty()).then_some(())?;
+                (spellings.is_empty() || spellings.len() == addresses.len()).then_some(())?;
                 self.messages = self.messages.checked_add(addresses.len() as u64)?;
             }
             EventKind::Compacted { record, parent, .. } => {
@@ -204,7 +205,8 @@ mod tests {
     }
 
     fn originals(start: u64, n: u8) -> EventKind {
-        EventKind::Originals { start, addresses: (0..n).map(|n| ContentHash::of(&[n])).collect() }
+        let addresses = (0..n).map(|n| ContentHash::of(&[n])).collect();
+        EventKind::Originals { start, addresses, spellings: Vec::new() }
     }
 
     #[test]

@@ -2,7 +2,10 @@
 
 use std::{
     fmt,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use async_trait::async_trait;
@@ -12,7 +15,7 @@ use longhaul_transcript::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Event, EventKind, ForgottenBy, Object, Selector, SessionState, StoreError, Verification,
+    Commit, Event, EventKind, ForgottenBy, Object, Selector, SessionState, StoreError, Verification, commit,
     event::ForkedFrom, forget, object, search, state::merged, transfer, verify,
 };
 
@@ -53,6 +56,12 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
 
     /// Returns the records of a session in the order they were made, those not in force included.
     async fn records(&self, session: &SessionId) -> Result<Vec<RecordEntry>, StoreError>;
+
+    /// Returns what was last written as the session's snapshot; `None` where there is none.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] where it is not what was written.
+    async fn snapshot(&self, session: &SessionId) -> Result<Option<Snapshot>, StoreError>;
 
     /// Returns the contents at `addresses` of a session as JSON bytes, `None` for each that is not there. The caller
     /// checks them against their addresses.
@@ -110,7 +119,7 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
         messages: &[Redacted<Message>],
         at_ms: i64,
     ) -> Result<Journaled, StoreError> {
-        let given: Arc<Vec<Object>> = Arc::new(messages.iter().map(Object::of_message).collect());
+        let given: Arc<Vec<Spoken>> = Arc::new(messages.iter().map(Spoken::of).collect());
         let end = start + given.len() as u64;
         let mut known = self.state(session).await?.map_or(0, |state| state.messages);
         let first_known = known;
@@ -121,7 +130,7 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
             let overlap = Span { start, end: end.min(known) };
             let held = if overlap.is_empty() { Vec::new() } else { self.entries(session, overlap).await? };
             for (entry, object) in held.iter().zip(given.iter()) {
-                if entry.address != object.address {
+                if entry.address != object.content.address {
                     let ordinal = entry.ordinal;
                     return Err(StoreError::Diverged { session: session.clone(), ordinal });
                 }
@@ -132,15 +141,17 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
             }
             let from = known;
             let given = given.clone();
+            let is_stale = Arc::new(AtomicBool::new(false));
+            let found_stale = is_stale.clone();
             let decide = move |state: &SessionState| {
                 // Somebody else added originals meanwhile: look at those first.
                 let is_stale = state.messages != from;
+                found_stale.store(is_stale, Ordering::Relaxed);
                 let new = if is_stale { &[] } else { &given[(from - start) as usize..] };
                 Ok(originals_change(state, new.to_vec(), at_ms))
             };
-            let state = self.transact(session, Arc::new(decide)).await?;
-            known = state.messages;
-            if known == end {
+            known = self.transact(session, Arc::new(decide)).await?.messages;
+            if !is_stale.load(Ordering::Relaxed) {
                 return Ok(Journaled { total: known, new: Span { start: from, end } });
             }
         }
@@ -153,9 +164,9 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
         messages: &[Redacted<Message>],
         at_ms: i64,
     ) -> Result<Span, StoreError> {
-        let objects: Vec<Object> = messages.iter().map(Object::of_message).collect();
-        let length = objects.len() as u64;
-        let decide = move |state: &SessionState| Ok(originals_change(state, objects.clone(), at_ms));
+        let spoken: Vec<Spoken> = messages.iter().map(Spoken::of).collect();
+        let length = spoken.len() as u64;
+        let decide = move |state: &SessionState| Ok(originals_change(state, spoken.clone(), at_ms));
         let state = self.transact(session, Arc::new(decide)).await?;
         Ok(Span { start: state.messages - length, end: state.messages })
     }
@@ -228,10 +239,30 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
     /// Returns the originals in `span`, as far as they exist, in order.
     async fn originals(&self, session: &SessionId, span: Span) -> Result<Vec<Original>, StoreError> {
         let entries = self.entries(session, span).await?;
-        let addresses: Vec<ContentHash> = entries.iter().map(|entry| entry.address).collect();
-        let contents = self.contents(session, &addresses).await?;
-        let originals = entries.into_iter().zip(contents);
-        originals.map(|(entry, json)| object::read_original(entry, json)).collect()
+        let wanted: Vec<ContentHash> = entries
+            .iter()
+            .flat_map(|entry| [Some(entry.address), entry.spelling.filter(|_| !entry.is_forgotten)])
+            .flatten()
+            .collect();
+        let mut contents = self.contents(session, &wanted).await?.into_iter();
+        let originals = entries.into_iter().map(|entry| {
+            let json = contents.next().flatten();
+            let is_spelled = entry.spelling.is_some() && !entry.is_forgotten;
+            let spelling = if is_spelled { contents.next().flatten() } else { None };
+            object::read_original(entry, json, spelling)
+        });
+        originals.collect()
+    }
+
+    /// Writes all of `commit` or nothing. What the session holds of it already is not written again, so that a commit
+    /// whose answer was lost may be repeated.
+    ///
+    /// # Errors
+    /// [`StoreError::Overtaken`] where somebody else said something in the session that the writer does not know of,
+    /// [`StoreError::Conflict`] where somebody else compacted it or took a compaction back, [`StoreError::Gap`] where
+    /// messages are missing before the first.
+    async fn commit(&self, session: &SessionId, commit: &Commit) -> Result<SessionState, StoreError> {
+        commit::commit(self, session, commit).await
     }
 
     /// Returns up to `limit` originals that hold every word of `query`, newest first; in all sessions where none is
@@ -344,18 +375,30 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
         let source = self.require(session).await?;
         let end = end.min(source.messages);
         let entries = self.entries(session, Span { start: 0, end }).await?;
-        let addresses: Vec<ContentHash> = entries.iter().map(|entry| entry.address).collect();
+        let addresses = entries.iter().map(|entry| entry.address).collect();
+        let spellings = entries.iter().map(|entry| entry.spelling);
+        let spellings = if entries.iter().any(|entry| entry.spelling.is_some()) {
+            spellings.collect()
+        } else {
+            Vec::new()
+        };
         let forked_from = Some(ForkedFrom { session: session.clone(), hash: source.last_hash });
         let mut steps = vec![Step { at_ms, kind: EventKind::Opened { forked_from }, objects: Vec::new() }];
         if !entries.is_empty() {
-            let contents = self.contents(session, &addresses).await?;
-            let objects = entries.iter().zip(contents).map(|(entry, json)| {
-                let Some(json) = json.filter(|_| !entry.is_forgotten) else { return Ok(None) };
-                object::read_message(entry.address, &json)
-                    .map(|message| Some(Object::of_message(&Redacted::assume(message))))
+            let kind = EventKind::Originals { start: 0, addresses, spellings };
+            let is_gone = entries.iter().map(|entry| entry.is_forgotten);
+            let spelled = entries.iter().filter(|entry| entry.spelling.is_some());
+            let is_gone: Vec<bool> = is_gone.chain(spelled.map(|entry| entry.is_forgotten)).collect();
+            let named = kind.contents();
+            let contents = self.contents(session, &named).await?;
+            let objects = named.into_iter().zip(contents).zip(is_gone).map(|((address, json), is_gone)| {
+                let Some(json) = json.filter(|_| !is_gone) else { return Ok(None) };
+                let json =
+                    String::from_utf8(json).ok().filter(|json| ContentHash::of(json.as_bytes()) == address);
+                json.map(|json| Some(Object { address, json })).ok_or(StoreError::DamagedContent { address })
             });
             let objects = objects.collect::<Result<_, StoreError>>()?;
-            steps.push(Step { at_ms, kind: EventKind::Originals { start: 0, addresses }, objects });
+            steps.push(Step { at_ms, kind, objects });
         }
         let mut parent = None;
         for record in chain {
@@ -372,7 +415,7 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
             let kind = EventKind::Forgotten { by: ForgottenBy::Range, originals, records: Vec::new() };
             steps.push(Step { at_ms, kind, objects: Vec::new() });
         }
-        let (change, name) = (Change { steps }, into.clone());
+        let (change, name) = (Change { steps, snapshot: None }, into.clone());
         let decide = move |state: &SessionState| match state.events {
             0 => Ok(change.clone()),
             _ => Err(StoreError::SessionExists { session: name.clone() }),
@@ -451,6 +494,18 @@ pub type Decide = Arc<dyn Fn(&SessionState) -> Result<Change, StoreError> + Send
 pub struct Change {
     /// The steps, in order.
     pub steps: Vec<Step>,
+    /// What is to be the session's snapshot from then on; `None` leaves the one there is.
+    pub snapshot: Option<Redacted<Vec<u8>>>,
+}
+
+/// What a session's writer needs beside the log to go on where it was, in a form that the store does not read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Snapshot {
+    /// How many events the session had when it was written, those of the same change included. Where the session has more
+    /// now, somebody else went on since.
+    pub events: u64,
+    /// What was written.
+    pub bytes: Vec<u8>,
 }
 
 /// One event to be, with its contents.
@@ -490,6 +545,8 @@ pub struct JournalEntry {
     pub ordinal: u64,
     /// The address of its content.
     pub address: ContentHash,
+    /// The address of what is kept beside it, where something is.
+    pub spelling: Option<ContentHash>,
     /// When it was added, in milliseconds since the Unix epoch.
     pub at_ms: i64,
     /// Whether its content was destroyed.
@@ -545,7 +602,13 @@ pub struct SessionInfo {
 impl Change {
     /// Returns a change of one step without contents, or of none.
     pub fn of(at_ms: i64, kind: Option<EventKind>) -> Change {
-        Change { steps: kind.into_iter().map(|kind| Step { at_ms, kind, objects: Vec::new() }).collect() }
+        let steps = kind.into_iter().map(|kind| Step { at_ms, kind, objects: Vec::new() }).collect();
+        Change { steps, snapshot: None }
+    }
+
+    /// Returns whether there is nothing to write.
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty() && self.snapshot.is_none()
     }
 
     /// Returns the change that opens a session where `state` is that of a new one, else no change.
@@ -553,12 +616,16 @@ impl Change {
         Change::of(at_ms, (state.events == 0).then_some(EventKind::Opened { forked_from: None }))
     }
 
-    /// Moves `state` through the steps, and returns the events they are with their contents. For backends.
+    /// Moves `state` through `steps`, and returns the events they are with their contents. For backends.
     ///
     /// # Errors
     /// [`StoreError::Damaged`] where a step cannot follow; nothing is to be written then, and `state` is of no use.
-    pub fn seal(self, session: &SessionId, state: &mut SessionState) -> Result<Vec<Sealed>, StoreError> {
-        let steps = self.steps.into_iter().map(|step| {
+    pub fn seal(
+        steps: Vec<Step>,
+        session: &SessionId,
+        state: &mut SessionState,
+    ) -> Result<Vec<Sealed>, StoreError> {
+        let steps = steps.into_iter().map(|step| {
             let event = state.next_event(session, step.at_ms, step.kind);
             let applied = state.apply(session, &event);
             applied.map_err(|problem| StoreError::Damaged { session: session.clone(), problem })?;
@@ -568,16 +635,38 @@ impl Change {
     }
 }
 
-fn originals_change(state: &SessionState, objects: Vec<Object>, at_ms: i64) -> Change {
-    let mut change = Change::opened(state, at_ms);
-    if !objects.is_empty() {
-        let addresses = objects.iter().map(|object| object.address).collect();
-        let kind = EventKind::Originals { start: state.messages, addresses };
-        change.steps.push(Step { at_ms, kind, objects: objects.into_iter().map(Some).collect() });
+/// A message on its way into a store, with what is kept beside it.
+#[derive(Clone, Debug)]
+pub(crate) struct Spoken {
+    pub(crate) content: Object,
+    pub(crate) spelling: Option<Object>,
+}
+
+impl Spoken {
+    pub(crate) fn of(message: &Redacted<Message>) -> Spoken {
+        Spoken { content: Object::of_message(message), spelling: Object::of_spelling(message) }
     }
+}
+
+/// Returns the change that adds messages at the end of a session.
+pub(crate) fn originals_change(state: &SessionState, spoken: Vec<Spoken>, at_ms: i64) -> Change {
+    let mut change = Change::opened(state, at_ms);
+    if spoken.is_empty() {
+        return change;
+    }
+    let addresses = spoken.iter().map(|spoken| spoken.content.address).collect();
+    let is_spelled = spoken.iter().any(|spoken| spoken.spelling.is_some());
+    let spelling = |spoken: &Spoken| spoken.spelling.as_ref().map(|spelling| spelling.address);
+    let spellings = if is_spelled { spoken.iter().map(spelling).collect() } else { Vec::new() };
+    let kind = EventKind::Originals { start: state.messages, addresses, spellings };
+    let (contents, spellings): (Vec<_>, Vec<_>) =
+        spoken.into_iter().map(|spoken| (Some(spoken.content), spoken.spelling)).unzip();
+    let objects = contents.into_iter().chain(spellings.into_iter().flatten().map(Some)).collect();
+    change.steps.push(Step { at_ms, kind, objects });
     change
 }
 
+// Those that a backend may do better than the provided method are handed on too, or it would never be asked.
 #[async_trait]
 impl<S: SummaryStore + ?Sized> SummaryStore for Arc<S> {
     async fn state(&self, session: &SessionId) -> Result<Option<SessionState>, StoreError> {
@@ -627,6 +716,70 @@ impl<S: SummaryStore + ?Sized> SummaryStore for Arc<S> {
 
     async fn alias(&self, alias: &SessionId) -> Result<Option<SessionId>, StoreError> {
         (**self).alias(alias).await
+    }
+
+    async fn snapshot(&self, session: &SessionId) -> Result<Option<Snapshot>, StoreError> {
+        (**self).snapshot(session).await
+    }
+
+    async fn sessions_with(&self, id: &SummaryId) -> Result<Vec<SessionId>, StoreError> {
+        (**self).sessions_with(id).await
+    }
+
+    async fn journal(
+        &self,
+        session: &SessionId,
+        start: u64,
+        messages: &[Redacted<Message>],
+        at_ms: i64,
+    ) -> Result<Journaled, StoreError> {
+        (**self).journal(session, start, messages, at_ms).await
+    }
+
+    async fn extend(
+        &self,
+        session: &SessionId,
+        messages: &[Redacted<Message>],
+        at_ms: i64,
+    ) -> Result<Span, StoreError> {
+        (**self).extend(session, messages, at_ms).await
+    }
+
+    async fn append(
+        &self,
+        session: &SessionId,
+        record: &Redacted<SummaryRecord>,
+    ) -> Result<SessionState, StoreError> {
+        (**self).append(session, record).await
+    }
+
+    async fn commit(&self, session: &SessionId, commit: &Commit) -> Result<SessionState, StoreError> {
+        (**self).commit(session, commit).await
+    }
+
+    async fn head(&self, session: &SessionId) -> Result<Option<SummaryRecord>, StoreError> {
+        (**self).head(session).await
+    }
+
+    async fn chain(&self, session: &SessionId) -> Result<Vec<SummaryRecord>, StoreError> {
+        (**self).chain(session).await
+    }
+
+    async fn record(&self, session: &SessionId, id: &SummaryId) -> Result<Option<SummaryRecord>, StoreError> {
+        (**self).record(session, id).await
+    }
+
+    async fn originals(&self, session: &SessionId, span: Span) -> Result<Vec<Original>, StoreError> {
+        (**self).originals(session, span).await
+    }
+
+    async fn search(
+        &self,
+        session: Option<&SessionId>,
+        query: &str,
+        limit: usize,
+    ) -> Result<Vec<Hit>, StoreError> {
+        (**self).search(session, query, limit).await
     }
 
     async fn cached(&self, key: &ContentHash) -> Result<Option<Vec<u8>>, StoreError> {

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     Change, Event, EventKind, Object, Problem, SessionState, Step, StoreError, SummaryStore,
-    object::{read_message, read_record},
+    object::{is_spelling, read_message, read_record},
 };
 
 /// The first line of a session.
@@ -79,9 +79,10 @@ pub(crate) async fn export<S: SummaryStore + ?Sized>(
 /// Returns the contents that an event names, and of each whether it was destroyed since.
 fn named(event: &Event, state: &SessionState) -> Vec<(ContentHash, bool)> {
     match &event.kind {
-        EventKind::Originals { start, addresses } => {
+        EventKind::Originals { start, addresses, spellings } => {
             let at = |(ordinal, address): (u64, &ContentHash)| (*address, state.is_forgotten(ordinal));
-            (*start..).zip(addresses).map(at).collect()
+            let spelled = (*start..).zip(spellings).filter_map(|(at, address)| Some((at, address.as_ref()?)));
+            (*start..).zip(addresses).chain(spelled).map(at).collect()
         }
         EventKind::Compacted { record, address, .. } => {
             vec![(*address, state.forgotten_records.contains(record))]
@@ -152,7 +153,7 @@ async fn add<S: SummaryStore + ?Sized>(
         let held = state.events as usize;
         let is_beginning = held == 0 || hashes.get(held - 1) == Some(&state.last_hash);
         match is_beginning {
-            true => Ok(Change { steps: steps[held..].to_vec() }),
+            true => Ok(Change { steps: steps[held..].to_vec(), snapshot: None }),
             false => Err(StoreError::SessionExists { session: name.clone() }),
         }
     };
@@ -173,21 +174,20 @@ fn header(number: usize, text: &str) -> Result<Header, StoreError> {
 
 /// Returns the contents of a line, each checked against the address that the event gives it.
 fn objects(line: &Line) -> Result<Vec<Option<Object>>, ()> {
-    let addresses: &[ContentHash] = match &line.event.kind {
-        EventKind::Originals { addresses, .. } => addresses,
-        EventKind::Compacted { address, .. } => std::slice::from_ref(address),
-        _ => &[],
-    };
+    let addresses = line.event.kind.contents();
     if addresses.len() != line.contents.len() {
         return Err(());
     }
-    let contents = addresses.iter().zip(&line.contents).map(|(address, json)| {
+    let contents = addresses.into_iter().zip(&line.contents).enumerate().map(|(at, (address, json))| {
         let Some(json) = json.as_ref().map(|json| json.get()) else { return Ok(None) };
         let is_right = match &line.event.kind {
-            EventKind::Originals { .. } => read_message(*address, json.as_bytes()).is_ok(),
-            _ => read_record(*address, json.as_bytes()).is_ok(),
+            EventKind::Originals { addresses, .. } if at < addresses.len() => {
+                read_message(address, json.as_bytes()).is_ok()
+            }
+            EventKind::Originals { .. } => is_spelling(address, json.as_bytes()),
+            _ => read_record(address, json.as_bytes()).is_ok(),
         };
-        let object = Object { address: *address, json: json.to_owned() };
+        let object = Object { address, json: json.to_owned() };
         is_right.then_some(Some(object)).ok_or(())
     });
     contents.collect()

@@ -77,6 +77,8 @@ pub enum Problem {
     },
     /// The storage below cannot read its own file any more.
     Unreadable,
+    /// The snapshot is not what was written.
+    ChangedSnapshot,
     /// A record is gone, and the log does not say that it was destroyed.
     MissingRecord {
         /// Its id.
@@ -113,6 +115,7 @@ impl fmt::Display for Problem {
             Problem::ImpossibleEvent { seq } => write!(f, "event {seq} cannot follow those before it"),
             Problem::ChangedState => f.write_str("the state is not what the log adds up to"),
             Problem::Unreadable => f.write_str("the database file cannot be read"),
+            Problem::ChangedSnapshot => f.write_str("the snapshot was changed"),
             Problem::ChangedEntry { ordinal } => write!(f, "the entry of message m{ordinal} was changed"),
             Problem::ChangedOriginal { ordinal } => write!(f, "message m{ordinal} was changed"),
             Problem::MissingOriginal { ordinal } => write!(f, "message m{ordinal} is missing"),
@@ -208,10 +211,13 @@ async fn check<S: SummaryStore + ?Sized>(
             seen.events += 1;
             seen.last_hash = event.hash;
             match &event.kind {
-                EventKind::Originals { start, addresses } => {
-                    pending.extend((*start..).zip(addresses).map(|(ordinal, address)| JournalEntry {
+                EventKind::Originals { start, addresses, spellings } => {
+                    let spellings = spellings.iter().copied().chain(std::iter::repeat(None));
+                    let added = (*start..).zip(addresses).zip(spellings);
+                    pending.extend(added.map(|((ordinal, address), spelling)| JournalEntry {
                         ordinal,
                         address: *address,
+                        spelling,
                         at_ms: event.at_ms,
                         is_forgotten: stored.is_forgotten(ordinal),
                     }));
@@ -239,6 +245,7 @@ async fn check<S: SummaryStore + ?Sized>(
         }
         originals(store, session, stored, &pending, seen).await?;
     }
+    store.snapshot(session).await?;
     if folded != *stored {
         return Err(Fault::Found(Problem::ChangedState));
     }
@@ -265,25 +272,33 @@ async fn originals<S: SummaryStore + ?Sized>(
                 return Err(Fault::Found(Problem::ChangedEntry { ordinal: expected.ordinal }));
             }
         }
-        let addresses: Vec<ContentHash> = expected.iter().map(|entry| entry.address).collect();
+        let is_held = |entry: &&JournalEntry| !stored.is_forgotten(entry.ordinal);
+        let named: Vec<(u64, ContentHash)> = expected
+            .iter()
+            .filter(is_held)
+            .flat_map(|entry| {
+                [Some(entry.address), entry.spelling].map(|address| Some((entry.ordinal, address?)))
+            })
+            .flatten()
+            .collect();
+        let addresses: Vec<ContentHash> = named.iter().map(|(_, address)| *address).collect();
         let contents = match store.contents(session, &addresses).await {
             Ok(contents) => contents,
             Err(StoreError::DamagedContent { address }) => {
-                let damaged = expected.iter().find(|entry| entry.address == address).unwrap_or(first);
-                return Err(Fault::Found(Problem::ChangedOriginal { ordinal: damaged.ordinal }));
+                let damaged = named.iter().find(|(_, named)| *named == address);
+                let ordinal = damaged.map_or(first.ordinal, |(ordinal, _)| *ordinal);
+                return Err(Fault::Found(Problem::ChangedOriginal { ordinal }));
             }
             Err(error) => return Err(error.into()),
         };
-        for (JournalEntry { ordinal, address, .. }, json) in expected.iter().zip(contents) {
-            if stored.is_forgotten(*ordinal) {
-                continue;
-            }
+        for ((ordinal, address), json) in named.into_iter().zip(contents) {
             match json {
-                Some(json) if ContentHash::of(&json) == *address => seen.originals += 1,
-                Some(_) => return Err(Fault::Found(Problem::ChangedOriginal { ordinal: *ordinal })),
-                None => return Err(Fault::Found(Problem::MissingOriginal { ordinal: *ordinal })),
+                Some(json) if ContentHash::of(&json) == address => {}
+                Some(_) => return Err(Fault::Found(Problem::ChangedOriginal { ordinal })),
+                None => return Err(Fault::Found(Problem::MissingOriginal { ordinal })),
             }
         }
+        seen.originals += expected.iter().filter(is_held).count() as u64;
     }
     Ok(())
 }

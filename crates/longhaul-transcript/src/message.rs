@@ -48,12 +48,19 @@ pub enum Speaker {
 }
 
 /// A message as it was spelled on the wire.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Raw {
     /// The name of the wire format, as `longhaul-wire` names it.
     pub format: Arc<str>,
     /// The JSON text of the message; where a format spells one message as several items, these, one a line.
     pub json: Box<str>,
+    /// How many secrets are placeholders in it, and blocks left out for one: it cannot go out as it came in.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub redacted: u32,
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// Who speaks. `System` and `Developer` are instructions to the model; `Tool` carries results.

@@ -72,7 +72,7 @@ fn events(archive: &Archive, session: &SessionId, json: bool, out: &mut String) 
             }
             let what = match &event.kind {
                 EventKind::Opened { forked_from: Some(from) } => format!("as a fork of {}", from.session),
-                EventKind::Originals { start, addresses } => {
+                EventKind::Originals { start, addresses, .. } => {
                     format!("m{start}-m{}", start + (addresses.len() as u64).saturating_sub(1))
                 }
                 EventKind::Compacted { record, covers, .. } => format!("{covers} into {record}"),

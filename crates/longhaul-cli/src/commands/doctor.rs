@@ -76,7 +76,7 @@ fn store_finding(args: &DoctorArgs) -> Finding {
 /// Returns what the store holds, and each session in which a hash is not right.
 fn verified(args: &DoctorArgs) -> Result<(String, Vec<String>)> {
     let place = store::place(&args.store)?;
-    if !place.exists() {
+    if !place.may_exist() {
         return Ok((format!("{place}: not there yet; the first `compact` makes it"), Vec::new()));
     }
     let archive = Archive::existing(&args.store)?;

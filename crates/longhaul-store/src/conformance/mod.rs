@@ -16,6 +16,7 @@ mod fixtures;
 mod journal;
 mod many;
 mod transfer;
+mod writer;
 
 use std::{
     future::Future,
@@ -53,6 +54,10 @@ pub async fn all<S: SummaryStore, F: AsyncFn() -> S>(fresh: F) {
     transfer::an_export_comes_back_exactly(&fresh().await, &fresh().await).await;
     transfer::what_is_there_already_stays(&fresh().await, &fresh().await).await;
     transfer::a_damaged_export_is_refused(&fresh().await, &fresh().await).await;
+    writer::a_spelling_comes_back_beside_its_message(&fresh().await).await;
+    writer::an_export_holds_spellings(&fresh().await, &fresh().await).await;
+    writer::a_commit_is_all_or_nothing(&fresh().await).await;
+    writer::the_later_of_two_writers_is_told(&fresh().await).await;
     many::many_writers_lose_and_double_nothing(&fresh().await).await;
     many::a_dropped_future_leaves_all_or_nothing(&fresh().await).await;
 }

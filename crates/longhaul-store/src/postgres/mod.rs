@@ -8,11 +8,12 @@ mod write;
 use std::{future::Future, sync::Arc};
 
 use async_trait::async_trait;
-use longhaul_transcript::{ContentHash, Redacted, SessionId, Span};
+use longhaul_transcript::{ContentHash, Redacted, SessionId, Span, SummaryId};
 use tokio::runtime::Runtime;
 
 use crate::{
-    Decide, Event, JournalEntry, RecordEntry, SessionInfo, SessionState, StoreError, StoreKey, SummaryStore,
+    Decide, Event, JournalEntry, RecordEntry, SessionInfo, SessionState, Snapshot, StoreError, StoreKey,
+    SummaryStore,
 };
 use client::Server;
 
@@ -141,6 +142,16 @@ impl SummaryStore for PostgresStore {
     async fn records(&self, session: &SessionId) -> Result<Vec<RecordEntry>, StoreError> {
         let (server, session) = (self.server.clone(), session.clone());
         self.run(async move { read::records(&server, &session).await }).await
+    }
+
+    async fn snapshot(&self, session: &SessionId) -> Result<Option<Snapshot>, StoreError> {
+        let (server, session) = (self.server.clone(), session.clone());
+        self.run(async move { read::snapshot(&server, &session).await }).await
+    }
+
+    async fn sessions_with(&self, id: &SummaryId) -> Result<Vec<SessionId>, StoreError> {
+        let (server, id) = (self.server.clone(), id.clone());
+        self.run(async move { read::sessions_with(&server, &id).await }).await
     }
 
     async fn contents(

@@ -6,7 +6,9 @@ use longhaul_transcript::{ContentHash, SessionId, Span, SummaryId};
 use tokio_postgres::Row;
 
 use super::client::Server;
-use crate::{Event, JournalEntry, Problem, RecordEntry, SessionInfo, SessionState, StoreError, pack::unpack};
+use crate::{
+    Event, JournalEntry, Problem, RecordEntry, SessionInfo, SessionState, Snapshot, StoreError, pack::unpack,
+};
 
 /// Returns the state of a session.
 pub(super) async fn state(server: &Server, id: &SessionId) -> Result<Option<SessionState>, StoreError> {
@@ -46,8 +48,9 @@ pub(super) async fn entries(
     span: Span,
 ) -> Result<Vec<JournalEntry>, StoreError> {
     const QUERY: &str = "SELECT originals.ordinal, originals.at_ms, originals.content IS NULL,
-          coalesce(contents.address, originals.address)
+          coalesce(contents.address, originals.address), coalesce(beside.address, originals.spelling_address)
         FROM originals LEFT JOIN contents ON contents.key = originals.content
+          LEFT JOIN contents AS beside ON beside.key = originals.spelling
         WHERE originals.session = (SELECT key FROM sessions WHERE id = $1)
           AND originals.ordinal >= $2 AND originals.ordinal < $3 ORDER BY originals.ordinal";
     let rows = server.query(READING, QUERY, &[&id.as_str(), &clamp(span.start), &clamp(span.end)]).await?;
@@ -56,7 +59,8 @@ pub(super) async fn entries(
         let changed = Problem::ChangedEntry { ordinal };
         let address =
             hash(row.get(3)).ok_or(StoreError::Damaged { session: id.clone(), problem: changed })?;
-        Ok(JournalEntry { ordinal, address, at_ms: row.get(1), is_forgotten: row.get(2) })
+        let spelling = hash(row.get(4));
+        Ok(JournalEntry { ordinal, address, spelling, at_ms: row.get(1), is_forgotten: row.get(2) })
     };
     rows.iter().map(entry).collect()
 }
@@ -76,6 +80,29 @@ pub(super) async fn records(server: &Server, id: &SessionId) -> Result<Vec<Recor
         Ok(RecordEntry { address, is_forgotten: row.get(1), id: record })
     };
     rows.iter().map(entry).collect()
+}
+
+/// Returns the sessions that hold a record, the one changed last first.
+pub(super) async fn sessions_with(server: &Server, id: &SummaryId) -> Result<Vec<SessionId>, StoreError> {
+    const QUERY: &str = "SELECT id FROM sessions
+        WHERE key IN (SELECT session FROM records WHERE id = $1 AND content IS NOT NULL)
+        ORDER BY changed_at_ms DESC, key DESC";
+    let rows = server.query("looking for a record", QUERY, &[&id.as_str()]).await?;
+    Ok(rows.iter().filter_map(|row| SessionId::new(row.get(0)).ok()).collect())
+}
+
+/// Returns the snapshot of a session.
+pub(super) async fn snapshot(server: &Server, id: &SessionId) -> Result<Option<Snapshot>, StoreError> {
+    const QUERY: &str = "SELECT snapshots.events, snapshots.hash, snapshots.value, keys.key
+        FROM snapshots JOIN keys ON keys.id = snapshots.key
+        WHERE snapshots.session = (SELECT key FROM sessions WHERE id = $1)";
+    let rows = server.query(READING, QUERY, &[&id.as_str()]).await?;
+    let Some(row) = rows.first() else { return Ok(None) };
+    let packed = server.sealer.open_alone(row.get(2), row.get(3));
+    let bytes = packed.and_then(|packed| unpack(&packed));
+    let bytes = bytes.filter(|bytes| hash(row.get(1)) == Some(ContentHash::of(bytes)));
+    let changed = || StoreError::Damaged { session: id.clone(), problem: Problem::ChangedSnapshot };
+    Ok(Some(Snapshot { events: row.get::<_, i64>(0) as u64, bytes: bytes.ok_or_else(changed)? }))
 }
 
 /// Returns contents by address.

@@ -10,7 +10,7 @@ use super::{
     read::{clamp, read_state},
 };
 use crate::{
-    Decide, Event, EventKind, Object, Sealed, SessionState, StoreError,
+    Change, Decide, Event, EventKind, Object, Sealed, SessionState, StoreError,
     pack::compress,
     seal::{SealedAlone, Sealer},
 };
@@ -66,10 +66,10 @@ async fn attempt(
         *sent = None;
     }
     let change = decide(&state)?;
-    if change.steps.is_empty() {
+    if change.is_empty() || state.events == 0 && change.steps.is_empty() {
         return Ok((state, false));
     }
-    let sealed = change.seal(id, &mut state)?;
+    let sealed = Change::seal(change.steps, id, &mut state)?;
     let erased = sealed.iter().any(|sealed| matches!(sealed.event.kind, EventKind::Forgotten { .. }));
     for Sealed { event, objects } in &sealed {
         write_event(server, &transaction, (key, &token), event, objects).await?;
@@ -78,9 +78,42 @@ async fn attempt(
     let update = "UPDATE sessions SET changed_at_ms = $2, state = $3 WHERE key = $1";
     let update = transaction.prepare_cached(update).await?;
     transaction.execute(&update, &[&key, &state.changed_at_ms, &json]).await?;
-    *sent = Some(Sent { token, seq: state.events - 1, state: state.clone(), erased });
+    if let Some(snapshot) = &change.snapshot {
+        self::snapshot(&server.sealer, &transaction, key, state.events, snapshot).await?;
+    }
+    // A snapshot alone may be written again: it says the same.
+    if !sealed.is_empty() {
+        *sent = Some(Sent { token, seq: state.events - 1, state: state.clone(), erased });
+    }
     transaction.commit().await?;
     Ok((state, erased))
+}
+
+/// Writes the snapshot of a session, in place of the one before it.
+async fn snapshot(
+    sealer: &Sealer,
+    transaction: &Transaction<'_>,
+    key: i64,
+    events: u64,
+    bytes: &[u8],
+) -> Result<(), Failure> {
+    const INSERT: &str =
+        "WITH new AS (INSERT INTO keys (id, key) VALUES (nextval('sealed_id'), $5) RETURNING id)
+        INSERT INTO snapshots (session, events, hash, key, value) SELECT $1, $2, $3, new.id, $4 FROM new";
+    forget_snapshot(transaction, key).await?;
+    let (sealed, hash) = (sealer.seal_alone(&compress(bytes)), ContentHash::of(bytes));
+    transaction
+        .execute(INSERT, &[&key, &clamp(events), &hash.0.as_slice(), &sealed.body, &sealed.key])
+        .await?;
+    Ok(())
+}
+
+/// Takes the snapshot of a session away, with its key.
+async fn forget_snapshot(transaction: &Transaction<'_>, key: i64) -> Result<(), Failure> {
+    const DELETE: &str = "WITH gone AS (DELETE FROM snapshots WHERE session = $1 RETURNING key)
+        DELETE FROM keys USING gone WHERE keys.id = gone.key";
+    transaction.execute(DELETE, &[&key]).await?;
+    Ok(())
 }
 
 /// Locks a session against other writers until the transaction ends, and returns its key, its state, and a value that
@@ -119,10 +152,19 @@ async fn write_event(
         .execute(&insert, &[&key, &clamp(event.seq), &version, &event.at_ms, &prev_hash, &hash, &kind, token])
         .await?;
     match &event.kind {
-        EventKind::Originals { start, addresses } => {
+        EventKind::Originals { start, addresses, spellings } => {
+            let (objects, beside) = objects.split_at(addresses.len().min(objects.len()));
+            let mut beside = beside.iter();
+            let beside: Vec<Beside<'_>> = (0..addresses.len())
+                .map(|at| {
+                    let address = (*spellings.get(at)?)?;
+                    Some((address, beside.next().and_then(Option::as_ref)))
+                })
+                .collect();
             let mut start = *start;
-            for (addresses, objects) in addresses.chunks(AT_ONCE).zip(objects.chunks(AT_ONCE)) {
-                originals(server, transaction, (key, start, event.at_ms), addresses, objects).await?;
+            let chunks = addresses.chunks(AT_ONCE).zip(objects.chunks(AT_ONCE)).zip(beside.chunks(AT_ONCE));
+            for ((addresses, objects), beside) in chunks {
+                originals(server, transaction, (key, start, event.at_ms), addresses, objects, beside).await?;
                 start += addresses.len() as u64;
             }
         }
@@ -137,12 +179,17 @@ async fn write_event(
                 .await?;
         }
         EventKind::Forgotten { originals, records, .. } => {
-            erase(transaction, key, originals, records).await?
+            erase(transaction, key, originals, records).await?;
+            // It may quote what was forgotten, and can be made again.
+            forget_snapshot(transaction, key).await?;
         }
         _ => {}
     }
     Ok(())
 }
+
+/// What is kept beside an original: its address, and the content where it is not destroyed.
+type Beside<'a> = Option<(ContentHash, Option<&'a Object>)>;
 
 async fn originals(
     server: &Server,
@@ -150,11 +197,15 @@ async fn originals(
     (key, start, at_ms): (i64, u64, i64),
     addresses: &[ContentHash],
     objects: &[Option<Object>],
+    beside: &[Beside<'_>],
 ) -> Result<(), Failure> {
-    const INSERT: &str = "INSERT INTO originals (session, ordinal, at_ms, content, address, words)
-        SELECT $1, t.ordinal, $2, t.content, t.address, t.words::bigint[]
-        FROM unnest($3::bigint[], $4::bigint[], $5::bytea[], $6::text[]) AS t (ordinal, content, address, words)";
-    let given: Vec<&Object> = objects.iter().flatten().collect();
+    const INSERT: &str =
+        "INSERT INTO originals (session, ordinal, at_ms, content, address, words, spelling, spelling_address)
+        SELECT $1, t.ordinal, $2, t.content, t.address, t.words::bigint[], t.spelling, t.spelling_address
+        FROM unnest($3::bigint[], $4::bigint[], $5::bytea[], $6::text[], $7::bigint[], $8::bytea[])
+          AS t (ordinal, content, address, words, spelling, spelling_address)";
+    let spelled = beside.iter().flatten().filter_map(|(_, object)| *object);
+    let given: Vec<&Object> = objects.iter().flatten().chain(spelled).collect();
     let contents = put(&server.sealer, transaction, &given).await?;
     let (mut ordinals, mut keys, mut gone, mut words) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for ((ordinal, address), object) in (start..).zip(addresses).zip(objects) {
@@ -164,8 +215,20 @@ async fn originals(
         gone.push(content.is_none().then_some(address.0.as_slice()));
         words.push(object.as_ref().map(|object| tokens(&server.sealer, &object.words())));
     }
+    let spelling = |beside: &Beside<'_>| {
+        beside.and_then(|(address, object)| object.and(contents.get(&address).copied()))
+    };
+    let spellings: Vec<Option<i64>> = beside.iter().map(spelling).collect();
+    let gone_beside: Vec<Option<&[u8]>> = beside
+        .iter()
+        .map(|beside| {
+            beside.as_ref().filter(|(_, object)| object.is_none()).map(|(address, _)| address.0.as_slice())
+        })
+        .collect();
     let insert = transaction.prepare_cached(INSERT).await?;
-    transaction.execute(&insert, &[&key, &at_ms, &ordinals, &keys, &gone, &words]).await?;
+    let values: [&(dyn tokio_postgres::types::ToSql + Sync); 8] =
+        [&key, &at_ms, &ordinals, &keys, &gone, &words, &spellings, &gone_beside];
+    transaction.execute(&insert, &values).await?;
     Ok(())
 }
 
@@ -234,11 +297,14 @@ async fn erase(
     records: &[SummaryId],
 ) -> Result<(), Failure> {
     const ORIGINALS: &str = "WITH gone AS (
-          SELECT originals.ordinal, originals.content, contents.address
+          SELECT originals.ordinal, originals.content, contents.address,
+            originals.spelling, beside.address AS spelling_address
           FROM originals JOIN contents ON contents.key = originals.content
+            LEFT JOIN contents AS beside ON beside.key = originals.spelling
           WHERE originals.session = $1 AND originals.ordinal >= $2 AND originals.ordinal < $3)
-        UPDATE originals SET content = NULL, address = gone.address, words = NULL FROM gone
-        WHERE originals.session = $1 AND originals.ordinal = gone.ordinal RETURNING gone.content";
+        UPDATE originals SET content = NULL, address = gone.address, words = NULL,
+          spelling = NULL, spelling_address = gone.spelling_address FROM gone
+        WHERE originals.session = $1 AND originals.ordinal = gone.ordinal RETURNING gone.content, gone.spelling";
     const RECORDS: &str = "WITH gone AS (
           SELECT records.seq, records.content, contents.address
           FROM records JOIN contents ON contents.key = records.content
@@ -252,6 +318,7 @@ async fn erase(
     for span in originals {
         let rows = transaction.query(ORIGINALS, &[&key, &clamp(span.start), &clamp(span.end)]).await?;
         dropped.extend(rows.iter().map(|row| row.get::<_, i64>(0)));
+        dropped.extend(rows.iter().filter_map(|row| row.get::<_, Option<i64>>(1)));
     }
     let ids: Vec<&str> = records.iter().map(SummaryId::as_str).collect();
     let rows = transaction.query(RECORDS, &[&key, &ids]).await?;

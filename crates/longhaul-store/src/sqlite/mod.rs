@@ -20,11 +20,12 @@ use std::{
 };
 
 use async_trait::async_trait;
-use longhaul_transcript::{ContentHash, Redacted, SessionId, Span};
+use longhaul_transcript::{ContentHash, Redacted, SessionId, Span, SummaryId};
 use rusqlite::Connection;
 
 use crate::{
-    Decide, Event, JournalEntry, Original, RecordEntry, SessionInfo, SessionState, StoreError, SummaryStore,
+    Decide, Event, JournalEntry, Original, RecordEntry, SessionInfo, SessionState, Snapshot, StoreError,
+    SummaryStore,
 };
 use codec::Codec;
 use desk::{Desk, patiently};
@@ -156,6 +157,16 @@ impl SummaryStore for SqliteStore {
     async fn records(&self, session: &SessionId) -> Result<Vec<RecordEntry>, StoreError> {
         let session = session.clone();
         self.worker.read(move |desk| rows::records(&desk.connection, &session)).await
+    }
+
+    async fn snapshot(&self, session: &SessionId) -> Result<Option<Snapshot>, StoreError> {
+        let session = session.clone();
+        self.worker.read(move |desk| rows::snapshot(&desk.connection, &desk.codec, &session)).await
+    }
+
+    async fn sessions_with(&self, id: &SummaryId) -> Result<Vec<SessionId>, StoreError> {
+        let id = id.clone();
+        self.worker.read(move |desk| rows::sessions_with(&desk.connection, &id)).await
     }
 
     async fn contents(

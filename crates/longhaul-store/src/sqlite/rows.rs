@@ -12,8 +12,8 @@ use super::{
     write::place_of,
 };
 use crate::{
-    Event, JournalEntry, Original, Problem, RecordEntry, SessionInfo, SessionState, StoreError, object,
-    pack::unpack,
+    Event, JournalEntry, Original, Problem, RecordEntry, SessionInfo, SessionState, Snapshot, StoreError,
+    object, pack::unpack,
 };
 
 /// A session as it is held.
@@ -131,10 +131,18 @@ pub(super) fn originals(
     let Some(key) = key(connection, id)? else { return Ok(Vec::new()) };
     let entries = settled_entries(connection, key, id, span)?;
     let addresses: Vec<ContentHash> = entries.iter().map(|entry| entry.address).collect();
-    let settled = entries.into_iter().zip(contents(connection, codec, id, &addresses)?);
+    let spelled = |entry: &JournalEntry| entry.spelling.filter(|_| !entry.is_forgotten);
+    let spellings: Vec<ContentHash> = entries.iter().filter_map(spelled).collect();
+    let jsons = contents(connection, codec, id, &addresses)?;
+    let mut spellings = contents(connection, codec, id, &spellings)?.into_iter();
+    let settled = entries.into_iter().zip(jsons).map(|(entry, json)| {
+        let spelling = spelled(&entry).and_then(|_| spellings.next().flatten());
+        (entry, json, spelling)
+    });
     let waiting = tail::originals(connection, Some(codec), key, id, span)?;
-    let waiting = waiting.into_iter().map(|waiting| (waiting.entry, waiting.json));
-    settled.chain(waiting).map(|(entry, json)| object::read_original(entry, json)).collect()
+    let waiting = waiting.into_iter().map(|waiting| (waiting.entry, waiting.json, waiting.spelling));
+    let all = settled.chain(waiting);
+    all.map(|(entry, json, spelling)| object::read_original(entry, json, spelling)).collect()
 }
 
 fn settled_entries(
@@ -146,8 +154,9 @@ fn settled_entries(
     let mut query = connection
         .prepare_cached(
             "SELECT originals.ordinal, originals.at_ms, originals.content IS NULL,
-                    ifnull(contents.address, originals.address)
+                    ifnull(contents.address, originals.address), ifnull(beside.address, originals.spelling_address)
              FROM originals LEFT JOIN contents ON contents.key = originals.content
+               LEFT JOIN contents AS beside ON beside.key = originals.spelling
              WHERE originals.session = ?1
                AND originals.ordinal >= ?2 AND originals.ordinal < ?3 ORDER BY originals.ordinal",
         )
@@ -156,13 +165,47 @@ fn settled_entries(
     let mut entries = Vec::new();
     while let Some(row) = rows.next().map_err(reading(id))? {
         let ordinal = row.get::<_, i64>(0).map_err(reading(id))? as u64;
-        let read = || Some((row.get(1).ok()?, row.get(2).ok()?, ContentHash(row.get(3).ok()?)));
+        let spelling = || row.get::<_, Option<[u8; 32]>>(4).ok().map(|address| address.map(ContentHash));
+        let read = || Some((row.get(1).ok()?, row.get(2).ok()?, ContentHash(row.get(3).ok()?), spelling()?));
         let changed = Problem::ChangedEntry { ordinal };
-        let (at_ms, is_forgotten, address) =
+        let (at_ms, is_forgotten, address, spelling) =
             read().ok_or(StoreError::Damaged { session: id.clone(), problem: changed })?;
-        entries.push(JournalEntry { ordinal, address, at_ms, is_forgotten });
+        entries.push(JournalEntry { ordinal, address, spelling, at_ms, is_forgotten });
     }
     Ok(entries)
+}
+
+/// Returns the sessions that hold a record, the one changed last first.
+pub(super) fn sessions_with(connection: &Connection, id: &SummaryId) -> Result<Vec<SessionId>, StoreError> {
+    let query = connection.prepare_cached(
+        "SELECT id FROM sessions WHERE key IN (SELECT session FROM records WHERE id = ?1 AND content IS NOT NULL)
+         ORDER BY changed_at_ms DESC, key DESC",
+    );
+    let ids: Vec<String> = query
+        .and_then(|mut query| query.query_map([id.as_str()], |row| text(row, 0))?.collect())
+        .map_err(|error| StoreError::backend("looking for a record", error))?;
+    Ok(ids.iter().filter_map(|id| SessionId::new(id).ok()).collect())
+}
+
+/// Returns the snapshot of a session.
+pub(super) fn snapshot(
+    connection: &Connection,
+    codec: &Codec,
+    id: &SessionId,
+) -> Result<Option<Snapshot>, StoreError> {
+    let query = connection.prepare_cached(
+        "SELECT events, hash, body FROM snapshots WHERE session = (SELECT key FROM sessions WHERE id = ?1)",
+    );
+    let changed = || StoreError::Damaged { session: id.clone(), problem: Problem::ChangedSnapshot };
+    let row = |row: &Row<'_>| {
+        let read = || Some((row.get::<_, i64>(0).ok()?, row.get::<_, [u8; 32]>(1).ok()?, row.get(2).ok()?));
+        Ok(read())
+    };
+    let found = query.and_then(|mut query| query.query_row([id.as_str()], row).optional());
+    let Some(found) = found.map_err(reading(id))? else { return Ok(None) };
+    let (events, hash, body) = found.ok_or_else(changed)?;
+    let bytes = codec.decode_cached(body).filter(|bytes| ContentHash::of(bytes).0 == hash);
+    Ok(Some(Snapshot { events: events as u64, bytes: bytes.ok_or_else(changed)? }))
 }
 
 /// Returns the records in the order they were made.

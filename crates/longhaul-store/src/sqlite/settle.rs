@@ -1,9 +1,10 @@
 //! Settling: what waits in tails becomes rows, blocks and index entries, many messages at a time.
 
-use longhaul_transcript::SessionId;
+use longhaul_transcript::{ContentHash, SessionId};
 use rusqlite::OptionalExtension;
 
 use super::{
+    codec::Codec,
     desk::Desk,
     index,
     rows::{WRITING, text},
@@ -23,12 +24,10 @@ pub(super) fn drain(
     let (mut adding, mut after) = (Vec::new(), None);
     for chunk in &chunks {
         let state = chunk.each(id, |frame| {
-            let contents = frame.contents.into_iter().map(|(address, bytes)| {
-                // What is damaged moves as it is, for verification to find.
-                let json = desk.codec.plain(bytes);
-                (address, json.map_or(Content::Kept(bytes), Content::Json))
-            });
-            adding.push(Adding { contents: contents.collect(), start: frame.start, event: frame.event });
+            let kept = |kept| opened(&desk.codec, kept);
+            let contents = frame.contents.into_iter().map(kept).collect();
+            let spellings = frame.spellings.into_iter().map(|spelling| spelling.map(kept)).collect();
+            adding.push(Adding { contents, spellings, start: frame.start, event: frame.event });
         });
         after = Some(state?);
     }
@@ -42,6 +41,11 @@ pub(super) fn drain(
         delete.execute([chunk.key]).map_err(WRITING)?;
     }
     Ok(Some(state))
+}
+
+fn opened<'a>(codec: &Codec, (address, bytes): (ContentHash, &'a [u8])) -> (ContentHash, Content<'a>) {
+    // What is damaged moves as it is, for verification to find.
+    (address, codec.plain(bytes).map_or(Content::Kept(bytes), Content::Json))
 }
 
 /// Returns whether more waits in all tails than may.

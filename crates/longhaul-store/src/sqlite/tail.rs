@@ -164,6 +164,8 @@ pub(super) struct Waiting {
     pub(super) entry: JournalEntry,
     /// Its content as JSON bytes; `None` where it is not what was kept.
     pub(super) json: Option<Vec<u8>>,
+    /// What is kept beside it, as JSON bytes.
+    pub(super) spelling: Option<Vec<u8>>,
 }
 
 /// Returns the originals of `span` that are in the tail, in order; with their contents where `codec` is given.
@@ -176,11 +178,15 @@ pub(super) fn originals(
 ) -> Result<Vec<Waiting>, StoreError> {
     let mut found = Vec::new();
     for chunk in chunks(connection, key, id, Part::Originals(span))? {
-        chunk.each(id, |Frame { event, start, contents }| {
-            for (ordinal, (address, bytes)) in (start..).zip(contents).filter(|(at, _)| span.contains(*at)) {
-                let entry = JournalEntry { ordinal, address, at_ms: event.at_ms, is_forgotten: false };
-                let json = codec.and_then(|codec| codec.decode(false, bytes.to_vec()));
-                found.push(Waiting { entry, json });
+        chunk.each(id, |Frame { event, start, contents, spellings }| {
+            let spellings = spellings.into_iter().chain(std::iter::repeat(None));
+            let held = (start..).zip(contents.into_iter().zip(spellings));
+            for (ordinal, ((address, bytes), beside)) in held.filter(|(at, _)| span.contains(*at)) {
+                let (spelling, at_ms) = (beside.map(|(address, _)| address), event.at_ms);
+                let entry = JournalEntry { ordinal, address, spelling, at_ms, is_forgotten: false };
+                let read = |bytes: &[u8]| codec.and_then(|codec| codec.decode(false, bytes.to_vec()));
+                let (json, spelling) = (read(bytes), beside.and_then(|(_, bytes)| read(bytes)));
+                found.push(Waiting { entry, json, spelling });
             }
         })?;
     }
@@ -199,7 +205,8 @@ pub(super) fn contents(
     for chunk in chunks(connection, key, id, Part::First(ALL))? {
         let mut held = Vec::new();
         chunk.each(id, |frame| {
-            held.extend(frame.contents.into_iter().filter(|(at, _)| wanted.contains(at)))
+            let kept = frame.contents.into_iter().chain(frame.spellings.into_iter().flatten());
+            held.extend(kept.filter(|(at, _)| wanted.contains(at)))
         })?;
         for (address, bytes) in held {
             let json = codec.decode(false, bytes.to_vec());

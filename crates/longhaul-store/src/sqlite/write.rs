@@ -23,16 +23,20 @@ pub(super) fn transact(
 ) -> Result<(SessionState, bool), StoreError> {
     let held = desk.held(id)?;
     let state = held.as_ref().map_or_else(SessionState::empty, |held| held.state.clone());
-    let mut change = decide(&state)?;
-    let last = change.steps.pop_if(|step| is_small(step));
+    let Change { mut steps, snapshot } = decide(&state)?;
+    let last = steps.pop_if(|step| is_small(step));
     let (held, is_erased) = match held {
-        Some(held) if change.steps.is_empty() => (held, false),
-        held => write_rows(desk, id, held, state, change)?,
+        Some(held) if steps.is_empty() => (held, false),
+        held => write_rows(desk, id, held, state, steps)?,
     };
+    let key = held.key;
     let state = match last {
         Some(step) => append(desk, id, held, step)?,
         None => held.state,
     };
+    if let Some(snapshot) = snapshot.filter(|_| state.events > 0) {
+        self::snapshot(desk, key, state.events, &snapshot)?;
+    }
     Ok((state, is_erased))
 }
 
@@ -43,11 +47,30 @@ pub(super) fn transact_little(
     decide: &Decide,
 ) -> Result<Option<SessionState>, StoreError> {
     let Some(held) = desk.held(id)? else { return Ok(None) };
-    let mut steps = decide(&held.state)?.steps;
+    let Change { mut steps, snapshot } = decide(&held.state)?;
     match (steps.pop(), steps.is_empty()) {
-        (Some(step), true) if is_small(&step) => append(desk, id, held, step).map(Some),
+        (Some(step), true) if is_small(&step) => {
+            let key = held.key;
+            let state = append(desk, id, held, step)?;
+            if let Some(snapshot) = snapshot {
+                self::snapshot(desk, key, state.events, &snapshot)?;
+            }
+            Ok(Some(state))
+        }
         _ => Ok(None),
     }
+}
+
+/// Writes the snapshot of a session, in place of the one before it.
+fn snapshot(desk: &Desk, key: i64, events: u64, bytes: &[u8]) -> Result<(), StoreError> {
+    let insert = "INSERT INTO snapshots (session, events, hash, body) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (session) DO UPDATE SET events = excluded.events, hash = excluded.hash, body = excluded.body";
+    let body = desk.codec.encode_cached(bytes);
+    let insert = desk.connection.prepare_cached(insert);
+    insert
+        .and_then(|mut insert| insert.execute(params![key, events as i64, ContentHash::of(bytes).0, body]))
+        .map(drop)
+        .map_err(WRITING)
 }
 
 /// Returns whether a step goes to the tail.
@@ -61,7 +84,7 @@ fn is_small(step: &Step) -> bool {
 fn append(desk: &mut Desk, id: &SessionId, held: Held, step: Step) -> Result<SessionState, StoreError> {
     let Held { key, state: before, end } = held;
     let mut state = before.clone();
-    for sealed in (Change { steps: vec![step] }).seal(id, &mut state)? {
+    for sealed in Change::seal(vec![step], id, &mut state)? {
         let start = before.messages;
         let kept: Vec<(ContentHash, Vec<u8>)> = sealed
             .objects
@@ -69,7 +92,12 @@ fn append(desk: &mut Desk, id: &SessionId, held: Held, step: Step) -> Result<Ses
             .flatten()
             .map(|object| (object.address, desk.codec.encode_loose(object.json.as_bytes())))
             .collect();
-        let contents = kept.iter().map(|(address, bytes)| (*address, bytes.as_slice()));
+        let EventKind::Originals { addresses, spellings, .. } = &sealed.event.kind else { continue };
+        let (contents, beside) = kept.split_at(addresses.len());
+        let mut beside = beside.iter().map(|(address, bytes)| (*address, bytes.as_slice()));
+        let mut beside_of = |at: usize| spellings.get(at)?.and_then(|_| beside.next());
+        let contents = contents.iter().enumerate();
+        let contents = contents.map(|(at, (address, bytes))| ((*address, bytes.as_slice()), beside_of(at)));
         let frame = frame::encode(&sealed.event, start, contents);
         let chunk = end.as_ref().map(|end| end.chunk);
         let end =
@@ -86,9 +114,9 @@ fn write_rows(
     id: &SessionId,
     held: Option<Held>,
     mut state: SessionState,
-    change: Change,
+    steps: Vec<Step>,
 ) -> Result<(Held, bool), StoreError> {
-    let sealed = change.seal(id, &mut state)?;
+    let sealed = Change::seal(steps, id, &mut state)?;
     let key = match held {
         Some(Held { key, end, .. }) => {
             if end.is_some() && !sealed.is_empty() {
@@ -134,18 +162,18 @@ fn write_event(
     objects: &[Option<Object>],
 ) -> rusqlite::Result<()> {
     match &event.kind {
-        EventKind::Originals { start, addresses } => {
+        EventKind::Originals { start, addresses, spellings } => {
             let content = |object: &'_ Option<Object>| match object {
                 Some(object) => Content::Json(object.json.clone().into_bytes().into()),
                 None => Content::Gone,
             };
-            let contents = addresses.iter().copied().zip(objects.iter().map(content)).collect();
-            return originals(
-                connection,
-                codec,
-                key,
-                &[Adding { event: event.clone(), start: *start, contents }],
-            );
+            let mut objects = objects.iter();
+            let contents = addresses.iter().copied().zip(objects.by_ref().map(content)).collect();
+            let mut beside =
+                |address: &ContentHash| (*address, objects.next().map_or(Content::Gone, content));
+            let spellings = spellings.iter().map(|address| address.as_ref().map(&mut beside)).collect();
+            let adding = Adding { event: event.clone(), start: *start, contents, spellings };
+            return originals(connection, codec, key, &[adding]);
         }
         EventKind::Compacted { record, address, .. } => {
             let object = objects.first().and_then(Option::as_ref);
@@ -169,6 +197,8 @@ fn write_event(
                 erase_record(connection, key, record, &mut blocks)?;
             }
             blocks::rewrite(connection, codec, &blocks)?;
+            // It may quote what was forgotten, and can be made again.
+            connection.prepare_cached("DELETE FROM snapshots WHERE session = ?1")?.execute([key])?;
         }
         _ => {}
     }
@@ -201,6 +231,8 @@ pub(super) struct Adding<'a> {
     /// The ordinal of the first original.
     pub(super) start: u64,
     pub(super) contents: Vec<(ContentHash, Content<'a>)>,
+    /// What is kept beside each; as many as there are contents, or none at all.
+    pub(super) spellings: Vec<Option<(ContentHash, Content<'a>)>>,
 }
 
 /// The content of an original.
@@ -225,27 +257,38 @@ pub(super) fn originals(
         Content::Json(json) => json.len() as u64,
         _ => 0,
     };
-    let given = added.iter().flat_map(|adding| &adding.contents).map(|(_, content)| size(content)).sum();
+    let all = |adding: &'_ Adding<'_>| {
+        let beside = adding.spellings.iter().flatten();
+        adding.contents.iter().chain(beside).map(|(_, content)| size(content)).sum::<u64>()
+    };
+    let given = added.iter().map(all).sum();
     // What goes into a block at once is not written twice.
     let keep = if wait(connection, key, given)? < LOOSE { Keep::Loose } else { Keep::ForBlock };
     let mut original = connection.prepare_cached(
-        "INSERT INTO originals (session, ordinal, at_ms, content, address) VALUES (?1, ?2, ?3, ?4, ?5)",
+        "INSERT INTO originals (session, ordinal, at_ms, content, address, spelling, spelling_address)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     )?;
     let mut fresh = Vec::new();
-    for Adding { event, start, contents } in added {
+    let mut put_one = |(address, content): &(ContentHash, Content<'_>)| {
+        let put = match content {
+            Content::Json(json) => Some(put(connection, codec, *address, json, keep)?),
+            Content::Kept(bytes) => Some(put(connection, codec, *address, bytes, Keep::AsGiven)?),
+            Content::Gone => None,
+        };
+        if let (Some((key, true)), Content::Json(json), Keep::ForBlock) = (put, content, keep) {
+            fresh.push(Loose { key, json: json.to_vec() });
+        }
+        let content_key = put.map(|(content, _)| content);
+        Ok::<_, rusqlite::Error>((content_key, content_key.is_none().then_some(address.0)))
+    };
+    for Adding { event, start, contents, spellings } in added {
         log(connection, key, event)?;
-        for (ordinal, (address, content)) in (*start as i64..).zip(contents) {
-            let put = match content {
-                Content::Json(json) => Some(put(connection, codec, *address, json, keep)?),
-                Content::Kept(bytes) => Some(put(connection, codec, *address, bytes, Keep::AsGiven)?),
-                Content::Gone => None,
-            };
-            let content_key = put.map(|(content, _)| content);
-            let gone = content_key.is_none().then_some(address.0);
-            original.execute(params![key, ordinal, event.at_ms, content_key, gone])?;
-            if let (Some((key, true)), Content::Json(json), Keep::ForBlock) = (put, content, keep) {
-                fresh.push(Loose { key, json: json.to_vec() });
-            }
+        for (at, content) in contents.iter().enumerate() {
+            let (content, gone) = put_one(content)?;
+            let beside = spellings.get(at).and_then(Option::as_ref).map(&mut put_one).transpose()?;
+            let (beside, beside_gone) = beside.unwrap_or_default();
+            let ordinal = *start as i64 + at as i64;
+            original.execute(params![key, ordinal, event.at_ms, content, gone, beside, beside_gone])?;
         }
     }
     if keep == Keep::ForBlock {
@@ -314,7 +357,7 @@ fn settle(
         .query_row([key], |row| row.get(0))?;
     let mut find = connection.prepare_cached(
         "SELECT DISTINCT contents.key, contents.is_packed, contents.body FROM originals
-         JOIN contents ON contents.key = originals.content
+         JOIN contents ON contents.key IN (originals.content, originals.spelling)
          WHERE originals.session = ?1 AND originals.ordinal >= ?2 AND originals.ordinal < ?3
            AND contents.block IS NULL AND length(contents.body) > 0 ORDER BY contents.key",
     )?;
@@ -352,25 +395,30 @@ fn erase_originals(
     blocks: &mut BTreeSet<i64>,
 ) -> rusqlite::Result<()> {
     let mut find = connection.prepare_cached(
-        "SELECT originals.ordinal, contents.key, contents.address FROM originals
+        "SELECT originals.ordinal, contents.key, contents.address, beside.key, beside.address FROM originals
          JOIN contents ON contents.key = originals.content
+         LEFT JOIN contents AS beside ON beside.key = originals.spelling
          WHERE originals.session = ?1 AND originals.ordinal >= ?2 AND originals.ordinal < ?3",
     )?;
-    let found: Vec<(i64, i64, [u8; 32])> = find
+    type Found = (i64, i64, [u8; 32], Option<i64>, Option<[u8; 32]>);
+    let found: Vec<Found> = find
         .query_map(params![key, span.start as i64, span.end as i64], |row| {
-            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
         })?
         .collect::<rusqlite::Result<_>>()?;
-    for (ordinal, content, address) in found {
+    for (ordinal, content, address, beside, beside_address) in found {
         connection
             .prepare_cached(
-                "UPDATE originals SET content = NULL, address = ?3 WHERE session = ?1 AND ordinal = ?2",
+                "UPDATE originals SET content = NULL, address = ?3, spelling = NULL, spelling_address = ?4
+                 WHERE session = ?1 AND ordinal = ?2",
             )?
-            .execute(params![key, ordinal, address])?;
+            .execute(params![key, ordinal, address, beside_address])?;
         connection
             .prepare_cached("DELETE FROM words WHERE rowid = ?1")?
             .execute([words_row(key, ordinal)])?;
-        drop_reference(connection, content, blocks)?;
+        for content in [Some(content), beside].into_iter().flatten() {
+            drop_reference(connection, content, blocks)?;
+        }
     }
     Ok(())
 }

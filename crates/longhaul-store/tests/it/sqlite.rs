@@ -117,7 +117,7 @@ fn other_files_are_refused_and_left_alone() {
     for (path, expected) in [
         (&foreign, "opening the database failed: the file belongs to another program"),
         (&text, "opening the database failed: file is not a database"),
-        (&newer, "the database has version 99; this longhaul reads up to 4"),
+        (&newer, "the database has version 99; this longhaul reads up to 5"),
     ] {
         let error = SqliteStore::open(path).unwrap_err();
         assert_eq!(error.to_string(), expected);

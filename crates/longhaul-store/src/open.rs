@@ -1,0 +1,138 @@
+//! Opening a store by its name: a path, or a server's URL.
+
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+use std::path::Path;
+use std::{fmt, path::PathBuf, sync::Arc};
+
+use crate::{MemoryStore, StoreError, SummaryStore};
+
+/// Where a store is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Location {
+    /// In this process, for as long as it lives.
+    Memory,
+    /// In a file.
+    File(PathBuf),
+    /// On a server, as a URL.
+    Server(String),
+}
+
+/// Opens the store that `url` names: `memory:`, a server's `postgres://…`, or else the path of a file, which is made
+/// where it is missing.
+///
+/// # Errors
+/// Those of [`Location::open`].
+pub fn open_store(url: &str) -> Result<Arc<dyn SummaryStore>, StoreError> {
+    Location::of(url).open(None)
+}
+
+impl Location {
+    /// Returns the location that a URL or a path names.
+    pub fn of(url: &str) -> Location {
+        match url {
+            "memory:" => Location::Memory,
+            url if SCHEMES.iter().any(|scheme| url.starts_with(scheme)) => Location::Server(url.to_owned()),
+            path => Location::File(path.into()),
+        }
+    }
+
+    /// Returns whether there may be something in it. A server is there, or says so when it is asked.
+    pub fn may_exist(&self) -> bool {
+        match self {
+            Location::Memory => false,
+            Location::File(path) => path.exists(),
+            Location::Server(_) => true,
+        }
+    }
+
+    /// Opens the store, which is kept under `key` (64 hexadecimal digits) where one is given.
+    ///
+    /// # Errors
+    /// When it cannot be opened or made, is no store of longhaul or of a newer version, has another key, or when this build
+    /// lacks the feature that it needs.
+    pub fn open(&self, key: Option<&str>) -> Result<Arc<dyn SummaryStore>, StoreError> {
+        match self {
+            Location::Memory => Ok(Arc::new(MemoryStore::new())),
+            Location::File(path) => file(path, key),
+            Location::Server(url) => server(url, key),
+        }
+    }
+}
+
+impl fmt::Display for Location {
+    /// The password of a URL, and its parameters, which may hold one, are not shown.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Location::Memory => f.write_str("memory:"),
+            Location::File(path) => path.display().fmt(f),
+            Location::Server(url) => {
+                let (scheme, rest) = url.split_once("://").unwrap_or(("postgres", ""));
+                let rest = rest.split_once('?').map_or(rest, |(rest, _)| rest);
+                let (user, host) = rest.rsplit_once('@').unwrap_or(("", rest));
+                let user = user.split_once(':').map_or(user, |(user, _)| user);
+                let at = if user.is_empty() { "" } else { "@" };
+                write!(f, "{scheme}://{user}{at}{host}")
+            }
+        }
+    }
+}
+
+#[cfg(feature = "sqlite")]
+fn file(path: &Path, key: Option<&str>) -> Result<Arc<dyn SummaryStore>, StoreError> {
+    use crate::SqliteStore;
+    let Some(key) = key else { return Ok(Arc::new(SqliteStore::open(path)?)) };
+    #[cfg(feature = "encryption")]
+    {
+        let key = crate::StoreKey::parse(key)?;
+        Ok(Arc::new(SqliteStore::open_sealed(path, crate::Durability::Full, &key)?))
+    }
+    #[cfg(not(feature = "encryption"))]
+    {
+        let _ = key;
+        Err(StoreError::Locked { reason: "a key was given, and this build has no `encryption` feature" })
+    }
+}
+
+#[cfg(not(feature = "sqlite"))]
+fn file(_: &std::path::Path, _: Option<&str>) -> Result<Arc<dyn SummaryStore>, StoreError> {
+    Err(StoreError::backend("opening a file", "this build has no `sqlite` feature"))
+}
+
+#[cfg(feature = "postgres")]
+fn server(url: &str, key: Option<&str>) -> Result<Arc<dyn SummaryStore>, StoreError> {
+    let mut options = crate::PostgresOptions::default();
+    options.key = key.map(crate::StoreKey::parse).transpose()?;
+    Ok(Arc::new(crate::PostgresStore::connect_with(url, options)?))
+}
+
+#[cfg(not(feature = "postgres"))]
+fn server(_: &str, _: Option<&str>) -> Result<Arc<dyn SummaryStore>, StoreError> {
+    Err(StoreError::backend("connecting to a server", "this build has no `postgres` feature"))
+}
+
+const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_is_not_shown() {
+        for (given, expected) in [
+            ("postgres://ann:s3cret@db.local:5432/agents", "postgres://ann@db.local:5432/agents"),
+            ("postgresql://ann:a@b@db/agents?password=s3cret", "postgresql://ann@db/agents"),
+            ("postgres://db", "postgres://db"),
+            ("folder/postgres.db", "folder/postgres.db"),
+            ("memory:", "memory:"),
+        ] {
+            assert_eq!(Location::of(given).to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_in_memory_is_there_at_once() {
+        assert!(format!("{:?}", open_store("memory:").unwrap()).contains("MemoryStore"));
+        assert!(!Location::Memory.may_exist());
+    }
+}
