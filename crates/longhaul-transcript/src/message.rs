@@ -54,9 +54,23 @@ pub struct Raw {
     pub format: Arc<str>,
     /// The JSON text of the message; where a format spells one message as several items, these, one a line.
     pub json: Box<str>,
+    /// The item before it is the reasoning that led to it: where that does not go out, its own id may not either.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub after_reasoning: bool,
     /// How many secrets are placeholders in it, and blocks left out for one: it cannot go out as it came in.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub redacted: u32,
+}
+
+impl Raw {
+    /// Returns the spelling `json` of a message in `format`, as it came in.
+    pub fn new(format: impl Into<Arc<str>>, json: impl Into<Box<str>>) -> Raw {
+        Raw { format: format.into(), json: json.into(), after_reasoning: false, redacted: 0 }
+    }
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 fn is_zero(number: &u32) -> bool {

@@ -36,6 +36,8 @@
 //!   did, only what changed is replaced inside its raw JSON; a summary is spelled afresh, the way the format marks one.
 //! - [`convert`] goes from one format to another and lists what could not be carried; [`encode`] does so for a
 //!   transcript that was never in a file; [`repair`] makes calls and results pair up again.
+//! - [`messages_from_json`] reads what a provider answered and keeps how it was spelled beside each message; [`render`]
+//!   spells messages as a request, each as it came in where nothing changed.
 //! - [`validate`] checks raw JSON against the rules of the provider. It shares no model with the readers, so that a
 //!   mistake of theirs does not pass for sound.
 #![forbid(unsafe_code)]
@@ -51,6 +53,8 @@ mod import;
 mod json;
 mod lines;
 mod media;
+mod raw;
+mod render;
 mod repair;
 mod session;
 mod validate;
@@ -62,6 +66,8 @@ pub use detect::detect;
 pub use document::{Document, read};
 pub use error::{Problem, WireError};
 pub use format::Format;
+pub use raw::messages_from_json;
+pub use render::{Rendition, render};
 pub use repair::{Repair, repair};
 pub use validate::{IdPattern, Profile, Thinking, Violation, validate};
 pub use write::{summary_text, write, write_unchanged};

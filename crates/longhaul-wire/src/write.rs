@@ -150,7 +150,7 @@ fn forget_ids(doc: &Document, emitted: &mut [Emitted<'_>]) {
 }
 
 /// Returns the object `raw` without the field `key`.
-fn without_field(raw: &str, key: &str) -> String {
+pub(crate) fn without_field(raw: &str, key: &str) -> String {
     let mut edits = Edits::default();
     if let Ok(json) = Json::check(raw.as_bytes()) {
         remove_field(raw, &json.object(), key, &mut edits);

@@ -10,7 +10,7 @@ use crate::{ChainStep, Commit, Selector, StoreError, SummaryStore, address_of};
 /// Returns a message that says `text` and was spelled as `json`.
 fn spelled(text: &str, json: &str) -> Redacted<Message> {
     let mut message = said(text).into_inner();
-    message.raw = Some(Arc::new(Raw { format: "openai".into(), json: json.into(), redacted: 0 }));
+    message.raw = Some(Arc::new(Raw::new("openai", json)));
     Redacted::assume(message)
 }
 

@@ -3,6 +3,8 @@
 mod body;
 mod regroup;
 
+pub(crate) use regroup::regroup;
+
 use std::collections::BTreeMap;
 
 use longhaul_transcript::{Message, Outcome, Part, Role, Transcript};
@@ -50,7 +52,7 @@ pub fn convert(doc: &Document, to: Format) -> Result<Conversion, WireError> {
         repaired.transcript.entries().iter().map(|entry| (*entry.message).clone()).collect();
     if to != Format::Longhaul {
         strip(&mut messages, dialect, &sources, &mut losses);
-        messages = regroup::regroup(messages, to, &mut losses);
+        messages = regroup(messages, to, &mut losses);
     }
     messages.iter().for_each(|message| sources.note_calls(message));
     let bytes = body::write(doc, to, &messages, &sources, &mut losses);
@@ -85,29 +87,34 @@ pub fn encode(transcript: &Transcript, to: Format) -> Result<Conversion, WireErr
 
 /// What could not be carried, counted by kind.
 #[derive(Debug, Default)]
-struct Losses {
+pub(crate) struct Losses {
     counted: BTreeMap<String, usize>,
     noted: Vec<String>,
 }
 
 impl Losses {
     /// Counts one more of `what`, a phrase that reads well after a number.
-    fn count(&mut self, what: impl Into<String>) {
+    pub(crate) fn count(&mut self, what: impl Into<String>) {
         *self.counted.entry(what.into()).or_default() += 1;
     }
 
-    fn note(&mut self, what: impl Into<String>) {
+    pub(crate) fn note(&mut self, what: impl Into<String>) {
         self.noted.push(what.into());
     }
 
-    fn into_lines(self) -> Vec<String> {
+    pub(crate) fn into_lines(self) -> Vec<String> {
         let counted = self.counted.into_iter().map(|(what, count)| format!("{count} x {what}"));
         self.noted.into_iter().chain(counted).collect()
     }
 }
 
 /// Takes out what the dialect cannot say.
-fn strip(messages: &mut Vec<Message>, dialect: Dialect, sources: &Sources<'_>, losses: &mut Losses) {
+pub(crate) fn strip(
+    messages: &mut Vec<Message>,
+    dialect: Dialect,
+    sources: &Sources<'_>,
+    losses: &mut Losses,
+) {
     for message in messages.iter_mut() {
         let role = message.role;
         message.parts.retain_mut(|part| match part {

@@ -7,7 +7,7 @@ use longhaul_transcript::{ContentHash, Message, Part, Role};
 use super::Losses;
 use crate::Format;
 
-pub(super) fn regroup(messages: Vec<Message>, to: Format, losses: &mut Losses) -> Vec<Message> {
+pub(crate) fn regroup(messages: Vec<Message>, to: Format, losses: &mut Losses) -> Vec<Message> {
     let messages = fit_ids(calls_of_the_assistant(messages, losses), losses);
     let messages = join_runs(results_after_calls(messages));
     match to {

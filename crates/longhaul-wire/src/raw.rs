@@ -1,0 +1,157 @@
+//! Messages as a provider or an agent spelled them, each with its spelling kept beside it.
+
+use std::sync::Arc;
+
+use longhaul_transcript::{Message, Part, Raw};
+
+use crate::{
+    Document, Format, WireError,
+    dialect::{Dialect, Said},
+    document::dialect_of,
+    json::{Json, quoted},
+    whole::syntax_error,
+};
+
+/// Returns the messages that `json` holds, each with its spelling, so that [`render`](fn@crate::render) sends it as it came
+/// in. `json` is one message or item, a list of them, or the answer of a provider around them, as an HTTP body has it.
+///
+/// # Errors
+/// When it is no JSON, when a message does not have the shape of the format, and for formats that can only be imported.
+pub fn messages_from_json(format: Format, json: &str) -> Result<Vec<Message>, WireError> {
+    if format.is_import_only() {
+        return Err(WireError::ImportOnly { format });
+    }
+    let value = Json::check(json.as_bytes()).map_err(|flaw| syntax_error(&flaw, 0))?;
+    let dialect = dialect_of(format);
+    let mut messages: Vec<Message> = Vec::new();
+    for (at, item) in items(dialect, value).into_iter().enumerate() {
+        let said = dialect.read(item).map_err(|fault| fault.at(&format!("message {at}")))?;
+        let mut message = message(said);
+        message.raw = spelling(dialect, &[item]).map(|json| {
+            let after_reasoning = messages.last().is_some_and(is_reasoning);
+            Arc::new(Raw { after_reasoning, ..Raw::new(name_of(dialect), json) })
+        });
+        messages.push(message);
+    }
+    Ok(messages)
+}
+
+impl Document {
+    /// Returns how the message at `ordinal` is spelled in the document; `None` where it has no spelling of a provider's.
+    pub fn raw_of(&self, ordinal: u64) -> Option<Raw> {
+        let at = usize::try_from(ordinal).ok()?;
+        let fragments = &self.slots.get(at)?.fragments;
+        let dialect = fragments.first()?.dialect;
+        let items: Vec<Json<'_>> = fragments
+            .iter()
+            .map(|fragment| Json::check(self.bytes.get(fragment.range.clone())?).ok())
+            .collect::<Option<_>>()?;
+        let before = at.checked_sub(1).and_then(|before| self.transcript.entries().get(before));
+        let after_reasoning =
+            dialect.is_of_items() && before.is_some_and(|entry| is_reasoning(&entry.message));
+        Some(Raw { after_reasoning, ..Raw::new(name_of(dialect), spelling(dialect, &items)?) })
+    }
+}
+
+/// Returns the items of a spelling.
+pub(crate) fn items_of(raw: &Raw) -> Option<Vec<Json<'_>>> {
+    if let Ok(json) = Json::check(raw.json.as_bytes()) {
+        return Some(vec![json]);
+    }
+    raw.json.lines().map(|line| Json::check(line.as_bytes()).ok()).collect()
+}
+
+/// Returns the dialect that one item of a spelling is in: what stands outside the list of messages has one of its own.
+pub(crate) fn dialect_of_item(raw: &Raw, item: Json<'_>) -> Option<Dialect> {
+    let has_role = item.is_object() && item.get("role").is_some();
+    let format = raw.format.parse::<Format>().ok()?;
+    Some(match dialect_of(format) {
+        Dialect::Anthropic if !item.is_object() => Dialect::AnthropicSystem,
+        Dialect::Gemini if !has_role && !item.is_string() => Dialect::GeminiSystem,
+        Dialect::Responses if item.is_string() => Dialect::Instructions,
+        dialect => dialect,
+    })
+}
+
+/// Returns whether a message is reasoning and nothing else.
+pub(crate) fn is_reasoning(message: &Message) -> bool {
+    !message.parts.is_empty() && message.parts.iter().all(|part| matches!(part, Part::Reasoning(_)))
+}
+
+fn message(said: Said<'_>) -> Message {
+    let parts = said.parts.into_iter().map(|located| located.part).collect();
+    Message { name: said.name, ..Message::new(said.role, parts) }
+}
+
+/// Returns the messages inside an answer, a list or themselves.
+fn items(dialect: Dialect, value: Json<'_>) -> Vec<Json<'_>> {
+    if value.is_array() {
+        return value.elements();
+    }
+    let first = |list: &str, key: &str| {
+        let first = value.get(list).map(Json::elements).and_then(|list| list.into_iter().next());
+        first.and_then(|first| first.get(key))
+    };
+    let inner = match dialect {
+        Dialect::Gemini => first("candidates", "content").map(|content| vec![content]),
+        // An item that answers a call has an `output` too.
+        Dialect::Responses if value.get("type").is_none() && value.get("role").is_none() => {
+            value.get("output").filter(|output| output.is_array()).map(Json::elements)
+        }
+        Dialect::OpenAi => first("choices", "message").map(|message| vec![message]),
+        _ => None,
+    };
+    inner.unwrap_or_else(|| vec![value])
+}
+
+/// Returns how a message is spelled in a request, from the `items` that it was read from; `None` for a dialect that no
+/// provider takes.
+fn spelling(dialect: Dialect, items: &[Json<'_>]) -> Option<String> {
+    match (dialect, items) {
+        (Dialect::Canonical | Dialect::Chat | Dialect::UserText, _) | (_, []) => None,
+        (Dialect::Anthropic, items) if items.len() > 1 || is_answer(items[0]) => request_message(items),
+        (_, items) => Some(items.iter().map(|item| item.raw()).collect::<Vec<_>>().join("\n")),
+    }
+}
+
+/// Returns whether an Anthropic message is an answer: with an id, its model and what it cost, which a request may not have.
+fn is_answer(item: Json<'_>) -> bool {
+    ["usage", "stop_reason", "model"].iter().any(|key| item.get(key).is_some())
+}
+
+/// Returns the content of an answer, or of the lines that it is spread over, as the message of a request.
+fn request_message(items: &[Json<'_>]) -> Option<String> {
+    let role = items.first()?.get("role")?.raw();
+    if let [item] = items {
+        return Some(format!("{{\"role\":{role},\"content\":{}}}", item.get("content")?.raw()));
+    }
+    let mut blocks: Vec<String> = Vec::new();
+    for item in items {
+        let content = item.get("content")?;
+        match content.string() {
+            Some(text) => blocks.push(format!("{{\"type\":\"text\",\"text\":{}}}", quoted(&text))),
+            None => blocks.extend(content.elements().iter().map(|block| block.raw().to_owned())),
+        }
+    }
+    Some(format!("{{\"role\":{role},\"content\":[{}]}}", blocks.join(",")))
+}
+
+/// Returns the name of the format whose requests a dialect is spelled in.
+fn name_of(dialect: Dialect) -> &'static str {
+    let format = match dialect {
+        Dialect::Anthropic | Dialect::AnthropicSystem => Format::Anthropic,
+        Dialect::Gemini | Dialect::GeminiSystem => Format::Gemini,
+        Dialect::Responses | Dialect::Codex | Dialect::Instructions | Dialect::UserText => Format::Responses,
+        Dialect::Canonical => Format::Longhaul,
+        Dialect::Chat => Format::Chat,
+        Dialect::OpenAi => Format::OpenAi,
+    };
+    format.name()
+}
+
+impl Dialect {
+    /// Returns whether one answer is several items.
+    fn is_of_items(self) -> bool {
+        matches!(self, Dialect::Responses | Dialect::Codex)
+    }
+}

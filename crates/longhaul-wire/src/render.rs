@@ -1,0 +1,267 @@
+//! Messages as a request: what came in spelled for the same provider goes out in the same bytes, what was shortened since is
+//! patched in place, and the rest is spelled afresh.
+
+use longhaul_transcript::{Message, Part, Role, Transcript};
+
+use crate::{
+    Format, WireError,
+    convert::{Losses, encode, regroup, strip},
+    dialect::{Dialect, Said, Sources},
+    document::dialect_of,
+    edit::{Located, align, patch},
+    json::{Json, quoted},
+    raw::{dialect_of_item, is_reasoning, items_of},
+    repair,
+    write::without_field,
+};
+
+/// Messages as a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rendition {
+    /// The messages as JSON: a list, or an object with the list and the standing instructions that stand outside of it.
+    pub json: String,
+    /// What could not be carried, one line each; empty where everything was.
+    pub losses: Vec<String>,
+}
+
+/// Spells `messages` as a request of the format `to`.
+///
+/// A message that carries its spelling in that format is written in the same bytes where it says the same, and otherwise
+/// patched: images, signed thinking and fields that longhaul does not know stay. Messages from elsewhere are spelled
+/// afresh, cut the way the format cuts them.
+///
+/// # Errors
+/// When `to` is a format that can only be imported.
+pub fn render<'a>(
+    messages: impl IntoIterator<Item = &'a Message>,
+    to: Format,
+) -> Result<Rendition, WireError> {
+    let said: Transcript = messages.into_iter().cloned().collect();
+    if !matches!(to, Format::OpenAi | Format::Responses | Format::Anthropic | Format::Gemini) {
+        let conversion = encode(&said, to)?;
+        let json = String::from_utf8_lossy(conversion.document.as_bytes()).into_owned();
+        return Ok(Rendition { json, losses: conversion.losses });
+    }
+    let mut losses = Losses::default();
+    let repaired = repair(&said);
+    repaired.done.into_iter().for_each(|done| losses.note(done));
+    let messages: Vec<&Message> = repaired.transcript.entries().iter().map(|entry| &*entry.message).collect();
+    let spelled: Vec<Option<Vec<Spelled<'_>>>> = messages.iter().map(|message| spelled(message)).collect();
+    let payloads = spelled.iter().flatten().flatten().flat_map(|item| item.said.payloads.iter().cloned());
+    let mut sources = Sources::of_media(payloads);
+    messages.iter().for_each(|message| sources.note_calls(message));
+
+    let dialect = dialect_of(to);
+    let mut body = Body { to, dialect, outside: Vec::new(), list: Vec::new() };
+    let mut waiting: Vec<Message> = Vec::new();
+    for (message, spelled) in messages.iter().zip(&spelled) {
+        let own = spelled.as_ref().filter(|items| items.iter().all(|item| item.is_of(dialect)));
+        match own.and_then(|items| respelled(items, message, &sources, &mut losses)) {
+            Some(values) => {
+                body.fresh(std::mem::take(&mut waiting), &sources, &mut losses);
+                body.own(message, values);
+                let redacted = message.raw.as_ref().map_or(0, |raw| raw.redacted);
+                (0..redacted).for_each(|_| {
+                    losses.count("secret that is a placeholder, or was left out with its block")
+                });
+            }
+            None => waiting.push((*message).clone()),
+        }
+    }
+    body.fresh(waiting, &sources, &mut losses);
+    let json = body.json(&mut losses);
+    Ok(Rendition { json, losses: losses.into_lines() })
+}
+
+/// An item that a message was read from.
+struct Spelled<'a> {
+    dialect: Dialect,
+    json: Json<'a>,
+    said: Said<'a>,
+}
+
+impl Spelled<'_> {
+    /// Returns whether the item is one of a request in `dialect`.
+    fn is_of(&self, dialect: Dialect) -> bool {
+        match self.dialect {
+            Dialect::AnthropicSystem => dialect == Dialect::Anthropic,
+            Dialect::GeminiSystem => dialect == Dialect::Gemini,
+            Dialect::Instructions => dialect == Dialect::Responses,
+            own => own == dialect,
+        }
+    }
+}
+
+/// Returns the items that a message was read from, where it carries them.
+fn spelled(message: &Message) -> Option<Vec<Spelled<'_>>> {
+    let raw = message.raw.as_deref()?;
+    let items = items_of(raw)?.into_iter().map(|json| {
+        let dialect = dialect_of_item(raw, json)?;
+        Some(Spelled { dialect, json, said: dialect.read(json).ok()? })
+    });
+    items.collect()
+}
+
+/// Returns the items so that they say what `message` says; `None` where they cannot.
+fn respelled(
+    items: &[Spelled<'_>],
+    message: &Message,
+    sources: &Sources<'_>,
+    losses: &mut Losses,
+) -> Option<Vec<String>> {
+    // What a harness says as the user in a rollout was read as a developer's.
+    let is_same_role = |item: &Spelled<'_>| {
+        let is_harness = message.role == Role::Developer && item.said.role == Role::User;
+        item.said.role == message.role || is_harness
+    };
+    if !items.iter().all(is_same_role) {
+        return None;
+    }
+    let old: Vec<Located<'_>> = items.iter().flat_map(|item| item.said.parts.iter().cloned()).collect();
+    if old.iter().map(|located| &located.part).eq(&message.parts) {
+        return Some(items.iter().map(|item| item.json.raw().to_owned()).collect());
+    }
+    let is_carried = |part: &Part| match part {
+        Part::Reasoning(reasoning) => old
+            .iter()
+            .any(|located| matches!(&located.part, Part::Reasoning(held) if held.hash == reasoning.hash)),
+        Part::Opaque(_) => old.iter().any(|located| located.part == *part),
+        _ => true,
+    };
+    let parts: Vec<Part> = message.parts.iter().filter(|part| is_carried(part)).cloned().collect();
+    let pairs = align(&old, &parts)?;
+    for _ in parts.len()..message.parts.len() {
+        losses.count("block of the provider's left out");
+    }
+    let (mut from, mut values) = (0, Vec::with_capacity(items.len()));
+    for item in items {
+        let pairs = &pairs[from..from + item.said.parts.len()];
+        from += item.said.parts.len();
+        values.extend(patch(item.dialect, item.json, &item.said.parts, pairs, sources));
+    }
+    Some(values)
+}
+
+/// A request as it grows.
+struct Body {
+    to: Format,
+    dialect: Dialect,
+    /// Standing instructions that stand outside the list, as JSON.
+    outside: Vec<String>,
+    list: Vec<Value>,
+}
+
+/// An item of the list.
+struct Value {
+    json: String,
+    is_reasoning: bool,
+    /// The model's own, so that reasoning may stand before it.
+    is_answer: bool,
+}
+
+impl Body {
+    /// Adds a message in its own spelling.
+    fn own(&mut self, message: &Message, mut values: Vec<String>) {
+        let is_outside = |value: &String| match Json::check(value.as_bytes()) {
+            Ok(json) => !json.is_object() || json.get("role").is_none() && self.dialect == Dialect::Gemini,
+            Err(_) => false,
+        };
+        if message.is_system() && self.list.is_empty() && values.iter().all(is_outside) {
+            self.outside.extend(values);
+            return;
+        }
+        let is_led = self.list.last().is_some_and(|last| last.is_reasoning);
+        if message.raw.as_ref().is_some_and(|raw| raw.after_reasoning) && !is_led {
+            // the server would ask for the reasoning by the id.
+            values.iter_mut().take(1).for_each(|value| *value = without_field(value, "id"));
+        }
+        let is_answer = message.role == Role::Assistant;
+        let is_reasoning = self.dialect == Dialect::Responses && is_reasoning(message);
+        self.list.extend(values.into_iter().map(|json| Value { json, is_reasoning, is_answer }));
+    }
+
+    /// Adds messages that are spelled afresh.
+    fn fresh(&mut self, mut messages: Vec<Message>, sources: &Sources<'_>, losses: &mut Losses) {
+        if messages.is_empty() {
+            return;
+        }
+        strip(&mut messages, self.dialect, sources, losses);
+        let has_outside = self.to != Format::OpenAi;
+        if has_outside && self.list.is_empty() {
+            let lead = messages.iter().take_while(|message| message.is_system()).count();
+            let texts =
+                messages.drain(..lead).map(|message| message.texts().collect::<Vec<_>>().join("\n\n"));
+            self.outside.extend(texts.filter(|text| !text.is_empty()).map(|text| quoted(&text)));
+        }
+        if matches!(self.to, Format::Anthropic | Format::Gemini) {
+            for _ in messages.iter().filter(|message| message.is_system()) {
+                losses.count("system message in mid-conversation written as the user's");
+            }
+        }
+        for message in regroup(messages, self.to, losses) {
+            let is_answer = message.role == Role::Assistant;
+            let values = self.dialect.fresh(&message, sources).into_iter();
+            self.list.extend(values.map(|json| Value { json, is_reasoning: false, is_answer }));
+        }
+    }
+
+    fn json(mut self, losses: &mut Losses) -> String {
+        // reasoning is followed by what it led to.
+        let is_followed: Vec<bool> = (1..=self.list.len())
+            .map(|next| self.list.get(next).is_some_and(|next| next.is_answer))
+            .collect();
+        let mut is_followed = is_followed.into_iter();
+        self.list.retain(|value| {
+            let stays = is_followed.next().unwrap_or(true) || !value.is_reasoning;
+            if !stays {
+                losses.count("reasoning left out");
+            }
+            stays
+        });
+        let first_is_the_models = self.list.first().is_some_and(|first| first.is_answer);
+        let mut values: Vec<String> = self.list.into_iter().map(|value| value.json).collect();
+        // G-03, G-04: a history begins with the user.
+        if self.to == Format::Gemini && first_is_the_models {
+            losses.note("a user turn stands before the first answer: a history must begin with one");
+            let start = "{\"role\":\"user\",\"parts\":[{\"text\":\"(start of the conversation)\"}]}";
+            values.insert(0, start.to_owned());
+        }
+        let list = format!("[{}]", values.join(","));
+        let outside = instructions(self.to, self.outside);
+        let (key, list_key) = match self.to {
+            Format::Anthropic => ("system", "messages"),
+            Format::Gemini => ("systemInstruction", "contents"),
+            _ => ("instructions", "input"),
+        };
+        match outside {
+            Some(outside) => format!("{{\"{key}\":{outside},\"{list_key}\":{list}}}"),
+            None => list,
+        }
+    }
+}
+
+/// Returns standing instructions as the one value that they are in a request.
+fn instructions(to: Format, mut values: Vec<String>) -> Option<String> {
+    let text = |value: &String| Json::check(value.as_bytes()).ok().and_then(Json::string);
+    let (open, list): (&str, fn(Json<'_>) -> Vec<Json<'_>>) = match to {
+        Format::Anthropic => ("\"type\":\"text\",\"text\":", |content| content.elements()),
+        _ => ("\"text\":", |content| content.get("parts").map(Json::elements).unwrap_or_default()),
+    };
+    let as_it_is = values.len() == 1 && (to != Format::Gemini || text(&values[0]).is_none());
+    if values.is_empty() || as_it_is {
+        return values.pop();
+    }
+    if to == Format::Responses {
+        return Some(quoted(&values.iter().filter_map(text).collect::<Vec<_>>().join("\n\n")));
+    }
+    let mut blocks: Vec<String> = Vec::new();
+    for value in &values {
+        match (text(value), Json::check(value.as_bytes())) {
+            (Some(text), _) => blocks.push(format!("{{{open}{}}}", quoted(&text))),
+            (None, Ok(json)) => blocks.extend(list(json).iter().map(|block| block.raw().to_owned())),
+            (None, Err(_)) => {}
+        }
+    }
+    let blocks = blocks.join(",");
+    Some(if to == Format::Anthropic { format!("[{blocks}]") } else { format!("{{\"parts\":[{blocks}]}}") })
+}
