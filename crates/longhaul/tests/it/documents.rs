@@ -50,7 +50,10 @@ fn the_documents_settings_have_the_documents_values() {
     assert_eq!((chain.ratio_base, chain.soft_action), (RatioBase::Window, SoftAction::Off));
     assert_eq!((chain.max_summary_chain_depth, chain.on_max_depth), (3, OnMaxDepth::Halt));
     assert_eq!((chain.cooldown_messages, chain.abort_on_failure), (4, false));
-    assert_eq!((chain.force_refresh_after_messages, chain.transcript_cap_tokens), (None, Some(Tokens(8_000))));
+    assert_eq!(
+        (chain.force_refresh_after_messages, chain.transcript_cap_tokens),
+        (None, Some(Tokens(8_000)))
+    );
     assert_eq!(chain.summary_role, SummaryRole::System);
 }
 
