@@ -3,7 +3,7 @@
 //!
 //! A small number of cases runs by default; `LONGHAUL_INTERLEAVINGS=100000` runs that many.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use longhaul_testkit::any_text;
 use longhaul_tokens::{CharsPer4, ContextWindow, TokenCounter};
@@ -70,12 +70,7 @@ struct Run {
     /// What was said on this branch, and on the others.
     said: Vec<Arc<Message>>,
     others: Vec<(SessionState, Vec<Arc<Message>>)>,
-    /// Words that were said on one branch only, with its number.
-    canaries: Vec<(String, usize)>,
-    /// The branches that this one comes from, and itself.
-    line: Vec<usize>,
-    lines: Vec<Vec<usize>>,
-    n_branches: usize,
+    /// How many messages were said with a word of their own, on all branches.
     n_said: usize,
     under_way: Option<Finished>,
 }
@@ -87,25 +82,13 @@ fn new(window: u64, config: &Config) -> SessionState {
 
 impl Run {
     fn new(window: u64, config: &Config) -> Run {
-        Run {
-            state: new(window, config),
-            said: Vec::new(),
-            others: Vec::new(),
-            canaries: Vec::new(),
-            line: vec![0],
-            lines: Vec::new(),
-            n_branches: 1,
-            n_said: 0,
-            under_way: None,
-        }
+        Run { state: new(window, config), said: Vec::new(), others: Vec::new(), n_said: 0, under_way: None }
     }
 
     /// Says something with a word in it that is said nowhere else.
     fn say(&mut self, role: Role, text: &str) {
         let canary = format!("canary_{}", self.n_said);
         self.n_said += 1;
-        let branch = *self.line.last().unwrap();
-        self.canaries.push((canary.clone(), branch));
         self.push(Message::new(role, vec![Part::Text(format!("{text} {canary}"))]));
     }
 
@@ -157,19 +140,6 @@ impl Run {
         let said = self.said.clone();
         self.said.truncate(len);
         self.others.push((before, said));
-        self.lines.push(self.line.clone());
-        self.line.push(self.n_branches);
-        self.n_branches += 1;
-        // What was said after the fork is another branch's.
-        let line = self.line.clone();
-        let said_here = self.said.clone();
-        let is_here =
-            |word: &str| said_here.iter().any(|message| message.texts().any(|text| has(text, word)));
-        for (word, branch) in &mut self.canaries {
-            if line.contains(branch) && !is_here(word) {
-                *branch = usize::MAX;
-            }
-        }
     }
 
     fn step(&mut self, step: &Step) {
@@ -221,7 +191,6 @@ impl Run {
                     let (state, said) = &mut self.others[at];
                     std::mem::swap(state, &mut self.state);
                     std::mem::swap(said, &mut self.said);
-                    std::mem::swap(&mut self.lines[at], &mut self.line);
                 }
             }
             Step::Report(ratio) => {
@@ -276,12 +245,10 @@ impl Run {
         }
 
         // No word of another branch.
-        for (word, branch) in &self.canaries {
-            if !self.line.contains(branch) {
-                let is_told = view.messages().any(|message| message.texts().any(|text| has(text, word)));
-                prop_assert!(!is_told, "{word} is another branch's");
-            }
-        }
+        let all = |messages: &[Arc<Message>]| canaries(messages.iter().map(|message| &**message));
+        let shown: Vec<Arc<Message>> = view.messages().cloned().collect();
+        let (told, said) = (all(&shown), all(&self.said));
+        prop_assert!(told.is_subset(&said), "{:?} are another branch's", told.difference(&said));
 
         // Taken up from a store it is the same.
         let resumed = self.resumed();
@@ -320,9 +287,12 @@ impl Run {
     }
 }
 
-/// Returns whether `text` holds `word` and not just a longer one that begins with it.
-fn has(text: &str, word: &str) -> bool {
-    text.match_indices(word).any(|(at, _)| !text[at + word.len()..].starts_with(|c: char| c.is_ascii_digit()))
+/// Returns the numbers of all canaries in these messages.
+fn canaries<'a>(messages: impl Iterator<Item = &'a Message>) -> BTreeSet<u64> {
+    let number =
+        |text: &str| text.split(|c: char| !c.is_ascii_digit()).next().and_then(|digits| digits.parse().ok());
+    let in_text = |text: &str| text.split("canary_").skip(1).filter_map(number).collect::<Vec<u64>>();
+    messages.flat_map(Message::texts).flat_map(in_text).collect()
 }
 
 fn cases() -> u32 {
