@@ -11,7 +11,7 @@ pub use notice::{notice, summary_box};
 
 use crate::{
     policy::{Action, Hold, Reason},
-    state::UsageVerdict,
+    session::UsageVerdict,
 };
 
 /// Something that happened to a context: names, numbers and reasons, never content.
@@ -119,6 +119,8 @@ pub enum EventKind {
         /// Failures in a row.
         failures: u32,
     },
+    /// What stays in every view was changed, and the view with it: a pin, a memory block, a branch.
+    Rewritten,
     /// A rewrite was undone by hand.
     Undone,
     /// An undone rewrite was applied again by hand.
@@ -220,6 +222,7 @@ impl Event {
                 | EventKind::Asking { .. }
                 | EventKind::Skipped { .. }
                 | EventKind::ModelSwitched { .. }
+                | EventKind::Rewritten
         )
     }
 }
@@ -273,6 +276,7 @@ impl fmt::Display for Event {
                 write!(f, "m{message} is too large: {left} of its {message_tokens} tokens are in the window")
             }
             EventKind::Failed { error, .. } => write!(f, "compaction failed, nothing was changed: {error}"),
+            EventKind::Rewritten => write!(f, "the context was changed: {} tokens", self.tokens),
             EventKind::Undone => write!(f, "compaction undone: {} tokens", self.tokens),
             EventKind::Redone => write!(f, "compaction applied again: {} tokens", self.tokens),
             EventKind::ModelSwitched { window, budget } => {

@@ -109,7 +109,7 @@ impl Conversation {
 
     /// Returns whether the last thing said waits for an answer.
     pub(crate) fn awaits_answer(&self) -> bool {
-        let last = self.manager.state().transcript().entries().last();
+        let last = self.manager.state().originals().last();
         last.is_some_and(|last| matches!(last.message.role, Role::User | Role::Tool))
     }
 

@@ -243,8 +243,8 @@ impl Session<'_> {
         let state = manager.state();
         let said = state.transcript().len();
         if let Some(path) = path {
-            let written =
-                wire::encode(state.transcript(), Format::Longhaul).context("it cannot be written")?;
+            let written = wire::encode(&state.originals().to_transcript(), Format::Longhaul)
+                .context("it cannot be written")?;
             Target::new(Some(path), false).put(written.document.as_bytes())?;
             self.screen.note(&format!("{said} messages written to {}", path.display()));
         }

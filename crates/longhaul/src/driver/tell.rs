@@ -2,15 +2,15 @@
 
 use longhaul_summarize::{Attempt, Summarizer};
 
-use super::ContextManager;
+use super::Session;
 use crate::{
     compact::Cut,
     event::{Event, EventKind, Finish},
     policy::Hold,
-    state::{Job, Rewrite},
+    session::{Job, Rewrite},
 };
 
-impl ContextManager {
+impl Session {
     /// Tells why nothing is done, once for each reason.
     pub(super) fn note(&mut self, hold: Hold) {
         let name = hold.as_str();

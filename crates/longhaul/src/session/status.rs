@@ -3,7 +3,7 @@
 use longhaul_transcript::{SummaryId, Tokens};
 use serde::Serialize;
 
-use super::ContextState;
+use super::SessionState;
 use crate::policy::Decision;
 
 /// The context in a few numbers.
@@ -29,7 +29,7 @@ pub struct Status {
     pub decision: Decision,
 }
 
-impl ContextState {
+impl SessionState {
     /// Returns the context in a few numbers. `now_ms` is as in [`decide`](Self::decide).
     pub fn status(&self, now_ms: Option<i64>) -> Status {
         let view = self.view();
@@ -39,7 +39,7 @@ impl ContextState {
             budget: self.budget(),
             ratio: view.ratio(),
             message_count: view.len() as u64,
-            full_message_count: self.transcript.len() as u64,
+            full_message_count: self.n_total(),
             summary_count: view.summaries().map(|record| u64::from(record.depth) + 1).sum(),
             last_summary: last.map(|record| record.id.clone()),
             last_summary_at_ms: last.map(|record| record.created_at_ms),
