@@ -64,6 +64,7 @@ pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
             let done = compacted(args, &config, &document, &clean, &counter, &settings, &breakdown)?;
             report.fill(&done);
             if !args.no_store && !args.dry_run {
+                let said = said.with_spellings(&document, redactor.as_ref());
                 report.recorded =
                     recorded(args, &config, &said, (document.format(), &done), redactor.as_ref());
             }
