@@ -18,7 +18,7 @@ pub use constraints::{
     Demand, DemandKind, constraints, demands, demands_in, is_constraint, is_standing_rule, sentences,
 };
 pub use decisions::{Decision, decides, decisions};
-pub use files::{FileHistory, file_histories};
+pub use files::{FileEdit, FileHistory, file_histories, trail};
 pub use index::{
     Domain, Fact, FactIndex, Field, FieldPlace, Place, Said, ToolUse, Visible, call_fields, for_each_text,
     shows, strip_line_numbers,

@@ -7,7 +7,7 @@
 use std::{fs, path::PathBuf};
 
 use anyhow::{Context, Result};
-use longhaul_extract::{Purpose, constraints, runs, speaker::Speakers};
+use longhaul_extract::{Purpose, constraints, runs, speaker::Speakers, trail};
 use longhaul_transcript::{Role, Transcript};
 
 /// Not read and not tuned on: these are for readers at the end.
@@ -17,7 +17,7 @@ const SET_ASIDE: [&str; 4] =
 #[allow(clippy::print_stdout, reason = "a program that prints what is to be read")]
 fn main() -> Result<()> {
     let mut args = std::env::args().skip(1);
-    let what = args.next().context("what to print: speakers, rules, outcomes")?;
+    let what = args.next().context("what to print: speakers, rules, outcomes, files")?;
     let root = PathBuf::from(args.next().unwrap_or_else(|| "../shared/transcripts".into()));
     let mut files: Vec<PathBuf> = Vec::new();
     for folder in fs::read_dir(&root).with_context(|| format!("no recordings in {}", root.display()))? {
@@ -42,7 +42,8 @@ fn main() -> Result<()> {
                 "speakers" => speakers(transcript),
                 "rules" => rules(transcript),
                 "outcomes" => outcomes(transcript),
-                other => anyhow::bail!("{other} is none of: speakers, rules, outcomes"),
+                "files" => files_of(transcript),
+                other => anyhow::bail!("{other} is none of: speakers, rules, outcomes, files"),
             }
         }
     }
@@ -100,6 +101,17 @@ fn outcomes(transcript: &Transcript) {
             tail(&text),
             run.error.as_deref().map(ends).unwrap_or_default(),
         );
+    }
+}
+
+fn files_of(transcript: &Transcript) {
+    for file in trail(transcript.entries()) {
+        println!("{:?} {} ({}) m{}", file.state, file.path, file.note().note, file.last_message);
+        file.defines().iter().take(6).for_each(|one| println!("    new: {one}"));
+        for edit in &file.trail {
+            let lines: Vec<String> = edit.lines.iter().take(3).map(|line| line.chars().take(90).collect()).collect();
+            println!("    m{} +{} -{} {}", edit.message, edit.added, edit.removed, lines.join(" ⏎ "));
+        }
     }
 }
 

@@ -19,12 +19,12 @@ pub(super) fn shell_touches(script: &str, dir: &str) -> Vec<Touch> {
             at(if appends { Touch::Edit } else { Touch::Write }, target);
         }
         let Some((name, rest)) = plain.split_first() else { continue };
-        let operands: Vec<&str> = rest.iter().copied().filter(|word| !word.starts_with('-')).collect();
+        let operands = operands(name, rest);
         let has = |flag: &str| rest.contains(&flag);
         match (*name, operands.as_slice()) {
             ("cd", [to, ..]) => dir = join(&dir, to),
             ("rm" | "unlink", paths) => paths.iter().for_each(|path| at(Touch::Delete, path)),
-            ("touch", paths) => paths.iter().for_each(|path| at(Touch::Write, path)),
+            ("touch", paths) => paths.iter().for_each(|path| at(Touch::Touched, path)),
             ("tee", paths) => {
                 paths.iter().for_each(|path| at(if has("-a") { Touch::Edit } else { Touch::Write }, path))
             }
@@ -32,9 +32,10 @@ pub(super) fn shell_touches(script: &str, dir: &str) -> Vec<Touch> {
             ("mv", [from, to]) | ("git", ["mv", from, to]) if is_path(from) && is_path(to) => {
                 touches.push(Touch::Rename(join(&dir, from), join(&dir, &into_directory(from, to))));
             }
-            ("sed", [_, paths @ ..]) if rest.iter().any(|word| word.starts_with("-i")) => {
+            ("sed" | "perl", [_, paths @ ..]) if rest.iter().any(|word| edits_in_place(word)) => {
                 paths.iter().for_each(|path| at(Touch::Edit, path));
             }
+            ("git", ["commit", ..]) if !has("--dry-run") => touches.push(Touch::Commit),
             ("cat" | "head" | "tail" | "less" | "nl" | "bat", paths) => {
                 let files = paths.iter().filter(|path| !path.bytes().all(|byte| byte.is_ascii_digit()));
                 files.for_each(|path| at(Touch::Read, path));
@@ -66,6 +67,31 @@ pub(super) fn shell_touches(script: &str, dir: &str) -> Vec<Touch> {
     touches
 }
 
+/// The words that are no options. Of `sed -i ''` and `sed -e SCRIPT` the script stands first.
+fn operands<'w>(name: &str, rest: &[&'w str]) -> Vec<&'w str> {
+    let mut found: Vec<&str> = Vec::new();
+    let mut words = rest.iter().copied();
+    let mut has_script = false;
+    while let Some(word) = words.next() {
+        if matches!(name, "sed" | "perl")
+            && matches!(word, "-e" | "--expression" | "-pe" | "-i.bak" | "-pi" | "-pie")
+            && word.ends_with('e')
+        {
+            if let (Some(script), false) = (words.next(), has_script) {
+                found.insert(0, script);
+                has_script = true;
+            }
+        } else if !word.starts_with('-') && !word.is_empty() {
+            found.push(word);
+        }
+    }
+    found
+}
+
+fn edits_in_place(word: &str) -> bool {
+    word.starts_with("-i") || word == "--in-place" || word.starts_with("-pi")
+}
+
 fn revert(paths: &[&str], touches: &mut Vec<Touch>, dir: &str) {
     for path in paths {
         match *path {
@@ -84,7 +110,7 @@ fn into_directory(from: &str, to: &str) -> String {
     }
 }
 
-fn join(dir: &str, path: &str) -> String {
+pub(super) fn join(dir: &str, path: &str) -> String {
     let path = path.strip_prefix("./").unwrap_or(path);
     if path.starts_with(['/', '~']) || dir.is_empty() || path.starts_with("..") {
         path.to_string()
