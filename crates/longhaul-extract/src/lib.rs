@@ -32,13 +32,15 @@ mod json;
 mod outline;
 mod runs;
 mod script;
+mod todo;
 mod tool;
 mod tool_summary;
 mod tool_view;
 
 pub use digest::{Allowance, Extractor, Registry, ShellOutcome, Source, TestCounts, digest, read_shell};
 pub use outline::{Definition, Language, MAX_DEFINITIONS, Outline, outline};
-pub use runs::{Purpose, Run, Verdict, run_of, runs};
+pub use runs::{Check, Cure, Purpose, Run, Verdict, checks, run_of, runs};
+pub use todo::{TodoItem, TodoState, todos};
 pub use tool::{ToolFamily, family};
 pub use tool_summary::{ToolStatus, ToolSummary, format_summaries, summarize_tool_result};
 pub use tool_view::CallView;

@@ -18,9 +18,11 @@ use crate::{
     script::{Link, Simple, simples},
 };
 
+mod checks;
 mod kind;
 mod runner;
 
+pub use checks::{Check, Cure, checks};
 pub use kind::Purpose;
 pub(crate) use runner::told;
 

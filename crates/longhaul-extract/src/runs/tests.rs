@@ -121,6 +121,29 @@ fn what_runs_in_the_background_is_followed() {
 }
 
 #[test]
+fn a_failure_knows_what_came_between_it_and_its_cure() {
+    let said = longhaul_testkit::transcript(
+        r#"
+user: go
+assistant: !Bash#c1 {"command":"cd /w && cargo test 2>&1"}
+tool#c1!: error[E0308]: mismatched types
+assistant: !Edit#c2 {"file_path":"/w/a.rs","old_string":"a","new_string":"b"}
+tool#c2: ok
+assistant: !Bash#c3 {"command":"cargo test | tail -3"}
+tool#c3: test result: ok. 3 passed; 0 failed; 0 ignored
+"#,
+    );
+    let all = checks(&runs(said.entries()), &crate::trail(said.entries()));
+    let lines: Vec<String> = all.iter().map(Check::line).collect();
+    assert_eq!(
+        lines,
+        [
+            "cargo test: passed (m5), 3 passed, 0 failed; failed in m1: error[E0308]: mismatched types; then edited: /w/a.rs (m3)"
+        ]
+    );
+}
+
+#[test]
 fn the_heart_of_a_command_is_what_it_does() {
     let of = |command: &str| run(command, Outcome::Unstated, "").heart;
     assert_eq!(of("cd /w && cargo test -p x 2>&1 | tail -20"), "cargo test -p x");
