@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use longhaul_transcript::{Entry, FileNote, FileState, Outcome, Part, ToolCall, ToolResult};
+use longhaul_transcript::{Entry, FileNote, FileState, Outcome, Part, ToolResult};
 
 use crate::{CallView, ToolFamily, Verdict, runs::run_of};
 

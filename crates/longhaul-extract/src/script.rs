@@ -290,9 +290,7 @@ impl<'s> Simple<'s> {
                 } else if !target.starts_with('&') {
                     redirects.push((appends, target));
                 }
-            } else if !word.quoted && text == "2>" {
-                words.next();
-            } else if !word.quoted && (text == "<" || text == "<<<") {
+            } else if !word.quoted && matches!(text, "2>" | "<" | "<<<") {
                 words.next();
             } else if word.quoted || !(text.starts_with("2>") || text.starts_with('<')) {
                 plain.push(word);
