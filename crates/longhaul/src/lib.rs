@@ -46,8 +46,9 @@ pub use event::{Event, EventKind, Finish, Observer, notice, summary_box};
 pub use policy::{Decision, Hold, Reason};
 pub use preset::{ParsePresetError, Preset};
 pub use session::{
-    BranchError, CacheMark, Finished, Job, Lifetime, Line, PinError, Rewrite, RewriteError, SessionState,
-    Shown, Snapshot, SnapshotError, StablePrefix, Status, UsageVerdict, View, ViewId,
+    BranchError, CacheMark, Finished, Job, LastSummarization, Lifetime, Line, PinError, Rewrite,
+    RewriteError, SessionState, Shown, Snapshot, SnapshotError, StablePrefix, Status, UsageVerdict, View,
+    ViewId,
 };
 #[cfg(feature = "wire")]
 pub use session::{Rendered, Sync, SyncError, Synced};

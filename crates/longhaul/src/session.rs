@@ -44,7 +44,7 @@ pub use self::{
     pins::PinError,
     rewrite::{Rewrite, RewriteError},
     snapshot::{Snapshot, SnapshotError},
-    status::Status,
+    status::{LastSummarization, Status},
     view::{CacheMark, Lifetime, Shown, StablePrefix, View, ViewId},
 };
 #[cfg(feature = "wire")]

@@ -1,6 +1,6 @@
 //! Going back, taking another way, and following a front end that does.
 
-use longhaul_transcript::{Message, MessageId, SessionId};
+use longhaul_transcript::{MessageId, SessionId};
 
 use super::{Error, Session};
 use crate::{

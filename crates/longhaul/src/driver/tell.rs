@@ -54,6 +54,7 @@ impl Session {
         if let Some(Cut { id, whole, left }) = rewrite.cut {
             self.tell(EventKind::RequestCut { message: id.ordinal, message_tokens: whole, left });
         }
+        let base = self.state.base();
         self.tell(match &rewrite.record {
             Some(record) => EventKind::Finished(Box::new(Finish {
                 summary: record.id.clone(),
@@ -65,6 +66,8 @@ impl Session {
                 model: record.model.clone(),
                 tokens_before: outcome.tokens_before,
                 tokens_after: outcome.tokens_after,
+                ratio_before: outcome.tokens_before.ratio_of(base),
+                ratio_after: outcome.tokens_after.ratio_of(base),
                 summary_tokens: record.tokens,
                 compressed_messages: outcome.summarized as u64,
                 digested: outcome.digested as u64,

@@ -13,7 +13,7 @@ use longhaul_transcript::{
     Tokens,
 };
 
-use super::{FLOOR_EXTRA, SessionState, running};
+use super::{FLOOR_EXTRA, SessionState, Shown, running};
 use crate::{
     Preset,
     compact::{
@@ -85,6 +85,9 @@ const AUTO_SUMMARY_SHARE: f64 = 0.10;
 /// A summary that is not made for want of room may cost this share of what it replaces (seed 002's compression).
 const LEAST_COMPRESSION: f64 = 0.3;
 
+/// What the reply's primer, the role of the summary's message and rounding cost at most.
+const TAIL_FRAME: Tokens = Tokens(16);
+
 /// What a summary's header, handle line and frame cost at most.
 const SUMMARY_FRAME: Tokens = Tokens(70);
 
@@ -105,7 +108,12 @@ impl SessionState {
         let index = self.index();
         let scope = self.scope(action, &index);
         let start = scope.start;
-        let settings = self.settings(&before, reason, scope.carried, goal, now_ms);
+        // What the summaries say that this one replaces is at most their share of what they stand for: it may say as much.
+        let replaced = match scope.reads_new_only {
+            true => Tokens::ZERO,
+            false => self.items.shown().filter_map(Shown::record).map(|record| record.tokens).sum(),
+        };
+        let settings = self.settings(&before, reason, (scope.carried, replaced), goal, now_ms);
         let n_quoted = scope.quoted.len();
         let mut entries = scope.quoted;
         entries.extend(self.entries_from(start));
@@ -169,7 +177,7 @@ impl SessionState {
         &self,
         m: &Measurement,
         reason: Reason,
-        carried: Tokens,
+        (carried, replaced): (Tokens, Tokens),
         goal: Option<&str>,
         now_ms: Option<i64>,
     ) -> CompactSettings {
@@ -192,7 +200,7 @@ impl SessionState {
                 SummaryLimit::Tokens(tokens) => Some(tokens),
                 SummaryLimit::Auto => Some(m.window.scaled(AUTO_SUMMARY_SHARE)),
             },
-            self.config.target_compression.map(|ratio| self.items.in_span(m.range).scaled(ratio)),
+            self.config.target_compression.map(|ratio| self.items.in_span(m.range).scaled(ratio) + replaced),
             self.config.max_summary_share.map(|share| (m.budget - m.floor).scaled(share)),
         ];
         let cap = caps.into_iter().flatten().min();
@@ -236,8 +244,9 @@ impl SessionState {
         let tail = self.items.in_span(Span { start: n_total.saturating_sub(tail_len as u64), end: n_total });
         let kept = carried.max(self.front_tokens()) + tail;
         let covered = m.tokens - kept;
-        let summary = covered.scaled(LEAST_COMPRESSION).min(cap.unwrap_or(covered));
-        m.floor.max(kept + summary + SUMMARY_FRAME)
+        // A summary that has a cap is given all of it, or the tail gives way to it by a message.
+        let summary = cap.unwrap_or(covered.scaled(LEAST_COMPRESSION)).min(covered);
+        m.floor.max(kept + summary + SUMMARY_FRAME + TAIL_FRAME)
     }
 
     /// Returns how many messages are to stay at the end: as many as set, fewer where they cost more than `most`.

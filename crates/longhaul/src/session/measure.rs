@@ -102,6 +102,11 @@ impl SessionState {
         ContextWindow::new(self.window(), reserved).budget(self.fixed_overhead)
     }
 
+    /// Returns what the ratios are of.
+    pub(crate) fn base(&self) -> Tokens {
+        self.config.base(self.window(), self.budget())
+    }
+
     /// Returns the thresholds in tokens.
     pub fn limits(&self) -> Limits {
         self.config.limits(self.window(), self.budget())
