@@ -1,5 +1,7 @@
 //! Going back, taking another way, and following a front end that does.
 
+#[cfg(feature = "wire")]
+use longhaul_transcript::Message;
 use longhaul_transcript::{MessageId, SessionId};
 
 use super::{Error, Session};
