@@ -1,0 +1,91 @@
+//! `cargo xtask bench answers [CASES] [--budgets 2000,4000] --requests DIR | --answers DIR [--write DIR]`: writes what a strong
+//! reader would be asked about each case, as `DIR/<case>-<budget>.txt`; or replays the answers in
+//! `DIR/<case>-<budget>.md` through the whole pipeline, says what the checks did to them, and writes the contexts.
+
+use std::{fs, path::PathBuf};
+
+use anyhow::{Context as _, Result};
+use longhaul_bench::answers::{Past, Reader, prompt, text};
+
+#[allow(clippy::print_stdout, reason = "a program that prints a table")]
+fn main() -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let mut root = PathBuf::from("../shared/reader/cases");
+    let (mut requests, mut answers, mut write) = (None, None, None);
+    let mut budgets = vec![2000, 4000];
+    let mut args = std::env::args().skip(1);
+    while let Some(arg) = args.next() {
+        let mut value = || args.next().with_context(|| format!("{arg} wants a value"));
+        match arg.as_str() {
+            "--requests" => requests = Some(PathBuf::from(value()?)),
+            "--answers" => answers = Some(PathBuf::from(value()?)),
+            "--write" => write = Some(PathBuf::from(value()?)),
+            "--budgets" => {
+                budgets = value()?.split(',').map(str::parse).collect::<Result<_, _>>()?;
+            }
+            dir => root = dir.into(),
+        }
+    }
+    let folders = fs::read_dir(&root).with_context(|| format!("listing {}", root.display()))?;
+    let mut folders: Vec<PathBuf> = folders.map(|folder| Ok(folder?.path())).collect::<Result<_>>()?;
+    folders.retain(|folder| folder.join("history.json").is_file());
+    folders.sort();
+    let reader = Reader::start()?;
+    let (mut all, mut touched) = (0, 0);
+    for folder in folders {
+        let past = Past::read(&folder)?;
+        for budget in &budgets {
+            let name = format!("{}-{budget}", past.name);
+            if let Some(dir) = &requests {
+                fs::create_dir_all(dir)?;
+                // No answer that could be used: only the question counts.
+                reader.answer_with("");
+                let _ = runtime.block_on(past.compact(*budget, &reader.base));
+                for body in reader.take_asked() {
+                    fs::write(dir.join(format!("{name}.txt")), prompt(&body)?)?;
+                }
+            }
+            let Some(dir) = &answers else { continue };
+            let Ok(answer) = fs::read_to_string(dir.join(format!("{name}.md"))) else { continue };
+            reader.answer_with(&answer);
+            let outcome = match runtime.block_on(past.compact(*budget, &reader.base)) {
+                Ok(outcome) => outcome,
+                Err(error) => {
+                    println!("{name}: {error:#}");
+                    continue;
+                }
+            };
+            let record = &outcome.compacted.record;
+            let items = answer.lines().filter(|line| line.trim_start().starts_with("- "));
+            let said: Vec<&str> =
+                items.map(|line| line.trim_start().trim_start_matches("- ").trim()).collect();
+            let lost: Vec<&&str> = said.iter().filter(|line| !record.text.contains(**line)).collect();
+            all += said.len();
+            touched += lost.len();
+            println!(
+                "{name}: {} of {} tokens, {} statements, {} not there whole {:?} {:?}",
+                record.tokens,
+                outcome.limit,
+                said.len(),
+                lost.len(),
+                outcome.repairs,
+                outcome.attempts
+            );
+            for line in &record.summary.unconfirmed {
+                println!("    unconfirmed: {line}");
+            }
+            for line in lost.iter().filter(|line| !record.summary.unconfirmed.iter().any(|set| set == **line))
+            {
+                println!("    gone: {line}");
+            }
+            if let Some(dir) = &write {
+                fs::create_dir_all(dir)?;
+                fs::write(dir.join(format!("{name}.txt")), text(&outcome.compacted))?;
+            }
+        }
+    }
+    if all > 0 {
+        println!("{touched} of {all} statements not there whole");
+    }
+    Ok(())
+}
