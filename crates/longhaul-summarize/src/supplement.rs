@@ -70,10 +70,17 @@ fn quote_rules(notes: &mut Notes, rules: &[Constraint], request: &SummaryRequest
             continue;
         }
         room -= cost;
+        // A piece of the rule that the model quoted stands in the whole of it.
+        notes.statements.retain(|statement| !is_piece(statement, &rule.text));
         quoted.push(Statement { section: Section::Rules, lead: "- ".into(), text, goes_on: false });
     }
     quoted.reverse();
     notes.statements.extend(quoted);
+}
+
+fn is_piece(statement: &Statement, rule: &str) -> bool {
+    let quoted = statement.text.split(['"', '“', '”']).nth(1).unwrap_or_default().trim();
+    statement.section == Section::Rules && quoted.len() >= 8 && rule.contains(quoted)
 }
 
 fn quotation(rule: &Constraint) -> String {

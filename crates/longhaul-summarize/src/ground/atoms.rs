@@ -247,10 +247,36 @@ fn knows_numbers(prose: &str, claim: &str, evidence: &Evidence) -> bool {
             (true, false) => is_telling && evidence.stands_near(number, &without(&near, hashed)),
             (true, true) => true,
             // One to nine of something that the source never counts is a count of what it lists.
-            (false, told_nothing) => is_small && told_nothing,
+            (false, told_nothing) => is_small && told_nothing || is_computed(&plain, prose),
         }
     })
 }
+
+/// Returns whether a number is the sum of others in the same claim, their difference, or a multiple: what a reader works
+/// out for whoever reads the summary.
+fn is_computed(number: &str, prose: &str) -> bool {
+    let hundredths = |number: &str| {
+        let value: f64 = digits_of(number).parse().ok()?;
+        (value.abs() < 1e12).then_some((value * 100.0).round() as i64)
+    };
+    let Some(wanted) = hundredths(number) else { return false };
+    let others: Vec<i64> = numbers(prose)
+        .filter_map(|(other, _)| hundredths(other))
+        .filter(|other| *other != wanted)
+        .take(MOST_ADDENDS)
+        .collect();
+    let is_sum = (0u32..1 << others.len()).any(|chosen| {
+        let addends = others.iter().enumerate().filter(|(nth, _)| chosen >> nth & 1 == 1);
+        chosen.count_ones() >= 2 && addends.map(|(_, value)| value).sum::<i64>() == wanted
+    });
+    let mut pairs = others.iter().flat_map(|one| others.iter().map(move |other| (*one, *other)));
+    is_sum
+        || pairs.any(|(one, other)| one - other == wanted || one * other == wanted * 100)
+        || others.iter().any(|one| (2..=5).any(|times| one * times == wanted))
+}
+
+/// More numbers than this in one claim are not tried as addends.
+const MOST_ADDENDS: usize = 14;
 
 fn without(stems: &[u64], number: u64) -> Vec<u64> {
     stems.iter().copied().filter(|stem| *stem != number).collect()
@@ -338,6 +364,11 @@ mod tests {
     fn thousands() {
         assert_eq!(grouped("1234567"), "1,234,567");
         assert_eq!(digits_of("1,200"), "1200");
+        for claim in ["140 and 101 make 241", "1166.98 less 481.5 leaves 685.48", "twice 241 is 482"] {
+            let last = claim.rsplit(' ').find(|word| word.starts_with(|c: char| c.is_ascii_digit()));
+            assert!(is_computed(last.unwrap(), claim), "{claim}");
+        }
+        assert!(!is_computed("43", "40 passed and 1 failed, 43 pass"));
     }
 
     /// Qwen2.5-Coder-0.5B did so on 2026-11-22 with a function of a Go program.

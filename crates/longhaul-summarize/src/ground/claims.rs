@@ -147,8 +147,9 @@ pub(super) fn has_wrong_speaker(claim: &str, evidence: &Evidence) -> bool {
         let other = if speaker == Speaker::User { Speaker::Assistant } else { Speaker::User };
         let best = |wanted: Speaker| of(wanted).next().map_or(0.0, |found| found.score);
         // `In the client` says what the question before it asked.
-        let is_chosen =
-            speaker == Speaker::User && is_choice(claim) && evidence.said_by_person(&stems) >= ALIKE;
+        let is_chosen = speaker == Speaker::User
+            && (is_choice(claim) && evidence.said_by_person(&stems) >= ALIKE
+                || evidence.said_in_own_words(&stems) >= MOSTLY);
         if best(other) >= MOSTLY && best(speaker) < best(other) * OUTSPOKEN && !is_chosen {
             return true;
         }

@@ -29,8 +29,10 @@ pub(crate) struct Evidence {
     counted: HashSet<u64>,
     /// What each message holds, by ordinal: what a claim is about may be said in several of its sentences.
     messages: BTreeMap<u64, HashSet<u64>>,
-    /// What a person said, message by message; a short reply with what it replies to.
+    /// What a person said, message by message.
     said: Vec<HashSet<u64>>,
+    /// A person's short replies with what they reply to.
+    replies: Vec<HashSet<u64>>,
     /// The calls by which a model asks the user, whose results are the user's words.
     questions: HashMap<CallId, HashSet<u64>>,
     /// One past the highest ordinal.
@@ -93,6 +95,7 @@ impl Evidence {
         let mut evidence = Evidence::default();
         if let Some(previous) = request.previous {
             evidence.read(&previous.text, Speaker::Assistant, 0);
+            evidence.note_told(&previous.text);
         }
         if let Some(goal) = request.goal {
             evidence.read(goal, Speaker::User, 0);
@@ -139,20 +142,29 @@ impl Evidence {
             if speaker == Speaker::User && piece.speaker == Voice::Person {
                 said.extend(all_stems(piece.text));
             }
+            if piece.matter == Matter::Summary {
+                self.note_told(piece.text);
+            }
         }
         self.note_said(said, ordinal);
     }
 
     /// Notes what a person said. A short reply says what it replies to: `Yes, do both.`
-    fn note_said(&mut self, mut said: HashSet<u64>, ordinal: u64) {
+    fn note_said(&mut self, said: HashSet<u64>, ordinal: u64) {
         if said.is_empty() {
             return;
         }
         let before = ordinal.checked_sub(1).and_then(|before| self.messages.get(&before));
         if let Some(before) = before.filter(|_| said.len() <= SHORT_REPLY) {
-            said.extend(before);
+            self.replies.push(said.iter().chain(before).copied().collect());
         }
         self.said.push(said);
+    }
+
+    /// Notes what a summary of earlier messages tells of the user, line by line: the messages themselves are gone.
+    fn note_told(&mut self, summary: &str) {
+        let told = summary.lines().map(|line| all_stems(line).collect::<HashSet<u64>>());
+        self.said.extend(told.filter(|told| !told.is_empty()));
     }
 
     fn note_question(&mut self, call: &ToolCall) {
@@ -178,9 +190,15 @@ impl Evidence {
         }
     }
 
-    /// Returns the largest share of a claim's content that a person said in one message, or, of a claim that is about
-    /// several of them, in all.
+    /// Returns the largest share of a claim's content that a person said or replied to in one message, or, of a claim
+    /// that is about several of them, in all.
     pub(super) fn said_by_person(&self, claim: &[u64]) -> f64 {
+        let replied = self.replies.iter().map(|said| self.share(claim, |stem| said.contains(stem)));
+        replied.fold(self.said_in_own_words(claim), f64::max)
+    }
+
+    /// Returns the same for a person's own words alone.
+    pub(super) fn said_in_own_words(&self, claim: &[u64]) -> f64 {
         let best = self.said.iter().map(|said| self.share(claim, |stem| said.contains(stem)));
         let best = best.fold(0.0, f64::max);
         if claim.len() < MANY_STEMS {
@@ -200,6 +218,12 @@ impl Evidence {
         let shares = ordinals
             .into_iter()
             .map(|at| self.share(claim, |stem| around(at).any(|message| message.contains(stem))));
+        shares.fold(0.0, f64::max)
+    }
+
+    /// Returns the largest share of a claim's content that stands in one message.
+    pub(super) fn told_at_once(&self, claim: &[u64]) -> f64 {
+        let shares = self.messages.values().map(|message| self.share(claim, |stem| message.contains(stem)));
         shares.fold(0.0, f64::max)
     }
 

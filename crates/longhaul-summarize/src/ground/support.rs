@@ -17,6 +17,8 @@ const WISHED_IN_FEW: f64 = 0.6;
 const FEW: usize = 3;
 /// Share of what a deed is done to that must stand beside the deed.
 const DONE_TO: f64 = 0.34;
+/// A deed that is told with so much of what it is about in one message is shown there, in whatever words.
+const ALL_TOLD: f64 = 0.75;
 /// Share of an order's content that somebody who is no tool must have said.
 const ORDERED: f64 = 0.5;
 
@@ -141,7 +143,7 @@ pub(super) fn is_undone_deed(sentence: &str, evidence: &Evidence) -> bool {
         let object: Vec<u64> = object.iter().copied().filter(|stem| !verbs.contains(stem)).collect();
         let is_shown =
             |clause: &Clause| clause.speaker != Speaker::User || !is_negated(evidence.text_of(clause));
-        evidence.told_with(&verbs, &object, is_shown) < DONE_TO
+        evidence.told_with(&verbs, &object, is_shown) < DONE_TO && evidence.told_at_once(&object) < ALL_TOLD
     })
 }
 
@@ -162,7 +164,7 @@ const DEEDS: [Deed; 8] = [
     ),
     (&["pushed", "merged"], &["push", "merge", "main", "origin", "branch", "pr"]),
     (
-        &["refunded", "charged", "paid", "reimbursed", "compensated"],
+        &["refunded", "reimbursed", "compensated"],
         &["refund", "charge", "pay", "payment", "certificate", "credit", "compensation"],
     ),
     (
