@@ -1,7 +1,7 @@
 //! Anthropic's Messages.
 
 use async_trait::async_trait;
-use longhaul_summarize::{ClientError, Completion, CompletionClient, CompletionRequest, Finish};
+use longhaul_summarize::{ClientError, Completion, CompletionClient, CompletionRequest, Finish, Protocol};
 use longhaul_transcript::{Tokens, Usage};
 use reqwest::{
     Url,
@@ -11,6 +11,7 @@ use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 
 use crate::{
+    conversation::asking,
     endpoint::{Endpoint, SetupError},
     http::Http,
     models,
@@ -70,6 +71,10 @@ impl Anthropic {
 #[async_trait]
 impl CompletionClient for Anthropic {
     async fn complete(&self, request: &CompletionRequest) -> Result<Completion, ClientError> {
+        if let Some(conversation) = &request.conversation {
+            let body = asking(conversation, &[Protocol::Messages], &request.user)?;
+            return read(&self.http.post_bytes(self.address("messages"), body.into_bytes()).await?);
+        }
         let mut body = json!({
             "model": request.model,
             "max_tokens": request.max_tokens,

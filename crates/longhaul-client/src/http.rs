@@ -83,6 +83,15 @@ impl Http {
     pub(crate) async fn post(&self, address: reqwest::Url, body: &Value) -> Result<Value, ClientError> {
         let bytes = serde_json::to_vec(body)
             .map_err(|error| ClientError::InvalidResponse { reason: error.to_string() })?;
+        self.post_bytes(address, bytes).await
+    }
+
+    /// Posts a body of JSON as it is spelled and returns the JSON that comes back.
+    pub(crate) async fn post_bytes(
+        &self,
+        address: reqwest::Url,
+        bytes: Vec<u8>,
+    ) -> Result<Value, ClientError> {
         let response = self.open(address, bytes).await?;
         self.whole(response).await
     }

@@ -18,6 +18,9 @@
 //! # }
 //! ```
 //!
+//! Both also go on with a [`Conversation`](longhaul_summarize::Conversation) that an agent sent to the same endpoint before,
+//! byte for byte, so that the provider's prompt cache serves it; [`OpenAi`] then speaks Responses as well.
+//!
 //! [`Chat`] carries a whole conversation over the same two protocols, answer by answer as they are spoken, with tools.
 //!
 //! Building a client needs no runtime; asking needs tokio's, as `reqwest` does.
@@ -26,6 +29,7 @@
 mod anthropic;
 mod chat;
 mod classify;
+mod conversation;
 mod endpoint;
 mod http;
 mod models;

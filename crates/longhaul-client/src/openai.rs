@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use async_trait::async_trait;
-use longhaul_summarize::{ClientError, Completion, CompletionClient, CompletionRequest, Finish};
+use longhaul_summarize::{ClientError, Completion, CompletionClient, CompletionRequest, Finish, Protocol};
 use longhaul_transcript::{Tokens, Usage};
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use secrecy::ExposeSecret;
@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use crate::{
     classify::{refuses_schema, refuses_setting},
+    conversation::{self, asking},
     endpoint::{Endpoint, SetupError},
     http::Http,
     models,
@@ -109,6 +110,17 @@ impl OpenAi {
 impl CompletionClient for OpenAi {
     async fn complete(&self, request: &CompletionRequest) -> Result<Completion, ClientError> {
         let address = self.endpoint.address("chat/completions");
+        if let Some(conversation) = &request.conversation {
+            let spoken = [Protocol::ChatCompletions, Protocol::Responses];
+            let body = asking(conversation, &spoken, &request.user)?.into_bytes();
+            return match conversation.protocol {
+                Protocol::Responses => {
+                    let address = self.endpoint.address("responses");
+                    conversation::read_response(&self.http.post_bytes(address, body).await?)
+                }
+                _ => read(&self.http.post_bytes(address, body).await?),
+            };
+        }
         let mut answer = self.http.post(address.clone(), &self.body(request)).await;
         // One more request for each thing a server may refuse, and only the first time.
         for _ in 0..3 {

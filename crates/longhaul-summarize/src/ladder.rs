@@ -7,8 +7,8 @@ use longhaul_tokens::{Accuracy, TokenCounter};
 use longhaul_transcript::{Clock, ContentHash, Cost, Entry, Jitter, Sleep, SummaryMode, Tokens};
 
 use crate::{
-    Answer, CallPlan, Completion, CompletionRequest, Conversation, Draft, InvalidAnswer, LlmOptions,
-    ModelPlan, SummarizeError, Summarizer, SummarizerModel, SummaryCache, SummaryRequest,
+    Answer, CallPlan, ClientError, Completion, CompletionRequest, Conversation, Draft, InvalidAnswer,
+    LlmOptions, ModelPlan, SummarizeError, Summarizer, SummarizerModel, SummaryCache, SummaryRequest,
     asking::{Asking, Form, Said},
     breaker::Breaker,
     compose::{self, Composed},
@@ -162,12 +162,25 @@ impl Ladder {
                 if let Some(redact) = &self.redact {
                     completion.text = redact(&completion.text);
                 }
-                if let Some((said, mut notes)) = self.read(run, model, &asking, &completion, since) {
-                    notes.push("asked in the conversation itself".to_owned());
-                    return Some(Heard { said, notes, earlier: asking.earlier });
+                match asking.read(&completion) {
+                    Ok((said, mut notes)) => {
+                        notes.push("asked in the conversation itself".to_owned());
+                        return Some(Heard { said, notes, earlier: asking.earlier });
+                    }
+                    Err(invalid) => {
+                        let is_mistaken = invalid == InvalidAnswer::ToolCall;
+                        run.note(model, invalid.to_string(), invalid.excerpt().to_owned(), since);
+                        if !is_mistaken {
+                            return None;
+                        }
+                    }
                 }
             }
-            Err(NoAnswer::Failed(error)) if !error.is_retryable() => {}
+            Err(NoAnswer::Failed(
+                ClientError::ContextOverflow { .. }
+                | ClientError::BadRequest { .. }
+                | ClientError::InvalidResponse { .. },
+            )) => {}
             Err(_) => return None,
         }
         // Where it is too large, or taken for the agent's work, it is shown as data.

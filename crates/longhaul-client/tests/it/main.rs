@@ -3,5 +3,6 @@
 
 mod chat;
 mod faults;
+mod in_conversation;
 mod protocol;
 mod server;
