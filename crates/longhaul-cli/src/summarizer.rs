@@ -14,9 +14,10 @@ use anyhow::{Context, Result, bail};
 use async_trait::async_trait;
 use longhaul::{
     Config, StoreCache,
+    redact::Redactor,
     summarize::{
-        ClientError, CompletionClient, Draft, Ladder, SummarizeError, Summarizer, SummarizerModel,
-        SummaryRequest, rules::RulesSummarizer,
+        ClientError, CompletionClient, Draft, Ladder, LastRequest, SummarizeError, Summarizer,
+        SummarizerModel, SummaryRequest, rules::RulesSummarizer,
     },
     tokens::ModelTable,
     transcript::{Clock, Jitter, Sleep, SummaryMode, Tokens, Usage},
@@ -92,12 +93,14 @@ pub(crate) fn listed(args: &SummarizerArgs) -> Result<Result<Vec<String>, Client
     })
 }
 
-/// Returns the ladder from the models of the flags down to rules. What they wrote before is in `cache`, where given.
+/// Returns the ladder from the models of the flags down to rules. What they wrote before is in `cache`, where given. With
+/// `last_request` they are the model that the conversation is held with, and are asked in it.
 pub(crate) fn ladder(
     args: &SummarizerArgs,
     config: &Config,
     mode: SummaryMode,
     cache: Option<Store>,
+    last_request: Option<LastRequest>,
 ) -> Result<Ladder> {
     let names = models(args, config);
     if names.is_empty() {
@@ -114,6 +117,7 @@ pub(crate) fn ladder(
             model.max_output = known.max_output.min(window);
             model.counter = Some(known.counter());
         }
+        model.last_request.clone_from(&last_request);
         model
     };
     let mut options = config.llm_options();
@@ -131,6 +135,8 @@ pub(crate) fn ladder(
         Arc::new(Timer),
         Arc::new(Spread::default()),
     );
+    let redactor = Redactor::builtin();
+    let ladder = ladder.with_redaction(Arc::new(move |text| redactor.redact_text(text).0.into_owned()));
     Ok(match cache {
         Some(store) => ladder.with_cache(Arc::new(StoreCache::new(store))),
         None => ladder,

@@ -10,7 +10,7 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use longhaul_summarize::{ClientError, Finish};
+use longhaul_summarize::{ClientError, Conversation, Finish, LastRequest};
 use longhaul_transcript::{Message, RawJson, Tokens, ToolCall, Transcript, Usage};
 use longhaul_wire::Format;
 use reqwest::{
@@ -41,6 +41,8 @@ pub struct Chat {
     newer_limit: Arc<AtomicBool>,
     /// The server does not know `stream_options`.
     plain_stream: Arc<AtomicBool>,
+    /// Where it is noted what was sent last.
+    last_request: Option<LastRequest>,
 }
 
 /// A request of a conversation: everything said so far, and what the model may do.
@@ -115,6 +117,9 @@ trait Assembler {
     fn finish(self: Box<Self>) -> Result<Reply, ClientError>;
 }
 
+/// JSON of prose and code takes more bytes a token than this.
+const BYTES_A_TOKEN: u64 = 3;
+
 /// The version of Anthropic's protocol that this client was written against.
 const ANTHROPIC_VERSION: &str = "2023-06-01";
 
@@ -184,7 +189,21 @@ impl Chat {
 
     fn new(endpoint: Endpoint, headers: HeaderMap, protocol: Protocol) -> Result<Chat, SetupError> {
         let http = Http::streaming(&endpoint, headers)?;
-        Ok(Chat { endpoint, http, protocol, newer_limit: Arc::default(), plain_stream: Arc::default() })
+        Ok(Chat {
+            endpoint,
+            http,
+            protocol,
+            newer_limit: Arc::default(),
+            plain_stream: Arc::default(),
+            last_request: None,
+        })
+    }
+
+    /// Returns this conversation leaving what it sends in `last`, for a summarizer that is the same model at the same
+    /// endpoint.
+    pub fn with_last_request(mut self, last: LastRequest) -> Chat {
+        self.last_request = Some(last);
+        self
     }
 
     /// Returns the host that text is sent to.
@@ -202,6 +221,27 @@ impl Chat {
         mut on_delta: impl FnMut(Delta) + Send,
     ) -> Result<Reply, ClientError> {
         let response = self.open(request).await?;
+        let reply = self.read(response, &mut on_delta).await?;
+        if let Some(last) = &self.last_request {
+            // What was sent: by now nothing is left that the server refuses.
+            let body = String::from_utf8_lossy(&self.body(request)?).into_owned();
+            let reported =
+                reply.usage.map(|usage| usage.prompt_total()).filter(|tokens| *tokens > Tokens::ZERO);
+            let tokens = reported.unwrap_or(Tokens(body.len() as u64 / BYTES_A_TOKEN));
+            let protocol = match self.protocol {
+                Protocol::OpenAi => longhaul_summarize::Protocol::ChatCompletions,
+                Protocol::Anthropic => longhaul_summarize::Protocol::Messages,
+            };
+            last.set(Conversation::new(protocol, body, tokens));
+        }
+        Ok(reply)
+    }
+
+    async fn read(
+        &self,
+        response: Response,
+        mut on_delta: impl FnMut(Delta) + Send,
+    ) -> Result<Reply, ClientError> {
         let kind = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
         if kind.is_some_and(|kind| kind.starts_with("application/json")) {
             // A server that cannot stream answers in one piece.

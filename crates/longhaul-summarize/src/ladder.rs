@@ -82,7 +82,8 @@ impl Ladder {
 
     /// Returns the agent's own conversation, where `model` is the agent's and our own prompt is asked.
     fn conversation(&self, model: &SummarizerModel) -> Option<Arc<Conversation>> {
-        let may = self.redact.is_some() && self.options.custom_prompt.is_none();
+        // A small model keeps to a schema more easily, and there is none for it in the agent's request.
+        let may = self.redact.is_some() && Form::of(&self.options, model) == Form::Notes;
         model.last_request.as_ref().filter(|_| may)?.get()
     }
 

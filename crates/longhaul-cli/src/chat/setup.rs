@@ -8,6 +8,7 @@ use std::{
 use anyhow::{Context as _, Result, bail};
 use longhaul::{
     Config, ContextManager, Event,
+    summarize::LastRequest,
     tokens::{ContextWindow, Model, ModelTable, TokenCounter, count_tools},
     transcript::{Message, SessionId, SummaryMode, Tokens},
 };
@@ -75,8 +76,11 @@ pub(crate) async fn setup(args: &ChatArgs) -> Result<Conversation> {
             }
         });
     let mut writer = None;
+    let last_request = LastRequest::default();
     if config.mode != SummaryMode::Rules {
-        let ladder = Arc::new(summarizer::ladder(&summarizer, &config, config.mode, Some(store.clone()))?);
+        let own = args.summarizer_model.is_empty().then(|| last_request.clone());
+        let ladder = summarizer::ladder(&summarizer, &config, config.mode, Some(store.clone()), own)?;
+        let ladder = Arc::new(ladder);
         builder = builder.summarizer(ladder.clone());
         writer = Some(ladder);
     }
@@ -96,7 +100,8 @@ pub(crate) async fn setup(args: &ChatArgs) -> Result<Conversation> {
     let client = match args.protocol.as_str() {
         "anthropic" => Chat::anthropic(endpoint)?,
         _ => Chat::openai(endpoint)?,
-    };
+    }
+    .with_last_request(last_request);
     Ok(Conversation::new(manager, client, known, args, config, tools, store, events, writer))
 }
 

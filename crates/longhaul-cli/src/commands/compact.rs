@@ -197,7 +197,7 @@ fn compacted(
         mode => {
             // What a model wrote may be kept where the record of it may be.
             let cache = (!args.no_store && !args.dry_run).then(|| store::open(&args.store).ok()).flatten();
-            let ladder = summarizer::ladder(&args.summarizer, config, mode, cache)?;
+            let ladder = summarizer::ladder(&args.summarizer, config, mode, cache, None)?;
             let ladder = summarizer::Announced::new(ladder, &args.summarizer)?;
             let asked = store::block_on(async {
                 Ok(compact_document_with(document, clean, breakdown, counter, settings, &rules, &ladder)
