@@ -321,5 +321,5 @@ fn a_custom_prompt_asks_for_prose() {
     let draft = summarize(&ladder(vec![model("m", &client)], options, &time())).unwrap();
     assert!(draft.text.contains("\nThe export deadlock was fixed"), "{}", draft.text);
     let request = &client.requests()[0];
-    assert!(request.schema.is_none() && request.user.starts_with("In 120 tokens: "), "{}", request.user);
+    assert!(request.schema.is_none() && request.user.starts_with("In 340 tokens: "), "{}", request.user);
 }
