@@ -10,6 +10,7 @@ mod edit;
 mod shell;
 
 pub use edit::FileEdit;
+pub(crate) use edit::edits as edits_of;
 use shell::shell_touches;
 
 /// A file, what became of it, and what was done to it.

@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use crate::{
     FieldPlace,
-    digest::{Registry, Source, parse_matches, read_lines},
+    digest::{Registry, Source, is_wrapper, parse_matches, read_lines},
+    files::{FileEdit, edits_of},
     json::Json,
     outline::outline,
     runs::{Verdict, run_of_view},
@@ -128,6 +129,8 @@ pub(crate) fn builtin_facts(source: Source<'_>, facts: &mut ToolSummary) {
 
 /// Commands are shown to this many characters (`001`).
 const COMMAND_CHARS: usize = 60;
+/// An output of one line is shown to this many characters.
+const RESULT_CHARS: usize = 160;
 /// Errors are shown to this many characters: `001` cuts at 100, which loses the end of most paths.
 const ERROR_CHARS: usize = 300;
 
@@ -178,34 +181,17 @@ fn change(source: Source<'_>, facts: &mut ToolSummary) {
         facts.fact("Files", some_of(&files, 12));
         facts.meta("files", files);
     }
-    let fields = call.fields();
-    let count = |keys: &[&str]| {
-        let texts = fields.iter().filter(|field| keys.contains(&&*field.key));
-        texts.map(|field| field.text.lines().count()).sum::<usize>()
+    let edits = edits_of(call, 0);
+    let sum = |count: fn(&FileEdit) -> u32| edits.iter().map(|(_, edit)| count(edit) as usize).sum::<usize>();
+    let written = || {
+        let keys = ["content", "contents", "file_text", "file_content", "text"];
+        let fields = call.fields();
+        let text = fields.iter().find(|field| keys.contains(&&*field.key));
+        text.map_or(0, |field| field.text.lines().count())
     };
-    let (added, removed) = match call.patch() {
-        Some(patch) if !patched.is_empty() => (
-            patch.lines().filter(|line| line.starts_with('+') && !line.starts_with("+++ ")).count(),
-            patch.lines().filter(|line| line.starts_with('-') && !line.starts_with("--- ")).count(),
-        ),
-        _ => (
-            count(&[
-                "new_string",
-                "new_str",
-                "newText",
-                "newString",
-                "content",
-                "contents",
-                "file_text",
-                "new_source",
-                "insert_text",
-                "replace",
-                "new_content",
-                "code_edit",
-            ]),
-            count(&["old_string", "old_str", "oldText", "oldString", "search"]),
-        ),
-    };
+    // Of a file that is written whole all lines count, of an edit those that differ.
+    let added = if call.family() == ToolFamily::Write { written() } else { sum(|edit| edit.added) };
+    let removed = sum(|edit| edit.removed);
     if call.family() == ToolFamily::Write {
         facts.fact("Lines", added);
         facts.fact("Type", file_type(call.path().unwrap_or_default()));
@@ -266,6 +252,18 @@ fn shell(source: Source<'_>, facts: &mut ToolSummary) {
             facts.fact("Error", short(&error, ERROR_CHARS));
         }
     }
+    if facts.status == ToolStatus::Success {
+        let passed = run.as_ref().is_some_and(|run| !run.checks.is_empty() && run.verdict == Verdict::Passed);
+        let mut said = lines.iter().filter(|line| !line.trim().is_empty() && !is_wrapper(line));
+        if passed && !outcome.tests.any() {
+            facts.fact("Result", "passed");
+        } else if let (Some(line), None) = (said.next(), said.next())
+            && outcome.exit_code.is_none_or(|code| code == 0)
+        {
+            // One line is all there is to know.
+            facts.fact("Result", short(line, RESULT_CHARS));
+        }
+    }
     facts.meta("hasError", facts.status == ToolStatus::Error);
 }
 
@@ -276,25 +274,86 @@ fn search(source: Source<'_>, facts: &mut ToolSummary) {
     if facts.status == ToolStatus::Error {
         return;
     }
-    let lines: Vec<&str> = source.text.lines().collect();
-    let (matches, files) = match parse_matches(&lines) {
-        Some(found) => (found.len(), distinct(found.iter().map(|one| one.file))),
-        None => {
-            let paths = lines.iter().map(|line| line.trim()).filter(|line| is_bare_path(line));
-            let files = distinct(paths);
-            (files.len(), files)
-        }
-    };
-    facts.fact("Matches", matches);
-    facts.fact("Files", files.len());
-    facts.meta("matchCount", matches);
-    facts.meta("fileCount", files.len());
+    let found = found_in(source);
+    let (matches, files) = (found.matches, found.files);
+    if let Some(matches) = matches {
+        facts.fact("Matches", matches);
+        facts.meta("matchCount", matches);
+    }
+    if let Some(count) = found.file_count {
+        facts.fact("Files", count);
+        facts.meta("fileCount", count);
+    }
+    if matches.is_none() && found.file_count.is_none() {
+        facts.fact("Output", format!("{} lines", source.text.lines().count()));
+    }
     if !files.is_empty() {
         facts.fact("Top files", some_of(&files, 3));
     }
-    if matches == 0 {
+    if matches == Some(0) {
         facts.status = ToolStatus::Partial;
     }
+}
+
+/// What a search found, as far as its output says.
+struct Found<'t> {
+    matches: Option<usize>,
+    file_count: Option<usize>,
+    files: Vec<&'t str>,
+}
+
+fn found_in<'t>(source: Source<'t>) -> Found<'t> {
+    let text = source.text.trim();
+    let none = ["No files found", "No matches", "No results", "no matches"];
+    if text.is_empty() || none.iter().any(|start| text.starts_with(start)) {
+        return Found { matches: Some(0), file_count: Some(0), files: Vec::new() };
+    }
+    let lines: Vec<&str> = text.lines().collect();
+    // A list of files says nothing of the lines in them.
+    let told = lines[0]
+        .strip_prefix("Found ")
+        .and_then(|rest| rest.strip_suffix(" files").or(rest.strip_suffix(" file")));
+    if let Some(count) = told.and_then(|count| count.parse().ok()) {
+        let files = lines[1..].iter().map(|line| line.trim()).filter(|line| is_bare_path(line));
+        return Found { matches: None, file_count: Some(count), files: distinct(files) };
+    }
+    // In `12:text` and `a.rs:12:text` a colon marks a match; what a dash marks stands beside one.
+    let numbered = |line: &&str| {
+        let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+        (digits > 0)
+            .then(|| line.as_bytes().get(digits).copied())
+            .flatten()
+            .filter(|mark| matches!(mark, b':' | b'-'))
+    };
+    let own = lines.iter().filter(|line| **line != "--" && !line.trim().is_empty()).count();
+    // Under the names of files they would be those of several; here all are of the file that was asked for.
+    if lines.iter().filter_map(numbered).count() == own {
+        let matches = lines.iter().filter_map(numbered).filter(|mark| *mark == b':').count();
+        return Found { matches: Some(matches), file_count: Some(1), files: Vec::new() };
+    }
+    match parse_matches(&lines) {
+        Some(found) => {
+            let real: Vec<_> =
+                found.into_iter().filter(|one| is_bare_path(one.file) && !is_context(one.file)).collect();
+            let files = distinct(real.iter().map(|one| one.file));
+            Found { matches: Some(real.len()), file_count: Some(files.len()), files }
+        }
+        None => {
+            let files = distinct(lines.iter().map(|line| line.trim()).filter(|line| is_bare_path(line)));
+            let all = files.len() * 2 > own;
+            Found {
+                matches: None,
+                file_count: all.then_some(files.len()),
+                files: if all { files } else { Vec::new() },
+            }
+        }
+    }
+}
+
+/// Whether what was taken for a file is a line beside a match: `src/a.rs-96-`.
+fn is_context(file: &str) -> bool {
+    file.split('-').skip(1).any(|piece| !piece.is_empty() && piece.bytes().all(|byte| byte.is_ascii_digit()))
+        && file.ends_with(|c: char| c == '-' || !c.is_alphanumeric())
 }
 
 fn list(source: Source<'_>, facts: &mut ToolSummary) {
@@ -550,6 +609,30 @@ mod tests {
                 r#"{"pattern":"foo"}"#,
                 "No files found",
                 r#"[✓ Grep: Pattern: "foo" | Matches: 0 | Files: 0]"#,
+            ),
+            (
+                "Grep",
+                r#"{"pattern":"foo"}"#,
+                "Found 3 files\nsrc/a.rs\nsrc/b.rs\nsrc/c.rs",
+                r#"[✓ Grep: Pattern: "foo" | Files: 3 | Top files: src/a.rs, src/b.rs, src/c.rs]"#,
+            ),
+            (
+                "Grep",
+                r#"{"pattern":"foo","path":"a.rs","-C":1}"#,
+                "3-x\n4:foo\n5-y\n--\n9:foo",
+                r#"[✓ Grep: Pattern: "foo" | Matches: 2 | Files: 1]"#,
+            ),
+            (
+                "Grep",
+                r#"{"pattern":"foo","-C":1}"#,
+                "src/a.rs-3-\tx\nsrc/a.rs:4:foo\nsrc/a.rs-5-\ty\n--\nsrc/b.rs:9:foo",
+                r#"[✓ Grep: Pattern: "foo" | Matches: 2 | Files: 2 | Top files: src/a.rs, src/b.rs]"#,
+            ),
+            (
+                "Bash",
+                r#"{"command":"git rev-parse HEAD"}"#,
+                "0123abc",
+                "[✓ Bash: Command: git rev-parse HEAD | Output: 1 lines | Result: 0123abc]",
             ),
             (
                 "Glob",

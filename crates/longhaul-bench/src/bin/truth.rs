@@ -2,12 +2,15 @@
 //!
 //! WHAT is `speakers`: every piece that stands under the user's role, with who is taken to say it; `rules`: what counts as a
 //! rule; `outcomes`: every command that checks or changes something, the end of its output, and how it is taken to have
-//! gone. Recordings that are set aside for the last reading are passed over.
+//! gone; `files`: what was done to each file; `checks`: the last state of each check and of the to-do list; `digests`: some
+//! results in one line each. Recordings that are set aside for the last reading are passed over.
 
-use std::{fs, path::PathBuf};
+use std::{collections::HashMap, fs, path::PathBuf};
 
 use anyhow::{Context, Result};
-use longhaul_extract::{Purpose, constraints, runs, speaker::Speakers, trail};
+use longhaul_extract::{
+    Purpose, checks, constraints, runs, speaker::Speakers, summarize_tool_result, todos, trail,
+};
 use longhaul_transcript::{Role, Transcript};
 
 /// Not read and not tuned on: these are for readers at the end.
@@ -17,7 +20,7 @@ const SET_ASIDE: [&str; 4] =
 #[allow(clippy::print_stdout, reason = "a program that prints what is to be read")]
 fn main() -> Result<()> {
     let mut args = std::env::args().skip(1);
-    let what = args.next().context("what to print: speakers, rules, outcomes, files")?;
+    let what = args.next().context("what to print: speakers, rules, outcomes, files, checks, digests")?;
     let root = PathBuf::from(args.next().unwrap_or_else(|| "../shared/transcripts".into()));
     let mut files: Vec<PathBuf> = Vec::new();
     for folder in fs::read_dir(&root).with_context(|| format!("no recordings in {}", root.display()))? {
@@ -43,7 +46,11 @@ fn main() -> Result<()> {
                 "rules" => rules(transcript),
                 "outcomes" => outcomes(transcript),
                 "files" => files_of(transcript),
-                other => anyhow::bail!("{other} is none of: speakers, rules, outcomes, files"),
+                "digests" => digests(transcript),
+                "checks" => checks_of(transcript),
+                other => {
+                    anyhow::bail!("{other} is none of: speakers, rules, outcomes, files, checks, digests")
+                }
             }
         }
     }
@@ -113,6 +120,23 @@ fn files_of(transcript: &Transcript) {
                 edit.lines.iter().take(3).map(|line| line.chars().take(90).collect()).collect();
             println!("    m{} +{} -{} {}", edit.message, edit.added, edit.removed, lines.join(" ⏎ "));
         }
+    }
+}
+
+fn checks_of(transcript: &Transcript) {
+    let entries = transcript.entries();
+    checks(&runs(entries), &trail(entries)).iter().for_each(|check| println!("{}", ends(&check.line())));
+    todos(entries).iter().for_each(|item| println!("{:?} {} (m{})", item.state, item.text, item.message));
+}
+
+/// Every seventh result, in one line.
+fn digests(transcript: &Transcript) {
+    let entries = transcript.entries();
+    let calls: HashMap<&str, _> =
+        entries.iter().flat_map(|entry| entry.message.calls()).map(|call| (call.id.as_str(), call)).collect();
+    for result in entries.iter().flat_map(|entry| entry.message.results()).step_by(7) {
+        let call = calls.get(result.call_id.as_str()).copied();
+        println!("{}", summarize_tool_result(call, result));
     }
 }
 

@@ -82,7 +82,7 @@ impl FileEdit {
 }
 
 /// Returns what the call edits, file by file.
-pub(super) fn edits(view: &CallView<'_>, message: u64) -> Vec<(String, FileEdit)> {
+pub(crate) fn edits(view: &CallView<'_>, message: u64) -> Vec<(String, FileEdit)> {
     if view.patch().is_some() {
         return of_patch(view, message);
     }

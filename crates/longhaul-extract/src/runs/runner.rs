@@ -41,7 +41,10 @@ pub(crate) fn told(lines: &[&str]) -> Told {
         }
         let body = unprefixed(line);
         let before = told.tests;
-        count(&mut told.tests, body, at, lines);
+        // Nothing is counted without a number.
+        if body.bytes().any(|byte| byte.is_ascii_digit()) {
+            count(&mut told.tests, body, at, lines);
+        }
         let counted = told.tests != before;
         let says = match counted {
             true if told.tests.failed > before.failed => Line::Failed,
@@ -83,8 +86,8 @@ fn count(tests: &mut TestCounts, body: &str, at: usize, lines: &[&str]) {
         return;
     }
     // A run that ends in two tables (a summary and its repetition) counts once.
-    let is_told_before = lines[..at].iter().rev().take(30).any(|earlier| earlier.trim() == body.trim())
-        && body.trim_start().starts_with("Tests");
+    let is_told_before = body.trim_start().starts_with("Tests")
+        && lines[..at].iter().rev().take(30).any(|earlier| earlier.trim() == body.trim());
     if !is_told_before {
         count_line(tests, body);
     }
@@ -116,10 +119,12 @@ fn say(line: &str) -> Line {
     let body = line.trim();
     let begins = |starts: &[&str]| starts.iter().any(|start| body.starts_with(start));
     let is_one_of = |whole: &[&str]| whole.contains(&body);
-    if begins(LAST) || SCRIPT_FAILED.is_match(body) {
+    let may_be_script = body.contains("rror") || body.contains("xited with") || body.contains("ELIFECYCLE");
+    if begins(LAST) || may_be_script && SCRIPT_FAILED.is_match(body) {
         return Line::Last;
     }
-    if let Some(found) = PROBLEMS.captures(body) {
+    let has_number = body.bytes().any(|byte| byte.is_ascii_digit());
+    if let Some(found) = Some(body).filter(|_| has_number).and_then(|body| PROBLEMS.captures(body)) {
         let number: u64 =
             found.iter().skip(1).flatten().next().map_or(0, |found| found.as_str().parse().unwrap_or(1));
         return if number == 0 { Line::Passed } else { Line::Failed };
@@ -130,7 +135,7 @@ fn say(line: &str) -> Line {
     if begins(PASSED) || is_one_of(&["PASS", "OK"]) || line.starts_with("ok  \t") || CLEAN.is_match(body) {
         return Line::Passed;
     }
-    if begins(SIGNS) || TSC.is_match(body) {
+    if begins(SIGNS) || body.contains("error TS") && TSC.is_match(body) {
         return Line::Sign;
     }
     Line::Nothing

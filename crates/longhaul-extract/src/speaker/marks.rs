@@ -149,7 +149,7 @@ impl Speakers {
         if let Some(who) = self.head(text).filter(|_| base.0 != Speaker::Tool) {
             return vec![(0..text.len(), who)];
         }
-        let mut scan = Scan { text, base, from: 0, found: Vec::new() };
+        let mut scan = Scan { text, base, from: 0, found: Vec::new(), unclosed: Vec::new() };
         let mut at = 0;
         let mut fence = false;
         while at < text.len() {
@@ -217,6 +217,8 @@ struct Scan<'t> {
     /// Where what is not yet given to anybody begins.
     from: usize,
     found: Vec<(Range<usize>, Who)>,
+    /// Tags that nothing closes from here on, so that the rest is not searched again for each.
+    unclosed: Vec<String>,
 }
 
 impl Scan<'_> {
@@ -231,7 +233,13 @@ impl Scan<'_> {
             self.from = begins + tag;
             // The closing tag stands where the words end, in the middle of a line as well.
             let close = format!("</{}>", mark.mark);
-            let Some(end) = find(&text[self.from..], &close) else { return Some(self.from) };
+            if self.unclosed.contains(&close) {
+                return Some(self.from);
+            }
+            let Some(end) = find(&text[self.from..], &close) else {
+                self.unclosed.push(close);
+                return Some(self.from);
+            };
             let end = self.from + end;
             let inside = &text[self.from..end];
             if !inside.contains('<') {
@@ -258,7 +266,14 @@ impl Scan<'_> {
             Form::Tag => {
                 let close = format!("</{}>", mark.mark.split(' ').next().unwrap_or_default());
                 let close_whole = format!("</{}>", mark.mark);
-                let end = [&close_whole, &close].into_iter().find_map(|close| closes(rest, close));
+                let is_open = self.unclosed.contains(&close_whole);
+                let end = [&close_whole, &close]
+                    .into_iter()
+                    .filter(|_| !is_open)
+                    .find_map(|close| closes(rest, close));
+                if end.is_none() && !is_open {
+                    self.unclosed.push(close_whole.clone());
+                }
                 (begins, begins + end.or_else(|| is_alone().then_some(rest.len()))?)
             }
             Form::Line => (begins, line_end),
@@ -316,11 +331,15 @@ fn find(text: &str, what: &str) -> Option<usize> {
     text.find(what).or_else(|| text.find(&what.to_ascii_lowercase()))
 }
 
+/// Closing tags in sentences that are passed over in the search of the one that closes.
+const MOST_QUOTED: usize = 16;
+
 /// Returns where the tag `close` ends that closes a block. One in a sentence, as in "`</note>` ends it", does not where
 /// another does.
 fn closes(text: &str, close: &str) -> Option<usize> {
     let (mut from, mut first) = (0, None);
-    while let Some(at) = find(&text[from..], close) {
+    for _ in 0..MOST_QUOTED {
+        let Some(at) = find(&text[from..], close) else { break };
         let end = from + at + close.len();
         if text[end..].chars().next().is_none_or(|c| c.is_whitespace() || c == '<') {
             return Some(end);

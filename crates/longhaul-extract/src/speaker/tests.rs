@@ -192,3 +192,31 @@ fn a_mark_that_does_not_end_is_no_mark_in_the_middle() {
     assert!(own("<system-reminder>cut off").is_empty());
     assert_eq!(own("```\n<system-reminder>x</system-reminder>\n```\nhow?"), ["how?"]);
 }
+
+#[test]
+fn hostile_texts_cost_linear_time() {
+    for unit in [
+        "<system-reminder> x\n",
+        "<task>x\n",
+        "<system-reminder>x</system-reminder>y\n",
+        "<system-reminder>`</system-reminder>`\n",
+        "[Request interrupted by user\n",
+        "Caveat: The messages below\n",
+        "```\n",
+        "    \n",
+        "--- FAIL: x\n\n",
+    ] {
+        let time = |bytes: usize| {
+            let message = Message::user(unit.repeat(bytes / unit.len()));
+            let started = std::time::Instant::now();
+            assert!(segments(&message).len() <= bytes);
+            started.elapsed()
+        };
+        // Sixteen times the text may take a hundred times as long on a busy machine, but not two hundred and fifty-six.
+        let (small, large) = (time(1 << 15), time(1 << 19));
+        assert!(
+            large < small * 130 + std::time::Duration::from_millis(200),
+            "{unit:?}: {small:?}, {large:?}"
+        );
+    }
+}
