@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::Result;
 use longhaul::{
-    Background, Config, ContextManager, Error, Event, EventKind, Preset,
+    Background, Config, Error, Event, EventKind, Preset, Session,
     cost::usage_cost,
     notice,
     store::StoreError,
@@ -28,7 +28,7 @@ use crate::{args::ChatArgs, store::Store};
 
 /// A conversation with a model.
 pub(crate) struct Conversation {
-    pub(crate) manager: ContextManager,
+    pub(crate) manager: Session,
     pub(crate) known: Known,
     pub(crate) store: Store,
     /// US dollars spent so far in this run, where prices are known.
@@ -74,7 +74,7 @@ const MAX_OVERFLOWS: usize = 3;
 impl Conversation {
     #[allow(clippy::too_many_arguments, reason = "called once, by the setup that has made each of these")]
     pub(crate) fn new(
-        manager: ContextManager,
+        manager: Session,
         client: Chat,
         known: Known,
         args: &ChatArgs,

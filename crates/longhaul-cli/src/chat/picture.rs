@@ -1,7 +1,7 @@
 //! What `/context` and `/history` show.
 
 use longhaul::{
-    ContextState, Shown,
+    SessionState, Shown,
     config::SoftAction,
     policy::{Action, Reason},
     store::Original,
@@ -138,7 +138,7 @@ fn outlook(conversation: &Conversation, now_ms: i64) -> Vec<(&'static str, Strin
 }
 
 /// Says how far the next threshold is, in tokens and in messages like the last ones.
-fn next(state: &ContextState, left: Tokens) -> String {
+fn next(state: &SessionState, left: Tokens) -> String {
     if left == Tokens::ZERO {
         return "a threshold is reached".to_owned();
     }
@@ -157,7 +157,7 @@ fn next(state: &ContextState, left: Tokens) -> String {
 }
 
 /// Makes the compaction and throws it away: what it would save is known then, and nothing has changed.
-fn would_save(state: &ContextState, now_ms: i64) -> String {
+fn would_save(state: &SessionState, now_ms: i64) -> String {
     let m = state.measure(Some(now_ms));
     let action = Action::Summarize { rebuild: m.next_depth >= state.config().max_summary_chain_depth };
     let reason = Reason::Ratio { tokens: m.tokens, trigger: state.limits().trigger };
@@ -179,7 +179,7 @@ fn would_save(state: &ContextState, now_ms: i64) -> String {
 }
 
 /// Returns the summaries in force and what was said since; with `all` every message, each under its summary.
-pub(crate) fn history(state: &ContextState, all: bool) -> String {
+pub(crate) fn history(state: &SessionState, all: bool) -> String {
     let said = state.transcript().len();
     let mut out = format!("Session history ({said} messages in all):\n");
     let mut end = 0;

@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::{Context as _, Result, bail};
 use longhaul::{
-    Config, ContextManager, Event,
+    Config, Event, Session,
     summarize::LastRequest,
     tokens::{ContextWindow, Model, ModelTable, TokenCounter, count_tools},
     transcript::{Message, SessionId, SummaryMode, Tokens},
@@ -63,7 +63,7 @@ pub(crate) async fn setup(args: &ChatArgs) -> Result<Conversation> {
 
     let events: Arc<Mutex<Vec<Event>>> = Arc::default();
     let seen = Arc::clone(&events);
-    let mut builder = ContextManager::builder(session, known.window)
+    let mut builder = Session::builder(session, known.window)
         .config(config.clone())
         .counter(counter)
         .clock(Arc::new(SystemClock))

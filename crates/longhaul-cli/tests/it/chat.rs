@@ -231,6 +231,34 @@ fn a_small_window_is_compacted_on_the_way_and_nothing_is_lost() {
     assert!(first_summary.contains("zebra-77"), "{first_summary}");
 }
 
+#[test]
+fn an_undo_after_a_resume_takes_one_step_in_the_view_and_in_the_store() {
+    let server = Server::start(|_, _| Answer::Says(LONG_ANSWER));
+    let folder = Folder::new();
+    let args = server.args(&["--session", "deep", "--window", "2000", "--max-output", "200"]);
+    let script: String =
+        (0..14).map(|nth| format!("What does step {nth} do with part_{nth}.csv?\n")).collect();
+    let ran = folder.run(&args, script.as_bytes());
+    assert_eq!(ran.code, 0, "{}", shown(&ran));
+    let in_force = || {
+        let sessions = folder.run(&["sessions", "--json"], b"");
+        let session: Value = serde_json::from_slice(&sessions.stdout).unwrap();
+        session["compactions"].as_u64().unwrap()
+    };
+    let before = in_force();
+    assert!(before >= 2, "{before} summaries: {}", shown(&ran));
+    for (command, after) in [("/undo\n", before - 1), ("/redo\n", before), ("/undo\n/undo\n", before - 2)] {
+        let ran = folder.run(&args, command.as_bytes());
+        assert_eq!((ran.code, in_force()), (0, after), "{command}: {}", shown(&ran));
+    }
+    // And it goes on from there.
+    let ran = folder.run(&args, b"And the last step?\n/undo\n");
+    assert_eq!(ran.code, 0, "{}", shown(&ran));
+    assert!(said(server.bodies().last().unwrap()).contains("And the last step?"));
+    let audit = folder.run(&["audit", "deep", "--verify"], b"");
+    assert_eq!(audit.code, 0, "{}", shown(&audit));
+}
+
 /// About 330 tokens.
 const LONG_ANSWER: &str = concat!(
     "The step reads its file line by line, checks each sum against the ledger, and writes what is wrong to the report. ",

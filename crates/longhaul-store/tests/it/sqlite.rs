@@ -6,10 +6,10 @@ use std::{
 };
 
 use longhaul_store::{
-    Problem, Selector, SqliteStore, StoreError, SummaryStore,
+    Commit, Problem, Selector, SqliteStore, StoreError, SummaryStore,
     conformance::{block_on, record, said, session},
 };
-use longhaul_transcript::Span;
+use longhaul_transcript::{Raw, Redacted, Span};
 
 /// Every byte of the database's files, one after the other.
 fn bytes_of(path: &Path) -> Vec<u8> {
@@ -213,4 +213,54 @@ fn a_sealed_store_shows_no_word_and_opens_with_its_key_alone() {
     let error = SqliteStore::open_sealed(&clear, Durability::Full, &StoreKey::from_bytes([1; 32]));
     let error = error.unwrap_err().to_string();
     assert!(error.ends_with("begun without a key; export it and import it into a new one"), "{error}");
+}
+
+#[test]
+fn a_changed_snapshot_or_spelling_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("history.db");
+    let name = session("s");
+    let store = SqliteStore::open(&path).unwrap();
+    let mut spelled = said("hello").into_inner();
+    spelled.raw = Some(Raw::new("openai", r#"{"role":"user","content":"hello"}"#).into());
+    let snapshot = Redacted::assume(b"{\"version\":1,\"view\":[0,1,2]}".to_vec());
+    let commit = Commit {
+        messages: vec![Redacted::assume(spelled)],
+        snapshot: Some(snapshot.clone()),
+        ..Commit::default()
+    };
+    block_on(store.commit(&name, &commit)).unwrap();
+    // As rows, not in the tail.
+    block_on(store.append(&name, &record(&name, None, 1, "r"))).unwrap();
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    let spelling = "contents WHERE key = (SELECT spelling FROM originals)";
+    for (from, write, expected) in [
+        ("snapshots", "UPDATE snapshots SET body = ?1", Problem::ChangedSnapshot),
+        (
+            spelling,
+            "UPDATE contents SET body = ?1 WHERE key = (SELECT spelling FROM originals)",
+            Problem::ChangedOriginal { ordinal: 0 },
+        ),
+    ] {
+        let body: Vec<u8> =
+            connection.query_row(&format!("SELECT body FROM {from}"), [], |row| row.get(0)).unwrap();
+        for at in 0..body.len() {
+            let mut flipped = body.clone();
+            flipped[at] ^= 1;
+            connection.execute(write, [flipped]).unwrap();
+            let found = block_on(store.verify(&name)).unwrap().problem;
+            let is_same = || match expected {
+                Problem::ChangedSnapshot => {
+                    block_on(store.snapshot(&name)).is_ok_and(|held| held.unwrap().bytes == *snapshot)
+                }
+                _ => block_on(store.originals(&name, Span { start: 0, end: 1 })).is_ok(),
+            };
+            assert!(found.as_ref() == Some(&expected) || found.is_none() && is_same(), "{at}: {found:?}");
+        }
+        connection.execute(write, [body]).unwrap();
+    }
+    assert!(block_on(store.verify(&name)).unwrap().is_intact());
+    connection.execute("UPDATE originals SET spelling = NULL", []).unwrap();
+    let found = block_on(store.verify(&name)).unwrap().problem;
+    assert_eq!(found, Some(Problem::ChangedEntry { ordinal: 0 }));
 }
