@@ -4,6 +4,8 @@ mod branches;
 mod builder;
 mod by_hand;
 mod journal;
+#[cfg(test)]
+mod kept;
 mod recall;
 mod tell;
 #[cfg(test)]

@@ -3,6 +3,8 @@
 //!
 //! A small number of cases runs by default; `LONGHAUL_INTERLEAVINGS=100000` runs that many.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "this is a test")]
+
 use std::{collections::BTreeSet, sync::Arc};
 
 use longhaul_testkit::any_text;
