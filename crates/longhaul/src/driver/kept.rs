@@ -114,7 +114,7 @@ async fn another_writer_is_told_before_a_word_is_lost() {
     other.prepare().await.unwrap();
     turn(&mut one, 2);
     let error = one.prepare().await.unwrap_err();
-    assert!(matches!(error, Error::Store(StoreError::Diverged { ordinal: 4, .. })), "{error:?}");
+    assert!(matches!(error, Error::Store(StoreError::Overtaken { ordinal: 4, .. })), "{error:?}");
 }
 
 #[tokio::test]

@@ -282,7 +282,7 @@ impl Run {
         }
         for format in [Format::OpenAi, Format::Responses, Format::Anthropic, Format::Gemini] {
             let sent = view.to_json(format).unwrap();
-            let found = validate(&sent.json, format, &Profile::default()).unwrap();
+            let found = validate(sent.json.as_bytes(), format, &Profile::default()).unwrap();
             prop_assert!(found.is_empty(), "{}: {found:?}", format.name());
         }
         Ok(())
