@@ -221,16 +221,19 @@ impl Journal {
         }
         let chain: Vec<_> = chain.iter().map(|record| branch.redacted_record(record)).collect();
         let name = branch.session();
-        for nth in 1u64.. {
-            let Ok(into) = SessionId::new(&format!("{name}~{nth}")) else { break };
+        let mut nth = 1u64;
+        let into = loop {
+            let into = branch_name(name, nth);
             match self.store.branch(&self.line, &into, len, &chain, now(clock)).await {
-                Err(StoreError::SessionExists { .. }) => continue,
-                other => other?,
-            };
-            self.store.set_alias(name, &into).await?;
-            (self.line, self.written, self.kept) = (into, len, None);
-            break;
-        }
+                Err(StoreError::SessionExists { .. }) => nth += 1,
+                other => {
+                    other?;
+                    break into;
+                }
+            }
+        };
+        self.store.set_alias(name, &into).await?;
+        (self.line, self.written, self.kept) = (into, len, None);
         Ok(())
     }
 
@@ -298,6 +301,18 @@ impl Journal {
 fn forgotten() -> Message {
     Message::user("[forgotten]")
 }
+
+/// Returns the name of the nth branch of a session.
+fn branch_name(name: &SessionId, nth: u64) -> SessionId {
+    let stem: String = name.as_str().chars().take(SessionId::MAX_BYTES - BRANCH_SUFFIX).collect();
+    let derived = || {
+        SessionId::derived(&[ContentHash::of(name.as_str().as_bytes()), ContentHash::of(&nth.to_le_bytes())])
+    };
+    SessionId::new(&format!("{stem}-b{nth}")).unwrap_or_else(|_| derived())
+}
+
+/// A hyphen, a letter and a number.
+const BRANCH_SUFFIX: usize = 22;
 
 fn learned_key(model: &str, endpoint: &str) -> ContentHash {
     ContentHash::of_fields([b"calibration".as_slice(), model.as_bytes(), endpoint.as_bytes()])

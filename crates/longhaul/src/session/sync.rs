@@ -175,9 +175,15 @@ impl SessionState {
     /// Follows a front end that goes on from what it was given: the view, and perhaps more.
     fn sync_with_view(&mut self, said: &[Entry]) -> Result<Option<Sync>, SyncError> {
         let is_summary = |(at, shown): (usize, &Shown)| shown.record().map(|_| at + 1);
-        let Some(summaries) = self.items.shown().enumerate().filter_map(is_summary).last() else {
-            return Ok(None);
-        };
+        let summaries = self.items.shown().enumerate().filter_map(is_summary).last();
+        // After a compaction of its own it begins with a summary that is no record of ours.
+        let front = self.items.shown().take_while(|shown| shown.is_instruction()).count();
+        let first = self.items.shown().find_map(|shown| match shown {
+            Shown::Message { id, .. } if id.ordinal >= self.head => Some(id.ordinal),
+            _ => None,
+        });
+        let of_client = first.filter(|first| *first > self.head).map(|_| front + 1);
+        let Some(summaries) = summaries.or(of_client) else { return Ok(None) };
         let common = self.common_with_view(said);
         if common < summaries {
             return Ok(None);
