@@ -4,6 +4,8 @@ mod branches;
 mod builder;
 mod by_hand;
 mod journal;
+#[cfg(test)]
+mod kept;
 mod recall;
 mod tell;
 #[cfg(test)]
@@ -336,29 +338,32 @@ impl Session {
     }
 
     async fn step(&mut self, step: Step) -> Result<bool, Error> {
-        let makes_summary = match step {
-            Step::Undo => self.state.undoes_summary(),
-            Step::Redo => self.state.redoes_summary(),
-        };
         self.fetch(match step {
             Step::Undo => self.state.wanted_by_undo(),
             Step::Redo => self.state.wanted_by_redo(),
         })
         .await?;
-        // The store knows compactions; a pass of the soft tier is the view's own.
-        if let (Some(true), Some(journal)) = (makes_summary, &self.journal) {
-            journal.step(step, self.clock.as_deref()).await.map_err(Error::Store)?;
-        }
+        let summary = |state: &SessionState| state.summary().map(|record| record.id.clone());
+        let mut stepped = self.state.clone();
         let (is_done, kind) = match step {
-            Step::Undo => (self.state.undo(), EventKind::Undone),
-            Step::Redo => (self.state.redo(), EventKind::Redone),
+            Step::Undo => (stepped.undo(), EventKind::Undone),
+            Step::Redo => (stepped.redo(), EventKind::Redone),
         };
-        if is_done {
-            self.changes += 1;
-            self.save().await?;
-            self.tell(kind);
+        if !is_done {
+            return Ok(false);
         }
-        Ok(is_done)
+        if let Some(journal) = &mut self.journal {
+            // The store knows summaries; a pass of the soft tier is the view's own.
+            let (before, after) = (summary(&self.state), summary(&stepped));
+            let record = if step == Step::Undo { before.clone() } else { after.clone() };
+            let record = record.filter(|_| before != after);
+            let kept = journal.step(&stepped, step, record, self.changes + 1, self.clock.as_deref()).await;
+            kept.map_err(Error::Store)?;
+        }
+        self.state = stepped;
+        self.changes += 1;
+        self.tell(kind);
+        Ok(true)
     }
 
     /// Switches to another model; see [`SessionState::switch_model`]. The next [`prepare`](Self::prepare) compacts where

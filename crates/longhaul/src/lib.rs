@@ -51,7 +51,7 @@ pub use session::{
     ViewId,
 };
 #[cfg(feature = "wire")]
-pub use session::{Rendered, Sync, SyncError, Synced};
+pub use session::{Sync, SyncError, Synced};
 
 pub use trim_messages::{Trimmed, trim_messages};
 

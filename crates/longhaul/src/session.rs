@@ -37,6 +37,8 @@ use longhaul_transcript::{
 };
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "wire")]
+pub use self::sync::{Sync, SyncError, Synced};
 pub use self::{
     branch::BranchError,
     job::{Finished, Job},
@@ -46,11 +48,6 @@ pub use self::{
     snapshot::{Snapshot, SnapshotError},
     status::{LastSummarization, Status},
     view::{CacheMark, Lifetime, Shown, StablePrefix, View, ViewId},
-};
-#[cfg(feature = "wire")]
-pub use self::{
-    sync::{Sync, SyncError, Synced},
-    view::Rendered,
 };
 
 use self::{

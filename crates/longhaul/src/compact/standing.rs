@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use longhaul_extract::speaker::Speakers;
 use longhaul_transcript::{Entry, Message, MessageId, Origin, Part, Tokens, UnitState, parse_handle_line};
 
 use serde::{Deserialize, Serialize};
@@ -13,9 +14,11 @@ pub(crate) fn is_instruction(message: &Message) -> bool {
     message.is_system() && !is_summary(message)
 }
 
-/// Returns whether a person asks for something here.
+/// Returns whether a person says something here: what a harness puts into the user's role is no request. What holds no
+/// words, a picture say, is.
 pub(crate) fn is_request(message: &Message) -> bool {
-    message.is_user_text() && !is_summary(message)
+    let is_persons = || message.texts().next().is_none() || Speakers::builtin().is_person(message);
+    message.is_user_text() && !is_summary(message) && is_persons()
 }
 
 /// Returns whether this is a summary that longhaul wrote.

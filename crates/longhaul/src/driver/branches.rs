@@ -1,7 +1,5 @@
 //! Going back, taking another way, and following a front end that does.
 
-#[cfg(feature = "wire")]
-use longhaul_transcript::Message;
 use longhaul_transcript::{MessageId, SessionId};
 
 use super::{Error, Session};
@@ -39,8 +37,8 @@ impl Session {
     /// Makes a branch the conversation that goes on.
     async fn take(&mut self, branch: SessionState) -> Result<(), Error> {
         if let Some(journal) = &mut self.journal {
-            let (name, len) = (branch.session().clone(), branch.originals().len() as u64);
-            journal.fork(&name, len, self.clock.as_deref()).await.map_err(Error::Store)?;
+            let len = branch.originals().len() as u64;
+            journal.fork(&branch, len, self.clock.as_deref()).await.map_err(Error::Store)?;
         }
         self.state = branch;
         self.changes += 1;
@@ -56,14 +54,7 @@ impl Session {
     /// When it is no message of this format. Nothing was pushed then.
     #[cfg(feature = "wire")]
     pub fn push_json(&mut self, format: longhaul_wire::Format, json: &str) -> Result<Vec<MessageId>, Error> {
-        let text = json.trim_start();
-        let list = if text.starts_with('[') { json.to_owned() } else { format!("[{json}]") };
-        let document = longhaul_wire::read(Some(format), list.as_bytes()).map_err(Error::Wire)?;
-        let messages = document.transcript().entries().iter().map(|entry| {
-            let message = (*entry.message).clone();
-            Message { origin: longhaul_transcript::Origin::Caller, ..message }
-        });
-        let messages: Vec<Message> = messages.collect();
+        let messages = longhaul_wire::messages_from_json(format, json).map_err(Error::Wire)?;
         Ok(messages.into_iter().map(|message| self.push(message)).collect())
     }
 
@@ -94,8 +85,7 @@ impl Session {
             }
             Synced::Rewound { to: at } | Synced::Regenerated { at, .. } | Synced::Edited { at, .. } => {
                 if let Some(journal) = &mut self.journal {
-                    let name = synced.session().clone();
-                    journal.fork(&name, at, self.clock.as_deref()).await.map_err(Error::Store)?;
+                    journal.fork(&synced, at, self.clock.as_deref()).await.map_err(Error::Store)?;
                 }
                 self.state = synced;
                 self.changes += 1;

@@ -2,9 +2,9 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use longhaul_store::{Original, Selector, StoreError, SummaryStore};
+use longhaul_store::{ChainStep, Commit, Original, Selector, StoreError, SummaryStore};
 use longhaul_tokens::Calibration;
-use longhaul_transcript::{Clock, ContentHash, Message, Redacted, SessionId, Span, SummaryRecord};
+use longhaul_transcript::{Clock, ContentHash, Message, Redacted, SessionId, Span, SummaryId, SummaryRecord};
 use serde::{Deserialize, Serialize};
 
 use crate::session::{SessionState, Snapshot};
@@ -74,28 +74,39 @@ impl Journal {
         clock: Option<&dyn Clock>,
     ) -> Result<(), StoreError> {
         self.save_learned(state).await?;
-        let messages = state.redacted_from(self.written);
-        if !messages.is_empty() {
-            self.store.journal(&self.line, self.written, &messages, now(clock)).await?;
-            self.written += messages.len() as u64;
-        }
-        let mark = Mark { changes, messages: self.written };
+        let mark = Mark { changes, messages: state.originals().len() as u64 };
         let is_due = match &self.kept {
-            None => self.written > 0,
+            None => mark.messages > 0,
             Some(kept) => kept.changes != changes || mark.messages >= kept.messages + SNAPSHOT_EVERY,
         };
-        if is_due {
-            self.keep(state, mark).await?;
+        if is_due || mark.messages > self.written {
+            self.commit(state, Vec::new(), is_due.then_some(mark), clock).await?;
         }
         Ok(())
     }
 
-    async fn keep(&mut self, state: &SessionState, mark: Mark) -> Result<(), StoreError> {
-        let snapshot = state.snapshot_to_store();
+    /// Writes what is new: messages, what became of the summaries, and a snapshot where `mark` says what it is of. All of
+    /// it or nothing.
+    async fn commit(
+        &mut self,
+        state: &SessionState,
+        chain: Vec<ChainStep>,
+        mark: Option<Mark>,
+        clock: Option<&dyn Clock>,
+    ) -> Result<(), StoreError> {
         // A snapshot is numbers, ids and forms of messages, all of which can be written as JSON.
-        let Ok(json) = serde_json::to_vec(&snapshot) else { return Ok(()) };
-        self.store.cache(&snapshot_key(&self.line), &Redacted::assume(json)).await?;
-        self.kept = Some(mark);
+        let snapshot = || serde_json::to_vec(&state.snapshot_to_store()).ok().map(Redacted::assume);
+        let commit = Commit {
+            start: self.written,
+            messages: state.redacted_from(self.written),
+            chain,
+            snapshot: mark.as_ref().and_then(|_| snapshot()),
+            at_ms: now(clock),
+        };
+        let n_messages = commit.messages.len() as u64;
+        self.store.commit(&self.line, &commit).await?;
+        self.written += n_messages;
+        self.kept = mark.or(self.kept.take());
         Ok(())
     }
 
@@ -126,8 +137,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Writes the messages, the session as it is with `record` applied, then the record. Killed in between, the session is
-    /// taken up with the record in force, and it is written then.
+    /// Writes the session as it is with `record` applied: messages, record, snapshot.
     pub(super) async fn append(
         &mut self,
         applied: &SessionState,
@@ -135,14 +145,27 @@ impl Journal {
         changes: u64,
         clock: Option<&dyn Clock>,
     ) -> Result<(), StoreError> {
-        let messages = applied.redacted_from(self.written);
-        if !messages.is_empty() {
-            self.store.journal(&self.line, self.written, &messages, now(clock)).await?;
-            self.written += messages.len() as u64;
-        }
-        self.keep(applied, Mark { changes, messages: self.written }).await?;
-        self.store.append(&self.line, &applied.redacted_record(record)).await?;
-        Ok(())
+        let chain = vec![ChainStep::Append(Box::new(applied.redacted_record(record)))];
+        let mark = Mark { changes, messages: applied.originals().len() as u64 };
+        self.commit(applied, chain, Some(mark), clock).await
+    }
+
+    /// Writes the session as it is after a step along the chain; `record` is the summary that was taken back or put in
+    /// force again, where it was one.
+    pub(super) async fn step(
+        &mut self,
+        stepped: &SessionState,
+        step: Step,
+        record: Option<SummaryId>,
+        changes: u64,
+        clock: Option<&dyn Clock>,
+    ) -> Result<(), StoreError> {
+        let chain = record.map(|record| match step {
+            Step::Undo => ChainStep::Undo(record),
+            Step::Redo => ChainStep::Redo(record),
+        });
+        let mark = Mark { changes, messages: stepped.originals().len() as u64 };
+        self.commit(stepped, chain.into_iter().collect(), Some(mark), clock).await
     }
 
     /// Deletes the originals that `record` took out of the view. What could not be deleted is tried again with the next
@@ -157,15 +180,6 @@ impl Journal {
             self.store.forget(&self.line, &Selector::Originals(*span), now(clock)).await?;
             self.to_delete.pop();
         }
-        Ok(())
-    }
-
-    /// Takes the last compaction back, or puts it in force again.
-    pub(super) async fn step(&self, step: Step, clock: Option<&dyn Clock>) -> Result<(), StoreError> {
-        match step {
-            Step::Undo => self.store.undo(&self.line, now(clock)).await?,
-            Step::Redo => self.store.redo(&self.line, now(clock)).await?,
-        };
         Ok(())
     }
 
@@ -188,24 +202,38 @@ impl Journal {
         Ok(originals.into_iter().map(message).collect())
     }
 
-    /// Begins a line of its own with the first `len` messages, and makes it the one that the conversation's name stands
-    /// for.
+    /// Begins a line of its own with what `branch` begins with, its first `len` messages and the summaries in its view, and
+    /// makes it the one that the conversation's name stands for.
     pub(super) async fn fork(
         &mut self,
-        name: &SessionId,
+        branch: &SessionState,
         len: u64,
         clock: Option<&dyn Clock>,
     ) -> Result<(), StoreError> {
-        for nth in 1u64.. {
-            let Ok(into) = SessionId::new(&format!("{name}~{nth}")) else { break };
-            match self.store.fork(&self.line, &into, Some(len), now(clock)).await {
-                Err(StoreError::SessionExists { .. }) => continue,
-                other => other?,
+        let mut chain: Vec<SummaryRecord> = Vec::new();
+        let mut next = branch.summary().map(|record| (**record).clone());
+        while let Some(record) = next {
+            next = match &record.parent {
+                Some(parent) => self.store.record(&self.line, parent).await?,
+                None => None,
             };
-            self.store.set_alias(name, &into).await?;
-            (self.line, self.written, self.kept) = (into, len, None);
-            break;
+            chain.insert(0, record);
         }
+        let chain: Vec<_> = chain.iter().map(|record| branch.redacted_record(record)).collect();
+        let name = branch.session();
+        let mut nth = 1u64;
+        let into = loop {
+            let into = branch_name(name, nth);
+            match self.store.branch(&self.line, &into, len, &chain, now(clock)).await {
+                Err(StoreError::SessionExists { .. }) => nth += 1,
+                other => {
+                    other?;
+                    break into;
+                }
+            }
+        };
+        self.store.set_alias(name, &into).await?;
+        (self.line, self.written, self.kept) = (into, len, None);
         Ok(())
     }
 
@@ -217,27 +245,20 @@ impl Journal {
         }
         let Some(held) = self.store.state(&self.line).await? else { return Ok(state) };
         self.written = held.messages;
-        let json = self.store.cached(&snapshot_key(&self.line)).await?;
-        let snapshot = json.and_then(|json| serde_json::from_slice::<Snapshot>(&json).ok());
+        let kept = self.store.snapshot(&self.line).await?;
+        let snapshot = kept.and_then(|kept| serde_json::from_slice::<Snapshot>(&kept.bytes).ok());
         if let Some(snapshot) = snapshot.filter(|snapshot| snapshot.messages() <= held.messages)
             && let Some(mut resumed) = self.resumed(&state, snapshot.clone()).await?
+            && resumed.summary().map(|record| &record.id) == held.head()
         {
             let since = Span { start: snapshot.messages(), end: held.messages };
             for message in self.read(since).await? {
                 resumed.push(message);
             }
             self.kept = Some(Mark { changes: 0, messages: snapshot.messages() });
-            let (shown, head) = (resumed.summary().cloned(), held.head());
-            match shown {
-                Some(record) if Some(&record.id) != head && record.parent.as_ref() == head => {
-                    self.store.append(&self.line, &resumed.redacted_record(&record)).await?;
-                    return Ok(resumed);
-                }
-                shown if shown.as_ref().map(|record| &record.id) == head => return Ok(resumed),
-                // Somebody else went on with it and left no snapshot.
-                _ => self.kept = None,
-            }
+            return Ok(resumed);
         }
+        // There is none, or somebody else went on with the summaries and left none.
         self.adopted(state, held.messages).await
     }
 
@@ -281,9 +302,17 @@ fn forgotten() -> Message {
     Message::user("[forgotten]")
 }
 
-fn snapshot_key(line: &SessionId) -> ContentHash {
-    ContentHash::of_fields([b"snapshot".as_slice(), line.as_str().as_bytes()])
+/// Returns the name of the nth branch of a session.
+fn branch_name(name: &SessionId, nth: u64) -> SessionId {
+    let stem: String = name.as_str().chars().take(SessionId::MAX_BYTES - BRANCH_SUFFIX).collect();
+    let derived = || {
+        SessionId::derived(&[ContentHash::of(name.as_str().as_bytes()), ContentHash::of(&nth.to_le_bytes())])
+    };
+    SessionId::new(&format!("{stem}-b{nth}")).unwrap_or_else(|_| derived())
 }
+
+/// A hyphen, a letter and a number.
+const BRANCH_SUFFIX: usize = 22;
 
 fn learned_key(model: &str, endpoint: &str) -> ContentHash {
     ContentHash::of_fields([b"calibration".as_slice(), model.as_bytes(), endpoint.as_bytes()])

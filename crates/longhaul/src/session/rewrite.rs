@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use longhaul_tokens::ClassCounts;
-use longhaul_transcript::{SummaryId, SummaryRecord, Tokens, Units};
+use longhaul_transcript::{SummaryRecord, Tokens, Units};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -253,17 +253,6 @@ impl SessionState {
         Ok((before, after))
     }
 
-    /// Returns whether the next undo takes a summary back, rather than a pass of the soft tier; `None` where there is
-    /// nothing to undo.
-    pub(crate) fn undoes_summary(&self) -> Option<bool> {
-        self.undo.last().map(|past| latest(past) != self.latest.as_ref().map(|record| &record.id))
-    }
-
-    /// Returns whether the next redo puts a summary back; `None` where there is nothing to redo.
-    pub(crate) fn redoes_summary(&self) -> Option<bool> {
-        self.redo.last().map(|past| latest(past) != self.latest.as_ref().map(|record| &record.id))
-    }
-
     /// Returns the view as it can be shown again.
     pub(super) fn past(&self) -> Past {
         Past { shapes: shapes(&self.items), n_total: self.n_total(), made_at: self.made_at }
@@ -312,14 +301,6 @@ pub(super) fn merge(shown: &mut Vec<Counted>, originals: Vec<Counted>) {
         let at = shown.iter().rposition(is_before).map_or(0, |at| at + 1);
         shown.insert(at, original);
     }
-}
-
-/// Returns the id of the last summary of a view that was.
-fn latest(past: &Past) -> Option<&SummaryId> {
-    past.shapes.iter().rev().find_map(|shape| match shape {
-        Shape::Summary { record, .. } => Some(&record.id),
-        _ => None,
-    })
 }
 
 pub(super) fn of_kept(kept: Kept) -> Shown {

@@ -105,22 +105,14 @@ impl SessionState {
         if common as usize <= front && said[front..].iter().take(2).any(is_client_summary) {
             return Ok(self.compacted_by_client(said, front));
         }
-        let asked = |span: Span| {
-            let mut originals = self.originals.originals(span);
-            originals.any(|original| standing::is_request(&original.entry.message))
-        };
-        if !asked(Span { start: 0, end: common }) {
+        if !self.is_asked(Span { start: 0, end: common }) {
             return Ok(Sync { change: Synced::Another, ordinals: vec![None; said.len()] });
         }
-        let is_answer = !asked(Span { start: common, end: len });
+        let is_answer = !self.is_asked(Span { start: common, end: len });
         self.go_back_to(common)?;
         let n = said.len() as u64 - common;
         let sync = self.grown(said, common as usize, ordinals_from(0, common));
-        let change = match (n, is_answer) {
-            (0, _) => Synced::Rewound { to: common },
-            (_, true) => Synced::Regenerated { at: common, n },
-            (_, false) => Synced::Edited { at: common, n },
-        };
+        let change = other_way(common, n, is_answer);
         Ok(Sync { change, ..sync })
     }
 
@@ -175,9 +167,15 @@ impl SessionState {
     /// Follows a front end that goes on from what it was given: the view, and perhaps more.
     fn sync_with_view(&mut self, said: &[Entry]) -> Result<Option<Sync>, SyncError> {
         let is_summary = |(at, shown): (usize, &Shown)| shown.record().map(|_| at + 1);
-        let Some(summaries) = self.items.shown().enumerate().filter_map(is_summary).last() else {
-            return Ok(None);
-        };
+        let summaries = self.items.shown().enumerate().filter_map(is_summary).last();
+        // After a compaction of its own it begins with a summary that is no record of ours.
+        let front = self.items.shown().take_while(|shown| shown.is_instruction()).count();
+        let first = self.items.shown().find_map(|shown| match shown {
+            Shown::Message { id, .. } if id.ordinal >= self.head => Some(id.ordinal),
+            _ => None,
+        });
+        let of_client = first.filter(|first| *first > self.head).map(|_| front + 1);
+        let Some(summaries) = summaries.or(of_client) else { return Ok(None) };
         let common = self.common_with_view(said);
         if common < summaries {
             return Ok(None);
@@ -192,10 +190,17 @@ impl SessionState {
         let Some(at) = next else {
             return Ok(Some(self.grown(said, common, ordinals)));
         };
+        let is_answer = !self.is_asked(Span { start: at, end: self.n_total() });
         self.go_back_to(at)?;
         let sync = self.grown(said, common, ordinals);
-        let change = if n == 0 { Synced::Rewound { to: at } } else { Synced::Edited { at, n } };
+        let change = other_way(at, n, is_answer);
         Ok(Some(Sync { change, ..sync }))
+    }
+
+    /// Returns whether a person says something in `span`.
+    fn is_asked(&self, span: Span) -> bool {
+        let mut originals = self.originals.originals(span);
+        originals.any(|original| standing::is_request(&original.entry.message))
     }
 
     fn go_back_to(&mut self, len: u64) -> Result<(), SyncError> {
@@ -229,6 +234,16 @@ impl SessionState {
         let from = ordinals.len();
         ordinals.extend(said[from..].iter().map(|entry| Some(self.push(entry.message.clone()).ordinal)));
         Sync { change: Synced::CompactedByClient { n: (said.len() - front) as u64 }, ordinals }
+    }
+}
+
+/// Returns what it is that the history goes on otherwise from `at` with `n` messages, in the place of answers only or of
+/// more.
+fn other_way(at: u64, n: u64, is_answer: bool) -> Synced {
+    match (n, is_answer) {
+        (0, _) => Synced::Rewound { to: at },
+        (_, true) => Synced::Regenerated { at, n },
+        (_, false) => Synced::Edited { at, n },
     }
 }
 

@@ -202,26 +202,18 @@ impl View {
     }
 }
 
-/// A view as a provider takes it.
-#[cfg(feature = "wire")]
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rendered {
-    /// The history as JSON in the format that was asked for.
-    pub json: Vec<u8>,
-    /// What could not be carried, one line each; empty where everything was.
-    pub losses: Vec<String>,
-}
-
 #[cfg(feature = "wire")]
 impl View {
-    /// Returns the view as a history of `format`, and what that could not carry.
+    /// Returns the view as a request of `format` carries it, and what could not be carried: what came in that provider's own
+    /// spelling goes out in it, images, signed thinking and unknown fields included.
     ///
     /// # Errors
     /// When the format can only be imported.
-    pub fn to_json(&self, format: longhaul_wire::Format) -> Result<Rendered, longhaul_wire::WireError> {
-        let transcript = self.messages().cloned().collect();
-        let encoded = longhaul_wire::encode(&transcript, format)?;
-        Ok(Rendered { json: encoded.document.as_bytes().to_vec(), losses: encoded.losses })
+    pub fn to_json(
+        &self,
+        format: longhaul_wire::Format,
+    ) -> Result<longhaul_wire::Rendition, longhaul_wire::WireError> {
+        longhaul_wire::render(self.messages().map(|message| &**message), format)
     }
 }
 

@@ -8,6 +8,8 @@ mod event_page;
 mod examples;
 mod failures;
 mod long_runs;
+#[cfg(feature = "wire")]
+mod front_end;
 mod models;
 mod presets;
 mod room;
