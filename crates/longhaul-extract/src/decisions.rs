@@ -105,6 +105,7 @@ mod tests {
 
     use super::*;
 
+    // asserts 002-18
     #[test]
     fn deciding_is_told_from_telling() {
         let said = transcript(

@@ -577,6 +577,7 @@ mod tests {
         summarize_tool_result(Some(&call), &ToolResult::text("c", text, Outcome::Unstated)).to_string()
     }
 
+    // asserts 001-14, 001-15
     #[test]
     fn each_family_has_its_facts() {
         for (tool, arguments, text, expected) in [

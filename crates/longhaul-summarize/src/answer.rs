@@ -559,6 +559,7 @@ mod tests {
         assert_eq!(refused, Err(InvalidAnswer::Refused));
     }
 
+    // asserts 004-17, 004-18
     #[test]
     fn lists_and_texts_are_capped() {
         let many: Vec<String> = (0..100).map(|n| format!("{n} {}", "It waits. ".repeat(200))).collect();

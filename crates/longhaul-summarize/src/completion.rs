@@ -253,6 +253,7 @@ mod tests {
         let _ = check;
     }
 
+    // asserts 004-25
     #[test]
     fn only_trouble_on_the_way_is_retried() {
         assert!(ClientError::Timeout { after: Duration::from_secs(1) }.is_retryable());

@@ -112,6 +112,7 @@ mod tests {
 
     use super::*;
 
+    // asserts 000-18, 004-36
     #[test]
     fn a_conversation_as_data() {
         let transcript = transcript(
@@ -153,6 +154,7 @@ mod tests {
         );
     }
 
+    // asserts 001-19
     #[test]
     fn clipping_keeps_both_ends_and_whole_characters() {
         let text = "é".repeat(500);

@@ -386,6 +386,7 @@ mod tests {
         assert!(error.message().contains("unknown field `triger_ratio`"), "{error}");
     }
 
+    // asserts 004-56
     #[test]
     fn the_most_specific_override_wins() {
         let text = r#"

@@ -193,6 +193,7 @@ fn a_conversation_is_streamed_kept_and_gone_on_with() {
     assert!(String::from_utf8_lossy(&history.stdout).contains("and again\nplease"));
 }
 
+// asserts 000-25
 #[test]
 fn a_small_window_is_compacted_on_the_way_and_nothing_is_lost() {
     let server = Server::start(|_, _| {
@@ -431,6 +432,7 @@ impl Live {
     }
 }
 
+// asserts 002-22
 #[test]
 fn a_crash_in_the_middle_of_an_answer_loses_nothing_that_was_said() {
     let server = Server::start(|nth, _| match nth {

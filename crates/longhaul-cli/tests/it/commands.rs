@@ -163,6 +163,7 @@ fn a_provider_is_asked_for_its_count_only_where_told() {
     assert!(ran.stderr.contains("--base-url"), "{}", ran.stderr);
 }
 
+// asserts 000-23
 #[test]
 fn context_shows_what_fills_the_window() {
     let folder = Folder::new();

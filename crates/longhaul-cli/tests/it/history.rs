@@ -199,6 +199,7 @@ fn an_export_is_the_same_after_an_import() {
     assert!(!refused.stderr.contains("Always"), "{}", refused.stderr);
 }
 
+// asserts 001-26
 #[test]
 fn what_is_forgotten_is_gone_and_the_rest_still_verifies() {
     let (folder, _, _) = recorded();

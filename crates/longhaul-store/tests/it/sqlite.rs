@@ -43,6 +43,7 @@ fn what_was_written_is_there_after_reopening() {
     });
 }
 
+// asserts 002-30
 #[cfg(unix)]
 #[test]
 fn files_are_their_owners_alone() {

@@ -124,6 +124,7 @@ fn every_failure_ends_with_the_rules() {
     "#]].assert_eq(&table);
 }
 
+// asserts 004-39
 #[test]
 fn a_retry_after_trouble_gives_the_summary() {
     let answers = vec![

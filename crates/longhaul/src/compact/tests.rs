@@ -52,6 +52,7 @@ fn cost(messages: &[Arc<Message>]) -> Tokens {
 }
 
 proptest! {
+    // asserts 001-29
     #[test]
     fn what_comes_out_fits_and_pairs_and_keeps_its_order(said in conversation(25), extra in 0u64..6_000) {
         let open: Tokens = said.units().filter(|unit| unit.is_open())

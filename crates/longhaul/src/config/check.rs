@@ -220,6 +220,7 @@ mod tests {
         config.validate().iter().map(|problem| format!("{problem}\n")).collect()
     }
 
+    // asserts 004-11
     #[test]
     fn all_problems_are_reported_at_once() {
         let text = r#"

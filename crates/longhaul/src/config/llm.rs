@@ -48,6 +48,7 @@ mod tests {
 
     use super::*;
 
+    // asserts 001-08
     #[test]
     fn each_preset_asks_with_its_own_prompt_and_a_custom_one_wins() {
         let asks = |config: Config| config.llm_options().custom_prompt;

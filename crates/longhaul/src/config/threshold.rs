@@ -398,6 +398,7 @@ mod tests {
         );
     }
 
+    // asserts 003-02
     #[test]
     fn what_fits_a_smaller_window_stays_as_it_is_set() {
         // gpt-4o: 128,000 tokens, 16,384 of them for the answer. The first tier's 80,000 fit.
@@ -410,6 +411,7 @@ mod tests {
         assert_eq!(settings, [Setting::ResetRatio, Setting::TriggerRatio]);
     }
 
+    // asserts 000-08, 004-02
     #[test]
     fn a_higher_trigger_is_never_a_lower_one() {
         // A quarter of the window is kept for the answer; ratios are of the window.

@@ -122,6 +122,7 @@ fn told(log: &Log) -> String {
     log.iter().filter_map(line).collect()
 }
 
+// asserts 000-26
 #[tokio::test]
 async fn a_model_is_asked_once_for_each_trigger() {
     let model = Told::new(&[Answer::Good]);
@@ -197,6 +198,7 @@ async fn what_must_stay_and_does_not_fit_is_an_error_with_the_floor() {
     assert_eq!(context.prepare().await.unwrap_err().to_string(), error, "asked again, it says the same");
 }
 
+// asserts 000-26
 #[tokio::test]
 async fn a_summary_made_in_the_background_is_applied_with_what_was_said_meanwhile() {
     let model = Told::new(&[Answer::Good]);
@@ -250,6 +252,7 @@ async fn dropping_prepare_at_its_await_changes_nothing() {
     assert_eq!(model.asked(), 2);
 }
 
+// asserts 000-24
 #[tokio::test]
 async fn a_compaction_asked_for_is_made_whatever_the_policy_says() {
     let (mut context, log) = manager(Config::default(), None);
@@ -263,6 +266,7 @@ async fn a_compaction_asked_for_is_made_whatever_the_policy_says() {
     assert!(told(&log).contains("manual"));
 }
 
+// asserts 004-20, 004-44
 #[tokio::test]
 async fn a_stored_conversation_is_taken_up_as_it_was_left() {
     let store = Arc::new(MemoryStore::new());
@@ -295,6 +299,7 @@ async fn a_stored_conversation_is_taken_up_as_it_was_left() {
     assert_eq!(head, context.state().summary().map(|record| record.id.clone()));
 }
 
+// asserts 002-31
 #[tokio::test]
 async fn originals_are_deleted_once_a_summary_covers_them_and_what_they_said_is_kept() {
     let store = Arc::new(MemoryStore::new());

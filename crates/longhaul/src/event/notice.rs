@@ -176,6 +176,7 @@ mod tests {
         }
     }
 
+    // asserts 002-26
     #[test]
     fn the_notice_says_what_the_summary_is_about() {
         expect![[r#"
@@ -205,6 +206,7 @@ mod tests {
         assert_eq!(whole_words("short\nand more", 27), "short");
     }
 
+    // asserts 002-27
     #[test]
     fn the_box_counts_messages_tokens_files_commands_and_decisions() {
         let rewrite = Rewrite {

@@ -260,6 +260,7 @@ mod tests {
 [✓ edit_file: File: a.rs]
 [✓ assistant: Decision: The exporter streams]";
 
+    // asserts 001-25
     #[test]
     fn a_condensed_history_keeps_what_was_asked_and_decided() {
         let all = condense(OLD, NEW, &CharsPer4, Tokens(200)).unwrap();

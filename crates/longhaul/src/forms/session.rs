@@ -64,6 +64,12 @@ pub(super) fn text(draft: &mut Draft, request: &SummaryRequest<'_>) -> Option<St
     let room = request.limit - counter.count_text(&format!("{separator}{}", facts.text));
     let content = first_lines(content, counter, room);
     let text = format!("{content}{separator}{}", facts.text);
+    // Room that is left goes to what the user demands and the content does not say.
+    let mut page = Page::new(counter, request.limit);
+    page.line(&text);
+    let person = of_the_person(&draft.summary, request, &text);
+    page.lines(person.iter().map(String::as_str));
+    let text = page.text;
     // What is counted as decided, announced and sent is the same.
     draft.summary.decisions.retain(|decision| is_told(&text, decision));
     Some(text)

@@ -144,6 +144,7 @@ mod tests {
         }
     }
 
+    // asserts 000-23, 000-27
     #[test]
     fn the_number_of_messages_is_foretold_where_it_is_what_counts() {
         let session = Preset::Session.config();

@@ -80,6 +80,7 @@ fn switched_off_holds_even_in_an_emergency() {
     check(&PolicyState::new(), &off, filled(5_000), expect!["hold: switched off (enabled = false)"]);
 }
 
+// asserts 004-04
 #[test]
 fn short_conversations_are_left_alone_short_of_an_emergency() {
     let config = Config::default();
@@ -101,6 +102,7 @@ fn the_message_count_triggers_above_its_limit() {
     check(&PolicyState::new(), &config, with(51), expect!["summarize: 51 messages are more than 50"]);
 }
 
+// asserts 002-02
 #[test]
 fn summaries_in_the_view_do_not_call_for_more_summaries() {
     let config = Preset::Session.config();
@@ -108,6 +110,7 @@ fn summaries_in_the_view_do_not_call_for_more_summaries() {
     assert!(!decide(&PolicyState::new(), &config, &m).is_act());
 }
 
+// asserts 002-03, 002-20
 #[test]
 fn too_little_to_say_anything_about_waits_until_there_is_more() {
     let config = Preset::Session.config();
@@ -151,6 +154,7 @@ fn a_refresh_comes_after_its_messages() {
     );
 }
 
+// asserts 004-09, 004-28
 #[test]
 fn cooldown_counts_messages_and_an_emergency_ignores_it() {
     let config = Config::default();
@@ -168,6 +172,7 @@ fn cooldown_counts_messages_and_an_emergency_ignores_it() {
     assert!(decide(&state, &config, &after(21, 1_000)).is_act());
 }
 
+// asserts 004-27
 #[test]
 fn hysteresis_waits_for_the_reset_threshold_or_a_whole_band() {
     let config = Config { cooldown_messages: 0, soft_action: SoftAction::Off, ..Config::default() };
@@ -221,6 +226,7 @@ fn a_large_fixed_part_is_refused_with_a_reason() {
     );
 }
 
+// asserts 000-11
 #[test]
 fn nothing_outside_the_tail_is_nothing_to_compact() {
     let tail = Measurement { range: Span::default(), ..filled(850) };

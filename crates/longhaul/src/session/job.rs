@@ -208,14 +208,17 @@ impl SessionState {
             true => Config::MIN_TAIL as usize,
             false => self.tail_len(limits.tail),
         };
-        let wanted = match reason {
+        let (wanted, cap) = match reason {
             Reason::Ratio { .. }
             | Reason::ModelSwitch { .. }
             | Reason::SecondPass { .. }
             | Reason::Soft { .. }
-            | Reason::Emergency { .. } => reachable,
+            | Reason::Emergency { .. } => (reachable, cap),
             // Not for want of room: everything but the tail is summarized, however little it costs.
-            _ => reachable.min(self.least_view(m, carried, tail_len, cap)),
+            _ => {
+                let (least, summary) = self.least_view(m, (carried, replaced), tail_len, cap);
+                (reachable.min(least), Some(summary))
+            }
         };
         let budget = wanted.min(m.budget) - carried;
         CompactSettings {
@@ -238,15 +241,22 @@ impl SessionState {
     }
 
     /// Returns what a view of the standing instructions, what else stays in front, a summary and a tail of `tail_len`
-    /// messages costs.
-    fn least_view(&self, m: &Measurement, carried: Tokens, tail_len: usize, cap: Option<Tokens>) -> Tokens {
+    /// messages costs, and what of it is the summary's.
+    fn least_view(
+        &self,
+        m: &Measurement,
+        (carried, replaced): (Tokens, Tokens),
+        tail_len: usize,
+        cap: Option<Tokens>,
+    ) -> (Tokens, Tokens) {
         let n_total = self.n_total();
         let tail = self.items.in_span(Span { start: n_total.saturating_sub(tail_len as u64), end: n_total });
         let kept = carried.max(self.front_tokens()) + tail;
         let covered = m.tokens - kept;
-        // A summary that has a cap is given all of it, or the tail gives way to it by a message.
-        let summary = cap.unwrap_or(covered.scaled(LEAST_COMPRESSION)).min(covered);
-        m.floor.max(kept + summary + SUMMARY_FRAME + TAIL_FRAME)
+        // What summaries say is compressed already.
+        let summary = (covered - replaced).scaled(LEAST_COMPRESSION) + replaced.min(covered);
+        let summary = summary.min(cap.unwrap_or(summary));
+        (m.floor.max(kept + summary + SUMMARY_FRAME + TAIL_FRAME), summary)
     }
 
     /// Returns how many messages are to stay at the end: as many as set, fewer where they cost more than `most`.

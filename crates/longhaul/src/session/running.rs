@@ -129,6 +129,7 @@ mod tests {
         draft.text
     }
 
+    // asserts 001-24, 001-25, 001-31
     #[test]
     fn updates_are_appended_while_they_fit_and_condensed_when_they_do_not() {
         assert_eq!(updated("old", "new", 50), "old\n\n[Update 2]\nnew");

@@ -71,6 +71,7 @@ fn a_compaction_ends_at_the_target_and_the_view_grows_from_there() {
     assert_eq!(state.originals().len(), 41);
 }
 
+// asserts 004-48
 #[test]
 fn the_next_compaction_folds_the_summary_and_goes_one_deeper() {
     let mut state = state(8_000, Config::default());
@@ -166,6 +167,7 @@ fn trimming_drops_whole_units_and_keeps_the_first_request() {
     is_paired(&state);
 }
 
+// asserts 004-58
 #[test]
 fn an_undo_brings_back_every_message_with_what_was_said_since() {
     let mut state = state(8_000, Config::default());

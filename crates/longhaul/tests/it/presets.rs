@@ -30,6 +30,7 @@ async fn until_compacted(work: &mut Work, tokens: usize) {
     assert!(!work.finished().is_empty(), "nothing was compacted: {}", work.context.decide());
 }
 
+// asserts 003-13
 #[tokio::test]
 async fn under_each_preset_a_long_session_stays_whole_and_within_its_window() {
     for (preset, config) in each() {
@@ -59,6 +60,7 @@ async fn under_each_preset_a_long_session_stays_whole_and_within_its_window() {
     }
 }
 
+// asserts 000-27, 002-37
 #[tokio::test]
 async fn under_each_preset_every_summary_is_announced_and_made_smaller() {
     for (preset, config) in each() {
@@ -115,6 +117,7 @@ async fn under_each_preset_a_message_larger_than_the_window_ends_in_a_view_that_
     }
 }
 
+// asserts 003-16
 #[tokio::test]
 async fn under_each_preset_a_long_tool_loop_is_kept_within_its_window() {
     let log = "2025-01-01T00:00:00Z INFO served GET /health in 3 ms\n".repeat(60);
@@ -145,6 +148,7 @@ async fn under_each_preset_a_long_tool_loop_is_kept_within_its_window() {
     }
 }
 
+// asserts 003-12
 #[tokio::test]
 async fn under_each_preset_a_model_that_fails_leaves_the_summary_to_the_rules() {
     for (preset, config) in each() {
@@ -190,6 +194,7 @@ async fn under_each_preset_a_compaction_can_be_taken_back_and_put_back() {
     }
 }
 
+// asserts 001-02
 #[tokio::test]
 async fn under_each_preset_it_can_be_switched_off() {
     for (preset, config) in each() {

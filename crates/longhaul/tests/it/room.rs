@@ -52,6 +52,7 @@ fn shows(state: &SessionState, message: &Message) -> bool {
     state.view().messages().any(|shown| **shown == *message)
 }
 
+// asserts 004-50
 #[test]
 fn what_the_user_just_said_reaches_the_model_whole() {
     for (window, length) in

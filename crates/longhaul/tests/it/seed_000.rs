@@ -28,6 +28,7 @@ impl TokenCounter for Asked {
     }
 }
 
+// asserts 000-01
 #[cfg(feature = "bpe")]
 #[test]
 fn should_count_tokens_accurately() {
@@ -38,6 +39,7 @@ fn should_count_tokens_accurately() {
     assert_eq!(counter.accuracy(), Accuracy::Exact);
 }
 
+// asserts 000-04
 #[test]
 fn should_cache_repeated_strings() {
     let asked = Arc::new(Asked::default());
@@ -59,6 +61,7 @@ fn should_cache_repeated_strings() {
     assert_eq!(state.tokens(), Tokens(state.cost(0).0 * 101) + CharsPer4.framing().per_reply);
 }
 
+// asserts 000-02, 000-03
 #[test]
 fn should_handle_tool_calls_in_messages() {
     let [call, result] =
@@ -71,11 +74,13 @@ fn should_handle_tool_calls_in_messages() {
     assert_eq!(beyond_its_frame(&result), Tokens(3));
 }
 
+// asserts 000-05
 #[test]
 fn should_estimate_a_response_as_half_the_prompt() {
     assert_eq!(estimate_response(Tokens(1_000)), Tokens(500));
 }
 
+// asserts 000-22
 #[tokio::test]
 async fn should_preserve_key_information() {
     let mut work = Work::new(Preset::ContextManager, 8_000);
@@ -93,6 +98,7 @@ async fn should_preserve_key_information() {
     assert!(work.summary().contains("session.ts"), "{}", work.summary());
 }
 
+// asserts 000-20
 #[tokio::test]
 async fn should_extract_file_paths() {
     let mut work = Work::new(Preset::ContextManager, 8_000);
@@ -110,6 +116,7 @@ async fn should_extract_file_paths() {
     }
 }
 
+// asserts 000-28
 #[tokio::test]
 async fn should_handle_long_conversations() {
     let mut work = Work::new(Preset::ContextManager, 8_000);
@@ -119,6 +126,7 @@ async fn should_handle_long_conversations() {
     assert_eq!(work.context.state().transcript().len(), 600);
 }
 
+// asserts 000-08
 #[tokio::test]
 async fn should_trigger_at_threshold() {
     let mut work = Work::new(Preset::ContextManager, 8_000);
@@ -133,6 +141,7 @@ async fn should_trigger_at_threshold() {
     }
 }
 
+// asserts 000-09
 #[tokio::test]
 async fn should_preserve_recent_messages() {
     let mut work = Work::new(Preset::ContextManager, 8_000);
@@ -150,6 +159,7 @@ async fn should_preserve_recent_messages() {
     }
 }
 
+// asserts 000-10, 000-12
 #[tokio::test]
 async fn should_keep_system_prompt() {
     let mut work = Work::new(Preset::ContextManager, 8_000);
@@ -163,6 +173,7 @@ async fn should_keep_system_prompt() {
     assert!(second.ends_with(" messages summarized]"), "{second}");
 }
 
+// asserts 000-13
 #[tokio::test]
 async fn should_track_state_correctly() {
     let mut work = Work::new(Preset::ContextManager, 8_000);

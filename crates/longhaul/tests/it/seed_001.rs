@@ -14,6 +14,7 @@ fn summarized(tool: &str, arguments: &str, output: &str) -> ToolSummary {
     summarize_tool_result(Some(&call), &ToolResult::text("c1", output, Outcome::Unstated))
 }
 
+// asserts 001-09, 001-10, 001-11
 #[test]
 fn summarizes_file_read_with_metadata() {
     let content = "export function hello() {}\nexport const world = 42;\nimport { foo } from 'bar';";
@@ -24,6 +25,7 @@ fn summarizes_file_read_with_metadata() {
     assert_eq!(summary.metadata["lines"], 3);
 }
 
+// asserts 001-12
 #[test]
 fn summarizes_bash_with_error_detection() {
     let output = "npm test\nError: Module not found\nexit code: 1";
@@ -33,6 +35,7 @@ fn summarizes_bash_with_error_detection() {
     assert_eq!(summary.metadata["exitCode"], 1);
 }
 
+// asserts 001-13
 #[test]
 fn a_search_without_matches_is_partial() {
     let summary = summarized("grep", r#"{"pattern":"nowhere"}"#, "");
@@ -40,6 +43,7 @@ fn a_search_without_matches_is_partial() {
     assert!(summary.key_facts.iter().any(|fact| fact.starts_with("Matches: 0")), "{summary}");
 }
 
+// asserts 001-16, 001-17
 #[test]
 fn formats_summary_concisely() {
     let mut summary = ToolSummary::new("read_file", ToolStatus::Success);
@@ -53,6 +57,7 @@ fn formats_summary_concisely() {
     );
 }
 
+// asserts 001-20
 #[tokio::test]
 async fn falls_back_to_rules_when_the_context_is_too_large() {
     let config = longhaul::Config { mode: SummaryMode::Llm, ..Preset::Rolling.config() };
@@ -64,6 +69,7 @@ async fn falls_back_to_rules_when_the_context_is_too_large() {
     assert!(work.finished().iter().all(|finish| finish.mode == SummaryMode::Rules && finish.cost.is_none()));
 }
 
+// asserts 001-03, 001-05, 001-21
 #[tokio::test]
 async fn falls_back_to_rules_when_the_model_fails() {
     let config = longhaul::Config {
@@ -79,6 +85,7 @@ async fn falls_back_to_rules_when_the_model_fails() {
     assert!(!work.finished().is_empty());
 }
 
+// asserts 001-23, 001-24
 #[tokio::test]
 async fn accumulates_summaries_with_version_tracking() {
     let mut work = Work::new(Preset::Rolling, 16_000);
@@ -99,6 +106,7 @@ async fn accumulates_summaries_with_version_tracking() {
     assert_eq!(work.context.state().view().summaries().count(), 1, "one running summary");
 }
 
+// asserts 001-01, 001-06, 001-30
 #[tokio::test]
 async fn the_summary_budget_never_exceeds_its_limits() {
     for window in [2_000, 8_000, 32_000] {
@@ -112,6 +120,7 @@ async fn the_summary_budget_never_exceeds_its_limits() {
     }
 }
 
+// asserts 001-30
 #[tokio::test]
 async fn without_room_the_summary_is_omitted_and_says_so() {
     let mut work = Work::new(Preset::Rolling, 450);
@@ -120,6 +129,7 @@ async fn without_room_the_summary_is_omitted_and_says_so() {
     assert!(sent.contains("[Summary omitted - insufficient budget]"), "{sent}");
 }
 
+// asserts 001-07
 #[tokio::test]
 async fn error_details_are_preserved() {
     let mut work = Work::new(Preset::Rolling, 8_000);
@@ -133,6 +143,7 @@ async fn error_details_are_preserved() {
     assert!(work.summary().contains("E0308"), "{}", work.summary());
 }
 
+// asserts 001-27, 001-28
 #[tokio::test]
 async fn the_summary_is_injected_after_the_system_prompt() {
     let mut work = Work::new(Preset::Rolling, 8_000);

@@ -12,6 +12,7 @@ use longhaul::{
 
 use crate::work::{Work, exchange, text};
 
+// asserts 002-02
 #[tokio::test]
 async fn more_than_fifty_messages_trigger_and_fifty_do_not() {
     let mut work = Work::new(Preset::Session, 1_000_000);
@@ -23,6 +24,7 @@ async fn more_than_fifty_messages_trigger_and_fifty_do_not() {
     assert_eq!(finished[0].reason, Reason::Messages { n_messages: 51, limit: 50 });
 }
 
+// asserts 002-04
 #[tokio::test]
 async fn the_ten_most_recent_messages_stay_verbatim() {
     let mut work = Work::new(Preset::Session, 1_000_000);
@@ -33,6 +35,7 @@ async fn the_ten_most_recent_messages_stay_verbatim() {
     }
 }
 
+// asserts 002-05, 002-24
 #[tokio::test]
 async fn system_prompts_are_kept() {
     let mut work = Work::new(Preset::Session, 1_000_000);
@@ -42,6 +45,7 @@ async fn system_prompts_are_kept() {
     assert!(work.sent().starts_with("system: You are a careful assistant."));
 }
 
+// asserts 002-09, 002-19
 #[tokio::test]
 async fn each_summary_covers_a_range_of_its_own() {
     let mut work = Work::new(Preset::Session, 20_000);
@@ -55,6 +59,7 @@ async fn each_summary_covers_a_range_of_its_own() {
     }
 }
 
+// asserts 002-23
 #[tokio::test]
 async fn a_placeholder_says_how_many_messages_it_replaces() {
     let mut work = Work::new(Preset::Session, 1_000_000);
@@ -64,6 +69,7 @@ async fn a_placeholder_says_how_many_messages_it_replaces() {
     assert!(work.sent().starts_with(&header), "{}", work.sent());
 }
 
+// asserts 002-03
 #[tokio::test]
 async fn a_summary_is_at_most_three_tenths_of_what_it_replaces() {
     let mut work = Work::new(Preset::Session, 20_000);
@@ -75,6 +81,7 @@ async fn a_summary_is_at_most_three_tenths_of_what_it_replaces() {
     }
 }
 
+// asserts 002-08, 002-10, 002-12, 002-13, 002-14, 004-14
 #[tokio::test]
 async fn the_record_has_the_documents_fields() {
     let mut work = Work::new(Preset::Session, 1_000_000);
@@ -87,6 +94,7 @@ async fn the_record_has_the_documents_fields() {
     assert_eq!(record.tokens, longhaul::tokens::TokenCounter::count_text(&CharsPer4, &record.text));
 }
 
+// asserts 002-15, 002-21, 002-32
 #[tokio::test]
 async fn the_full_history_is_still_there_and_counted() {
     let store = Arc::new(MemoryStore::new());
@@ -110,6 +118,7 @@ async fn the_full_history_is_still_there_and_counted() {
     assert!(store.verify(&session).await.unwrap().is_intact());
 }
 
+// asserts 002-34
 #[tokio::test]
 async fn an_existing_session_is_unchanged_until_it_is_summarized() {
     let mut work = Work::new(Preset::Session, 1_000_000);
@@ -119,6 +128,7 @@ async fn an_existing_session_is_unchanged_until_it_is_summarized() {
     assert_eq!(work.context.state().view().messages().cloned().collect::<Vec<_>>(), said);
 }
 
+// asserts 002-07, 002-33
 #[tokio::test]
 async fn summarization_can_be_switched_off() {
     let config = Config { enabled: false, ..Preset::Session.config() };
@@ -127,6 +137,7 @@ async fn summarization_can_be_switched_off() {
     assert_eq!(work.context.decide(), Decision::Hold(Hold::Disabled));
 }
 
+// asserts 002-27
 #[tokio::test]
 async fn a_manual_summary_shows_the_box_and_an_automatic_one_the_notice() {
     let mut work = Work::new(Preset::Session, 1_000_000);
@@ -146,6 +157,7 @@ async fn a_manual_summary_shows_the_box_and_an_automatic_one_the_notice() {
     assert!(text.ends_with("Recent conversation preserved. You can continue normally.\n"), "{text}");
 }
 
+// asserts 002-29
 #[tokio::test]
 async fn no_secret_reaches_a_summary() {
     let mut work = Work::new(Preset::Session, 1_000_000);
@@ -157,6 +169,7 @@ async fn no_secret_reaches_a_summary() {
     assert!(!record.contains(&secret));
 }
 
+// asserts 002-36
 #[tokio::test]
 async fn the_conversation_stays_coherent_across_many_summaries() {
     let mut work = Work::new(Preset::Session, 20_000);

@@ -20,6 +20,7 @@ const WINDOW: u64 = 200_000;
 const SAID: &str =
     "Task progress: src/part_2.rs was discussed, with its limit of 20 ms. Current focus: src/part_3.rs.";
 
+// asserts 003-01
 #[test]
 fn tokens_are_estimated_at_four_characters_each() {
     for (text, tokens) in [("", 0), ("abc", 1), ("abcd", 1), ("abcde", 2)] {
@@ -27,6 +28,7 @@ fn tokens_are_estimated_at_four_characters_each() {
     }
 }
 
+// asserts 003-02, 003-03
 #[tokio::test]
 async fn the_first_tier_summarizes_by_rule_at_80k_without_a_model() {
     let mut work = Work::asking(Preset::TwoTier, WINDOW, |_, _| Ok(Scripted::says(SAID)));
@@ -40,6 +42,7 @@ async fn the_first_tier_summarizes_by_rule_at_80k_without_a_model() {
     assert!(finish.tokens_before >= Tokens(80_000) && finish.tokens_before < Tokens(84_000));
 }
 
+// asserts 003-18
 #[tokio::test]
 async fn the_first_tier_acts_within_a_long_tool_loop_too() {
     let mut work = Work::asking(Preset::TwoTier, WINDOW, |_, _| Ok(Scripted::says(SAID)));
@@ -60,6 +63,7 @@ async fn the_first_tier_acts_within_a_long_tool_loop_too() {
     assert_eq!((finish.reason.as_str(), finish.mode, work.calls()), ("soft", SummaryMode::Rules, 0));
 }
 
+// asserts 003-04, 003-19
 #[tokio::test]
 async fn the_second_tier_asks_the_model_at_120k() {
     let mut work = Work::asking(Preset::TwoTier, WINDOW, |_, _| Ok(Scripted::says(SAID)));
@@ -74,6 +78,7 @@ async fn the_second_tier_asks_the_model_at_120k() {
     assert!(finish.summary_tokens <= Tokens(2_000));
 }
 
+// asserts 003-05
 #[tokio::test]
 async fn the_last_eight_messages_stay_intact() {
     let mut work = Work::new(Preset::TwoTier, WINDOW);
@@ -87,6 +92,7 @@ async fn the_last_eight_messages_stay_intact() {
     }
 }
 
+// asserts 003-15
 #[tokio::test]
 async fn eight_messages_or_fewer_are_not_summarized() {
     let mut work = Work::new(Preset::TwoTier, WINDOW);
@@ -96,6 +102,7 @@ async fn eight_messages_or_fewer_are_not_summarized() {
     assert_eq!(work.finished().len(), 1);
 }
 
+// asserts 003-06, 003-07, 003-08
 #[tokio::test]
 async fn the_quick_summary_names_tools_files_and_commands() {
     let mut work = Work::new(Preset::TwoTier, WINDOW);
@@ -139,6 +146,7 @@ impl Summarizer for Twice {
     }
 }
 
+// asserts 003-11
 #[tokio::test]
 async fn unchanged_content_is_not_summarized_twice() {
     let model = Arc::new(Scripted::new(|_, _| Ok(Scripted::says(SAID))));

@@ -30,6 +30,7 @@ fn fails(
 
 // Unit tests of the service.
 
+// asserts 004-12, 004-24
 #[tokio::test]
 async fn produces_a_valid_schema_for_mixed_technical_and_decision_content() {
     let mut work = Work::asking(Preset::Chain, WINDOW, |_, _| {
@@ -62,6 +63,7 @@ async fn produces_a_valid_schema_for_mixed_technical_and_decision_content() {
     assert!(!record.text.is_empty());
 }
 
+// asserts 004-38
 #[tokio::test]
 async fn handles_empty_arrays_gracefully_when_there_are_no_decisions() {
     let mut work = Work::asking(Preset::Chain, WINDOW, fine);
@@ -71,6 +73,7 @@ async fn handles_empty_arrays_gracefully_when_there_are_no_decisions() {
     assert_eq!(summary.unresolved, Vec::<String>::new());
 }
 
+// asserts 004-39
 #[tokio::test]
 async fn a_transport_failure_is_retried_once_then_fails_safe() {
     let mut work = Work::asking(Preset::Chain, WINDOW, fails);
@@ -82,6 +85,7 @@ async fn a_transport_failure_is_retried_once_then_fails_safe() {
     assert_eq!(work.finished()[0].mode, SummaryMode::Rules);
 }
 
+// asserts 004-13, 004-40, 004-41
 #[tokio::test]
 async fn malformed_json_is_not_retried_and_is_logged_as_an_excerpt() {
     let mut work = Work::asking(Preset::Chain, WINDOW, |_, _| {
@@ -102,6 +106,7 @@ async fn malformed_json_is_not_retried_and_is_logged_as_an_excerpt() {
     assert!(!error.contains("Sure!"), "no word of the answer is in an event: {error}");
 }
 
+// asserts 004-15, 004-16, 004-19, 004-46
 #[tokio::test]
 async fn the_next_summary_is_one_deeper_and_names_its_parent() {
     let mut work = Work::asking(Preset::Chain, WINDOW, fine);
@@ -122,6 +127,7 @@ async fn the_next_summary_is_one_deeper_and_names_its_parent() {
 
 // Integration tests of the route.
 
+// asserts 004-02, 004-23, 004-26
 #[tokio::test]
 async fn a_long_thread_triggers_exactly_once_at_0_8() {
     let mut work = Work::asking(Preset::Chain, WINDOW, fine);
@@ -144,6 +150,7 @@ async fn hysteresis_prevents_an_immediate_second_summarization_after_a_small_bur
     assert_eq!(work.calls(), 1);
 }
 
+// asserts 004-06, 004-33
 #[tokio::test]
 async fn the_depth_guard_halts_after_the_configured_maximum() {
     let mut work = Work::asking(Preset::Chain, WINDOW, fine);
@@ -167,6 +174,7 @@ async fn the_depth_guard_halts_after_the_configured_maximum() {
     assert_eq!(Preset::Chain.config().on_max_depth, OnMaxDepth::Halt);
 }
 
+// asserts 004-29
 #[tokio::test]
 async fn an_emergency_at_ratio_1_ignores_the_cooldown() {
     let mut work = Work::asking(Preset::Chain, WINDOW, fine);
@@ -181,6 +189,7 @@ async fn an_emergency_at_ratio_1_ignores_the_cooldown() {
     assert!(work.context.state().tokens() <= Tokens(WINDOW));
 }
 
+// asserts 004-10, 004-42
 #[tokio::test]
 async fn a_failed_summarization_loses_no_message() {
     let config = Config { abort_on_failure: true, ..Preset::Chain.config() };
@@ -206,6 +215,7 @@ async fn a_failed_summarization_loses_no_message() {
 
 // Drift.
 
+// asserts 004-49
 #[tokio::test]
 async fn an_early_term_survives_ten_summarizations() {
     let config =
@@ -223,6 +233,7 @@ async fn an_early_term_survives_ten_summarizations() {
     }
 }
 
+// asserts 004-49
 #[tokio::test]
 async fn a_term_of_the_first_summary_is_still_there_after_the_second() {
     let mut work = Work::asking(Preset::Chain, WINDOW, fine);
@@ -240,6 +251,7 @@ async fn a_term_of_the_first_summary_is_still_there_after_the_second() {
 
 // Edge cases.
 
+// asserts 004-50
 #[tokio::test]
 async fn an_extremely_long_single_user_message_ends_in_a_view_that_fits() {
     let mut work = Work::asking(Preset::Chain, WINDOW, fine);
@@ -250,6 +262,7 @@ async fn an_extremely_long_single_user_message_ends_in_a_view_that_fits() {
     assert_eq!(work.context.state().transcript().len(), 7);
 }
 
+// asserts 004-51
 #[tokio::test]
 async fn a_rapid_burst_across_the_threshold_gives_one_summarization() {
     let mut work = Work::asking(Preset::Chain, WINDOW, fine);
@@ -263,6 +276,7 @@ async fn a_rapid_burst_across_the_threshold_gives_one_summarization() {
     assert_eq!(work.finished().len(), 1);
 }
 
+// asserts 004-52
 #[tokio::test]
 async fn a_model_with_a_small_context_compacts_several_times_up_to_the_depth_cap() {
     let mut work = Work::asking(Preset::Chain, 2_000, fine);
@@ -273,6 +287,7 @@ async fn a_model_with_a_small_context_compacts_several_times_up_to_the_depth_cap
     assert!(work.context.state().tokens() <= Tokens(2_000));
 }
 
+// asserts 004-32
 #[tokio::test]
 async fn an_enormous_tail_is_made_smaller_but_never_below_two_messages() {
     // Six messages to keep, each of a sixth of the window: kept whole they would be above the trigger by themselves.
@@ -293,6 +308,7 @@ async fn an_enormous_tail_is_made_smaller_but_never_below_two_messages() {
     assert!(!sent.contains(&text(&entries[entries.len() - 6].message)));
 }
 
+// asserts 004-31
 #[tokio::test]
 async fn a_second_pass_goes_one_deeper_where_the_first_left_too_much() {
     // Much is said while a summary is being written: what is applied then is above the trigger still.
@@ -328,6 +344,7 @@ async fn a_second_pass_goes_one_deeper_where_the_first_left_too_much() {
     assert_eq!(work.finished().len(), 2, "once");
 }
 
+// asserts 004-22, 004-53
 #[tokio::test]
 async fn tool_output_does_not_bloat_the_summary() {
     let mut work = Work::asking(Preset::Chain, WINDOW, fine);
@@ -354,6 +371,7 @@ async fn tool_output_does_not_bloat_the_summary() {
 
 // Observability and prompt.
 
+// asserts 001-22, 004-45, 004-55
 #[tokio::test]
 async fn every_summarization_is_an_event_with_reason_depth_and_ratio() {
     let mut work = Work::asking(Preset::Chain, WINDOW, fine);
@@ -371,6 +389,7 @@ async fn every_summarization_is_an_event_with_reason_depth_and_ratio() {
     assert_eq!(finish.cost.map(|cost| cost.calls), Some(1));
 }
 
+// asserts 004-35
 #[tokio::test]
 async fn the_prompt_has_the_meta_header_and_stays_within_the_cap() {
     let mut work = Work::asking(Preset::Chain, 60_000, fine);
@@ -386,6 +405,7 @@ async fn the_prompt_has_the_meta_header_and_stays_within_the_cap() {
     }
 }
 
+// asserts 004-07
 #[tokio::test]
 async fn a_refresh_comes_after_the_configured_number_of_messages() {
     let config = Config { force_refresh_after_messages: Some(20), ..Preset::Chain.config() };
@@ -395,6 +415,7 @@ async fn a_refresh_comes_after_the_configured_number_of_messages() {
     assert_eq!(reasons, ["refresh", "refresh"]);
 }
 
+// asserts 000-17, 002-06, 004-08
 #[tokio::test]
 async fn a_model_with_too_small_a_window_is_passed_over() {
     use longhaul::{

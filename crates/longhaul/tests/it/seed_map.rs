@@ -1,6 +1,5 @@
 //! Pages name the tests that show what they say: for every requirement of the design documents, and for every failure
-//! seen elsewhere. They must exist, and every
-//! requirement has its row.
+//! seen elsewhere. They must exist, and a test that is named for a requirement must say that it asserts it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,6 +14,8 @@ const REQUIREMENTS: [(&str, usize); 5] = [("000", 28), ("001", 32), ("002", 37),
 #[derive(Debug, Default)]
 struct Functions {
     names: BTreeSet<String>,
+    /// The requirements that a function's comment `asserts 004-12` names.
+    asserts: BTreeSet<(String, String)>,
 }
 
 impl Functions {
@@ -39,7 +40,15 @@ impl Functions {
     }
 
     fn read(&mut self, source: &str) {
-        self.names.extend(source.lines().map(str::trim).filter_map(function));
+        let mut asserted = Vec::new();
+        for line in source.lines().map(str::trim) {
+            if let Some(ids) = line.strip_prefix("// asserts ") {
+                asserted.extend(ids.split(',').map(|id| id.trim().to_owned()).filter(|id| !id.is_empty()));
+            } else if let Some(name) = function(line) {
+                self.asserts.extend(asserted.drain(..).map(|id| (id, name.clone())));
+                self.names.insert(name);
+            }
+        }
     }
 }
 
@@ -81,6 +90,27 @@ fn every_test_that_the_map_names_exists() {
         }
         assert!(named.len() > at_least, "docs/{page} names only {} tests", named.len());
     }
+}
+
+#[test]
+fn the_map_and_the_tests_name_each_other() {
+    let functions = Functions::of_the_workspace();
+    let is_id = |id: &str| REQUIREMENTS.iter().any(|(document, _)| id.starts_with(&format!("{document}-")));
+    let named: BTreeSet<(String, String)> = rows("seeds.md")
+        .into_iter()
+        .filter(|(id, _)| is_id(id))
+        .flat_map(|(id, names)| names.into_iter().map(move |name| (id.clone(), name)))
+        .collect();
+    let only_in_the_map: Vec<_> = named.difference(&functions.asserts).collect();
+    let only_in_the_tests: Vec<_> = functions.asserts.difference(&named).collect();
+    assert!(
+        only_in_the_map.is_empty(),
+        "named in docs/seeds.md, with no comment of their own: {only_in_the_map:?}"
+    );
+    assert!(
+        only_in_the_tests.is_empty(),
+        "assert what docs/seeds.md does not name them for: {only_in_the_tests:?}"
+    );
 }
 
 #[test]
