@@ -53,12 +53,17 @@ const LAYERS: &[&str] = &[
     "longhaul",
 ];
 
+/// What only `say.rs` of the command line does: one place sees to it that no text of others steers a terminal.
+const PRINTING: &[&str] =
+    &["print!(", "println!(", "stdout().lock(", "stderr().lock(", "stdout().write", "stderr().write"];
+
 /// Checks all of it and reports every finding at once.
 pub(crate) fn run() -> Result<()> {
     let mut findings = Vec::new();
     arrows(&mut findings)?;
     folders(&mut findings)?;
     layers(&mut findings)?;
+    printing(&mut findings)?;
     if !findings.is_empty() {
         bail!("the tree is not tidy:\n  {}", findings.join("\n  "));
     }
@@ -122,6 +127,22 @@ fn layers(findings: &mut Vec<String>) -> Result<()> {
                     let place = file.strip_prefix(root()).unwrap_or(&file).display();
                     findings.push(format!("{place}:{}: `{needle}`: {why}", line + 1));
                 }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn printing(findings: &mut Vec<String>) -> Result<()> {
+    for file in rust_files(&root().join("crates/longhaul-cli/src"))? {
+        if file.file_name().is_some_and(|name| name == "say.rs") {
+            continue;
+        }
+        let text = fs::read_to_string(&file)?;
+        for (line, code) in text.lines().enumerate().filter(|(_, code)| !is_comment(code)) {
+            if let Some(needle) = PRINTING.iter().find(|needle| code.contains(*needle)) {
+                let place = file.strip_prefix(root()).unwrap_or(&file).display();
+                findings.push(format!("{place}:{}: `{needle}`: only say.rs prints", line + 1));
             }
         }
     }

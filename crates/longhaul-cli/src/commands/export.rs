@@ -28,7 +28,7 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode> {
         .wait(archive.store.import(&lines))
         .with_context(|| format!("{} cannot be imported", input::shown(&args.file)))?;
     for session in &sessions {
-        eprintln!("longhaul: {session} is in the store");
+        say!("{session} is in the store");
     }
     Ok(ExitCode::SUCCESS)
 }
