@@ -65,13 +65,13 @@ pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
             let settings = settings(args, &config, &document, budget, redactor.as_ref());
             let done = compacted(args, &config, &document, &clean, &counter, &settings, &breakdown)?;
             report.fill(&done);
-            if !args.no_store && !args.dry_run {
-                if let Some((recorded, forgotten)) =
+            let is_recorded = !args.no_store && !args.dry_run;
+            if is_recorded
+                && let Some((recorded, forgotten)) =
                     recorded(args, &config, &said, (document.format(), &done), redactor.as_ref())
-                {
-                    report.recorded = Some(recorded);
-                    report.not_kept = NotKept::of(&document, &clean, forgotten);
-                }
+            {
+                report.recorded = Some(recorded);
+                report.not_kept = NotKept::of(&document, &clean, forgotten);
             }
             done.bytes
         }
