@@ -22,10 +22,14 @@ const SHORTEST_LINE: usize = 40;
 pub(crate) fn runs(text: &[u8]) -> impl Iterator<Item = Run> + '_ {
     let mut at = 0;
     std::iter::from_fn(move || {
-        while at < text.len() {
-            let line = digits(text, at);
-            if line.len() < SHORTEST || !spells_text(&text[line.clone()]) {
-                // Behind the run, and behind the byte that ended it.
+        while let Some(shortest) = text.get(at..at + SHORTEST) {
+            // Looked at from its end: most text has something else there, and what is before that begins no run.
+            if let Some(other) = shortest.iter().rposition(|byte| value(*byte).is_none()) {
+                at += other + 1;
+                continue;
+            }
+            let line = at..at + SHORTEST + digits(text, at + SHORTEST).len();
+            if !spells_text(shortest) {
                 at = line.end + 1;
                 continue;
             }

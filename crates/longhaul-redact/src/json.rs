@@ -29,10 +29,10 @@ pub(crate) fn find_in_json(set: &RuleSet, json: &str) -> Vec<Finding> {
             continue;
         }
         let raw = &json[literal.clone()];
-        let mut places = Places { raw, text_at: 0, raw_at: 0 };
+        let mut places = Places::of(raw);
         for finding in find(set, &unescaped(raw)) {
-            let start = literal.start + places.of(finding.span.start);
-            let end = literal.start + places.of(finding.span.end);
+            let start = literal.start + places.place(finding.span.start);
+            let end = literal.start + places.place(finding.span.end);
             findings.push(Finding { rule: finding.rule, span: start..end });
         }
     }
@@ -184,27 +184,36 @@ struct Places<'a> {
     raw: &'a str,
     text_at: usize,
     raw_at: usize,
+    /// Where the next escape begins, from `raw_at` on. Kept, so that the rest is not searched for it again and again.
+    escape: usize,
 }
 
 impl Places<'_> {
+    fn of(raw: &str) -> Places<'_> {
+        Places { raw, text_at: 0, raw_at: 0, escape: next_escape(raw, 0) }
+    }
+
     /// Returns where the byte at `at` of the text (or its end) stands in the literal; a byte of an escape's character is
     /// where the escape begins. Places come in order.
-    fn of(&mut self, at: usize) -> usize {
+    fn place(&mut self, at: usize) -> usize {
         loop {
-            let rest = &self.raw.as_bytes()[self.raw_at..];
-            let plain = memchr(b'\\', rest).unwrap_or(rest.len());
-            if at <= self.text_at + plain {
+            let escape_at = self.text_at + self.escape - self.raw_at;
+            if at <= escape_at {
                 return self.raw_at + (at - self.text_at);
             }
-            let escape = self.raw_at + plain;
-            let next = escape + escape_length(&self.raw.as_bytes()[escape..]);
-            let length = decode(&self.raw[escape..next]).len_utf8();
-            if next == escape || at < self.text_at + plain + length {
-                return escape;
+            let next = self.escape + escape_length(&self.raw.as_bytes()[self.escape..]);
+            let length = decode(&self.raw[self.escape..next]).len_utf8();
+            if next == self.escape || at < escape_at + length {
+                return self.escape;
             }
-            (self.text_at, self.raw_at) = (self.text_at + plain + length, next);
+            (self.text_at, self.raw_at) = (escape_at + length, next);
+            self.escape = next_escape(self.raw, next);
         }
     }
+}
+
+fn next_escape(raw: &str, from: usize) -> usize {
+    memchr(b'\\', &raw.as_bytes()[from..]).map_or(raw.len(), |found| from + found)
 }
 
 /// Returns the length of the first character of `rest`: an escape, or a character of the text.
@@ -250,8 +259,8 @@ mod tests {
         let insides: Vec<_> = Literals::of(json).map(|literal| &json[literal.span]).collect();
         assert_eq!(insides, ["a", r#"x\"y\u00e9"#, "b", "z"]);
         let places = |raw| {
-            let mut places = Places { raw, text_at: 0, raw_at: 0 };
-            (0..=unescaped(raw).len()).map(|at| places.of(at)).collect::<Vec<_>>()
+            let mut places = Places::of(raw);
+            (0..=unescaped(raw).len()).map(|at| places.place(at)).collect::<Vec<_>>()
         };
         assert_eq!(unescaped(r#"x\"y\u00e9z"#), "x\"yéz");
         assert_eq!(places(r#"x\"y\u00e9z"#), [0, 1, 3, 4, 4, 10, 11]);
@@ -275,8 +284,8 @@ mod tests {
         for odd in [r#"{"a":"x\"#, "\"", r#""\u12"#, "\"\\é\"", "\"\\", "\"\\u00é0\""] {
             for Literal { span, .. } in Literals::of(odd) {
                 let raw = &odd[span.clone()];
-                let mut places = Places { raw, text_at: 0, raw_at: 0 };
-                assert_eq!(places.of(unescaped(raw).len()), span.len(), "{odd}");
+                let place = Places::of(raw).place(unescaped(raw).len());
+                assert_eq!(place, span.len(), "{odd}");
             }
         }
     }
