@@ -9,6 +9,7 @@ mod examples;
 mod failures;
 mod models;
 mod presets;
+mod providers;
 mod room;
 mod seed_000;
 mod seed_001;
