@@ -168,10 +168,7 @@ impl Summarizer for Announced {
                 }
                 false => format!(" (at most {} tokens a call)", model.max_prompt),
             });
-            say!(
-                "asking {} for a summary{parts}{size}; at most {} calls",
-                self.host, plan.max_calls
-            );
+            say!("asking {} for a summary{parts}{size}; at most {} calls", self.host, plan.max_calls);
         }
         let draft = self.ladder.summarize(request).await?;
         if draft.mode != SummaryMode::Rules {

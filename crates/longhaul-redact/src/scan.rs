@@ -151,6 +151,9 @@ fn search(set: &RuleSet, index: usize, text: &str, window: Range<usize>, struck:
         let is_artifact = is_cut && whole.end() == window.end && compiled.is_bounded;
         if !is_artifact && is_secret(set, rule, text.as_bytes(), secret.range(), whole.range()) {
             struck.push(Struck { rule: index, span: to_chars(text, secret.range()) });
+        } else if secret.len() <= SHORT {
+            // What was taken for a value may be the name of the next: `password: password: hunter2!`.
+            at = at.min(secret.start().max(whole.start() + 1));
         }
         if at > haystack.len() {
             return;
@@ -286,6 +289,10 @@ const NAME_REACH: usize = 64;
 
 /// The shortest value worth looking at, in bytes; gitleaks' shortest generic value has 10.
 const SHORTEST_VALUE: usize = 8;
+
+/// A value that turns out to be no secret is looked at again where it is no longer than this, in bytes: so that looking
+/// twice costs no more than once and a bit.
+const SHORT: usize = 256;
 
 /// How much of a line an allowlist is shown on either side of a match, in bytes.
 const LINE_REACH: usize = 512;

@@ -84,6 +84,15 @@ impl Console {
         })
     }
 
+    /// Shows what is asked about, then asks. What is shown is of others: it ends in a line of its own, and the question,
+    /// which is ours, stands in the next.
+    pub(crate) fn consent_to(&mut self, shown: &str, question: &str, may_always: bool) -> Result<Consent> {
+        if !shown.is_empty() {
+            say::err(&plain(shown));
+        }
+        self.consent(question, may_always)
+    }
+
     /// Asks a question that is answered with a letter. No answer is a no.
     pub(crate) fn consent(&mut self, question: &str, may_always: bool) -> Result<Consent> {
         let choices = if may_always { "[y]es, [n]o, [a]lways" } else { "[y]es, [n]o" };
