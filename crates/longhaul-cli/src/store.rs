@@ -5,6 +5,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use longhaul::{
     CleanDocument,
+    redact::Redactor,
     store::{History, Kin, Place, Selector, StoreError, SummaryStore, address_of, locate},
     transcript::{Message, Redacted, SessionId, Span, SummaryRecord},
     wire::Document,
@@ -85,6 +86,21 @@ pub(crate) struct Said<'a> {
 impl Said<'_> {
     pub(crate) fn new<'a>(document: &Document, clean: &CleanDocument, name: Option<&'a str>) -> Said<'a> {
         Said { id: document.session_id(), name, messages: clean.messages() }
+    }
+
+    /// Puts beside each message how it is spelled in the document, for a store.
+    pub(crate) fn with_spellings(mut self, document: &Document, redactor: Option<&Redactor>) -> Self {
+        for (message, entry) in self.messages.iter_mut().zip(document.transcript().entries()) {
+            let raw = document.raw_of(entry.id.ordinal).map(Arc::new);
+            let spelled = Message { raw, ..(*entry.message).clone() };
+            if spelled.raw.is_some() {
+                *message = match redactor {
+                    Some(redactor) => redactor.redact_message(&spelled).0,
+                    None => Redacted::assume(spelled),
+                };
+            }
+        }
+        self
     }
 
     /// Finds the conversation that the history belongs to.

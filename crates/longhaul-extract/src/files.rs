@@ -1,16 +1,18 @@
-//! What became of the files: every touch, folded to the final state.
+//! What became of the files: every touch, folded to the final state, and what each edit changed.
 
 use std::collections::{BTreeMap, HashMap};
 
-use longhaul_transcript::{Entry, FileNote, FileState, Outcome, Part, ToolCall, ToolResult};
+use longhaul_transcript::{Entry, FileNote, FileState, Outcome, Part, ToolResult};
 
-use crate::{CallView, ToolFamily};
+use crate::{CallView, ToolFamily, Verdict, runs::run_of};
 
+mod edit;
 mod shell;
 
+pub use edit::FileEdit;
 use shell::shell_touches;
 
-/// A file, what became of it, and when it was last touched.
+/// A file, what became of it, and what was done to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileHistory {
     /// The path, the longest the conversation has for it.
@@ -23,25 +25,50 @@ pub struct FileHistory {
     pub other_name: Option<String>,
     /// Ordinal of the message that last touched it.
     pub last_message: u64,
+    /// What its edits changed, oldest first, as far as the calls say so.
+    pub trail: Vec<FileEdit>,
+    /// What became of it up to the last commit, where there was one since it was changed.
+    committed: Option<FileState>,
+    /// Whether it was made in this conversation.
+    was_made_here: bool,
 }
 
 /// Returns the files that calls in `entries` touched, by path, each with its final state.
 ///
 /// Calls that failed touch nothing. Shell commands count: `rm`, `mv`, `cp`, `touch`, `tee`, `sed -i`, redirects,
-/// `git mv`, `git rm`, `git checkout`, `git restore`, `git reset --hard`, and patches.
+/// `git mv`, `git rm`, `git checkout`, `git restore`, `git reset --hard`, and patches. What was committed is not put back
+/// by what puts the working copy back.
 pub fn file_histories(entries: &[Entry]) -> Vec<FileHistory> {
-    let failed = failed_calls(entries);
+    let results = results(entries);
     let mut touches: Vec<(u64, Touch)> = Vec::new();
+    let mut edits: Vec<(String, FileEdit)> = Vec::new();
     for entry in entries {
-        for call in entry.message.calls().filter(|call| !failed.contains_key(call.id.as_str())) {
-            touches.extend(call_touches(call).into_iter().map(|touch| (entry.id.ordinal, touch)));
+        for call in entry.message.calls() {
+            let result = results.get(call.id.as_str()).copied();
+            let view = CallView::new(call);
+            if result.is_some_and(|result| is_failure(&view, result)) {
+                continue;
+            }
+            let found = call_touches(&view, result);
+            if found.iter().any(|touch| !matches!(touch, Touch::Read(_))) {
+                edits.extend(edit::edits(&view, entry.id.ordinal));
+            }
+            touches.extend(found.into_iter().map(|touch| (entry.id.ordinal, touch)));
         }
     }
-    fold(touches)
+    fold(touches, edits)
+}
+
+/// Returns the files that were changed, with what was done to each, in the order of their last change.
+pub fn trail(entries: &[Entry]) -> Vec<FileHistory> {
+    let mut files = file_histories(entries);
+    files.retain(|file| file.state != FileState::Read);
+    files.sort_by(|one, other| (one.last_message, &one.path).cmp(&(other.last_message, &other.path)));
+    files
 }
 
 impl FileHistory {
-    /// Returns the history as a note of a summary.
+    /// Returns the history as a note of a summary: how often it was edited, how many lines that changed, what is new in it.
     pub fn note(&self) -> FileNote {
         let mut words = Vec::new();
         if self.edits > 1 {
@@ -52,7 +79,23 @@ impl FileHistory {
             (Some(name), _) => words.push(format!("was {name}")),
             (None, _) => {}
         }
+        let lines = |count: fn(&FileEdit) -> u32| self.trail.iter().map(count).sum::<u32>();
+        let (added, removed) = (lines(|edit| edit.added), lines(|edit| edit.removed));
+        if matches!(self.state, FileState::Created | FileState::Modified) && added + removed > 0 {
+            words.push(format!("+{added} -{removed} lines"));
+        }
         FileNote { path: self.path.clone(), state: self.state, note: words.join(", ") }
+    }
+
+    /// Returns what its edits newly define, each once, the latest last.
+    pub fn defines(&self) -> Vec<&str> {
+        let mut found: Vec<&str> = Vec::new();
+        for one in self.trail.iter().flat_map(|edit| &edit.defines) {
+            if !found.contains(&one.as_str()) {
+                found.push(one);
+            }
+        }
+        found
     }
 }
 
@@ -63,6 +106,8 @@ pub(crate) enum Touch {
     /// Written whole: created where it was not known before.
     Write(String),
     Create(String),
+    /// Made where it was not there; nothing is changed in it.
+    Touched(String),
     Edit(String),
     Delete(String),
     Rename(String, String),
@@ -70,20 +115,25 @@ pub(crate) enum Touch {
     Revert(String),
     /// Everything put back.
     RevertAll,
+    /// What was changed so far is in version control now.
+    Commit,
 }
 
-/// Ids of calls whose result says that they failed.
-fn failed_calls(entries: &[Entry]) -> HashMap<&str, ()> {
-    let results = entries.iter().flat_map(|entry| entry.message.results());
-    results.filter(|result| is_failure(result)).map(|result| (result.call_id.as_str(), ())).collect()
+fn results(entries: &[Entry]) -> HashMap<&str, &ToolResult> {
+    let all = entries.iter().flat_map(|entry| entry.message.results());
+    all.map(|result| (result.call_id.as_str(), result)).collect()
 }
 
-fn is_failure(result: &ToolResult) -> bool {
-    let first = result.content.iter().find_map(|part| match part {
-        Part::Text(text) => Some(text.trim_start()),
-        _ => None,
-    });
-    let says = first.is_some_and(|text| {
+/// Whether the result says that the call failed.
+fn is_failure(view: &CallView<'_>, result: &ToolResult) -> bool {
+    if view.family() == ToolFamily::Shell && view.patch().is_none() {
+        let failed = run_of(view.call(), result).is_some_and(|run| {
+            // A check that fails has run; what stands before it was done.
+            run.verdict == Verdict::Failed && run.checks.is_empty()
+        });
+        return failed || result.outcome == Outcome::Failed && was_refused(result);
+    }
+    let says = first_text(result).is_some_and(|text| {
         [
             "<tool_use_error>",
             "Error:",
@@ -91,27 +141,56 @@ fn is_failure(result: &ToolResult) -> bool {
             "String to replace not found",
             "No such file",
             "File does not exist",
+            "apply_patch verification failed",
+            "Invalid patch",
         ]
         .iter()
         .any(|start| text.starts_with(start))
     });
-    result.outcome == Outcome::Failed || says
+    let patched = view.patch().is_some()
+        && first_text(result).is_some_and(|text| {
+            text.lines().take(8).any(|line| {
+                line.contains("Exit code: 1")
+                    || line.contains("exited with code 1")
+                    || line.contains("verification failed")
+            })
+        });
+    result.outcome == Outcome::Failed || says || patched
 }
 
-fn call_touches(call: &ToolCall) -> Vec<Touch> {
-    let view = CallView::new(call);
+fn was_refused(result: &ToolResult) -> bool {
+    first_text(result).is_some_and(|text| {
+        text.starts_with("The user doesn't want to") || text.starts_with("Permission to use")
+    })
+}
+
+fn first_text(result: &ToolResult) -> Option<&str> {
+    result.content.iter().find_map(|part| match part {
+        Part::Text(text) => Some(text.trim_start()),
+        _ => None,
+    })
+}
+
+fn call_touches(view: &CallView<'_>, result: Option<&ToolResult>) -> Vec<Touch> {
     let paths = || view.paths().into_iter().map(str::to_string);
     match view.family() {
         ToolFamily::Read => paths().map(Touch::Read).collect(),
-        ToolFamily::Write => paths().map(Touch::Write).collect(),
+        // The tool knows whether the file was there.
+        ToolFamily::Write => match result.and_then(first_text) {
+            Some(text) if text.contains("has been updated") => paths().map(Touch::Edit).collect(),
+            Some(text) if text.starts_with("File created") => paths().map(Touch::Create).collect(),
+            _ => paths().map(Touch::Write).collect(),
+        },
         ToolFamily::Edit => match view.key_text("command") {
             Some("view") => paths().map(Touch::Read).collect(),
             Some("create") => paths().map(Touch::Create).collect(),
+            // An editor that makes a file out of nothing is told to replace nothing.
+            _ if view.key_text("old_string") == Some("") => paths().map(Touch::Write).collect(),
             _ => paths().map(Touch::Edit).collect(),
         },
-        ToolFamily::Patch => patch_touches(&view),
+        ToolFamily::Patch => patch_touches(view),
         ToolFamily::Shell if view.patch().is_some_and(|patch| patch.contains("*** Begin Patch")) => {
-            patch_touches(&view)
+            patch_touches(view)
         }
         ToolFamily::Shell => {
             let dir = view.working_dir().unwrap_or_default();
@@ -122,9 +201,10 @@ fn call_touches(call: &ToolCall) -> Vec<Touch> {
 }
 
 fn patch_touches(view: &CallView<'_>) -> Vec<Touch> {
+    let dir = view.working_dir().unwrap_or_default();
     let mut touches = Vec::new();
     for (what, path) in view.patched() {
-        let path = path.to_string();
+        let path = shell::join(dir, path);
         match (what, touches.last()) {
             ('A', _) => touches.push(Touch::Create(path)),
             ('D', _) => touches.push(Touch::Delete(path)),
@@ -138,57 +218,145 @@ fn patch_touches(view: &CallView<'_>) -> Vec<Touch> {
     touches
 }
 
-fn fold(touches: Vec<(u64, Touch)>) -> Vec<FileHistory> {
-    let longest = longest_paths(touches.iter().flat_map(|(_, touch)| touch.paths()));
+fn fold(touches: Vec<(u64, Touch)>, edits: Vec<(String, FileEdit)>) -> Vec<FileHistory> {
+    let named = edits.iter().map(|(path, _)| path.as_str());
+    let longest = longest_paths(touches.iter().flat_map(|(_, touch)| touch.paths()).chain(named));
     let name = |path: &str| longest.get(&clean(path)).cloned().unwrap_or_else(|| clean(path));
     let mut files: BTreeMap<String, FileHistory> = BTreeMap::new();
     for (message, touch) in touches {
-        if touch == Touch::RevertAll {
-            for file in files.values_mut().filter(|file| file.state == FileState::Modified) {
-                (file.state, file.last_message) = (FileState::Reverted, message);
+        match touch {
+            Touch::RevertAll => {
+                for file in files.values_mut() {
+                    file.put_back(message);
+                }
+                continue;
             }
-            continue;
+            Touch::Commit => {
+                for file in files.values_mut() {
+                    file.committed = Some(file.state);
+                }
+                continue;
+            }
+            _ => {}
         }
         let Some(path) = touch.paths().next().map(name) else { continue };
         let known = files.contains_key(&path);
+        if let Touch::Rename(from, to) = &touch
+            && rename_inside(&mut files, &path, &beside(&path, &clean(from), name(to)), message)
+        {
+            continue;
+        }
         let file = files.entry(path.clone()).or_insert_with(|| FileHistory::new(&path));
-        file.last_message = message;
         match &touch {
-            Touch::Read(_) | Touch::RevertAll => {}
+            Touch::Revert(_) => {
+                file.put_back(message);
+                continue;
+            }
+            _ => file.last_message = message,
+        }
+        match &touch {
+            Touch::Read(_) | Touch::RevertAll | Touch::Commit | Touch::Revert(_) => {}
             Touch::Create(_) => file.write(FileState::Created),
-            Touch::Write(_) if !known => file.write(FileState::Created),
+            Touch::Touched(_) if known => {}
+            Touch::Touched(_) => file.write(FileState::Created),
+            Touch::Write(_) if !known || file.state == FileState::Deleted => file.write(FileState::Created),
             Touch::Write(_) | Touch::Edit(_) => file.write(FileState::Modified),
             Touch::Delete(_) => {
                 file.state = FileState::Deleted;
-                delete_inside(&mut files, &path, message);
+                if delete_inside(&mut files, &path, message)
+                    && let Some(folder) = files.get_mut(&path)
+                {
+                    folder.was_made_here = true;
+                }
             }
-            Touch::Revert(_) if file.state == FileState::Created => {}
-            Touch::Revert(_) => file.state = FileState::Reverted,
-            Touch::Rename(_, to) => {
-                let to = name(to);
-                let (before, edits) = (file.state, file.edits);
+            Touch::Rename(from, to) => {
+                let to = beside(&path, &clean(from), name(to));
+                let before = file.clone();
                 (file.state, file.other_name) = (FileState::Renamed, Some(to.clone()));
                 let target = files.entry(to.clone()).or_insert_with(|| FileHistory::new(&to));
-                target.state = if before == FileState::Created { before } else { FileState::Modified };
-                (target.edits, target.other_name, target.last_message) = (edits, Some(path), message);
+                let made_here = before.state == FileState::Created;
+                target.state = if made_here { FileState::Created } else { FileState::Modified };
+                target.trail = before.trail;
+                (target.edits, target.other_name, target.last_message) = (before.edits, Some(path), message);
             }
         }
     }
+    for (path, edit) in edits {
+        let mut path = name(&path);
+        // What was edited under its old name is told under the new one.
+        for _ in 0..8 {
+            match files.get(&path) {
+                Some(FileHistory { state: FileState::Renamed, other_name: Some(now), .. }) => {
+                    path.clone_from(now)
+                }
+                _ => break,
+            }
+        }
+        if let Some(file) = files.get_mut(&path) {
+            file.trail.push(edit);
+        }
+    }
+    // What was made and thrown away again left nothing.
+    files.retain(|_, file| file.state != FileState::Deleted || !file.was_made_here);
     files.into_values().collect()
 }
 
-/// A directory that goes takes the files in it along.
-fn delete_inside(files: &mut BTreeMap<String, FileHistory>, folder: &str, message: u64) {
+/// Where `to` is relative to what `from` is relative to, and that is known by its whole path, so is `to`.
+fn beside(whole: &str, from: &str, to: String) -> String {
+    match whole.strip_suffix(from).filter(|base| base.ends_with('/')) {
+        Some(base) if !to.starts_with(['/', '~', '.']) => format!("{base}{to}"),
+        _ => to,
+    }
+}
+
+/// A directory that goes takes the files in it along. Returns whether there were some and all were made here.
+fn delete_inside(files: &mut BTreeMap<String, FileHistory>, folder: &str, message: u64) -> bool {
     let inside = format!("{folder}/");
     let after = files.range_mut(inside.clone()..).take_while(|(path, _)| path.starts_with(&inside));
+    let (mut known, mut made_here) = (0, 0);
     for (_, file) in after.filter(|(_, file)| file.state != FileState::Renamed) {
         (file.state, file.last_message) = (FileState::Deleted, message);
+        known += 1;
+        made_here += usize::from(file.was_made_here);
     }
+    known > 0 && known == made_here
+}
+
+/// A directory that is renamed takes the files in it along. Returns whether any file in it is known.
+fn rename_inside(files: &mut BTreeMap<String, FileHistory>, from: &str, to: &str, message: u64) -> bool {
+    let inside = format!("{from}/");
+    let known: Vec<String> = files
+        .range(inside.clone()..)
+        .take_while(|(path, _)| path.starts_with(&inside))
+        .map(|(path, _)| path.clone())
+        .collect();
+    for path in &known {
+        let now = format!("{to}/{}", &path[inside.len()..]);
+        let Some(mut file) = files.remove(path) else { continue };
+        if !matches!(file.state, FileState::Deleted | FileState::Renamed) {
+            if file.state == FileState::Read {
+                file.state = FileState::Modified;
+            }
+            (file.other_name, file.last_message) = (Some(path.clone()), message);
+            file.path.clone_from(&now);
+            files.insert(now, file);
+        }
+    }
+    !known.is_empty()
 }
 
 impl FileHistory {
     fn new(path: &str) -> FileHistory {
-        FileHistory { path: path.into(), state: FileState::Read, edits: 0, other_name: None, last_message: 0 }
+        FileHistory {
+            path: path.into(),
+            state: FileState::Read,
+            edits: 0,
+            other_name: None,
+            last_message: 0,
+            trail: Vec::new(),
+            committed: None,
+            was_made_here: false,
+        }
     }
 
     fn write(&mut self, state: FileState) {
@@ -197,18 +365,33 @@ impl FileHistory {
         if self.state != FileState::Created {
             self.state = state;
         }
+        self.was_made_here |= self.state == FileState::Created;
+    }
+
+    /// Puts the file back to what version control has of it.
+    fn put_back(&mut self, message: u64) {
+        let back = match (self.committed, self.state) {
+            // Version control has it as it was changed here.
+            (Some(state), now) if state != now => state,
+            // What version control does not know stays.
+            (None, FileState::Modified | FileState::Deleted) if !self.was_made_here => FileState::Reverted,
+            _ => return,
+        };
+        (self.state, self.last_message) = (back, message);
     }
 }
 
 impl Touch {
     fn paths(&self) -> impl Iterator<Item = &str> {
         let (one, two) = match self {
-            Touch::Read(path) | Touch::Write(path) | Touch::Create(path) | Touch::Edit(path) => {
-                (Some(path), None)
-            }
+            Touch::Read(path)
+            | Touch::Write(path)
+            | Touch::Create(path)
+            | Touch::Edit(path)
+            | Touch::Touched(path) => (Some(path), None),
             Touch::Delete(path) | Touch::Revert(path) => (Some(path), None),
             Touch::Rename(from, to) => (Some(from), Some(to)),
-            Touch::RevertAll => (None, None),
+            Touch::RevertAll | Touch::Commit => (None, None),
         };
         one.into_iter().chain(two).map(String::as_str)
     }
@@ -274,7 +457,7 @@ tool#c6!: String to replace not found
                 /app/old.rs Deleted  m7
                 /app/src/a.rs Reverted  m7
                 /app/src/new.rs Renamed edited 2 times, now /app/src/newer.rs m7
-                /app/src/newer.rs Created edited 2 times, was /app/src/new.rs m7
+                /app/src/newer.rs Created edited 2 times, was /app/src/new.rs, +2 -1 lines m7
             "#]],
         );
     }
@@ -290,11 +473,68 @@ assistant: !Bash#c2 {"command":"rm -r examples"}
 tool#c2:
 "#,
             expect![[r#"
-                examples Deleted  m3
                 examples.md Created  m1
-                examples/scale.rs Deleted  m3
             "#]],
         );
+    }
+
+    #[test]
+    fn what_was_committed_is_not_taken_back() {
+        check(
+            r#"
+user: go
+assistant: !Edit#c1 {"file_path":"/w/a.rs","old_string":"a","new_string":"b"} !Edit#c2 {"file_path":"/w/b.rs","old_string":"a","new_string":"b"}
+tool#c1: ok
+tool#c2: ok
+assistant: !Bash#c3 {"command":"git add /w/a.rs && git commit -m one"}
+tool#c3: [main 1] one
+assistant: !Edit#c4 {"file_path":"/w/c.rs","old_string":"a","new_string":"b"} !Edit#c5 {"file_path":"/w/a.rs","old_string":"b","new_string":"c"}
+tool#c4: ok
+tool#c5: ok
+assistant: !Bash#c6 {"command":"git reset --hard HEAD && touch /w/c.rs"}
+tool#c6: HEAD is now at 1
+"#,
+            expect![[r#"
+                /w/a.rs Modified edited 2 times, +2 -2 lines m6
+                /w/b.rs Modified +1 -1 lines m1
+                /w/c.rs Reverted  m9
+            "#]],
+        );
+    }
+
+    #[test]
+    fn the_tool_knows_what_was_there_before() {
+        check(
+            r#"
+user: go
+assistant: !Write#c1 {"file_path":"/w/a.rs","content":"x"} !Write#c2 {"file_path":"/w/b.rs","content":"x"} !Bash#c3 {"command":"sed -i '' 's/a/b/' /w/c.rs && cp /w/c.rs /w/d.rs && perl -pi -e 's/x/y/' /w/e.rs"} !Bash#c4 {"command":"rm /w/f.rs"}
+tool#c1: The file /w/a.rs has been updated.
+tool#c2: File created successfully at: /w/b.rs
+tool#c3:
+tool#c4!: Exit code 1
+"#,
+            expect![[r#"
+                /w/a.rs Modified +1 -0 lines m1
+                /w/b.rs Created +1 -0 lines m1
+                /w/c.rs Modified  m1
+                /w/d.rs Created  m1
+                /w/e.rs Modified  m1
+            "#]],
+        );
+    }
+
+    #[test]
+    fn an_edit_is_reduced_to_what_it_changes() {
+        let said = transcript(
+            r#"
+user: go
+assistant: !Edit#c1 {"file_path":"/w/a.rs","old_string":"fn a() {\n    one();\n}","new_string":"fn a() {\n    two();\n}\n\npub fn b() {}"}
+tool#c1: ok
+"#,
+        );
+        let files = trail(said.entries());
+        assert_eq!(files[0].trail[0].lines, ["-one();", "+two();", "+pub fn b() {}"]);
+        assert_eq!(files[0].defines(), ["pub fn b() {}"]);
     }
 
     #[test]
@@ -302,10 +542,10 @@ tool#c2:
         check(
             "user: go\nassistant: !apply_patch#c1 {\"input\":\"*** Begin Patch\\n*** Update File: src/a.rs\\n*** Move to: src/b.rs\\n@@\\n-x\\n+y\\n*** Add File: c.rs\\n+z\\n*** Delete File: d.rs\\n*** End Patch\"}\ntool#c1: ok",
             expect![[r#"
-                c.rs Created  m1
+                c.rs Created +1 -0 lines m1
                 d.rs Deleted  m1
                 src/a.rs Renamed now src/b.rs m1
-                src/b.rs Modified was src/a.rs m1
+                src/b.rs Modified was src/a.rs, +1 -1 lines m1
             "#]],
         );
     }

@@ -9,6 +9,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use longhaul_transcript::{CallKind, Entry, Message, Origin, Part, Role, ToolCall};
 
 use crate::{
+    ToolFamily,
     atoms::{AtomKind, FactClass, scan, scan_words},
     rank::{DefaultRanker, RankContext, Ranker},
 };
@@ -312,14 +313,13 @@ impl Fact {
 }
 
 impl ToolUse {
-    /// Returns what a tool of this name does. The words are those of the recorded agents (`recallbench/core.py`).
+    /// Returns what a tool of this name does, by the family that its name tells.
     pub fn of(tool: &str) -> ToolUse {
-        let name = tool.to_ascii_lowercase();
-        let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
+        let family = crate::family(&ToolCall::function("", tool, "{}"));
         ToolUse {
-            reads: has(&["read", "view"]),
-            edits: has(&["edit", "write", "patch", "replace", "create", "update", "insert"]),
-            runs: has(&["bash", "shell", "exec", "command", "terminal", "run"]),
+            reads: family == ToolFamily::Read,
+            edits: family.changes_files(),
+            runs: matches!(family, ToolFamily::Shell | ToolFamily::Test),
         }
     }
 }

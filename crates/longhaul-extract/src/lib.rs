@@ -18,7 +18,7 @@ pub use constraints::{
     Demand, DemandKind, constraints, demands, demands_in, is_constraint, is_standing_rule, sentences,
 };
 pub use decisions::{Decision, decides, decisions};
-pub use files::{FileHistory, file_histories};
+pub use files::{FileEdit, FileHistory, file_histories, trail};
 pub use index::{
     Domain, Fact, FactIndex, Field, FieldPlace, Place, Said, ToolUse, Visible, call_fields, for_each_text,
     shows, strip_line_numbers,
@@ -30,12 +30,17 @@ pub use rank::{DefaultRanker, RankContext, Ranker, Subject, Subjects, Weights, f
 mod digest;
 mod json;
 mod outline;
+mod runs;
+mod script;
+mod todo;
 mod tool;
 mod tool_summary;
 mod tool_view;
 
 pub use digest::{Allowance, Extractor, Registry, ShellOutcome, Source, TestCounts, digest, read_shell};
 pub use outline::{Definition, Language, MAX_DEFINITIONS, Outline, outline};
+pub use runs::{Check, Cure, Purpose, Run, Verdict, checks, run_of, runs};
+pub use todo::{TodoItem, TodoState, todos};
 pub use tool::{ToolFamily, family};
 pub use tool_summary::{ToolStatus, ToolSummary, format_summaries, summarize_tool_result};
 pub use tool_view::CallView;

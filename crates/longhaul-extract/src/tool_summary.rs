@@ -11,6 +11,7 @@ use crate::{
     digest::{Registry, Source, parse_matches, read_lines},
     json::Json,
     outline::outline,
+    runs::{Verdict, run_of_view},
     tool::ToolFamily,
     tool_view::CallView,
 };
@@ -218,6 +219,7 @@ fn change(source: Source<'_>, facts: &mut ToolSummary) {
 fn shell(source: Source<'_>, facts: &mut ToolSummary) {
     let lines: Vec<&str> = source.text.lines().collect();
     let outcome = read_lines(&lines);
+    let run = source.call.and_then(|call| run_of_view(call, source.text, source.outcome));
     let command = source.call.and_then(CallView::command);
     let command =
         command.as_deref().unwrap_or(if source.family() == ToolFamily::Test { "tests" } else { "unknown" });
@@ -229,7 +231,8 @@ fn shell(source: Source<'_>, facts: &mut ToolSummary) {
     }
     facts.fact("Output", format!("{} lines", outcome.lines));
     facts.meta("outputLines", outcome.lines);
-    if outcome.tests.any() {
+    let is_check = run.as_ref().is_none_or(|run| !run.checks.is_empty());
+    if is_check && outcome.tests.any() {
         let tests = outcome.tests;
         let parts = [(tests.passed, "passed"), (tests.failed, "failed"), (tests.skipped, "skipped")];
         let parts: Vec<_> =
@@ -246,11 +249,14 @@ fn shell(source: Source<'_>, facts: &mut ToolSummary) {
         facts.fact("Warnings", outcome.warnings);
         facts.meta("warnings", outcome.warnings);
     }
-    facts.status = match (source.outcome, outcome.failed, outcome.running) {
-        (_, _, true) => ToolStatus::Partial,
-        (Outcome::Failed, _, _) | (Outcome::Unstated, true, _) => ToolStatus::Error,
+    facts.status = match (&run, outcome.running) {
+        (_, true) => ToolStatus::Partial,
+        (Some(run), _) if run.verdict == Verdict::Failed => ToolStatus::Error,
+        (None, _) if outcome.failed || source.outcome == Outcome::Failed => ToolStatus::Error,
         // The wire's word is about the tool; a stated exit code is about the command.
-        (Outcome::Succeeded, true, _) if outcome.exit_code.is_some() => ToolStatus::Error,
+        (Some(run), _) if run.verdict == Verdict::Unknown && source.outcome == Outcome::Failed => {
+            ToolStatus::Error
+        }
         _ => ToolStatus::Success,
     };
     if facts.status == ToolStatus::Error {

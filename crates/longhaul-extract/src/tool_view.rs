@@ -64,6 +64,11 @@ impl<'a> CallView<'a> {
         view
     }
 
+    /// Returns the call.
+    pub(crate) fn call(&self) -> &'a ToolCall {
+        self.call
+    }
+
     /// Returns the tool's name as the model wrote it.
     pub fn name(&self) -> &'a str {
         &self.call.name

@@ -28,6 +28,7 @@ mod error;
 mod json;
 mod keywords;
 mod message;
+mod raw;
 mod redactor;
 mod rules;
 mod scan;

@@ -1,9 +1,9 @@
 //! Whole messages: which of their fields are text, and which must never change.
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
 use longhaul_transcript::{
-    CallKind, Message, Opaque, Part, RawJson, Redacted, RedactionCount, Summary, SummaryRecord, ToolCall,
+    CallKind, Message, Opaque, Part, Raw, RawJson, Redacted, RedactionCount, Summary, SummaryRecord, ToolCall,
 };
 
 use crate::{Redactor, Vault, json::looks_like_json};
@@ -33,6 +33,9 @@ impl Redactor {
             *name = other.into();
         }
         run.parts(&mut message.parts);
+        if let Some(raw) = message.raw.take() {
+            message.raw = run.raw(&raw);
+        }
         let counts = run.into_counts();
         (Redacted::assume(message), counts)
     }
@@ -81,6 +84,16 @@ impl Run<'_> {
                 _ => {}
             }
         }
+    }
+
+    /// What is found in both is counted once.
+    fn raw(&mut self, raw: &Raw) -> Option<Arc<Raw>> {
+        let (raw, counts) = self.redactor.redact_raw_into(raw, self.vault);
+        for (rule, count) in counts {
+            let told = self.counts.entry(rule).or_default();
+            *told = count.max(*told);
+        }
+        raw.map(Arc::new)
     }
 
     fn leaves(&mut self, parts: &mut [Part]) {

@@ -105,8 +105,8 @@ fn file(_: &std::path::Path, _: Option<&str>) -> Result<Arc<dyn SummaryStore>, S
 
 #[cfg(feature = "postgres")]
 fn server(url: &str, key: Option<&str>) -> Result<Arc<dyn SummaryStore>, StoreError> {
-    let mut options = crate::PostgresOptions::default();
-    options.key = key.map(crate::StoreKey::parse).transpose()?;
+    let key = key.map(crate::StoreKey::parse).transpose()?;
+    let options = crate::PostgresOptions { key, ..Default::default() };
     Ok(Arc::new(crate::PostgresStore::connect_with(url, options)?))
 }
 

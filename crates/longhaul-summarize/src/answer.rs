@@ -165,7 +165,7 @@ impl Answer {
     /// The most characters of one entry.
     pub const MAX_ENTRY_CHARS: usize = 1_000;
     /// The most characters of the narrative.
-    pub const MAX_NARRATIVE_CHARS: usize = 6_000;
+    pub const MAX_NARRATIVE_CHARS: usize = 10_000;
 
     /// Returns the schema that goes to a model: inlined, every field required, nothing else allowed, no bounds.
     ///

@@ -34,6 +34,8 @@ pub(crate) struct Composed {
 pub(crate) fn share(mode: SummaryMode, form: Form, limit: Tokens) -> Tokens {
     match (form, mode) {
         (Form::Notes, _) => limit.scaled(0.8),
+        // A prompt of its own says what is wanted, and the answer is the summary.
+        (Form::Prose, _) => limit.scaled(0.85),
         (_, SummaryMode::Llm) => limit.scaled(0.5),
         _ => limit.scaled(0.3),
     }

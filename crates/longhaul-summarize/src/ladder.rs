@@ -15,7 +15,7 @@ use crate::{
     ground::{Evidence, Ledger, ground, ground_notes, report},
     notes::Notes,
     options::FOREIGN_COUNTER_MARGIN,
-    passes::{cut, passes},
+    passes::{cut, newest, passes},
     prompt,
     run::{NoAnswer, Run},
     spend::Spend,
@@ -123,7 +123,10 @@ impl Ladder {
         if room < MIN_ROOM {
             return Show { max_tokens, ..Show::default() };
         }
-        let passes = passes(asking.entries, &asking.fence, counter, room, self.options.max_passes);
+        let passes = match self.options.newest_only {
+            true => newest(asking.entries, &asking.fence, counter, room),
+            false => passes(asking.entries, &asking.fence, counter, room, self.options.max_passes),
+        };
         Show {
             conversation: None,
             texts: passes.texts,

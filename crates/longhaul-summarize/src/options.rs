@@ -71,6 +71,9 @@ pub struct LlmOptions {
     pub updates: bool,
     /// The most parts that a longer conversation is shown in, one call each and one more to merge them. Default: 4.
     pub max_passes: usize,
+    /// Of a conversation that does not fit, only the newest part is shown, in one call, as whole as the first clipping leaves
+    /// it. Default: false.
+    pub newest_only: bool,
     /// How often a call is repeated after trouble on the way. Answers that are no summary are never asked for again.
     /// Default: 1 (seed 004).
     pub retries: u32,
@@ -138,6 +141,7 @@ impl Default for LlmOptions {
             form: SummaryForm::Auto,
             updates: true,
             max_passes: 4,
+            newest_only: false,
             retries: 1,
             backoff: Duration::from_millis(250),
             max_retry_after: Duration::from_secs(20),

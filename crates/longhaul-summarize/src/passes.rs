@@ -47,6 +47,26 @@ pub(crate) fn passes(
     Passes { texts, units_left_out, largest }
 }
 
+/// Returns the newest units that fit one pass of `cap` tokens together, clipped no more than the most generous pass does.
+pub(crate) fn newest(entries: &[Entry], fence: &Fence, counter: &dyn TokenCounter, cap: Tokens) -> Passes {
+    let units: Vec<&[Entry]> = Units::new(entries).map(|unit| unit.entries).collect();
+    let mut room = cap;
+    let mut shown: Vec<String> = Vec::new();
+    for unit in units.iter().rev() {
+        let (text, tokens) = piece(unit, fence, counter, cap, CLIPS[0]);
+        // Joined texts may cost a little more than their sum.
+        if tokens + Tokens(2) > room && !shown.is_empty() {
+            break;
+        }
+        room -= tokens + Tokens(2);
+        shown.push(text);
+    }
+    let units_left_out = units.len() - shown.len();
+    let text: String = shown.into_iter().rev().collect();
+    let largest = counter.count_text(&text);
+    Passes { texts: vec![text], units_left_out, largest }
+}
+
 /// Returns all units in one text, the middle of large results left out from the oldest on until the rest fits; `None`
 /// where that does not suffice.
 fn whole(
@@ -171,6 +191,24 @@ mod tests {
         for n in 0..40 {
             assert!(passes.texts.iter().any(|text| text.contains(&format!("request {n}:"))), "{n}");
         }
+    }
+
+    #[test]
+    fn the_newest_alone_are_shown_whole_in_one_pass() {
+        let long: Transcript = (0..60)
+            .map(|n| {
+                longhaul_transcript::Message::user(format!("request {n}: {}end {n}", "word ".repeat(200)))
+            })
+            .collect();
+        let fence = Fence::around(long.entries(), &[]);
+        let shown = newest(long.entries(), &fence, &BytesPer4, Tokens(2_000));
+        assert_eq!(shown.texts.len(), 1);
+        assert!(shown.largest <= Tokens(2_000) && shown.largest > Tokens(1_600), "{:?}", shown.largest);
+        for n in 54..60 {
+            assert!(shown.texts[0].contains(&format!("end {n}")), "{n}");
+        }
+        assert_eq!(shown.texts[0].matches("end ").count() + shown.units_left_out, 60);
+        assert!(!shown.texts[0].contains("omitted"), "{}", shown.texts[0]);
     }
 
     #[test]

@@ -237,7 +237,11 @@ impl Import {
                 self.envelope.usages.extend(covered.zip(usage.as_ref().and_then(pi_usage)));
             }
             Some("toolResult") => {
-                let outcome = if message.is_true("isError") { Outcome::Failed } else { Outcome::Unstated };
+                let outcome = match message.get("isError").map(Json::raw) {
+                    Some("true") => Outcome::Failed,
+                    Some("false") => Outcome::Succeeded,
+                    _ => Outcome::Unstated,
+                };
                 let id = message.text("toolCallId").unwrap_or_default().into_owned();
                 let result = ToolResult::text(id, text_of(content), outcome);
                 self.push(Message::new(Role::Tool, vec![Part::ToolResult(result)]));

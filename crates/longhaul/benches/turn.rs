@@ -16,7 +16,7 @@ use std::{
 };
 
 use longhaul::{
-    Config, ContextManager, ContextState,
+    Config, Session, SessionState,
     tokens::{CharsPer4, ContextWindow},
     transcript::{Message, SessionId, Tokens, Usage},
 };
@@ -32,7 +32,7 @@ fn message(nth: usize) -> Message {
 }
 
 /// What the provider bills for a view of `messages` messages: half as much again as is counted here, and a little.
-fn usage(state: &ContextState, messages: usize) -> Usage {
+fn usage(state: &SessionState, messages: usize) -> Usage {
     let counted: Tokens = (0..messages as u64).map(|ordinal| state.cost(ordinal)).sum();
     Usage { input: counted.scaled(1.5) + Tokens(40), ..Usage::default() }
 }
@@ -46,7 +46,7 @@ fn main() {
     println!("push + decide + view, median of {TURNS} turns");
     for n_messages in [100, 1_000, 10_000, 100_000] {
         let session = SessionId::new("bench").unwrap();
-        let mut state = ContextState::new(session, WINDOW, Arc::new(CharsPer4), Config::default());
+        let mut state = SessionState::new(session, WINDOW, Arc::new(CharsPer4), Config::default());
         (0..n_messages).for_each(|nth| {
             state.push(message(nth));
             if let (0, Some(sent)) = (nth % (n_messages / 10), state.view().sent()) {
@@ -72,8 +72,7 @@ fn main() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     for n_messages in [100, 10_000] {
         let session = SessionId::new("bench").unwrap();
-        let mut context =
-            ContextManager::builder(session, WINDOW).counter(Arc::new(CharsPer4)).build().unwrap();
+        let mut context = Session::builder(session, WINDOW).counter(Arc::new(CharsPer4)).build().unwrap();
         (0..n_messages).for_each(|nth| {
             context.push(message(nth));
             if let (0, Some(sent)) = (nth % (n_messages / 10), context.state().view().sent()) {

@@ -4,7 +4,7 @@
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
 use longhaul::{
-    ContextManager, Event,
+    Event, Session,
     tokens::ContextWindow,
     transcript::{Message, Outcome, Part, Role, SessionId, Tokens, ToolCall, ToolResult, Usage},
 };
@@ -34,8 +34,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             println!("  [{event}]")
         }
     };
-    let mut context =
-        ContextManager::builder(SessionId::new("agent-loop")?, window).observer(tell).build()?;
+    let mut context = Session::builder(SessionId::new("agent-loop")?, window).observer(tell).build()?;
     context.push(Message::system("You are a careful engineer."));
     context.push(Message::user("Find the unwrap that panics. Never edit the lock file."));
 

@@ -1,4 +1,4 @@
-//! A custom store: yours, or, as here, one that watches another. Twelve methods; everything else comes with the trait.
+//! A custom store: yours, or, as here, one that watches another. Thirteen methods; everything else comes with the trait.
 //!
 //! `cargo run -p longhaul --example custom_store`
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
@@ -6,10 +6,10 @@
 use std::sync::Arc;
 
 use longhaul::{
-    ContextManager,
+    Session,
     store::{
-        Decide, Event, JournalEntry, MemoryStore, RecordEntry, SessionInfo, SessionState, StoreError,
-        SummaryStore,
+        Decide, Event, JournalEntry, MemoryStore, RecordEntry, SessionInfo, SessionState, Snapshot,
+        StoreError, SummaryStore,
     },
     tokens::ContextWindow,
     transcript::{ContentHash, Message, Redacted, SessionId, Span, Tokens},
@@ -33,6 +33,7 @@ impl SummaryStore for Watched {
     async fn events(&self, session: &SessionId, from: u64, limit: usize) -> Result<Vec<Event>> { self.0.events(session, from, limit).await }
     async fn entries(&self, session: &SessionId, span: Span) -> Result<Vec<JournalEntry>> { self.0.entries(session, span).await }
     async fn records(&self, session: &SessionId) -> Result<Vec<RecordEntry>> { self.0.records(session).await }
+    async fn snapshot(&self, session: &SessionId) -> Result<Option<Snapshot>> { self.0.snapshot(session).await }
     async fn contents(&self, session: &SessionId, at: &[ContentHash]) -> Result<Vec<Option<Vec<u8>>>> { self.0.contents(session, at).await }
     async fn find_words(&self, session: Option<&SessionId>, words: &[String], limit: usize) -> Result<Vec<(SessionId, u64)>> { self.0.find_words(session, words, limit).await }
     async fn sessions(&self) -> Result<Vec<SessionInfo>> { self.0.sessions().await }
@@ -47,7 +48,7 @@ async fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let store = Arc::new(Watched(MemoryStore::new()));
     let (session, window) =
         (SessionId::new("custom-store")?, ContextWindow::new(Tokens(2_000), Tokens::ZERO));
-    let mut context = ContextManager::builder(session.clone(), window).store(store.clone()).build()?;
+    let mut context = Session::builder(session.clone(), window).store(store.clone()).build()?;
     for nth in 0..120 {
         context.push(Message::user(format!("Question {nth}: what is the limit of src/part_{nth}.rs?")));
         context.push(Message::assistant(format!("It is {nth}0 ms.")));

@@ -168,8 +168,8 @@ pub struct Config {
     /// Unit: none. `append` costs more tokens with every compaction.
     pub chaining: Chaining,
 
-    /// What happens to a span that is larger than `transcript_cap_tokens`: bounded passes (`map_reduce`) or a summary
-    /// by rule (`rules`).
+    /// What happens to a span that is larger than `transcript_cap_tokens`: bounded passes (`map_reduce`), a summary
+    /// by rule (`rules`), or one call that shows its newest part whole (`newest`).
     ///
     /// Unit: none. `map_reduce` costs one model call a pass.
     pub oversize: Oversize,

@@ -11,7 +11,7 @@ pub use notice::{notice, summary_box};
 
 use crate::{
     policy::{Action, Hold, Reason},
-    state::UsageVerdict,
+    session::UsageVerdict,
 };
 
 /// Something that happened to a context: names, numbers and reasons, never content.
@@ -119,6 +119,8 @@ pub enum EventKind {
         /// Failures in a row.
         failures: u32,
     },
+    /// What stays in every view was changed, and the view with it: a pin, a memory block, a branch.
+    Rewritten,
     /// A rewrite was undone by hand.
     Undone,
     /// An undone rewrite was applied again by hand.
@@ -160,6 +162,11 @@ pub struct Finish {
     pub tokens_before: Tokens,
     /// What it costs now.
     pub tokens_after: Tokens,
+    /// What it cost before as a share of what the ratios are of ([`Config::ratio_base`](crate::Config::ratio_base)): at a
+    /// trigger of 0.8 this is 0.8 or a little more.
+    pub ratio_before: f64,
+    /// What it costs now as the same share.
+    pub ratio_after: f64,
     /// What the summary costs.
     pub summary_tokens: Tokens,
     /// Messages the summary stands for.
@@ -220,6 +227,7 @@ impl Event {
                 | EventKind::Asking { .. }
                 | EventKind::Skipped { .. }
                 | EventKind::ModelSwitched { .. }
+                | EventKind::Rewritten
         )
     }
 }
@@ -273,6 +281,7 @@ impl fmt::Display for Event {
                 write!(f, "m{message} is too large: {left} of its {message_tokens} tokens are in the window")
             }
             EventKind::Failed { error, .. } => write!(f, "compaction failed, nothing was changed: {error}"),
+            EventKind::Rewritten => write!(f, "the context was changed: {} tokens", self.tokens),
             EventKind::Undone => write!(f, "compaction undone: {} tokens", self.tokens),
             EventKind::Redone => write!(f, "compaction applied again: {} tokens", self.tokens),
             EventKind::ModelSwitched { window, budget } => {

@@ -30,18 +30,30 @@ pub use longhaul_wire as wire;
 // Configuration, policy and state.
 pub mod config;
 pub mod cost;
+mod driver;
 mod event;
 mod forms;
-mod manager;
 pub mod policy;
 mod preset;
-mod state;
+#[cfg(feature = "tokio")]
+pub mod runtime;
+mod session;
+mod trim_messages;
 
 pub use config::Config;
+pub use driver::{Background, Basis, BuildError, Builder, Error, OpenError, RecallTool, Session, open};
 pub use event::{Event, EventKind, Finish, Observer, notice, summary_box};
-pub use manager::{Background, Basis, Builder, ContextManager, Error, ResumeError};
 pub use policy::{Decision, Hold, Reason};
 pub use preset::{ParsePresetError, Preset};
-pub use state::{
-    ContextState, Finished, Job, Rewrite, RewriteError, Sent, Shown, Status, UsageVerdict, View,
+pub use session::{
+    BranchError, CacheMark, Finished, Job, LastSummarization, Lifetime, Line, PinError, Rewrite,
+    RewriteError, SessionState, Shown, Snapshot, SnapshotError, StablePrefix, Status, UsageVerdict, View,
+    ViewId,
 };
+#[cfg(feature = "wire")]
+pub use session::{Rendered, Sync, SyncError, Synced};
+
+pub use trim_messages::{Trimmed, trim_messages};
+
+#[doc(hidden)]
+pub use {Session as ContextManager, SessionState as ContextState};

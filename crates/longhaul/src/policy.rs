@@ -37,6 +37,9 @@ pub struct Measurement {
     pub floor: Tokens,
     /// What the soft action would free, as far as known; an upper estimate is fine.
     pub soft_gain: Tokens,
+    /// What it must free to be paid back: the provider has what it changes in its cache, and reads it anew.
+    #[serde(default)]
+    pub soft_price: Tokens,
     /// The messages a compaction would newly cover; empty where there are none outside the tail.
     pub range: Span,
     /// What those messages cost in the view.
@@ -152,7 +155,8 @@ fn hold(
             SoftAction::SummarizeRules => m.tokens - m.floor,
             _ => m.soft_gain,
         };
-        let needed = if m.cache_is_cold { Tokens(1) } else { limits.min_gain.max(Tokens(1)) };
+        let needed =
+            if m.cache_is_cold { Tokens(1) } else { limits.min_gain.max(m.soft_price).max(Tokens(1)) };
         return match (gain < needed, makes_summary(config, reason)) {
             (true, _) => Some(Hold::SmallGain { gain, needed }),
             (false, true) => depth_hold(config, m),

@@ -1,12 +1,13 @@
 //! `cargo xtask bench truth WHAT [DIR]`: prints what is told of the recordings in DIR, to be read against them.
 //!
 //! WHAT is `speakers`: every piece that stands under the user's role, with who is taken to say it; `rules`: what counts as a
-//! rule. Recordings that are set aside for the last reading are passed over.
+//! rule; `outcomes`: every command that checks or changes something, the end of its output, and how it is taken to have
+//! gone. Recordings that are set aside for the last reading are passed over.
 
 use std::{fs, path::PathBuf};
 
 use anyhow::{Context, Result};
-use longhaul_extract::{constraints, speaker::Speakers};
+use longhaul_extract::{Purpose, constraints, runs, speaker::Speakers, trail};
 use longhaul_transcript::{Role, Transcript};
 
 /// Not read and not tuned on: these are for readers at the end.
@@ -16,7 +17,7 @@ const SET_ASIDE: [&str; 4] =
 #[allow(clippy::print_stdout, reason = "a program that prints what is to be read")]
 fn main() -> Result<()> {
     let mut args = std::env::args().skip(1);
-    let what = args.next().context("what to print: speakers, rules")?;
+    let what = args.next().context("what to print: speakers, rules, outcomes, files")?;
     let root = PathBuf::from(args.next().unwrap_or_else(|| "../shared/transcripts".into()));
     let mut files: Vec<PathBuf> = Vec::new();
     for folder in fs::read_dir(&root).with_context(|| format!("no recordings in {}", root.display()))? {
@@ -40,7 +41,9 @@ fn main() -> Result<()> {
             match what.as_str() {
                 "speakers" => speakers(transcript),
                 "rules" => rules(transcript),
-                other => anyhow::bail!("{other} is none of: speakers, rules"),
+                "outcomes" => outcomes(transcript),
+                "files" => files_of(transcript),
+                other => anyhow::bail!("{other} is none of: speakers, rules, outcomes, files"),
             }
         }
     }
@@ -69,6 +72,59 @@ fn rules(transcript: &Transcript) {
     for rule in constraints(transcript.entries()) {
         println!("m{}: {}", rule.message, rule.text);
     }
+}
+
+fn outcomes(transcript: &Transcript) {
+    for run in runs(transcript.entries()) {
+        if matches!(run.purpose, Purpose::Look | Purpose::Nothing) {
+            continue;
+        }
+        let text = transcript
+            .entries()
+            .iter()
+            .filter(|entry| Some(entry.id.ordinal) == run.answered)
+            .flat_map(|entry| entry.message.results())
+            .find(|result| result.call_id == run.call || run.answered.is_some())
+            .map(|result| result.joined_text())
+            .unwrap_or_default();
+        println!(
+            "m{} {:?} {:?} exit={:?} tests={}/{}/{} {}\n    $ {}\n    > {}\n    error: {}",
+            run.message,
+            run.verdict,
+            run.checks,
+            run.exit_code,
+            run.tests.passed,
+            run.tests.failed,
+            run.tests.skipped,
+            run.failed_tests.join(","),
+            ends(&run.command),
+            tail(&text),
+            run.error.as_deref().map(ends).unwrap_or_default(),
+        );
+    }
+}
+
+fn files_of(transcript: &Transcript) {
+    for file in trail(transcript.entries()) {
+        println!("{:?} {} ({}) m{}", file.state, file.path, file.note().note, file.last_message);
+        file.defines().iter().take(6).for_each(|one| println!("    new: {one}"));
+        for edit in &file.trail {
+            let lines: Vec<String> =
+                edit.lines.iter().take(3).map(|line| line.chars().take(90).collect()).collect();
+            println!("    m{} +{} -{} {}", edit.message, edit.added, edit.removed, lines.join(" ⏎ "));
+        }
+    }
+}
+
+/// The last lines of a text, on one line.
+fn tail(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let first = lines.iter().take(2).map(|line| line.chars().take(80).collect::<String>());
+    let last = lines
+        .iter()
+        .skip(2.max(lines.len().saturating_sub(6)))
+        .map(|line| line.chars().take(100).collect::<String>());
+    first.chain(["…".to_owned()]).chain(last).collect::<Vec<_>>().join(" ⏎ ")
 }
 
 /// The beginning and the end of a text, on one line.

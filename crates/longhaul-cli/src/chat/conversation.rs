@@ -7,9 +7,10 @@ use std::{
 
 use anyhow::Result;
 use longhaul::{
-    Background, Config, ContextManager, Event, EventKind, Preset,
+    Background, Config, ContextManager, Error, Event, EventKind, Preset,
     cost::usage_cost,
     notice,
+    store::StoreError,
     summarize::{ClientError, Draft, Finish, Ladder, SummarizeError, Summarizer as _},
     transcript::{Message, Part, Role, Tokens},
 };
@@ -45,6 +46,13 @@ pub(crate) struct Conversation {
     /// Who writes summaries, where it is a model.
     writer: Option<Arc<Ladder>>,
     background: Option<JoinHandle<(Background, Result<Draft, SummarizeError>)>>,
+}
+
+/// Whether a conversation may go on after something was said in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kept {
+    Goes,
+    Stops,
 }
 
 /// How a turn ended.
@@ -109,7 +117,7 @@ impl Conversation {
 
     /// Returns whether the last thing said waits for an answer.
     pub(crate) fn awaits_answer(&self) -> bool {
-        let last = self.manager.state().transcript().entries().last();
+        let last = self.manager.state().originals().last();
         last.is_some_and(|last| matches!(last.message.role, Role::User | Role::Tool))
     }
 
@@ -126,8 +134,10 @@ impl Conversation {
         console: &mut Console,
         interrupts: &Interrupts,
     ) -> Result<Turn> {
-        self.keep(Message::user(text), screen).await;
-        self.go_on(screen, console, interrupts).await
+        match self.keep(Message::user(text), screen).await {
+            Kept::Goes => self.go_on(screen, console, interrupts).await,
+            Kept::Stops => Ok(Turn::Failed),
+        }
     }
 
     /// Lets the model answer what was said last, and run tools until it has said all.
@@ -155,7 +165,9 @@ impl Conversation {
                 screen.warn("the model said nothing");
                 return Ok(Turn::Answered);
             }
-            self.keep(reply.message, screen).await;
+            if self.keep(reply.message, screen).await == Kept::Stops {
+                return Ok(Turn::Failed);
+            }
             if calls.is_empty() {
                 self.start_background();
                 return Ok(Turn::Answered);
@@ -171,7 +183,10 @@ impl Conversation {
                         result
                     }
                 };
-                self.keep(Message::new(Role::Tool, vec![Part::ToolResult(result)]), screen).await;
+                let result = Message::new(Role::Tool, vec![Part::ToolResult(result)]);
+                if self.keep(result, screen).await == Kept::Stops {
+                    return Ok(Turn::Failed);
+                }
             }
             if stopped {
                 return Ok(Turn::Stopped);
@@ -237,13 +252,28 @@ impl Conversation {
         Ok(None)
     }
 
-    /// Adds what was said, and writes it down before anything else happens.
-    async fn keep(&mut self, message: Message, screen: &mut Screen) {
+    /// Adds what was said, and writes it down before anything else happens. Where somebody else went on with the session
+    /// meanwhile, the two would talk past each other: it goes no further then.
+    async fn keep(&mut self, message: Message, screen: &mut Screen) -> Kept {
         self.manager.push(message);
-        if let Err(error) = self.manager.save().await {
-            let error = anyhow::Error::new(error);
-            screen.error(&format!("the conversation could not be written down: {error:#}"));
+        let Err(error) = self.manager.save().await else { return Kept::Goes };
+        let is_overtaken = matches!(
+            &error,
+            Error::Store(
+                StoreError::Overtaken { .. } | StoreError::Diverged { .. } | StoreError::Conflict { .. }
+            )
+        );
+        let error = anyhow::Error::new(error);
+        screen.error(&format!("the conversation could not be written down: {error:#}"));
+        if !is_overtaken {
+            return Kept::Goes;
         }
+        let session = self.manager.state().session();
+        screen.warn(&format!(
+            "somebody else went on with {session}, so this stops here and nothing is sent: /save FILE writes what was \
+             said here to a file, `longhaul chat --session {session}` goes on with what was said there"
+        ));
+        Kept::Stops
     }
 
     /// Shows what longhaul did, where the user should know.

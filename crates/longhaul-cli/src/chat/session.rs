@@ -239,15 +239,17 @@ impl Session<'_> {
 
     fn save(&mut self, path: Option<&Path>) -> Result<()> {
         let manager = &mut self.conversation.manager;
-        self.runtime.block_on(manager.save())?;
         let state = manager.state();
         let said = state.transcript().len();
+        // First the file: it is what is left where the store no longer takes what is said here.
         if let Some(path) = path {
-            let written =
-                wire::encode(state.transcript(), Format::Longhaul).context("it cannot be written")?;
+            let written = wire::encode(&state.originals().to_transcript(), Format::Longhaul)
+                .context("it cannot be written")?;
             Target::new(Some(path), false).put(written.document.as_bytes())?;
             self.screen.note(&format!("{said} messages written to {}", path.display()));
         }
+        self.runtime.block_on(manager.save())?;
+        let state = manager.state();
         self.screen.note(&format!(
             "{said} messages are kept as {}; `longhaul history {0}` shows them",
             state.session()

@@ -7,7 +7,7 @@ use longhaul::{
     Breakdown, CleanDocument, CompactedDocument, Config, DocumentError,
     compact::{CompactSettings, Originals},
     compact_document, compact_document_with,
-    config::SummaryLimit,
+    config::{Chaining, Layered, OnMaxDepth, Source, SummaryLimit, SummaryRole},
     keep_reasoning,
     redact::Redactor,
     summarize::rules::RulesOptions,
@@ -38,7 +38,10 @@ pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
     let target = Target::new(args.output.as_deref(), args.force).made(NewFile::like(&args.file));
     target.check()?;
     let report_to = report_target(args)?;
-    let config = settings::load(&args.settings)?.config;
+    let layered = settings::load(&args.settings)?;
+    let keep_recent = args.keep_recent.or(kept_by_settings(&layered));
+    refuse_what_cannot_apply(&layered)?;
+    let config = layered.config;
     let document = converted(input::document(&args.file, args.from.from.0)?, args)?;
     let counter = counter::choose(&args.counter)?;
     input::warn_of_problems(&args.file, &document, args.strict)?;
@@ -58,20 +61,23 @@ pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
             }
             let clean = CleanDocument::new(&document, redactor.as_ref());
             let said = Said::new(&document, &clean, args.session.as_deref());
-            let clean = match behind(args, &config, &clean, &said) {
+            let clean = match behind(args, &config, &clean, &said)? {
                 Some(originals) => clean.behind(originals),
                 None => clean,
             };
             let settings = settings(args, &config, &document, budget, redactor.as_ref());
+            let settings = CompactSettings { keep_recent, ..settings };
             let done = compacted(args, &config, &document, &clean, &counter, &settings, &breakdown)?;
             report.fill(&done);
-            let is_recorded = !args.no_store && !args.dry_run;
-            if is_recorded
-                && let Some((recorded, forgotten)) =
-                    recorded(args, &config, &said, (document.format(), &done), redactor.as_ref())
-            {
-                report.recorded = Some(recorded);
-                report.not_kept = NotKept::of(&document, &clean, forgotten);
+            if !args.no_store && !args.dry_run {
+                let said = said.with_spellings(&document, redactor.as_ref());
+                let format = document.format();
+                if let Some((recorded, forgotten)) =
+                    recorded(args, &config, &said, (format, &done), redactor.as_ref())
+                {
+                    report.recorded = Some(recorded);
+                    report.not_kept = NotKept::of(&document, &said.messages, forgotten);
+                }
             }
             done.bytes
         }
@@ -166,6 +172,42 @@ fn unchanged(document: &Document) -> Result<Vec<u8>> {
     Ok(history)
 }
 
+/// Returns how many messages the settings keep, where somebody chose that; else the budget is spent on what serves best.
+fn kept_by_settings(layered: &Layered) -> Option<usize> {
+    let source = layered.sources.get("preserve_recent")?;
+    let is_chosen = !matches!(source, Source::Default | Source::Preset(_));
+    is_chosen.then(|| usize::try_from(layered.config.preserve_recent).unwrap_or(usize::MAX))
+}
+
+/// Says of settings that a history in a file has no place for that they change nothing here.
+///
+/// # Errors
+/// Where one was given for this run.
+fn refuse_what_cannot_apply(layered: &Layered) -> Result<()> {
+    let reasons = [
+        (
+            "chaining",
+            layered.config.chaining != Chaining::Fold,
+            "a history in a file begins with one summary",
+        ),
+        (
+            "summary_role",
+            layered.config.summary_role != SummaryRole::User,
+            "in a file a summary speaks as the user, so that nothing in it has the system's authority",
+        ),
+    ];
+    for (name, _, why) in reasons.into_iter().filter(|(_, is_asked, _)| *is_asked) {
+        match layered.sources.get(name) {
+            Some(Source::Flag(_)) => bail!(Impossible(format!("{name} cannot be had here: {why}"))),
+            Some(Source::File(_) | Source::Environment(_)) => {
+                say!("the setting {name} changes nothing here: {why}");
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 /// Returns what the flags and the settings ask of the compaction.
 fn settings(
     args: &CompactArgs,
@@ -179,7 +221,6 @@ fn settings(
         SummaryLimit::Auto => None,
     };
     CompactSettings {
-        keep_recent: args.keep_recent,
         max_summary_tokens: args.max_summary_tokens.map(Tokens).or(configured),
         goal: args.goal.as_deref().map(|goal| match redactor {
             Some(redactor) => redactor.redact_text(goal).0.into_owned(),
@@ -234,9 +275,16 @@ fn compacted(
 
 /// Returns the originals behind the summary that `document` begins with, where the store holds it. Where the chain of
 /// summaries is as deep as it may get, and they are all there, it begins anew.
-fn behind(args: &CompactArgs, config: &Config, clean: &CleanDocument, said: &Said<'_>) -> Option<Originals> {
-    let first = said.messages.iter().find(|message| !message.is_system())?;
-    let (depth, _) = first.texts().find_map(parse_handle_line)?;
+fn behind(
+    args: &CompactArgs,
+    config: &Config,
+    clean: &CleanDocument,
+    said: &Said<'_>,
+) -> Result<Option<Originals>> {
+    let first = said.messages.iter().find(|message| !message.is_system());
+    let Some((depth, _)) = first.and_then(|first| first.texts().find_map(parse_handle_line)) else {
+        return Ok(None);
+    };
     let found = match args.no_store {
         true => Ok(None),
         false => store::existing(&args.store).and_then(|store| match store {
@@ -245,6 +293,12 @@ fn behind(args: &CompactArgs, config: &Config, clean: &CleanDocument, said: &Sai
         }),
     };
     let is_deepest = depth.saturating_add(1) >= config.max_summary_chain_depth;
+    if is_deepest && config.on_max_depth == OnMaxDepth::Halt {
+        let max = config.max_summary_chain_depth;
+        bail!(Impossible(format!(
+            "the chain may have {max} summaries and has them (on_max_depth = \"halt\")"
+        )));
+    }
     let words = match &found {
         Err(error) => format!("its originals cannot be read: {}", exit::words(error)),
         _ if !is_deepest => String::new(),
@@ -257,9 +311,11 @@ fn behind(args: &CompactArgs, config: &Config, clean: &CleanDocument, said: &Sai
     if !words.is_empty() {
         say!("the history begins with a summary of depth {depth}; {words}");
     }
-    let Behind { originals, ordinals, summary, is_whole } = found.ok().flatten()?;
+    let Some(Behind { originals, ordinals, summary, is_whole }) = found.ok().flatten() else {
+        return Ok(None);
+    };
     let previous = (!is_deepest || !is_whole).then_some(summary);
-    Some(Originals::new(originals, clean.entries(), ordinals, previous))
+    Ok(Some(Originals::new(originals, clean.entries(), ordinals, previous)))
 }
 
 /// Records the originals and the summary, and says where. A store that cannot be had costs the user the record, not

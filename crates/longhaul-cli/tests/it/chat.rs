@@ -426,6 +426,32 @@ fn a_crash_in_the_middle_of_an_answer_loses_nothing_that_was_said() {
     assert_eq!(String::from_utf8_lossy(&ran.stdout), "Noted.\n");
 }
 
+#[test]
+fn the_later_of_two_chats_on_one_session_is_told_before_it_loses_a_word() {
+    let server = Server::start(|_, _| Answer::Says("Noted."));
+    let folder = Folder::new();
+    let args = server.args(&["--session", "shared"]);
+    folder.run(&args, b"hello\n");
+    let mut early = Live::start(&folder, &args);
+    early.type_line("/history");
+    early.read_to("hello");
+    // It goes on while the other has the conversation open.
+    let ran = folder.run(&args, b"the first says apples\n");
+    assert_eq!(ran.code, 0, "{}", shown(&ran));
+    let asked = server.bodies().len();
+    early.type_line("the second says pears");
+    early.type_line("/save pears.json");
+    drop(early.child.stdin.take());
+    let ended = early.child.wait().unwrap();
+    assert!(!ended.success(), "it ended in a turn that failed");
+    assert_eq!(server.bodies().len(), asked, "what could not be kept was not sent");
+    let kept = folder.run(&["history", "shared", "--full"], b"");
+    let kept = String::from_utf8_lossy(&kept.stdout).into_owned();
+    assert!(kept.contains("apples") && !kept.contains("pears"), "{kept}");
+    let saved = std::fs::read_to_string(folder.path().join("pears.json")).unwrap();
+    assert!(saved.contains("pears") && !saved.contains("apples"), "{saved}");
+}
+
 #[cfg(unix)]
 #[test]
 fn ctrl_c_stops_an_answer_and_not_the_program() {

@@ -219,3 +219,39 @@ fn completions_are_there_for_every_shell() {
         assert!(ran.code == 0 && !ran.stdout.is_empty(), "{shell}");
     }
 }
+
+#[test]
+fn settings_of_a_file_apply_or_are_refused() {
+    let folder = Folder::new();
+    let example = example();
+    let compact = |set: &[&str], variables: &[(&str, &str)]| {
+        let fixed = ["compact", example.to_str().unwrap(), "--budget", "4000", "--no-store", "--json"];
+        folder.run_with(variables, &[&fixed, set].concat(), b"")
+    };
+    let kept = |ran: &crate::run::Ran| {
+        let report: Value = serde_json::from_str(ran.stderr.lines().last().unwrap()).unwrap();
+        report["messages_after"].as_u64().unwrap()
+    };
+    let usual = compact(&[], &[]);
+    let flag = compact(&["--keep-recent", "12"], &[]);
+    let setting = compact(&["--set", "preserve_recent=12"], &[]);
+    assert!(kept(&flag) > kept(&usual), "{}", usual.stderr);
+    assert_eq!(kept(&setting), kept(&flag));
+    for (name, value) in [("chaining", "append"), ("summary_role", "system")] {
+        let refused = compact(&["--set", &format!("{name}={value}")], &[]);
+        assert!(refused.code != 0 && refused.stdout.is_empty(), "{}", refused.stderr);
+        assert!(refused.stderr.contains(&format!("{name} cannot be had here")), "{}", refused.stderr);
+        let variable = format!("LONGHAUL_{}", name.to_uppercase());
+        let told = compact(&[], &[(&variable, value)]);
+        assert_eq!(told.code, 0, "{}", told.stderr);
+        assert!(told.stderr.contains(&format!("the setting {name} changes nothing here")), "{}", told.stderr);
+    }
+    let once = folder.file("once", &compact(&[], &[]).stdout);
+    let twice = |set: &str| {
+        let args = ["compact", once.to_str().unwrap(), "--budget", "2000", "--no-store", "--set", set];
+        folder.run_with(&[("LONGHAUL_MAX_SUMMARY_CHAIN_DEPTH", "1")], &args, b"")
+    };
+    assert_eq!(twice("on_max_depth=rebuild").code, 0);
+    let halted = twice("on_max_depth=halt");
+    assert!(halted.code != 0 && halted.stderr.contains("on_max_depth"), "{}", halted.stderr);
+}

@@ -15,4 +15,5 @@ mod run;
 #[cfg(feature = "encryption")]
 mod sealed;
 mod secrets;
+mod spelling;
 mod summarizer;

@@ -20,9 +20,7 @@ pub(crate) fn blocks(text: &str) -> Vec<Block> {
         if trimmed.starts_with("```") {
             fence = !fence;
             reader.close();
-        } else if fence || trimmed.starts_with(['<', '>', '{', '|', '$']) {
-            reader.close();
-        } else if trimmed.is_empty() {
+        } else if fence || trimmed.is_empty() || trimmed.starts_with(['<', '>', '{', '|', '$']) {
             reader.close();
         } else {
             reader.line(line, trimmed);

@@ -12,10 +12,10 @@ mod render;
 mod shape;
 mod shell;
 
-pub(crate) use clean::{is_numbered, strip_line_number};
+pub(crate) use clean::{clean as cleaned, is_numbered, strip_line_number};
 pub use fit::Allowance;
 pub(crate) use matches::parse_matches;
 pub use registry::{Extractor, Registry, Source, digest};
 pub(crate) use render::clip;
-pub(crate) use shell::read_lines;
 pub use shell::{ShellOutcome, TestCounts, read_shell};
+pub(crate) use shell::{count_line, exit_code as stated_code, is_wrapper, read_lines};

@@ -3,11 +3,13 @@
 use std::sync::LazyLock;
 
 use regex::Regex;
+use serde::{Deserialize, Serialize};
 
 use super::{
     clean::{clean, prefix},
     lines::{Class, classify},
 };
+use crate::runs::told;
 
 /// What the output of a command says about how it went.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -15,7 +17,7 @@ use super::{
 pub struct ShellOutcome {
     /// The exit code the harness or the program states, if any.
     pub exit_code: Option<i64>,
-    /// Whether it failed: a non-zero exit code, or, without one, a decisive error or a failed test.
+    /// Whether it failed: a non-zero exit code, or, without one, what a runner of tests or checks says in the end.
     pub failed: bool,
     /// Whether the command still runs, as far as the harness says.
     pub running: bool,
@@ -25,7 +27,7 @@ pub struct ShellOutcome {
     pub decisive_error: Option<String>,
     /// Names of failing tests, in order, at most 20.
     pub failed_tests: Vec<String>,
-    /// Counts of tests, summed over the runs in the output.
+    /// Counts of tests, those of several runs in the output added up.
     pub tests: TestCounts,
     /// Number of warnings: the program's own count where it gives one, else the lines that are warnings.
     pub warnings: u64,
@@ -34,7 +36,7 @@ pub struct ShellOutcome {
 }
 
 /// Counts of tests.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TestCounts {
     /// Tests that passed.
@@ -87,7 +89,6 @@ pub(crate) fn read_lines(lines: &[&str]) -> ShellOutcome {
             outcome.failed_tests.push(name.to_owned());
         }
         passed_lines += u64::from(head.starts_with("--- PASS: "));
-        add_counts(&mut outcome.tests, head);
         let class = classify(line);
         if class == Class::Warning {
             // rustc's and gcc's own totals stand in lines that look like warnings themselves.
@@ -106,7 +107,9 @@ pub(crate) fn read_lines(lines: &[&str]) -> ShellOutcome {
             }
         }
     }
-    if outcome.tests == TestCounts::default() && (passed_lines > 0 || !outcome.failed_tests.is_empty()) {
+    let told = told(lines);
+    outcome.tests = told.tests;
+    if !outcome.tests.any() && (passed_lines > 0 || !outcome.failed_tests.is_empty()) {
         outcome.tests.passed = passed_lines;
         outcome.tests.failed = outcome.failed_tests.len() as u64;
     }
@@ -114,7 +117,8 @@ pub(crate) fn read_lines(lines: &[&str]) -> ShellOutcome {
     outcome.decisive_error = best.map(|(_, at)| message(lines, at));
     outcome.failed = match outcome.exit_code {
         Some(code) => code != 0,
-        None => outcome.tests.failed > 0 || best.is_some_and(|(rank, _)| rank >= STRONG),
+        // What an output tells of errors is no verdict; the runner's last words are.
+        None => told.fails,
     };
     if !outcome.failed && outcome.exit_code.is_some() && best.is_none_or(|(rank, _)| rank < STRONG) {
         // An exit code of zero beats the word `error` somewhere in the output.
@@ -183,7 +187,7 @@ pattern!(LABELLED, r"(?i)\b(passed|failures|failed|errors|skipped|ignored|incomp
 pattern!(TOTAL, r"^(?:Ran |Tests run: |Tests: |OK \()(\d+)|^(\d+) (?:tests completed|examples)");
 
 /// Returns the exit code that the first or the last lines state. In the middle, such words are the program's own.
-fn exit_code(lines: &[&str]) -> Option<i64> {
+pub(crate) fn exit_code(lines: &[&str]) -> Option<i64> {
     let head = lines.iter().take(8);
     let tail = lines.iter().skip(lines.len().saturating_sub(6).max(8)).rev();
     head.chain(tail).find_map(|line| {
@@ -216,6 +220,9 @@ fn failed_test(line: &str) -> Option<&str> {
             return (named && !name.contains(": ")).then_some(name);
         }
     }
+    if let Some(rest) = body.strip_prefix("(fail) ") {
+        return Some(rest.rsplit_once(" [").map_or(rest, |(name, _)| name));
+    }
     for head in ["FAIL: ", "ERROR: "] {
         if let Some(rest) = body.strip_prefix(head) {
             return rest.starts_with("test").then(|| rest.split_whitespace().next()).flatten();
@@ -236,7 +243,7 @@ fn failed_test(line: &str) -> Option<&str> {
 
 /// Adds what a summary line of a test runner counts: cargo, pytest, unittest, jest, vitest, mocha, node, JUnit and
 /// Maven, Gradle, RSpec, PHPUnit, Deno, Bun, CTest.
-fn add_counts(tests: &mut TestCounts, line: &str) {
+pub(crate) fn count_line(tests: &mut TestCounts, line: &str) {
     if let Some(counts) = RUST.captures(line) {
         let number = |at: usize| counts[at].parse::<u64>().unwrap_or(0);
         tests.passed += number(1);

@@ -1,28 +1,30 @@
 //! What a command line does to files, as far as it can be told without running it.
 
 use super::Touch;
+use crate::script::simples;
 
 /// Returns what `script` does to files, in order. Relative paths are joined to `dir`, or to what a `cd` says.
 pub(super) fn shell_touches(script: &str, dir: &str) -> Vec<Touch> {
     let mut touches = Vec::new();
     let mut dir = dir.to_string();
-    for words in commands(script) {
+    for simple in simples(script) {
         let mut at = |touch: fn(String) -> Touch, path: &str| {
             if is_path(path) {
                 touches.push(touch(join(&dir, path)));
             }
         };
-        let (plain, redirects) = split_redirects(&words);
+        let (plain, redirects) = simple.split();
+        let plain: Vec<&str> = plain.into_iter().map(|word| &*word.text).collect();
         for (appends, target) in redirects {
             at(if appends { Touch::Edit } else { Touch::Write }, target);
         }
         let Some((name, rest)) = plain.split_first() else { continue };
-        let operands: Vec<&str> = rest.iter().copied().filter(|word| !word.starts_with('-')).collect();
+        let operands = operands(name, rest);
         let has = |flag: &str| rest.contains(&flag);
         match (*name, operands.as_slice()) {
             ("cd", [to, ..]) => dir = join(&dir, to),
             ("rm" | "unlink", paths) => paths.iter().for_each(|path| at(Touch::Delete, path)),
-            ("touch", paths) => paths.iter().for_each(|path| at(Touch::Write, path)),
+            ("touch", paths) => paths.iter().for_each(|path| at(Touch::Touched, path)),
             ("tee", paths) => {
                 paths.iter().for_each(|path| at(if has("-a") { Touch::Edit } else { Touch::Write }, path))
             }
@@ -30,9 +32,10 @@ pub(super) fn shell_touches(script: &str, dir: &str) -> Vec<Touch> {
             ("mv", [from, to]) | ("git", ["mv", from, to]) if is_path(from) && is_path(to) => {
                 touches.push(Touch::Rename(join(&dir, from), join(&dir, &into_directory(from, to))));
             }
-            ("sed", [_, paths @ ..]) if rest.iter().any(|word| word.starts_with("-i")) => {
+            ("sed" | "perl", [_, paths @ ..]) if rest.iter().any(|word| edits_in_place(word)) => {
                 paths.iter().for_each(|path| at(Touch::Edit, path));
             }
+            ("git", ["commit", ..]) if !has("--dry-run") => touches.push(Touch::Commit),
             ("cat" | "head" | "tail" | "less" | "nl" | "bat", paths) => {
                 let files = paths.iter().filter(|path| !path.bytes().all(|byte| byte.is_ascii_digit()));
                 files.for_each(|path| at(Touch::Read, path));
@@ -64,6 +67,31 @@ pub(super) fn shell_touches(script: &str, dir: &str) -> Vec<Touch> {
     touches
 }
 
+/// The words that are no options. Of `sed -i ''` and `sed -e SCRIPT` the script stands first.
+fn operands<'w>(name: &str, rest: &[&'w str]) -> Vec<&'w str> {
+    let mut found: Vec<&str> = Vec::new();
+    let mut words = rest.iter().copied();
+    let mut has_script = false;
+    while let Some(word) = words.next() {
+        if matches!(name, "sed" | "perl")
+            && matches!(word, "-e" | "--expression" | "-pe" | "-i.bak" | "-pi" | "-pie")
+            && word.ends_with('e')
+        {
+            if let (Some(script), false) = (words.next(), has_script) {
+                found.insert(0, script);
+                has_script = true;
+            }
+        } else if !word.starts_with('-') && !word.is_empty() {
+            found.push(word);
+        }
+    }
+    found
+}
+
+fn edits_in_place(word: &str) -> bool {
+    word.starts_with("-i") || word == "--in-place" || word.starts_with("-pi")
+}
+
 fn revert(paths: &[&str], touches: &mut Vec<Touch>, dir: &str) {
     for path in paths {
         match *path {
@@ -82,7 +110,7 @@ fn into_directory(from: &str, to: &str) -> String {
     }
 }
 
-fn join(dir: &str, path: &str) -> String {
+pub(super) fn join(dir: &str, path: &str) -> String {
     let path = path.strip_prefix("./").unwrap_or(path);
     if path.starts_with(['/', '~']) || dir.is_empty() || path.starts_with("..") {
         path.to_string()
@@ -101,116 +129,6 @@ fn looks_like_file(word: &str) -> bool {
     let last = word.rsplit('/').next().unwrap_or(word);
     last.rsplit_once('.').is_some_and(|(_, extension)| crate::is_known_extension(extension))
 }
-
-/// A word with where it was quoted, so that `'>'` is no redirect.
-#[derive(Debug)]
-struct Word<'s> {
-    text: &'s str,
-    quoted: bool,
-}
-
-fn split_redirects<'s>(words: &[Word<'s>]) -> (Vec<&'s str>, Vec<(bool, &'s str)>) {
-    let (mut plain, mut redirects) = (Vec::new(), Vec::new());
-    let mut words = words.iter().peekable();
-    while let Some(word) = words.next() {
-        let mark = word.text.trim_start_matches(['1', '&']);
-        if word.quoted || !mark.starts_with('>') {
-            match word.text {
-                // What follows is read, or ends a here-document.
-                text if !word.quoted
-                    && text.trim_start_matches(['<', '-']).is_empty()
-                    && text.starts_with('<') =>
-                {
-                    words.next();
-                }
-                text if !word.quoted && (text.starts_with("2>") || text.starts_with('<')) => {}
-                text => plain.push(text),
-            }
-            continue;
-        }
-        let target = mark.trim_start_matches('>');
-        let appends = mark.starts_with(">>");
-        if target.is_empty() {
-            redirects.extend(words.next().map(|next| (appends, next.text)));
-        } else if !target.starts_with('&') {
-            redirects.push((appends, target));
-        }
-    }
-    (plain, redirects)
-}
-
-/// The simple commands of a script, as words. The bodies of here-documents are left out.
-fn commands(script: &str) -> Vec<Vec<Word<'_>>> {
-    let mut commands = vec![Vec::new()];
-    let mut heredoc: Option<String> = None;
-    for line in script.split('\n').take(MOST_LINES) {
-        if let Some(end) = &heredoc {
-            if line.trim() == end {
-                heredoc = None;
-            }
-            continue;
-        }
-        heredoc = heredoc_end(line);
-        split_line(line, &mut commands);
-        commands.push(Vec::new());
-    }
-    commands.retain(|words| !words.is_empty());
-    commands
-}
-
-fn heredoc_end(line: &str) -> Option<String> {
-    let (_, after) = line.split_once("<<")?;
-    let word = after.trim_start_matches(['-', ' ']).trim_start_matches(['\'', '"']);
-    let end: String = word.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-    (!end.is_empty()).then_some(end)
-}
-
-fn split_line<'s>(line: &'s str, commands: &mut Vec<Vec<Word<'s>>>) {
-    let bytes = line.as_bytes();
-    let mut at = 0;
-    while at < bytes.len() {
-        match bytes[at] {
-            b' ' | b'\t' => at += 1,
-            b';' | b'|' | b'(' | b')' => {
-                commands.push(Vec::new());
-                at += 1;
-            }
-            b'&' if bytes.get(at + 1) != Some(&b'>') => {
-                commands.push(Vec::new());
-                at += 1;
-            }
-            b'#' => return,
-            quote @ (b'\'' | b'"') => {
-                let end = line[at + 1..].find(quote as char).map_or(line.len(), |length| at + 1 + length);
-                push(commands, &line[at + 1..end], true);
-                at = (end + 1).min(bytes.len());
-            }
-            _ => {
-                let stop = |byte: u8| matches!(byte, b' ' | b'\t' | b';' | b'|' | b'(' | b')' | b'\'' | b'"');
-                let mut end = at;
-                while end < bytes.len() && !stop(bytes[end]) {
-                    // `2>&1` and `&>` are one word; any other `&` ends one.
-                    let joins = end > at && bytes[end - 1] == b'>' || bytes.get(end + 1) == Some(&b'>');
-                    if bytes[end] == b'&' && !joins {
-                        break;
-                    }
-                    end += 1;
-                }
-                push(commands, &line[at..end], false);
-                at = end.max(at + 1);
-            }
-        }
-    }
-}
-
-fn push<'s>(commands: &mut [Vec<Word<'s>>], text: &'s str, quoted: bool) {
-    if let Some(words) = commands.last_mut() {
-        words.push(Word { text, quoted });
-    }
-}
-
-/// Lines of a script beyond which nothing is read.
-const MOST_LINES: usize = 2000;
 
 #[cfg(test)]
 mod tests {

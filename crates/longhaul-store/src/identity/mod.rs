@@ -31,10 +31,11 @@ pub struct History<'a> {
 /// a number.
 pub async fn locate<S: SummaryStore + ?Sized>(store: &S, history: &History<'_>) -> Result<Place, StoreError> {
     let given: Vec<ContentHash> = history.said.iter().map(address_of).collect();
+    let own = own_family(store, history).await?;
     let fits = match summary_in(history.said) {
         Some((at, text, id)) => {
             let mut fits = Vec::new();
-            for session in holders(store, history, &id).await? {
+            for session in holders(store, &own, &id).await? {
                 if let Some(line) = Line::after_summary(store, &session, &id, text).await? {
                     fits.push(line.fit(store, at + 1, history.said, &given).await?);
                 }
@@ -44,9 +45,8 @@ pub async fn locate<S: SummaryStore + ?Sized>(store: &S, history: &History<'_>) 
         None => Vec::new(),
     };
     if fits.is_empty() {
-        return plain(store, history, &given).await;
+        return plain(store, history, &own, &given).await;
     }
-    let own = own_family(store, history).await?;
     let is_own = |fit: &&Fit| own.contains(&fit.line.session);
     let whole = || fits.iter().filter(|fit| fit.is_whole);
     let longest_own = whole().filter(is_own).max_by_key(|fit| fit.line.end);
@@ -59,7 +59,7 @@ pub async fn locate<S: SummaryStore + ?Sized>(store: &S, history: &History<'_>) 
     }
     // All that share the most are the same up to there: which of them it is makes no difference.
     let Some(fit) = fits.into_iter().rev().max_by_key(|fit| fit.common) else {
-        return plain(store, history, &given).await;
+        return plain(store, history, &own, &given).await;
     };
     let name = branch_name(store, history, &own, &given).await?;
     Ok(fit.branch(name))
@@ -69,11 +69,11 @@ pub async fn locate<S: SummaryStore + ?Sized>(store: &S, history: &History<'_>) 
 async fn plain<S: SummaryStore + ?Sized>(
     store: &S,
     history: &History<'_>,
+    own: &[SessionId],
     given: &[ContentHash],
 ) -> Result<Place, StoreError> {
-    let own = own_family(store, history).await?;
     let mut fits = Vec::new();
-    for session in &own {
+    for session in own {
         let end = store.require(session).await?.messages;
         let line = Line { session: session.clone(), end, chain: Vec::new() };
         fits.push(line.fit(store, 0, history.said, given).await?);
@@ -89,7 +89,7 @@ async fn plain<S: SummaryStore + ?Sized>(
         };
     };
     match fits.into_iter().rev().max_by_key(|fit| fit.common) {
-        Some(fit) => Ok(fit.branch(branch_name(store, history, &own, given).await?)),
+        Some(fit) => Ok(fit.branch(branch_name(store, history, own, given).await?)),
         None => Ok(Place::new(id.clone(), given.len())),
     }
 }
@@ -150,11 +150,10 @@ async fn alone<S: SummaryStore + ?Sized>(
 /// Returns the sessions that may hold the summary `id` for this history: the file's own family, else any.
 async fn holders<S: SummaryStore + ?Sized>(
     store: &S,
-    history: &History<'_>,
+    own: &[SessionId],
     id: &SummaryId,
 ) -> Result<Vec<SessionId>, StoreError> {
     let all = store.sessions_with(id).await?;
-    let own = own_family(store, history).await?;
     let held: Vec<SessionId> = all.iter().filter(|session| own.contains(session)).cloned().collect();
     Ok(if held.is_empty() { all } else { held })
 }

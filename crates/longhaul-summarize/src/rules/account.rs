@@ -170,7 +170,7 @@ fn errors(runs: &[Run<'_>]) -> Vec<ErrorNote> {
     let mut passed: BTreeMap<&str, u64> = BTreeMap::new();
     for run in runs.iter().rev() {
         match &run.error {
-            _ if !run.failed => {
+            _ if run.passed => {
                 passed.insert(&run.command, run.message);
             }
             Some(error) if notes.len() < MOST_ERRORS => {

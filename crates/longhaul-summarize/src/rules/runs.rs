@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use longhaul_extract::{CallView, ToolFamily, read_shell};
-use longhaul_transcript::{Entry, Outcome, Part, ToolCall, ToolResult};
+use longhaul_extract::Verdict;
+use longhaul_transcript::{Entry, ToolCall};
 
 /// A command and how it went.
 #[derive(Clone, Debug)]
@@ -16,8 +16,10 @@ pub(crate) struct Run<'a> {
     pub(crate) purpose: Purpose,
     /// The exit code, where one is stated.
     pub(crate) exit_code: Option<i64>,
-    /// Whether it failed.
+    /// Whether it failed, as far as the source settles it.
     pub(crate) failed: bool,
+    /// Whether it went well, as far as the source settles it.
+    pub(crate) passed: bool,
     /// The line that says best what went wrong.
     pub(crate) error: Option<String>,
     /// Ordinal of the message with the result.
@@ -28,102 +30,31 @@ pub(crate) struct Run<'a> {
 
 /// Returns the commands that `entries` run and how they went, oldest first.
 pub(crate) fn runs(entries: &[Entry]) -> Vec<Run<'_>> {
-    let mut runs: Vec<Run<'_>> = Vec::new();
-    let mut waiting: HashMap<&str, usize> = HashMap::new();
+    let mut calls: HashMap<(u64, &str), &ToolCall> = HashMap::new();
     for entry in entries {
-        for part in &entry.message.parts {
-            match part {
-                Part::ToolCall(call) => {
-                    if let Some(command) = command(call) {
-                        waiting.insert(call.id.as_str(), runs.len());
-                        let message = entry.id.ordinal;
-                        runs.push(Run {
-                            message,
-                            purpose: purpose(&command),
-                            command,
-                            exit_code: None,
-                            failed: false,
-                            error: None,
-                            answered: None,
-                            call,
-                        });
-                    }
-                }
-                Part::ToolResult(result) => {
-                    if let Some(at) = waiting.remove(result.call_id.as_str()) {
-                        finish(&mut runs[at], result, entry.id.ordinal);
-                    }
-                }
-                _ => {}
-            }
-        }
+        calls.extend(entry.message.calls().map(|call| ((entry.id.ordinal, call.id.as_str()), call)));
     }
-    runs
-}
-
-fn finish(run: &mut Run<'_>, result: &ToolResult, message: u64) {
-    let text = result.joined_text();
-    run.answered = Some(message);
-    run.exit_code = exit_code(&text);
-    run.failed = match run.exit_code {
-        Some(code) => code != 0,
-        None => result.outcome == Outcome::Failed,
-    };
-    if run.purpose == Purpose::Check && !run.failed {
-        // Through a pipe the exit code is that of `tail`: the output itself says how it went.
-        let outcome = read_shell(&text);
-        run.failed = outcome.failed;
-        run.error = outcome.decisive_error.filter(|_| outcome.failed);
-    }
-    if run.failed && run.error.is_none() {
-        run.error = decisive_line(&text);
-    }
-}
-
-/// The exit code that the harness states at the start or end of an output.
-fn exit_code(text: &str) -> Option<i64> {
-    const MARKS: [&str; 5] =
-        ["exit code: ", "exit code ", "exited with code ", "exit status: ", "exit status "];
-    let lines = || text.lines().take(6).chain(text.lines().rev().take(6));
-    lines().filter(|line| line.len() < 200).find_map(|line| {
-        let lower = line.to_ascii_lowercase();
-        let after = MARKS.iter().find_map(|mark| lower.split_once(mark)).map(|(_, after)| after)?;
-        let digits: String = after.chars().take_while(|c| c.is_ascii_digit() || *c == '-').collect();
-        digits.parse().ok()
-    })
-}
-
-/// The line of a failed command's output that says best what went wrong: the first that begins with an error, else the
-/// first that tells of one.
-fn decisive_line(text: &str) -> Option<String> {
-    const STARTS: [&str; 7] = ["error", "fatal", "panic", "traceback", "e   ", "assertionerror", "--- fail"];
-    const MARKS: [&str; 8] =
-        ["error:", "error ", "panicked", "exception", "failed", "not found", "undefined", "cannot"];
-    let lines =
-        || text.lines().take(MOST_OUTPUT_LINES).map(str::trim).filter(|line| (6..=400).contains(&line.len()));
-    let harness = |lower: &str| lower.contains("exit code") || lower.contains("exited with");
-    let find = |test: &dyn Fn(&str) -> bool| {
-        lines().find(|line| {
-            let lower = line.to_ascii_lowercase();
-            test(&lower) && !harness(&lower)
+    let all = longhaul_extract::runs(entries).into_iter();
+    all.filter_map(|run| {
+        let call = *calls.get(&(run.message, run.call.as_str()))?;
+        let first = run.command.lines().map(str::trim).find(|line| !line.is_empty())?;
+        Some(Run {
+            message: run.message,
+            command: first.to_string(),
+            purpose: match run.purpose {
+                purpose if purpose.is_check() => Purpose::Check,
+                longhaul_extract::Purpose::Act => Purpose::Act,
+                _ => Purpose::Look,
+            },
+            exit_code: run.exit_code,
+            failed: run.verdict == Verdict::Failed,
+            passed: run.verdict == Verdict::Passed,
+            error: run.error,
+            answered: run.answered,
+            call,
         })
-    };
-    find(&|line| STARTS.iter().any(|start| line.starts_with(start)))
-        .or_else(|| find(&|line| MARKS.iter().any(|mark| line.contains(mark))))
-        .map(str::to_string)
-}
-
-/// Lines of an output beyond which no error is looked for.
-const MOST_OUTPUT_LINES: usize = 5000;
-
-fn command(call: &ToolCall) -> Option<String> {
-    let view = CallView::new(call);
-    if view.family() != ToolFamily::Shell || view.patch().is_some() {
-        return None;
-    }
-    let command = view.command()?;
-    let first = command.lines().map(str::trim).find(|line| !line.is_empty())?;
-    Some(first.to_string())
+    })
+    .collect()
 }
 
 /// What a command is for.
@@ -136,86 +67,6 @@ pub(crate) enum Purpose {
     /// It changes something.
     Act,
 }
-
-/// Tells what `command` is for, by the programs it names.
-fn purpose(command: &str) -> Purpose {
-    let mut looks = true;
-    for simple in command.split(['|', ';', '&']).map(str::trim).filter(|simple| !simple.is_empty()) {
-        let mut words =
-            simple.split_whitespace().skip_while(|word| word.contains('=') || PREFIXES.contains(word));
-        let Some(program) = words.next() else { continue };
-        let program = program.rsplit('/').next().unwrap_or(program);
-        let sub = words.clone().find(|word| !word.starts_with('-')).unwrap_or_default();
-        if LOOKING.contains(&program) || (program == "git" && LOOKING_GIT.contains(&sub)) {
-            let edits = program == "sed" && words.clone().any(|word| word.starts_with("-i"));
-            looks &= !edits;
-            continue;
-        }
-        looks = false;
-        let checks = |word: &str| CHECKING.contains(&word);
-        if checks(program) || words.flat_map(|word| word.split([':', '-', '_', '.', '/'])).any(checks) {
-            return Purpose::Check;
-        }
-    }
-    if looks { Purpose::Look } else { Purpose::Act }
-}
-
-/// Words before the program itself.
-const PREFIXES: [&str; 7] = ["sudo", "time", "env", "nice", "timeout", "npx", "exec"];
-
-/// Programs that only show something.
-const LOOKING: [&str; 39] = [
-    "ls", "cat", "head", "tail", "less", "more", "nl", "bat", "sed", "awk", "grep", "egrep", "rg", "ag",
-    "find", "fd", "wc", "cd", "pwd", "echo", "printf", "which", "type", "tree", "file", "stat", "du", "df",
-    "sort", "uniq", "cut", "tr", "jq", "xargs", "date", "whoami", "true", "sleep", "diff",
-];
-
-/// Subcommands of git that only show something.
-const LOOKING_GIT: [&str; 11] = [
-    "status",
-    "log",
-    "diff",
-    "show",
-    "blame",
-    "branch",
-    "rev-parse",
-    "ls-files",
-    "remote",
-    "describe",
-    "grep",
-];
-
-/// Words that name a test, a build or a check.
-const CHECKING: [&str; 28] = [
-    "test",
-    "tests",
-    "pytest",
-    "unittest",
-    "jest",
-    "vitest",
-    "mocha",
-    "nextest",
-    "check",
-    "clippy",
-    "lint",
-    "eslint",
-    "build",
-    "tsc",
-    "typecheck",
-    "make",
-    "mypy",
-    "ruff",
-    "flake8",
-    "pylint",
-    "compile",
-    "verify",
-    "ctest",
-    "vet",
-    "gradle",
-    "mvn",
-    "tox",
-    "rspec",
-];
 
 /// A command that was run, perhaps several times, and how the runs went.
 #[derive(Clone, Debug)]
@@ -252,7 +103,7 @@ impl RunGroup<'_, '_> {
     /// Returns how the runs went, in a few words: `×3: failed m15 (exit 101), ok m41`.
     pub(crate) fn outcome(&self) -> String {
         let mut turns: Vec<&Run<'_>> = Vec::new();
-        for run in self.runs.iter().copied().filter(|run| run.answered.is_some()) {
+        for run in self.runs.iter().copied().filter(|run| run.failed || run.passed) {
             match turns.last_mut() {
                 Some(last) if last.failed == run.failed => *last = run,
                 _ => turns.push(run),
@@ -300,25 +151,6 @@ fn heart(command: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn commands_are_told_apart_by_what_they_do() {
-        for command in
-            ["ls -la src", "cd /w && git log --oneline | head", "sed -n '1,20p' a.rs", "cat tests/a.rs"]
-        {
-            assert_eq!(purpose(command), Purpose::Look, "{command}");
-        }
-        for command in
-            ["cargo test -p x 2>&1 | tail", "cd a && npm run build", "RUST_LOG=1 make", "npx tsc --noEmit"]
-        {
-            assert_eq!(purpose(command), Purpose::Check, "{command}");
-        }
-        for command in
-            ["git commit -m x", "sed -i s/a/b/ c.rs", "npm install left-pad", "mkdir -p a && cat b"]
-        {
-            assert_eq!(purpose(command), Purpose::Act, "{command}");
-        }
-    }
 
     #[test]
     fn the_heart_of_a_command_is_what_it_does() {

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use longhaul_transcript::{Entry, Message, MessageId, Origin, Part, Tokens, UnitState, parse_handle_line};
 
+use serde::{Deserialize, Serialize};
+
 use super::{Kept, tail::Place};
 
 /// Returns whether this is a standing instruction: of the system or a developer, and no summary of ours in that role.
@@ -23,7 +25,7 @@ pub(crate) fn is_summary(message: &Message) -> bool {
 }
 
 /// A request of the user that had to be cut: with what else must stay, it does not fit whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cut {
     /// The message.
     pub id: MessageId,

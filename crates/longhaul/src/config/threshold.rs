@@ -281,7 +281,8 @@ impl Config {
         settings.into_iter().zip(pairs).filter_map(adjustment).collect()
     }
 
-    fn base(&self, window: Tokens, budget: Tokens) -> Tokens {
+    /// Returns what the ratios are of.
+    pub(crate) fn base(&self, window: Tokens, budget: Tokens) -> Tokens {
         match self.ratio_base {
             RatioBase::Budget => budget,
             RatioBase::Window => window,

@@ -67,6 +67,8 @@ pub enum Oversize {
     MapReduce,
     /// It is summarized by rule.
     Rules,
+    /// Its newest part is shown, whole, in one call; what is older is left to the summary before and to the rules (004).
+    Newest,
 }
 
 /// The role of the summary's message.

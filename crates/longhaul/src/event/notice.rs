@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use longhaul_summarize::rules::OMITTED;
 use longhaul_transcript::{FileState, Summary, SummaryRecord};
 
-use crate::state::Rewrite;
+use crate::session::Rewrite;
 
 /// The width of the box, frame included.
 const WIDTH: usize = 53;

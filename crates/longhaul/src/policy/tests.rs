@@ -15,6 +15,7 @@ fn filled(tokens: u64) -> Measurement {
         window: Tokens(1_000),
         floor: Tokens(150),
         soft_gain: Tokens(tokens / 2),
+        soft_price: Tokens::ZERO,
         range: Span { start: 1, end: 15 },
         range_tokens: Tokens(tokens / 2),
         n_messages: 20,
@@ -488,6 +489,7 @@ impl Session {
             window: Tokens(self.budget),
             floor: Tokens((self.pinned + tail + 20).min(tokens)),
             soft_gain: Tokens(tokens / 3),
+            soft_price: Tokens::ZERO,
             range: Span { start: end - n_covered, end },
             range_tokens: Tokens(self.loose[..n_covered as usize].iter().sum()),
             n_messages: self.loose.len() as u64 + u64::from(self.summary > 0),
@@ -642,6 +644,7 @@ proptest! {
             tokens: Tokens(numbers[0]), budget: Tokens(numbers[1]), window: Tokens(numbers[2]), floor: Tokens(numbers[3]),
             soft_gain: Tokens(numbers[4]), range: Span { start: numbers[5], end: numbers[6] }, n_messages: numbers[7],
             range_tokens: Tokens(numbers[9]), n_said: numbers[10],
+        soft_price: Tokens::ZERO,
             n_total: numbers[8], next_depth: numbers[0] as u32, at_turn_boundary: boundary, cache_is_cold: failed % 2 == 0, now_ms: Some(now_ms),
         };
         let mut state = PolicyState::new();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use longhaul::{
-    Config, ContextManager,
+    Config, Session,
     store::{MemoryStore, SummaryStore},
     summarize::{Completion, Scripted, SummarizerModel},
     tokens::{CharsPer4, ContextWindow},
@@ -12,10 +12,10 @@ use longhaul::{
 
 use crate::work;
 
-fn manager(store: &Arc<dyn SummaryStore>, model: &Arc<Scripted>, goal: &str) -> ContextManager {
+fn manager(store: &Arc<dyn SummaryStore>, model: &Arc<Scripted>, goal: &str) -> Session {
     let config = Config { mode: SummaryMode::Hybrid, ..Config::default() };
     let window = ContextWindow::new(Tokens(20_000), Tokens::ZERO);
-    let mut context = ContextManager::builder(SessionId::new(goal).unwrap(), window)
+    let mut context = Session::builder(SessionId::new(goal).unwrap(), window)
         .config(config)
         .counter(Arc::new(CharsPer4))
         .clock(Arc::new(FixedClock(1_700_000_000_000)))

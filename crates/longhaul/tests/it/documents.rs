@@ -7,7 +7,7 @@ use longhaul::{
     transcript::{Message, Outcome, SummaryMode, Tokens},
 };
 
-use crate::work::{Work, exchange};
+use crate::work::{Work, exchange, text};
 
 #[test]
 fn the_documents_settings_have_the_documents_values() {
@@ -50,7 +50,10 @@ fn the_documents_settings_have_the_documents_values() {
     assert_eq!((chain.ratio_base, chain.soft_action), (RatioBase::Window, SoftAction::Off));
     assert_eq!((chain.max_summary_chain_depth, chain.on_max_depth), (3, OnMaxDepth::Halt));
     assert_eq!((chain.cooldown_messages, chain.abort_on_failure), (4, false));
-    assert_eq!((chain.force_refresh_after_messages, chain.transcript_cap_tokens), (None, Some(Tokens(8_000))));
+    assert_eq!(
+        (chain.force_refresh_after_messages, chain.transcript_cap_tokens),
+        (None, Some(Tokens(8_000)))
+    );
     assert_eq!(chain.summary_role, SummaryRole::System);
 }
 
@@ -354,4 +357,119 @@ async fn six_sections_are_merged_and_not_cut() {
         position(&text, section)
     });
     assert!(at.is_sorted(), "{text}");
+}
+
+/// Works with tools until there are three summaries, and looks at the tail after each.
+async fn keeps_the_newest(config: Config, says: Option<&'static str>) {
+    let (name, newest) = (config.preset.unwrap(), config.preserve_recent as usize);
+    let mut work = worked(config, 30_000, says).await;
+    let mut nth = 100;
+    while work.finished().len() < 4 {
+        let before = work.finished().len();
+        let id = format!("k{nth}");
+        let [call, result] = exchange(
+            &id,
+            "read_file",
+            &format!(r#"{{"path":"src/part_{nth}.rs"}}"#),
+            &format!("pub fn part_{nth}() -> u32 {{ {nth} }}\n").repeat(10),
+            Outcome::Succeeded,
+        );
+        let said = Message::assistant(format!("Part {nth} returns {nth}."));
+        let asked = Message::user(format!("What does part {} return?", nth + 1));
+        for message in [call, result, said, asked] {
+            work.context.push(message);
+        }
+        work.context.prepare().await.unwrap();
+        nth += 1;
+        if work.finished().len() == before {
+            continue;
+        }
+        let state = work.context.state();
+        let entries = state.transcript().entries();
+        for entry in &entries[entries.len() - newest..] {
+            let shown = state.view().messages().any(|message| **message == *entry.message);
+            assert!(shown, "{name}, {says:?}: {} of {} is not as it was said", entry.id, entries.len());
+        }
+    }
+}
+
+#[tokio::test]
+async fn ten_messages_stay_whole_in_a_session_with_tools() {
+    for says in [None, Some(SAID)] {
+        keeps_the_newest(Preset::Session.config(), says).await;
+        keeps_the_newest(Preset::ContextManager.config(), says).await;
+    }
+}
+
+#[tokio::test]
+async fn everything_but_the_tail_is_covered() {
+    let mut work = Work::with(Preset::Chain.config(), 10_000, None);
+    while work.finished().is_empty() {
+        work.talk(1, 100).await;
+    }
+    let state = work.context.state();
+    let entries = state.transcript().entries();
+    let record = state.summary().unwrap();
+    let kept: Vec<_> = state.view().messages().cloned().collect();
+    for entry in &entries[entries.len() - 6..] {
+        assert!(kept.iter().any(|message| **message == *entry.message), "{}", entry.id);
+    }
+    // The summary stands for each of the others but those for which there was room.
+    let in_view =
+        entries.iter().filter(|entry| kept.iter().any(|message| **message == *entry.message)).count();
+    assert_eq!(record.covered.len() + in_view, entries.len());
+    assert_eq!(kept.len(), in_view + 1, "the summary and the tail");
+}
+
+#[tokio::test]
+async fn one_call_shows_the_newest_eight_thousand_tokens_whole() {
+    let answer = r#"{"narrative": "The parts and their limits were discussed one after the other."}"#;
+    let mut work = Work::asking(Preset::Chain, 60_000, move |_, _| Ok(Scripted::says(answer)));
+    while work.finished().len() < 2 {
+        let before = work.finished().len();
+        work.talk(1, 400).await;
+        if work.finished().len() == before {
+            continue;
+        }
+        assert_eq!(work.calls(), work.finished().len(), "one call a summary");
+        let request = work.model.as_ref().unwrap().requests().pop().unwrap();
+        assert!(request.user.len() / 4 < 9_500, "{} characters", request.user.len());
+        // What is shown ends with the newest of the messages that the summary stands for, whole.
+        let state = work.context.state();
+        let covered = &state.summary().unwrap().covered;
+        for covered in &covered[covered.len() - 5..] {
+            let text = text(&state.transcript().entries()[covered.ordinal as usize].message);
+            assert!(request.user.contains(text.trim()), "m{} is not shown whole", covered.ordinal);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_record_quotes_statements_and_no_whole_message() {
+    let mut work = Work::with(Preset::Chain.config(), 40_000, None);
+    let pasted: String =
+        (0..900).map(|nth| format!("row {nth} holds {} and {} units\n", nth * 7, nth * 13)).collect();
+    work.context.push(Message::user(format!("Load this table and never drop row 17.\n{pasted}")));
+    while work.finished().is_empty() {
+        work.talk(1, 300).await;
+    }
+    let record = serde_json::to_string(&**work.context.state().summary().unwrap()).unwrap();
+    assert!(record.contains("never drop row 17"), "{record}");
+    let quoted = (0..900).filter(|nth| record.contains(&format!("row {nth} holds"))).count();
+    assert!(quoted < 300, "{quoted} of 900 rows of one message are in the record");
+}
+
+#[tokio::test]
+async fn the_last_summarization_is_known_with_its_ratio() {
+    let mut work = Work::with(Preset::Chain.config(), 10_000, None);
+    assert_eq!(work.context.state().status(None).last_summarization, None);
+    while work.finished().is_empty() {
+        work.talk(1, 100).await;
+    }
+    let finish = &work.finished()[0];
+    assert!((0.8..0.83).contains(&finish.ratio_before), "{finish:?}");
+    assert!(finish.ratio_after < 0.7, "{finish:?}");
+    let last = work.context.state().status(None).last_summarization.unwrap();
+    assert_eq!(last.depth, 0);
+    assert!((0.8..0.83).contains(&last.ratio) && last.messages >= 60, "{last:?}");
 }

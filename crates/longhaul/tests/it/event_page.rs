@@ -34,7 +34,7 @@ async fn samples() -> Vec<Event> {
         Err(longhaul::summarize::ClientError::Transport { reason: "connection reset".into() })
     });
     assert!(work.talk(90, 100).await > 0, "something is summarized");
-    let sent = work.context.state().view().sent().unwrap();
+    let sent = work.context.state().view().id();
     let usage = longhaul::transcript::Usage { input: work.context.state().tokens(), ..Default::default() };
     work.context.report_usage(sent, &usage);
     work.context.undo().await.unwrap();
@@ -60,6 +60,7 @@ async fn samples() -> Vec<Event> {
     );
     take(work.events());
     take(vec![
+        EventKind::Rewritten,
         EventKind::RequestCut { message: 41, message_tokens: Tokens(12_004), left: Tokens(6_400) },
         EventKind::Failed {
             reason: longhaul::Reason::Manual,

@@ -1,6 +1,6 @@
 //! The programs in `examples/` run, and the README shows code that compiles.
 
-use std::{error::Error, process::Command};
+use std::{error::Error, process::Command, sync::Arc};
 
 use longhaul::transcript::Usage;
 
@@ -45,28 +45,29 @@ async fn call_your_model<'a>(
 // What stands between the two marks stands in the README, line by line.
 // README
 #[rustfmt::skip]
-use longhaul::{ContextManager, tokens::ContextWindow, transcript::{Message, SessionId, Tokens}};
+use longhaul::{store::SummaryStore, tokens::ContextWindow, transcript::{Message, Tokens}};
 
 #[rustfmt::skip]
-async fn readmes_loop() -> Result<(), Box<dyn Error>> {
+async fn readmes_loop(store: Arc<dyn SummaryStore>) -> Result<(), Box<dyn Error>> {
     let window = ContextWindow::new(Tokens(128_000), Tokens(16_000));
-    let mut context = ContextManager::builder(SessionId::new("fix-the-build")?, window).build()?;
+    let mut session = longhaul::open(store, "fix-the-build", window).await?;   // new, or as it was left
     loop {
-        context.push(Message::user(ask()?));
-        let view = context.prepare().await?;      // what to send: within the budget, or an error that says why not
-        let sent = view.sent();
+        session.push(Message::user(ask()?));
+        let view = session.prepare().await?;      // what to send; all that was said is in the store by now
         let answer = call_your_model(view.messages()).await?;
-        if let Some(sent) = sent {
-            context.report_usage(sent, &answer.usage);   // counts learn from what the provider billed
-        }
-        context.push(answer.message);
+        session.report_usage(view.id(), &answer.usage);   // counts learn from what the provider billed
+        session.push(answer.message);
+        session.save().await?;                    // the next question may be long in coming
     }
 }
 // END
 
 #[tokio::test]
 async fn the_readmes_loop_compiles_and_runs() {
-    assert_eq!(readmes_loop().await.unwrap_err().to_string(), "nothing more to ask");
+    assert_eq!(
+        readmes_loop(Arc::new(longhaul::store::MemoryStore::default())).await.unwrap_err().to_string(),
+        "nothing more to ask"
+    );
     let here = include_str!("examples.rs");
     let (_, code) = here.split_once("// README\n").expect("the first mark");
     let (code, _) = code.split_once("// END\n").expect("the second mark");

@@ -102,7 +102,7 @@ async fn a_usage_that_belongs_to_no_single_request_is_not_believed() {
     let mut work = Work::new(Preset::Chain, 100_000);
     work.talk(20, 100).await;
     let view = work.context.prepare().await.unwrap();
-    let (sent, tokens) = (view.sent().unwrap(), view.tokens());
+    let (sent, tokens) = (view.id(), view.tokens());
     let usage = |input| Usage { input, ..Usage::default() };
     let running_total = usage(Tokens(tokens.0 * 20));
     assert_eq!(work.context.report_usage(sent, &running_total), UsageVerdict::Implausible);

@@ -7,6 +7,7 @@ mod documents;
 mod event_page;
 mod examples;
 mod failures;
+mod long_runs;
 mod models;
 mod presets;
 mod providers;

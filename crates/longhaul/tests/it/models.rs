@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use longhaul::{
-    Config, ContextManager, Event, EventKind, Preset,
+    Config, Event, EventKind, Preset, Session,
     config::OnMaxDepth,
     summarize::{ClientError, Scripted, SummarizerModel},
     tokens::{CharsPer4, ContextWindow},
@@ -23,7 +23,7 @@ async fn observers_are_told_of_every_step_down_the_ladder() {
     let events: Arc<Mutex<Vec<Event>>> = Arc::default();
     let log = Arc::clone(&events);
     let window = ContextWindow::new(Tokens(20_000), Tokens::ZERO);
-    let mut context = ContextManager::builder(SessionId::new("ladder").unwrap(), window)
+    let mut context = Session::builder(SessionId::new("ladder").unwrap(), window)
         .config(Config { mode: SummaryMode::Hybrid, ..Config::default() })
         .counter(Arc::new(CharsPer4))
         .clock(Arc::new(FixedClock(1_700_000_000_000)))
@@ -78,7 +78,9 @@ async fn an_early_term_and_a_rule_are_byte_equal_after_ten_compactions_in_every_
                 "The parts were discussed. Restarting the primary should be avoided in business hours.",
             ))
         };
-        let mut work = Work::with(config, 4_000, Some(Box::new(script)));
+        let script: Option<Box<crate::work::Script>> =
+            (mode != SummaryMode::Rules).then(|| Box::new(script) as Box<crate::work::Script>);
+        let mut work = Work::with(config, 4_000, script);
         work.context.push(Message::user(format!("Mind --retry-budget-ms in crates/net/src/dial.rs. {RULE}")));
         work.context.push(Message::assistant("I will mind --retry-budget-ms."));
         let mut rounds = 0;

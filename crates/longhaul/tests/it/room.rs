@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use longhaul::{
-    Config, ContextState, Decision, Event, EventKind,
+    Config, Decision, Event, EventKind, SessionState,
     policy::Action,
     tokens::{CharsPer4, ContextWindow},
     transcript::{Message, Outcome, Part, Role, SessionId, Tokens, ToolCall, ToolResult},
@@ -11,16 +11,16 @@ use longhaul::{
 
 const SENTENCE: &str = "The export of the ledger has to keep the order of its lines, number and all. ";
 
-fn state(window: u64, config: Config) -> ContextState {
+fn state(window: u64, config: Config) -> SessionState {
     let window = ContextWindow::new(Tokens(window), Tokens(window / 8));
-    ContextState::new(SessionId::new("room").unwrap(), window, Arc::new(CharsPer4), config)
+    SessionState::new(SessionId::new("room").unwrap(), window, Arc::new(CharsPer4), config)
 }
 
 fn text_of(tokens: u64) -> String {
     SENTENCE.repeat((tokens as usize * 4).div_ceil(SENTENCE.len()))
 }
 
-fn exchange(state: &mut ContextState, nth: usize, tokens: u64) {
+fn exchange(state: &mut SessionState, nth: usize, tokens: u64) {
     let id = format!("c{nth}");
     let call = ToolCall::function(id.as_str(), "bash", format!(r#"{{"command":"make part_{nth}"}}"#));
     state.push(Message::new(Role::Assistant, vec![Part::ToolCall(call)]));
@@ -29,7 +29,7 @@ fn exchange(state: &mut ContextState, nth: usize, tokens: u64) {
 }
 
 /// Carries out what is decided, until nothing is.
-fn settle(state: &mut ContextState) {
+fn settle(state: &mut SessionState) {
     for _ in 0..6 {
         let Decision::Act { action, reason } = state.decide(None) else { return };
         match action {
@@ -48,7 +48,7 @@ fn settle(state: &mut ContextState) {
     }
 }
 
-fn shows(state: &ContextState, message: &Message) -> bool {
+fn shows(state: &SessionState, message: &Message) -> bool {
     state.view().messages().any(|shown| **shown == *message)
 }
 
@@ -92,7 +92,7 @@ async fn a_request_that_cannot_fit_is_cut_and_the_caller_told() {
     let told = Arc::new(std::sync::Mutex::new(Vec::new()));
     let log = Arc::clone(&told);
     let window = ContextWindow::new(Tokens(8_000), Tokens(0));
-    let mut context = longhaul::ContextManager::builder(SessionId::new("cut").unwrap(), window)
+    let mut context = longhaul::Session::builder(SessionId::new("cut").unwrap(), window)
         .counter(Arc::new(CharsPer4))
         .observer(move |event: &Event| log.lock().unwrap().push(event.kind.clone()))
         .build()

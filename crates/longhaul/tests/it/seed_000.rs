@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use longhaul::{
-    Config, ContextState, Preset,
+    Config, Preset, SessionState,
     tokens::{Accuracy, CharsPer4, ContextWindow, TokenCounter, estimate_response},
     transcript::{Message, Outcome, SessionId, Tokens},
 };
@@ -43,7 +43,7 @@ fn should_cache_repeated_strings() {
     let asked = Arc::new(Asked::default());
     let window = ContextWindow::new(Tokens(100_000), Tokens::ZERO);
     let counter = Arc::clone(&asked) as Arc<dyn TokenCounter>;
-    let mut state = ContextState::new(SessionId::new("seed").unwrap(), window, counter, Config::default());
+    let mut state = SessionState::new(SessionId::new("seed").unwrap(), window, counter, Config::default());
     state.push(Message::user("the same words"));
     let after_one = asked.0.load(Ordering::Relaxed);
     for _ in 0..100 {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use longhaul::{
-    Config, ContextManager, Decision, Hold, Preset, Reason, notice,
+    Config, Decision, Hold, Preset, Reason, Session, notice,
     store::{MemoryStore, SummaryStore},
     summary_box,
     tokens::{CharsPer4, ContextWindow},
@@ -91,13 +91,12 @@ async fn the_record_has_the_documents_fields() {
 async fn the_full_history_is_still_there_and_counted() {
     let store = Arc::new(MemoryStore::new());
     let session = SessionId::new("seed").unwrap();
-    let mut context =
-        ContextManager::builder(session.clone(), ContextWindow::new(Tokens(100_000), Tokens::ZERO))
-            .config(Preset::Session.config())
-            .counter(Arc::new(CharsPer4))
-            .store(Arc::clone(&store) as Arc<dyn SummaryStore>)
-            .build()
-            .unwrap();
+    let mut context = Session::builder(session.clone(), ContextWindow::new(Tokens(100_000), Tokens::ZERO))
+        .config(Preset::Session.config())
+        .counter(Arc::new(CharsPer4))
+        .store(Arc::clone(&store) as Arc<dyn SummaryStore>)
+        .build()
+        .unwrap();
     for nth in 0..78 {
         context.push(Message::user(format!("Message {nth} of the session, about part {nth}")));
         context.prepare().await.unwrap();

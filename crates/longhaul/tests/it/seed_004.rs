@@ -398,7 +398,7 @@ async fn a_refresh_comes_after_the_configured_number_of_messages() {
 #[tokio::test]
 async fn a_model_with_too_small_a_window_is_passed_over() {
     use longhaul::{
-        ContextManager,
+        Session,
         summarize::SummarizerModel,
         tokens::{CharsPer4, ContextWindow},
         transcript::{FixedClock, NoJitter, NoSleep, SessionId},
@@ -408,16 +408,14 @@ async fn a_model_with_too_small_a_window_is_passed_over() {
         SummarizerModel::new("tiny", Tokens(300), Arc::clone(&tiny) as _),
         SummarizerModel::new("large", Tokens(100_000), Arc::clone(&large) as _),
     ];
-    let mut context = ContextManager::builder(
-        SessionId::new("seed").unwrap(),
-        ContextWindow::new(Tokens(WINDOW), Tokens::ZERO),
-    )
-    .config(Preset::Chain.config())
-    .counter(Arc::new(CharsPer4))
-    .clock(Arc::new(FixedClock(0)))
-    .models(models, Arc::new(NoSleep), Arc::new(NoJitter))
-    .build()
-    .unwrap();
+    let mut context =
+        Session::builder(SessionId::new("seed").unwrap(), ContextWindow::new(Tokens(WINDOW), Tokens::ZERO))
+            .config(Preset::Chain.config())
+            .counter(Arc::new(CharsPer4))
+            .clock(Arc::new(FixedClock(0)))
+            .models(models, Arc::new(NoSleep), Arc::new(NoJitter))
+            .build()
+            .unwrap();
     for nth in 0..60 {
         context.push(Message::user(format!("Message {nth} about src/part_{nth}.rs ").repeat(20)));
         context.prepare().await.unwrap();

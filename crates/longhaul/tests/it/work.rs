@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use longhaul::{
-    Config, ContextManager, Event, EventKind, Finish, Preset,
+    Config, Event, EventKind, Finish, Preset, Session,
     summarize::{Answer, ClientError, Completion, CompletionRequest, Scripted, SummarizerModel},
     tokens::{CharsPer4, ContextWindow},
     transcript::{
@@ -13,12 +13,12 @@ use longhaul::{
 
 /// A manager whose events are kept.
 pub(crate) struct Work {
-    pub(crate) context: ContextManager,
+    pub(crate) context: Session,
     events: Arc<Mutex<Vec<Event>>>,
     pub(crate) model: Option<Arc<Scripted>>,
 }
 
-type Script = dyn Fn(usize, &CompletionRequest) -> Result<Completion, ClientError> + Send + Sync;
+pub(crate) type Script = dyn Fn(usize, &CompletionRequest) -> Result<Completion, ClientError> + Send + Sync;
 
 impl Work {
     /// A session under `preset` in a window of `window` tokens, four characters a token, without a model.
@@ -38,7 +38,7 @@ impl Work {
     pub(crate) fn with(config: Config, window: u64, script: Option<Box<Script>>) -> Work {
         let events: Arc<Mutex<Vec<Event>>> = Arc::default();
         let log = Arc::clone(&events);
-        let mut builder = ContextManager::builder(
+        let mut builder = Session::builder(
             SessionId::new("seed").unwrap(),
             ContextWindow::new(Tokens(window), Tokens::ZERO),
         )

@@ -7,8 +7,8 @@ use std::{
 };
 
 use longhaul::{
-    Breakdown, CleanDocument, CompactedDocument,
-    transcript::{Part, SummaryMode, SummaryRecord, Survival, Tokens},
+    Breakdown, CompactedDocument,
+    transcript::{Message, Part, Redacted, SummaryMode, SummaryRecord, Survival, Tokens},
     wire::Document,
 };
 use serde::{Serialize, Serializer};
@@ -62,13 +62,17 @@ pub(crate) struct NotKept {
 }
 
 impl NotKept {
-    /// Returns what the store lacks of `document`, kept as `clean`, in a session of which `forgotten` originals were
+    /// Returns what the store lacks of `document`, kept as `kept`, in a session of which `forgotten` originals were
     /// destroyed.
-    pub(crate) fn of(document: &Document, clean: &CleanDocument, forgotten: u64) -> NotKept {
+    pub(crate) fn of(document: &Document, kept: &[Redacted<Message>], forgotten: u64) -> NotKept {
         let mut lacks = NotKept { forgotten, ..NotKept::default() };
-        for (said, kept) in document.transcript().entries().iter().zip(clean.entries()) {
+        for (said, kept) in document.transcript().entries().iter().zip(kept) {
             let parts = &said.message.parts;
-            lacks.redacted += u64::from(*parts != kept.message.parts);
+            lacks.redacted += u64::from(*parts != kept.parts);
+            if kept.raw.is_some() {
+                // It is kept as it was spelled, with its images and signatures.
+                continue;
+            }
             lacks.media += u64::from(parts.iter().any(holds_media));
             let is_signed =
                 |part: &Part| matches!(part, Part::Reasoning(reasoning) if reasoning.opaque_bytes > 0);

@@ -2,10 +2,10 @@
 
 use longhaul_transcript::Tokens;
 
-use super::{ContextManager, Error};
+use super::{Error, Session};
 use crate::{
     policy::{Action, Reason},
-    state::{Finished, Rewrite},
+    session::{Finished, Rewrite},
 };
 
 /// What a compaction that is asked for is made from.
@@ -18,7 +18,7 @@ pub enum Basis {
     Originals,
 }
 
-impl ContextManager {
+impl Session {
     /// Returns the compaction that [`compact`](Self::compact) would apply, to be looked at first. Nothing has changed
     /// until it is handed to [`accept`](Self::accept); dropping it calls it off.
     ///
@@ -28,6 +28,7 @@ impl ContextManager {
         let config = self.state.config();
         let is_deep = self.state.measure(None).next_depth >= config.max_summary_chain_depth;
         let action = Action::Summarize { rebuild: is_deep || basis == Basis::Originals };
+        self.fetch_for(action).await?;
         let job = self.state.plan(action, Reason::Manual, goal, self.now_ms()).map_err(Error::Compact)?;
         match self.asks_model(action, &job) {
             true => self.summarize(job).await,

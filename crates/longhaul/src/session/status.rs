@@ -3,7 +3,7 @@
 use longhaul_transcript::{SummaryId, Tokens};
 use serde::Serialize;
 
-use super::ContextState;
+use super::SessionState;
 use crate::policy::Decision;
 
 /// The context in a few numbers.
@@ -25,11 +25,24 @@ pub struct Status {
     pub last_summary: Option<SummaryId>,
     /// When it was made, in milliseconds since the Unix epoch.
     pub last_summary_at_ms: Option<i64>,
+    /// What the last summarization was about, for quick checks.
+    pub last_summarization: Option<LastSummarization>,
     /// What would be done now, and why.
     pub decision: Decision,
 }
 
-impl ContextState {
+/// What a summarization was about.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct LastSummarization {
+    /// Depth of its summary in the chain.
+    pub depth: u32,
+    /// How many messages it took out of the view.
+    pub messages: u64,
+    /// How full the context was, as a share of what the ratios are of.
+    pub ratio: f64,
+}
+
+impl SessionState {
     /// Returns the context in a few numbers. `now_ms` is as in [`decide`](Self::decide).
     pub fn status(&self, now_ms: Option<i64>) -> Status {
         let view = self.view();
@@ -39,10 +52,15 @@ impl ContextState {
             budget: self.budget(),
             ratio: view.ratio(),
             message_count: view.len() as u64,
-            full_message_count: self.transcript.len() as u64,
+            full_message_count: self.n_total(),
             summary_count: view.summaries().map(|record| u64::from(record.depth) + 1).sum(),
             last_summary: last.map(|record| record.id.clone()),
             last_summary_at_ms: last.map(|record| record.created_at_ms),
+            last_summarization: last.map(|record| LastSummarization {
+                depth: record.depth,
+                messages: record.covered.len() as u64,
+                ratio: record.tokens_before.ratio_of(self.base()),
+            }),
             decision: self.decide(now_ms),
         }
     }

@@ -5,7 +5,7 @@ use longhaul_tokens::{
 };
 use longhaul_transcript::{Message, Part, Tokens};
 
-use super::{ContextState, Shown};
+use super::SessionState;
 
 /// What is known of the provider's way of counting, and the view's counts by class, which it is applied to.
 #[derive(Clone, Debug, Default)]
@@ -14,13 +14,40 @@ pub(super) struct Calibrated {
     known: Calibrations,
     model: String,
     endpoint: String,
-    /// The view's counts by class, without the primer of the reply.
-    shown: ClassCounts,
     /// The last report, while the view still begins with what it covered.
     anchor: Option<Reported>,
-    /// What follows from all of these, so that a look at the context costs nothing; see [`ContextState::recalibrate`].
+    /// What follows from all of these, so that a look at the context costs nothing; see [`SessionState::recalibrate`].
     expected: Option<Estimate>,
     scale: Scale,
+}
+
+impl Calibrated {
+    pub(super) fn anchor(&self) -> Option<Reported> {
+        self.anchor
+    }
+
+    pub(super) fn set_anchor(&mut self, anchor: Option<Reported>) {
+        self.anchor = anchor;
+    }
+
+    /// Takes note that the view begins anew: what was reported was of another one.
+    pub(super) fn forget_view(&mut self) {
+        self.anchor = None;
+    }
+
+    /// Returns what is worth keeping: what was learned, of which model and endpoint, and the last report.
+    pub(super) fn parts(&self) -> (&Calibrations, &str, &str, Option<Reported>) {
+        (&self.known, &self.model, &self.endpoint, self.anchor)
+    }
+
+    pub(super) fn from_parts(
+        known: Calibrations,
+        model: String,
+        endpoint: String,
+        anchor: Option<Reported>,
+    ) -> Calibrated {
+        Calibrated { known, model, endpoint, anchor, ..Calibrated::default() }
+    }
 }
 
 /// A straight line from counts to what is billed at most: what a request costs beyond its messages, and what each counted
@@ -35,7 +62,7 @@ pub(super) struct Scale {
 /// their parts cost.
 const ENOUGH_REPORTS: usize = 3;
 
-impl ContextState {
+impl SessionState {
     /// Says which model at which endpoint reports usage from now on. What is learned of one says nothing of another.
     pub fn set_endpoint(&mut self, model: &str, endpoint: &str) {
         let calibrated = &mut self.calibrated;
@@ -82,11 +109,11 @@ impl ContextState {
     /// Draws the conclusions from the view's counts, the last report and what was learned. To be called after each change
     /// of one of them.
     pub(super) fn recalibrate(&mut self) {
-        let Calibrated { shown, anchor, .. } = &self.calibrated;
-        let expected = match anchor {
+        let shown = self.items.sums().counts;
+        let expected = match self.calibrated.anchor {
             // What was measured is known, and no estimate of it is better.
-            Some(anchor) if anchor.counted == *shown => None,
-            anchor => self.expected(*shown, *anchor),
+            Some(anchor) if anchor.counted == shown => None,
+            anchor => self.expected(shown, anchor),
         };
         let scale = self.fresh_scale();
         self.calibrated.expected = expected;
@@ -99,7 +126,7 @@ impl ContextState {
     }
 
     fn fresh_scale(&self) -> Scale {
-        let whole = self.calibrated.shown;
+        let whole = self.items.sums().counts;
         let ends = self.expected(ClassCounts::default(), None).zip(self.expected(whole, None));
         match (ends, whole.total()) {
             (None, _) | (_, Tokens::ZERO) => Scale::default(),
@@ -109,25 +136,17 @@ impl ContextState {
         }
     }
 
-    /// Returns what a view of these elements is expected to cost at most.
-    pub(super) fn price_of(&self, shown: &[Shown]) -> Tokens {
-        let counts = shown.iter().map(|shown| self.classes_of(shown));
-        let counts = counts.fold(ClassCounts::default(), |sum, counts| sum + counts);
+    /// Returns what a view with these counts is expected to cost at most.
+    pub(super) fn price_of(&self, counts: ClassCounts) -> Tokens {
         match self.expected(counts, None) {
             Some(estimate) => estimate.high,
-            None => self.cost_of(shown),
+            None => counts.total() + self.counter.framing().per_reply,
         }
     }
 
-    /// Learns from a report of what the view costs up to the message `through`, the fixed overhead apart.
-    pub(super) fn learn(&mut self, through: u64, tokens: Tokens) {
-        let later = self.shown.iter().rev().take_while(|shown| match shown {
-            Shown::Message { id, .. } => id.ordinal > through,
-            Shown::Summary { .. } => false,
-        });
-        let later = later.map(|shown| self.classes_of(shown));
-        let later = later.fold(ClassCounts::default(), |sum, counts| sum + counts);
-        let report = Reported { counted: self.calibrated.shown - later, tokens };
+    /// Learns from a report of what the beginning of the view with these counts costs, the fixed overhead apart.
+    pub(super) fn learn(&mut self, counted: ClassCounts, tokens: Tokens) {
+        let report = Reported { counted, tokens };
         let accuracy = self.counter.accuracy();
         let Calibrated { known, model, endpoint, anchor, .. } = &mut self.calibrated;
         let calibration = known.get_or_insert_with(model, endpoint, || Calibration::new(1.0, accuracy));
@@ -137,29 +156,6 @@ impl ContextState {
         }
         *anchor = Some(report);
         self.recalibrate();
-    }
-
-    /// Takes note that the view begins anew: what was reported was of another one.
-    pub(super) fn forget_view(&mut self) {
-        self.calibrated.shown = ClassCounts::default();
-        self.calibrated.anchor = None;
-    }
-
-    /// Takes note of another element in the view.
-    pub(super) fn note_shown(&mut self, counts: ClassCounts) {
-        self.calibrated.shown += counts;
-    }
-
-    /// Returns the counts of an element of the view.
-    pub(super) fn classes_of(&self, shown: &Shown) -> ClassCounts {
-        match shown {
-            Shown::Message { id, digested: false, .. } => {
-                self.classes.get(id.ordinal as usize).copied().unwrap_or_default()
-            }
-            Shown::Message { message, .. } | Shown::Summary { message, .. } => {
-                classes(&*self.counter, message)
-            }
-        }
     }
 
     fn expected(&self, counts: ClassCounts, anchor: Option<Reported>) -> Option<Estimate> {

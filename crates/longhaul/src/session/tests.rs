@@ -5,7 +5,7 @@ use std::sync::Arc;
 use expect_test::expect;
 use longhaul_testkit::{conversation, transcript};
 use longhaul_tokens::{CharsPer4, ContextWindow};
-use longhaul_transcript::{SessionId, UnitState, Units};
+use longhaul_transcript::{SessionId, Transcript, UnitState, Units};
 use proptest::prelude::*;
 
 use super::*;
@@ -15,10 +15,13 @@ use crate::{
     policy::{Action, Hold, Reason},
 };
 
-fn state(window: u64, config: Config) -> ContextState {
+fn state(window: u64, config: Config) -> SessionState {
     let window = ContextWindow::new(Tokens(window), Tokens::ZERO);
-    ContextState::new(SessionId::new("test").unwrap(), window, Arc::new(CharsPer4), config)
+    SessionState::new(SessionId::new("test").unwrap(), window, Arc::new(CharsPer4), config)
 }
+
+/// Where nothing is cached, a rewrite costs nothing.
+const WITHOUT_CACHE: Prices = Prices { input: Some(3.0), output: None, cache_read: None, cache_write: None };
 
 /// A turn of an agent at work: a request, a read of about `tokens` tokens, an answer.
 fn turn(nth: usize, tokens: usize) -> Vec<Message> {
@@ -29,7 +32,7 @@ fn turn(nth: usize, tokens: usize) -> Vec<Message> {
     transcript(&text).entries().iter().map(|entry| (*entry.message).clone()).collect()
 }
 
-fn full(state: &mut ContextState, turns: usize, tokens: usize) {
+fn full(state: &mut SessionState, turns: usize, tokens: usize) {
     for nth in 0..turns {
         turn(nth, tokens).into_iter().for_each(|message| {
             state.push(message);
@@ -37,16 +40,17 @@ fn full(state: &mut ContextState, turns: usize, tokens: usize) {
     }
 }
 
-fn shape(state: &ContextState) -> String {
+fn shape(state: &SessionState) -> String {
     let letter = |shown: &Shown| match shown {
         Shown::Summary { record, .. } => format!("[{}]", record.covers),
         Shown::Message { id, digested: true, .. } => format!("{id}d"),
         Shown::Message { id, .. } => id.to_string(),
+        Shown::Block { name, .. } => format!("<{name}>"),
     };
-    state.view().shown().iter().map(letter).collect::<Vec<_>>().join(" ")
+    state.view().shown().map(letter).collect::<Vec<_>>().join(" ")
 }
 
-fn compact(state: &mut ContextState, action: Action) -> Rewrite {
+fn compact(state: &mut SessionState, action: Action) -> Rewrite {
     let job = state.plan(action, Reason::Manual, None, None).unwrap();
     state.apply(job.finish_by_rule().unwrap()).unwrap()
 }
@@ -54,6 +58,7 @@ fn compact(state: &mut ContextState, action: Action) -> Rewrite {
 #[test]
 fn a_compaction_ends_at_the_target_and_the_view_grows_from_there() {
     let mut state = state(8_000, Config::default());
+    state.set_prices(WITHOUT_CACHE);
     full(&mut state, 10, 700);
     assert!(state.decide(None).is_act());
     let rewrite = compact(&mut state, Action::Summarize { rebuild: false });
@@ -63,7 +68,7 @@ fn a_compaction_ends_at_the_target_and_the_view_grows_from_there() {
     state.push(Message::user("Next"));
     let after: Vec<_> = state.view().messages().cloned().collect();
     assert_eq!(after[..before.len()], before);
-    assert_eq!(state.transcript().len(), 41);
+    assert_eq!(state.originals().len(), 41);
 }
 
 #[test]
@@ -82,7 +87,7 @@ fn the_next_compaction_folds_the_summary_and_goes_one_deeper() {
     assert_eq!((third.depth, &third.parent), (0, &Some(second.id.clone())), "rebuilt, and next in the chain");
 }
 
-fn compact_again(state: &mut ContextState) -> Arc<SummaryRecord> {
+fn compact_again(state: &mut SessionState) -> Arc<SummaryRecord> {
     full(state, 8, 700);
     compact(state, Action::Summarize { rebuild: true }).record.unwrap()
 }
@@ -136,6 +141,7 @@ fn a_running_summary_grows_by_updates_and_stays_one() {
 #[test]
 fn digesting_keeps_every_message_and_the_tail_verbatim() {
     let mut state = state(8_000, Config::default());
+    state.set_prices(WITHOUT_CACHE);
     full(&mut state, 8, 700);
     let Decision::Act { action: Action::SoftDigest, reason } = state.decide(None) else {
         panic!("{}", state.decide(None))
@@ -205,7 +211,7 @@ fn a_reported_usage_counts_only_for_the_view_it_was_made_from() {
     full(&mut state, 10, 700);
     let counted = state.tokens();
     let usage = |tokens: u64| Usage { input: Tokens(tokens), ..Usage::default() };
-    let sent = state.view().sent().unwrap();
+    let sent = state.view().id();
     assert_eq!(state.report_usage(sent, &usage(counted.0 * 11 / 10)), UsageVerdict::Taken);
     assert_eq!(state.tokens(), Tokens(counted.0 * 11 / 10));
     // A running total over many requests, and an empty report.
@@ -275,11 +281,11 @@ fn without_preserve_system_the_instructions_are_summarized_too() {
 
 /// Says `turns` turns of about 60 tokens in a window of 2,000, and compacts whenever the policy says so. Returns the
 /// records and the most tokens that a single summary was made from.
-fn long_talk(turns: usize) -> (ContextState, Vec<SummaryRecord>, Tokens) {
+fn long_talk(turns: usize) -> (SessionState, Vec<SummaryRecord>, Tokens) {
     let config = Config { soft_action: SoftAction::Off, ..Config::default() };
     let mut state = state(2_000, config);
     let (mut chain, mut most) = (Vec::new(), Tokens::ZERO);
-    let mut say = |state: &mut ContextState, message: Message| {
+    let mut say = |state: &mut SessionState, message: Message| {
         state.push(message);
         if let Decision::Act { action, reason } = state.decide(None) {
             let job = state.plan(action, reason, None, None).unwrap();
@@ -306,7 +312,9 @@ fn a_compaction_reads_no_more_late_than_early_and_forgets_nothing_for_it() {
     let (late, chain, most) = long_talk(600);
     assert!(chain.len() > 20, "{}", chain.len());
     assert!(most <= Tokens(2_000 * 10), "{most} tokens were read for one summary");
-    assert!(late.costs.iter().copied().sum::<Tokens>() > Tokens(2_000 * 20));
+    let said = late.originals().entries();
+    let said: Tokens = said.iter().map(|entry| CharsPer4.count_message(&entry.message)).sum();
+    assert!(said > Tokens(2_000 * 20));
     // What was said far beyond its reach is still told, from the originals.
     let summary = &late.summary().unwrap().text;
     for told in ["srv/ledger/export.rs", "audit_trail", "LEDG-4711", "04:30"] {
@@ -318,19 +326,19 @@ fn a_compaction_reads_no_more_late_than_early_and_forgets_nothing_for_it() {
     let covered: std::collections::BTreeSet<u64> =
         chain.iter().flat_map(|record| &record.covered).map(|covered| covered.ordinal).collect();
     let shown: Vec<u64> = ordinals(&late);
-    assert!((0..late.transcript().len() as u64).all(|at| covered.contains(&at) || shown.contains(&at)));
-    let n_gone = late.transcript().len() - shown.len();
+    assert!((0..late.originals().len() as u64).all(|at| covered.contains(&at) || shown.contains(&at)));
+    let n_gone = late.originals().len() - shown.len();
     assert_eq!(late.summary().unwrap().header, SummaryRecord::default_header(n_gone));
     assert_eq!(late.summary().unwrap().covers.start, 0);
 }
 
 /// The ordinals of the messages in the view that are as they were said.
-fn ordinals(state: &ContextState) -> Vec<u64> {
+fn ordinals(state: &SessionState) -> Vec<u64> {
     let verbatim = |shown: &Shown| match shown {
         Shown::Message { id, digested: false, .. } => Some(id.ordinal),
         _ => None,
     };
-    state.view().shown().iter().filter_map(verbatim).collect()
+    state.view().shown().filter_map(verbatim).collect()
 }
 
 #[test]
@@ -338,16 +346,16 @@ fn a_long_chain_of_summaries_is_shown_again_as_it_was() {
     for turns in [40, 350, 353] {
         let (before, chain, _) = long_talk(turns);
         let mut after = state(2_000, Config::default());
-        for entry in before.transcript().entries() {
+        for entry in before.originals().entries() {
             after.push(Arc::clone(&entry.message));
         }
-        after.resume(chain);
+        after.adopt(chain);
         assert_eq!(after.summary().map(|record| &record.id), before.summary().map(|record| &record.id));
         assert_eq!(ordinals(&after), ordinals(&before), "after {turns} turns");
     }
 }
 
-fn is_paired(state: &ContextState) {
+fn is_paired(state: &SessionState) {
     let mut shown = Transcript::new();
     state.view().messages().for_each(|message| {
         shown.push(Arc::clone(message));
@@ -356,7 +364,7 @@ fn is_paired(state: &ContextState) {
 }
 
 /// Does whatever the policy says until it holds, and returns how often it acted.
-fn settle(state: &mut ContextState) -> usize {
+fn settle(state: &mut SessionState) -> usize {
     for acts in 0..8 {
         let Decision::Act { action, reason } = state.decide(None) else { return acts };
         let done = match action {
@@ -416,7 +424,7 @@ proptest! {
             prop_assert!(Units::new(shown.entries()).all(|unit| unit.state != UnitState::Broken), "{}", shape(&state));
         }
         // Nothing that was said is lost.
-        let kept: Vec<_> = state.transcript().entries().iter().map(|entry| Arc::clone(&entry.message)).collect();
+        let kept: Vec<_> = state.originals().entries().iter().map(|entry| Arc::clone(&entry.message)).collect();
         prop_assert_eq!(kept, said);
     }
 
@@ -443,11 +451,11 @@ proptest! {
 }
 
 /// Says `turns` more turns to a provider that bills `ratio` of each counted token and `beyond` for every request.
-fn billed_turns(state: &mut ContextState, turns: usize, ratio: f64, beyond: u64) {
+fn billed_turns(state: &mut SessionState, turns: usize, ratio: f64, beyond: u64) {
     for turn in 0..turns {
         state.push(Message::user(format!("question {turn} {}", "word ".repeat(20 + 7 * (turn % 5)))));
         let bill = Tokens(beyond) + state.counted().scaled(ratio);
-        let sent = state.view().sent().unwrap();
+        let sent = state.view().id();
         let usage = Usage { input: bill, ..Usage::default() };
         assert_eq!(state.report_usage(sent, &usage), UsageVerdict::Taken);
         assert_eq!(state.tokens(), bill, "a measurement is not estimated");
@@ -460,7 +468,7 @@ fn what_a_provider_bills_is_learned_and_kept_across_a_rewrite_and_a_restart() {
     let mut state = state(16_000, Config::default());
     state.set_endpoint("m", "host");
     billed_turns(&mut state, 30, 1.5, 40);
-    let bill = |state: &ContextState| Tokens(40) + state.counted().scaled(1.5);
+    let bill = |state: &SessionState| Tokens(40) + state.counted().scaled(1.5);
     let near = |estimate: longhaul_tokens::Estimate, bill: Tokens| {
         assert!(estimate.low <= bill && bill <= estimate.high, "{bill} is not within {estimate:?}");
         assert!(estimate.mid.0.abs_diff(bill.0) * 20 <= bill.0, "{bill} is more than 5 % from {estimate:?}");

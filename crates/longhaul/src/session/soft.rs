@@ -1,9 +1,16 @@
 //! The soft tier: old tool results digested, or units dropped by priority, without a summary.
 
+use std::sync::Arc;
+
 use longhaul_transcript::{Entry, Message, Span, Tokens, Unit, Units};
 use longhaul_trim::{Action as Fate, ByRole, Candidate, Prioritizer, Priority, repeated_calls};
 
-use super::{ContextState, DIGESTED_RESULT, Rewrite, RewriteError, Shown, rewrite::of_kept};
+use super::{
+    DIGESTED_RESULT, Rewrite, RewriteError, SessionState, Shown,
+    items::Placed,
+    line::CHUNK,
+    rewrite::{Counted, counted, of_kept},
+};
 use crate::{
     compact::{
         KeepReasoning, Kept, Outcome,
@@ -23,7 +30,7 @@ struct Part<'a> {
     priority: Priority,
 }
 
-impl ContextState {
+impl SessionState {
     /// Rewrites the view without a summary, down to the target: [`Action::SoftDigest`] puts facts in the place of tool
     /// results, [`Action::SoftTrim`] drops whole units as well. The tail, an open exchange, the first request and
     /// standing instructions stay as they are.
@@ -37,35 +44,41 @@ impl ContextState {
         now_ms: Option<i64>,
     ) -> Result<Rewrite, RewriteError> {
         let before = self.measure(now_ms);
-        let head = self.shown.iter().take_while(|shown| shown.is_instruction()).count();
-        let last_summary = self.shown.iter().rposition(|shown| matches!(shown, Shown::Summary { .. }));
-        let fixed = last_summary.map_or(head, |at| at + 1);
+        let is_front =
+            |placed: &&Placed| matches!(placed.shown, Shown::Block { .. }) || placed.shown.is_instruction();
+        let front = self.items.placed().take_while(is_front).count();
+        let is_summary = |(at, placed): (usize, &Placed)| placed.shown.record().map(|_| at + 1);
+        let fixed = self.items.placed().enumerate().filter_map(is_summary).last().unwrap_or(front);
         let entries = self.view_entries(fixed);
         let parts = self.parts(&entries);
         let loose: Tokens = parts.iter().map(|part| part.tokens).sum();
         let target = self.scale().countable(self.limits().target);
-        let budget = target - (self.cost_of(&self.shown) - loose);
+        let budget = target - (self.counted() - loose);
         let fates = match action {
             Action::SoftTrim => trim(&parts, budget),
             _ => digest(&parts, budget),
         };
 
         let mut outcome = Outcome { kept_verbatim: fixed, ..Outcome::default() };
-        let mut shown: Vec<Shown> = self.shown[..fixed].to_vec();
+        let mut shown: Vec<Counted> = self.items.placed().take(fixed).map(counted).collect();
         for (part, fate) in parts.into_iter().zip(fates) {
-            let range = fixed + part.at..fixed + part.at + part.unit.entries.len();
+            let (at, len) = (fixed + part.at, part.unit.entries.len());
             match (fate, part.digest) {
                 (Fate::Keep, _) | (Fate::Digest, None) => {
-                    outcome.kept_verbatim += range.len();
-                    shown.extend_from_slice(&self.shown[range]);
+                    outcome.kept_verbatim += len;
+                    shown.extend(self.items.placed().skip(at).take(len).map(counted));
                 }
                 (Fate::Digest, Some((kept, _))) => {
                     let digested = kept.iter().filter(|kept| kept.digested).count();
                     outcome.digested += digested;
-                    outcome.kept_verbatim += range.len() - digested;
-                    shown.extend(kept.into_iter().map(of_kept));
+                    outcome.kept_verbatim += len - digested;
+                    let as_it_is = self.items.placed().skip(at).take(len).map(counted);
+                    shown.extend(kept.into_iter().zip(as_it_is).map(|(kept, was)| match kept.digested {
+                        true => (of_kept(kept), None),
+                        false => was,
+                    }));
                 }
-                (Fate::Drop, _) => outcome.dropped += range.len(),
+                (Fate::Drop, _) => outcome.dropped += len,
             }
         }
         let (tokens_before, tokens_after) = self.replace_view(shown, action, reason, &before)?;
@@ -75,34 +88,34 @@ impl ContextState {
 
     /// Returns the messages of the view from element `fixed` on, as entries with the content that is shown.
     fn view_entries(&self, fixed: usize) -> Vec<Entry> {
-        let originals = self.transcript.entries();
         let entry = |shown: &Shown| match shown {
-            Shown::Message { id, message, .. } => originals
-                .get(id.ordinal as usize)
-                .map(|entry| Entry { message: message.clone(), ..entry.clone() }),
-            Shown::Summary { .. } => None,
+            Shown::Message { id, message, .. } => {
+                Some(Entry { id: *id, lineage: id.hash, message: Arc::clone(message) })
+            }
+            _ => None,
         };
-        self.shown[fixed..].iter().filter_map(entry).collect()
+        self.items.shown().skip(fixed).filter_map(entry).collect()
     }
 
     fn parts<'a>(&self, entries: &'a [Entry]) -> Vec<Part<'a>> {
-        let task = self.transcript.entries().iter().find(|entry| entry.message.is_user_text());
+        let first = self.originals.originals(Span { start: 0, end: CHUNK });
+        let task = first.map(|original| &original.entry).find(|entry| entry.message.is_user_text());
         let by_role = ByRole {
             superseded: repeated_calls(entries),
             task: task.map(|entry| entry.id.ordinal),
             ..ByRole::default()
         };
         let tail = self.config.preserve_recent.max(Config::MIN_TAIL);
-        let tail_from = (self.transcript.len() as u64).saturating_sub(tail);
+        let tail_from = self.n_total().saturating_sub(tail);
         let n_requests = entries.iter().filter(|entry| entry.message.is_user_text()).count();
         let (mut at, mut requests_seen) = (0, 0);
         let part = |unit: Unit<'a>| {
             requests_seen += unit.messages().filter(|message| message.is_user_text()).count();
             let is_recent = unit.entries.last().is_some_and(|entry| entry.id.ordinal >= tail_from);
-            let is_pinned = |entry: &Entry| {
-                self.pinned.contains(&entry.id.ordinal) || self.request == Some(entry.id.ordinal)
+            let stays = |entry: &Entry| {
+                self.is_pin(entry.id.ordinal, &entry.message) || self.request == Some(entry.id.ordinal)
             };
-            let priority = match is_recent || unit.entries.iter().any(is_pinned) {
+            let priority = match is_recent || unit.entries.iter().any(stays) {
                 true => Priority::Pinned,
                 false => by_role.priority(unit, n_requests - requests_seen),
             };
@@ -120,8 +133,8 @@ impl ContextState {
     }
 
     fn cost_in_view(&self, unit: Unit<'_>) -> Tokens {
-        let cost = |entry: &Entry| self.ledger.get(entry.id.ordinal).unwrap_or_default();
-        unit.entries.iter().map(cost).sum()
+        let cost = |entry: &Entry| self.items.get(entry.id.ordinal).map(|placed| placed.counts.total());
+        unit.entries.iter().filter_map(cost).sum()
     }
 
     /// Returns the unit with its tool results digested and what that costs, where it may be and where it helps.

@@ -10,13 +10,13 @@ use std::{
     sync::Arc,
 };
 
-use longhaul_extract::{DefaultRanker, RankContext, Ranker};
+use longhaul_extract::{DefaultRanker, FactIndex, RankContext, Ranker};
 use longhaul_summarize::rules;
 use longhaul_transcript::{
-    Covered, Entry, Message, MessageId, Part, Role, SummaryMode, SummaryRecord, Tokens, Units,
+    Covered, Entry, Message, MessageId, Part, Role, Span, SummaryMode, SummaryRecord, Tokens, Units,
 };
 
-use super::{ContextState, Shown};
+use super::{SessionState, Shown, clean};
 use crate::{config::Chaining, policy::Action};
 
 /// What a compaction reads, and what stays in front of it.
@@ -39,6 +39,12 @@ pub(super) struct Scope {
     pub(super) let_go: Vec<Covered>,
 }
 
+/// Which originals a compaction reads: all from `start` on, and those it quotes of what came before.
+struct Reads {
+    start: u64,
+    quoted: Vec<u64>,
+}
+
 /// How many windows of messages are read again where a summary covers them. Eight are what a window holds several times
 /// over: each compaction of eight in a row still reads every message from the original.
 const REREAD_WINDOWS: f64 = 8.0;
@@ -55,11 +61,26 @@ const LONGEST_EXCHANGE: u64 = 512;
 /// The task is among the first messages.
 const TASK_WITHIN: u64 = 64;
 
-impl ContextState {
+impl SessionState {
+    /// Returns the originals that a compaction reads and that are not at hand, to be read from the store and
+    /// [put back](Self::put_back) before it is [planned](Self::plan). What is put back may show that more is needed: ask
+    /// again until there is nothing.
+    pub fn wanted_by(&self, action: Action) -> Vec<Span> {
+        if self.index.is_none() {
+            return self.originals.missing([Span { start: 0, end: u64::MAX }]);
+        }
+        let reads = self.reads(action);
+        let quoted = reads.quoted.iter().map(|ordinal| Span { start: *ordinal, end: ordinal + 1 });
+        // The exchange that it begins with may begin earlier.
+        let start = reads.start.saturating_sub(LONGEST_EXCHANGE);
+        self.originals.missing(quoted.chain([Span { start, end: u64::MAX }]))
+    }
+
     /// Returns what a compaction reads, and what stays in front of it.
-    pub(super) fn scope(&self, action: Action) -> Scope {
+    pub(super) fn scope(&self, action: Action, index: &FactIndex) -> Scope {
         let previous = self.summary().cloned();
         let is_apart = self.config.chaining != Chaining::Fold;
+        let blocks = self.items.sums().blocks;
         if is_apart
             && previous.is_some()
             && !action.is_rebuild()
@@ -67,23 +88,56 @@ impl ContextState {
         {
             return scope;
         }
-        let start = if previous.is_some() { self.reach() } else { 0 };
-        let is_whole = start <= self.head_len() && !(self.config.delete_originals && previous.is_some());
-        if is_whole {
+        let Reads { start, quoted } = self.reads_of(index);
+        if self.is_whole(start) {
             // All originals are at hand: a rebuilt summary needs no earlier one, nor does one that replaces several.
             let previous = previous.filter(|_| !action.is_rebuild() && !is_apart);
-            return Scope { previous, ..Scope::of_all() };
+            return Scope { previous, carried: blocks, ..Scope::of_all() };
         }
+        let request = self.request_tokens(start);
+        let quoted = match self.config.delete_originals {
+            true => self.summaries_as_entries(start),
+            false => self.quotations(quoted),
+        };
         Scope {
             start,
-            quoted: self.quoted(start, &self.telling_before(start)),
-            carried: self.head_tokens() + self.pinned_before(start),
+            quoted,
+            carried: self.front_tokens() + self.items.pinned_before(start) + request,
             is_rebuilt: action.is_rebuild() || is_apart,
-            replaces_from: self.view().summaries().map(|record| record.covers.start).min(),
+            replaces_from: self.summaries().map(|record| record.covers.start).min(),
             let_go: self.shown_messages_before(start).collect(),
             previous,
             ..Scope::of_all()
         }
+    }
+
+    fn reads(&self, action: Action) -> Reads {
+        let index = self.index();
+        let is_apart = self.config.chaining != Chaining::Fold && !action.is_rebuild();
+        if is_apart && self.latest.is_some() {
+            let start = self.unit_start(self.uncovered);
+            if let Some(reads) = self.reads_of_new(start) {
+                return reads;
+            }
+        }
+        self.reads_of(&index)
+    }
+
+    /// Returns which originals a compaction reads, for a summary that stands for all before it.
+    fn reads_of(&self, index: &FactIndex) -> Reads {
+        let start = if self.latest.is_some() { self.reach() } else { 0 };
+        if self.is_whole(start) {
+            return Reads { start: 0, quoted: Vec::new() };
+        }
+        Reads { start, quoted: self.quoted(start, &self.telling_before(start, index)) }
+    }
+
+    fn is_whole(&self, start: u64) -> bool {
+        start <= self.head && !(self.config.delete_originals && self.latest.is_some())
+    }
+
+    fn summaries(&self) -> impl Iterator<Item = &Arc<SummaryRecord>> {
+        self.items.shown().filter_map(Shown::record)
     }
 
     /// Returns the scope of a summary of its own for what no summary covers; `None` where those before it take too much
@@ -91,18 +145,13 @@ impl ContextState {
     fn scope_of_new(&self, previous: Option<Arc<SummaryRecord>>) -> Option<Scope> {
         let is_running = self.config.chaining == Chaining::Running;
         let start = self.unit_start(self.uncovered);
-        let mut carried = self.cost_of(&self.shown[..self.shown_before(start)]);
-        if is_running {
-            carried -= self.summary_tokens;
-        }
+        let Reads { quoted, .. } = self.reads_of_new(start)?;
         let previous = previous.filter(|_| is_running);
-        // A running summary goes on from its last version, which has told of the rest.
-        let quoted = if is_running { self.quoted(start, &[]) } else { Vec::new() };
         let replaces_from = previous.as_ref().map(|record| record.covers.start);
-        (carried <= self.scale().countable(self.limits().target).scaled(0.5)).then(|| Scope {
+        Some(Scope {
             start,
-            quoted,
-            carried,
+            quoted: self.quotations(quoted),
+            carried: self.carried_before(start),
             reads_new_only: true,
             previous,
             replaces_from,
@@ -110,9 +159,38 @@ impl ContextState {
         })
     }
 
+    fn reads_of_new(&self, start: u64) -> Option<Reads> {
+        // A running summary goes on from its last version, which has told of the rest.
+        let quoted = match self.config.chaining == Chaining::Running {
+            true => self.quoted(start, &[]),
+            false => Vec::new(),
+        };
+        let most = self.scale().countable(self.limits().target).scaled(0.5);
+        (self.carried_before(start) <= most).then_some(Reads { start, quoted })
+    }
+
+    /// Returns what stands before the message `start` and stays there.
+    fn carried_before(&self, start: u64) -> Tokens {
+        let before = self.items.sums_before(start).counts.total() + self.counter.framing().per_reply;
+        match self.config.chaining == Chaining::Running {
+            true => before - self.summary_tokens(),
+            false => before,
+        }
+    }
+
+    fn summary_tokens(&self) -> Tokens {
+        let sums = self.items.sums();
+        sums.counts.total() - sums.messages - sums.blocks
+    }
+
     /// Returns the ordinal from which on a compaction reads all messages: those that no summary covers, and the newest of
     /// the others.
     fn reach(&self) -> u64 {
+        self.unit_start(self.window_reach())
+    }
+
+    /// Returns the same without regard to exchanges.
+    fn window_reach(&self) -> u64 {
         let by_window = self.window().scaled(REREAD_WINDOWS);
         let most = match self.config.mode {
             SummaryMode::Rules => by_window,
@@ -122,106 +200,118 @@ impl ContextState {
             }
         };
         if self.config.delete_originals {
-            return self.unit_start(self.uncovered);
+            return self.uncovered;
         }
         let mut read = Tokens::ZERO;
-        let newest = self.costs.iter().rev().take_while(|cost| {
-            read += **cost;
+        let newest = self.costs.newest_first().take_while(|cost| {
+            read += *cost;
             read <= most
         });
-        let start = (self.costs.len() - newest.count()) as u64;
-        self.unit_start(start.min(self.uncovered))
+        let start = self.n_total() - newest.count() as u64;
+        start.min(self.uncovered)
+    }
+
+    /// Forgets what messages cost that no compaction will read again.
+    pub(super) fn forget_costs(&mut self) {
+        let start = self.window_reach().saturating_sub(LONGEST_EXCHANGE);
+        let Some(index) = &self.index else { return };
+        let spoken_of = index.facts().iter().map(|fact| u64::from(fact.last_message));
+        let constraints = self.summaries().flat_map(|record| &record.summary.constraints);
+        let constraints = constraints.map(|constraint| constraint.message);
+        let kept = spoken_of.chain(constraints).chain(0..TASK_WITHIN).filter(|at| *at < start).collect();
+        self.costs.forget_before(start, &kept);
+    }
+
+    /// Returns from which ordinal on originals should stay at hand for the next compaction; what lies before it may be
+    /// [let go](Self::let_go) where a store holds it.
+    pub fn at_hand_from(&self) -> u64 {
+        self.window_reach().saturating_sub(LONGEST_EXCHANGE)
     }
 
     /// Returns the first ordinal of the unit that the message with this ordinal is part of: no exchange is cut in two,
     /// even one that was open when a summary was made.
     fn unit_start(&self, ordinal: u64) -> u64 {
-        let from = ordinal.saturating_sub(LONGEST_EXCHANGE);
-        let near = self.entries_from(from);
-        let near = near.get(..(2 * LONGEST_EXCHANGE as usize).min(near.len())).unwrap_or_default();
-        let inside = Units::new(near).map(|unit| unit.span()).find(|span| span.contains(ordinal));
-        inside.map_or(ordinal, |span| span.start)
+        self.unit_of(ordinal).start
     }
 
-    /// Returns what is worth quoting of the messages before `start`: the task, what the view shows, where constraints were
+    /// Returns the span of the unit that the message with this ordinal is part of, as far as it is at hand.
+    pub(super) fn unit_of(&self, ordinal: u64) -> Span {
+        let from = ordinal.saturating_sub(LONGEST_EXCHANGE);
+        let near = self.originals.in_span(Span { start: from, end: from + 2 * LONGEST_EXCHANGE });
+        // What is at hand in one piece around it.
+        let gap =
+            |pair: &[Entry]| pair[0].id.ordinal + 1 != pair[1].id.ordinal && pair[1].id.ordinal <= ordinal;
+        let near = &near[near.windows(2).rposition(gap).map_or(0, |at| at + 1)..];
+        let inside = Units::new(near).map(|unit| unit.span()).find(|span| span.contains(ordinal));
+        inside.unwrap_or(Span { start: ordinal, end: ordinal + 1 })
+    }
+
+    /// Returns which messages before `start` are worth quoting: the task, what the view shows, where constraints were
     /// stated, and then the `telling` ones, as far as there is room.
-    fn quoted(&self, start: u64, telling: &[u64]) -> Vec<Entry> {
-        if self.config.delete_originals {
-            return self.summaries_as_entries(start);
-        }
+    fn quoted(&self, start: u64, telling: &[u64]) -> Vec<u64> {
         let mut left = self.window().scaled(QUOTED_WINDOWS);
         let mut chosen = BTreeSet::new();
-        let firsts = self.entries_from(0).get(..(TASK_WITHIN.min(start)) as usize).unwrap_or_default();
-        let task = rules::task(firsts).map(|(entry, _)| entry.id.ordinal);
+        let firsts = self.originals.originals(Span { start: 0, end: TASK_WITHIN.min(start) });
+        let firsts: Vec<Entry> = firsts.map(clean).collect();
+        let task = rules::task(&firsts).map(|(entry, _)| entry.id.ordinal);
         let shown = self.shown_messages_before(start).map(|covered| covered.ordinal);
-        let constraints = self.view().summaries().flat_map(|record| &record.summary.constraints);
+        let constraints = self.summaries().flat_map(|record| &record.summary.constraints);
         let constraints = constraints.map(|constraint| constraint.message).filter(|at| *at < start);
         for ordinal in task.into_iter().chain(shown).chain(constraints).chain(telling.iter().copied()) {
-            let cost = self.cost(ordinal);
+            let Some(cost) = self.costs.get(ordinal) else { continue };
             if cost <= left && chosen.insert(ordinal) {
                 left -= cost;
             }
         }
-        let originals = self.transcript.entries();
-        let entry = |ordinal: u64| originals.get(ordinal as usize).map(|entry| self.clean_entry(entry));
-        chosen.into_iter().filter_map(entry).filter_map(quotation).collect()
+        chosen.into_iter().collect()
+    }
+
+    fn quotations(&self, ordinals: Vec<u64>) -> Vec<Entry> {
+        let entry = |ordinal: u64| self.originals.original(ordinal).map(clean);
+        ordinals.into_iter().filter_map(entry).filter_map(quotation).collect()
     }
 
     /// Returns the summaries in the view, each as what the assistant said last of what it covers: where originals are
     /// deleted, they are all that is left.
-    fn summaries_as_entries(&self, before: u64) -> Vec<Entry> {
+    pub(super) fn summaries_as_entries(&self, before: u64) -> Vec<Entry> {
         let entry = |record: &Arc<SummaryRecord>| {
             let last = record.covers.end.min(before).checked_sub(1)?;
-            let last = self.transcript.entries().get(last as usize)?;
-            Some(Entry { message: Arc::new(Message::assistant(record.text.clone())), ..last.clone() })
+            let message = Arc::new(Message::assistant(record.text.clone()));
+            let hash = message.content_hash();
+            Some(Entry { id: MessageId { ordinal: last, hash }, lineage: hash, message })
         };
-        self.view().summaries().filter_map(entry).collect()
+        self.summaries().filter_map(entry).collect()
     }
 
     /// Reads the facts of the summaries in the view, for a conversation whose originals are gone.
     pub(crate) fn read_summaries(&mut self) {
         let summaries = self.summaries_as_entries(u64::MAX);
-        let index = Arc::make_mut(&mut self.index);
-        summaries.iter().for_each(|entry| index.push(entry));
+        if let Some(index) = &mut self.index {
+            summaries.iter().for_each(|entry| Arc::make_mut(index).push(entry));
+        }
     }
 
     /// Returns the messages before `start` that facts stand in which nothing later mentions, by the value of these facts
     /// for each token.
-    fn telling_before(&self, start: u64) -> Vec<u64> {
-        let (ranker, context) = (DefaultRanker::default(), RankContext::of(&self.index));
+    fn telling_before(&self, start: u64, index: &FactIndex) -> Vec<u64> {
+        let (ranker, context) = (DefaultRanker::default(), RankContext::of(index));
         let mut values: BTreeMap<u64, f64> = BTreeMap::new();
-        for fact in self.index.facts().iter().filter(|fact| u64::from(fact.last_message) < start) {
+        for fact in index.facts().iter().filter(|fact| u64::from(fact.last_message) < start) {
             let value = ranker.value(fact, &context);
             if value > 0.0 {
                 *values.entry(u64::from(fact.last_message)).or_default() += value;
             }
         }
         let for_each_token =
-            |(ordinal, value): (u64, f64)| (value / self.cost(ordinal).0.max(1) as f64, ordinal);
-        let mut best: Vec<(f64, u64)> = values.into_iter().map(for_each_token).collect();
+            |(ordinal, value): (u64, f64)| Some((value / self.costs.get(ordinal)?.0.max(1) as f64, ordinal));
+        let mut best: Vec<(f64, u64)> = values.into_iter().filter_map(for_each_token).collect();
         best.sort_by(|one, other| other.0.total_cmp(&one.0).then(other.1.cmp(&one.1)));
         best.into_iter().map(|(_, ordinal)| ordinal).collect()
     }
 
-    /// Returns whether no compaction takes this out of the view: a pin, or the newest request.
-    pub(super) fn is_pinned(&self, shown: &Shown) -> bool {
-        let is_request = |id: &MessageId| self.request == Some(id.ordinal);
-        match shown {
-            Shown::Message { id, .. } if is_request(id) => true,
-            _ => self.config.preserve_system && shown.is_instruction(),
-        }
-    }
-
-    /// Returns what such messages before `start` cost, those at the head of the view apart.
-    fn pinned_before(&self, start: u64) -> Tokens {
-        let request = self.request.iter().filter(|ordinal| !self.pinned.contains(ordinal));
-        let before = self.pinned.iter().chain(request).filter(|ordinal| **ordinal < start);
-        before.map(|ordinal| self.ledger.get(*ordinal).unwrap_or_default()).sum()
-    }
-
     /// Returns the messages before `start` that the view shows, pins apart.
     fn shown_messages_before(&self, start: u64) -> impl Iterator<Item = Covered> + '_ {
-        self.shown.iter().filter(|shown| !self.is_pinned(shown)).filter_map(move |shown| match shown {
+        self.items.shown().filter(|shown| !self.stays(shown)).filter_map(move |shown| match shown {
             Shown::Message { id, .. } if id.ordinal < start => {
                 Some(Covered { ordinal: id.ordinal, sha256: id.hash })
             }

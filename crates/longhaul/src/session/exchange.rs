@@ -1,17 +1,18 @@
 //! Whether the newest exchange is still open, known without looking back.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use longhaul_transcript::{CallId, Message, Part, Role};
+use serde::{Deserialize, Serialize};
 
 /// The newest exchange, followed message by message: which of its calls wait for a result.
 ///
 /// It agrees with [`Units`](longhaul_transcript::Units) on whether the last unit is open, for one message's work a push.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Exchange {
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Exchange {
     /// Ordinal of its first message.
     start: u64,
-    waiting: HashSet<CallId>,
+    waiting: BTreeSet<CallId>,
     /// The run of assistant messages that the last message belongs to began here.
     run: Option<u64>,
     last: Last,
@@ -25,7 +26,7 @@ pub(super) struct Exchange {
 const LONG_LOOP: u64 = 16;
 
 /// What the last message was.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 enum Last {
     /// Nothing was said yet.
     #[default]

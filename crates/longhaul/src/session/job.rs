@@ -13,7 +13,7 @@ use longhaul_transcript::{
     Tokens,
 };
 
-use super::{ContextState, FLOOR_EXTRA, Shown, running};
+use super::{FLOOR_EXTRA, SessionState, Shown, running};
 use crate::{
     Preset,
     compact::{
@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// A compaction under way. It owns what it works on, so that a summary can be made elsewhere while messages are pushed;
-/// [`ContextState::apply`] takes the result only if what it covers is unchanged.
+/// [`SessionState::apply`] takes the result only if what it covers is unchanged.
 #[derive(Clone, Debug)]
 pub struct Job {
     pub(super) action: Action,
@@ -47,7 +47,7 @@ pub struct Job {
     /// Messages before `start` that go out of the view.
     let_go: Vec<Covered>,
     costs: Vec<Tokens>,
-    index: Arc<FactIndex>,
+    pub(super) index: Arc<FactIndex>,
     counter: Arc<dyn TokenCounter>,
     previous: Option<Arc<SummaryRecord>>,
     /// The latest summary in the view, also where the new one does not build on it.
@@ -85,10 +85,13 @@ const AUTO_SUMMARY_SHARE: f64 = 0.10;
 /// A summary that is not made for want of room may cost this share of what it replaces (seed 002's compression).
 const LEAST_COMPRESSION: f64 = 0.3;
 
+/// What the reply's primer, the role of the summary's message and rounding cost at most.
+const TAIL_FRAME: Tokens = Tokens(16);
+
 /// What a summary's header, handle line and frame cost at most.
 const SUMMARY_FRAME: Tokens = Tokens(70);
 
-impl ContextState {
+impl SessionState {
     /// Returns the compaction that `action` asks for. `goal` is what the reader of the summary is about to do, where
     /// the user said so; `now_ms` is the time that the record will bear.
     ///
@@ -102,14 +105,27 @@ impl ContextState {
         now_ms: Option<i64>,
     ) -> Result<Job, CompactError> {
         let before = self.measure(now_ms);
-        let scope = self.scope(action);
+        let index = self.index();
+        let scope = self.scope(action, &index);
         let start = scope.start;
-        let settings = self.settings(&before, reason, scope.carried, goal, now_ms);
+        // What the summaries say that this one replaces is at most their share of what they stand for: it may say as much.
+        let replaced = match scope.reads_new_only {
+            true => Tokens::ZERO,
+            false => self.items.shown().filter_map(Shown::record).map(|record| record.tokens).sum(),
+        };
+        let settings = self.settings(&before, reason, (scope.carried, replaced), goal, now_ms);
         let n_quoted = scope.quoted.len();
-        let mut costs: Vec<Tokens> = scope.quoted.iter().map(|entry| self.cost(entry.id.ordinal)).collect();
-        costs.extend_from_slice(self.costs.get(start as usize..).unwrap_or_default());
         let mut entries = scope.quoted;
-        entries.extend(self.entries_from(start).iter().map(|entry| self.clean_entry(entry)));
+        entries.extend(self.entries_from(start));
+        let mut costs: Vec<Tokens> = entries.iter().map(|entry| self.known_cost(entry)).collect();
+        if self.config.delete_originals {
+            // What is quoted are the summaries.
+            let quoted = entries.iter().take(n_quoted);
+            costs
+                .iter_mut()
+                .zip(quoted)
+                .for_each(|(cost, entry)| *cost = self.counter.count_message(&entry.message));
+        }
         if !self.config.preserve_system {
             entries.iter_mut().filter(|entry| entry.message.is_system()).for_each(as_ordinary);
         }
@@ -120,7 +136,7 @@ impl ContextState {
             costs: &costs,
             tokens_before: before.tokens,
             counter: &*self.counter,
-            index: &self.index,
+            index: &index,
             previous: scope.previous.as_deref(),
             quoted: n_quoted,
             is_rebuilt: scope.is_rebuilt,
@@ -135,7 +151,7 @@ impl ContextState {
             through,
             start,
             session: self.session.clone(),
-            index: Arc::clone(&self.index),
+            index,
             counter: Arc::clone(&self.counter),
             redactions: self.redactions_from(start),
             reads_new_only: scope.reads_new_only,
@@ -161,7 +177,7 @@ impl ContextState {
         &self,
         m: &Measurement,
         reason: Reason,
-        carried: Tokens,
+        (carried, replaced): (Tokens, Tokens),
         goal: Option<&str>,
         now_ms: Option<i64>,
     ) -> CompactSettings {
@@ -184,7 +200,7 @@ impl ContextState {
                 SummaryLimit::Tokens(tokens) => Some(tokens),
                 SummaryLimit::Auto => Some(m.window.scaled(AUTO_SUMMARY_SHARE)),
             },
-            self.config.target_compression.map(|ratio| self.ledger.in_span(m.range).scaled(ratio)),
+            self.config.target_compression.map(|ratio| self.items.in_span(m.range).scaled(ratio) + replaced),
             self.config.max_summary_share.map(|share| (m.budget - m.floor).scaled(share)),
         ];
         let cap = caps.into_iter().flatten().min();
@@ -211,6 +227,7 @@ impl ContextState {
             }),
             reasoning: KeepReasoning::Strip,
             header: Some(self.config.summary_header.clone()),
+            pins: self.pins.clone(),
             now_ms: now_ms.unwrap_or_default(),
             // The word `system` may cost a token more than `user`, for which the engine plans.
             ..CompactSettings::new(match self.config.summary_role {
@@ -223,20 +240,21 @@ impl ContextState {
     /// Returns what a view of the standing instructions, what else stays in front, a summary and a tail of `tail_len`
     /// messages costs.
     fn least_view(&self, m: &Measurement, carried: Tokens, tail_len: usize, cap: Option<Tokens>) -> Tokens {
-        let n_total = self.transcript.len() as u64;
-        let tail = self.ledger.in_span(Span { start: n_total.saturating_sub(tail_len as u64), end: n_total });
-        let kept = carried.max(self.head_tokens()) + tail;
+        let n_total = self.n_total();
+        let tail = self.items.in_span(Span { start: n_total.saturating_sub(tail_len as u64), end: n_total });
+        let kept = carried.max(self.front_tokens()) + tail;
         let covered = m.tokens - kept;
-        let summary = covered.scaled(LEAST_COMPRESSION).min(cap.unwrap_or(covered));
-        m.floor.max(kept + summary + SUMMARY_FRAME)
+        // A summary that has a cap is given all of it, or the tail gives way to it by a message.
+        let summary = cap.unwrap_or(covered.scaled(LEAST_COMPRESSION)).min(covered);
+        m.floor.max(kept + summary + SUMMARY_FRAME + TAIL_FRAME)
     }
 
     /// Returns how many messages are to stay at the end: as many as set, fewer where they cost more than `most`.
     fn tail_len(&self, most: Tokens) -> usize {
         let mut spent = Tokens::ZERO;
-        let newest = self.costs.iter().rev().take(self.config.preserve_recent as usize);
+        let newest = self.costs.newest_first().take(self.config.preserve_recent as usize);
         let fitting = newest.take_while(|cost| {
-            spent += **cost;
+            spent += *cost;
             spent <= most
         });
         fitting.count().max(Config::MIN_TAIL as usize)
@@ -245,20 +263,19 @@ impl ContextState {
     /// Returns how often each rule struck in the messages from `start` on.
     fn redactions_from(&self, start: u64) -> Vec<RedactionCount> {
         let mut by_rule: BTreeMap<&str, u64> = BTreeMap::new();
-        for redaction in self.clean.range(start..).flat_map(|(_, clean)| &clean.redactions) {
+        let clean = self.originals.originals(Span { start, end: u64::MAX }).filter_map(|o| o.clean.as_ref());
+        for redaction in clean.flat_map(|clean| &clean.redactions) {
             *by_rule.entry(&redaction.rule).or_default() += redaction.count;
         }
         by_rule.into_iter().map(|(rule, count)| RedactionCount { rule: rule.to_owned(), count }).collect()
     }
 
-    pub(super) fn head_tokens(&self) -> Tokens {
-        self.ledger.in_span(Span { start: 0, end: self.head_len() })
-    }
-
-    /// Returns how many elements of the view stand before the message with this ordinal.
-    pub(super) fn shown_before(&self, start: u64) -> usize {
-        let is_before = |shown: &Shown| !matches!(shown, Shown::Message { id, .. } if id.ordinal >= start);
-        self.shown.iter().take_while(|shown| is_before(shown)).count()
+    /// Returns what a message costs without its secrets taken out, which the engine plans with.
+    fn known_cost(&self, entry: &Entry) -> Tokens {
+        match self.costs.get(entry.id.ordinal).filter(|_| !self.costs.is_scaled) {
+            Some(cost) => cost,
+            None => self.counter.count_message(&entry.message),
+        }
     }
 }
 

@@ -23,7 +23,7 @@ use super::*;
 use crate::{
     config::{OnMaxDepth, SoftAction},
     event::Event,
-    state::Shown,
+    session::Shown,
 };
 
 /// What a test's summarizer does when it is asked.
@@ -78,11 +78,11 @@ impl Summarizer for Told {
 
 type Log = Arc<Mutex<Vec<Event>>>;
 
-fn manager(config: Config, summarizer: Option<Arc<Told>>) -> (ContextManager, Log) {
+fn manager(config: Config, summarizer: Option<Arc<Told>>) -> (Session, Log) {
     let log = Log::default();
     let told = Arc::clone(&log);
     let window = ContextWindow::new(Tokens(2_000), Tokens::ZERO);
-    let mut builder = ContextManager::builder(SessionId::new("test").unwrap(), window)
+    let mut builder = Session::builder(SessionId::new("test").unwrap(), window)
         .config(config)
         .counter(Arc::new(CharsPer4))
         .clock(Arc::new(FixedClock(1_000)))
@@ -97,7 +97,7 @@ fn llm() -> Config {
     Config { mode: SummaryMode::Llm, soft_action: SoftAction::Off, ..Config::default() }
 }
 
-fn talk(context: &mut ContextManager, messages: usize) {
+fn talk(context: &mut Session, messages: usize) {
     for nth in 0..messages / 2 {
         context.push(Message::user(format!("Question {nth}: what does src/file_{nth}.rs do?")));
         let says = format!("It computes value_{nth} for the caller in src/main.rs. ").repeat(3);
@@ -268,7 +268,7 @@ async fn a_stored_conversation_is_taken_up_as_it_was_left() {
     let store = Arc::new(MemoryStore::new());
     let window = ContextWindow::new(Tokens(2_000), Tokens::ZERO);
     let builder = || {
-        ContextManager::builder(SessionId::new("test").unwrap(), window)
+        Session::builder(SessionId::new("test").unwrap(), window)
             .counter(Arc::new(CharsPer4))
             .store(Arc::clone(&store) as Arc<dyn SummaryStore>)
     };
@@ -285,7 +285,7 @@ async fn a_stored_conversation_is_taken_up_as_it_was_left() {
     assert_eq!(store.state(&session).await.unwrap().unwrap().messages, 95);
     assert!(store.verify(&session).await.unwrap().is_intact());
     assert_eq!(resumed.state().summary().unwrap().id, context.state().summary().unwrap().id);
-    let texts = |context: &ContextManager| -> Vec<String> {
+    let texts = |context: &Session| -> Vec<String> {
         context.state().view().messages().map(|message| message.texts().collect()).collect()
     };
     assert_eq!(texts(&resumed), texts(&context));
@@ -300,7 +300,7 @@ async fn originals_are_deleted_once_a_summary_covers_them_and_what_they_said_is_
     let store = Arc::new(MemoryStore::new());
     let session = SessionId::new("deleting").unwrap();
     let builder = || {
-        ContextManager::builder(session.clone(), ContextWindow::new(Tokens(2_000), Tokens::ZERO))
+        Session::builder(session.clone(), ContextWindow::new(Tokens(2_000), Tokens::ZERO))
             .config(Config { delete_originals: true, soft_action: SoftAction::Off, ..Config::default() })
             .counter(Arc::new(CharsPer4))
             .store(Arc::clone(&store) as Arc<dyn SummaryStore>)
@@ -321,7 +321,7 @@ async fn originals_are_deleted_once_a_summary_covers_them_and_what_they_said_is_
         context.save().await.unwrap();
         // In the store is what the view shows as it was said, and nothing else.
         let there = is_there(&store).await;
-        let shown: Vec<u64> = context.state().view().shown().iter().filter_map(verbatim).collect();
+        let shown: Vec<u64> = context.state().view().shown().filter_map(verbatim).collect();
         for (at, is_there) in (0u64..).zip(there) {
             assert_eq!(is_there, shown.contains(&at), "message {at} after round {round}");
         }
@@ -339,20 +339,16 @@ async fn originals_are_deleted_once_a_summary_covers_them_and_what_they_said_is_
 async fn what_one_conversation_learned_of_a_provider_serves_the_next() {
     let store = Arc::new(MemoryStore::new());
     let begin = |name: &str, endpoint: &str| {
-        ContextManager::builder(
-            SessionId::new(name).unwrap(),
-            ContextWindow::new(Tokens(100_000), Tokens::ZERO),
-        )
-        .counter(Arc::new(CharsPer4))
-        .store(Arc::clone(&store) as Arc<dyn SummaryStore>)
-        .endpoint("model", endpoint)
+        Session::builder(SessionId::new(name).unwrap(), ContextWindow::new(Tokens(100_000), Tokens::ZERO))
+            .counter(Arc::new(CharsPer4))
+            .store(Arc::clone(&store) as Arc<dyn SummaryStore>)
+            .endpoint("model", endpoint)
     };
     let mut first = begin("first", "host").resume().await.unwrap();
     for _ in 0..12 {
         talk(&mut first, 2);
-        let sent = first.prepare().await.unwrap().sent().unwrap();
-        let counted =
-            first.state().transcript().entries().iter().map(|entry| first.state().cost(entry.id.ordinal));
+        let sent = first.prepare().await.unwrap().id();
+        let counted = (0..first.state().originals().len() as u64).map(|ordinal| first.state().cost(ordinal));
         let bill = counted.sum::<Tokens>().scaled(1.5) + Tokens(40);
         first.report_usage(sent, &Usage { input: bill, ..Usage::default() });
         first.save().await.unwrap();
@@ -361,7 +357,7 @@ async fn what_one_conversation_learned_of_a_provider_serves_the_next() {
         let mut context = begin(name, endpoint).resume().await.unwrap();
         talk(&mut context, 10);
         let counted =
-            context.state().transcript().entries().iter().map(|entry| context.state().cost(entry.id.ordinal));
+            (0..context.state().originals().len() as u64).map(|ordinal| context.state().cost(ordinal));
         context.state().estimate().mid.ratio_of(counted.sum())
     };
     let (same, other) = (expected("second", "host").await, expected("third", "elsewhere").await);
@@ -381,7 +377,7 @@ async fn no_secret_reaches_a_summary_a_summarizer_or_a_store() {
     let secret = format!("ghp_{}", "k8Zr2VqT5nXw9LbY3mHc7JdF4sGp6AeR1uQo");
     let store = Arc::new(MemoryStore::new());
     let window = ContextWindow::new(Tokens(2_000), Tokens::ZERO);
-    let mut context = ContextManager::builder(SessionId::new("test").unwrap(), window)
+    let mut context = Session::builder(SessionId::new("test").unwrap(), window)
         .counter(Arc::new(CharsPer4))
         .store(Arc::clone(&store) as Arc<dyn SummaryStore>)
         .build()
@@ -398,7 +394,7 @@ async fn no_secret_reaches_a_summary_a_summarizer_or_a_store() {
     let stored = store.originals(&session, longhaul_transcript::Span { start: 0, end: 9 }).await.unwrap();
     assert!(!format!("{stored:?}").contains(&secret));
     // What the user said is the user's, and stays as it was.
-    assert!(context.state().transcript().entries()[0].message.texts().any(|text| text.contains(&secret)));
+    assert!(context.state().originals().entries()[0].message.texts().any(|text| text.contains(&secret)));
 }
 
 #[tokio::test]
@@ -409,7 +405,7 @@ async fn a_store_that_fails_stops_the_compaction_before_the_view_changes() {
     // Somebody else wrote another conversation under this name.
     let other = [longhaul_transcript::Redacted::assume(Message::user("Another conversation"))];
     store.journal(&session, 0, &other, 0).await.unwrap();
-    let mut context = ContextManager::builder(session, window)
+    let mut context = Session::builder(session, window)
         .counter(Arc::new(CharsPer4))
         .store(store as Arc<dyn SummaryStore>)
         .build()
@@ -425,7 +421,7 @@ fn an_unknown_model_is_told_and_gets_a_small_window() {
     let log = Log::default();
     let told = Arc::clone(&log);
     let window = ContextWindow::new(Tokens(2_000), Tokens::ZERO);
-    let context = ContextManager::builder(SessionId::new("test").unwrap(), window)
+    let context = Session::builder(SessionId::new("test").unwrap(), window)
         .observer(move |event: &Event| told.lock().unwrap().push(event.clone()))
         .model("acme", "frontier-9")
         .build()
@@ -439,8 +435,9 @@ fn an_unknown_model_is_told_and_gets_a_small_window() {
 fn settings_that_cannot_be_used_are_refused() {
     let window = ContextWindow::new(Tokens(2_000), Tokens::ZERO);
     let config = Config { preserve_recent: 0, ..Config::default() };
-    let built = ContextManager::builder(SessionId::new("test").unwrap(), window).config(config).build();
-    assert_eq!(built.unwrap_err().problems[0].field, "preserve_recent");
+    let built = Session::builder(SessionId::new("test").unwrap(), window).config(config).build();
+    let BuildError::Config(error) = built.unwrap_err() else { panic!("the settings are at fault") };
+    assert_eq!(error.problems[0].field, "preserve_recent");
 }
 
 #[test]
@@ -474,7 +471,7 @@ proptest! {
         let events = Log::default();
         let log = Arc::clone(&events);
         let session = SessionId::new("test").unwrap();
-        let mut context = ContextManager::builder(session, ContextWindow::new(Tokens(window), Tokens::ZERO))
+        let mut context = Session::builder(session, ContextWindow::new(Tokens(window), Tokens::ZERO))
             .config(config)
             .counter(Arc::new(CharsPer4))
             .summarizer(Arc::clone(&model) as Arc<dyn Summarizer>)
@@ -497,6 +494,6 @@ proptest! {
                 Err(error) => prop_assert!(false, "{error}"),
             }
         }
-        prop_assert_eq!(context.state().transcript().len(), conversation.len());
+        prop_assert_eq!(context.state().originals().len(), conversation.len());
     }
 }

@@ -1,56 +1,64 @@
-//! The async driver around the state: asks a summarizer where one is set, falls back to rules, tells observers.
+//! The async driver around the state: a store, a summarizer, observers, a clock.
 
+mod branches;
 mod builder;
 mod by_hand;
 mod journal;
+mod recall;
 mod tell;
 #[cfg(test)]
 mod tests;
 
 use std::sync::{Arc, Weak};
 
-use longhaul_store::StoreError;
+use longhaul_store::{StoreError, SummaryStore};
 use longhaul_summarize::{Draft, SummarizeError, Summarizer};
-use longhaul_transcript::{Clock, Message, MessageId, SessionId, SummaryMode, Tokens, Usage};
+use longhaul_tokens::ContextWindow;
+use longhaul_transcript::{Clock, Message, MessageId, SessionId, Span, SummaryMode, Tokens, Usage};
 
-pub use builder::{Builder, ResumeError};
+pub use builder::{BuildError, Builder, OpenError};
 pub use by_hand::Basis;
+pub use recall::RecallTool;
 
 use self::journal::{Journal, Step};
-
 use crate::{
     compact::{AssembleError, CompactError},
     config::{Config, Oversize},
     event::{EventKind, Observer, Observers},
     policy::{Action, Decision, Hold, Reason},
-    state::{ContextState, Finished, Job, Rewrite, RewriteError, Sent, UsageVerdict, View},
+    session::{
+        BranchError, Finished, Job, PinError, Rewrite, RewriteError, SessionState, UsageVerdict, View, ViewId,
+    },
 };
 
-/// Keeps a conversation within a model's window: [`push`](Self::push) every message, [`prepare`](Self::prepare) before
-/// every request, [`report_usage`](Self::report_usage) after it.
+/// A conversation with its context kept within a window: push what is said, [`prepare`](Self::prepare) before every
+/// request, [`report_usage`](Self::report_usage) after it.
 ///
 /// ```
-/// use longhaul::{ContextManager, transcript::{Message, SessionId, Tokens}};
+/// use longhaul::{Session, transcript::{Message, SessionId, Tokens}};
 /// use longhaul::tokens::ContextWindow;
 ///
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let window = ContextWindow::new(Tokens(4_000), Tokens(500));
-/// let mut context = ContextManager::builder(SessionId::new("demo")?, window).build()?;
+/// let mut session = Session::builder(SessionId::new("demo")?, window).build()?;
 /// for nth in 0..200 {
-///     context.push(Message::user(format!("Question {nth}: what does src/file_{nth}.rs do?")));
-///     context.push(Message::assistant(format!("It computes the value number {nth}, and nothing else.")));
-///     let view = context.prepare().await?; // what to send
+///     session.push(Message::user(format!("Question {nth}: what does src/file_{nth}.rs do?")));
+///     session.push(Message::assistant(format!("It computes the value number {nth}, and nothing else.")));
+///     let view = session.prepare().await?; // what to send
 ///     assert!(view.tokens() <= Tokens(3_500));
 /// }
-/// assert!(context.state().summary().is_some());
-/// assert_eq!(context.state().transcript().len(), 400); // nothing is lost
+/// assert!(session.state().summary().is_some());
+/// assert_eq!(session.state().originals().len(), 400); // nothing is lost
 /// # Ok(()) }
 /// ```
 ///
+/// With a store every message is written before [`prepare`](Self::prepare) returns, and what `open` or
+/// [`Builder::open`] finds there goes on as if it had never been interrupted.
+///
 /// Every future may be dropped at any await: until a compaction is applied, which takes no await, nothing has changed.
 #[derive(Debug)]
-pub struct ContextManager {
-    state: ContextState,
+pub struct Session {
+    state: SessionState,
     summarizer: Option<Arc<dyn Summarizer>>,
     clock: Option<Arc<dyn Clock>>,
     journal: Option<Journal>,
@@ -59,6 +67,8 @@ pub struct ContextManager {
     told: Option<&'static str>,
     /// Lives as long as the job that is under way elsewhere.
     background: Weak<()>,
+    /// Counts what changed beside messages.
+    changes: u64,
 }
 
 /// A compaction that is made elsewhere while the conversation goes on. Dropping it calls it off.
@@ -66,6 +76,35 @@ pub struct ContextManager {
 pub struct Background {
     job: Job,
     _under_way: Arc<()>,
+}
+
+/// Returns the session `name` in `store`, new or as it was left: the same call for both. Settings, a summarizer and the
+/// rest are [`Session::builder`]'s.
+///
+/// ```
+/// use std::sync::Arc;
+/// use longhaul::{store::MemoryStore, tokens::ContextWindow, transcript::{Message, Tokens}};
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let (store, window) = (Arc::new(MemoryStore::default()), ContextWindow::new(Tokens(32_000), Tokens(4_000)));
+/// let mut session = longhaul::open(store.clone(), "fix-the-build", window).await?;
+/// session.push(Message::user("Fix the build, please."));
+/// session.prepare().await?;
+/// drop(session); // killed, say
+///
+/// let session = longhaul::open(store, "fix-the-build", window).await?;
+/// assert_eq!(session.state().originals().len(), 1);
+/// # Ok(()) }
+/// ```
+///
+/// # Errors
+/// When the name cannot be a session's, or the store cannot be read.
+pub async fn open(
+    store: Arc<dyn SummaryStore>,
+    name: &str,
+    window: ContextWindow,
+) -> Result<Session, OpenError> {
+    Session::builder(SessionId::new(name)?, window).store(store).open().await
 }
 
 /// The context could not be made ready.
@@ -103,14 +142,31 @@ pub enum Error {
     /// A compaction was made and could not be applied.
     #[error("the compaction could not be applied")]
     Rewrite(#[source] RewriteError),
+    /// A message could not be pinned.
+    #[error(transparent)]
+    Pin(PinError),
+    /// A branch could not be begun.
+    #[error(transparent)]
+    Branch(BranchError),
+    /// What was pushed is no message of its format.
+    #[cfg(feature = "wire")]
+    #[error("the message cannot be read")]
+    Wire(#[source] longhaul_wire::WireError),
+    /// A history could not be followed.
+    #[cfg(feature = "wire")]
+    #[error(transparent)]
+    Sync(crate::session::SyncError),
 }
+
+/// An exchange is hardly longer.
+const NEAR: u64 = 64;
 
 /// How often a decision is carried out before the next request; the policy settles in fewer.
 const MAX_ROUNDS: usize = 6;
 
-impl ContextManager {
+impl Session {
     /// Returns a builder for a conversation in a window.
-    pub fn builder(session: SessionId, window: longhaul_tokens::ContextWindow) -> Builder {
+    pub fn builder(session: SessionId, window: ContextWindow) -> Builder {
         Builder::new(session, window)
     }
 
@@ -127,7 +183,7 @@ impl ContextManager {
     /// # Errors
     /// When what must stay does not fit, with the floor and by how much it is over; and, with `abort_on_failure`, when
     /// no summary could be made. No message is lost either way.
-    pub async fn prepare(&mut self) -> Result<View<'_>, Error> {
+    pub async fn prepare(&mut self) -> Result<View, Error> {
         for _ in 0..MAX_ROUNDS {
             let (action, reason) = match self.decide() {
                 Decision::Act { action, reason } => (action, reason),
@@ -147,6 +203,10 @@ impl ContextManager {
                 return Err(error);
             }
         }
+        self.save().await?;
+        if let Some(journal) = &self.journal {
+            journal.let_go(&mut self.state);
+        }
         self.checked_view()
     }
 
@@ -160,9 +220,9 @@ impl ContextManager {
         self.act(Action::Summarize { rebuild }, Reason::Manual, goal).await
     }
 
-    /// Takes what the provider reported for a request made from [`View::sent`].
-    pub fn report_usage(&mut self, sent: Sent, usage: &Usage) -> UsageVerdict {
-        let verdict = self.state.report_usage(sent, usage);
+    /// Takes what the provider reported for the request that was made from the view with this [id](View::id).
+    pub fn report_usage(&mut self, view: ViewId, usage: &Usage) -> UsageVerdict {
+        let verdict = self.state.report_usage(view, usage);
         if let Some(now_ms) = self.now_ms() {
             self.state.requested(now_ms);
         }
@@ -171,7 +231,8 @@ impl ContextManager {
     }
 
     /// Returns a compaction to be made elsewhere, where the policy asks for a summary and there is time: not in an
-    /// emergency, and not while another one is under way.
+    /// emergency, not while another one is under way, and not where originals must be read from the store for it, which
+    /// [`prepare`](Self::prepare) does.
     pub fn start_background(&mut self) -> Option<Background> {
         if self.background.strong_count() > 0 {
             return None;
@@ -183,7 +244,7 @@ impl ContextManager {
         else {
             return None;
         };
-        let job = self.plan(action, reason, None).ok()?;
+        let job = self.plan_at_hand(action, reason, None).ok()?;
         if let Some(summarizer) = self.summarizer.as_deref().filter(|_| self.asks_model(action, &job)) {
             self.tell_calls(summarizer, &job);
         }
@@ -227,15 +288,50 @@ impl ContextManager {
         self.step(Step::Redo).await
     }
 
-    /// Writes the messages said so far into the store, where there is one, and what was learned from reported usage. A compaction does this by itself; call it when
-    /// a conversation pauses or ends.
+    /// Writes what was said so far into the store, where there is one. [`prepare`](Self::prepare) does this by itself; call
+    /// it after a push that must not wait for the next request, and when a conversation ends.
     ///
     /// # Errors
-    /// When the store cannot be written. What was not written is written with the next call.
+    /// When the store cannot be written, or another writer has said something in this session meanwhile. What was not
+    /// written is written with the next call.
     pub async fn save(&mut self) -> Result<(), Error> {
         match &mut self.journal {
-            Some(journal) => journal.save(&self.state, self.clock.as_deref()).await.map_err(Error::Store),
+            Some(journal) => {
+                journal.save(&self.state, self.changes, self.clock.as_deref()).await.map_err(Error::Store)
+            }
             None => Ok(()),
+        }
+    }
+
+    /// Keeps a message in every view, whole. See [`SessionState::pin`].
+    ///
+    /// # Errors
+    /// When there is no such message, or the store cannot be read.
+    pub async fn pin(&mut self, id: MessageId) -> Result<(), Error> {
+        if id.ordinal < self.state.originals().len() as u64 {
+            // Its exchange goes with it.
+            let span = Span { start: id.ordinal.saturating_sub(NEAR), end: id.ordinal + NEAR };
+            let wanted = self.state.originals().missing([span]);
+            self.fetch(wanted).await?;
+        }
+        if self.state.pin(id).map_err(Error::Pin)? {
+            self.tell(EventKind::Rewritten);
+        }
+        self.changes += 1;
+        Ok(())
+    }
+
+    /// Lets compactions have a pinned message again, and returns whether it was pinned.
+    pub fn unpin(&mut self, id: MessageId) -> bool {
+        self.changes += 1;
+        self.state.unpin(id)
+    }
+
+    /// Sets a named memory block. See [`SessionState::set_memory`].
+    pub fn set_memory(&mut self, name: &str, text: &str) {
+        if self.state.set_memory(name, text) {
+            self.changes += 1;
+            self.tell(EventKind::Rewritten);
         }
     }
 
@@ -244,25 +340,32 @@ impl ContextManager {
             Step::Undo => self.state.undoes_summary(),
             Step::Redo => self.state.redoes_summary(),
         };
+        self.fetch(match step {
+            Step::Undo => self.state.wanted_by_undo(),
+            Step::Redo => self.state.wanted_by_redo(),
+        })
+        .await?;
         // The store knows compactions; a pass of the soft tier is the view's own.
         if let (Some(true), Some(journal)) = (makes_summary, &self.journal) {
-            journal.step(&self.state, step, self.clock.as_deref()).await.map_err(Error::Store)?;
+            journal.step(step, self.clock.as_deref()).await.map_err(Error::Store)?;
         }
         let (is_done, kind) = match step {
             Step::Undo => (self.state.undo(), EventKind::Undone),
             Step::Redo => (self.state.redo(), EventKind::Redone),
         };
         if is_done {
+            self.changes += 1;
+            self.save().await?;
             self.tell(kind);
         }
         Ok(is_done)
     }
 
-    /// Switches to another model; see [`ContextState::switch_model`]. The next [`prepare`](Self::prepare) compacts where
+    /// Switches to another model; see [`SessionState::switch_model`]. The next [`prepare`](Self::prepare) compacts where
     /// the context is too large for it.
     pub fn switch_model(
         &mut self,
-        window: longhaul_tokens::ContextWindow,
+        window: ContextWindow,
         counter: Arc<dyn longhaul_tokens::TokenCounter>,
         config: Config,
     ) {
@@ -270,12 +373,12 @@ impl ContextManager {
         self.tell(EventKind::ModelSwitched { window: window.window, budget: self.state.budget() });
     }
 
-    /// Says which model at which endpoint the conversation goes on with (see [`ContextState::set_endpoint`]).
+    /// Says which model at which endpoint the conversation goes on with (see [`SessionState::set_endpoint`]).
     pub fn set_endpoint(&mut self, model: &str, endpoint: &str) {
         self.state.set_endpoint(model, endpoint);
     }
 
-    /// Sets what every request costs beside the messages (see [`ContextState::set_fixed_overhead`]).
+    /// Sets what every request costs beside the messages (see [`SessionState::set_fixed_overhead`]).
     pub fn set_fixed_overhead(&mut self, tokens: Tokens) {
         self.state.set_fixed_overhead(tokens);
     }
@@ -286,14 +389,14 @@ impl ContextManager {
     }
 
     /// Returns the state.
-    pub fn state(&self) -> &ContextState {
+    pub fn state(&self) -> &SessionState {
         &self.state
     }
 
-    fn checked_view(&self) -> Result<View<'_>, Error> {
+    fn checked_view(&mut self) -> Result<View, Error> {
         let m = self.state.measure(self.now_ms());
         if m.tokens <= m.budget {
-            return Ok(self.state.view());
+            return Ok(self.state.send());
         }
         let over = m.tokens - m.budget;
         let hold = match self.decide() {
@@ -308,6 +411,7 @@ impl ContextManager {
             let rewrite = self.state.soften(action, reason, self.now_ms());
             return match rewrite {
                 Ok(rewrite) => {
+                    self.changes += 1;
                     self.tell_rewrite(&rewrite, 0);
                     Ok(rewrite)
                 }
@@ -318,7 +422,7 @@ impl ContextManager {
             };
         }
         let started = self.now_ms();
-        let job = self.plan(action, reason, goal)?;
+        let job = self.plan(action, reason, goal).await?;
         let finished = match self.asks_model(action, &job) {
             true => self.summarize(job).await?,
             false => self.by_rule(job)?,
@@ -326,7 +430,30 @@ impl ContextManager {
         self.apply(finished, started).await
     }
 
-    fn plan(&mut self, action: Action, reason: Reason, goal: Option<&str>) -> Result<Job, Error> {
+    async fn plan(&mut self, action: Action, reason: Reason, goal: Option<&str>) -> Result<Job, Error> {
+        self.fetch_for(action).await?;
+        self.plan_at_hand(action, reason, goal)
+    }
+
+    /// Reads what a compaction needs and is not at hand.
+    async fn fetch_for(&mut self, action: Action) -> Result<(), Error> {
+        loop {
+            let wanted = self.state.wanted_by(action);
+            if wanted.is_empty() || self.journal.is_none() {
+                return Ok(());
+            }
+            self.fetch(wanted).await?;
+        }
+    }
+
+    async fn fetch(&mut self, spans: Vec<Span>) -> Result<(), Error> {
+        match &self.journal {
+            Some(journal) => journal.put_back(&mut self.state, spans).await.map_err(Error::Store),
+            None => Ok(()),
+        }
+    }
+
+    fn plan_at_hand(&mut self, action: Action, reason: Reason, goal: Option<&str>) -> Result<Job, Error> {
         let job = self.state.plan(action, reason, goal, self.now_ms()).map_err(|error| {
             self.fail(reason, error.to_string());
             Error::Compact(error)
@@ -401,24 +528,27 @@ impl ContextManager {
         };
         finished.record_mut().duration_ms = duration_ms;
         let reason = finished.reason();
-        if let Err(error) = self.state.check(&finished) {
-            self.fail(reason, error.to_string());
-            return Err(Error::Rewrite(error));
-        }
+        let record = finished.record().clone();
+        let mut applied = self.state.clone();
+        let rewrite = match applied.apply(finished) {
+            Ok(rewrite) => rewrite,
+            Err(error) => {
+                self.fail(reason, error.to_string());
+                return Err(Error::Rewrite(error));
+            }
+        };
         if let Some(journal) = &mut self.journal {
-            let written = journal.append(&self.state, finished.record(), self.clock.as_deref()).await;
+            let written = journal.append(&applied, &record, self.changes + 1, self.clock.as_deref()).await;
             if let Err(error) = written {
                 self.fail(reason, error.to_string());
                 return Err(Error::Store(error));
             }
         }
-        let rewrite = self.state.apply(finished).map_err(Error::Rewrite)?;
+        self.state = applied;
+        self.changes += 1;
         self.tell_rewrite(&rewrite, duration_ms);
-        if let (true, Some(journal), Some(record)) =
-            (self.state.config().delete_originals, &mut self.journal, &rewrite.record)
-        {
-            let deleted = journal.delete_originals(self.state.session(), record, self.clock.as_deref()).await;
-            deleted.map_err(Error::Store)?;
+        if let (true, Some(journal)) = (self.state.config().delete_originals, &mut self.journal) {
+            journal.delete_originals(&record, self.clock.as_deref()).await.map_err(Error::Store)?;
         }
         Ok(rewrite)
     }

@@ -2,15 +2,15 @@
 
 use longhaul_summarize::{Attempt, Summarizer};
 
-use super::ContextManager;
+use super::Session;
 use crate::{
     compact::Cut,
     event::{Event, EventKind, Finish},
     policy::Hold,
-    state::{Job, Rewrite},
+    session::{Job, Rewrite},
 };
 
-impl ContextManager {
+impl Session {
     /// Tells why nothing is done, once for each reason.
     pub(super) fn note(&mut self, hold: Hold) {
         let name = hold.as_str();
@@ -54,6 +54,7 @@ impl ContextManager {
         if let Some(Cut { id, whole, left }) = rewrite.cut {
             self.tell(EventKind::RequestCut { message: id.ordinal, message_tokens: whole, left });
         }
+        let base = self.state.base();
         self.tell(match &rewrite.record {
             Some(record) => EventKind::Finished(Box::new(Finish {
                 summary: record.id.clone(),
@@ -65,6 +66,8 @@ impl ContextManager {
                 model: record.model.clone(),
                 tokens_before: outcome.tokens_before,
                 tokens_after: outcome.tokens_after,
+                ratio_before: outcome.tokens_before.ratio_of(base),
+                ratio_after: outcome.tokens_after.ratio_of(base),
                 summary_tokens: record.tokens,
                 compressed_messages: outcome.summarized as u64,
                 digested: outcome.digested as u64,

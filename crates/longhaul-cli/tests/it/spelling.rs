@@ -1,0 +1,86 @@
+//! What came in spelled by a provider goes out in the same bytes after it was stored, secrets apart.
+
+use longhaul::{
+    redact::Redactor,
+    store::{Commit, SummaryStore, open_store},
+    transcript::{Message, Redacted, SessionId, Span},
+    wire::{Format, messages_from_json, render},
+};
+
+/// What was said in a format: a picture, signed thinking or a reasoning item, and fields that longhaul does not know.
+const SAID: [(Format, &str); 4] = [
+    (
+        Format::OpenAi,
+        r#"[{"role":"user","content":[{"type":"text","text":"look"}, {"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgo="}}],"x":1e2},{"role":"assistant","reasoning_content":"hm","content":"It is \u0065mpty."}]"#,
+    ),
+    (
+        Format::Anthropic,
+        r#"[{"role":"user","content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo="},"cache_control":{"type":"ephemeral"}}]},{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"c2lnbmVk"},{"type":"text","text":"It is empty.","citations":null}]}]"#,
+    ),
+    (
+        Format::Responses,
+        r#"[{"role":"user","content":[{"type":"input_image","image_url":"data:image/png;base64,iVBORw0KGgo="}]},{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"c2VhbGVk"},{"id":"msg_1","type":"message","role":"assistant","content":[{"type":"output_text","text":"It is empty.","annotations":[ ]}]}]"#,
+    ),
+    (
+        Format::Gemini,
+        r#"[{"role":"user","parts":[{"inlineData":{"mimeType":"image/png","data":"iVBORw0KGgo="}}]},{"role":"model","parts":[{"text":"It is empty.","thoughtSignature":"c2lnbmVk"}],"x":1}]"#,
+    ),
+];
+
+const SECRET: &str = "ghp_9aF3kLmQ2xR7tVbW4yZcN8dEuH5sJ1oPqT6i";
+
+/// Stores messages as a session does, and reads them back in another process's stead.
+fn stored(place: &str, messages: &[Message]) -> Vec<Message> {
+    let redactor = Redactor::builtin();
+    let messages: Vec<Redacted<Message>> =
+        messages.iter().map(|message| redactor.redact_message(message).0).collect();
+    let session = SessionId::new("talk").unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(async {
+        let store = open_store(place).unwrap();
+        store.commit(&session, &Commit { messages, ..Commit::default() }).await.unwrap();
+        drop(store);
+        let store = open_store(place).unwrap();
+        assert!(store.verify(&session).await.unwrap().is_intact());
+        let originals = store.originals(&session, Span { start: 0, end: 99 }).await.unwrap();
+        originals.into_iter().map(|original| original.message.unwrap()).collect()
+    })
+}
+
+#[test]
+fn after_a_resume_everything_goes_out_as_it_came_in() {
+    for (format, said) in SAID {
+        let folder = crate::run::Folder::new();
+        let place = folder.path().join("store.db");
+        let back = stored(place.to_str().unwrap(), &messages_from_json(format, said).unwrap());
+        let rendered = render(&back, format).unwrap();
+        assert_eq!(rendered.json, said, "{format}");
+        assert_eq!(rendered.losses, [""; 0], "{format}");
+    }
+}
+
+#[test]
+fn a_secret_goes_out_as_a_placeholder_and_takes_a_signed_block_along() {
+    for (format, said) in SAID {
+        // In what may be changed, and in what is signed.
+        let said = said.replace("look", SECRET).replace("\"hm\"", &format!("\"{SECRET}\""));
+        let said = said.replace("\"x\":1", &format!("\"x\":\"{SECRET}\",\"y\":1"));
+        let folder = crate::run::Folder::new();
+        let place = folder.path().join("store.db");
+        let messages = messages_from_json(format, &said).unwrap();
+        assert_eq!(render(&messages, format).unwrap().json, said, "the process keeps what was said");
+        let back = stored(place.to_str().unwrap(), &messages);
+        let rendered = render(&back, format).unwrap();
+        assert!(!rendered.json.contains(SECRET), "{}", rendered.json);
+        assert_eq!(rendered.losses.is_empty(), !said.contains(SECRET), "{:?}", rendered.losses);
+        if format == Format::Anthropic {
+            assert!(
+                !rendered.json.contains("c2lnbmVk") && rendered.json.contains("citations"),
+                "{}",
+                rendered.json
+            );
+        }
+        let bytes = std::fs::read(place).unwrap();
+        assert!(!bytes.windows(SECRET.len()).any(|window| window == SECRET.as_bytes()));
+    }
+}

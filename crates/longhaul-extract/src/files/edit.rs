@@ -1,0 +1,161 @@
+//! What an edit does, reduced to what differs: the lines it adds and takes away, and what it newly defines.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{CallView, outline};
+
+/// One edit of a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileEdit {
+    /// Ordinal of the message with the call.
+    pub message: u64,
+    /// Lines added that were not there before, in all.
+    pub added: u32,
+    /// Lines taken away, in all.
+    pub removed: u32,
+    /// What it changes: `+line` and `-line`, trimmed, in order, the first [`FileEdit::MOST_LINES`].
+    pub lines: Vec<String>,
+    /// The names that it newly defines, each with its line.
+    pub defines: Vec<String>,
+}
+
+impl FileEdit {
+    /// Changed lines that are kept of one edit.
+    pub const MOST_LINES: usize = 40;
+
+    /// Returns an edit without contents.
+    pub(super) fn new(message: u64) -> FileEdit {
+        FileEdit { message, ..FileEdit::default() }
+    }
+
+    /// Adds what replacing `old` by `new` in the file at `path` changes; lines that both have are left out.
+    pub(super) fn replace(&mut self, path: &str, old: &str, new: &str) {
+        let mut counts: HashMap<&str, i64> = HashMap::new();
+        old.lines().for_each(|line| *counts.entry(line.trim()).or_default() += 1);
+        let mut taken = counts.clone();
+        for line in new.lines() {
+            *taken.entry(line.trim()).or_default() -= 1;
+        }
+        for line in old.lines().map(str::trim).filter(|line| !line.is_empty()) {
+            if let Some(count) = taken.get_mut(line).filter(|count| **count > 0) {
+                *count -= 1;
+                self.take('-', line);
+            }
+        }
+        for line in new.lines().map(str::trim) {
+            match counts.get_mut(line).filter(|count| **count > 0) {
+                Some(count) => *count -= 1,
+                None if line.is_empty() => {}
+                None => self.take('+', line),
+            }
+        }
+        let before: Vec<String> = outline(path, old).definitions.into_iter().map(|one| one.name).collect();
+        for one in outline(path, new).definitions {
+            if !before.contains(&one.name) && self.defines.len() < MOST_DEFINED {
+                self.defines.push(one.text);
+            }
+        }
+    }
+
+    /// Adds one line of a patch: `+` and `-` count.
+    fn patch_line(&mut self, line: &str) {
+        let mut chars = line.chars();
+        if let Some(sign @ ('+' | '-')) = chars.next()
+            && !chars.as_str().trim().is_empty()
+        {
+            self.take(sign, chars.as_str().trim());
+        }
+    }
+
+    fn take(&mut self, sign: char, line: &str) {
+        match sign {
+            '+' => self.added += 1,
+            _ => self.removed += 1,
+        }
+        if self.lines.len() < FileEdit::MOST_LINES {
+            let line: String = line.chars().take(LINE_CHARS).collect();
+            self.lines.push(format!("{sign}{line}"));
+        }
+    }
+}
+
+/// Returns what the call edits, file by file.
+pub(super) fn edits(view: &CallView<'_>, message: u64) -> Vec<(String, FileEdit)> {
+    if view.patch().is_some() {
+        return of_patch(view, message);
+    }
+    if !view.family().changes_files() {
+        return Vec::new();
+    }
+    let Some(path) = view.path() else { return Vec::new() };
+    let mut edit = FileEdit::new(message);
+    let mut old = String::new();
+    for field in view.fields() {
+        let key = &*field.key;
+        if OLD_KEYS.contains(&key) {
+            old = field.text.into_owned();
+        } else if NEW_KEYS.contains(&key) {
+            edit.replace(path, &old, &field.text);
+            old.clear();
+        }
+    }
+    vec![(path.to_owned(), edit)]
+}
+
+fn of_patch(view: &CallView<'_>, message: u64) -> Vec<(String, FileEdit)> {
+    let mut found: Vec<(String, FileEdit)> = Vec::new();
+    let Some(patch) = view.patch() else { return found };
+    let heads = ["*** Add File: ", "*** Update File: ", "*** Delete File: ", "+++ b/"];
+    let mut blocks: Vec<(String, String, String)> = Vec::new();
+    for line in patch.lines() {
+        if let Some(path) = heads.iter().find_map(|head| line.strip_prefix(head)) {
+            found.push((path.trim().to_owned(), FileEdit::new(message)));
+            blocks.push((path.trim().to_owned(), String::new(), String::new()));
+            continue;
+        }
+        let is_head = ["--- ", "*** ", "@@", "+++ "].iter().any(|head| line.starts_with(head));
+        let (Some((_, edit)), Some((_, old, new))) = (found.last_mut(), blocks.last_mut()) else { continue };
+        if is_head {
+            continue;
+        }
+        edit.patch_line(line);
+        match line.split_at_checked(1) {
+            Some(("+", rest)) => new.extend([rest, "\n"]),
+            Some(("-", rest)) => old.extend([rest, "\n"]),
+            _ => {}
+        }
+    }
+    for ((path, edit), (_, old, new)) in found.iter_mut().zip(&blocks) {
+        let before: Vec<String> = outline(path, old).definitions.into_iter().map(|one| one.name).collect();
+        let after = outline(path, new).definitions.into_iter().filter(|one| !before.contains(&one.name));
+        edit.defines.extend(after.take(MOST_DEFINED).map(|one| one.text));
+    }
+    found
+}
+
+const OLD_KEYS: [&str; 6] = ["old_string", "oldText", "old_str", "old_text", "oldString", "search"];
+
+const NEW_KEYS: [&str; 15] = [
+    "new_string",
+    "newText",
+    "new_str",
+    "new_text",
+    "newString",
+    "content",
+    "contents",
+    "file_text",
+    "text",
+    "insert_text",
+    "new_source",
+    "new_content",
+    "code_edit",
+    "replace",
+    "file_content",
+];
+
+const LINE_CHARS: usize = 200;
+
+/// Definitions that are kept of one edit.
+const MOST_DEFINED: usize = 12;

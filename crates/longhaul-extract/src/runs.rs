@@ -1,0 +1,431 @@
+//! How commands went: passed, failed, or unknown where the source does not settle it.
+//!
+//! Three sources count, in this order. What the harness states (an exit code, an error flag), as far as the command line
+//! lets it speak for the check: through a pipe, before a `;` or after `||` it does not. What the runner says in its last
+//! words. Nothing else: an output that tells of errors may be that of a test which passes.
+
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet},
+};
+
+use longhaul_transcript::{CallId, Entry, Outcome, Part, ToolCall, ToolResult};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    CallView, ToolFamily,
+    digest::{self, TestCounts},
+    script::{Link, Simple, simples},
+};
+
+mod checks;
+mod kind;
+mod runner;
+
+pub use checks::{Check, Cure, checks};
+pub use kind::Purpose;
+pub(crate) use runner::told;
+
+/// How something went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// The source says that it went well.
+    Passed,
+    /// The source says that it did not.
+    Failed,
+    /// The source does not settle it.
+    #[default]
+    Unknown,
+}
+
+/// A command that was run, and how it went.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Run {
+    /// Ordinal of the message with the call.
+    pub message: u64,
+    /// Ordinal of the message that says how it went, where one does.
+    pub answered: Option<u64>,
+    /// The call.
+    pub call: CallId,
+    /// The whole command line.
+    pub command: String,
+    /// The command line without what only goes somewhere first or shortens the output.
+    pub heart: String,
+    /// What it is for: that of the last check in it, else the most that any part of it does.
+    pub purpose: Purpose,
+    /// All kinds of checks in it, each once, in order.
+    pub checks: Vec<Purpose>,
+    /// How it went.
+    pub verdict: Verdict,
+    /// The exit code that the harness states for the whole line.
+    pub exit_code: Option<i64>,
+    /// The tests that were counted.
+    pub tests: TestCounts,
+    /// The tests that failed, by name.
+    pub failed_tests: Vec<String>,
+    /// The line that says best what went wrong, for one that failed.
+    pub error: Option<String>,
+}
+
+/// Returns the commands that `entries` run and how they went, oldest first. What runs in the background is followed to
+/// its end where a later call asks for it.
+pub fn runs(entries: &[Entry]) -> Vec<Run> {
+    let mut reader = Runs::default();
+    for entry in entries {
+        for part in &entry.message.parts {
+            match part {
+                Part::ToolCall(call) => reader.call(call, entry.id.ordinal),
+                Part::ToolResult(result) => {
+                    reader.result(result, entry.id.ordinal);
+                }
+                _ => {}
+            }
+        }
+    }
+    reader.found
+}
+
+/// Reads runs from messages as they come.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Runs {
+    pub(crate) found: Vec<Run>,
+    waiting: HashMap<CallId, usize>,
+    /// What goes on in the background, by the name that the harness gave it.
+    sessions: HashMap<String, usize>,
+    /// Calls of tools that flag each failure.
+    flagging: HashSet<CallId>,
+    /// Calls that ask for what goes on in the background.
+    polls: HashMap<CallId, String>,
+}
+
+impl Runs {
+    pub(crate) fn call(&mut self, call: &ToolCall, message: u64) {
+        let view = CallView::new(call);
+        let session = ["session_id", "bash_id", "task_id", "shell_id", "sessionId"].into_iter();
+        if let Some(session) = session.filter_map(|key| view.key_text(key)).next()
+            && self.sessions.contains_key(session)
+        {
+            self.polls.insert(call.id.clone(), session.to_owned());
+            return;
+        }
+        if let Some(run) = begun(&view, message) {
+            if flags_failures(view.name()) {
+                self.flagging.insert(call.id.clone());
+            }
+            self.waiting.insert(call.id.clone(), self.found.len());
+            self.found.push(run);
+        }
+    }
+
+    /// Takes the result in, and returns the run that it belongs to.
+    pub(crate) fn result(&mut self, result: &ToolResult, message: u64) -> Option<usize> {
+        let at = match self.polls.remove(&result.call_id) {
+            Some(session) => *self.sessions.get(&session)?,
+            None => self.waiting.remove(&result.call_id)?,
+        };
+        let text = result.joined_text();
+        let run = self.found.get_mut(at)?;
+        run.answered = Some(message);
+        if let Some(session) = background(&text) {
+            self.sessions.insert(session.to_owned(), at);
+            return Some(at);
+        }
+        judge(run, &text, result.outcome, self.flagging.remove(&result.call_id));
+        Some(at)
+    }
+}
+
+/// Returns how `call` went by its result, for a call that runs a command.
+pub fn run_of(call: &ToolCall, result: &ToolResult) -> Option<Run> {
+    let mut runs = Runs::default();
+    runs.call(call, 0);
+    runs.result(result, 0)?;
+    runs.found.pop()
+}
+
+/// Returns the same for a call that was read, by its text without terminal escapes and harness envelopes.
+pub(crate) fn run_of_view(view: &CallView<'_>, text: &str, outcome: Outcome) -> Option<Run> {
+    let mut run = begun(view, 0)?;
+    if background(text).is_none() {
+        judge(&mut run, text, outcome, flags_failures(view.name()));
+    }
+    Some(run)
+}
+
+/// Returns a run whose result is not known yet, where the call runs a command.
+fn begun(view: &CallView<'_>, message: u64) -> Option<Run> {
+    if view.patch().is_some() {
+        return None;
+    }
+    let command = match view.family() {
+        ToolFamily::Shell => view.command(),
+        ToolFamily::Test => Some(Cow::Borrowed(view.name())),
+        _ => None,
+    };
+    let command = command.filter(|command| !command.trim().is_empty())?;
+    let script = simples(&command);
+    let (purpose, checks) = match view.family() {
+        ToolFamily::Test => (Purpose::Test, vec![Purpose::Test]),
+        _ => purposes(&script),
+    };
+    Some(Run {
+        message,
+        answered: None,
+        call: view.call().id.clone(),
+        heart: heart(&command, &script),
+        command: command.into_owned(),
+        purpose,
+        checks,
+        verdict: Verdict::Unknown,
+        exit_code: None,
+        tests: TestCounts::default(),
+        failed_tests: Vec::new(),
+        error: None,
+    })
+}
+
+/// The name of what goes on in the background, where the harness says that it does.
+fn background(text: &str) -> Option<&str> {
+    const MARKS: [&str; 3] = [
+        "Process running with session ID ",
+        "running in background with ID: ",
+        "running in the background with ID: ",
+    ];
+    let lines = text.lines().take(8);
+    let found = lines.filter_map(|line| MARKS.iter().find_map(|mark| line.split_once(mark))).next();
+    let (_, after) = found?;
+    let id = after.split(|c: char| !(c.is_alphanumeric() || c == '-' || c == '_')).next()?;
+    (!id.is_empty()).then_some(id)
+}
+
+fn purposes(script: &[Simple<'_>]) -> (Purpose, Vec<Purpose>) {
+    let all: Vec<Purpose> = script.iter().map(kind::purpose).collect();
+    let mut checks: Vec<Purpose> = Vec::new();
+    for check in all.iter().copied().filter(|purpose| purpose.is_check()) {
+        if !checks.contains(&check) {
+            checks.push(check);
+        }
+    }
+    let purpose = checks.last().copied().unwrap_or_else(|| {
+        let most = [Purpose::Act, Purpose::Look].into_iter().find(|kind| all.contains(kind));
+        most.unwrap_or(Purpose::Nothing)
+    });
+    (purpose, checks)
+}
+
+fn judge(run: &mut Run, text: &str, outcome: Outcome, flags_failures: bool) {
+    let text = digest::cleaned(text);
+    let lines: Vec<&str> = text.lines().collect();
+    if was_not_run(&lines, outcome) {
+        return;
+    }
+    // Claude Code and pi flag each command that fails, so that one with the other flag succeeded.
+    let flagged = (flags_failures && outcome == Outcome::Succeeded).then_some(0);
+    let stated = stated_code(&lines, &run.command).or(flagged);
+    run.exit_code = stated;
+    let output: Vec<&str> = lines.iter().copied().filter(|line| !digest::is_wrapper(line)).collect();
+    let script = simples(&run.command);
+    let is_check = !run.checks.is_empty();
+    let told = if is_check { told(&output) } else { runner::Told::default() };
+    run.tests = told.tests;
+    let by_code = stated.and_then(|code| by_code(code, &script, is_check));
+    run.verdict = match by_code {
+        Some(Verdict::Passed) => Verdict::Passed,
+        Some(Verdict::Failed) => Verdict::Failed,
+        _ if !is_check => Verdict::Unknown,
+        _ if told.fails => Verdict::Failed,
+        _ if told.passes && speaks_for_all(&script) && !is_cut(output.len(), &script) => Verdict::Passed,
+        _ if is_silent(&output, &script) => Verdict::Passed,
+        _ => Verdict::Unknown,
+    };
+    if run.verdict == Verdict::Unknown && outcome == Outcome::Failed && stated.is_none() {
+        run.verdict = Verdict::Failed;
+    }
+    if run.verdict == Verdict::Failed {
+        let read = digest::read_lines(&lines);
+        let tests = run.checks.contains(&Purpose::Test);
+        run.failed_tests = if tests { read.failed_tests } else { Vec::new() };
+        run.error = error_of(run, &output, read.decisive_error.or(read.first_error), &told.failures);
+    }
+}
+
+/// The line that says best what went wrong.
+fn error_of(run: &Run, output: &[&str], decisive: Option<String>, failures: &[String]) -> Option<String> {
+    // A linter says where and what; that its script exited is no news.
+    let is_verdict = |line: &str| {
+        ["error: script ", "npm error ", "npm ERR! ", "Found "].iter().any(|start| line.starts_with(start))
+    };
+    let place =
+        || output.iter().map(|line| line.trim()).find(|line| runner::is_place(line)).map(str::to_owned);
+    let first = || output.iter().map(|line| line.trim()).find(|line| !line.is_empty()).map(str::to_owned);
+    // Bun prints the errors that tests provoke before the verdict on each: the name of the failed one is what is known.
+    if let Some(test) = run.failed_tests.first()
+        && output.iter().any(|line| line.starts_with("(fail) "))
+    {
+        return Some(format!("{test} failed"));
+    }
+    match decisive.filter(|line| !is_verdict(line)) {
+        Some(line) => Some(line),
+        None => place().or_else(|| failures.first().cloned()).or_else(first),
+    }
+}
+
+/// Whether the tool says of each command that fails that it did: Claude Code's and pi's shells.
+fn flags_failures(tool: &str) -> bool {
+    matches!(tool, "Bash" | "bash")
+}
+
+/// Whether the command never ran to its end: the person said no, or it was stopped.
+fn was_not_run(lines: &[&str], outcome: Outcome) -> bool {
+    const HEADS: [&str; 7] = [
+        "The user doesn't want to",
+        "[Request interrupted",
+        "Permission to use",
+        "aborted by user",
+        "aborted",
+        "Command timed out",
+        "Cancelled",
+    ];
+    let first = lines.iter().map(|line| line.trim()).find(|line| !line.is_empty()).unwrap_or_default();
+    let head = HEADS.iter().any(|head| first.starts_with(head));
+    head && (outcome == Outcome::Failed || lines.len() <= 3)
+        || lines.iter().rev().take(3).any(|line| line.trim() == "Command aborted")
+        || lines.iter().rev().take(4).any(|line| line.contains("Request interrupted by user for tool use"))
+}
+
+/// The exit code of the whole line that the harness states. What the script itself prints is its own word.
+fn stated_code(lines: &[&str], command: &str) -> Option<i64> {
+    let code = digest::stated_code(lines)?;
+    let prints = command.contains("$?") || command.contains("PIPESTATUS") || command.contains("pipestatus");
+    let by_harness = lines
+        .iter()
+        .take(6)
+        .any(|line| line.starts_with("Exit code") || line.starts_with("Process exited with code"))
+        || lines.iter().rev().take(3).any(|line| line.starts_with("Command exited with code"));
+    (by_harness || !prints).then_some(code)
+}
+
+/// What the exit code of the whole line says about what counts in it.
+fn by_code(code: i64, script: &[Simple<'_>], is_check: bool) -> Option<Verdict> {
+    let counts = |simple: &Simple<'_>| kind::purpose(simple).is_check();
+    let pipefail = script.iter().any(|simple| {
+        let words = simple.plain();
+        words.first().is_some_and(|word| word.text == "set")
+            && words.iter().any(|word| word.text == "pipefail")
+    });
+    let stops = script.iter().any(|simple| {
+        let words = simple.plain();
+        words.first().is_some_and(|word| word.text == "set")
+            && words.iter().any(|word| word.text.starts_with('-') && word.text.contains('e'))
+    });
+    // The code is that of the last command that ran; it speaks for one before it only through `&&`.
+    let hides = |link: Link| match link {
+        Link::And => false,
+        Link::Pipe => !pipefail,
+        Link::Then => !stops,
+        Link::Or | Link::Background => true,
+    };
+    let last = script.len().checked_sub(1)?;
+    let speaks_for = |at: usize| !script[at..last].iter().any(|simple| hides(simple.link));
+    if !is_check {
+        let program = kind::program_name(&script[last]);
+        // One means "nothing found" or "there is a difference" here.
+        let asks = [
+            "grep", "egrep", "fgrep", "rg", "ag", "diff", "cmp", "test", "[", "[[", "pgrep", "which",
+            "command", "type",
+        ];
+        return match code {
+            0 => Some(Verdict::Passed),
+            1 if asks.contains(&program) || is_question(&script[last]) => None,
+            _ => Some(Verdict::Failed),
+        };
+    }
+    let checks: Vec<usize> = (0..script.len()).filter(|at| counts(&script[*at])).collect();
+    let background = script.last().is_some_and(|simple| simple.link == Link::Background);
+    if background {
+        return None;
+    }
+    match code {
+        0 => checks.iter().all(|at| speaks_for(*at)).then_some(Verdict::Passed),
+        // A pipe's own end failed: `| grep` finds nothing.
+        _ if script.len() > 1 && script[last - 1].link == Link::Pipe && !counts(&script[last]) => None,
+        _ if checks.iter().any(|at| speaks_for(*at)) => Some(Verdict::Failed),
+        _ => None,
+    }
+}
+
+/// Whether a command answers by its exit code: `git diff --exit-code`, `git merge-base --is-ancestor`.
+fn is_question(simple: &Simple<'_>) -> bool {
+    let flags = ["--exit-code", "--quiet", "-q", "--is-ancestor", "--check", "check-ignore"];
+    simple.plain().iter().any(|word| flags.contains(&&*word.text))
+}
+
+/// Whether the last words that are seen speak for every check: there is one, or each ran only after the one before it.
+fn speaks_for_all(script: &[Simple<'_>]) -> bool {
+    let checks: Vec<usize> = (0..script.len()).filter(|at| kind::purpose(&script[*at]).is_check()).collect();
+    let (Some(first), Some(last)) = (checks.first(), checks.last()) else { return true };
+    // What only picks lines may have left out the bad ones, but keeps the summary where that is what it looks for.
+    script[*first..*last].iter().all(|simple| simple.link == Link::And)
+}
+
+/// Whether `head` may have left out the end of the output, where runners say what failed.
+fn is_cut(lines: usize, script: &[Simple<'_>]) -> bool {
+    script.iter().filter(|simple| kind::program_name(simple) == "head").any(|head| {
+        let most = head
+            .words
+            .iter()
+            .find_map(|word| word.text.trim_start_matches("-n").trim_start_matches('-').parse().ok());
+        lines >= most.unwrap_or(10)
+    })
+}
+
+/// Whether a check that says nothing when all is well said nothing, and nothing was left out.
+fn is_silent(output: &[&str], script: &[Simple<'_>]) -> bool {
+    const SILENT: [&str; 8] =
+        ["tsc", "eslint", "gofmt", "vue-tsc", "tsgo", "shellcheck", "flake8", "yamllint"];
+    const WHOLE: [&str; 4] = ["tail", "head", "cat", "tee"];
+    let is_quiet = output.iter().all(|line| {
+        line.trim().is_empty() || *line == "(no output)" || line.contains("(Bash completed with no output)")
+    });
+    let mut checks = 0;
+    let all = script.iter().all(|simple| {
+        let program = kind::program_name(simple);
+        let purpose = kind::purpose(simple);
+        checks += usize::from(purpose.is_check());
+        match purpose.is_check() {
+            true => SILENT.contains(&program) || simple.plain().iter().any(|word| word.text == "vet"),
+            false => purpose == Purpose::Nothing || WHOLE.contains(&program),
+        }
+    });
+    is_quiet && all && checks == 1
+}
+
+/// Returns the part of a command that says what it does: without a leading `cd`, and without the pipe at its end that
+/// only shortens the output.
+fn heart(command: &str, script: &[Simple<'_>]) -> String {
+    let is_way = |simple: &Simple<'_>| {
+        simple
+            .words
+            .first()
+            .is_some_and(|word| matches!(&*word.text, "cd" | "export" | "set" | "source" | "pushd"))
+            && matches!(simple.link, Link::And | Link::Then)
+    };
+    let first = script.iter().take_while(|simple| is_way(simple)).count();
+    let Some(start) = script.get(first) else { return command.trim().to_owned() };
+    let mut last = script.len() - 1;
+    let shortens = |simple: &Simple<'_>| {
+        matches!(kind::program_name(simple), "tail" | "head" | "cat" | "tee")
+            || simple.words.first().is_some_and(|word| word.text == "true")
+    };
+    while last > first && shortens(&script[last]) && matches!(script[last - 1].link, Link::Pipe | Link::Or) {
+        last -= 1;
+    }
+    let end = script[last].place.end.min(command.len());
+    let heart = command.get(start.place.start..end).unwrap_or(command).trim();
+    let heart = heart.strip_suffix("2>&1").or_else(|| heart.strip_suffix("2>/dev/null")).unwrap_or(heart);
+    heart.trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,95 @@
+//! The checks of a conversation: how each went last, what failed, and what cured it.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Purpose, Run, Verdict};
+use crate::FileHistory;
+
+/// A check, how it went last, and its last failure.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Check {
+    /// Its last run of which the source says how it went.
+    pub last: Run,
+    /// The last run that failed, where one did; the last itself where that failed.
+    pub failure: Option<Run>,
+    /// What cured that failure, where a later run passed.
+    pub cure: Option<Cure>,
+}
+
+/// How a failure came to an end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cure {
+    /// Ordinal of the message with the run that passed.
+    pub passed: u64,
+    /// The edits between the failure and that run: path, and ordinal of the message.
+    pub edits: Vec<(String, u64)>,
+}
+
+/// Returns the checks in `runs`, each once by what it runs, in the order of their last runs. `files` says which edits lie
+/// between a failure and its cure.
+pub fn checks(runs: &[Run], files: &[FileHistory]) -> Vec<Check> {
+    let settled = |run: &&Run| run.purpose.is_check() && run.verdict != Verdict::Unknown;
+    let mut found: Vec<Check> = Vec::new();
+    for run in runs.iter().filter(settled) {
+        let known = found.iter().position(|check| same(&check.last, run));
+        let before = known.map(|at| found.remove(at));
+        let (mut failure, mut cure) = before.map_or((None, None), |check| (check.failure, check.cure));
+        match run.verdict {
+            Verdict::Failed => (failure, cure) = (Some(run.clone()), None),
+            _ => {
+                if let (Some(failed), None) = (&failure, &cure) {
+                    cure = Some(Cure {
+                        passed: run.message,
+                        edits: edits_between(files, failed.message, run.message),
+                    });
+                }
+            }
+        }
+        found.push(Check { last: run.clone(), failure, cure });
+    }
+    found
+}
+
+/// Whether two runs are of one check: of the same line, without what only shortens its output.
+fn same(one: &Run, other: &Run) -> bool {
+    one.purpose == other.purpose && one.checks == other.checks && one.heart == other.heart
+}
+
+fn edits_between(files: &[FileHistory], from: u64, to: u64) -> Vec<(String, u64)> {
+    let all = files.iter().flat_map(|file| file.trail.iter().map(|edit| (file.path.clone(), edit.message)));
+    let mut between: Vec<(String, u64)> = all.filter(|(_, message)| (from..to).contains(message)).collect();
+    between.sort_by(|one, other| (one.1, &one.0).cmp(&(other.1, &other.0)));
+    between.dedup();
+    between
+}
+
+impl Check {
+    /// Returns how it stands in one line: `test: passed (m41), 12 passed; failed in m15: …; then edited: src/a.rs (m20)`.
+    ///
+    /// Which of the edits cured a failure is not known; that they lie between it and the run that passed is.
+    pub fn line(&self) -> String {
+        let word = |run: &Run| match run.verdict {
+            Verdict::Passed => "passed",
+            Verdict::Failed => "failed",
+            Verdict::Unknown => "unknown",
+        };
+        let mut line = format!("{}: {} (m{})", self.last.heart, word(&self.last), self.last.message);
+        let tests = self.last.tests;
+        if self.last.purpose == Purpose::Test && tests.any() {
+            line.push_str(&format!(", {} passed, {} failed", tests.passed, tests.failed));
+        }
+        if let Some(failure) = &self.failure {
+            let error = failure.error.as_deref().unwrap_or("no reason given");
+            match self.last.verdict {
+                Verdict::Failed => line.push_str(&format!(": {error}")),
+                _ => line.push_str(&format!("; failed in m{}: {error}", failure.message)),
+            }
+        }
+        if let Some(cure) = self.cure.as_ref().filter(|cure| !cure.edits.is_empty()) {
+            let edits: Vec<String> =
+                cure.edits.iter().take(4).map(|(path, message)| format!("{path} (m{message})")).collect();
+            line.push_str(&format!("; then edited: {}", edits.join(", ")));
+        }
+        line
+    }
+}

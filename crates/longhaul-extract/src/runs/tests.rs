@@ -1,0 +1,152 @@
+//! Small cases of how a command went, made for them: the line, how the harness ends it, its output, what is true.
+
+use super::*;
+
+fn run(command: &str, outcome: Outcome, text: &str) -> Run {
+    let arguments = serde_json::json!({ "command": command }).to_string();
+    let call = ToolCall::function("c", "Bash", arguments);
+    run_of(&call, &ToolResult::text("c", text, outcome)).expect("a command")
+}
+
+#[test]
+fn only_what_the_source_settles_is_told() {
+    use Outcome::{Failed as Flagged, Succeeded as Fine, Unstated};
+    use Verdict::{Failed, Passed, Unknown};
+    for (command, outcome, text, expected) in [
+        // The harness states an exit code, and the line lets it speak.
+        ("go test ./...", Flagged, "Exit code 1\nFAIL\ta\t0.1s", Failed),
+        ("go test ./...", Fine, "ok  \ta\t0.1s", Passed),
+        (
+            "cd /w && cargo test",
+            Unstated,
+            "Exit code: 101\nWall time: 1 seconds\nOutput:\nerror: test failed",
+            Failed,
+        ),
+        (
+            "bun test",
+            Unstated,
+            "Chunk ID: 1\nProcess exited with code 0\nOutput:\nerror: Item 3 failed\n 12 pass\n 0 fail",
+            Passed,
+        ),
+        ("mise run fmt && mise run lint && mise run test:ci", Fine, "done", Passed),
+        ("npm test", Unstated, "x\n\nCommand exited with code 1", Failed),
+        // A pipe, a `;` or `||` hides it; then the runner's last words count.
+        ("cargo test 2>&1 | tail -5", Fine, "test result: ok. 3 passed; 0 failed; 0 ignored", Passed),
+        (
+            "cargo test 2>&1 | tail -5",
+            Fine,
+            "test result: FAILED. 3 passed; 1 failed; 0 ignored\nerror: test failed",
+            Failed,
+        ),
+        ("cargo test 2>&1 | tail -5", Fine, "   Compiling a v0.1.0", Unknown),
+        ("cargo test | grep warning", Flagged, "Exit code 1", Unknown),
+        (
+            "bun run test 2>&1 | tail -20",
+            Unstated,
+            "Process exited with code 0\nOutput:\n 1219 pass\n 0 fail\nRan 1219 tests across 9 files.",
+            Passed,
+        ),
+        ("npm run lint || true", Fine, "✖ 2 problems (2 errors, 0 warnings)", Failed),
+        ("npm run lint || true", Fine, "something", Unknown),
+        ("make test; echo done", Fine, "make: *** [test] Error 1\ndone", Failed),
+        ("make test; echo done", Fine, "done", Unknown),
+        ("set -o pipefail; cargo test | tail -5", Flagged, "Exit code 101\nerror: test failed", Failed),
+        ("npx tsc --noEmit 2>&1 | head -20", Unstated, "", Passed),
+        ("npx tsc --noEmit 2>&1 | head -20", Unstated, "src/a.ts(1,2): error TS2304: no", Failed),
+        ("npx tsc --noEmit | grep foo", Unstated, "", Unknown),
+        ("cargo test > log.txt 2>&1; echo \"exit code: $?\"", Unstated, "exit code: 0", Unknown),
+        // Nobody states anything.
+        ("pytest -q", Unstated, "3 passed in 0.01s", Passed),
+        ("pytest -q", Unstated, "FAILED a.py::b - assert\n1 failed, 2 passed in 0.01s", Failed),
+        ("pytest -q", Unstated, "handling error: failed to connect, as expected", Unknown),
+        ("go build ./...", Unstated, "", Unknown),
+        // What only looks does not fail by finding nothing.
+        ("grep -rn foo src", Flagged, "Exit code 1", Unknown),
+        ("git diff --quiet", Flagged, "Exit code 1", Unknown),
+        ("ls /nowhere", Flagged, "Exit code 2\nls: cannot access '/nowhere'", Failed),
+        ("cat log", Unstated, "error: test failed\nFAIL", Unknown),
+        ("git commit -m 'fix failing test'", Fine, "[main 1] fix failing test", Passed),
+        ("go test ./... | head -3", Fine, "ok  \ta\t0.1s\nok  \tb\t0.1s\nok  \tc\t0.1s", Unknown),
+        ("go test ./... | head -9", Fine, "ok  \ta\t0.1s\nok  \tb\t0.1s\nok  \tc\t0.1s", Passed),
+        // It never ran.
+        ("npm test", Flagged, "x\n\nCommand aborted", Unknown),
+        ("go test ./...", Flagged, "The user doesn't want to proceed with this tool use.", Unknown),
+        ("npm test", Flagged, "Command timed out after 2m 0.0s", Unknown),
+    ] {
+        assert_eq!(run(command, outcome, text).verdict, expected, "{command}: {text}");
+    }
+}
+
+#[test]
+fn tests_are_counted_once() {
+    let text = "Process exited with code 0\nOutput:\n 1219 pass\n 0 fail\n 3 expect() calls\nRan 1219 tests across 9 files. [1.2s]";
+    assert_eq!(run("bun test", Outcome::Unstated, text).tests.passed, 1219);
+    let go = "--- FAIL: TestB (0.00s)\n    b_test.go:3: no\nFAIL\nFAIL\ta\t0.1s";
+    let failed = run("go test ./...", Outcome::Failed, &format!("Exit code 1\n{go}"));
+    assert_eq!(failed.failed_tests, ["TestB"]);
+}
+
+#[test]
+fn the_line_that_helps_is_the_error() {
+    let error = |command, text| run(command, Outcome::Failed, text).error.unwrap_or_default();
+    let lint = "Exit code 1\nsrc/a.ts:27:1 lint/correctness/noUnusedImports  FIXABLE  ━━━\n\nFound 1 error.\nerror: script \"lint\" exited with code 1";
+    assert_eq!(error("bun run lint", lint), "src/a.ts:27:1 lint/correctness/noUnusedImports  FIXABLE  ━━━");
+    let tests = "Exit code 1\nerror: Item 3 failed\n(fail) limiter > keeps order [0.1ms]\n 3 pass\n 1 fail";
+    assert_eq!(error("bun test", tests), "limiter > keeps order failed");
+}
+
+#[test]
+fn what_runs_in_the_background_is_followed() {
+    let call =
+        |id: &str, name: &str, arguments: &str| Part::ToolCall(ToolCall::function(id, name, arguments));
+    let result = |id: &str, text: &str| Part::ToolResult(ToolResult::text(id, text, Outcome::Unstated));
+    let said: longhaul_transcript::Transcript = [
+        vec![call("a", "exec_command", r#"{"cmd":"bun test"}"#)],
+        vec![result("a", "Chunk ID: 1\nProcess running with session ID 7\nOutput:\nbun test v1")],
+        vec![call("b", "write_stdin", r#"{"session_id":7,"chars":""}"#)],
+        vec![result("b", "Chunk ID: 2\nProcess exited with code 1\nOutput:\n 3 pass\n 1 fail")],
+    ]
+    .into_iter()
+    .map(|parts| {
+        let role = match parts[0] {
+            Part::ToolCall(_) => longhaul_transcript::Role::Assistant,
+            _ => longhaul_transcript::Role::Tool,
+        };
+        longhaul_transcript::Message::new(role, parts)
+    })
+    .collect();
+    let all = runs(said.entries());
+    assert_eq!(all.len(), 1, "{all:?}");
+    assert_eq!((all[0].verdict, all[0].answered, all[0].tests.failed), (Verdict::Failed, Some(3), 1));
+}
+
+#[test]
+fn a_failure_knows_what_came_between_it_and_its_cure() {
+    let said = longhaul_testkit::transcript(
+        r#"
+user: go
+assistant: !Bash#c1 {"command":"cd /w && cargo test 2>&1"}
+tool#c1!: error[E0308]: mismatched types
+assistant: !Edit#c2 {"file_path":"/w/a.rs","old_string":"a","new_string":"b"}
+tool#c2: ok
+assistant: !Bash#c3 {"command":"cargo test | tail -3"}
+tool#c3: test result: ok. 3 passed; 0 failed; 0 ignored
+"#,
+    );
+    let all = checks(&runs(said.entries()), &crate::trail(said.entries()));
+    let lines: Vec<String> = all.iter().map(Check::line).collect();
+    assert_eq!(
+        lines,
+        [
+            "cargo test: passed (m5), 3 passed, 0 failed; failed in m1: error[E0308]: mismatched types; then edited: /w/a.rs (m3)"
+        ]
+    );
+}
+
+#[test]
+fn the_heart_of_a_command_is_what_it_does() {
+    let of = |command: &str| run(command, Outcome::Unstated, "").heart;
+    assert_eq!(of("cd /w && cargo test -p x 2>&1 | tail -20"), "cargo test -p x");
+    assert_eq!(of("cargo fmt --check 2>&1 | head; echo done"), "cargo fmt --check 2>&1 | head; echo done");
+    assert_eq!(of("npm run lint || true"), "npm run lint");
+}

@@ -1,0 +1,281 @@
+//! The agent's own list of what is to be done, folded to the latest state of each item.
+
+use longhaul_transcript::{CallId, Entry, Message, Part, Role, ToolCall, ToolResult};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{CallView, ToolFamily};
+
+/// How far an item is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum TodoState {
+    /// It is being worked on.
+    InProgress,
+    /// It is still to be done.
+    #[default]
+    Open,
+    /// It is done.
+    Done,
+    /// It is not wanted any more.
+    Cancelled,
+}
+
+/// One item of the list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TodoItem {
+    /// What is to be done, in the agent's words.
+    pub text: String,
+    /// How far it is.
+    pub state: TodoState,
+    /// Ordinal of the message that said so last.
+    pub message: u64,
+}
+
+/// Returns the items of the latest list, in its order: from tools that write the whole list (`TodoWrite`, `update_plan`,
+/// `write_todos` and their like), from those that make and change single items (`TaskCreate`, `TaskUpdate`), and, where no
+/// tool keeps one, from the last check list in the assistant's words.
+///
+/// An item that is not understood is left out; the others stay.
+pub fn todos(entries: &[Entry]) -> Vec<TodoItem> {
+    let mut list = Todos::default();
+    for entry in entries {
+        list.push(&entry.message, entry.id.ordinal);
+    }
+    list.items()
+}
+
+/// Keeps the list as messages come.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Todos {
+    items: Vec<(Option<String>, TodoItem)>,
+    /// Items whose number the result will say.
+    waiting: Vec<(CallId, usize)>,
+    /// The last check list in words.
+    written: Vec<TodoItem>,
+}
+
+impl Todos {
+    pub(crate) fn push(&mut self, message: &Message, ordinal: u64) {
+        for part in &message.parts {
+            match part {
+                Part::ToolCall(call) => self.call(call, ordinal),
+                Part::ToolResult(result) => self.result(result),
+                Part::Text(text) if message.role == Role::Assistant => {
+                    let found = check_list(text, ordinal);
+                    if found.len() >= LEAST_WRITTEN {
+                        self.written = found;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    pub(crate) fn items(&self) -> Vec<TodoItem> {
+        match self.items.is_empty() {
+            true => self.written.clone(),
+            false => self.items.iter().map(|(_, item)| item.clone()).collect(),
+        }
+    }
+
+    fn call(&mut self, call: &ToolCall, message: u64) {
+        let view = CallView::new(call);
+        if view.family() != ToolFamily::Todo {
+            return;
+        }
+        let arguments: Value = serde_json::from_str(&call.arguments.0).unwrap_or(Value::Null);
+        if let Some(list) = whole_list(&arguments) {
+            self.items =
+                list.iter().filter_map(|item| read(item, message)).map(|item| (None, item)).collect();
+            return;
+        }
+        let of = |keys: &[&str]| keys.iter().find_map(|key| scalar(&arguments[*key]));
+        match of(&["taskId", "task_id", "id"]) {
+            Some(id) => self.change(&id, &arguments, message),
+            None => {
+                if let Some(item) = read(&arguments, message) {
+                    self.waiting.push((call.id.clone(), self.items.len()));
+                    self.items.push((None, item));
+                }
+            }
+        }
+    }
+
+    /// Changes one item; one that is not known yet is made where it says what it is.
+    fn change(&mut self, id: &str, arguments: &Value, message: u64) {
+        let state = arguments["status"].as_str().map(state_of);
+        let is_gone = matches!(arguments["status"].as_str(), Some("deleted" | "removed"));
+        let known = self.items.iter().position(|(known, _)| known.as_deref() == Some(id));
+        match known {
+            Some(at) if is_gone => {
+                self.items.remove(at);
+            }
+            Some(at) => {
+                let item = &mut self.items[at].1;
+                item.state = state.unwrap_or(item.state);
+                item.message = message;
+                if let Some(text) = text_of(arguments) {
+                    item.text = text;
+                }
+            }
+            None => {
+                let item = read(arguments, message).filter(|_| !is_gone);
+                self.items.extend(item.map(|item| (Some(id.to_owned()), item)));
+            }
+        }
+    }
+
+    /// The result of making an item says its number: `Task #3 created successfully`.
+    fn result(&mut self, result: &ToolResult) {
+        let Some(at) = self.waiting.iter().position(|(call, _)| *call == result.call_id) else { return };
+        let (_, item) = self.waiting.remove(at);
+        let text = result.joined_text();
+        let number = text
+            .split_once('#')
+            .map(|(_, rest)| rest.chars().take_while(char::is_ascii_digit).collect::<String>());
+        if let (Some(number), Some((id, _))) =
+            (number.filter(|number| !number.is_empty()), self.items.get_mut(item))
+        {
+            *id = Some(number);
+        }
+    }
+}
+
+/// The list that a call writes whole, under whatever name.
+fn whole_list(arguments: &Value) -> Option<&Vec<Value>> {
+    const KEYS: [&str; 8] = ["todos", "plan", "items", "todoList", "tasks", "steps", "todo_list", "list"];
+    KEYS.iter().find_map(|key| arguments.get(key)?.as_array())
+}
+
+fn read(item: &Value, message: u64) -> Option<TodoItem> {
+    let text = item.as_str().map(str::to_owned).or_else(|| text_of(item))?;
+    let (text, marked) = match check_mark(&text) {
+        Some((rest, is_done)) => (rest.to_owned(), Some(is_done)),
+        None => (text, None),
+    };
+    let stated = item.get("status").or_else(|| item.get("state")).and_then(Value::as_str).map(state_of);
+    let flag = ["done", "completed"].iter().find_map(|key| item.get(key)?.as_bool());
+    let by_mark = marked.or(flag).map(|is_done| if is_done { TodoState::Done } else { TodoState::Open });
+    let state = stated.or(by_mark).unwrap_or_default();
+    (!text.trim().is_empty()).then(|| TodoItem { text: text.trim().to_owned(), state, message })
+}
+
+fn text_of(item: &Value) -> Option<String> {
+    const KEYS: [&str; 9] =
+        ["content", "step", "subject", "title", "task", "text", "description", "name", "activeForm"];
+    KEYS.iter().find_map(|key| item.get(key)?.as_str()).map(str::to_owned)
+}
+
+fn scalar(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+fn state_of(word: &str) -> TodoState {
+    match word.to_ascii_lowercase().replace('-', "_").as_str() {
+        "completed" | "complete" | "done" | "finished" | "closed" => TodoState::Done,
+        "in_progress" | "active" | "started" | "doing" | "current" => TodoState::InProgress,
+        "cancelled" | "canceled" | "skipped" | "deleted" | "removed" | "abandoned" => TodoState::Cancelled,
+        _ => TodoState::Open,
+    }
+}
+
+/// The items of a Markdown check list.
+fn check_list(text: &str, message: u64) -> Vec<TodoItem> {
+    if !text.contains("[ ]") && !text.contains("[x]") {
+        return Vec::new();
+    }
+    let lines = text.lines().map(str::trim_start).filter_map(|line| {
+        let item = line.strip_prefix(['-', '*', '+']).map(str::trim_start)?;
+        let (text, is_done) = check_mark(item)?;
+        let state = if is_done { TodoState::Done } else { TodoState::Open };
+        Some(TodoItem { text: text.trim().to_owned(), state, message })
+    });
+    lines.filter(|item| !item.text.is_empty()).collect()
+}
+
+fn check_mark(text: &str) -> Option<(&str, bool)> {
+    let rest = text.strip_prefix('[')?;
+    let mut chars = rest.chars();
+    let mark = chars.next()?;
+    let rest = chars.as_str().strip_prefix("] ")?;
+    match mark {
+        ' ' => Some((rest, false)),
+        'x' | 'X' | '✓' | '✔' => Some((rest, true)),
+        _ => None,
+    }
+}
+
+/// Items from which on check marks in words are a list.
+const LEAST_WRITTEN: usize = 2;
+
+#[cfg(test)]
+mod tests {
+    use longhaul_testkit::transcript;
+
+    use super::*;
+
+    fn shown(fixture: &str) -> Vec<String> {
+        let said = transcript(fixture);
+        todos(said.entries())
+            .iter()
+            .map(|item| format!("{:?} {} m{}", item.state, item.text, item.message))
+            .collect()
+    }
+
+    #[test]
+    fn the_latest_list_wins_and_one_odd_item_spoils_nothing() {
+        assert_eq!(
+            shown(
+                r#"
+user: go
+assistant: !TodoWrite#c1 {"todos":[{"content":"Old","status":"pending"}]}
+tool#c1: ok
+assistant: !TodoWrite#c2 {"todos":[{"content":"Read","status":"completed"},{"odd":1},7,{"content":"Test","status":"in_progress"},{"content":"Ship"}]}
+tool#c2: ok
+"#
+            ),
+            ["Done Read m3", "InProgress Test m3", "Open Ship m3"]
+        );
+        assert_eq!(
+            shown(
+                "user: go\nassistant: !update_plan#c1 {\"explanation\":\"x\",\"plan\":[{\"step\":\"One\",\"status\":\"completed\"},{\"step\":\"Two\",\"status\":\"pending\"}]}"
+            ),
+            ["Done One m1", "Open Two m1"]
+        );
+    }
+
+    #[test]
+    fn single_items_are_made_and_changed() {
+        assert_eq!(
+            shown(
+                r#"
+user: go
+assistant: !TaskCreate#c1 {"subject":"Read","description":"Read all"} !TaskCreate#c2 {"subject":"Test"}
+tool#c1: Task #1 created successfully: Read
+tool#c2: Task #2 created successfully: Test
+assistant: !TaskUpdate#c3 {"taskId":"1","status":"completed"} !TaskUpdate#c4 {"taskId":"2","status":"in_progress"}
+tool#c3: ok
+tool#c4: ok
+"#
+            ),
+            ["Done Read m4", "InProgress Test m4"]
+        );
+    }
+
+    #[test]
+    fn a_check_list_in_words_counts_where_no_tool_keeps_one() {
+        assert_eq!(shown("user: go\nassistant: Plan: - [x] Read\nuser: hm"), Vec::<String>::new());
+        let said: longhaul_transcript::Transcript =
+            [Message::user("go"), Message::assistant("Plan:\n- [x] Read\n- [ ] Test\n")]
+                .into_iter()
+                .collect();
+        let states: Vec<TodoState> = todos(said.entries()).into_iter().map(|item| item.state).collect();
+        assert_eq!(states, [TodoState::Done, TodoState::Open]);
+    }
+}

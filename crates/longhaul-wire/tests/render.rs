@@ -1,0 +1,197 @@
+//! Messages go out as they came in: spelled by the provider, kept beside the message, sent in the same bytes.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
+
+use longhaul_transcript::{Message, Part, ToolResult};
+use longhaul_wire::{Format, Profile, messages_from_json, read, render, validate};
+
+/// A request's messages in a format, each with something that only this provider knows, as they stand in a list.
+fn spelled(format: Format) -> Vec<&'static str> {
+    match format {
+        Format::OpenAi => vec![
+            r#"{"role":"user","content":[{"type":"text","text":"look"}, {"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgo=","detail":"low"}}],"x_seen":1e2}"#,
+            r#"{"role":"assistant","content":null,"annotations":[ ],"refusal":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"read","arguments":"{\"path\": \"a\\u00e9\"}"},"x":true}]}"#,
+            r#"{"tool_call_id":"c1","role":"tool","content":"fn main() {}\nlong long long"}"#,
+            r#"{"role":"assistant","reasoning_content":"hm","content":"It is empty."}"#,
+        ],
+        Format::Anthropic => vec![
+            r#"{"role":"user","content":[{"type":"text","text":"look","cache_control":{"type":"ephemeral"}}, {"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo="}}]}"#,
+            r#"{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"c2lnbmVk"},{"type":"redacted_thinking","data":"b3BhcXVl"},{"type":"tool_use","id":"toolu_1","name":"read","input":{"path" : "a\u00e9"},"caller":{"type":"direct"}}]}"#,
+            r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"fn main() {}\nlong long long"}]}"#,
+            r#"{"role":"assistant","content":[{"type":"text","text":"It is empty.","citations":[ ]}]}"#,
+        ],
+        Format::Responses => vec![
+            r#"{"role":"user","content":[{"type":"input_text","text":"look"},{"type":"input_image","image_url":"data:image/png;base64,iVBORw0KGgo=","detail":"low"}]}"#,
+            r#"{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"c2VhbGVk"}"#,
+            r#"{"id":"fc_1","type":"function_call","status":"completed","call_id":"call_1","name":"read","arguments":"{\"path\": \"a\"}"}"#,
+            r#"{"type":"function_call_output","call_id":"call_1","output":"fn main() {}\nlong long long"}"#,
+            r#"{"id":"msg_1","type":"message","role":"assistant","status":"completed","content":[{"type":"output_text","text":"It is empty.","annotations":[ ],"logprobs":[]}]}"#,
+        ],
+        Format::Gemini => vec![
+            r#"{"role":"user","parts":[{"text":"look"},{"inlineData":{"mimeType":"image/png","data":"iVBORw0KGgo="}}]}"#,
+            r#"{"role":"model","parts":[{"functionCall":{"id":"f1","name":"read","args":{"path" : "a"}},"thoughtSignature":"c2lnbmVk"}]}"#,
+            r#"{"role":"user","parts":[{"functionResponse":{"id":"f1","name":"read","response":{"output":"fn main() {}\nlong long long"}}}]}"#,
+            r#"{"parts":[{"text":"It is empty."}],"role":"model"}"#,
+        ],
+        other => panic!("no spelling for {other}"),
+    }
+}
+
+const FORMATS: [Format; 4] = [Format::OpenAi, Format::Anthropic, Format::Responses, Format::Gemini];
+
+fn pushed(format: Format) -> Vec<Message> {
+    let list = format!("[{}]", spelled(format).join(","));
+    messages_from_json(format, &list).unwrap()
+}
+
+#[test]
+fn what_came_in_goes_out_in_the_same_bytes() {
+    for format in FORMATS {
+        let mut messages = pushed(format);
+        let rendered = render(&messages, format).unwrap();
+        assert_eq!(rendered.json, format!("[{}]", spelled(format).join(",")));
+        assert_eq!(rendered.losses, [""; 0]);
+        // Instructions of the caller's own stand where the format has a place for them.
+        messages.insert(0, Message::system("Be brief."));
+        let rendered = render(&messages, format).unwrap();
+        assert!(rendered.json.contains("Be brief."), "{}", rendered.json);
+        for item in spelled(format) {
+            assert!(rendered.json.contains(item), "{format}: {item}\n{}", rendered.json);
+        }
+        let again = read(Some(format), rendered.json.as_bytes()).unwrap();
+        assert_eq!(again.transcript().entries()[0].message.role, longhaul_transcript::Role::System);
+    }
+}
+
+#[test]
+fn an_answer_is_taken_out_of_the_body_around_it() {
+    let openai = r#"{"id":"x","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"hi" ,"x":1},"finish_reason":"stop"}],"usage":{}}"#;
+    let anthropic = r#"{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[{"type":"thinking","thinking":"","signature":"c2ln"}, {"type":"text","text":"hi"}],"stop_reason":"end_turn","usage":{"input_tokens":1}}"#;
+    let responses = r#"{"id":"resp_1","object":"response","output":[{"id":"rs_1","type":"reasoning","summary":[]}, {"id":"msg_1","type":"message","role":"assistant","content":[{"type":"output_text","text":"hi"}]}],"usage":{}}"#;
+    let gemini = r#"{"candidates":[{"content":{"role":"model","parts":[{"text":"hi","thoughtSignature":"c2ln"}]},"finishReason":"STOP"}]}"#;
+    for (format, body, expected) in [
+        (Format::OpenAi, openai, r#"{"role":"assistant","content":"hi" ,"x":1}"#),
+        (
+            Format::Anthropic,
+            anthropic,
+            r#"{"role":"assistant","content":[{"type":"thinking","thinking":"","signature":"c2ln"}, {"type":"text","text":"hi"}]}"#,
+        ),
+        (
+            Format::Responses,
+            responses,
+            r#"{"id":"msg_1","type":"message","role":"assistant","content":[{"type":"output_text","text":"hi"}]}"#,
+        ),
+        (Format::Gemini, gemini, r#"{"role":"model","parts":[{"text":"hi","thoughtSignature":"c2ln"}]}"#),
+    ] {
+        let messages = messages_from_json(format, body).unwrap();
+        let said = [vec![Message::user("hello")], messages].concat();
+        let rendered = render(&said, format).unwrap();
+        assert!(rendered.json.contains(expected), "{}", rendered.json);
+        assert!(validate(rendered.json.as_bytes(), format, &Profile::default()).unwrap().is_empty());
+    }
+    assert!(messages_from_json(Format::OpenAi, r#"{"content":"nobody"}"#).is_err());
+    assert!(messages_from_json(Format::OpenAi, "{").is_err());
+    assert!(messages_from_json(Format::Pi, "[]").is_err());
+}
+
+#[test]
+fn a_shortened_message_is_patched_and_keeps_the_rest() {
+    for format in FORMATS {
+        let mut messages = pushed(format);
+        for message in &mut messages {
+            for part in &mut message.parts {
+                if let Part::ToolResult(ToolResult { content, .. }) = part {
+                    *content = vec![Part::Text("[3 lines]".into())];
+                }
+            }
+        }
+        let rendered = render(&messages, format).unwrap();
+        let expected = spelled(format).join(",").replace("fn main() {}\\nlong long long", "[3 lines]");
+        let is_same = rendered.json == format!("[{expected}]");
+        assert!(
+            is_same || format == Format::Gemini && rendered.json.contains("[3 lines]"),
+            "{}",
+            rendered.json
+        );
+    }
+}
+
+#[test]
+fn reasoning_that_is_gone_takes_the_ids_along_that_ask_for_it() {
+    let mut messages = pushed(Format::Responses);
+    messages.remove(1);
+    let rendered = render(&messages, Format::Responses).unwrap();
+    assert!(!rendered.json.contains("fc_1") && rendered.json.contains("msg_1"), "{}", rendered.json);
+    // Nor does it go out without what it led to.
+    let mut messages = pushed(Format::Responses);
+    messages.truncate(2);
+    let rendered = render(&messages, Format::Responses).unwrap();
+    assert!(!rendered.json.contains("rs_1"), "{}", rendered.json);
+    assert_eq!(rendered.losses, ["1 x reasoning left out"]);
+}
+
+#[test]
+fn what_comes_from_elsewhere_is_spelled_afresh_with_its_pictures() {
+    for from in FORMATS {
+        for to in FORMATS.into_iter().filter(|to| *to != from) {
+            let mut messages = pushed(from);
+            messages.push(Message::user("and now?"));
+            let rendered = render(&messages, to).unwrap();
+            assert!(rendered.json.contains("iVBORw0KGgo="), "{from} to {to}: {}", rendered.json);
+            let found = validate(rendered.json.as_bytes(), to, &Profile::default()).unwrap();
+            assert!(found.is_empty(), "{from} to {to}: {found:?}\n{}", rendered.json);
+            let thinks = from != Format::Gemini;
+            assert_eq!(
+                rendered.losses.iter().any(|loss| loss.contains("reasoning")),
+                thinks,
+                "{:?}",
+                rendered.losses
+            );
+        }
+    }
+    // Both kinds side by side.
+    let mixed = [pushed(Format::Anthropic), pushed(Format::OpenAi)].concat();
+    let rendered = render(&mixed, Format::Anthropic).unwrap();
+    assert!(
+        rendered.json.contains("c2lnbmVk") && rendered.json.contains("cache_control"),
+        "{}",
+        rendered.json
+    );
+    assert_eq!(validate(rendered.json.as_bytes(), Format::Anthropic, &Profile::default()).unwrap(), []);
+}
+
+#[test]
+fn placeholders_that_go_out_are_told() {
+    let mut messages = pushed(Format::OpenAi);
+    let mut raw = (**messages[0].raw.as_ref().unwrap()).clone();
+    raw.redacted = 2;
+    messages[0].raw = Some(raw.into());
+    let losses = render(&messages, Format::OpenAi).unwrap().losses;
+    assert_eq!(losses, ["2 x secret that is a placeholder, or was left out with its block"]);
+}
+
+#[test]
+fn the_messages_of_a_document_have_their_spelling() {
+    for format in FORMATS {
+        let list = format!("[{}]", spelled(format).join(",\n"));
+        let doc = read(Some(format), list.as_bytes()).unwrap();
+        for (entry, item) in doc.transcript().entries().iter().zip(spelled(format)) {
+            let raw = doc.raw_of(entry.id.ordinal).unwrap();
+            assert_eq!((&*raw.format, &*raw.json), (format.name(), item));
+        }
+        assert_eq!(doc.raw_of(99), None);
+    }
+    // Claude Code spreads a message over lines, each with what it cost.
+    let line = |n: u32, block: &str| {
+        format!(
+            r#"{{"parentUuid":{},"sessionId":"s","type":"assistant","message":{{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[{block}],"usage":{{}}}},"uuid":"u{n}","timestamp":"2026-01-01T00:00:00Z"}}"#,
+            if n == 1 { "null".to_owned() } else { format!("\"u{}\"", n - 1) }
+        )
+    };
+    let thought = r#"{"type":"thinking","thinking":"hm","signature":"c2ln"}"#;
+    let call = r#"{"type":"tool_use","id":"t1","name":"read","input":{}}"#;
+    let doc = read(Some(Format::ClaudeCode), format!("{}\n{}\n", line(1, thought), line(2, call)).as_bytes())
+        .unwrap();
+    let raw = doc.raw_of(0).unwrap();
+    assert_eq!(&*raw.json, format!(r#"{{"role":"assistant","content":[{thought},{call}]}}"#));
+}

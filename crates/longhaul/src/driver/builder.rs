@@ -1,0 +1,332 @@
+//! Putting a session together. The order of calls does not matter, and what cannot be meant is an error.
+
+use std::sync::{Arc, Weak};
+
+use longhaul_redact::Redactor;
+use longhaul_store::SummaryStore;
+use longhaul_summarize::{Ladder, Summarizer, SummarizerModel, rules::RulesSummarizer};
+use longhaul_tokens::{Calibrations, ContextWindow, ModelTable, Prices, TokenCounter};
+use longhaul_transcript::{
+    Clock, FixedClock, Jitter, ParseSessionIdError, SessionId, Sleep, SummaryMode, Tokens,
+};
+
+use super::{Error, EventKind, Journal, Observer, Observers, Session};
+use crate::{
+    StoreCache,
+    config::{Config, ConfigError},
+    policy::PolicyState,
+    session::SessionState,
+};
+
+/// Puts a [`Session`] together. Everything has a default that works offline. The order of calls does not matter.
+#[derive(Debug)]
+#[must_use]
+pub struct Builder {
+    session: SessionId,
+    window: ContextWindow,
+    counter: Option<Arc<dyn TokenCounter>>,
+    config: Config,
+    summarizer: Option<Arc<dyn Summarizer>>,
+    models: Option<Models>,
+    model: Option<(String, String)>,
+    clock: Option<Arc<dyn Clock>>,
+    store: Option<Arc<dyn SummaryStore>>,
+    observers: Observers,
+    redactor: Option<Redactor>,
+    policy: PolicyState,
+    fixed_overhead: Tokens,
+    prices: Option<Prices>,
+    endpoint: Option<(String, String)>,
+    calibrations: Calibrations,
+}
+
+/// Models that write summaries, and what asking them takes.
+#[derive(Debug)]
+struct Models {
+    models: Vec<SummarizerModel>,
+    sleep: Arc<dyn Sleep>,
+    jitter: Arc<dyn Jitter>,
+}
+
+/// A session cannot be put together as asked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// The settings cannot be used.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// A summarizer was given, and the settings have no use for it.
+    #[error("a summarizer was given and mode is rules, which asks none; set mode to llm or hybrid")]
+    UnusedSummarizer,
+    /// Two summarizers were given.
+    #[error("both a summarizer and models were given; one of them would not be asked")]
+    TwoSummarizers,
+    /// What is kept free for the answer, and what every request costs beside its messages, leave no room for these.
+    #[error(
+        "a window of {window} tokens has no room: {reserved} are kept for the answer and {overhead} are taken by what \
+         every request carries"
+    )]
+    NoRoom {
+        /// The window.
+        window: Tokens,
+        /// What is kept free for the answer.
+        reserved: Tokens,
+        /// What every request costs beside its messages.
+        overhead: Tokens,
+    },
+}
+
+/// A session could not be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// The name cannot be a session's.
+    #[error(transparent)]
+    Name(#[from] ParseSessionIdError),
+    /// It cannot be put together as asked.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// The store could not be read.
+    #[error(transparent)]
+    Store(#[from] Error),
+}
+
+impl Builder {
+    pub(super) fn new(session: SessionId, window: ContextWindow) -> Builder {
+        Builder {
+            session,
+            window,
+            counter: None,
+            config: Config::default(),
+            summarizer: None,
+            models: None,
+            model: None,
+            clock: default_clock(),
+            store: None,
+            observers: Observers::default(),
+            redactor: Some(Redactor::builtin()),
+            policy: PolicyState::new(),
+            fixed_overhead: Tokens::ZERO,
+            prices: None,
+            endpoint: None,
+            calibrations: Calibrations::default(),
+        }
+    }
+
+    /// Sets the settings. Without this they are [`Config::default`].
+    pub fn config(mut self, config: Config) -> Builder {
+        self.config = config;
+        self
+    }
+
+    /// Sets what counts tokens. Without this it is `o200k_base`, or four characters a token without the feature `bpe`.
+    pub fn counter(mut self, counter: Arc<dyn TokenCounter>) -> Builder {
+        self.counter = Some(counter);
+        self
+    }
+
+    /// Takes window, counter and prices from the built-in table, and the settings that [`Config`] has for this model. A
+    /// counter or prices that were set win. An unknown model gets a small window, and observers are told.
+    pub fn model(mut self, provider: &str, model: &str) -> Builder {
+        self.model = Some((provider.to_owned(), model.to_owned()));
+        self
+    }
+
+    /// Sets what the model's tokens cost: a pass of the soft tier must pay for itself.
+    pub fn prices(mut self, prices: Prices) -> Builder {
+        self.prices = Some(prices);
+        self
+    }
+
+    /// Sets who writes summaries in the modes `llm` and `hybrid`. Without one they are made by rule.
+    pub fn summarizer(mut self, summarizer: Arc<dyn Summarizer>) -> Builder {
+        self.summarizer = Some(summarizer);
+        self
+    }
+
+    /// Lets these models write summaries, first choice first, with retries, limits and fall back as the settings say
+    /// (see [`Config::llm_options`]). With a store, what a model wrote once is kept there and not asked for again.
+    pub fn models(
+        mut self,
+        models: Vec<SummarizerModel>,
+        sleep: Arc<dyn Sleep>,
+        jitter: Arc<dyn Jitter>,
+    ) -> Builder {
+        self.models = Some(Models { models, sleep, jitter });
+        self
+    }
+
+    /// Sets where originals and summaries are kept. Without one they live as long as the manager.
+    pub fn store(mut self, store: Arc<dyn SummaryStore>) -> Builder {
+        self.store = Some(store);
+        self
+    }
+
+    /// Sets the clock. Without one it is the system's where the feature `tokio` is on; elsewhere records bear no time and a
+    /// failure is waited out in messages alone.
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Builder {
+        self.clock = Some(clock);
+        self
+    }
+
+    /// Adds somebody who is told what happens.
+    pub fn observer(mut self, observer: impl Observer + 'static) -> Builder {
+        self.observers.0.push(Arc::new(observer));
+        self
+    }
+
+    /// Sets what takes secrets out of facts and summaries; `None` switches it off. Without this it is the built-in rules.
+    pub fn redactor(mut self, redactor: Option<Redactor>) -> Builder {
+        self.redactor = redactor;
+        self
+    }
+
+    /// Sets what the policy remembered before a restart.
+    pub fn policy(mut self, policy: PolicyState) -> Builder {
+        self.policy = policy;
+        self
+    }
+
+    /// Sets what every request costs beside the messages: tool definitions, and the system prompt where it is not a
+    /// message.
+    pub fn fixed_overhead(mut self, tokens: Tokens) -> Builder {
+        self.fixed_overhead = tokens;
+        self
+    }
+
+    /// Says which model at which endpoint the conversation is with: what is learned from reported usage holds for these.
+    pub fn endpoint(mut self, model: &str, endpoint: &str) -> Builder {
+        self.endpoint = Some((model.to_owned(), endpoint.to_owned()));
+        self
+    }
+
+    /// Sets what was learned from reported usage before (see [`crate::SessionState::calibrations`]).
+    pub fn calibrations(mut self, known: Calibrations) -> Builder {
+        self.calibrations = known;
+        self
+    }
+
+    /// Returns the session as the store has it, as if it had never been interrupted; one that the store does not have, or
+    /// where there is no store, begins empty. What earlier conversations learned of this model and endpoint is taken over
+    /// in either case.
+    ///
+    /// # Errors
+    /// When the session cannot be put together as asked, or the store cannot be read.
+    pub async fn open(self) -> Result<Session, OpenError> {
+        let mut session = self.build()?;
+        if let Some(journal) = &mut session.journal {
+            journal.load_learned(&mut session.state).await.map_err(Error::Store)?;
+            session.state = journal.load(session.state).await.map_err(Error::Store)?;
+        }
+        Ok(session)
+    }
+
+    /// The same, by its old name.
+    ///
+    /// # Errors
+    /// Those of [`open`](Self::open).
+    #[doc(hidden)]
+    pub async fn resume(self) -> Result<Session, OpenError> {
+        self.open().await
+    }
+
+    /// Returns the session, empty whatever a store holds of it. What is said goes into the store: use
+    /// [`open`](Self::open) where it may hold the session already.
+    ///
+    /// # Errors
+    /// When the settings cannot be used, with every reason, or what was asked for cannot be meant.
+    pub fn build(mut self) -> Result<Session, BuildError> {
+        let mut unknown_model = None;
+        let mut prices = self.prices.take();
+        if let Some((provider, model)) = &self.model {
+            let table = ModelTable::builtin();
+            let known = table.get_or_unknown(model);
+            unknown_model = table.get(model).is_none().then(|| model.clone());
+            self.window = ContextWindow::from(&known);
+            self.counter = self.counter.or_else(|| Some(known.counter()));
+            prices = prices.or(Some(known.prices));
+            self.config = self.config.for_model(provider, model);
+        }
+        let config = self.config.validated()?;
+        self.config = config;
+        self.check_room()?;
+        let summarizer = self.chosen_summarizer()?;
+        let counter = self.counter.take().unwrap_or_else(default_counter);
+        let journal = self.store.take().map(|store| Journal::new(store, self.session.clone()));
+        let mut state = SessionState::new(self.session, self.window, counter, self.config);
+        state.set_redactor(self.redactor);
+        state.set_policy(self.policy);
+        state.set_fixed_overhead(self.fixed_overhead);
+        state.set_calibrations(self.calibrations);
+        state.set_prices(prices.unwrap_or_default());
+        if let Some((model, endpoint)) = &self.endpoint {
+            state.set_endpoint(model, endpoint);
+        }
+        let session = Session {
+            state,
+            summarizer,
+            clock: self.clock,
+            journal,
+            observers: self.observers,
+            told: None,
+            background: Weak::new(),
+            changes: 0,
+        };
+        if let Some(model) = unknown_model {
+            session.tell(EventKind::UnknownModel { model, window: self.window.window });
+        }
+        Ok(session)
+    }
+
+    fn check_room(&self) -> Result<(), BuildError> {
+        let window =
+            self.config.max_context_tokens.map_or(self.window.window, |most| most.min(self.window.window));
+        let reserved = self.config.reserved_output_tokens.unwrap_or(self.window.reserved_output);
+        let overhead = self.fixed_overhead;
+        match reserved + overhead < window {
+            true => Ok(()),
+            false => Err(BuildError::NoRoom { window, reserved, overhead }),
+        }
+    }
+
+    fn chosen_summarizer(&mut self) -> Result<Option<Arc<dyn Summarizer>>, BuildError> {
+        let models = self.models.take();
+        let summarizer = self.summarizer.take();
+        if models.is_some() && summarizer.is_some() {
+            return Err(BuildError::TwoSummarizers);
+        }
+        if (models.is_some() || summarizer.is_some()) && self.config.mode == SummaryMode::Rules {
+            return Err(BuildError::UnusedSummarizer);
+        }
+        let Some(Models { models, sleep, jitter }) = models else { return Ok(summarizer) };
+        let clock = self.clock.clone().unwrap_or_else(|| Arc::new(FixedClock::default()));
+        let rules = Arc::new(RulesSummarizer::default());
+        let ladder = Ladder::new(models, rules, self.config.llm_options(), clock, sleep, jitter);
+        Ok(Some(Arc::new(match &self.store {
+            Some(store) => ladder.with_cache(Arc::new(StoreCache::new(Arc::clone(store)))),
+            None => ladder,
+        })))
+    }
+}
+
+fn default_clock() -> Option<Arc<dyn Clock>> {
+    #[cfg(feature = "tokio")]
+    {
+        Some(Arc::new(crate::runtime::SystemClock))
+    }
+    #[cfg(not(feature = "tokio"))]
+    {
+        None
+    }
+}
+
+fn default_counter() -> Arc<dyn TokenCounter> {
+    #[cfg(feature = "bpe")]
+    {
+        longhaul_tokens::counter(longhaul_tokens::Encoding::O200kBase)
+    }
+    #[cfg(not(feature = "bpe"))]
+    {
+        Arc::new(longhaul_tokens::CharsPer4)
+    }
+}

@@ -1,0 +1,187 @@
+//! A tool for the model itself: what a handle in a summary stands for, and what was said about something.
+
+use longhaul_store::SummaryStore as _;
+use longhaul_transcript::{Message, Part, Span, Tokens};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{Error, Session};
+use crate::compact::clip_text;
+
+/// A tool that the model can be given: its summaries name messages as `m12`, and this fetches them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecallTool;
+
+/// What the model asks for.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct Asked {
+    message: Option<String>,
+    query: Option<String>,
+}
+
+/// The most that an answer costs, about.
+const ANSWER_TOKENS: Tokens = Tokens(2_000);
+
+/// How many messages a search shows.
+const HITS: usize = 8;
+
+impl RecallTool {
+    /// The name under which the model calls it.
+    pub const NAME: &str = "recall";
+
+    const DESCRIPTION: &str = "Fetches earlier messages of this conversation that are no longer shown. Give `message` a handle \
+        from the summary, such as m12 or m12-m15, or `query` words to search for.";
+
+    /// Returns what it takes, as JSON Schema.
+    pub fn schema(self) -> Value {
+        json!({
+            "type": "object",
+            "properties": {
+                "message": { "type": "string", "description": "a handle: m12, or m12-m15" },
+                "query": { "type": "string", "description": "words that the message holds" },
+            },
+        })
+    }
+
+    /// Returns the definition as OpenAI's Chat Completions takes it.
+    pub fn openai(self) -> Value {
+        json!({ "type": "function", "function": {
+            "name": Self::NAME, "description": Self::DESCRIPTION, "parameters": self.schema(),
+        }})
+    }
+
+    /// Returns the definition as OpenAI's Responses takes it.
+    pub fn responses(self) -> Value {
+        json!({
+            "type": "function", "name": Self::NAME, "description": Self::DESCRIPTION, "parameters": self.schema(),
+        })
+    }
+
+    /// Returns the definition as Anthropic takes it.
+    pub fn anthropic(self) -> Value {
+        json!({ "name": Self::NAME, "description": Self::DESCRIPTION, "input_schema": self.schema() })
+    }
+
+    /// Returns the definition as Gemini takes it.
+    pub fn gemini(self) -> Value {
+        json!({ "functionDeclarations": [{
+            "name": Self::NAME, "description": Self::DESCRIPTION, "parameters": self.schema(),
+        }]})
+    }
+}
+
+impl Session {
+    /// Returns a tool that the model can be given; what it asks for is answered by [`recall`](Self::recall).
+    pub fn recall_tool(&self) -> RecallTool {
+        RecallTool
+    }
+
+    /// Answers a call of the [recall tool](Self::recall_tool) with these arguments, in at most about 2,000 tokens. What
+    /// cannot be answered is said in words, for the model to read.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn recall(&self, arguments: &str) -> Result<String, Error> {
+        let Ok(asked) = serde_json::from_str::<Asked>(arguments) else {
+            return Ok("the arguments are no JSON object with `message` or `query`".to_owned());
+        };
+        let found = match (&asked.message, &asked.query) {
+            (Some(handle), _) => match span(handle) {
+                Some(span) => self.said(span).await?,
+                None => return Ok("a handle looks like m12, or m12-m15 for several messages".to_owned()),
+            },
+            (None, Some(query)) => self.found(query).await?,
+            (None, None) => return Ok("give `message` a handle such as m12, or `query` words".to_owned()),
+        };
+        if found.is_empty() {
+            return Ok("nothing was found".to_owned());
+        }
+        let each = (ANSWER_TOKENS.0 as usize * 4 / found.len()).max(200);
+        let line = |(ordinal, message): &(u64, Message)| {
+            format!("m{ordinal} {}: {}", message.role.as_str(), clip_text(&words(message), each))
+        };
+        Ok(found.iter().map(line).collect::<Vec<_>>().join("\n\n"))
+    }
+
+    async fn said(&self, span: Span) -> Result<Vec<(u64, Message)>, Error> {
+        let originals = self.state.originals();
+        let span = Span {
+            start: span.start,
+            end: span.end.min(originals.len() as u64).min(span.start + HITS as u64),
+        };
+        match &self.journal {
+            Some(journal) if !originals.missing([span]).is_empty() => {
+                let held = journal.store().originals(journal.line(), span).await.map_err(Error::Store)?;
+                Ok((span.start..).zip(held).filter_map(|(at, held)| Some((at, held.message?))).collect())
+            }
+            _ => {
+                let entries = self.state.clean_in(span).into_iter();
+                Ok(entries.map(|entry| (entry.id.ordinal, (*entry.message).clone())).collect())
+            }
+        }
+    }
+
+    async fn found(&self, query: &str) -> Result<Vec<(u64, Message)>, Error> {
+        if let Some(journal) = &self.journal {
+            let hits =
+                journal.store().search(Some(journal.line()), query, HITS).await.map_err(Error::Store)?;
+            return Ok(hits.into_iter().map(|hit| (hit.id.ordinal, hit.message)).collect());
+        }
+        let wanted: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
+        let holds = |message: &Message| {
+            let text = words(message).to_lowercase();
+            wanted.iter().all(|word| text.contains(word))
+        };
+        let entries = self.state.clean_in(Span { start: 0, end: u64::MAX }).into_iter().rev();
+        let hits = entries.filter(|entry| !wanted.is_empty() && holds(&entry.message)).take(HITS);
+        Ok(hits.map(|entry| (entry.id.ordinal, (*entry.message).clone())).collect())
+    }
+}
+
+/// Returns the messages that `m12`, `12` or `m12-m15` names.
+fn span(handle: &str) -> Option<Span> {
+    let number = |text: &str| text.trim().trim_start_matches(['m', 'M']).parse::<u64>().ok();
+    let handle = handle.trim().trim_matches(['(', ')', '[', ']']);
+    match handle.split_once('-') {
+        Some((first, last)) => Some(Span { start: number(first)?, end: number(last)?.checked_add(1)? })
+            .filter(|span| !span.is_empty()),
+        None => number(handle).and_then(|at| Some(Span { start: at, end: at.checked_add(1)? })),
+    }
+}
+
+/// Returns what a message says, calls and results included.
+fn words(message: &Message) -> String {
+    let part = |part: &Part| match part {
+        Part::Text(text) => Some(text.clone()),
+        Part::ToolCall(call) => Some(format!("{} {}", call.name, call.arguments.0)),
+        Part::ToolResult(result) => Some(result.joined_text()),
+        _ => None,
+    };
+    message.parts.iter().filter_map(part).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use longhaul_tokens::ContextWindow;
+    use longhaul_transcript::SessionId;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn the_model_gets_what_a_handle_stands_for_within_bounds() {
+        let window = ContextWindow::new(Tokens(32_000), Tokens(1_000));
+        let mut session = Session::builder(SessionId::new("recall").unwrap(), window).build().unwrap();
+        session.push(Message::user("The port is 4711."));
+        session.push(Message::assistant("long ".repeat(50_000)));
+        let recall = async |arguments: &str| session.recall(arguments).await.unwrap();
+        assert_eq!(recall(r#"{"message":"m0"}"#).await, "m0 user: The port is 4711.");
+        assert_eq!(recall(r#"{"query":"PORT 4711"}"#).await, "m0 user: The port is 4711.");
+        assert!(recall(r#"{"message":"m0-m1"}"#).await.len() < 9_000);
+        assert_eq!(recall(r#"{"message":"m7"}"#).await, "nothing was found");
+        assert!(recall(r#"{"message":"seven"}"#).await.starts_with("a handle looks like"));
+        assert!(recall("seven").await.starts_with("the arguments are no JSON"));
+        let tool = session.recall_tool();
+        assert_eq!(tool.anthropic()["input_schema"], tool.openai()["function"]["parameters"]);
+    }
+}

@@ -1,0 +1,512 @@
+//! A conversation with its context kept within a window: a synchronous state that decides everything and does no IO.
+
+mod branch;
+mod calibrated;
+mod costs;
+mod exchange;
+#[cfg(all(test, feature = "wire"))]
+mod interleavings;
+mod items;
+mod job;
+mod line;
+mod measure;
+mod pins;
+mod rewrite;
+mod running;
+mod scope;
+mod shared;
+mod snapshot;
+mod soft;
+mod status;
+#[cfg(feature = "wire")]
+mod sync;
+#[cfg(test)]
+mod tests;
+mod view;
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    sync::Arc,
+};
+
+use longhaul_extract::FactIndex;
+use longhaul_redact::Redactor;
+use longhaul_tokens::{ClassCounts, ContextWindow, Prices, TokenCounter};
+use longhaul_transcript::{
+    ContentHash, Entry, Message, MessageId, Redacted, SessionId, Span, SummaryRecord, Tokens, Usage,
+};
+use serde::{Deserialize, Serialize};
+
+pub use self::{
+    branch::BranchError,
+    job::{Finished, Job},
+    line::Line,
+    pins::PinError,
+    rewrite::{Rewrite, RewriteError},
+    snapshot::{Snapshot, SnapshotError},
+    status::{LastSummarization, Status},
+    view::{CacheMark, Lifetime, Shown, StablePrefix, View, ViewId},
+};
+#[cfg(feature = "wire")]
+pub use self::{
+    sync::{Sync, SyncError, Synced},
+    view::Rendered,
+};
+
+use self::{
+    calibrated::{Calibrated, classes},
+    costs::Costs,
+    exchange::Exchange,
+    items::{Items, Weight},
+    line::Clean,
+    rewrite::Past,
+};
+use crate::{
+    compact::{Cut, standing},
+    config::Config,
+    policy::{self, Decision, PolicyState},
+};
+
+/// A conversation with its context kept within a window.
+///
+/// Every message is counted and read once in its life; [`push`](Self::push), [`decide`](Self::decide) and
+/// [`view`](Self::view) cost the same however long the conversation is. Nothing is ever lost: the originals stay in
+/// [`transcript`](Self::transcript), a rewrite changes the view only, and a failed one changes nothing.
+///
+/// ```
+/// use std::sync::Arc;
+/// use longhaul::{Config, SessionState};
+/// use longhaul::tokens::{CharsPer4, ContextWindow};
+/// use longhaul::transcript::{Message, SessionId, Tokens};
+///
+/// let window = ContextWindow::new(Tokens(8_000), Tokens(1_000));
+/// let mut state = SessionState::new(SessionId::new("demo")?, window, Arc::new(CharsPer4), Config::default());
+/// state.push(Message::user("Fix the failing test"));
+/// assert_eq!(state.decide(None).to_string(), "hold: 12 tokens, 4188 below the next threshold at 4200");
+/// assert_eq!(state.view().len(), 1);
+/// # Ok::<(), longhaul::transcript::ParseSessionIdError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct SessionState {
+    session: SessionId,
+    config: Config,
+    window: ContextWindow,
+    fixed_overhead: Tokens,
+    counter: Arc<dyn TokenCounter>,
+
+    /// What a token costs, where it is known: a pass of the soft tier must pay for itself.
+    prices: Prices,
+    redactor: Option<Redactor>,
+
+    /// All that was said.
+    originals: Line,
+    /// What messages cost as they were said.
+    costs: Costs,
+    /// What each distinct message of late costs: one that is said again is not counted again.
+    counted: HashMap<ContentHash, ClassCounts>,
+    calibrated: Calibrated,
+    /// The facts of all that was said; `None` where they are to be read anew. Shared with the jobs under way.
+    index: Option<Arc<FactIndex>>,
+    exchange: Exchange,
+    /// How many messages at the start are standing instructions.
+    head: u64,
+    /// Ordinal of the newest request of the user.
+    request: Option<u64>,
+    /// Ordinals of what the caller pinned.
+    pins: BTreeSet<u64>,
+    /// Named memory blocks.
+    blocks: BTreeMap<Arc<str>, Arc<str>>,
+
+    /// The view.
+    items: Items,
+    /// The last summary in the view.
+    latest: Option<Arc<SummaryRecord>>,
+    /// Ordinal of the first message that no summary in the view stands for.
+    uncovered: u64,
+    /// The newest request, where the view shows only part of it.
+    cut: Option<Cut>,
+    /// With how many elements the view begins that the last one sent began with too.
+    stable: usize,
+
+    policy: PolicyState,
+    /// When the last request was made, in milliseconds since the Unix epoch.
+    requested_at_ms: Option<i64>,
+    rewrites: u64,
+    /// How many messages there were at the last rewrite.
+    made_at: u64,
+    undo: Vec<Past>,
+    redo: Vec<Past>,
+}
+
+/// What became of a usage that the provider reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UsageVerdict {
+    /// It is taken as what the view costs up to the message it covers.
+    Taken,
+    /// It is about a view that is gone: the context was rewritten since.
+    Stale,
+    /// It cannot be about this view: it is larger than the window, or far from every count (a running total of a whole
+    /// session, or another model's).
+    Implausible,
+}
+
+/// A digested tool result keeps about this many tokens, so a result is worth digesting for what is above.
+const DIGESTED_RESULT: Tokens = Tokens(200);
+
+/// Beside the system prompt and an open exchange a view needs this many tokens (spec section 13).
+const FLOOR_EXTRA: Tokens = Tokens(200);
+
+/// A reported usage this many times above or below the count is not of this view. Estimators are wrong by less than
+/// half of this on any text in `docs/benchmarks.md`; running totals are above it from the third request on.
+const PLAUSIBLE_FACTOR: u64 = 4;
+
+/// Returns how many facts are worth holding for a window: ten times what a summary, a tenth of it, could name.
+fn most_facts(window: ContextWindow) -> usize {
+    usize::try_from(window.window.0).unwrap_or(usize::MAX).max(LEAST_FACTS)
+}
+
+/// A bound below this would save nothing.
+const LEAST_FACTS: usize = 4_096;
+
+/// How many distinct messages are remembered with what they cost.
+const MOST_COUNTED: usize = 1_024;
+
+impl SessionState {
+    /// Returns the state of a conversation in which nothing was said yet.
+    ///
+    /// `config` is used as it is: see [`Config::validated`] for one of unknown origin.
+    pub fn new(
+        session: SessionId,
+        window: ContextWindow,
+        counter: Arc<dyn TokenCounter>,
+        config: Config,
+    ) -> SessionState {
+        let mut index = FactIndex::new();
+        index.set_most_facts(most_facts(window));
+        SessionState {
+            session,
+            config,
+            window,
+            fixed_overhead: Tokens::ZERO,
+            counter,
+            prices: Prices::default(),
+            redactor: Some(Redactor::builtin()),
+            originals: Line::default(),
+            costs: Costs::default(),
+            counted: HashMap::new(),
+            calibrated: Calibrated::default(),
+            index: Some(Arc::new(index)),
+            exchange: Exchange::default(),
+            head: 0,
+            request: None,
+            pins: BTreeSet::new(),
+            blocks: BTreeMap::new(),
+            items: Items::default(),
+            latest: None,
+            uncovered: 0,
+            cut: None,
+            stable: 0,
+            policy: PolicyState::new(),
+            requested_at_ms: None,
+            rewrites: 0,
+            made_at: 0,
+            undo: Vec::new(),
+            redo: Vec::new(),
+        }
+    }
+
+    /// Adds a message at the end of the conversation and of the view, and returns its id.
+    pub fn push(&mut self, message: impl Into<Arc<Message>>) -> MessageId {
+        let message = message.into();
+        let clean = self.cleaned(&message);
+        let read = clean.as_ref().map_or(&message, |clean| &clean.message);
+        let read = Arc::clone(read);
+        let id = self.originals.push(Arc::clone(&message), clean);
+        if let (Some(index), Some(entry)) = (&mut self.index, self.originals.last()) {
+            Arc::make_mut(index).push(&Entry { message: read, ..entry.clone() });
+        }
+        let counts = self.count(id.hash, &message);
+        self.costs.push(counts.total());
+        self.follow(id, &message);
+        self.show(Shown::Message { id, message, digested: false }, counts);
+        self.recalibrate();
+        self.policy.observe(self.tokens(), &self.limits());
+        id
+    }
+
+    /// Takes note of the next message: what is open, what is asked, what stands at the head.
+    fn follow(&mut self, id: MessageId, message: &Message) {
+        self.exchange.push(id.ordinal, message);
+        if standing::is_request(message) {
+            self.request = Some(id.ordinal);
+        }
+        if id.ordinal == self.head && standing::is_instruction(message) {
+            self.head += 1;
+        }
+    }
+
+    fn count(&mut self, hash: ContentHash, message: &Message) -> ClassCounts {
+        if let Some(counts) = self.counted.get(&hash) {
+            return *counts;
+        }
+        if self.counted.len() >= MOST_COUNTED {
+            self.counted.clear();
+        }
+        let counts = classes(&*self.counter, message);
+        self.counted.insert(hash, counts);
+        counts
+    }
+
+    /// Replaces what finds secrets; `None` switches the search off. It concerns messages pushed from now on.
+    ///
+    /// Secrets are taken out of everything that is made from a message: facts, summaries, what is sent to a summarizer.
+    /// The view and the originals show the user's own text and are not altered. The built-in rules are the default.
+    pub fn set_redactor(&mut self, redactor: Option<Redactor>) {
+        self.redactor = redactor;
+    }
+
+    /// Takes what the provider reported for a request made from a view.
+    ///
+    /// A report of a view that is gone, or one that cannot be about this view, changes nothing: stale and cumulative
+    /// figures have made other tools compact for no reason.
+    pub fn report_usage(&mut self, view: ViewId, usage: &Usage) -> UsageVerdict {
+        let through = match view.through {
+            Some(through) if view.rewrites == self.rewrites => through,
+            _ => return UsageVerdict::Stale,
+        };
+        let is_known = |shown: &Shown| matches!(shown, Shown::Message { id, .. } if *id == through);
+        if !self.items.get(through.ordinal).is_some_and(|placed| is_known(&placed.shown)) {
+            return UsageVerdict::Stale;
+        }
+        let reported = usage.prompt_total();
+        let covered = self.items.sums_before(through.ordinal + 1).counts;
+        let counted = covered.total() + self.fixed_overhead;
+        let is_near = reported.0 <= counted.0.saturating_mul(PLAUSIBLE_FACTOR)
+            && reported.0.saturating_mul(PLAUSIBLE_FACTOR) >= counted.0;
+        if reported > self.window.window || reported <= self.fixed_overhead || !is_near {
+            return UsageVerdict::Implausible;
+        }
+        self.learn(covered, reported - self.fixed_overhead);
+        self.policy.observe(self.tokens(), &self.limits());
+        UsageVerdict::Taken
+    }
+
+    /// Takes note that the provider found the view too large: `limit` is the largest prompt it takes, where it said so.
+    /// The window is taken to be that, or what the view costs, whichever is smaller: counts here may be below the
+    /// provider's, and what it refused once it refuses again.
+    pub fn refused(&mut self, limit: Option<Tokens>) {
+        let refused = self.tokens() + self.fixed_overhead;
+        self.window.window = self.window.window.min(limit.unwrap_or(refused)).min(refused);
+        self.policy.window_changed();
+    }
+
+    /// Takes note that a request was made, so that it is known how long its prefix stays in the provider's cache.
+    pub fn requested(&mut self, now_ms: i64) {
+        self.requested_at_ms = Some(now_ms);
+    }
+
+    /// Returns the view for a request that is made now. What later views have in common with it is their
+    /// [stable prefix](View::stable_prefix).
+    pub fn send(&mut self) -> View {
+        let view = self.view();
+        self.stable = self.items.len();
+        view
+    }
+
+    /// Returns what is to be done about the context now, and why. `now_ms` is the time in milliseconds since the Unix
+    /// epoch where there is a clock; it matters only after a failure.
+    pub fn decide(&self, now_ms: Option<i64>) -> Decision {
+        policy::decide(&self.policy, &self.config, &self.measure(now_ms))
+    }
+
+    /// Returns what there is to send to the model. It stays as it is, whatever becomes of the conversation.
+    pub fn view(&self) -> View {
+        View::new(self)
+    }
+
+    /// Sets what every request costs beside the messages: tool definitions, and the system prompt where it is not a
+    /// message.
+    pub fn set_fixed_overhead(&mut self, tokens: Tokens) {
+        self.fixed_overhead = tokens;
+    }
+
+    /// Sets what the model's tokens cost. Without this a cache read is taken to cost a tenth of what is read anew, and
+    /// writing the cache a quarter more, as it is with most providers.
+    pub fn set_prices(&mut self, prices: Prices) {
+        self.prices = prices;
+    }
+
+    /// Switches to another model: its window, its counter, and the settings for it (see [`Config::for_model`]).
+    ///
+    /// The view is counted anew; what the old model's provider reported is forgotten. A decision after this compacts at
+    /// once where the view is too large for the new window.
+    pub fn switch_model(&mut self, window: ContextWindow, counter: Arc<dyn TokenCounter>, config: Config) {
+        if window.window > self.window.window
+            && let Some(index) = &mut self.index
+        {
+            Arc::make_mut(index).set_most_facts(most_facts(window));
+        }
+        self.window = window;
+        self.config = config;
+        self.counter = counter;
+        self.counted.clear();
+        let before = self.items.sums().counts.total();
+        let items = std::mem::take(&mut self.items);
+        self.set_items(items.shown().map(|shown| (shown.clone(), None)).collect());
+        // Only what is shown is counted again; the rest is as much larger or smaller.
+        if before > Tokens::ZERO {
+            self.costs.scale(self.items.sums().counts.total().ratio_of(before));
+        }
+        self.policy.window_changed();
+    }
+
+    /// Returns what the message with this ordinal costs as it was said; nothing where it is so old that this is
+    /// forgotten.
+    pub fn cost(&self, ordinal: u64) -> Tokens {
+        match self.items.get(ordinal) {
+            Some(items::Placed { shown: Shown::Message { digested: false, .. }, counts, .. }) => {
+                counts.total()
+            }
+            _ => self.costs.get(ordinal).unwrap_or_default(),
+        }
+    }
+
+    /// Returns the session.
+    pub fn session(&self) -> &SessionId {
+        &self.session
+    }
+
+    /// Returns the settings.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Returns everything that was said, verbatim, as far as it is at hand.
+    pub fn originals(&self) -> &Line {
+        &self.originals
+    }
+
+    /// The same, by its old name.
+    #[doc(hidden)]
+    pub fn transcript(&self) -> &Line {
+        &self.originals
+    }
+
+    /// Returns the facts read so far.
+    pub fn index(&self) -> Arc<FactIndex> {
+        self.index.clone().unwrap_or_else(|| self.read_again())
+    }
+
+    /// Reads the facts of all originals at hand.
+    fn read_again(&self) -> Arc<FactIndex> {
+        let mut index = FactIndex::new();
+        index.set_most_facts(most_facts(self.window));
+        self.originals
+            .originals(Span { start: 0, end: u64::MAX })
+            .for_each(|original| index.push(&clean(original)));
+        if self.config.delete_originals {
+            // They are all that is left.
+            self.summaries_as_entries(u64::MAX).iter().for_each(|entry| index.push(entry));
+        }
+        Arc::new(index)
+    }
+
+    /// Returns what the policy remembers.
+    pub fn policy(&self) -> &PolicyState {
+        &self.policy
+    }
+
+    /// Puts back what the policy remembered, after a restart.
+    pub fn set_policy(&mut self, policy: PolicyState) {
+        self.policy = policy;
+    }
+
+    /// Returns the latest summary in the view.
+    pub fn summary(&self) -> Option<&Arc<SummaryRecord>> {
+        self.latest.as_ref()
+    }
+
+    /// Returns the message without its secrets; `None` where it has none.
+    fn cleaned(&self, message: &Message) -> Option<Arc<Clean>> {
+        let (clean, redactions) = self.redactor.as_ref()?.redact_message(message);
+        (!redactions.is_empty())
+            .then(|| Arc::new(Clean { message: Arc::new(clean.into_inner()), redactions }))
+    }
+
+    /// Returns the messages from `start` on without their secrets, as a store takes them.
+    pub(crate) fn redacted_from(&self, start: u64) -> Vec<Redacted<Message>> {
+        let clean = |entry: Entry| Redacted::assume((*entry.message).clone());
+        self.entries_from(start).into_iter().map(clean).collect()
+    }
+
+    /// Returns `record` without secrets, which a model may have put there against all rules.
+    pub(crate) fn redacted_record(&self, record: &SummaryRecord) -> Redacted<SummaryRecord> {
+        match &self.redactor {
+            Some(redactor) => redactor.redact_record(record).0,
+            None => Redacted::assume(record.clone()),
+        }
+    }
+
+    /// Adds an element to the view.
+    fn show(&mut self, shown: Shown, counts: ClassCounts) {
+        let mut weight = Weight { counts, ..Weight::default() };
+        match &shown {
+            Shown::Message { id, message, digested } => {
+                let n_results = message.results().count() as u64;
+                if !digested && n_results > 0 {
+                    weight.digestible = counts.total() - Tokens(DIGESTED_RESULT.0.saturating_mul(n_results));
+                }
+                weight.is_pinned = id.ordinal >= self.head && self.is_pin(id.ordinal, message);
+            }
+            Shown::Summary { record, .. } => {
+                self.latest = Some(Arc::clone(record));
+                self.uncovered = self.uncovered.max(record.covers.end);
+            }
+            Shown::Block { .. } => {}
+        }
+        self.items.push(shown, weight);
+    }
+
+    /// Makes `shown` the view; what was not counted yet is. What the provider reported was of the old one.
+    fn set_items(&mut self, shown: Vec<(Shown, Option<ClassCounts>)>) {
+        let before = std::mem::take(&mut self.items);
+        self.calibrated.forget_view();
+        self.latest = None;
+        self.uncovered = 0;
+        for (shown, counts) in shown {
+            let counts = counts.unwrap_or_else(|| classes(&*self.counter, shown.message()));
+            self.show(shown, counts);
+        }
+        self.stable = self.stable.min(self.items.common(&before));
+        self.cut = self.cut.filter(|cut| {
+            let shown = self.items.get(cut.id.ordinal).map(|placed| &placed.shown);
+            matches!(shown, Some(Shown::Message { digested: true, .. }))
+        });
+        self.recalibrate();
+    }
+
+    /// Returns the originals in `span` that are at hand, without their secrets.
+    pub(crate) fn clean_in(&self, span: Span) -> Vec<Entry> {
+        self.originals.originals(span).map(clean).collect()
+    }
+
+    /// Returns the originals from `start` on without their secrets, as facts and summaries are made from them.
+    fn entries_from(&self, start: u64) -> Vec<Entry> {
+        self.originals.originals(Span { start, end: u64::MAX }).map(clean).collect()
+    }
+
+    /// Returns the element that shows an original as it was said.
+    fn whole(&self, ordinal: u64) -> Option<Shown> {
+        let entry = self.originals.get(ordinal)?;
+        Some(Shown::Message { id: entry.id, message: Arc::clone(&entry.message), digested: false })
+    }
+}
+
+/// Returns an original as facts and summaries are made from it.
+fn clean(original: &line::Original) -> Entry {
+    match &original.clean {
+        Some(clean) => Entry { message: Arc::clone(&clean.message), ..original.entry.clone() },
+        None => original.entry.clone(),
+    }
+}

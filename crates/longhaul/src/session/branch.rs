@@ -1,0 +1,117 @@
+//! Other ways the conversation might go on: each is a line of its own that knows nothing of the others.
+
+use longhaul_transcript::{MessageId, Span};
+
+use super::{
+    SessionState, Shown,
+    exchange::Exchange,
+    rewrite::{Counted, Past, counted},
+};
+use crate::{compact::standing, policy::PolicyState};
+
+/// A branch could not be begun. Nothing was changed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BranchError {
+    /// The message is none of this conversation's, or of another branch of it.
+    #[error("m{} is no message of this conversation", .0.ordinal)]
+    Unknown(MessageId),
+    /// What the branch begins with is in the store only and has to be read back first.
+    #[error("{} spans of originals are not at hand", .0.len())]
+    NotAtHand(Vec<Span>),
+}
+
+/// An exchange is among so many of the newest messages.
+const LONGEST_EXCHANGE: u64 = 512;
+
+impl SessionState {
+    /// Returns a branch that ends with the message `id`: the conversation as it was then, which goes on by itself. What was
+    /// said later is not known there: neither its facts nor a summary that has read it. Both share what they have in
+    /// common. A branch that would end within an exchange ends before it: half an exchange is no history that a provider
+    /// takes.
+    ///
+    /// # Errors
+    /// When there is no such message, or what is needed is not at hand.
+    pub fn branch(&self, id: MessageId) -> Result<SessionState, BranchError> {
+        if id.ordinal >= self.n_total() {
+            return Err(BranchError::Unknown(id));
+        }
+        let known = self.originals.get(id.ordinal);
+        let around =
+            Span { start: id.ordinal.saturating_sub(LONGEST_EXCHANGE), end: id.ordinal + LONGEST_EXCHANGE };
+        let entry = known.ok_or_else(|| BranchError::NotAtHand(self.originals.missing([around])))?;
+        if entry.id != id {
+            return Err(BranchError::Unknown(id));
+        }
+        let unit = self.unit_of(id.ordinal);
+        self.cut_to(if unit.end == id.ordinal + 1 { unit.end } else { unit.start })
+    }
+
+    /// Goes back to the message `id` and goes on from there; see [`branch`](Self::branch). Keep a copy of the state before
+    /// to be able to take up what was said later.
+    ///
+    /// # Errors
+    /// Those of `branch`.
+    pub fn rewind(&mut self, id: MessageId) -> Result<(), BranchError> {
+        *self = self.branch(id)?;
+        Ok(())
+    }
+
+    /// Returns the conversation as it was when it had `len` messages.
+    pub(super) fn cut_to(&self, len: u64) -> Result<SessionState, BranchError> {
+        if len >= self.n_total() {
+            return Ok(self.clone());
+        }
+        let mut branch = self.clone();
+        let newest_view = self.undo.iter().rposition(|past| past.made_at <= len);
+        let shapes = newest_view.map(|at| &self.undo[at]).filter(|_| self.made_at > len);
+        let spans = match (self.made_at <= len, shapes) {
+            (true, _) => Vec::new(),
+            (false, Some(past)) => past.wants(len),
+            (false, None) => vec![Span { start: 0, end: len }],
+        };
+        let recent = Span { start: len.saturating_sub(LONGEST_EXCHANGE), end: len };
+        let missing = self.originals.missing(spans.into_iter().chain([recent]));
+        if !missing.is_empty() {
+            return Err(BranchError::NotAtHand(missing));
+        }
+
+        branch.originals.truncate(len);
+        branch.costs.truncate(len);
+        branch.index = None;
+        branch.head = self.head.min(len);
+        branch.pins.retain(|pin| *pin < len);
+        branch.exchange = Exchange::default();
+        branch.redo.clear();
+        for original in branch.originals.originals(recent) {
+            branch.exchange.push(original.entry.id.ordinal, &original.entry.message);
+        }
+        let at_hand = Span { start: 0, end: len };
+        let request = branch
+            .originals
+            .originals(at_hand)
+            .rfind(|original| standing::is_request(&original.entry.message));
+        branch.request = request.map(|original| original.entry.id.ordinal);
+        let is_before =
+            |(shown, _): &Counted| !matches!(shown, Shown::Message { id, .. } if id.ordinal >= len);
+        let shown: Vec<Counted> = match (self.made_at <= len, shapes) {
+            (true, _) => self.items.placed().take(self.items.before(len)).map(counted).collect(),
+            (false, past) => {
+                branch.undo.truncate(newest_view.unwrap_or(0));
+                branch.policy = PolicyState::new();
+                let (shapes, n_total, made_at) = past
+                    .map_or((&[][..], 0, 0), |past: &Past| (&past.shapes[..], past.n_total, past.made_at));
+                branch.made_at = made_at;
+                let mut shown = branch.shown_of(shapes);
+                shown.retain(is_before);
+                shown.extend((n_total..len).filter_map(|ordinal| Some((branch.whole(ordinal)?, None))));
+                shown
+            }
+        };
+        let shown = branch.with_pins(shown);
+        branch.set_items(shown);
+        branch.rewrites += 1;
+        branch.policy.observe(branch.tokens(), &branch.limits());
+        Ok(branch)
+    }
+}

@@ -1,0 +1,321 @@
+//! What holds whatever is done in whatever order: views are valid in every dialect and within their budget, pins and what
+//! was just asked are whole, no branch knows of another, and a session that was resumed goes on as if it had not been.
+//!
+//! A small number of cases runs by default; `LONGHAUL_INTERLEAVINGS=100000` runs that many.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use longhaul_testkit::any_text;
+use longhaul_tokens::{CharsPer4, ContextWindow, TokenCounter};
+use longhaul_transcript::{
+    Message, MessageId, Outcome, Part, Role, SessionId, Span, Tokens, ToolCall, ToolResult, Usage,
+};
+use longhaul_wire::{Format, Profile, validate};
+use proptest::{collection::vec, prelude::*};
+
+use super::{Finished, SessionState, Shown};
+use crate::{
+    Config, Decision, Preset,
+    policy::{Action, Hold, Reason},
+};
+
+/// One thing that is done.
+#[derive(Clone, Debug)]
+enum Step {
+    Ask(String),
+    Answer(String),
+    Instruct(String),
+    Work(String, usize),
+    Prepare,
+    /// A summary is begun, to be finished later.
+    Start,
+    Finish,
+    Pin(prop::sample::Index),
+    Unpin(prop::sample::Index),
+    Remember(usize, String),
+    Undo,
+    Redo,
+    Rewind(prop::sample::Index),
+    /// Another branch is taken up.
+    Switch(prop::sample::Index),
+    Report(f64),
+    Resume,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let text = || prop_oneof![3 => any_text(), 1 => "[a-z ]{400,3000}"];
+    prop_oneof![
+        6 => text().prop_map(Step::Ask),
+        6 => text().prop_map(Step::Answer),
+        1 => "[a-z ]{5,60}".prop_map(Step::Instruct),
+        9 => (text(), 1usize..4).prop_map(|(text, n)| Step::Work(text, n)),
+        12 => Just(Step::Prepare),
+        2 => Just(Step::Start),
+        2 => Just(Step::Finish),
+        2 => any::<prop::sample::Index>().prop_map(Step::Pin),
+        1 => any::<prop::sample::Index>().prop_map(Step::Unpin),
+        1 => (0usize..3, "[a-z ]{0,60}").prop_map(|(nth, text)| Step::Remember(nth, text)),
+        2 => Just(Step::Undo),
+        1 => Just(Step::Redo),
+        1 => any::<prop::sample::Index>().prop_map(Step::Rewind),
+        1 => any::<prop::sample::Index>().prop_map(Step::Switch),
+        2 => (0.7f64..1.6).prop_map(Step::Report),
+        3 => Just(Step::Resume),
+    ]
+}
+
+/// A session at work, and what must be true of it.
+struct Run {
+    state: SessionState,
+    /// What was said on this branch, and on the others.
+    said: Vec<Arc<Message>>,
+    others: Vec<(SessionState, Vec<Arc<Message>>)>,
+    /// How many messages were said with a word of their own, on all branches.
+    n_said: usize,
+    under_way: Option<Finished>,
+}
+
+fn new(window: u64, config: &Config) -> SessionState {
+    let window = ContextWindow::new(Tokens(window), Tokens::ZERO);
+    SessionState::new(SessionId::new("run").unwrap(), window, Arc::new(CharsPer4), config.clone())
+}
+
+impl Run {
+    fn new(window: u64, config: &Config) -> Run {
+        Run { state: new(window, config), said: Vec::new(), others: Vec::new(), n_said: 0, under_way: None }
+    }
+
+    /// Says something with a word in it that is said nowhere else.
+    fn say(&mut self, role: Role, text: &str) {
+        let canary = format!("canary_{}", self.n_said);
+        self.n_said += 1;
+        self.push(Message::new(role, vec![Part::Text(format!("{text} {canary}"))]));
+    }
+
+    fn push(&mut self, message: Message) {
+        let message = Arc::new(message);
+        self.said.push(Arc::clone(&message));
+        self.state.push(message);
+    }
+
+    fn work(&mut self, text: &str, n: usize) {
+        let id = |nth: usize| format!("c{}_{nth}", self.said.len());
+        let ids: Vec<String> = (0..n).map(id).collect();
+        let call = |id: &String| {
+            Part::ToolCall(ToolCall::function(id.as_str(), "bash", r#"{"command":"make test"}"#))
+        };
+        self.push(Message::new(Role::Assistant, ids.iter().map(call).collect()));
+        for id in ids {
+            let result = ToolResult::text(id.as_str(), text, Outcome::Unstated);
+            self.push(Message::new(Role::Tool, vec![Part::ToolResult(result)]));
+        }
+    }
+
+    fn settle(&mut self) {
+        for _ in 0..8 {
+            let Decision::Act { action, reason } = self.state.decide(None) else { return };
+            let done = match action {
+                Action::SoftDigest | Action::SoftTrim => self.state.soften(action, reason, None).is_ok(),
+                _ => {
+                    let job = self.state.plan(action, reason, None, None);
+                    let finished = job.and_then(|job| job.finish_by_rule());
+                    finished.is_ok_and(|finished| self.state.apply(finished).is_ok())
+                }
+            };
+            if !done {
+                self.state.failed(reason, None);
+            }
+        }
+        panic!("it loops: {}", self.state.decide(None));
+    }
+
+    fn id(&self, at: &prop::sample::Index) -> Option<MessageId> {
+        let n = self.said.len();
+        (n > 0).then(|| self.state.originals().get(at.index(n) as u64).unwrap().id)
+    }
+
+    fn branch(&mut self, state: SessionState) {
+        let len = state.originals().len();
+        let before = std::mem::replace(&mut self.state, state);
+        let said = self.said.clone();
+        self.said.truncate(len);
+        self.others.push((before, said));
+    }
+
+    fn step(&mut self, step: &Step) {
+        match step {
+            Step::Ask(text) => self.say(Role::User, text),
+            Step::Answer(text) => self.say(Role::Assistant, text),
+            Step::Instruct(text) => self.say(Role::System, text),
+            Step::Work(text, n) => self.work(text, *n),
+            Step::Prepare => self.settle(),
+            Step::Start => {
+                let action = Action::Summarize { rebuild: false };
+                let job = self.state.plan(action, Reason::Manual, None, None);
+                self.under_way = job.and_then(|job| job.finish_by_rule()).ok();
+            }
+            Step::Finish => {
+                if let Some(finished) = self.under_way.take() {
+                    let _ = self.state.apply(finished);
+                }
+            }
+            Step::Pin(at) => {
+                // No more than the window can hold.
+                if let Some(id) = self.id(at).filter(|id| self.state.cost(id.ordinal) < Tokens(60)) {
+                    self.state.pin(id).unwrap();
+                }
+            }
+            Step::Unpin(at) => {
+                if let Some(id) = self.id(at) {
+                    self.state.unpin(id);
+                }
+            }
+            Step::Remember(nth, text) => {
+                self.state.set_memory(&format!("block {nth}"), text.trim());
+            }
+            Step::Undo => {
+                self.state.undo();
+            }
+            Step::Redo => {
+                self.state.redo();
+            }
+            Step::Rewind(at) => {
+                if let Some(id) = self.id(at) {
+                    let branch = self.state.branch(id).unwrap();
+                    self.branch(branch);
+                }
+            }
+            Step::Switch(at) => {
+                if !self.others.is_empty() {
+                    let at = at.index(self.others.len());
+                    let (state, said) = &mut self.others[at];
+                    std::mem::swap(state, &mut self.state);
+                    std::mem::swap(said, &mut self.said);
+                }
+            }
+            Step::Report(ratio) => {
+                let view = self.state.view();
+                let usage = Usage { input: self.state.counted().scaled(*ratio), ..Usage::default() };
+                self.state.report_usage(view.id(), &usage);
+            }
+            Step::Resume => self.state = self.resumed(),
+        }
+    }
+
+    /// Returns the session as a store gives it back.
+    fn resumed(&self) -> SessionState {
+        let snapshot = self.state.snapshot();
+        let json = serde_json::to_vec(&snapshot).unwrap();
+        let snapshot = serde_json::from_slice(&json).unwrap();
+        let original = |span: Span| self.said[span.start as usize..span.end as usize].to_vec();
+        let fresh = SessionState::new(
+            self.state.session().clone(),
+            self.state.window,
+            Arc::new(CharsPer4),
+            self.state.config().clone(),
+        );
+        let mut state = fresh.resume(snapshot, original).unwrap();
+        // What a driver reads back when it is asked for.
+        let all = state.originals().missing([Span { start: 0, end: u64::MAX }]);
+        for span in all {
+            state.put_back(span.start, original(span));
+        }
+        state
+    }
+
+    fn check(&self) -> Result<(), TestCaseError> {
+        let view = self.state.view();
+        // Nothing that was said is lost.
+        let kept: Vec<Arc<Message>> =
+            self.state.originals().entries().into_iter().map(|entry| entry.message).collect();
+        prop_assert_eq!(&kept, &self.said);
+
+        // It costs what it is said to cost, and no more than it may, once it is prepared.
+        let counted: Tokens = view.messages().map(|message| CharsPer4.count_message(message)).sum();
+        prop_assert_eq!(self.state.items.sums().counts.total(), counted);
+
+        // Pins are whole.
+        for pin in self.state.pins() {
+            let is_it = |shown: &Shown| matches!(shown, Shown::Message { id, digested: false, .. } if id.ordinal == pin);
+            prop_assert!(view.shown().any(is_it), "m{pin} is pinned and not shown whole");
+        }
+        for (name, text) in self.state.memory() {
+            let said = format!("[Memory: {name}]\n{text}");
+            prop_assert!(view.messages().any(|message| message.texts().any(|shown| shown == said)), "{name}");
+        }
+
+        // No word of another branch.
+        let all = |messages: &[Arc<Message>]| canaries(messages.iter().map(|message| &**message));
+        let shown: Vec<Arc<Message>> = view.messages().cloned().collect();
+        let (told, said) = (all(&shown), all(&self.said));
+        prop_assert!(told.is_subset(&said), "{:?} are another branch's", told.difference(&said));
+
+        // Taken up from a store it is the same.
+        let resumed = self.resumed();
+        prop_assert_eq!(resumed.snapshot(), self.state.snapshot());
+        let shown = |state: &SessionState| state.view().messages().cloned().collect::<Vec<_>>();
+        prop_assert_eq!(shown(&resumed), shown(&self.state));
+        prop_assert_eq!(resumed.decide(None), self.state.decide(None));
+        Ok(())
+    }
+
+    /// Checks what holds of a view that is about to be sent.
+    fn check_prepared(&self) -> Result<(), TestCaseError> {
+        let view = self.state.view();
+        let m = self.state.measure(None);
+        let is_told = matches!(self.state.decide(None), Decision::Hold(Hold::Exhausted { .. }));
+        prop_assert!(m.tokens <= m.budget || is_told, "{} of {}", m.tokens, m.budget);
+        if let Some(request) = self.state.request
+            && m.tokens <= m.budget
+            && view.cut().is_none()
+        {
+            let is_it = |shown: &Shown| matches!(shown, Shown::Message { id, digested: false, .. } if id.ordinal == request);
+            prop_assert!(
+                view.shown().any(is_it),
+                "the newest request, m{request}, is not whole, and nobody is told"
+            );
+        }
+        if self.said.is_empty() {
+            return Ok(());
+        }
+        for format in [Format::OpenAi, Format::Responses, Format::Anthropic, Format::Gemini] {
+            let sent = view.to_json(format).unwrap();
+            let found = validate(&sent.json, format, &Profile::default()).unwrap();
+            prop_assert!(found.is_empty(), "{}: {found:?}", format.name());
+        }
+        Ok(())
+    }
+}
+
+/// Returns the numbers of all canaries in these messages.
+fn canaries<'a>(messages: impl Iterator<Item = &'a Message>) -> BTreeSet<u64> {
+    let number =
+        |text: &str| text.split(|c: char| !c.is_ascii_digit()).next().and_then(|digits| digits.parse().ok());
+    let in_text = |text: &str| text.split("canary_").skip(1).filter_map(number).collect::<Vec<u64>>();
+    messages.flat_map(Message::texts).flat_map(in_text).collect()
+}
+
+fn cases() -> u32 {
+    let asked = std::env::var("LONGHAUL_INTERLEAVINGS").ok();
+    asked.and_then(|cases| cases.parse().ok()).unwrap_or(24)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { max_shrink_iters: 400, ..ProptestConfig::with_cases(cases()) })]
+
+    #[test]
+    fn whatever_is_done_in_whatever_order(
+        steps in vec(step(), 1..60), window in 1_200u64..8_000, preset in 0usize..=5,
+    ) {
+        let config = Preset::ALL.get(preset).map_or_else(Config::default, |preset| preset.config());
+        let mut run = Run::new(window, &config);
+        run.say(Role::User, "Please mend the export.");
+        for step in &steps {
+            run.step(step);
+            run.check()?;
+            if let Step::Prepare = step {
+                run.check_prepared()?;
+            }
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! The originals of one line of conversation: the newest in memory, older ones perhaps in a store only.
+
+use std::sync::Arc;
+
+use longhaul_transcript::{ContentHash, Entry, Message, MessageId, RedactionCount, Span, Transcript};
+
+/// The originals of one line of conversation, oldest first.
+///
+/// Copies share what they have in common, so that a branch costs nothing but what is said on it. Old originals of a
+/// stored session may be let go and read back when they are needed; what is asked for here is only what is at hand.
+#[derive(Clone, Debug, Default)]
+pub struct Line {
+    full: Arc<Vec<Chunk>>,
+    last: Arc<Vec<Original>>,
+    /// Lineage of the last original.
+    lineage: Option<ContentHash>,
+}
+
+/// A message as it was said.
+#[derive(Clone, Debug)]
+pub(crate) struct Original {
+    pub(crate) entry: Entry,
+    pub(crate) clean: Option<Arc<Clean>>,
+}
+
+/// A message without its secrets.
+#[derive(Debug)]
+pub(crate) struct Clean {
+    pub(crate) message: Arc<Message>,
+    /// How often each rule struck.
+    pub(crate) redactions: Vec<RedactionCount>,
+}
+
+/// So many originals at a time are let go and read back.
+pub(crate) const CHUNK: u64 = 64;
+
+#[derive(Clone, Debug)]
+struct Chunk {
+    held: Option<Arc<Vec<Original>>>,
+    /// Lineage of its last original, where it is known.
+    lineage: Option<ContentHash>,
+}
+
+impl Line {
+    /// Returns a line of `len` originals of which none is at hand, with the lineages of the last full chunk and of the
+    /// last one. Those after the last full chunk must be put back before anything else is done.
+    pub(crate) fn away(len: u64, chunk: Option<ContentHash>, lineage: Option<ContentHash>) -> Line {
+        let mut full = vec![Chunk { held: None, lineage: None }; (len / CHUNK) as usize];
+        if let Some(last) = full.last_mut() {
+            last.lineage = chunk;
+        }
+        Line { full: Arc::new(full), last: Arc::default(), lineage }
+    }
+
+    /// Adds a message at the end.
+    pub(crate) fn push(&mut self, message: Arc<Message>, clean: Option<Arc<Clean>>) -> MessageId {
+        let hash = message.content_hash();
+        let before = self.lineage.as_ref().map_or(&[][..], |lineage| &lineage.0[..]);
+        let lineage = ContentHash::of_fields([before, &hash.0]);
+        let id = MessageId { ordinal: self.len() as u64, hash };
+        self.lineage = Some(lineage);
+        let last = Arc::make_mut(&mut self.last);
+        last.push(Original { entry: Entry { id, lineage, message }, clean });
+        if last.len() as u64 == CHUNK {
+            let held = Some(std::mem::take(&mut self.last));
+            Arc::make_mut(&mut self.full).push(Chunk { held, lineage: Some(lineage) });
+        }
+        id
+    }
+
+    /// Returns the number of originals, those included that are not at hand.
+    pub fn len(&self) -> usize {
+        self.full.len() * CHUNK as usize + self.last.len()
+    }
+
+    /// Returns whether nothing was said yet.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the original with this ordinal, where it is at hand.
+    pub fn get(&self, ordinal: u64) -> Option<&Entry> {
+        self.original(ordinal).map(|original| &original.entry)
+    }
+
+    /// Returns the originals that are at hand, oldest first.
+    pub fn entries(&self) -> Vec<Entry> {
+        self.in_span(Span { start: 0, end: self.len() as u64 })
+    }
+
+    /// Returns those in `span` that are at hand, oldest first.
+    pub fn in_span(&self, span: Span) -> Vec<Entry> {
+        self.originals(span).map(|original| original.entry.clone()).collect()
+    }
+
+    /// Returns the last one.
+    pub fn last(&self) -> Option<&Entry> {
+        self.get((self.len() as u64).checked_sub(1)?)
+    }
+
+    /// Returns what is at hand as a transcript of its own.
+    pub fn to_transcript(&self) -> Transcript {
+        self.entries().into_iter().map(|entry| entry.message).collect()
+    }
+
+    pub(crate) fn original(&self, ordinal: u64) -> Option<&Original> {
+        let (chunk, at) = ((ordinal / CHUNK) as usize, (ordinal % CHUNK) as usize);
+        match self.full.get(chunk) {
+            Some(chunk) => chunk.held.as_ref()?.get(at),
+            None if chunk == self.full.len() => self.last.get(at),
+            None => None,
+        }
+    }
+
+    pub(crate) fn originals(&self, span: Span) -> impl DoubleEndedIterator<Item = &Original> {
+        let end = span.end.min(self.len() as u64);
+        (span.start.min(end)..end).filter_map(|ordinal| self.original(ordinal))
+    }
+
+    /// Returns the lineage of the last full chunk.
+    pub(crate) fn chunk_lineage(&self) -> Option<ContentHash> {
+        self.full.last()?.lineage
+    }
+
+    /// Returns the lineage of the original with this ordinal, where it is known.
+    pub(crate) fn lineage(&self, ordinal: u64) -> Option<ContentHash> {
+        if ordinal + 1 == self.len() as u64 {
+            return self.lineage;
+        }
+        let of_chunk = || match (ordinal + 1) % CHUNK {
+            0 => self.full.get((ordinal / CHUNK) as usize)?.lineage,
+            _ => None,
+        };
+        self.original(ordinal).map(|original| original.entry.lineage).or_else(of_chunk)
+    }
+
+    /// Returns which of `spans` are not at hand, as the store is to be asked for them: whole chunks.
+    pub(crate) fn missing(&self, spans: impl IntoIterator<Item = Span>) -> Vec<Span> {
+        let mut chunks: Vec<u64> = Vec::new();
+        for span in spans {
+            let end = span.end.min(self.len() as u64);
+            if span.start < end {
+                chunks.extend(span.start / CHUNK..=(end - 1) / CHUNK);
+            }
+        }
+        chunks.sort_unstable();
+        chunks.dedup();
+        let is_away = |chunk: &u64| self.full.get(*chunk as usize).is_some_and(|chunk| chunk.held.is_none());
+        chunks.retain(is_away);
+        let runs = Span::runs(chunks).into_iter();
+        runs.map(|run| Span { start: run.start * CHUNK, end: run.end * CHUNK }).collect()
+    }
+
+    /// Takes back what [`missing`](Self::missing) asked for: originals from the first of a chunk on.
+    pub(crate) fn put_back(
+        &mut self,
+        start: u64,
+        messages: impl IntoIterator<Item = (Arc<Message>, Option<Arc<Clean>>)>,
+    ) {
+        let mut messages = messages.into_iter();
+        let mut lineage = start.checked_sub(1).and_then(|before| self.lineage(before));
+        let full = Arc::make_mut(&mut self.full);
+        for (nth, chunk) in full.iter_mut().enumerate().skip((start / CHUNK) as usize) {
+            let first = nth as u64 * CHUNK;
+            let mut held = Vec::with_capacity(CHUNK as usize);
+            for (message, clean) in messages.by_ref().take(CHUNK as usize) {
+                let id = MessageId { ordinal: first + held.len() as u64, hash: message.content_hash() };
+                let before = lineage.as_ref().map_or(&[][..], |lineage| &lineage.0[..]);
+                let next = ContentHash::of_fields([before, &id.hash.0]);
+                held.push(Original { entry: Entry { id, lineage: next, message }, clean });
+                lineage = Some(next);
+            }
+            if held.len() as u64 != CHUNK {
+                return;
+            }
+            if chunk.held.is_none() {
+                // What was said with secrets comes back without, and its lineage would be another.
+                chunk.lineage = chunk.lineage.or(lineage);
+                chunk.held = Some(Arc::new(held));
+            }
+            lineage = chunk.lineage;
+        }
+        // What follows the last full chunk is at hand in any case, but for a line that has just been made.
+        if self.last.is_empty() {
+            let first = self.full.len() as u64 * CHUNK;
+            let mut held = Vec::new();
+            for (message, clean) in messages {
+                let id = MessageId { ordinal: first + held.len() as u64, hash: message.content_hash() };
+                held.push(Original { entry: Entry { id, lineage: id.hash, message }, clean });
+            }
+            self.last = Arc::new(held);
+            self.date(first);
+        }
+    }
+
+    /// Works out the lineages of the originals after the last full chunk.
+    fn date(&mut self, first: u64) {
+        let mut lineage = first.checked_sub(1).and_then(|before| self.lineage(before));
+        for original in Arc::make_mut(&mut self.last) {
+            let before = lineage.as_ref().map_or(&[][..], |lineage| &lineage.0[..]);
+            original.entry.lineage = ContentHash::of_fields([before, &original.entry.id.hash.0]);
+            lineage = Some(original.entry.lineage);
+        }
+    }
+
+    /// Lets go of the originals before `ordinal`, by whole chunks, the first apart: the task is there.
+    pub(crate) fn let_go(&mut self, ordinal: u64) {
+        let end = (ordinal / CHUNK) as usize;
+        if self.full.iter().take(end).skip(1).any(|chunk| chunk.held.is_some()) {
+            let full = Arc::make_mut(&mut self.full);
+            full.iter_mut().take(end).skip(1).for_each(|chunk| chunk.held = None);
+        }
+    }
+
+    /// Ends the line before `len`. What is cut in two must be at hand.
+    pub(crate) fn truncate(&mut self, len: u64) {
+        if len >= self.len() as u64 {
+            return;
+        }
+        let lineage = len.checked_sub(1).and_then(|last| self.lineage(last));
+        let rest: Vec<Original> =
+            self.originals(Span { start: len / CHUNK * CHUNK, end: len }).cloned().collect();
+        Arc::make_mut(&mut self.full).truncate((len / CHUNK) as usize);
+        self.last = Arc::new(rest);
+        self.lineage = lineage;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(n: u64) -> Line {
+        let mut line = Line::default();
+        (0..n).for_each(|nth| {
+            line.push(Message::user(format!("{nth}")).into(), None);
+        });
+        line
+    }
+
+    fn texts(line: &Line, span: Span) -> Vec<String> {
+        line.in_span(span).iter().map(|entry| entry.message.texts().collect()).collect()
+    }
+
+    #[test]
+    fn what_is_let_go_is_asked_for_and_comes_back_the_same() {
+        let whole = line(500);
+        let mut part = whole.clone();
+        part.let_go(400);
+        let span = Span { start: 100, end: 300 };
+        assert!(part.get(100).is_none() && part.get(63).is_some() && part.get(384).is_some());
+        let missing = part.missing([span, Span { start: 390, end: 500 }]);
+        assert_eq!(missing, [Span { start: 64, end: 320 }]);
+        assert_eq!(part.lineage(127), whole.lineage(127));
+        for span in missing {
+            let messages = whole.in_span(span).into_iter().map(|entry| (entry.message, None));
+            part.put_back(span.start, messages);
+        }
+        assert_eq!(texts(&part, span), texts(&whole, span));
+        let lineages = |line: &Line| (64..320).map(|at| line.lineage(at)).collect::<Vec<_>>();
+        assert_eq!(lineages(&part), lineages(&whole));
+    }
+
+    #[test]
+    fn a_branch_shares_its_beginning_and_goes_its_own_way() {
+        let main = line(200);
+        for at in [0, 1, 63, 64, 65, 128, 199, 200] {
+            let mut branch = main.clone();
+            branch.truncate(at);
+            assert_eq!((branch.len() as u64, main.len()), (at, 200));
+            let id = branch.push(Message::user("another way").into(), None);
+            assert_eq!(id.ordinal, at);
+            let plain: Transcript = branch.to_transcript();
+            let lineage = |at: u64| Some(plain.entries()[at as usize].lineage);
+            assert!((0..=at).all(|ordinal| branch.lineage(ordinal) == lineage(ordinal)), "at {at}");
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! The numbers of a context: what it costs, what it may cost, and what a decision is made on.
+
+use longhaul_tokens::ContextWindow;
+use longhaul_transcript::{Span, Tokens};
+
+use super::{FLOOR_EXTRA, SessionState, Shown};
+use crate::{
+    config::{Chaining, Limits, SoftAction},
+    cost::{Cache, Outlook, Sizes},
+    policy::{self, Measurement},
+};
+
+/// How fast a conversation grows is judged by this many messages.
+const RECENT_COSTS: usize = 16;
+
+/// What reading a token from a cache costs where no price is known, as a share of what it costs anew, and what writing
+/// one there does: Anthropic's, and the like of most (their pages, 2025).
+const CACHE_READ: f64 = 0.1;
+const CACHE_WRITE: f64 = 1.25;
+
+impl SessionState {
+    /// Returns the numbers that a decision is made on.
+    pub fn measure(&self, now_ms: Option<i64>) -> Measurement {
+        let tokens = self.tokens();
+        let n_total = self.n_total();
+        let open_from = self.exchange.open_from();
+        let open = open_from.map_or(Tokens::ZERO, |start| self.items.in_span(Span { start, end: n_total }));
+        let pinned = self.items.pinned_before(open_from.unwrap_or(n_total));
+        let stays = self.front_tokens() + pinned + open + self.request_tokens(open_from.unwrap_or(n_total));
+        let end = n_total.saturating_sub(self.config.preserve_recent).min(open_from.unwrap_or(n_total));
+        let range = Span { start: self.uncovered.max(self.head).min(end), end };
+        let soft_gain = match self.config.soft_action {
+            SoftAction::Trim => self.items.in_span(range),
+            _ => {
+                self.items.sums_before(range.end).digestible - self.items.sums_before(range.start).digestible
+            }
+        };
+        let scale = self.scale();
+        Measurement {
+            tokens,
+            budget: self.budget(),
+            window: self.window(),
+            floor: (scale.billed(stays + FLOOR_EXTRA) + scale.base()).min(tokens),
+            soft_gain: scale.billed(soft_gain),
+            soft_price: self.soft_price(tokens, scale.billed(soft_gain)),
+            range,
+            range_tokens: scale.billed(self.items.in_span(range)),
+            n_messages: self.items.len() as u64,
+            n_said: self.items.sums().said,
+            n_total,
+            next_depth: self.next_depth(),
+            at_turn_boundary: self.exchange.is_turn_boundary(),
+            cache_is_cold: self.cache(now_ms) == Cache::Cold,
+            now_ms,
+        }
+    }
+
+    /// Returns when the next compaction comes, and what one would change.
+    pub fn outlook(&self, now_ms: Option<i64>) -> Outlook {
+        let (m, limits) = (self.measure(now_ms), self.limits());
+        let next = if self.config.soft_action == SoftAction::Off { limits.trigger } else { limits.soft };
+        let sizes = Sizes {
+            before: m.tokens + self.fixed_overhead,
+            after: m.floor.max(limits.target).min(m.tokens) + self.fixed_overhead,
+            unchanged_prefix: self.fixed_overhead + self.front_tokens(),
+        };
+        Outlook {
+            limits,
+            left: next - m.tokens,
+            forecast: policy::forecast(&self.policy, &self.config, &m),
+            adjustments: self.config.adjustments(self.window(), self.budget()),
+            sizes,
+            cache: self.cache(now_ms),
+            decision: self.decide(now_ms),
+        }
+    }
+
+    /// Returns what the view costs: all counts, or the provider's last report and the counts after it; once enough was
+    /// reported, the upper end of what the next request is expected to cost (see [`estimate`](Self::estimate)).
+    pub fn tokens(&self) -> Tokens {
+        self.estimate().high
+    }
+
+    /// Returns the view's counts as they are, whatever was reported.
+    pub(super) fn counted(&self) -> Tokens {
+        self.items.sums().counts.total() + self.counter.framing().per_reply
+    }
+
+    /// Returns the provider's last report and the counts after it, or all counts.
+    pub(super) fn tokens_as_counted(&self) -> Tokens {
+        let counts = self.items.sums().counts;
+        match self.calibrated.anchor() {
+            Some(anchor) => anchor.tokens + (counts.total() - anchor.counted.total()),
+            None if self.items.is_empty() => Tokens::ZERO,
+            None => self.counted(),
+        }
+    }
+
+    /// Returns the most the view may cost.
+    pub fn budget(&self) -> Tokens {
+        let reserved = self.config.reserved_output_tokens.unwrap_or(self.window.reserved_output);
+        ContextWindow::new(self.window(), reserved).budget(self.fixed_overhead)
+    }
+
+    /// Returns what the ratios are of.
+    pub(crate) fn base(&self) -> Tokens {
+        self.config.base(self.window(), self.budget())
+    }
+
+    /// Returns the thresholds in tokens.
+    pub fn limits(&self) -> Limits {
+        self.config.limits(self.window(), self.budget())
+    }
+
+    /// Returns whether the provider still has the prefix of the last request; warm where there is no telling.
+    pub fn cache(&self, now_ms: Option<i64>) -> Cache {
+        let age = now_ms.zip(self.requested_at_ms).map(|(now, at)| now.saturating_sub(at));
+        match (age, self.config.cache_ttl_ms) {
+            (Some(age), Some(ttl)) if u64::try_from(age).is_ok_and(|age| age >= ttl) => Cache::Cold,
+            _ => Cache::Warm,
+        }
+    }
+
+    /// Returns the window to work with.
+    pub(super) fn window(&self) -> Tokens {
+        self.config.max_context_tokens.map_or(self.window.window, |most| most.min(self.window.window))
+    }
+
+    /// Returns how many messages were said.
+    pub(super) fn n_total(&self) -> u64 {
+        self.originals.len() as u64
+    }
+
+    /// Returns what stands in front of everything else: standing instructions and memory blocks.
+    pub(super) fn front_tokens(&self) -> Tokens {
+        self.items.in_span(Span { start: 0, end: self.head }) + self.items.sums().blocks
+    }
+
+    /// Returns what the newest request costs in the view, where it is before `ordinal` and not pinned as well.
+    pub(super) fn request_tokens(&self, ordinal: u64) -> Tokens {
+        let shown = self.request.filter(|at| *at < ordinal).and_then(|at| self.items.get(at));
+        match shown.map(|placed| (&placed.shown, placed.counts)) {
+            Some((Shown::Message { id, message, .. }, counts)) if !self.is_pin(id.ordinal, message) => {
+                counts.total()
+            }
+            _ => Tokens::ZERO,
+        }
+    }
+
+    /// Returns what a pass of the soft tier that frees `gain` must free to be paid back before the hard tier rewrites the
+    /// view in any case. Where the cache is warm, it costs that what stands behind the first change is written anew.
+    fn soft_price(&self, tokens: Tokens, gain: Tokens) -> Tokens {
+        if gain == Tokens::ZERO {
+            return Tokens::ZERO;
+        }
+        let kept = self.items.sums_of(self.items.before_digestible()).counts.total();
+        let lost = (tokens - self.scale().billed(kept)) - gain;
+        let spoken = self.costs.newest_first().take(RECENT_COSTS);
+        let (count, sum) = spoken.fold((0u64, Tokens::ZERO), |(count, sum), cost| (count + 1, sum + cost));
+        // A request adds a call and its result, or a question and its answer.
+        let growth = (sum.0 * 2 / count.max(1)).max(1);
+        let left = self.limits().trigger - (tokens - gain);
+        let requests = (left.0 / growth).max(1);
+        let input = self.prices.input.unwrap_or(1.0).max(f64::MIN_POSITIVE);
+        let read = self.prices.cache_read.unwrap_or(match self.prices.input {
+            Some(input) => input,
+            None => CACHE_READ,
+        });
+        let write = self.prices.cache_write.unwrap_or(match self.prices.input {
+            Some(input) => input,
+            None => CACHE_WRITE,
+        });
+        let (read, write) = (read / input, write / input);
+        if read <= 0.0 {
+            return lost.scaled(1e9);
+        }
+        lost.scaled(((write - read).max(0.0) / read) / requests as f64)
+    }
+
+    pub(super) fn next_depth(&self) -> u32 {
+        match self.config.chaining {
+            Chaining::Fold | Chaining::Running => {
+                self.summary().map_or(0, |record| record.depth.saturating_add(1))
+            }
+            Chaining::Append => 0,
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! What stays in every view whole: pinned messages and named memory blocks.
+
+use std::{collections::HashSet, sync::Arc};
+
+use longhaul_transcript::{Message, MessageId, Origin, Span};
+
+use super::{
+    SessionState, Shown,
+    rewrite::{Counted, counted, merge},
+};
+use crate::compact::standing;
+
+/// A message could not be pinned. Nothing was changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PinError {
+    /// The message is none of this conversation's, or of another branch of it.
+    #[error("m{} is no message of this conversation", .0.ordinal)]
+    Unknown(MessageId),
+    /// The message is in the store only and has to be read back first.
+    #[error("m{} is not at hand", .0.ordinal)]
+    NotAtHand(MessageId),
+}
+
+impl SessionState {
+    /// Keeps a message in every view, whole, wherever it stands. Where the view no longer shows it whole this rewrites it;
+    /// returns whether it did.
+    ///
+    /// # Errors
+    /// When there is no such message, or it is not at hand.
+    pub fn pin(&mut self, id: MessageId) -> Result<bool, PinError> {
+        if id.ordinal >= self.n_total() {
+            return Err(PinError::Unknown(id));
+        }
+        let entry = self.originals.get(id.ordinal).ok_or(PinError::NotAtHand(id))?;
+        if entry.id != id {
+            return Err(PinError::Unknown(id));
+        }
+        let is_shown = matches!(
+            self.items.get(id.ordinal).map(|placed| &placed.shown),
+            Some(Shown::Message { digested: false, .. })
+        );
+        if self.pins.insert(id.ordinal) || !is_shown {
+            self.renew(!is_shown);
+        }
+        Ok(!is_shown)
+    }
+
+    /// Lets compactions have a pinned message again, and returns whether it was pinned. The view stays as it is.
+    pub fn unpin(&mut self, id: MessageId) -> bool {
+        let was_pinned = self.pins.remove(&id.ordinal);
+        if was_pinned {
+            self.renew(false);
+        }
+        was_pinned
+    }
+
+    /// Returns the ordinals of the messages that the caller pinned.
+    pub fn pins(&self) -> impl Iterator<Item = u64> {
+        self.pins.iter().copied()
+    }
+
+    /// Sets a named memory block: a text that stands at a fixed place in every view, behind the standing instructions,
+    /// until it is replaced; an empty one is taken out. Rewrites the view, and returns whether it did: the same text again
+    /// changes nothing.
+    pub fn set_memory(&mut self, name: &str, text: &str) -> bool {
+        let is_same = self.blocks.get(name).map_or(text.is_empty(), |held| **held == *text);
+        if is_same {
+            return false;
+        }
+        match text.is_empty() {
+            true => self.blocks.remove(name),
+            false => self.blocks.insert(name.into(), text.into()),
+        };
+        self.renew(true);
+        true
+    }
+
+    /// Returns the named memory blocks.
+    pub fn memory(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.blocks.iter().map(|(name, text)| (&**name, &**text))
+    }
+
+    /// Makes the view anew with the pins and blocks there are now.
+    fn renew(&mut self, is_rewrite: bool) {
+        let shown = self.with_pins(self.items.placed().map(counted).collect());
+        let anchor = self.calibrated.anchor();
+        self.set_items(shown);
+        if is_rewrite {
+            self.rewrites += 1;
+            self.made_at = self.n_total();
+        } else {
+            // Not a byte of what was reported has changed.
+            self.calibrated.set_anchor(anchor);
+            self.recalibrate();
+        }
+        self.policy.observe(self.tokens(), &self.limits());
+    }
+
+    /// Returns whether a message stays whole in every view.
+    pub(super) fn is_pin(&self, ordinal: u64, message: &Message) -> bool {
+        self.pins.contains(&ordinal) || (self.config.preserve_system && standing::is_instruction(message))
+    }
+
+    /// Returns whether no compaction takes this out of the view: a pin, or the newest request.
+    pub(super) fn stays(&self, shown: &Shown) -> bool {
+        match shown {
+            Shown::Message { id, message, .. } => {
+                self.request == Some(id.ordinal) || self.is_pin(id.ordinal, message)
+            }
+            Shown::Block { .. } => true,
+            Shown::Summary { .. } => false,
+        }
+    }
+
+    /// Returns these elements of a view with the memory blocks as they are now, and each pinned message whole.
+    pub(super) fn with_pins(&self, mut shown: Vec<Counted>) -> Vec<Counted> {
+        shown = self.with_blocks(shown);
+        if self.pins.is_empty() {
+            return shown;
+        }
+        let is_whole = |shown: &Shown| match shown {
+            Shown::Message { id, digested: false, .. } => Some(id.ordinal),
+            _ => None,
+        };
+        let whole: HashSet<u64> = shown.iter().filter_map(|(shown, _)| is_whole(shown)).collect();
+        let missing: Vec<u64> = self.pins.iter().copied().filter(|pin| !whole.contains(pin)).collect();
+        for ordinal in missing {
+            // A message that calls, or answers a call, stays with its whole exchange.
+            let span = self.exchange_of(ordinal);
+            shown.retain(
+                |(shown, _)| !matches!(shown, Shown::Message { id, .. } if span.contains(id.ordinal)),
+            );
+            let originals = (span.start..span.end).filter_map(|ordinal| Some((self.whole(ordinal)?, None)));
+            merge(&mut shown, originals.collect());
+        }
+        shown
+    }
+
+    /// Returns these elements of a view with the memory blocks as they are now.
+    pub(super) fn with_blocks(&self, mut shown: Vec<Counted>) -> Vec<Counted> {
+        shown.retain(|(shown, _)| !matches!(shown, Shown::Block { .. }));
+        let front = shown.iter().take_while(|(shown, _)| shown.is_instruction()).count();
+        shown.splice(front..front, self.blocks.iter().map(|(name, text)| (block(name, text), None)));
+        shown
+    }
+
+    /// Returns the exchange that a message is part of, or the message alone where it calls nothing and answers nothing.
+    fn exchange_of(&self, ordinal: u64) -> Span {
+        let alone = Span { start: ordinal, end: ordinal + 1 };
+        let Some(entry) = self.originals.get(ordinal) else { return alone };
+        let is_paired = entry.message.calls().next().is_some() || entry.message.results().next().is_some();
+        match is_paired {
+            true => self.unit_of(ordinal),
+            false => alone,
+        }
+    }
+}
+
+/// Returns a named memory block as it is sent: as data, in the user's role.
+fn block(name: &Arc<str>, text: &str) -> Shown {
+    let message = Message::user(format!("[Memory: {name}]\n{text}")).with_origin(Origin::Longhaul);
+    Shown::Block { name: Arc::clone(name), message: Arc::new(message) }
+}

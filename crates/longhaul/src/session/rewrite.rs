@@ -1,0 +1,327 @@
+//! Changing the view: applying what a job came to, undoing and redoing it.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use longhaul_tokens::ClassCounts;
+use longhaul_transcript::{SummaryId, SummaryRecord, Tokens, Units};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Finished, SessionState, Shown,
+    calibrated::classes,
+    items::Placed,
+    snapshot::{Shape, shapes},
+};
+use crate::{
+    compact::{Cut, Kept, Outcome, standing},
+    config::Chaining,
+    policy::{Action, Measurement, Reason},
+};
+
+/// What a rewrite of the view came to.
+#[derive(Clone, Debug)]
+pub struct Rewrite {
+    /// What was done.
+    pub action: Action,
+    /// Why.
+    pub reason: Reason,
+    /// The new summary, where one was made.
+    pub record: Option<Arc<SummaryRecord>>,
+    /// The newest request of the user, where it had to be cut: it does not fit with what else must stay.
+    pub cut: Option<Cut>,
+    /// What became of the messages.
+    pub outcome: Outcome,
+}
+
+/// A rewrite was not applied. The view and the policy's memory are as they were.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RewriteError {
+    /// The view was rewritten since the job was planned, or its messages are not those of this conversation.
+    #[error("the context was rewritten since this compaction was planned")]
+    Stale,
+    /// The new view would not cost less than the old one.
+    #[error(
+        "the context would cost {after} tokens after the rewrite, which is not less than the {before} it costs now"
+    )]
+    NoGain {
+        /// What the view costs now.
+        before: Tokens,
+        /// What it would cost.
+        after: Tokens,
+    },
+    /// The new view would still not fit the hard limit.
+    #[error("the context would cost {after} tokens after the rewrite, over the budget of {budget}")]
+    OverBudget {
+        /// What it would cost.
+        after: Tokens,
+        /// The hard limit.
+        budget: Tokens,
+    },
+}
+
+/// A view that was, to be shown again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Past {
+    pub(super) shapes: Vec<Shape>,
+    /// Messages pushed by then; what came later follows in any view.
+    pub(super) n_total: u64,
+    /// Messages pushed when it was made.
+    pub(super) made_at: u64,
+}
+
+/// How many rewrites can be undone.
+const MAX_UNDO: usize = 16;
+
+impl SessionState {
+    /// Applies a finished compaction: head, summary, tail, and then whatever was pushed since it was planned.
+    ///
+    /// # Errors
+    /// When the view was rewritten since, when it would not become smaller, or when it would not fit. The state is then
+    /// as it was; tell it with [`failed`](Self::failed) that the attempt is over.
+    pub fn apply(&mut self, finished: Finished) -> Result<Rewrite, RewriteError> {
+        let shown = self.rewritten(&finished)?;
+        let Finished { job, compacted } = finished;
+        let (tokens_before, tokens_after) = self.replace_view(shown, job.action, job.reason, &job.before)?;
+        self.cut = compacted.cut;
+        if self.index.is_none() {
+            // It was read anew for the job; what was said since is not in it.
+            let mut index = job.index;
+            let since = self.entries_from(job.through.ordinal + 1);
+            since.iter().for_each(|entry| Arc::make_mut(&mut index).push(entry));
+            self.index = Some(index);
+        }
+        let outcome = Outcome { tokens_before, tokens_after, ..compacted.outcome };
+        Ok(Rewrite {
+            action: job.action,
+            reason: job.reason,
+            record: self.summary().cloned(),
+            cut: compacted.cut,
+            outcome,
+        })
+    }
+
+    /// Returns whether [`apply`](Self::apply) would succeed, for whoever has to write the record down first.
+    ///
+    /// # Errors
+    /// Those of `apply`.
+    pub fn check(&self, finished: &Finished) -> Result<(), RewriteError> {
+        let shown = self.rewritten(finished)?;
+        self.check_gain(self.price_of(self.counts_of(&shown)), finished.job.action)
+    }
+
+    /// Returns the view that a finished compaction makes.
+    fn rewritten(&self, finished: &Finished) -> Result<Vec<Counted>, RewriteError> {
+        let Finished { job, compacted } = finished;
+        if job.rewrites != self.rewrites || job.through.ordinal >= self.n_total() {
+            return Err(RewriteError::Stale);
+        }
+        let keeps_head = self.config.preserve_system || job.reads_new_only;
+        let head = match keeps_head {
+            true => self.items.placed().take_while(|placed| placed.shown.is_instruction()).count(),
+            false => 0,
+        };
+        let mut shown: Vec<Counted> = self.items.placed().take(head).map(counted).collect();
+        shown.extend(
+            self.items.placed().filter(|placed| matches!(placed.shown, Shown::Block { .. })).map(counted),
+        );
+        let before = self.items.placed().take(self.items.before(job.start)).skip(head);
+        let before = before.filter(|placed| !matches!(placed.shown, Shown::Block { .. }));
+        let carried = before.filter(|placed| job.reads_new_only || self.stays(&placed.shown)).map(counted);
+        let summary = (Shown::summary(Arc::new(compacted.record.clone()), self.config.summary_role), None);
+        if self.config.chaining == Chaining::Append {
+            shown.extend(carried);
+            shown.push(summary);
+        } else {
+            // What the earlier summary kept back follows the one that takes its place.
+            shown.push(summary);
+            shown.extend(carried.filter(|(shown, _)| !matches!(shown, Shown::Summary { .. })));
+        }
+        // The engine saw messages without their secrets; one that stays verbatim is shown as it was said.
+        shown.extend(compacted.tail.iter().map(|kept| match self.whole(kept.id.ordinal) {
+            Some(whole) if !kept.digested => (whole, self.known_counts(kept.id.ordinal)),
+            _ => (of_kept(kept.clone()), None),
+        }));
+        let later = self.items.placed().skip(self.items.before(job.through.ordinal + 1));
+        shown.extend(later.map(counted));
+        Ok(self.with_pins(shown))
+    }
+
+    /// Returns the counts of a message that the view shows as it was said.
+    fn known_counts(&self, ordinal: u64) -> Option<ClassCounts> {
+        let placed = self.items.get(ordinal)?;
+        matches!(placed.shown, Shown::Message { digested: false, .. }).then_some(placed.counts)
+    }
+
+    /// Returns what these elements add up to.
+    pub(super) fn counts_of(&self, shown: &[Counted]) -> ClassCounts {
+        let counts = shown
+            .iter()
+            .map(|(shown, counts)| counts.unwrap_or_else(|| classes(&*self.counter, shown.message())));
+        counts.fold(ClassCounts::default(), |sum, counts| sum + counts)
+    }
+
+    fn check_gain(&self, after: Tokens, action: Action) -> Result<(), RewriteError> {
+        let (before, budget) = (self.tokens(), self.budget());
+        match action {
+            _ if after >= before => Err(RewriteError::NoGain { before, after }),
+            Action::Emergency { .. } if after > budget => Err(RewriteError::OverBudget { after, budget }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Shows summaries that a store holds without a snapshot of the view they stand in: standing instructions, the last
+    /// record of the chain (all of them where each covers a range of its own), and every exchange and message that they do
+    /// not cover whole. Push the conversation's messages first. `chain` is oldest first, as a store returns it.
+    pub fn adopt(&mut self, chain: Vec<SummaryRecord>) {
+        let skipped = match self.config.chaining {
+            Chaining::Fold | Chaining::Running => chain.len().saturating_sub(1),
+            Chaining::Append => 0,
+        };
+        let records: Vec<SummaryRecord> = chain.into_iter().skip(skipped).collect();
+        let Some(last) = records.last() else { return };
+        let covered: BTreeSet<u64> =
+            records.iter().flat_map(|record| &record.covered).map(|covered| covered.ordinal).collect();
+        // A record lists what it took out of the view itself and what it kept. What else lies before its end was taken
+        // out by its parents, which a record that keeps all messages apart does not have.
+        let end = last.kept.last().map_or(0, |kept| kept.end).max(last.covers.end);
+        let is_own = |ordinal: u64| skipped == 0 || last.kept.iter().any(|kept| kept.contains(ordinal));
+        let is_left = |ordinal: u64| !covered.contains(&ordinal) && (ordinal >= end || is_own(ordinal));
+        let entries = self.originals.entries();
+        let front = entries.iter().take_while(|entry| standing::is_instruction(&entry.message)).count();
+        let mut shown: Vec<Counted> =
+            (0..front as u64).filter_map(|at| Some((self.whole(at)?, None))).collect();
+        let role = self.config.summary_role;
+        let left = Units::new(&entries[front..]).filter(|unit| {
+            unit.entries
+                .iter()
+                .any(|entry| is_left(entry.id.ordinal) || self.is_pin(entry.id.ordinal, &entry.message))
+        });
+        let left: Vec<Counted> = left
+            .flat_map(|unit| unit.entries)
+            .filter_map(|entry| Some((self.whole(entry.id.ordinal)?, None)))
+            .collect();
+        shown.extend(records.into_iter().map(|record| (Shown::summary(Arc::new(record), role), None)));
+        shown.extend(left);
+        let past = self.past();
+        let shown = self.with_pins(shown);
+        self.set_items(shown);
+        self.remember(past);
+    }
+
+    /// Takes note that a compaction was tried and nothing came of it: it is not tried again at once.
+    pub fn failed(&mut self, reason: Reason, now_ms: Option<i64>) {
+        let m = self.measure(now_ms);
+        self.policy.failed(reason, &m);
+    }
+
+    /// Puts the view back as it was before the last rewrite, with everything that was said since, and returns whether
+    /// there was one. What is undone is not done again at once. Originals that are not at hand, and that the old view
+    /// shows, must be [put back](Self::put_back) first: see [`wanted_by_undo`](Self::wanted_by_undo).
+    pub fn undo(&mut self) -> bool {
+        let Some(past) = self.undo.pop() else { return false };
+        let now = self.swap_in(past);
+        self.redo.push(now);
+        self.policy.undone(self.n_total());
+        true
+    }
+
+    /// Applies the last undone rewrite again, and returns whether there was one.
+    pub fn redo(&mut self) -> bool {
+        let Some(past) = self.redo.pop() else { return false };
+        let now = self.swap_in(past);
+        self.undo.push(now);
+        true
+    }
+
+    /// Makes `shown` the view if that is a gain, and tells the policy. Returns the costs before and after.
+    pub(super) fn replace_view(
+        &mut self,
+        shown: Vec<Counted>,
+        action: Action,
+        reason: Reason,
+        decided_on: &Measurement,
+    ) -> Result<(Tokens, Tokens), RewriteError> {
+        let (before, after) = (self.tokens(), self.price_of(self.counts_of(&shown)));
+        self.check_gain(after, action)?;
+        let past = self.past();
+        self.set_items(shown);
+        self.remember(past);
+        let limits = self.config.limits(decided_on.window, decided_on.budget);
+        self.policy.acted(reason, decided_on, after, &limits);
+        self.forget_costs();
+        Ok((before, after))
+    }
+
+    /// Returns whether the next undo takes a summary back, rather than a pass of the soft tier; `None` where there is
+    /// nothing to undo.
+    pub(crate) fn undoes_summary(&self) -> Option<bool> {
+        self.undo.last().map(|past| latest(past) != self.latest.as_ref().map(|record| &record.id))
+    }
+
+    /// Returns whether the next redo puts a summary back; `None` where there is nothing to redo.
+    pub(crate) fn redoes_summary(&self) -> Option<bool> {
+        self.redo.last().map(|past| latest(past) != self.latest.as_ref().map(|record| &record.id))
+    }
+
+    /// Returns the view as it can be shown again.
+    pub(super) fn past(&self) -> Past {
+        Past { shapes: shapes(&self.items), n_total: self.n_total(), made_at: self.made_at }
+    }
+
+    pub(super) fn remember(&mut self, past: Past) {
+        self.rewrites += 1;
+        self.made_at = self.n_total();
+        self.redo.clear();
+        if self.undo.len() == MAX_UNDO {
+            self.undo.remove(0);
+        }
+        self.undo.push(past);
+    }
+
+    /// Makes a view that was, and what was said since, the view, and returns the one that is.
+    fn swap_in(&mut self, past: Past) -> Past {
+        let now = self.past();
+        let mut shown = self.shown_of(&past.shapes);
+        let since = past.n_total..self.n_total();
+        shown.extend(since.filter_map(|ordinal| Some((self.whole(ordinal)?, self.known_counts(ordinal)))));
+        let shown = self.with_pins(shown);
+        self.set_items(shown);
+        self.rewrites += 1;
+        self.made_at = past.made_at;
+        now
+    }
+}
+
+/// An element of a view, and what it costs where that is known.
+pub(super) type Counted = (Shown, Option<ClassCounts>);
+
+pub(super) fn counted(placed: &Placed) -> Counted {
+    (placed.shown.clone(), Some(placed.counts))
+}
+
+/// Puts originals among the elements of a view, in the order they were said; what stands in front of all messages, and
+/// summaries, keep their places.
+pub(super) fn merge(shown: &mut Vec<Counted>, originals: Vec<Counted>) {
+    for original in originals {
+        let Shown::Message { id, .. } = &original.0 else { continue };
+        let is_before = |(shown, _): &Counted| match shown {
+            Shown::Message { id: other, .. } => other.ordinal < id.ordinal,
+            _ => true,
+        };
+        let at = shown.iter().rposition(is_before).map_or(0, |at| at + 1);
+        shown.insert(at, original);
+    }
+}
+
+/// Returns the id of the last summary of a view that was.
+fn latest(past: &Past) -> Option<&SummaryId> {
+    past.shapes.iter().rev().find_map(|shape| match shape {
+        Shape::Summary { record, .. } => Some(&record.id),
+        _ => None,
+    })
+}
+
+pub(super) fn of_kept(kept: Kept) -> Shown {
+    Shown::Message { id: kept.id, message: kept.message, digested: kept.digested }
+}

@@ -1,0 +1,382 @@
+//! All of a session that cannot be had from its originals, so that it goes on as if it had never been interrupted.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use longhaul_extract::FactIndex;
+use longhaul_redact::Redactor;
+use longhaul_tokens::{Calibrations, ClassCounts, Reported, TokenCounter};
+use longhaul_transcript::{ContentHash, Message, MessageId, SessionId, Span, SummaryRecord, Tokens};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    SessionState, Shown,
+    calibrated::Calibrated,
+    costs::Costs,
+    exchange::Exchange,
+    items::Items,
+    line::{CHUNK, Line},
+    rewrite::{Counted, Past},
+};
+use crate::{compact::Cut, policy::PolicyState};
+
+/// All of a session that cannot be had from its originals: the view and the ones before it, pins, sums, what the policy
+/// remembers, what was learned of the provider's counting, the facts read. What a store keeps with each change.
+///
+/// `resume(snapshot(x))` is `x`: no view is made by other rules than those that made it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// Version of this shape; a newer one is refused.
+    pub version: u32,
+    session: SessionId,
+    window: Tokens,
+    /// What the counter makes of a few texts: another counter's counts are not taken over.
+    probe: Vec<Tokens>,
+    len: u64,
+    lineage: Option<ContentHash>,
+    chunk_lineage: Option<ContentHash>,
+    costs: Costs,
+    learned: Learned,
+    exchange: Exchange,
+    head: u64,
+    request: Option<u64>,
+    pins: BTreeSet<u64>,
+    blocks: BTreeMap<Arc<str>, Arc<str>>,
+    view: Vec<Shape>,
+    cut: Option<Cut>,
+    stable: usize,
+    policy: PolicyState,
+    requested_at_ms: Option<i64>,
+    rewrites: u64,
+    made_at: u64,
+    undo: Vec<Past>,
+    redo: Vec<Past>,
+    /// The facts; where there are none they are read anew, once they are needed.
+    #[serde(skip)]
+    index: Option<Arc<FactIndex>>,
+}
+
+/// What was learned of a provider's counting.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Learned {
+    known: Calibrations,
+    model: String,
+    endpoint: String,
+    anchor: Option<Reported>,
+}
+
+/// Elements of a view as they are kept: originals by their number, everything else as it is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Shape {
+    /// Originals as they were said, one after the other from `first` on, and what each costs.
+    Whole { first: u64, costs: Vec<ClassCounts> },
+    /// A message in a smaller form.
+    Shortened { id: MessageId, message: Arc<Message>, cost: ClassCounts },
+    /// A summary, as the record says or in the role of the system.
+    Summary { record: Arc<SummaryRecord>, message: Arc<Message>, cost: ClassCounts },
+    /// A memory block, with the text it has when it is shown.
+    Block { name: Arc<str> },
+}
+
+/// A snapshot could not be taken up.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SnapshotError {
+    /// A newer version wrote it.
+    #[error("the snapshot is of version {found}; this one reads up to {expected}")]
+    Newer {
+        /// The version.
+        found: u32,
+        /// The latest this code reads.
+        expected: u32,
+    },
+    /// It is of another session.
+    #[error("the snapshot is of the session {found}")]
+    OtherSession {
+        /// The session.
+        found: SessionId,
+    },
+    /// Originals that it needs are not there.
+    #[error("the originals {span} are not there")]
+    Missing {
+        /// Which.
+        span: Span,
+    },
+}
+
+/// Texts that tell counters apart: words, code, digits, another script, blanks.
+const PROBES: [&str; 5] = [
+    "The quick brown fox jumps over the lazy dog, and nobody minds.",
+    "fn main() { let x: Vec<u8> = vec![0; 1024]; println!(\"{x:?}\"); }",
+    "8423-99-17 3.14159265 0xdeadbeef",
+    "契約は来月更新されます。Größe und Maße.",
+    "    \n\n\t\t--------",
+];
+
+impl Snapshot {
+    /// The version this code writes.
+    pub const VERSION: u32 = 1;
+
+    /// Returns the spans of originals that are needed to go on from it; others are asked for when they are needed.
+    pub fn wants(&self) -> Vec<Span> {
+        let whole = |shape: &Shape| match shape {
+            Shape::Whole { first, costs } => Some(Span { start: *first, end: first + costs.len() as u64 }),
+            _ => None,
+        };
+        let ends = [Span { start: 0, end: 1 }, Span { start: self.len / CHUNK * CHUNK, end: self.len }];
+        let mut chunks: Vec<u64> = Vec::new();
+        for span in self.view.iter().filter_map(whole).chain(ends).filter(|span| !span.is_empty()) {
+            chunks.extend(span.start / CHUNK..=(span.end - 1) / CHUNK);
+        }
+        chunks.sort_unstable();
+        chunks.dedup();
+        let span = |run: Span| Span { start: run.start * CHUNK, end: (run.end * CHUNK).min(self.len) };
+        Span::runs(chunks).into_iter().map(span).filter(|span| !span.is_empty()).collect()
+    }
+
+    /// Returns how many messages had been said.
+    pub fn messages(&self) -> u64 {
+        self.len
+    }
+
+    /// Takes secrets out of everything in it that was said: forms of messages, memory blocks.
+    #[must_use]
+    pub fn redacted(mut self, redactor: &Redactor) -> Snapshot {
+        let clean = |message: &mut Arc<Message>| {
+            let (clean, redactions) = redactor.redact_message(message);
+            if !redactions.is_empty() {
+                *message = Arc::new(clean.into_inner());
+            }
+        };
+        let past = self.undo.iter_mut().chain(&mut self.redo).flat_map(|past| &mut past.shapes);
+        for shape in past.chain(&mut self.view) {
+            match shape {
+                Shape::Shortened { message, .. } | Shape::Summary { message, .. } => clean(message),
+                Shape::Whole { .. } | Shape::Block { .. } => {}
+            }
+            if let Shape::Summary { record, .. } = shape {
+                *record = Arc::new(redactor.redact_record(record).0.into_inner());
+            }
+        }
+        for text in self.blocks.values_mut() {
+            *text = redactor.redact_text(text).0.into_owned().into();
+        }
+        self
+    }
+}
+
+impl SessionState {
+    /// Returns all of the session that cannot be had from its originals.
+    pub fn snapshot(&self) -> Snapshot {
+        let (known, model, endpoint, anchor) = self.calibrated.parts();
+        let (model, endpoint) = (model.to_owned(), endpoint.to_owned());
+        Snapshot {
+            version: Snapshot::VERSION,
+            session: self.session.clone(),
+            window: self.window.window,
+            probe: probe(&*self.counter),
+            len: self.n_total(),
+            lineage: self.n_total().checked_sub(1).and_then(|last| self.originals.lineage(last)),
+            chunk_lineage: self.originals.chunk_lineage(),
+            costs: self.costs.clone(),
+            learned: Learned { known: known.clone(), model, endpoint, anchor },
+            exchange: self.exchange.clone(),
+            head: self.head,
+            request: self.request,
+            pins: self.pins.clone(),
+            blocks: self.blocks.clone(),
+            view: shapes(&self.items),
+            cut: self.cut,
+            stable: self.stable,
+            policy: self.policy.clone(),
+            requested_at_ms: self.requested_at_ms,
+            rewrites: self.rewrites,
+            made_at: self.made_at,
+            undo: self.undo.clone(),
+            redo: self.redo.clone(),
+            index: self.index.clone(),
+        }
+    }
+
+    /// Returns the same without secrets, as a store takes it.
+    pub(crate) fn snapshot_to_store(&self) -> Snapshot {
+        match &self.redactor {
+            Some(redactor) => self.snapshot().redacted(redactor),
+            None => self.snapshot(),
+        }
+    }
+
+    /// Goes on from a snapshot. This state gives the session, the window, the counter and the settings; nothing may have
+    /// been said in it yet. `originals` is asked for each of the spans that the snapshot [wants](Snapshot::wants).
+    ///
+    /// Nothing is counted or read again where the counter is the same.
+    ///
+    /// # Errors
+    /// When a newer version wrote the snapshot, it is of another session, or originals are missing.
+    pub fn resume(
+        mut self,
+        snapshot: Snapshot,
+        mut originals: impl FnMut(Span) -> Vec<Arc<Message>>,
+    ) -> Result<SessionState, SnapshotError> {
+        if snapshot.version > Snapshot::VERSION {
+            return Err(SnapshotError::Newer { found: snapshot.version, expected: Snapshot::VERSION });
+        }
+        if snapshot.session != self.session {
+            return Err(SnapshotError::OtherSession { found: snapshot.session });
+        }
+        let wants = snapshot.wants();
+        let Snapshot { window, probe: probed, learned, view, .. } = snapshot;
+        self.originals = Line::away(snapshot.len, snapshot.chunk_lineage, snapshot.lineage);
+        for span in wants {
+            let messages = originals(span);
+            if messages.len() as u64 != span.len() {
+                return Err(SnapshotError::Missing { span });
+            }
+            self.put_back(span.start, messages);
+        }
+        self.costs = snapshot.costs;
+        self.calibrated =
+            Calibrated::from_parts(learned.known, learned.model, learned.endpoint, learned.anchor);
+        self.exchange = snapshot.exchange;
+        self.head = snapshot.head;
+        self.request = snapshot.request;
+        self.pins = snapshot.pins;
+        self.blocks = snapshot.blocks;
+        self.policy = snapshot.policy;
+        self.requested_at_ms = snapshot.requested_at_ms;
+        self.rewrites = snapshot.rewrites;
+        self.made_at = snapshot.made_at;
+        self.undo = snapshot.undo;
+        self.redo = snapshot.redo;
+        self.index = snapshot.index;
+        let is_same_counter = probed == probe(&*self.counter);
+        let mut shown = self.shown_of(&view);
+        if !is_same_counter {
+            shown.iter_mut().for_each(|(_, counts)| *counts = None);
+        }
+        self.set_items(shown);
+        self.cut = snapshot.cut;
+        self.stable = snapshot.stable;
+        match is_same_counter {
+            true => self.calibrated.set_anchor(learned.anchor),
+            false => {
+                let before: Tokens = view.iter().map(Shape::cost).sum();
+                self.costs.scale(self.items.sums().counts.total().ratio_of(before.max(Tokens(1))));
+            }
+        }
+        if window != self.window.window {
+            self.policy.window_changed();
+        }
+        self.recalibrate();
+        Ok(self)
+    }
+
+    /// Takes back originals that were asked for, from the first of a span that was named on.
+    pub fn put_back(&mut self, start: u64, messages: Vec<Arc<Message>>) {
+        let cleaned: Vec<_> =
+            messages.into_iter().map(|message| (message.clone(), self.cleaned(&message))).collect();
+        self.originals.put_back(start, cleaned);
+    }
+
+    /// Lets go of the originals before `ordinal`, for a session whose originals are in a store. What the view shows of
+    /// them stays; what a compaction needs is asked for with [`wanted_by`](Self::wanted_by).
+    pub fn let_go(&mut self, ordinal: u64) {
+        self.originals.let_go(ordinal);
+    }
+
+    /// Returns the originals that the next undo shows and that are not at hand.
+    pub fn wanted_by_undo(&self) -> Vec<Span> {
+        let wants = |past: &Past| past.wants(self.n_total());
+        self.originals.missing(self.undo.last().map(wants).unwrap_or_default())
+    }
+
+    /// Returns the originals that the next redo shows and that are not at hand.
+    pub fn wanted_by_redo(&self) -> Vec<Span> {
+        let wants = |past: &Past| past.wants(self.n_total());
+        self.originals.missing(self.redo.last().map(wants).unwrap_or_default())
+    }
+
+    /// Returns the elements that these shapes stand for; originals that are not at hand are left out.
+    pub(super) fn shown_of(&self, shapes: &[Shape]) -> Vec<Counted> {
+        let mut shown: Vec<Counted> = Vec::new();
+        for shape in shapes {
+            match shape {
+                Shape::Whole { first, costs } => {
+                    let originals = (*first..).zip(costs);
+                    shown.extend(originals.filter_map(|(at, cost)| Some((self.whole(at)?, Some(*cost)))));
+                }
+                Shape::Shortened { id, message, cost } => {
+                    let message = Arc::clone(message);
+                    shown.push((Shown::Message { id: *id, message, digested: true }, Some(*cost)));
+                }
+                Shape::Summary { record, message, cost } => {
+                    let (record, message) = (Arc::clone(record), Arc::clone(message));
+                    shown.push((Shown::Summary { record, message }, Some(*cost)));
+                }
+                Shape::Block { .. } => {}
+            }
+        }
+        self.with_blocks(shown)
+    }
+}
+
+impl Shape {
+    fn cost(&self) -> Tokens {
+        match self {
+            Shape::Whole { costs, .. } => costs.iter().map(ClassCounts::total).sum(),
+            Shape::Shortened { cost, .. } | Shape::Summary { cost, .. } => cost.total(),
+            Shape::Block { .. } => Tokens::ZERO,
+        }
+    }
+}
+
+impl Past {
+    /// Returns the originals that it shows, and those after it up to `len`.
+    pub(super) fn wants(&self, len: u64) -> Vec<Span> {
+        let whole = self.shapes.iter().filter_map(|shape| match shape {
+            Shape::Whole { first, costs } => Some(Span { start: *first, end: first + costs.len() as u64 }),
+            _ => None,
+        });
+        whole.chain([Span { start: self.n_total, end: len }]).collect()
+    }
+}
+
+impl PartialEq for Snapshot {
+    /// The facts are left out: they follow from the originals.
+    fn eq(&self, other: &Snapshot) -> bool {
+        let json = |snapshot: &Snapshot| serde_json::to_value(snapshot).ok();
+        json(self) == json(other)
+    }
+}
+
+/// Returns the elements of a view as they are kept.
+pub(super) fn shapes(items: &Items) -> Vec<Shape> {
+    let mut shapes: Vec<Shape> = Vec::new();
+    for placed in items.placed() {
+        let cost = placed.counts;
+        match &placed.shown {
+            Shown::Message { id, digested: false, .. } => match shapes.last_mut() {
+                Some(Shape::Whole { first, costs }) if *first + costs.len() as u64 == id.ordinal => {
+                    costs.push(cost)
+                }
+                _ => shapes.push(Shape::Whole { first: id.ordinal, costs: vec![cost] }),
+            },
+            Shown::Message { id, message, .. } => {
+                shapes.push(Shape::Shortened { id: *id, message: Arc::clone(message), cost });
+            }
+            Shown::Summary { record, message } => {
+                let (record, message) = (Arc::clone(record), Arc::clone(message));
+                shapes.push(Shape::Summary { record, message, cost });
+            }
+            Shown::Block { name, .. } => shapes.push(Shape::Block { name: Arc::clone(name) }),
+        }
+    }
+    shapes
+}
+
+fn probe(counter: &dyn TokenCounter) -> Vec<Tokens> {
+    PROBES.iter().map(|text| counter.count_text(text)).collect()
+}

@@ -1,0 +1,237 @@
+//! Following a front end that hands over its whole history each time, as a file or a request does.
+
+use longhaul_transcript::{Entry, Span};
+use longhaul_wire::Document;
+use serde::{Deserialize, Serialize};
+
+use super::{BranchError, SessionState, Shown};
+use crate::compact::standing;
+
+/// What became of a conversation since it was last seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Synced {
+    /// Nothing.
+    Unchanged,
+    /// Messages were added at the end.
+    Grew {
+        /// How many.
+        n: u64,
+    },
+    /// The answers to the last request were made anew.
+    Regenerated {
+        /// Ordinal of the first message that is another one.
+        at: u64,
+        /// How many messages follow from there on.
+        n: u64,
+    },
+    /// A message was changed, and the conversation goes on from there: a branch.
+    Edited {
+        /// Ordinal of the first message that is another one.
+        at: u64,
+        /// How many messages follow from there on.
+        n: u64,
+    },
+    /// The last messages were taken back.
+    Rewound {
+        /// How many messages are left.
+        to: u64,
+    },
+    /// The front end has put a summary of its own in the place of what was said. The view shows what it has now.
+    CompactedByClient {
+        /// How many messages it has now, standing instructions apart.
+        n: u64,
+    },
+    /// It is another conversation: the two have no word of the user's in common. Nothing was changed.
+    Another,
+}
+
+/// What became of a conversation, and where its messages are in the session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sync {
+    /// What became of it.
+    pub change: Synced,
+    /// For each message of the document, its ordinal in the session; none for summaries and memory blocks that came from
+    /// here.
+    pub ordinals: Vec<Option<u64>>,
+}
+
+/// A history could not be followed. Nothing was changed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SyncError {
+    /// What it is to be compared with is in the store only, and has to be read back first.
+    #[error("{} spans of originals are not at hand", .0.len())]
+    NotAtHand(Vec<Span>),
+}
+
+/// How agents begin the summary that they put in the place of a conversation: Claude Code, Codex (both forms), Gemini CLI,
+/// OpenHands and Cline, as their sources and recordings show.
+const CLIENT_SUMMARIES: [&str; 7] = [
+    "This session is being continued from a previous conversation",
+    "Another language model started to solve this problem and produced a summary",
+    "You were originally given instructions from a user over one or more turns.",
+    "<state_snapshot>",
+    "<compaction_summary>",
+    "<CONVERSATION SUMMARY>",
+    "[This conversation was condensed]",
+];
+
+impl SessionState {
+    /// Brings the session to where `document` is: what was added is pushed; where the history took another way, the session
+    /// goes on from the last message they share, and what came after it is another branch's (keep a copy of the state to
+    /// take it up again).
+    ///
+    /// The document is taken to be of this conversation. Whether it is, is for the caller to know;
+    /// [`is_continued_by`](Self::is_continued_by) tells for a history that bears no id.
+    ///
+    /// # Errors
+    /// When originals are needed that are not at hand.
+    pub fn sync(&mut self, document: &Document) -> Result<Sync, SyncError> {
+        let said = document.transcript().entries();
+        let (len, common) = (self.n_total(), self.common_with(said)?);
+        if common == len {
+            return Ok(self.grown(said, common as usize, ordinals_from(0, common)));
+        }
+        if let Some(sync) = self.sync_with_view(said)? {
+            return Ok(sync);
+        }
+        let front = said.iter().take_while(|entry| standing::is_instruction(&entry.message)).count();
+        let is_client_summary = |entry: &Entry| {
+            let marked = |text: &str| CLIENT_SUMMARIES.iter().any(|mark| text.trim_start().starts_with(mark));
+            entry.message.texts().any(marked)
+        };
+        if common as usize <= front && said[front..].iter().take(2).any(is_client_summary) {
+            return Ok(self.compacted_by_client(said, front));
+        }
+        let asked = |span: Span| {
+            let mut originals = self.originals.originals(span);
+            originals.any(|original| standing::is_request(&original.entry.message))
+        };
+        if !asked(Span { start: 0, end: common }) {
+            return Ok(Sync { change: Synced::Another, ordinals: vec![None; said.len()] });
+        }
+        let is_answer = !asked(Span { start: common, end: len });
+        self.go_back_to(common)?;
+        let n = said.len() as u64 - common;
+        let sync = self.grown(said, common as usize, ordinals_from(0, common));
+        let change = match (n, is_answer) {
+            (0, _) => Synced::Rewound { to: common },
+            (_, true) => Synced::Regenerated { at: common, n },
+            (_, false) => Synced::Edited { at: common, n },
+        };
+        Ok(Sync { change, ..sync })
+    }
+
+    /// Returns whether `document` can be taken for this conversation's without being told so: all that was said here is
+    /// how it begins, and more of that is a person's than the opening, which thousands of conversations share.
+    ///
+    /// # Errors
+    /// When originals are needed that are not at hand.
+    pub fn is_continued_by(&self, document: &Document) -> Result<bool, SyncError> {
+        if let Some(session) = document.session_id() {
+            return Ok(session == self.session);
+        }
+        let said = document.transcript().entries();
+        let is_whole = self.common_with(said)? == self.n_total()
+            || (self.latest.is_some() && self.common_with_view(said) == self.items.len());
+        let requests = self.originals.originals(Span { start: 0, end: u64::MAX });
+        let requests = requests.filter(|original| standing::is_request(&original.entry.message));
+        Ok(is_whole && requests.take(2).count() == 2)
+    }
+
+    /// Returns how many messages both begin with.
+    fn common_with(&self, said: &[Entry]) -> Result<u64, SyncError> {
+        let end = self.n_total().min(said.len() as u64);
+        let is_same = |ordinal: u64| match self.originals.lineage(ordinal) {
+            Some(lineage) => Ok(said[ordinal as usize].lineage == lineage),
+            None => {
+                let span = Span { start: ordinal, end: ordinal + 1 };
+                Err(SyncError::NotAtHand(self.originals.missing([span])))
+            }
+        };
+        // The usual case: it has grown.
+        if end == 0 || is_same(end - 1)? {
+            return Ok(end);
+        }
+        let (mut low, mut high) = (0, end - 1);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match is_same(middle)? {
+                true => low = middle + 1,
+                false => high = middle,
+            }
+        }
+        Ok(low)
+    }
+
+    /// Returns with how many elements of the view the history begins.
+    fn common_with_view(&self, said: &[Entry]) -> usize {
+        let pairs = self.items.shown().zip(said);
+        pairs.take_while(|(shown, entry)| shown.message().content_hash() == entry.id.hash).count()
+    }
+
+    /// Follows a front end that goes on from what it was given: the view, and perhaps more.
+    fn sync_with_view(&mut self, said: &[Entry]) -> Result<Option<Sync>, SyncError> {
+        let is_summary = |(at, shown): (usize, &Shown)| shown.record().map(|_| at + 1);
+        let Some(summaries) = self.items.shown().enumerate().filter_map(is_summary).last() else {
+            return Ok(None);
+        };
+        let common = self.common_with_view(said);
+        if common < summaries {
+            return Ok(None);
+        }
+        let ordinal = |shown: &Shown| match shown {
+            Shown::Message { id, .. } => Some(id.ordinal),
+            _ => None,
+        };
+        let ordinals: Vec<Option<u64>> = self.items.shown().take(common).map(ordinal).collect();
+        let next = self.items.shown().nth(common).and_then(ordinal);
+        let n = (said.len() - common) as u64;
+        let Some(at) = next else {
+            return Ok(Some(self.grown(said, common, ordinals)));
+        };
+        self.go_back_to(at)?;
+        let sync = self.grown(said, common, ordinals);
+        let change = if n == 0 { Synced::Rewound { to: at } } else { Synced::Edited { at, n } };
+        Ok(Some(Sync { change, ..sync }))
+    }
+
+    fn go_back_to(&mut self, len: u64) -> Result<(), SyncError> {
+        *self = self.cut_to(len).map_err(|error| match error {
+            BranchError::NotAtHand(spans) => SyncError::NotAtHand(spans),
+            BranchError::Unknown(_) => SyncError::NotAtHand(Vec::new()),
+        })?;
+        Ok(())
+    }
+
+    /// Pushes the messages of `said` from index `from` on.
+    fn grown(&mut self, said: &[Entry], from: usize, mut ordinals: Vec<Option<u64>>) -> Sync {
+        let new = said.get(from..).unwrap_or_default();
+        ordinals.extend(new.iter().map(|entry| Some(self.push(entry.message.clone()).ordinal)));
+        let change = if new.is_empty() { Synced::Unchanged } else { Synced::Grew { n: new.len() as u64 } };
+        Sync { change, ordinals }
+    }
+
+    /// Shows what the front end has after a compaction of its own, and nothing else. What it took out stays among the
+    /// originals.
+    fn compacted_by_client(&mut self, said: &[Entry], front: usize) -> Sync {
+        let mut ordinals = ordinals_from(0, self.head.min(front as u64));
+        let head = self.items.placed().take_while(|placed| placed.shown.is_instruction());
+        let shown = head.map(super::rewrite::counted).collect();
+        let past = self.past();
+        let shown = self.with_pins(shown);
+        self.set_items(shown);
+        self.remember(past);
+        // There is nothing of ours to go back to: the front end would not follow.
+        self.undo.clear();
+        let from = ordinals.len();
+        ordinals.extend(said[from..].iter().map(|entry| Some(self.push(entry.message.clone()).ordinal)));
+        Sync { change: Synced::CompactedByClient { n: (said.len() - front) as u64 }, ordinals }
+    }
+}
+
+fn ordinals_from(start: u64, end: u64) -> Vec<Option<u64>> {
+    (start..end).map(Some).collect()
+}

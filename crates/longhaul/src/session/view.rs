@@ -1,0 +1,264 @@
+//! What is sent to the model, as data: summaries, memory blocks and messages, in order.
+
+use std::sync::Arc;
+
+use longhaul_transcript::{Item, Message, MessageId, SummaryRecord, Tokens};
+use serde::{Deserialize, Serialize};
+
+use super::{SessionState, items::Items};
+use crate::{
+    compact::{Cut, standing},
+    config::SummaryRole,
+};
+
+/// One element of the view, owned.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Shown {
+    /// A summary in place of what it covers.
+    Summary {
+        /// The record.
+        record: Arc<SummaryRecord>,
+        /// The record as the message that is sent.
+        message: Arc<Message>,
+    },
+    /// A named memory block.
+    Block {
+        /// Its name.
+        name: Arc<str>,
+        /// What is sent.
+        message: Arc<Message>,
+    },
+    /// A message, verbatim or with digested content.
+    Message {
+        /// The id of the original.
+        id: MessageId,
+        /// What is sent.
+        message: Arc<Message>,
+        /// Whether its content was shortened.
+        digested: bool,
+    },
+}
+
+/// What is to be sent to the model. It is the caller's own and stays as it is; the next one begins with the same
+/// elements and grows at its end, until an announced rewrite.
+#[derive(Clone, Debug)]
+pub struct View {
+    items: Items,
+    tokens: Tokens,
+    budget: Tokens,
+    id: ViewId,
+    stable: usize,
+    cut: Option<Cut>,
+}
+
+/// Which view a request was made from: what a provider reports of it is about this view and no other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ViewId {
+    /// The last message in it.
+    pub through: Option<MessageId>,
+    /// The rewrites before it.
+    pub rewrites: u64,
+}
+
+/// With what a view begins that the one sent before it began with too: what a provider still has in its cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StablePrefix {
+    /// How many elements.
+    pub items: usize,
+    /// What they cost, as counted here.
+    pub tokens: Tokens,
+}
+
+/// A place where a request should ask the provider to cache what stands up to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CacheMark {
+    /// Index of the last element before the mark.
+    pub item: usize,
+    /// How long it is worth keeping.
+    pub lifetime: Lifetime,
+}
+
+/// How long a provider is to keep a prefix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Lifetime {
+    /// What changes with every request: the least there is.
+    FiveMinutes,
+    /// What stays until the next rewrite.
+    OneHour,
+}
+
+/// Anthropic takes no more than four marks in a request (its page on prompt caching, 2025).
+const MOST_MARKS: usize = 4;
+
+/// Anthropic looks back this many blocks from a mark for one that it has; a longer stretch needs a mark within it.
+const LOOK_BACK: usize = 20;
+
+impl View {
+    pub(super) fn new(state: &SessionState) -> View {
+        let through = state.items.shown().rev().find_map(|shown| match shown {
+            Shown::Message { id, .. } => Some(*id),
+            _ => None,
+        });
+        View {
+            items: state.items.clone(),
+            tokens: state.tokens(),
+            budget: state.budget(),
+            id: ViewId { through, rewrites: state.rewrites },
+            stable: state.stable,
+            cut: state.cut,
+        }
+    }
+
+    /// Returns the elements, oldest first.
+    pub fn items(&self) -> impl Iterator<Item = Item<'_>> {
+        self.items.shown().map(|shown| match shown {
+            Shown::Summary { record, .. } => Item::Summary(record),
+            Shown::Message { id, message, .. } => Item::Message { id: *id, message },
+            // A block has no place in the conversation.
+            Shown::Block { message, .. } => {
+                Item::Message { id: MessageId { ordinal: u64::MAX, hash: message.content_hash() }, message }
+            }
+        })
+    }
+
+    /// Returns the elements as messages, summaries included.
+    pub fn messages(&self) -> impl DoubleEndedIterator<Item = &Arc<Message>> {
+        self.items.shown().map(Shown::message)
+    }
+
+    /// Returns the elements as the state holds them.
+    pub fn shown(&self) -> impl DoubleEndedIterator<Item = &Shown> {
+        self.items.shown()
+    }
+
+    /// Returns the summaries in the view, oldest first: one, or several where each covers a range of its own.
+    pub fn summaries(&self) -> impl Iterator<Item = &Arc<SummaryRecord>> {
+        self.items.shown().filter_map(Shown::record)
+    }
+
+    /// Returns the number of elements.
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Returns whether nothing was said yet.
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// Returns what the view costs.
+    pub fn tokens(&self) -> Tokens {
+        self.tokens
+    }
+
+    /// Returns what the view costs as a share of the budget.
+    pub fn ratio(&self) -> f64 {
+        self.tokens.ratio_of(self.budget)
+    }
+
+    /// Returns what is to be handed back with the usage that the provider reports for this view.
+    pub fn id(&self) -> ViewId {
+        self.id
+    }
+
+    /// The same, by its old name.
+    #[doc(hidden)]
+    pub fn sent(&self) -> Option<ViewId> {
+        self.id.through.map(|_| self.id)
+    }
+
+    /// Returns the newest request of the user, where it does not fit with what else must stay and is shown in part.
+    pub fn cut(&self) -> Option<Cut> {
+        self.cut
+    }
+
+    /// Returns with what this view begins that the one sent before it began with too.
+    pub fn stable_prefix(&self) -> StablePrefix {
+        StablePrefix { items: self.stable, tokens: self.items.sums_of(self.stable).counts.total() }
+    }
+
+    /// Returns where a request should mark what the provider is to cache, at most four places: what stays until the next
+    /// rewrite for an hour, what the last request ended with and what this one ends with for five minutes. The marks of
+    /// an hour come first, as Anthropic demands.
+    pub fn cache_marks(&self) -> Vec<CacheMark> {
+        let Some(last) = self.len().checked_sub(1) else { return Vec::new() };
+        let is_front = |shown: &&Shown| matches!(shown, Shown::Block { .. }) || shown.is_instruction();
+        let front = self.shown().take_while(is_front).count();
+        let is_summary = |(at, shown): (usize, &Shown)| shown.record().map(|_| at);
+        let summaries = self.shown().enumerate().filter_map(is_summary).last();
+        let hour = |item: usize| CacheMark { item, lifetime: Lifetime::OneHour };
+        let minutes = |item: usize| CacheMark { item, lifetime: Lifetime::FiveMinutes };
+        let mut marks: Vec<CacheMark> = Vec::new();
+        marks.extend(front.checked_sub(1).map(hour));
+        marks.extend(summaries.map(hour));
+        let sent = self.stable.checked_sub(1).filter(|sent| *sent < last && last - sent >= LOOK_BACK);
+        marks.extend(sent.map(minutes));
+        marks.push(minutes(last));
+        marks.dedup_by_key(|mark| mark.item);
+        marks.truncate(MOST_MARKS);
+        marks
+    }
+}
+
+/// A view as a provider takes it.
+#[cfg(feature = "wire")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rendered {
+    /// The history as JSON in the format that was asked for.
+    pub json: Vec<u8>,
+    /// What could not be carried, one line each; empty where everything was.
+    pub losses: Vec<String>,
+}
+
+#[cfg(feature = "wire")]
+impl View {
+    /// Returns the view as a history of `format`, and what that could not carry.
+    ///
+    /// # Errors
+    /// When the format can only be imported.
+    pub fn to_json(&self, format: longhaul_wire::Format) -> Result<Rendered, longhaul_wire::WireError> {
+        let transcript = self.messages().cloned().collect();
+        let encoded = longhaul_wire::encode(&transcript, format)?;
+        Ok(Rendered { json: encoded.document.as_bytes().to_vec(), losses: encoded.losses })
+    }
+}
+
+impl Shown {
+    /// Returns a summary as it is sent under `role`.
+    pub(super) fn summary(record: Arc<SummaryRecord>, role: SummaryRole) -> Shown {
+        let mut message = record.to_message();
+        if role == SummaryRole::System {
+            message.role = longhaul_transcript::Role::System;
+        }
+        Shown::Summary { record, message: Arc::new(message) }
+    }
+
+    /// Returns what is sent.
+    pub fn message(&self) -> &Arc<Message> {
+        match self {
+            Shown::Summary { message, .. }
+            | Shown::Block { message, .. }
+            | Shown::Message { message, .. } => message,
+        }
+    }
+
+    /// Returns the record of a summary.
+    pub(super) fn record(&self) -> Option<&Arc<SummaryRecord>> {
+        match self {
+            Shown::Summary { record, .. } => Some(record),
+            _ => None,
+        }
+    }
+
+    /// Returns whether this is a standing instruction of the caller.
+    pub(super) fn is_instruction(&self) -> bool {
+        matches!(self, Shown::Message { message, .. } if standing::is_instruction(message))
+    }
+
+    /// Returns whether both are sent as the same message.
+    pub(super) fn is_same(&self, other: &Shown) -> bool {
+        Arc::ptr_eq(self.message(), other.message()) || self.message() == other.message()
+    }
+}

@@ -1,0 +1,101 @@
+//! Fitting a list of messages into a budget in one call, for those who want no session.
+
+use std::sync::Arc;
+
+use longhaul_tokens::TokenCounter;
+use longhaul_transcript::{Entry, Message, Span, Tokens, Transcript, Unit, UnitState};
+use longhaul_trim::{Action, ByRole, Candidate, Prioritizer, Priority, plan, repeated_calls};
+
+use crate::compact::standing;
+
+/// What fits.
+#[derive(Clone, Debug)]
+pub struct Trimmed {
+    /// The messages that stay, as they were and in their order: a valid history.
+    pub messages: Vec<Arc<Message>>,
+    /// What they cost.
+    pub tokens: Tokens,
+    /// How many were dropped.
+    pub dropped: usize,
+    /// How far they are over the budget: what must stay (instructions, an open exchange, the task, the newest request)
+    /// may alone cost more.
+    pub over: Tokens,
+}
+
+/// Returns the messages that fit `budget`, least important dropped first: results that were superseded, then older ones,
+/// then what the assistant said, then what the user said. A call and its results stay or go together. Nothing is
+/// summarized and nothing remembered; for a conversation that goes on use a [`Session`](crate::Session).
+///
+/// ```
+/// use longhaul::{tokens::CharsPer4, transcript::{Message, Tokens}, trim_messages};
+///
+/// let mut said = vec![Message::system("Be brief."), Message::user("Count to a thousand.")];
+/// said.extend((0..100).map(|n| Message::assistant(format!("{n} and so on, as asked for"))));
+/// said.push(Message::user("Enough."));
+/// let fits = trim_messages(said, Tokens(200), &CharsPer4);
+/// assert!(fits.tokens <= Tokens(200) && fits.over == Tokens(0));
+/// assert_eq!(*fits.messages[0], Message::system("Be brief."));
+/// assert_eq!(**fits.messages.last().unwrap(), Message::user("Enough."));
+/// ```
+pub fn trim_messages<M: Into<Arc<Message>>>(
+    messages: impl IntoIterator<Item = M>,
+    budget: Tokens,
+    counter: &dyn TokenCounter,
+) -> Trimmed {
+    let said: Transcript = messages.into_iter().collect();
+    let entries = said.entries();
+    let costs: Vec<Tokens> = entries.iter().map(|entry| counter.count_message(&entry.message)).collect();
+    let is_request = |entry: &&Entry| standing::is_request(&entry.message);
+    let task = entries.iter().find(is_request).map(|entry| entry.id.ordinal);
+    let newest = entries.iter().rfind(is_request).map(|entry| entry.id.ordinal);
+    let by_role = ByRole { superseded: repeated_calls(entries), task, ..ByRole::default() };
+    let n_requests = entries.iter().filter(is_request).count();
+    let mut seen = 0;
+    let candidate = |unit: Unit<'_>| {
+        seen += unit.entries.iter().filter(is_request).count();
+        let span = unit.span();
+        let cost = costs[span.start as usize..span.end as usize].iter().copied().sum();
+        let stays =
+            |entry: &Entry| standing::is_instruction(&entry.message) || newest == Some(entry.id.ordinal);
+        let priority = match unit.state {
+            // A call without its result, or a result without its call, is refused by every provider.
+            UnitState::Broken => None,
+            _ if unit.entries.iter().any(stays) => Some(Priority::Pinned),
+            _ => Some(by_role.priority(unit, n_requests - seen)),
+        };
+        priority.map(|priority| Candidate::new(span, priority, cost))
+    };
+    let candidates: Vec<Candidate> = said.units().filter_map(candidate).collect();
+    let trimmed = plan(&candidates, budget - counter.framing().per_reply);
+    let kept = candidates.iter().zip(&trimmed.actions).filter(|(_, action)| **action == Action::Keep);
+    let spans: Vec<Span> = kept.map(|(candidate, _)| candidate.span).collect();
+    let kept: Vec<usize> = spans.iter().flat_map(|span| span.start as usize..span.end as usize).collect();
+    let tokens = kept.iter().map(|at| costs[*at]).sum::<Tokens>() + counter.framing().per_reply;
+    Trimmed {
+        messages: kept.iter().map(|at| Arc::clone(&entries[*at].message)).collect(),
+        tokens,
+        dropped: entries.len() - kept.len(),
+        over: tokens - budget,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use longhaul_testkit::conversation;
+    use longhaul_tokens::CharsPer4;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn what_stays_is_a_history_within_the_budget(said in conversation(20), budget in 0u64..3_000) {
+            let messages: Vec<_> = said.entries().iter().map(|entry| entry.message.clone()).collect();
+            let fits = trim_messages(messages.clone(), Tokens(budget), &CharsPer4);
+            prop_assert_eq!(fits.dropped + fits.messages.len(), messages.len());
+            prop_assert!(fits.over > Tokens(0) || fits.tokens <= Tokens(budget));
+            let left: Transcript = fits.messages.into_iter().collect();
+            prop_assert!(left.units().all(|unit| unit.state != UnitState::Broken));
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Long conversations under each preset and the defaults: the short form of what `cargo xtask bench documents` runs.
+
+#[path = "../long/conversation.rs"]
+mod conversation;
+#[path = "../long/run.rs"]
+mod run;
+
+use run::{HEADER, Plan, Row, plans};
+
+/// Runs the plans and returns what was out of bounds, with the table.
+async fn faults(plans: Vec<Plan>) -> (Vec<String>, String) {
+    let mut table = vec![HEADER.to_owned()];
+    let mut faults = Vec::new();
+    for plan in plans {
+        let done = run::run(plan).await;
+        table.push(Row(&plan, &done).to_string());
+        faults.extend(done.faults.iter().map(|fault| format!("{plan:?}: {fault}")));
+        faults.extend(done.lost.iter().map(|lost| format!("{plan:?}: lost {lost}")));
+        if done.summaries == 0 {
+            faults.push(format!("{plan:?}: no summary"));
+        }
+        if done.notices != done.summaries {
+            faults.push(format!("{plan:?}: {} notices of {} summaries", done.notices, done.summaries));
+        }
+        if plan.model && done.calls > done.summaries {
+            faults.push(format!("{plan:?}: {} calls for {} summaries", done.calls, done.summaries));
+        }
+    }
+    (faults, table.join("\n"))
+}
+
+#[tokio::test]
+async fn a_thousand_turns_stay_within_their_bounds() {
+    // By rule in talk and by a model with tools: the other two of the four are in the bench.
+    let plans = plans(16_000, 45).into_iter().filter(|plan| plan.tools == plan.model).collect();
+    let (faults, table) = faults(plans).await;
+    assert!(faults.is_empty(), "{}\n{table}", faults.join("\n"));
+}
+
+#[tokio::test]
+async fn what_was_settled_early_is_in_view_or_found_at_the_end() {
+    // A summary for every forty messages, so that the first is one of many at the end.
+    let preset = Some(longhaul::Preset::Session);
+    let plan = Plan { preset, window: 16_000, turns: 130, tools: false, model: false };
+    let (faults, table) = faults(vec![plan]).await;
+    assert!(faults.is_empty(), "{}\n{table}", faults.join("\n"));
+}
