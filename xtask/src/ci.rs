@@ -10,7 +10,7 @@ pub(crate) fn run() -> Result<()> {
     let scope = ["--workspace", "--exclude", "longhaul-bench"];
     cargo(&["fmt", "--all", "--check"], &[])?;
     tidy::run()?;
-    cargo(&[&["clippy", "--all-targets"][..], &scope, &["--", "-D", "warnings"]].concat(), &[])?;
+    cargo(&[&["clippy", "--locked", "--all-targets"][..], &scope, &["--", "-D", "warnings"]].concat(), &[])?;
     codegen::run(&["--check".into()])?;
     let deny = [("RUSTDOCFLAGS", "-D warnings")];
     cargo(&[&["doc", "--no-deps"][..], &scope].concat(), &deny)?;

@@ -4,6 +4,7 @@ use std::{
     collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
+    process::Command,
 };
 
 use anyhow::{Result, bail};
@@ -56,16 +57,47 @@ const LAYERS: &[&str] = &[
     "longhaul",
 ];
 
+/// What only `say.rs` of the command line does: one place sees to it that no text of others steers a terminal.
+const PRINTING: &[&str] =
+    &["print!(", "println!(", "stdout().lock(", "stderr().lock(", "stdout().write", "stderr().write"];
+
+/// What was taken from elsewhere, with the SHA-256 of what was taken: nobody edits it in place. Each folder's README names
+/// the source and the version, and its licence lies beside it.
+const VENDORED: &[(&str, &str)] = &[
+    (
+        "crates/longhaul-redact/rules/gitleaks.toml",
+        "0ceeb4f9c567f9f80ee05e8e37eeba4646df809f69c736a64d5b8b1398eb3e4c",
+    ),
+    (
+        "crates/longhaul-tokens/data/cl100k.merges",
+        "5f44c2f0e4f7e129dd93ef88f1f677387895916e8f59869f708b876b550367e4",
+    ),
+    (
+        "crates/longhaul-tokens/data/o200k.merges",
+        "c95d31c9f8b03d2635205a586c18945f90ee9fee4cda355d74c273dca62752cc",
+    ),
+    (
+        "crates/longhaul-tokens/data/p50k.merges",
+        "a13ad14c99384d4907ea605bb1344654c08bbe481e3624236c9b21b750b8e12a",
+    ),
+    (
+        "crates/longhaul-tokens/data/classes.bin",
+        "d53b91367bdc776c5701f797367321d48dde5483b15608c2d8a204a30f12ce17",
+    ),
+];
+
 /// Checks all of it and reports every finding at once.
 pub(crate) fn run() -> Result<()> {
     let mut findings = Vec::new();
     arrows(&mut findings)?;
     folders(&mut findings)?;
     layers(&mut findings)?;
+    printing(&mut findings)?;
+    vendored(&mut findings);
     if !findings.is_empty() {
         bail!("the tree is not tidy:\n  {}", findings.join("\n  "));
     }
-    eprintln!("tidy: the crate map, the READMEs and the layers hold");
+    eprintln!("tidy: the crate map, the READMEs, the layers, the printing and what is vendored hold");
     Ok(())
 }
 
@@ -129,6 +161,42 @@ fn layers(findings: &mut Vec<String>) -> Result<()> {
         }
     }
     Ok(())
+}
+
+fn printing(findings: &mut Vec<String>) -> Result<()> {
+    for file in rust_files(&root().join("crates/longhaul-cli/src"))? {
+        if file.file_name().is_some_and(|name| name == "say.rs") {
+            continue;
+        }
+        let text = fs::read_to_string(&file)?;
+        for (line, code) in text.lines().enumerate().filter(|(_, code)| !is_comment(code)) {
+            if let Some(needle) = PRINTING.iter().find(|needle| code.contains(*needle)) {
+                let place = file.strip_prefix(root()).unwrap_or(&file).display();
+                findings.push(format!("{place}:{}: `{needle}`: only say.rs prints", line + 1));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn vendored(findings: &mut Vec<String>) {
+    for (path, expected) in VENDORED {
+        let told = Command::new("sha256sum").arg(root().join(path)).output();
+        match told.map(|told| String::from_utf8_lossy(&told.stdout).into_owned()) {
+            Ok(told) if told.starts_with(expected) => {}
+            Ok(_) => findings.push(format!("{path} is not what was vendored")),
+            Err(_) => eprintln!("tidy: there is no sha256sum: {path} is not checked"),
+        }
+        let folder = root().join(path).parent().map(Path::to_path_buf).unwrap_or_default();
+        let has_licence = fs::read_dir(&folder)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .any(|entry| entry.file_name().to_string_lossy().starts_with("LICENSE-"));
+        if !has_licence {
+            findings.push(format!("{path} has no licence beside it"));
+        }
+    }
 }
 
 fn is_comment(line: &str) -> bool {

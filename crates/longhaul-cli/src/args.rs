@@ -112,7 +112,7 @@ pub(crate) struct ConfigArgs {
 #[derive(Clone, Debug, Default, ClapArgs)]
 pub(crate) struct SummarizerArgs {
     /// The summarizer's endpoint, such as http://127.0.0.1:8080/v1; its key is read from LONGHAUL_API_KEY
-    #[arg(long, value_name = "URL", env = "LONGHAUL_BASE_URL")]
+    #[arg(long, value_name = "URL", env = "LONGHAUL_BASE_URL", hide_env_values = true)]
     pub(crate) base_url: Option<String>,
     /// The model to ask; say it several times for models to try in order
     #[arg(long, value_name = "M")]
@@ -158,7 +158,7 @@ pub(crate) struct CountArgs {
     #[arg(long, value_name = "MODEL", conflicts_with = "text")]
     pub(crate) ask: Option<String>,
     /// The endpoint to ask: Anthropic's, llama.cpp's, vLLM's; its key is read from LONGHAUL_API_KEY
-    #[arg(long, value_name = "URL", env = "LONGHAUL_BASE_URL")]
+    #[arg(long, value_name = "URL", env = "LONGHAUL_BASE_URL", hide_env_values = true)]
     pub(crate) base_url: Option<String>,
     /// Print one JSON object a file
     #[arg(long)]
@@ -210,6 +210,9 @@ pub(crate) struct CompactArgs {
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) from: FromArgs,
+    /// Refuse a transcript with faults that are read around otherwise: calls and results that do not pair, damaged lines
+    #[arg(long)]
+    pub(crate) strict: bool,
     /// Write this format instead of the input's
     #[arg(long, value_name = "FORMAT", value_parser = format_or_auto)]
     pub(crate) to: Option<FormatArg>,

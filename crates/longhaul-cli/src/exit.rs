@@ -40,7 +40,7 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
         // The reader has seen enough (`| head`): not a failure, and nobody is left to read about it.
         return ExitCode::SUCCESS;
     }
-    eprintln!("longhaul: {}", words(error));
+    say!("{}", words(error));
     match error.downcast_ref::<Impossible>() {
         Some(_) => ExitCode::from(IMPOSSIBLE),
         None => ExitCode::from(FAILURE),

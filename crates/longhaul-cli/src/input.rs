@@ -4,11 +4,14 @@ use std::{
     fs::File,
     io::{self, BufRead, BufReader, IsTerminal as _, Read},
     path::Path,
+    sync::mpsc,
+    thread,
+    time::Duration,
 };
 
 use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
-use longhaul::wire::{self, Document, Format};
+use longhaul::wire::{self, Document, Format, Profile};
 
 use crate::exit::Impossible;
 
@@ -39,7 +42,7 @@ pub(crate) fn open(path: &Path) -> Result<Box<dyn BufRead>> {
     if path == Path::new("-") {
         return Ok(Box::new(BufReader::new(io::stdin())));
     }
-    let file = File::open(path).with_context(|| format!("{} cannot be opened", path.display()))?;
+    let file = opened(path).with_context(|| format!("{} cannot be opened", path.display()))?;
     if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
         bail!("{} is a directory; expected a transcript, such as a session's .jsonl file", path.display());
     }
@@ -55,6 +58,33 @@ pub(crate) fn open(path: &Path) -> Result<Box<dyn BufRead>> {
     Ok(Box::new(BufReader::with_capacity(1 << 20, file)))
 }
 
+/// How long a named pipe may have nobody who writes into it.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Opens a file. Opening a named pipe waits for somebody who writes into it, which may be for ever.
+fn opened(path: &Path) -> io::Result<File> {
+    if !is_pipe(path) {
+        return File::open(path);
+    }
+    let (done, opened) = mpsc::channel();
+    let pipe = path.to_owned();
+    // Nothing ends a thread that waits here but the end of the program.
+    thread::spawn(move || done.send(File::open(pipe)));
+    let late = |_| io::Error::new(io::ErrorKind::TimedOut, "a named pipe that nobody writes into");
+    opened.recv_timeout(PATIENCE).map_err(late)?
+}
+
+#[cfg(unix)]
+fn is_pipe(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt as _;
+    path.metadata().is_ok_and(|found| found.file_type().is_fifo())
+}
+
+#[cfg(not(unix))]
+fn is_pipe(_: &Path) -> bool {
+    false
+}
+
 /// Returns what people call `path`.
 pub(crate) fn shown(path: &Path) -> String {
     match path == Path::new("-") {
@@ -63,18 +93,25 @@ pub(crate) fn shown(path: &Path) -> String {
     }
 }
 
-/// Says on stderr what was damaged in the input and how it was read all the same.
-pub(crate) fn warn_of_problems(path: &Path, document: &Document) {
+/// Says on stderr what is wrong with the input: what was damaged and how it was read all the same, and which rules of its
+/// format it breaks.
+///
+/// # Errors
+/// When something is wrong and `is_strict`.
+pub(crate) fn warn_of_problems(path: &Path, document: &Document, is_strict: bool) -> Result<()> {
     const SHOWN: usize = 5;
-    let problems = document.problems();
-    for problem in problems.iter().take(SHOWN) {
-        eprintln!(
-            "longhaul: {}: {}",
-            shown(path),
-            crate::paint::plain(&format!("{}: {}", problem.place, problem.what))
-        );
+    let mut faults: Vec<String> =
+        document.problems().iter().map(|problem| format!("{}: {}", problem.place, problem.what)).collect();
+    let violations = wire::validate(document.as_bytes(), document.format(), &Profile::default());
+    faults.extend(violations.into_iter().flatten().map(|violation| violation.to_string()));
+    for fault in faults.iter().take(SHOWN) {
+        say!("{}: {fault}", shown(path));
     }
-    if problems.len() > SHOWN {
-        eprintln!("longhaul: {}: and {} more", shown(path), problems.len() - SHOWN);
+    if faults.len() > SHOWN {
+        say!("{}: and {} more", shown(path), faults.len() - SHOWN);
     }
+    if is_strict && !faults.is_empty() {
+        bail!(Impossible(format!("{}: {} faults, and --strict allows none", shown(path), faults.len())));
+    }
+    Ok(())
 }

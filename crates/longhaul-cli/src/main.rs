@@ -1,6 +1,9 @@
 //! The `longhaul` command: raw flags, checked settings, one run.
 #![forbid(unsafe_code)]
 
+#[macro_use]
+mod say;
+
 mod archive;
 mod args;
 mod chat;

@@ -1,90 +1,87 @@
 //! Writing: data to stdout or, whole or not at all, to a file.
 
-use std::{
-    fs,
-    io::{self, Write},
-    path::{Path, PathBuf},
-};
+mod file;
+mod same;
+
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+
+pub(crate) use self::file::NewFile;
+pub(crate) use self::same::{are_same, is_stdout};
+use crate::say;
 
 /// Where data goes.
 #[derive(Clone, Debug)]
 pub(crate) enum Target {
     /// Standard output.
     Stdout,
-    /// A file; an existing one is replaced only where the flag says so.
-    File { path: PathBuf, force: bool },
+    /// A file; an existing one is replaced only where the flag says so. Who may read a new one is told by `new`.
+    File { path: PathBuf, force: bool, new: NewFile },
 }
 
 impl Target {
-    /// Returns the target that `-o` and `--force` name.
+    /// Returns the target that `-o` and `--force` name. A file that is new there is the user's alone: what a
+    /// conversation says is private.
     pub(crate) fn new(path: Option<&Path>, force: bool) -> Target {
         match path {
-            Some(path) if path != Path::new("-") => Target::File { path: path.into(), force },
+            Some(path) if path != Path::new("-") => {
+                Target::File { path: path.into(), force, new: NewFile::Private }
+            }
             _ => Target::Stdout,
+        }
+    }
+
+    /// The same, where a file that is new is made as `new` says.
+    pub(crate) fn made(self, new: NewFile) -> Target {
+        match self {
+            Target::File { path, force, .. } => Target::File { path, force, new },
+            Target::Stdout => Target::Stdout,
         }
     }
 
     /// Fails early where the data could not be put in the end.
     pub(crate) fn check(&self) -> Result<()> {
+        let Target::File { path, force, .. } = self else { return Ok(()) };
+        let Ok(found) = path.metadata() else { return Ok(()) };
+        if found.is_dir() {
+            bail!("{} is a directory; expected the name of a file", path.display());
+        }
+        // Writing to a device or a pipe overwrites nothing.
+        if found.is_file() && !force {
+            bail!("{} exists; say --force to overwrite it", path.display());
+        }
+        Ok(())
+    }
+
+    /// Returns whether putting data here would replace the file `other`.
+    pub(crate) fn replaces(&self, other: &Path) -> bool {
         match self {
-            Target::File { path, force: false } if path.exists() => {
-                bail!("{} exists; say --force to overwrite it", path.display())
-            }
-            Target::File { path, .. } if path.is_dir() => {
-                bail!("{} is a directory; expected the name of a file", path.display())
-            }
-            _ => Ok(()),
+            Target::File { path, .. } => path.is_file() && are_same(path, other),
+            Target::Stdout => false,
         }
     }
 
-    /// Writes `data`. A file appears whole or not at all: it is written beside its place and renamed.
+    /// Writes `data`. A file appears whole or not at all: it is written beside its place and renamed. Links are
+    /// followed, mode and owner of a file stay; a device or a pipe is written to.
     pub(crate) fn put(&self, data: &[u8]) -> Result<()> {
         match self {
-            Target::Stdout => {
-                let mut out = io::stdout().lock();
-                out.write_all(data).and_then(|()| out.flush()).context("stdout cannot be written")
-            }
-            Target::File { path, force } => {
+            Target::Stdout => say::data(data).context("stdout cannot be written"),
+            Target::File { path, force, new } => {
                 self.check()?;
-                replace(path, data, *force).with_context(|| format!("{} cannot be written", path.display()))
+                file::put(path, data, *force, *new)
+                    .with_context(|| format!("{} cannot be written", path.display()))
             }
         }
     }
-}
 
-fn replace(path: &Path, data: &[u8], force: bool) -> io::Result<()> {
-    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
-    let beside = path.with_file_name(format!(".{}.longhaul-{}", name.to_string_lossy(), std::process::id()));
-    let written = fs::File::create_new(&beside).and_then(|mut file| {
-        file.write_all(data)?;
-        file.sync_all()?;
-        match force {
-            true => fs::rename(&beside, path),
-            // Linking fails where the name is taken, also by somebody who came in between.
-            false => fs::hard_link(&beside, path).and_then(|()| fs::remove_file(&beside)),
-        }
-    });
-    if written.is_err() {
-        let _ = fs::remove_file(&beside);
-    }
-    written
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_existing_file_is_left_alone() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("out.json");
-        Target::new(Some(&path), false).put(b"one").unwrap();
-        assert!(Target::new(Some(&path), false).put(b"two").is_err());
-        assert_eq!(fs::read(&path).unwrap(), b"one");
-        Target::new(Some(&path), true).put(b"three").unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"three");
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
+    /// Does what [`put`](Self::put) does, and keeps the file that it replaces beside it. Returns where.
+    pub(crate) fn put_with_backup(&self, data: &[u8]) -> Result<Option<PathBuf>> {
+        let Target::File { path, .. } = self else { return self.put(data).map(|()| None) };
+        let kept = file::back_up(path).with_context(|| {
+            format!("no copy of {} can be kept beside it; nothing is written", path.display())
+        })?;
+        self.put(data)?;
+        Ok(Some(kept))
     }
 }

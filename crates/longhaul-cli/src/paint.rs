@@ -1,6 +1,6 @@
 //! Colour where it is wanted, and text that cannot harm a terminal.
 
-use std::{fmt::Write as _, io::IsTerminal as _};
+use std::{borrow::Cow, fmt::Write as _, io::IsTerminal as _};
 
 /// A colour, by its 256-colour index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,6 +10,10 @@ pub(crate) const GREEN: Colour = Colour(35);
 pub(crate) const YELLOW: Colour = Colour(178);
 pub(crate) const RED: Colour = Colour(167);
 pub(crate) const GREY: Colour = Colour(245);
+
+/// Every colour that is painted with. None of them is close to a background, so that no text is hidden by it.
+pub(crate) const PALETTE: [Colour; 9] =
+    [GREEN, YELLOW, RED, GREY, Colour(38), Colour(69), Colour(134), Colour(141), Colour(173)];
 
 /// Writes colour, or leaves it out.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +34,7 @@ impl Painter {
 
     /// Returns `text` in `colour`.
     pub(crate) fn paint(self, colour: Colour, text: &str) -> String {
+        debug_assert!(PALETTE.contains(&colour), "{colour:?} would be spelled out");
         match self.colour {
             true => format!("\x1b[38;5;{}m{text}\x1b[0m", colour.0),
             false => text.to_owned(),
@@ -54,16 +59,58 @@ fn wanted() -> bool {
 /// must not steer the terminal of the one who reads about it.
 pub(crate) fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '\n' | '\t' => out.push(c),
-            c if c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') => {
-                let _ = write!(out, "\\u{{{:x}}}", c as u32);
-            }
-            c => out.push(c),
-        }
-    }
+    text.chars().for_each(|c| push_plain(c, &mut out));
     out
+}
+
+/// Does what [`plain`] does, and keeps the colours that a [`Painter`] of ours writes. They can be forged, and do no harm:
+/// none of them hides a text.
+pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(steers) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 64);
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let length = paint_length(rest).unwrap_or(0);
+        match length {
+            0 => push_plain(c, &mut out),
+            length => out.push_str(&rest[..length]),
+        }
+        rest = &rest[length.max(c.len_utf8())..];
+    }
+    Cow::Owned(out)
+}
+
+/// Returns the length of the colour, bold or end of either that `rest` begins with.
+fn paint_length(rest: &str) -> Option<usize> {
+    let inside = rest.strip_prefix("\x1b[")?;
+    let end = inside.find('m').filter(|end| *end <= "38;5;255".len())?;
+    let is_ours = match &inside[..end] {
+        "0" | "1" => true,
+        colour => colour.strip_prefix("38;5;").is_some_and(|index| {
+            index.len() <= 3 && index.parse().is_ok_and(|index| PALETTE.contains(&Colour(index)))
+        }),
+    };
+    is_ours.then_some("\x1b[".len() + end + 1)
+}
+
+fn push_plain(c: char, out: &mut String) {
+    match steers(c) {
+        true => drop(write!(out, "\\u{{{:x}}}", c as u32)),
+        false => out.push(c),
+    }
+}
+
+/// Returns whether a terminal obeys `c` instead of showing it, or shows what follows elsewhere or not at all.
+fn steers(c: char) -> bool {
+    match c {
+        '\n' | '\t' => false,
+        // Marks, embeddings, overrides and isolates of bidirectional text; separators of lines; tags.
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{206f}' => true,
+        '\u{e0000}'..='\u{e007f}' => true,
+        c => c.is_control(),
+    }
 }
 
 /// Returns `number` with thin groups of three: `181,575`.
@@ -86,6 +133,28 @@ mod tests {
     #[test]
     fn a_transcript_cannot_steer_the_terminal() {
         assert_eq!(plain("a\x1b[31mb\u{202e}c\nd"), "a\\u{1b}[31mb\\u{202e}c\nd");
+    }
+
+    #[test]
+    fn our_colours_pass_and_nothing_else_does() {
+        let painter = Painter { colour: true };
+        let painted = format!("{} {}", painter.paint(RED, "no"), painter.bold("yes"));
+        assert_eq!(harmless(&painted), painted);
+        for (text, shown) in [
+            ("a\x1b[8mhidden", "a\\u{1b}[8mhidden"),
+            ("\x1b[38;5;0mblack", "\\u{1b}[38;5;0mblack"),
+            ("\x1b[38;5;00035mlong", "\\u{1b}[38;5;00035mlong"),
+            ("\x1b[2J\x1b]0;title\x07", "\\u{1b}[2J\\u{1b}]0;title\\u{7}"),
+            ("\x1b[", "\\u{1b}["),
+            ("\u{9b}31m é\r", "\\u{9b}31m é\\u{d}"),
+            ("x\u{e0041}\u{2028}", "x\\u{e0041}\\u{2028}"),
+        ] {
+            assert_eq!(harmless(text), shown);
+        }
+        for colour in PALETTE {
+            let painted = painter.paint(colour, "x");
+            assert_eq!(harmless(&painted), painted);
+        }
     }
 
     #[test]

@@ -30,7 +30,7 @@ pub(crate) fn load(args: &SettingsArgs) -> Result<Layered> {
     layers.push(Layer::flags(flags(args)?));
     let layered = Layered::from_layers(layers)?;
     for warning in &layered.warnings {
-        eprintln!("longhaul: {}", crate::paint::plain(&warning.to_string()));
+        say!("{}", crate::paint::plain(&warning.to_string()));
     }
     Ok(layered)
 }

@@ -53,8 +53,8 @@ impl BranchOf {
     /// Returns what a history's place is a branch of, and says so.
     pub(crate) fn told(place: &Place) -> Option<BranchOf> {
         let Kin::Branch { of, at } = &place.kin else { return None };
-        eprintln!(
-            "longhaul: from m{at} on this is another conversation than the stored {of}: kept apart from it, as {}",
+        say!(
+            "from m{at} on this is another conversation than the stored {of}: kept apart from it, as {}",
             place.session
         );
         Some(BranchOf { session: of.clone(), at: *at })

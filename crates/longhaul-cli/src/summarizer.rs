@@ -174,19 +174,16 @@ impl Summarizer for Announced {
                 }
                 false => format!(" (at most {} tokens a call)", model.max_prompt),
             });
-            eprintln!(
-                "longhaul: asking {} for a summary{parts}{size}; at most {} calls",
-                self.host, plan.max_calls
-            );
+            say!("asking {} for a summary{parts}{size}; at most {} calls", self.host, plan.max_calls);
         }
         let draft = self.ladder.summarize(request).await?;
         if draft.mode != SummaryMode::Rules {
             for line in draft.repairs.iter().filter(|line| line.contains("taken out")) {
-                eprintln!("longhaul: {line}");
+                say!("{line}");
             }
             match draft.cost {
-                Some(cost) => eprintln!("longhaul: {} calls made, {}", cost.calls, spent(&cost.usage)),
-                None => eprintln!("longhaul: no call made: the store has this summary of {}", draft.model),
+                Some(cost) => say!("{} calls made, {}", cost.calls, spent(&cost.usage)),
+                None => say!("no call made: the store has this summary of {}", draft.model),
             }
         }
         Ok(draft)

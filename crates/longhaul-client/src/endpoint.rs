@@ -48,8 +48,9 @@ impl Endpoint {
     /// When `base_url` is not an `http` or `https` URL, or carries a user name, a query or a fragment.
     pub fn new(base_url: &str) -> Result<Endpoint, SetupError> {
         let refuse = |reason: &str| {
-            // What stands before an `@` may be a password.
+            // What stands before an `@` may be a password, and what stands behind a `?` or a `#` a key.
             let shown = base_url.rsplit('@').next().unwrap_or_default();
+            let shown = shown.split(['?', '#']).next().unwrap_or_default();
             SetupError::BaseUrl { url: shown.chars().take(200).collect(), reason: reason.to_owned() }
         };
         let base = Url::parse(base_url.trim()).map_err(|error| refuse(&error.to_string()))?;
@@ -160,7 +161,9 @@ mod tests {
             "ftp://a/b",
             "file:///etc/passwd",
             "http://u:hunter2@a/v1",
-            "http://a/v1?k=1",
+            "http://a/v1?key=hunter2",
+            "http://a/v1#hunter2",
+            "nonsense?key=hunter2",
             "http://",
         ] {
             let error = Endpoint::new(odd).unwrap_err().to_string();

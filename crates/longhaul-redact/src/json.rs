@@ -2,14 +2,9 @@
 
 use std::ops::Range;
 
-use memchr::{memchr, memchr2_iter};
+use memchr::{memchr, memchr2};
 
-use crate::{
-    Finding,
-    keywords::Hit,
-    rules::RuleSet,
-    scan::{find, find_around},
-};
+use crate::{Finding, rules::RuleSet, scan::find};
 
 /// Returns the secrets in the JSON text `json`, as spans inside its string literals, so that the text stays valid JSON
 /// when each is replaced by a text without quotes and backslashes. What is not in a string is not touched.
@@ -17,46 +12,28 @@ use crate::{
 /// The text is searched twice: as it stands, where a key and its value are side by side, and each string with its
 /// escapes undone, where a file's lines are lines.
 pub(crate) fn find_in_json(set: &RuleSet, json: &str) -> Vec<Finding> {
-    let hits = set.keywords.find(json.as_bytes());
-    let literals = literals(json);
     let mut findings: Vec<Finding> = Vec::new();
-    for finding in find_around(set, json, &hits) {
+    let mut outside = find(set, json).into_iter().peekable();
+    for Literal { span: literal, is_escaped } in Literals::of(json) {
+        let mut escapes = Escapes { json, at: literal.start, end: literal.end };
         // What a rule takes beyond the string it began in is punctuation, and the next key is none of its business.
-        let first = literals.partition_point(|literal| literal.span.end <= finding.span.start);
-        let literal = literals.get(first).map(|literal| &literal.span);
-        let Some(literal) = literal.filter(|literal| literal.start < finding.span.end) else {
-            continue;
-        };
-        let span = finding.span.start.max(literal.start)..finding.span.end.min(literal.end);
-        // The second search knows better where such a secret ends.
-        if !json[span.clone()].contains('\\') {
-            findings.push(Finding { rule: finding.rule, span: to_escapes(json, literal, span) });
-        }
-    }
-    let mut next = 0;
-    for Literal { span: literal, is_spelled, .. } in literals.into_iter().filter(|literal| literal.is_escaped)
-    {
-        next += hits[next..].partition_point(|hit| hit.start < literal.start);
-        let length = hits[next..].partition_point(|hit| hit.start < literal.end);
-        let held = &hits[next..next + length];
-        next += length;
-        let may_hold_more = is_spelled || set.keywords.are_escaped;
-        if held.is_empty() && !may_hold_more {
-            continue;
-        }
-        let inside = Unescaped::of(&json[literal.clone()]);
-        let found = match may_hold_more {
-            true => find(set, &inside.text),
-            false => {
-                let reached = |at: usize| inside.reached(at - literal.start);
-                let place = |hit: &Hit| Hit { start: reached(hit.start), end: reached(hit.end), ..*hit };
-                find_around(set, &inside.text, &held.iter().map(place).collect::<Vec<_>>())
+        while let Some(finding) = outside.next_if(|finding| finding.span.start < literal.end) {
+            let span = finding.span.start.max(literal.start)..finding.span.end.min(literal.end);
+            // The second search knows better where a secret with escapes in it ends.
+            if !span.is_empty() && !json[span.clone()].contains('\\') {
+                let span = if is_escaped { escapes.widen(span) } else { span };
+                findings.push(Finding { rule: finding.rule, span });
             }
-        };
-        for finding in found {
-            let place = |at| literal.start + inside.place(at);
-            let span = place(finding.span.start)..place(finding.span.end);
-            findings.push(Finding { rule: finding.rule, span });
+        }
+        if !is_escaped {
+            continue;
+        }
+        let raw = &json[literal.clone()];
+        let mut places = Places::of(raw);
+        for finding in find(set, &unescaped(raw)) {
+            let start = literal.start + places.place(finding.span.start);
+            let end = literal.start + places.place(finding.span.end);
+            findings.push(Finding { rule: finding.rule, span: start..end });
         }
     }
     findings.sort_by_key(|finding| (finding.span.start, usize::MAX - finding.span.end));
@@ -68,6 +45,44 @@ pub(crate) fn find_in_json(set: &RuleSet, json: &str) -> Vec<Finding> {
         overlaps
     });
     findings
+}
+
+/// Returns where the sealed strings of the JSON text `json` are, in order: signatures and what a provider encrypted. They
+/// are worth something only byte for byte, and hold no text of anybody.
+pub(crate) fn sealed(json: &str) -> Vec<Range<usize>> {
+    let mut sealed = Vec::new();
+    let mut key: Option<&str> = None;
+    for Literal { span, .. } in Literals::of(json) {
+        let behind = json[(span.end + 1).min(json.len())..].trim_start();
+        let text = &json[span.clone()];
+        match key.take() {
+            // The string right behind a key and its colon.
+            Some(name) if SEALED.contains(&name) => sealed.push(span),
+            Some("data") if is_payload(text) => sealed.push(span),
+            _ if behind.starts_with(':') && behind[1..].trim_start().starts_with('"') => key = Some(text),
+            _ => {}
+        }
+    }
+    sealed
+}
+
+/// The fields that are sealed, in all dialects.
+const SEALED: [&str; 9] = [
+    "signature",
+    "thoughtSignature",
+    "thought_signature",
+    "encrypted_content",
+    "encrypted_index",
+    "encrypted_stdout",
+    "encrypted_stderr",
+    "encrypted",
+    "obfuscation",
+];
+
+/// Returns whether a `data` field holds the bytes of a picture or of a provider, and not a document's text.
+fn is_payload(data: &str) -> bool {
+    let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || b"+/_-=".contains(&byte);
+    data.len() >= 16 && data.bytes().all(is_digit)
 }
 
 /// Returns whether `text` is one JSON value. Only the outline is checked: strings closed, brackets paired.
@@ -84,102 +99,121 @@ struct Literal {
     span: Range<usize>,
     /// It has escapes.
     is_escaped: bool,
-    /// It has escapes that can spell a key word: none of `\n`, `\r`, `\t`, `\b`, `\f`, `\"`, `\\`.
-    is_spelled: bool,
 }
 
-/// Returns the insides of the string literals of `json`, in order.
-fn literals(json: &str) -> Vec<Literal> {
-    let bytes = json.as_bytes();
-    let mut literals = Vec::new();
-    let mut open: Option<Literal> = None;
-    let mut escaped = None;
-    for at in memchr2_iter(b'"', b'\\', bytes) {
-        // The second byte of an escape means nothing by itself.
-        if escaped == Some(at) {
-            continue;
-        }
-        match (&mut open, bytes[at]) {
-            (None, b'"') => {
-                open = Some(Literal { span: at + 1..bytes.len(), is_escaped: false, is_spelled: false });
-            }
-            (None, _) => {}
-            (Some(literal), b'"') => {
-                literal.span.end = at;
-                literals.extend(open.take());
-            }
-            (Some(literal), _) => {
-                escaped = Some(at + 1);
-                literal.is_escaped = true;
-                let meant = bytes.get(at + 1);
-                literal.is_spelled |= !meant.is_some_and(|byte| b"nrtbf\"\\".contains(byte));
-            }
-        }
-    }
-    // Without another quote it goes on to the end.
-    literals.extend(open);
-    literals
+/// The insides of the string literals of a JSON text, in order; the last goes on to the end where no quote ends it.
+struct Literals<'a> {
+    json: &'a [u8],
+    at: usize,
 }
 
-/// Returns `span` widened so that it cuts no escape sequence of the literal.
-fn to_escapes(json: &str, literal: &Range<usize>, span: Range<usize>) -> Range<usize> {
-    let (mut at, mut start, mut end) = (literal.start, span.start, span.end);
-    if !json[literal.clone()].contains('\\') || span.is_empty() {
-        return span;
+impl Literals<'_> {
+    fn of(json: &str) -> Literals<'_> {
+        Literals { json: json.as_bytes(), at: 0 }
     }
-    while at < literal.end && at < span.end {
-        let next = at + escape_length(&json.as_bytes()[at..literal.end]);
-        if at < span.start && span.start < next {
-            start = at;
+}
+
+impl Iterator for Literals<'_> {
+    type Item = Literal;
+
+    fn next(&mut self) -> Option<Literal> {
+        // Between strings a backslash has no meaning, in JSON and in what is none.
+        let start = self.at + memchr(b'"', self.json.get(self.at..)?)? + 1;
+        let (mut at, mut is_escaped) = (start, false);
+        while let Some(found) = memchr2(b'"', b'\\', self.json.get(at..).unwrap_or_default()) {
+            if self.json[at + found] == b'"' {
+                self.at = at + found + 1;
+                return Some(Literal { span: start..at + found, is_escaped });
+            }
+            // The second byte of an escape means nothing by itself.
+            (at, is_escaped) = (at + found + 2, true);
         }
-        if at < span.end && span.end < next {
-            end = next;
+        self.at = self.json.len();
+        Some(Literal { span: start..self.json.len(), is_escaped })
+    }
+}
+
+/// Walks over the characters of a literal, once, to where escapes begin and end.
+struct Escapes<'a> {
+    json: &'a str,
+    at: usize,
+    end: usize,
+}
+
+impl Escapes<'_> {
+    /// Returns `span` widened so that it cuts no escape sequence. Spans come in order.
+    fn widen(&mut self, span: Range<usize>) -> Range<usize> {
+        let (mut start, mut end) = (span.start, span.end);
+        let bytes = self.json.as_bytes();
+        while self.at < span.end {
+            let Some(found) = memchr(b'\\', &bytes[self.at..span.end.min(self.end)]) else {
+                self.at = span.end;
+                break;
+            };
+            let escape = self.at + found;
+            let next = escape + escape_length(&bytes[escape..self.end]);
+            if escape < span.start && span.start < next {
+                start = escape;
+            }
+            if escape < span.end && span.end < next {
+                end = next;
+            }
+            self.at = next;
         }
+        start..end
+    }
+}
+
+/// Returns a literal's inside with its escapes undone.
+fn unescaped(raw: &str) -> String {
+    let mut text = String::with_capacity(raw.len());
+    let mut at = 0;
+    while let Some(found) = memchr(b'\\', &raw.as_bytes()[at..]) {
+        let escape = at + found;
+        let next = escape + escape_length(&raw.as_bytes()[escape..]);
+        text.push_str(&raw[at..escape]);
+        text.push(decode(&raw[escape..next]));
         at = next;
     }
-    start..end
+    text.push_str(&raw[at..]);
+    text
 }
 
-/// A string literal's inside with its escapes undone, and the way back.
-struct Unescaped {
-    text: String,
-    /// Where a run of `text` begins whose bytes stand side by side in the literal too: its start here, and there.
-    runs: Vec<(usize, usize)>,
+/// Walks over a literal, once, from places in the text with its escapes undone to places in the literal.
+struct Places<'a> {
+    raw: &'a str,
+    text_at: usize,
+    raw_at: usize,
+    /// Where the next escape begins, from `raw_at` on. Kept, so that the rest is not searched for it again and again.
+    escape: usize,
 }
 
-impl Unescaped {
-    fn of(raw: &str) -> Unescaped {
-        let mut text = String::with_capacity(raw.len());
-        let mut runs = vec![(0, 0)];
-        let mut at = 0;
-        while let Some(found) = memchr(b'\\', &raw.as_bytes()[at..]) {
-            let escape = at + found;
-            let next = (escape + escape_length(&raw.as_bytes()[escape..])).min(raw.len());
-            text.push_str(&raw[at..escape]);
-            // The character of an escape is a run of its own: all of its bytes stand where the escape begins.
-            runs.push((text.len(), escape));
-            text.push(decode(&raw[escape..next]));
-            runs.push((text.len(), next));
-            at = next;
+impl Places<'_> {
+    fn of(raw: &str) -> Places<'_> {
+        Places { raw, text_at: 0, raw_at: 0, escape: next_escape(raw, 0) }
+    }
+
+    /// Returns where the byte at `at` of the text (or its end) stands in the literal; a byte of an escape's character is
+    /// where the escape begins. Places come in order.
+    fn place(&mut self, at: usize) -> usize {
+        loop {
+            let escape_at = self.text_at + self.escape - self.raw_at;
+            if at <= escape_at {
+                return self.raw_at + (at - self.text_at);
+            }
+            let next = self.escape + escape_length(&self.raw.as_bytes()[self.escape..]);
+            let length = decode(&self.raw[self.escape..next]).len_utf8();
+            if next == self.escape || at < escape_at + length {
+                return self.escape;
+            }
+            (self.text_at, self.raw_at) = (escape_at + length, next);
+            self.escape = next_escape(self.raw, next);
         }
-        text.push_str(&raw[at..]);
-        Unescaped { text, runs }
     }
+}
 
-    /// Returns where the byte at `at` of the literal stands in the text; a byte of an escape is where its character is.
-    fn reached(&self, at: usize) -> usize {
-        let run = self.runs.partition_point(|(_, place)| *place <= at) - 1;
-        let (start, place) = self.runs[run];
-        if run % 2 == 1 { start } else { start + at - place }
-    }
-
-    /// Returns where the byte at `at` (or the end) stands in the literal.
-    fn place(&self, at: usize) -> usize {
-        let run = self.runs.partition_point(|(start, _)| *start <= at) - 1;
-        let (start, place) = self.runs[run];
-        // Runs alternate, a plain one first. Inside an escape's character there is no other place than its beginning.
-        if run % 2 == 1 { place } else { place + at - start }
-    }
+fn next_escape(raw: &str, from: usize) -> usize {
+    memchr(b'\\', &raw.as_bytes()[from..]).map_or(raw.len(), |found| from + found)
 }
 
 /// Returns the length of the first character of `rest`: an escape, or a character of the text.
@@ -217,55 +251,41 @@ fn decode(escape: &str) -> char {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::LazyLock;
-
     use super::*;
-    use crate::redactor::BUILTIN_RULES;
 
     #[test]
     fn literals_are_found_and_escapes_undone() {
         let json = r#"{"a":"x\"y\u00e9","b":[1,"z"]}"#;
-        let insides: Vec<_> = literals(json).into_iter().map(|literal| &json[literal.span]).collect();
+        let insides: Vec<_> = Literals::of(json).map(|literal| &json[literal.span]).collect();
         assert_eq!(insides, ["a", r#"x\"y\u00e9"#, "b", "z"]);
-        let inside = Unescaped::of(r#"x\"y\u00e9z"#);
-        assert_eq!(inside.text, "x\"yéz");
-        let places: Vec<usize> = (0..=inside.text.len()).map(|at| inside.place(at)).collect();
-        assert_eq!(places, [0, 1, 3, 4, 4, 10, 11]);
-        let doubled = Unescaped::of(r"\n\\a");
-        assert_eq!(doubled.text, "\n\\a");
-        assert_eq!([0, 1, 2, 3].map(|at| doubled.place(at)), [0, 2, 4, 5]);
+        let places = |raw| {
+            let mut places = Places::of(raw);
+            (0..=unescaped(raw).len()).map(|at| places.place(at)).collect::<Vec<_>>()
+        };
+        assert_eq!(unescaped(r#"x\"y\u00e9z"#), "x\"yéz");
+        assert_eq!(places(r#"x\"y\u00e9z"#), [0, 1, 3, 4, 4, 10, 11]);
+        assert_eq!(unescaped(r"\n\\a"), "\n\\a");
+        assert_eq!(places(r"\n\\a"), [0, 2, 4, 5]);
     }
 
-    proptest::proptest! {
-        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
-        #[test]
-        fn what_is_found_once_is_found_as_if_each_string_were_searched(
-            pieces in proptest::collection::vec(
-                r#"[ \n\t"\\/.:=']|token|api_key|A?PI_KEY = "?[a-z0-9]{16,20}|AKIA[A-Z2-7]{16}|\\token|://[a-z]:[a-z]{9}@h"#,
-                0..30,
-            ),
-            is_nested: bool,
-        ) {
-            static ONCE: LazyLock<RuleSet> = LazyLock::new(|| RuleSet::parse(BUILTIN_RULES).unwrap());
-            // A key word with a quote in it: every string is searched.
-            static TWICE: LazyLock<RuleSet> = LazyLock::new(|| {
-                let quoted = "[[rules]]\nid='none'\nregex='zzzz'\nkeywords=['\"zzzz']";
-                RuleSet::parse(&[BUILTIN_RULES, &[quoted]].concat()).unwrap()
-            });
-            let mut json = serde_json::json!({ "key": pieces.concat(), "more": [pieces.join("\n"), "x"] }).to_string();
-            if is_nested {
-                json = serde_json::json!({ "inside": json }).to_string();
-            }
-            proptest::prop_assert_eq!(find_in_json(&ONCE, &json), find_in_json(&TWICE, &json), "{}", json);
-        }
+    #[test]
+    fn spans_are_widened_to_whole_escapes() {
+        let json = r#""a\u00e9b\n""#;
+        let mut escapes = Escapes { json, at: 1, end: json.len() - 1 };
+        assert_eq!(escapes.widen(1..2), 1..2);
+        assert_eq!(escapes.widen(3..5), 2..8);
+        let mut escapes = Escapes { json, at: 1, end: json.len() - 1 };
+        assert_eq!(escapes.widen(4..9), 2..9);
+        assert_eq!(escapes.widen(9..10), 9..11);
     }
 
     #[test]
     fn damaged_literals_do_not_confuse_it() {
         for odd in [r#"{"a":"x\"#, "\"", r#""\u12"#, "\"\\é\"", "\"\\", "\"\\u00é0\""] {
-            for Literal { span, .. } in literals(odd) {
-                let inside = Unescaped::of(&odd[span.clone()]);
-                assert_eq!(inside.place(inside.text.len()), span.len(), "{odd}");
+            for Literal { span, .. } in Literals::of(odd) {
+                let raw = &odd[span.clone()];
+                let place = Places::of(raw).place(unescaped(raw).len());
+                assert_eq!(place, span.len(), "{odd}");
             }
         }
     }

@@ -17,8 +17,6 @@ pub(crate) struct Hit {
 #[derive(Debug)]
 pub(crate) struct Keywords {
     automaton: AhoCorasick,
-    /// JSON spells a word with an escape, so that it cannot be found in JSON as it stands.
-    pub(crate) are_escaped: bool,
 }
 
 impl Keywords {
@@ -32,23 +30,16 @@ impl Keywords {
             .match_kind(MatchKind::Standard)
             .kind(Some(AhoCorasickKind::DFA))
             .build(words)?;
-        let is_escaped = |byte: u8| byte < 0x20 || b"\"\\".contains(&byte);
-        let are_escaped = words.iter().flat_map(|word| word.bytes()).any(is_escaped);
-        Ok(Keywords { automaton, are_escaped })
+        Ok(Keywords { automaton })
     }
 
-    /// Returns where the words stand in `text`, in order of their beginnings; one may begin inside another.
-    pub(crate) fn find(&self, text: &[u8]) -> Vec<Hit> {
-        let found = self.automaton.find_overlapping_iter(text);
-        let hit = |found: aho_corasick::Match| Hit {
+    /// Returns where the words stand in `text`, in order of their ends; one may begin inside another.
+    pub(crate) fn find<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = Hit> + 'a {
+        self.automaton.find_overlapping_iter(text).map(|found| Hit {
             start: found.start(),
             end: found.end(),
             word: found.pattern().as_usize(),
-        };
-        let mut hits: Vec<Hit> = found.map(hit).collect();
-        // The automaton gives them in order of their ends.
-        hits.sort_unstable();
-        hits
+        })
     }
 }
 
@@ -57,10 +48,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_found_in_any_case_and_inside_each_other_by_their_beginnings() {
+    fn words_are_found_in_any_case_and_inside_each_other() {
         let words = ["key", "ey", "api_key", "://"].map(str::to_owned);
-        let hits = Keywords::new(&words).unwrap().find(b"API_KEY http://x eY");
-        let hits: Vec<_> = hits.iter().map(|hit| (hit.start, words[hit.word].as_str())).collect();
+        let keywords = Keywords::new(&words).unwrap();
+        let hits = keywords.find(b"API_KEY http://x eY");
+        let mut hits: Vec<_> = hits.map(|hit| (hit.start, words[hit.word].as_str())).collect();
+        hits.sort_unstable();
         assert_eq!(hits, [(0, "api_key"), (4, "key"), (5, "ey"), (12, "://"), (17, "ey")]);
     }
 }

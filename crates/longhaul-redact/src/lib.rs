@@ -23,6 +23,7 @@
 //! the process. The rules are gitleaks' (MIT, see `rules/`) and our own on top; [`Redactor::with_rules`] adds more.
 #![forbid(unsafe_code)]
 
+mod base64;
 mod error;
 mod json;
 mod keywords;

@@ -3,7 +3,7 @@
 use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
 use longhaul_transcript::{
-    CallKind, Message, Part, Raw, RawJson, Redacted, RedactionCount, Summary, SummaryRecord,
+    CallKind, Message, Opaque, Part, Raw, RawJson, Redacted, RedactionCount, Summary, SummaryRecord, ToolCall,
 };
 
 use crate::{Redactor, Vault, json::looks_like_json};
@@ -11,9 +11,10 @@ use crate::{Redactor, Vault, json::looks_like_json};
 impl Redactor {
     /// Returns `message` without its secrets, and how often each rule struck.
     ///
-    /// Texts, readable reasoning, the arguments of tool calls (which stay valid JSON), tool results and references to
-    /// media are searched. Ids, names of tools, hashes, signatures and opaque blocks are left as they are. Numbering
-    /// starts anew with each message, so that the same message always gives the same bytes.
+    /// Texts, names, readable reasoning, the arguments of tool calls (which stay valid JSON), tool results, references to
+    /// media and the strings of blocks that longhaul does not read are searched. Ids, hashes, signatures and encrypted
+    /// content are left as they are; a block that is sealed and says a secret is left out whole. Numbering starts anew
+    /// with each message, so that the same message always gives the same bytes.
     pub fn redact_message(&self, message: &Message) -> (Redacted<Message>, Vec<RedactionCount>) {
         self.redact_message_into(message, &mut Vault::new())
     }
@@ -26,6 +27,11 @@ impl Redactor {
     ) -> (Redacted<Message>, Vec<RedactionCount>) {
         let mut run = Run { redactor: self, vault, counts: BTreeMap::new() };
         let mut message = message.clone();
+        if let Some(name) = &mut message.name
+            && let Some(other) = run.other_name(name)
+        {
+            *name = other.into();
+        }
         run.parts(&mut message.parts);
         if let Some(raw) = message.raw.take() {
             message.raw = run.raw(&raw);
@@ -70,13 +76,11 @@ impl Run<'_> {
             match part {
                 Part::Text(text) => self.text(text),
                 Part::Media(media) => self.text(&mut media.source),
-                Part::ToolCall(call) => match call.kind {
-                    CallKind::Function => self.json(&mut call.arguments),
-                    CallKind::Custom => self.text(&mut call.arguments.0),
-                },
+                Part::ToolCall(call) => self.call(call),
                 // One level only: a result that holds a result is no dialect's shape, and its text is text.
                 Part::ToolResult(result) => self.leaves(&mut result.content),
                 Part::Reasoning(reasoning) => self.text(&mut reasoning.text),
+                Part::Opaque(opaque) => self.block(opaque),
                 _ => {}
             }
         }
@@ -99,10 +103,39 @@ impl Run<'_> {
                 Part::ToolResult(result) => pending.extend(&mut result.content),
                 Part::Text(text) => self.text(text),
                 Part::Media(media) => self.text(&mut media.source),
-                Part::ToolCall(call) => self.json(&mut call.arguments),
+                Part::ToolCall(call) => self.call(call),
                 Part::Reasoning(reasoning) => self.text(&mut reasoning.text),
+                Part::Opaque(opaque) => self.block(opaque),
                 _ => {}
             }
+        }
+    }
+
+    fn call(&mut self, call: &mut ToolCall) {
+        if let Some(other) = self.other_name(&call.name) {
+            call.name = other;
+        }
+        match call.kind {
+            CallKind::Function => self.json(&mut call.arguments),
+            CallKind::Custom => self.text(&mut call.arguments.0),
+        }
+    }
+
+    /// Returns what stands in the place of a name that is a secret: letters, digits and dashes, as providers take.
+    fn other_name(&mut self, name: &str) -> Option<String> {
+        let findings = self.redactor.find(name);
+        self.count(&findings);
+        findings.first().map(|finding| format!("redacted-{}", finding.rule))
+    }
+
+    fn block(&mut self, opaque: &mut Opaque) {
+        let (redacted, findings) = self.redactor.redact_block_into(&opaque.raw.0, self.vault);
+        self.count(&findings);
+        match redacted {
+            Some(Cow::Owned(redacted)) => opaque.raw.0 = redacted,
+            Some(Cow::Borrowed(_)) => {}
+            // The kind is the block's own word; what is left must be JSON whatever it is.
+            None => opaque.raw.0 = LEFT_OUT.to_owned(),
         }
     }
 
@@ -135,6 +168,9 @@ impl Run<'_> {
         self.counts.into_iter().map(|(rule, count)| RedactionCount { rule, count }).collect()
     }
 }
+
+/// What stands in the place of a sealed block that said a secret.
+const LEFT_OUT: &str = r#"{"type":"redacted"}"#;
 
 /// Returns every text of a summary.
 fn texts_of(summary: &mut Summary) -> Vec<&mut String> {

@@ -126,7 +126,9 @@ impl<'a> Sweep<'a> {
         let inline = addresses.filter(|address| address.starts_with("data:"));
         for exempt in seals.iter().copied().chain(media).chain(inline) {
             let exempt = span_of(self.text, exempt);
-            self.findings.retain(|found| found.span.start < exempt.start || found.span.end > exempt.end);
+            let from = self.findings.partition_point(|found| found.span.start < exempt.start);
+            let count = self.findings[from..].iter().take_while(|found| found.span.end <= exempt.end).count();
+            self.findings.drain(from..from + count);
         }
         !seals.is_empty()
     }
@@ -137,9 +139,10 @@ impl<'a> Sweep<'a> {
             let before = self.edits.range(..=found.span.start).next_back();
             before.is_some_and(|(_, (end, _))| found.span.end <= *end)
         };
-        let mut inside =
-            self.findings.iter().filter(|found| span.start <= found.span.start && found.span.end <= span.end);
-        inside.any(|found| !is_done(found))
+        // Findings come in order: those of a block are looked at, and not all of them for each block.
+        let from = self.findings.partition_point(|found| found.span.start < span.start);
+        let inside = self.findings[from..].iter().take_while(|found| found.span.start < span.end);
+        inside.into_iter().any(|found| found.span.end <= span.end && !is_done(found))
     }
 
     fn span(&self, value: &RawValue) -> Range<usize> {

@@ -3,7 +3,7 @@
 use std::{borrow::Cow, collections::BTreeMap, ops::Range, sync::Arc};
 
 use crate::{
-    keywords::Hit,
+    base64,
     rules::{Candidate, Rule, RuleSet},
 };
 
@@ -16,38 +16,56 @@ pub struct Finding {
     pub span: Range<usize>,
 }
 
-/// Returns the secrets in `text`, in order, none overlapping another.
+/// Returns the secrets in `text`, in order, none overlapping another; also those that are spelled in base64.
 pub(crate) fn find(set: &RuleSet, text: &str) -> Vec<Finding> {
-    find_around(set, text, &set.keywords.find(text.as_bytes()))
+    let text = &*without_escapes(text);
+    let mut struck = strike(set, text);
+    for run in base64::runs(text.as_bytes()) {
+        let decoded = run.decode(text.as_bytes());
+        let found = strike(set, &without_escapes(&decoded));
+        struck.extend(found.into_iter().map(|struck| Struck { span: run.place(struck.span), ..struck }));
+    }
+    joined(set, struck)
 }
 
-/// Returns the secrets in `text`, whose key words are at `hits`.
-pub(crate) fn find_around(set: &RuleSet, text: &str, hits: &[Hit]) -> Vec<Finding> {
-    if hits.is_empty() {
-        return Vec::new();
-    }
-    let text = &*without_escapes(text);
+/// Returns every match of every rule in `text`.
+fn strike(set: &RuleSet, text: &str) -> Vec<Struck> {
     let mut struck: Vec<Struck> = Vec::new();
-    for (index, windows) in windows(set, text.as_bytes(), hits) {
+    for (index, windows) in windows(set, text.as_bytes()) {
         for window in windows {
-            search(set, &set.rules[index], text, window, &mut struck);
+            search(set, index, text, window, &mut struck);
         }
     }
+    struck
+}
+
+/// Returns what was struck, in order and apart.
+fn joined(set: &RuleSet, mut struck: Vec<Struck>) -> Vec<Finding> {
+    let is_generic = |rule: usize| set.rules[rule].is_generic;
     // The more telling rule comes first among those that begin at the same byte, and names the finding.
-    struck.sort_by_key(|struck| (struck.span.start, struck.is_generic, usize::MAX - struck.span.end));
-    let mut findings: Vec<(Finding, bool)> = Vec::new();
-    for Struck { rule, span, is_generic } in struck {
-        match findings.last_mut() {
-            Some((last, was_generic)) if span.start < last.span.end => {
-                last.span.end = last.span.end.max(span.end);
-                if *was_generic && !is_generic {
-                    (last.rule, *was_generic) = (rule, false);
-                }
+    struck.sort_by_key(|struck| {
+        (struck.span.start, is_generic(struck.rule), usize::MAX - struck.span.end, struck.rule)
+    });
+    // In place: a text full of secrets has millions of them.
+    let mut last = 0;
+    for at in 1..struck.len() {
+        let Struck { rule, span } = struck[at].clone();
+        let before = &mut struck[last];
+        if span.start < before.span.end {
+            before.span.end = before.span.end.max(span.end);
+            if is_generic(before.rule) && !is_generic(rule) {
+                before.rule = rule;
             }
-            _ => findings.push((Finding { rule, span }, is_generic)),
+        } else {
+            last += 1;
+            struck[last] = Struck { rule, span };
         }
     }
-    findings.into_iter().map(|(finding, _)| finding).collect()
+    struck.truncate(last + 1);
+    struck
+        .into_iter()
+        .map(|Struck { rule, span }| Finding { rule: set.rules[rule].id.clone(), span })
+        .collect()
 }
 
 /// Returns `text` with the escapes of JSON and of programs (`\n`, `\"`) turned into what they stand for, each as long as
@@ -75,18 +93,19 @@ fn without_escapes(text: &str) -> Cow<'_, str> {
     String::from_utf8(bytes).map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
+/// A match: the rule's index, and where the secret is.
+#[derive(Clone, Debug)]
 struct Struck {
-    rule: Arc<str>,
+    rule: usize,
     span: Range<usize>,
-    is_generic: bool,
 }
 
 /// Returns, for each rule with a key word in `text`, the parts of the text that its expression has to look at. Parts
 /// that touch are one, so that no byte is searched twice for the same rule.
-fn windows(set: &RuleSet, text: &[u8], hits: &[Hit]) -> BTreeMap<usize, Vec<Range<usize>>> {
+fn windows(set: &RuleSet, text: &[u8]) -> BTreeMap<usize, Vec<Range<usize>>> {
     let mut windows: BTreeMap<usize, Vec<Range<usize>>> = BTreeMap::new();
     let mut assignment = Assignment::default();
-    for hit in hits {
+    for hit in set.keywords.find(text) {
         let mut value_end = None;
         for &index in &set.owners[hit.word] {
             let rule = &set.rules[index];
@@ -112,7 +131,8 @@ fn windows(set: &RuleSet, text: &[u8], hits: &[Hit]) -> BTreeMap<usize, Vec<Rang
     windows
 }
 
-fn search(set: &RuleSet, rule: &Rule, text: &str, window: Range<usize>, struck: &mut Vec<Struck>) {
+fn search(set: &RuleSet, index: usize, text: &str, window: Range<usize>, struck: &mut Vec<Struck>) {
+    let rule = &set.rules[index];
     let Some(compiled) = rule.compiled() else { return };
     // The text before the window stays visible, so that `\b` and `^` mean what they say.
     let haystack = &text.as_bytes()[..window.end];
@@ -130,8 +150,10 @@ fn search(set: &RuleSet, rule: &Rule, text: &str, window: Range<usize>, struck: 
         // At a cut edge `$` and `\b` lie; a bounded match that reaches it has no key word in it.
         let is_artifact = is_cut && whole.end() == window.end && compiled.is_bounded;
         if !is_artifact && is_secret(set, rule, text.as_bytes(), secret.range(), whole.range()) {
-            let span = to_chars(text, secret.range());
-            struck.push(Struck { rule: rule.id.clone(), span, is_generic: rule.is_generic });
+            struck.push(Struck { rule: index, span: to_chars(text, secret.range()) });
+        } else if secret.len() <= SHORT {
+            // What was taken for a value may be the name of the next: `password: password: hunter2!`.
+            at = at.min(secret.start().max(whole.start() + 1));
         }
         if at > haystack.len() {
             return;
@@ -141,7 +163,7 @@ fn search(set: &RuleSet, rule: &Rule, text: &str, window: Range<usize>, struck: 
 
 fn is_secret(set: &RuleSet, rule: &Rule, text: &[u8], secret: Range<usize>, whole: Range<usize>) -> bool {
     let value = &text[secret.clone()];
-    if value.is_empty() || contains(value, PLACEHOLDER) || entropy(value) < rule.entropy {
+    if value.is_empty() || is_replaced(value) || entropy(value) < rule.entropy {
         return false;
     }
     if rule.is_generic && is_id(value) && !has_telling_name(&text[whole.start..secret.start.max(whole.start)])
@@ -203,8 +225,31 @@ fn has_telling_name(name: &[u8]) -> bool {
     TELLING_NAMES.iter().any(|word| contains(&name, word))
 }
 
+/// Returns whether `value` is placeholders with next to nothing around them. A block that has one somewhere in it may
+/// still be a secret: whoever writes a placeholder into a key must not hide it thereby.
+fn is_replaced(value: &[u8]) -> bool {
+    let Some(mut at) = find_bytes(value, PLACEHOLDER) else { return false };
+    let (mut rest, mut left) = (value, 0);
+    loop {
+        left += at;
+        rest = &rest[at + PLACEHOLDER.len()..];
+        // A rule and a number stand in it; where it is cut off, the value ends with it.
+        let inside =
+            rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"-_:".contains(byte)).count();
+        rest = rest.get(inside + 1..).unwrap_or_default();
+        match find_bytes(rest, PLACEHOLDER) {
+            Some(next) => at = next,
+            None => return left + rest.len() < SHORTEST_VALUE,
+        }
+    }
+}
+
+fn find_bytes(haystack: &[u8], needle: &[u8]) -> Option<usize> {
+    memchr::memmem::find(haystack, needle)
+}
+
 fn contains(haystack: &[u8], needle: &[u8]) -> bool {
-    haystack.windows(needle.len()).any(|window| window == needle)
+    find_bytes(haystack, needle).is_some()
 }
 
 /// Returns `span`, widened to whole characters.
@@ -245,6 +290,10 @@ const NAME_REACH: usize = 64;
 /// The shortest value worth looking at, in bytes; gitleaks' shortest generic value has 10.
 const SHORTEST_VALUE: usize = 8;
 
+/// A value that turns out to be no secret is looked at again where it is no longer than this, in bytes: so that looking
+/// twice costs no more than once and a bit.
+const SHORT: usize = 256;
+
 /// How much of a line an allowlist is shown on either side of a match, in bytes.
 const LINE_REACH: usize = 512;
 
@@ -256,6 +305,21 @@ mod tests {
     fn entropy_is_in_bits_a_byte() {
         assert_eq!(entropy(b"aaaa"), 0.0);
         assert_eq!(entropy(b"abcd"), 2.0);
+    }
+
+    #[test]
+    fn a_placeholder_alone_is_no_secret_and_hides_none() {
+        for (value, expected) in [
+            ("[REDACTED:x:1]", true),
+            ("user=[REDACTED:x-y_z:12]", true),
+            ("[REDACTED:x:1][REDACTED:y:2],", true),
+            ("[REDACTED:generic", true),
+            ("[REDACTED:]0123456789abcdef", false),
+            ("0123456789[REDACTED:x:1]", false),
+            ("0123456789", false),
+        ] {
+            assert_eq!(is_replaced(value.as_bytes()), expected, "{value}");
+        }
     }
 
     #[test]

@@ -68,7 +68,11 @@ impl fmt::Display for Location {
             Location::File(path) => path.display().fmt(f),
             Location::Server(url) => {
                 let (scheme, rest) = url.split_once("://").unwrap_or(("postgres", ""));
-                let rest = rest.split_once('?').map_or(rest, |(rest, _)| rest);
+                let (rest, parameters) = rest.split_once('?').unwrap_or((rest, ""));
+                if !rest.contains('@') && parameters.contains('@') {
+                    // The question mark may belong to a password: nothing before it is known to be no secret.
+                    return write!(f, "{scheme}://…");
+                }
                 let (user, host) = rest.rsplit_once('@').unwrap_or(("", rest));
                 let user = user.split_once(':').map_or(user, |(user, _)| user);
                 let at = if user.is_empty() { "" } else { "@" };
@@ -122,6 +126,8 @@ mod tests {
         for (given, expected) in [
             ("postgres://ann:s3cret@db.local:5432/agents", "postgres://ann@db.local:5432/agents"),
             ("postgresql://ann:a@b@db/agents?password=s3cret", "postgresql://ann@db/agents"),
+            ("postgres://ann:s3?cret@db/agents", "postgres://…"),
+            ("postgres://ann:s3/cret@db/agents?x=a@b", "postgres://ann@db/agents"),
             ("postgres://db", "postgres://db"),
             ("folder/postgres.db", "folder/postgres.db"),
             ("memory:", "memory:"),

@@ -45,4 +45,4 @@ const BLOCK_LEVEL: i32 = 6;
 const OPEN_BLOCK_LEVEL: i32 = 1;
 
 /// The largest content that is unpacked, in bytes: a damaged one must not fill the memory.
-const LARGEST: u64 = 4 << 30;
+const LARGEST: u64 = 1 << 30;

@@ -105,6 +105,7 @@ pub(crate) async fn import<S: SummaryStore + ?Sized>(
         let (session, mut state) = (header.session, SessionState::empty());
         let mut steps: Vec<Step> = Vec::new();
         let mut hashes = Vec::new();
+        let mut with_gaps: Vec<(usize, Event)> = Vec::new();
         loop {
             let cut =
                 StoreError::NotAnExport { line: number, reason: "the session that begins here has no end" };
@@ -122,7 +123,22 @@ pub(crate) async fn import<S: SummaryStore + ?Sized>(
                 .map_err(|_| wrong("the event does not follow the one before"))?;
             hashes.push(line.event.hash);
             let objects = objects(&line).map_err(|_| wrong("a content does not have its hash"))?;
+            if objects.contains(&None) {
+                with_gaps.push((number, line.event.clone()));
+            }
             steps.push(Step { at_ms: line.event.at_ms, kind: line.event.kind, objects });
+        }
+        // What is missing must have been destroyed by an event of the log, or somebody took it out of the file.
+        for (number, event) in with_gaps {
+            let contents = steps.get(event.seq as usize).map_or(&[][..], |step| &step.objects);
+            let is_whole = named(&event, &state)
+                .iter()
+                .zip(contents)
+                .all(|((_, is_gone), held)| *is_gone || held.is_some());
+            if !is_whole {
+                let reason = "a content is missing that was never forgotten";
+                return Err(StoreError::NotAnExport { line: number, reason });
+            }
         }
         add(store, &session, steps, hashes).await?;
         for alias in header.aliases {

@@ -235,6 +235,9 @@ fn change(
     sources: &Sources<'_>,
     edits: &mut Edits,
 ) {
+    if dialect == Dialect::Gemini {
+        unsign(base, located, edits);
+    }
     match (&located.leaf, part) {
         (Leaf::Text(leaf), Part::Text(text)) => edits.replace(leaf.range_in(base), quoted(text)),
         (Leaf::Text(leaf), Part::ToolCall(call)) => {
@@ -255,6 +258,22 @@ fn change(
             }
         }
         _ => {}
+    }
+}
+
+/// G-07, G-08: the signature of a part vouches for what the model wrote. A call that is changed says instead that it is
+/// not to be checked, in the words that the provider has for that; a text needs no signature.
+fn unsign(base: &str, located: &Located<'_>, edits: &mut Edits) {
+    let Home::Element { array, index, .. } = located.home else { return };
+    let Some(part) = array.elements().get(index).map(|part| part.object()) else { return };
+    for key in ["thoughtSignature", "thought_signature"] {
+        match (part.get(key), &located.leaf) {
+            (Some(signature), Leaf::Arguments(_)) => {
+                edits.replace(signature.range_in(base), "\"skip_thought_signature_validator\"");
+            }
+            (Some(_), _) => remove_field(base, &part, key, edits),
+            (None, _) => {}
+        }
     }
 }
 

@@ -54,6 +54,7 @@ mod json;
 mod lines;
 mod media;
 mod raw;
+mod reasoning;
 mod render;
 mod repair;
 mod session;

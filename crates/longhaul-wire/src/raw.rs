@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use longhaul_transcript::{Message, Part, Raw};
+use longhaul_transcript::{Message, Part, Raw, Role};
 
 use crate::{
     Document, Format, WireError,
@@ -28,7 +28,7 @@ pub fn messages_from_json(format: Format, json: &str) -> Result<Vec<Message>, Wi
         let said = dialect.read(item).map_err(|fault| fault.at(&format!("message {at}")))?;
         let mut message = message(said);
         message.raw = spelling(dialect, &[item]).map(|json| {
-            let after_reasoning = messages.last().is_some_and(is_reasoning);
+            let after_reasoning = is_led(messages.iter().rev());
             Arc::new(Raw { after_reasoning, ..Raw::new(name_of(dialect), json) })
         });
         messages.push(message);
@@ -46,9 +46,8 @@ impl Document {
             .iter()
             .map(|fragment| Json::check(self.bytes.get(fragment.range.clone())?).ok())
             .collect::<Option<_>>()?;
-        let before = at.checked_sub(1).and_then(|before| self.transcript.entries().get(before));
-        let after_reasoning =
-            dialect.is_of_items() && before.is_some_and(|entry| is_reasoning(&entry.message));
+        let before = self.transcript.entries().get(..at)?.iter().rev();
+        let after_reasoning = dialect.is_of_items() && is_led(before.map(|entry| &*entry.message));
         Some(Raw { after_reasoning, ..Raw::new(name_of(dialect), spelling(dialect, &items)?) })
     }
 }
@@ -71,6 +70,12 @@ pub(crate) fn dialect_of_item(raw: &Raw, item: Json<'_>) -> Option<Dialect> {
         Dialect::Responses if item.is_string() => Dialect::Instructions,
         dialect => dialect,
     })
+}
+
+/// Returns whether what comes behind `before`, the nearest first, came with reasoning: it is in the same answer, which may
+/// hold words and other calls too.
+fn is_led<'a>(before: impl Iterator<Item = &'a Message>) -> bool {
+    before.take_while(|message| message.role == Role::Assistant).any(is_reasoning)
 }
 
 /// Returns whether a message is reasoning and nothing else.

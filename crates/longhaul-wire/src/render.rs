@@ -11,8 +11,8 @@ use crate::{
     edit::{Located, align, patch},
     json::{Json, quoted},
     raw::{dialect_of_item, is_reasoning, items_of},
+    reasoning::without_field,
     repair,
-    write::without_field,
 };
 
 /// Messages as a request.
@@ -170,7 +170,7 @@ impl Body {
             self.outside.extend(values);
             return;
         }
-        let is_led = self.list.last().is_some_and(|last| last.is_reasoning);
+        let is_led = self.list.iter().rev().take_while(|last| last.is_answer).any(|last| last.is_reasoning);
         if message.raw.as_ref().is_some_and(|raw| raw.after_reasoning) && !is_led {
             // the server would ask for the reasoning by the id.
             values.iter_mut().take(1).for_each(|value| *value = without_field(value, "id"));

@@ -2,15 +2,15 @@
 
 use std::io::Write;
 
-use longhaul_transcript::{Item, Message, Origin, Part, SummaryRecord};
+use longhaul_transcript::{Item, Message, Origin, SummaryRecord};
 
 use crate::{
     Document, WireError,
     dialect::{Dialect, Sources},
     document::Layout,
-    edit::{Edits, Located, align, patch, remove_field},
+    edit::{Edits, Located, align, patch},
     json::Json,
-    session, whole,
+    reasoning, session, whole,
 };
 
 /// One item on its way out.
@@ -76,8 +76,8 @@ pub fn write<'a>(
             },
         });
     }
-    if dialect == Dialect::Responses {
-        forget_ids(doc, &mut emitted);
+    if matches!(dialect, Dialect::Responses | Dialect::Codex) {
+        reasoning::settle(doc, &mut emitted);
     }
     if is_unchanged(doc, &emitted) {
         return write_unchanged(doc, out);
@@ -117,45 +117,6 @@ fn is_unchanged(doc: &Document, emitted: &[Emitted<'_>]) -> bool {
         _ => false,
     };
     emitted.len() == doc.slots.len() && emitted.iter().enumerate().all(is_same)
-}
-
-/// an item whose reasoning is gone loses its own id, for the server would ask for the reasoning by it.
-fn forget_ids(doc: &Document, emitted: &mut [Emitted<'_>]) {
-    let mut is_kept = vec![false; doc.slots.len()];
-    for emitted in emitted.iter() {
-        if let Emitted::Kept { n, rendered } = emitted {
-            is_kept[*n] = !rendered.iter().all(|rendered| matches!(rendered, Rendered::Gone));
-        }
-    }
-    let is_reasoning = |n: usize| {
-        let parts = &doc.transcript.entries()[n].message.parts;
-        !parts.is_empty() && parts.iter().all(|part| matches!(part, Part::Reasoning(_)))
-    };
-    for emitted in emitted {
-        let Emitted::Kept { n, rendered } = emitted else { continue };
-        let lost = n.checked_sub(1).is_some_and(|before| is_reasoning(before) && !is_kept[before]);
-        let (true, Some(first)) = (lost && !is_reasoning(*n), rendered.first_mut()) else { continue };
-        let raw = match first {
-            Rendered::Same => doc.raw(&doc.slots[*n].fragments[0].range).to_owned(),
-            Rendered::Changed(raw) => std::mem::take(raw),
-            Rendered::Gone => continue,
-        };
-        let changed = without_field(&raw, "id");
-        *first = if changed == doc.raw(&doc.slots[*n].fragments[0].range) {
-            Rendered::Same
-        } else {
-            Rendered::Changed(changed)
-        };
-    }
-}
-
-/// Returns the object `raw` without the field `key`.
-pub(crate) fn without_field(raw: &str, key: &str) -> String {
-    let mut edits = Edits::default();
-    if let Ok(json) = Json::check(raw.as_bytes()) {
-        remove_field(raw, &json.object(), key, &mut edits);
-    }
-    edits.apply(raw)
 }
 
 /// Renders the fragments of message `n` so that they say what `message` says.

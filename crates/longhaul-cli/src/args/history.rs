@@ -105,6 +105,9 @@ pub(crate) struct ImportArgs {
     /// The export; `-` is stdin
     #[arg(value_name = "FILE", default_value = "-")]
     pub(crate) file: PathBuf,
+    /// Take it in also where it holds what looks like a secret
+    #[arg(long)]
+    pub(crate) no_redact: bool,
     #[command(flatten)]
     pub(crate) store: StoreArgs,
 }

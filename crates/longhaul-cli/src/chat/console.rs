@@ -1,6 +1,6 @@
 //! What is typed: with a line editor on a terminal, line by line from anywhere else.
 
-use std::io::{self, BufRead, IsTerminal as _, Write as _};
+use std::io::{self, BufRead, IsTerminal as _};
 
 use anyhow::{Context as _, Result};
 use rustyline::{
@@ -14,7 +14,7 @@ use rustyline::{
 };
 
 use super::slash;
-use crate::paint::plain;
+use crate::{paint::plain, say};
 
 /// Where lines come from.
 pub(crate) enum Console {
@@ -84,6 +84,15 @@ impl Console {
         })
     }
 
+    /// Shows what is asked about, then asks. What is shown is of others: it ends in a line of its own, and the question,
+    /// which is ours, stands in the next.
+    pub(crate) fn consent_to(&mut self, shown: &str, question: &str, may_always: bool) -> Result<Consent> {
+        if !shown.is_empty() {
+            say::err(&plain(shown));
+        }
+        self.consent(question, may_always)
+    }
+
     /// Asks a question that is answered with a letter. No answer is a no.
     pub(crate) fn consent(&mut self, question: &str, may_always: bool) -> Result<Consent> {
         let choices = if may_always { "[y]es, [n]o, [a]lways" } else { "[y]es, [n]o" };
@@ -94,9 +103,9 @@ impl Console {
                 Err(error) => ended(error)?,
             },
             Console::Plain => {
-                eprint!("{prompt}");
+                say::err(&prompt);
                 let answer = plain_line()?;
-                eprintln!();
+                say::err("\n");
                 answer.map_or(Input::End, Input::Line)
             }
         };
@@ -133,7 +142,6 @@ fn plain_message() -> Result<Input> {
 
 /// Returns the next line without its end; `None` at the end of the input.
 fn plain_line() -> Result<Option<String>> {
-    io::stderr().flush().context("stderr cannot be written")?;
     let mut bytes = Vec::new();
     let count = io::stdin().lock().read_until(b'\n', &mut bytes).context("stdin cannot be read")?;
     let line = String::from_utf8_lossy(&bytes);

@@ -1,11 +1,12 @@
 //! What is shown: answers on stdout, everything about them on stderr.
 
-use std::io::{self, Write as _};
-
 use longhaul::{Event, EventKind, config::Limits, transcript::Tokens};
 use longhaul_client::Delta;
 
-use crate::paint::{Colour, GREEN, GREY, Painter, RED, YELLOW, grouped, plain};
+use crate::{
+    paint::{Colour, GREEN, GREY, Painter, RED, YELLOW, grouped, plain},
+    say,
+};
 
 /// The terminal, or the files in its place.
 #[derive(Clone, Copy, Debug)]
@@ -31,13 +32,11 @@ impl Screen {
                 if !shown.is_empty() {
                     self.is_in_line = !shown.ends_with('\n');
                 }
-                let mut out = io::stdout().lock();
-                let _ = out.write_all(shown.as_bytes()).and_then(|()| out.flush());
+                say::out(&shown);
             }
             Delta::Reasoning(text) => {
                 self.is_thinking = true;
-                let mut err = io::stderr().lock();
-                let _ = err.write_all(self.err.paint(GREY, &plain(text)).as_bytes());
+                say::err(&self.err.paint(GREY, &plain(text)));
             }
             _ => {}
         }
@@ -47,21 +46,20 @@ impl Screen {
     pub(crate) fn end_answer(&mut self) {
         self.end_thinking();
         if std::mem::take(&mut self.is_in_line) {
-            let _ = writeln!(io::stdout().lock());
+            say::out("\n");
         }
     }
 
     fn end_thinking(&mut self) {
         if std::mem::take(&mut self.is_thinking) {
-            let _ = writeln!(io::stderr().lock());
+            say::err("\n");
         }
     }
 
     /// Shows text that was asked for.
     pub(crate) fn text(&mut self, text: &str) {
         self.end_answer();
-        let mut out = io::stdout().lock();
-        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        say::out(text);
     }
 
     /// Says something about the conversation.
@@ -103,12 +101,8 @@ impl Screen {
         let numbers = format!("{} of {} tokens ({:.0} %)", grouped(used.0), grouped(window.0), 100.0 * share);
         self.end_answer();
         let line = format!("{bar} {numbers}");
-        let _ = writeln!(
-            io::stderr().lock(),
-            "{}{}",
-            self.err.paint(colour, &line),
-            self.err.paint(GREY, &format!(" · {}", plain(about)))
-        );
+        let about = self.err.paint(GREY, &format!(" · {}", plain(about)));
+        say::err(&format!("{}{about}\n", self.err.paint(colour, &line)));
     }
 
     /// Returns `text` in `colour`, for stdout.
@@ -118,8 +112,7 @@ impl Screen {
 
     fn say(&mut self, colour: Colour, sign: &str, text: &str) {
         self.end_answer();
-        let _ =
-            writeln!(io::stderr().lock(), "{}", self.err.paint(colour, &format!("{sign}{}", plain(text))));
+        say::err(&format!("{}\n", self.err.paint(colour, &format!("{sign}{}", plain(text)))));
     }
 }
 

@@ -4,7 +4,10 @@ mod files;
 mod place;
 mod shell;
 
-use std::{collections::BTreeSet, path::PathBuf};
+use std::{
+    collections::BTreeSet,
+    path::{Component, Path, PathBuf},
+};
 
 use anyhow::{Context as _, Result};
 use longhaul::transcript::{Outcome, Part, SessionId, ToolCall, ToolResult};
@@ -86,6 +89,9 @@ fn a_minute() -> u64 {
 
 /// The most characters that a tool says; the middle of a longer output is left out.
 const MAX_SAID: usize = 16_000;
+
+/// The longest command that is agreed to for good, in bytes. A longer one nobody reads twice.
+const MAX_KNOWN: usize = 2_000;
 
 /// The most lines of a change that a question shows.
 const MAX_SHOWN: usize = 30;
@@ -178,13 +184,12 @@ impl Toolbox {
                 return Ok((result(call, Err(why)), false));
             }
         };
-        let key = asked.key();
-        if !self.always.contains(&key) {
-            match console.consent(&asked.question(), true)? {
+        let key = asked.key(&self.place);
+        if key.as_ref().is_none_or(|key| !self.always.contains(key)) {
+            let (shown, question) = asked.question();
+            match console.consent_to(&shown, &question, key.is_some())? {
                 Consent::Yes => {}
-                Consent::Always => {
-                    self.always.insert(key);
-                }
+                Consent::Always => self.always.extend(key),
                 Consent::No => return Ok((Toolbox::refused(call, "the user refused this"), false)),
             }
         }
@@ -243,34 +248,42 @@ impl Toolbox {
 }
 
 impl Use {
-    /// Returns what "always" is about: this tool, or this very command.
-    fn key(&self) -> String {
+    /// Returns what "always" is about: this tool, or this very command. `None` for what is asked for each time: a path
+    /// through a hidden name, which is where hooks, settings and secrets are, and a command too long to be known again.
+    fn key(&self, place: &Place) -> Option<String> {
+        let tool = |name: &str, path: &str| (!is_hidden(place, path)).then(|| name.to_owned());
         match self {
-            Use::ReadFile { .. } => "read_file".to_owned(),
-            Use::ListFiles { .. } => "list_files".to_owned(),
-            Use::Search { .. } => "search".to_owned(),
-            Use::EditFile { .. } => "edit_file".to_owned(),
-            Use::WriteFile { .. } => "write_file".to_owned(),
-            Use::RunCommand { command, .. } => format!("run_command {command}"),
-            Use::Recall { .. } => "recall".to_owned(),
+            Use::ReadFile { path, .. } => tool("read_file", path),
+            Use::ListFiles { path } => tool("list_files", path),
+            Use::Search { path, .. } => tool("search", path),
+            Use::EditFile { path, .. } => tool("edit_file", path),
+            Use::WriteFile { path, .. } => tool("write_file", path),
+            Use::RunCommand { command, .. } => {
+                (command.len() <= MAX_KNOWN).then(|| format!("run_command {command}"))
+            }
+            Use::Recall { .. } => Some("recall".to_owned()),
         }
     }
 
     /// Says in a line what is to be done.
     fn title(&self) -> String {
         match self {
-            Use::ReadFile { path, .. } => format!("read {path}"),
-            Use::ListFiles { path } => format!("list {path}"),
-            Use::Search { pattern, path } => format!("search {path} for {pattern}"),
-            Use::EditFile { path, .. } => format!("edit {path}"),
-            Use::WriteFile { path, content } => format!("write {path} ({} bytes)", content.len()),
-            Use::RunCommand { command, .. } => format!("run {command}"),
-            Use::Recall { query } => format!("look up {query}"),
+            Use::ReadFile { path, .. } => format!("read {}", in_a_line(path)),
+            Use::ListFiles { path } => format!("list {}", in_a_line(path)),
+            Use::Search { pattern, path } => {
+                format!("search {} for {}", in_a_line(path), in_a_line(pattern))
+            }
+            Use::EditFile { path, .. } => format!("edit {}", in_a_line(path)),
+            Use::WriteFile { path, content } => {
+                format!("write {} ({} bytes)", in_a_line(path), content.len())
+            }
+            Use::RunCommand { command, .. } => format!("run {}", in_a_line(command)),
+            Use::Recall { query } => format!("look up {}", in_a_line(query)),
         }
     }
 
-    /// Returns the question for the user: what is to be done, and for a change what it changes.
-    fn question(&self) -> String {
+    /// Returns what is to be done, in full, and the question that is put behind it, out of its reach.
+    fn question(&self) -> (String, String) {
         let marked = |sign: char, text: &str| -> String {
             let lines = text.lines().take(MAX_SHOWN).map(|line| format!("{sign} {line}\n"));
             let more = text.lines().count().saturating_sub(MAX_SHOWN);
@@ -279,12 +292,56 @@ impl Use {
         };
         match self {
             Use::EditFile { old, new, .. } => {
-                format!("{}:\n{}{}", self.title(), marked('-', old), marked('+', new))
+                let change = format!("{}{}", marked('-', old), marked('+', new));
+                (format!("{}:\n{change}", self.title()), "make this change?".to_owned())
             }
-            Use::WriteFile { content, .. } => format!("{}:\n{}", self.title(), marked('+', content)),
-            _ => format!("{}?", self.title()),
+            Use::WriteFile { content, .. } => {
+                (format!("{}:\n{}", self.title(), marked('+', content)), "write this file?".to_owned())
+            }
+            Use::RunCommand { command, .. } => {
+                let size =
+                    format!("{} lines, {} characters", command.lines().count(), command.chars().count());
+                (format!("{}\n", self.title()), format!("run this command ({size})?"))
+            }
+            _ => (String::new(), format!("{}?", self.title())),
         }
     }
+}
+
+/// Returns whether a path goes through a name that begins with a dot, as it is written or as links lead it. One that leads
+/// out of the working directory is refused, whatever was agreed to.
+fn is_hidden(place: &Place, path: &str) -> bool {
+    let has_dot = |path: &Path| {
+        path.components()
+            .any(|part| matches!(part, Component::Normal(name) if name.to_string_lossy().starts_with('.')))
+    };
+    let found = place.new_or_existing(path);
+    let found = found.as_deref().map(|found| found.strip_prefix(place.root()).unwrap_or(found));
+    has_dot(Path::new(path)) || found.is_ok_and(has_dot)
+}
+
+/// Returns `text` as one line that says all of it: line ends are spelled out, so that nothing scrolls away, and so are
+/// long gaps, behind which words could hide.
+fn in_a_line(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut gap = 0;
+    for c in text.chars().chain(['\0']) {
+        if c == ' ' {
+            gap += 1;
+            continue;
+        }
+        match std::mem::take(&mut gap) {
+            many @ 9.. => out.push_str(&format!("⟨{many} spaces⟩")),
+            few => out.extend(std::iter::repeat_n(' ', few)),
+        }
+        match c {
+            '\0' => {}
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            c => out.push(c),
+        }
+    }
+    out
 }
 
 /// Reads the arguments of a call.
@@ -352,16 +409,52 @@ mod tests {
         }
     }
 
+    fn keys(folder: &Path) -> impl Fn(&str, &str) -> Option<String> {
+        let place = Place::new(folder).unwrap();
+        move |name, arguments| read(&call(name, arguments)).unwrap().key(&place)
+    }
+
     #[test]
     fn always_is_about_one_command_and_not_about_all() {
-        let key = |arguments: &str| read(&call("run_command", arguments)).unwrap().key();
-        assert_ne!(key(r#"{"command":"ls"}"#), key(r#"{"command":"rm -r ."}"#));
+        let folder = tempfile::tempdir().unwrap();
+        let key = keys(folder.path());
+        let command = |line: &str| key("run_command", &json!({ "command": line }).to_string());
+        assert!(command("ls").is_some() && command("ls") != command("rm -r ."));
+        assert_eq!(command(&"x".repeat(MAX_KNOWN + 1)), None);
+    }
+
+    #[test]
+    fn always_never_covers_what_others_run_or_hide() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(folder.path().join(".git/hooks")).unwrap();
+        let key = keys(folder.path());
+        let write = |path: &str| key("write_file", &json!({"path": path, "content": ""}).to_string());
+        assert_eq!(write("src/a.rs").as_deref(), Some("write_file"));
+        for path in [".git/hooks/pre-commit", "./.GIT/config", "a/../.env", ".github/workflows/x.yml"] {
+            assert_eq!(write(path), None, "{path}");
+        }
+        assert_eq!(key("read_file", r#"{"path":".env"}"#), None);
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(".git/hooks", folder.path().join("plain")).unwrap();
+            assert_eq!(write("plain/pre-commit"), None, "a link to a hidden place");
+        }
     }
 
     #[test]
     fn a_question_shows_what_changes() {
         let edit = call("edit_file", r#"{"path":"a.txt","old":"one\ntwo","new":"three"}"#);
-        assert_eq!(read(&edit).unwrap().question(), "edit a.txt:\n- one\n- two\n+ three\n");
+        assert_eq!(read(&edit).unwrap().question().0, "edit a.txt:\n- one\n- two\n+ three\n");
+    }
+
+    #[test]
+    fn a_command_is_shown_in_one_line_and_the_question_behind_it() {
+        let line = format!("ls{}{}rm -r .{}# run this command?", "\n".repeat(80), " ".repeat(400), "\t");
+        let (shown, question) =
+            read(&call("run_command", &json!({ "command": line }).to_string())).unwrap().question();
+        let expected = format!("run ls{}⟨400 spaces⟩rm -r .\\t# run this command?\n", "\\n".repeat(80));
+        assert_eq!(shown, expected);
+        assert_eq!(question, "run this command (81 lines, 509 characters)?");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! `longhaul compact`: a transcript in, a valid smaller one out.
 
-use std::{process::ExitCode, time::Instant};
+use std::{path::PathBuf, process::ExitCode, time::Instant};
 
 use anyhow::{Context, Result, bail};
 use longhaul::{
@@ -11,7 +11,7 @@ use longhaul::{
     keep_reasoning,
     redact::Redactor,
     summarize::rules::RulesOptions,
-    transcript::{SummaryMode, Tokens, parse_handle_line},
+    transcript::{Span, SummaryMode, Tokens, parse_handle_line},
     wire::{self, Document, Format},
 };
 
@@ -21,8 +21,8 @@ use crate::{
     counter::{self, Named},
     exit::{self, Impossible, NOTHING_TO_DO},
     input,
-    output::Target,
-    settings,
+    output::{self, NewFile, Target},
+    say, settings,
     store::{self, AfterSummary, Behind, BranchOf, Recorded, Said},
     summarizer,
     window::Room,
@@ -30,19 +30,21 @@ use crate::{
 
 mod report;
 
+use report::NotKept;
 pub(crate) use report::Report;
 
 pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
     let started = Instant::now();
-    let target = Target::new(args.output.as_deref(), args.force);
+    let target = Target::new(args.output.as_deref(), args.force).made(NewFile::like(&args.file));
     target.check()?;
+    let report_to = report_target(args)?;
     let layered = settings::load(&args.settings)?;
     let keep_recent = args.keep_recent.or(kept_by_settings(&layered));
     refuse_what_cannot_apply(&layered)?;
     let config = layered.config;
     let document = converted(input::document(&args.file, args.from.from.0)?, args)?;
     let counter = counter::choose(&args.counter)?;
-    input::warn_of_problems(&args.file, &document);
+    input::warn_of_problems(&args.file, &document, args.strict)?;
     let breakdown = Breakdown::of(document.transcript().entries(), &*counter.counter);
     let budget = budget(args, &config, &counter, &document)?;
 
@@ -55,7 +57,7 @@ pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
         false => {
             let redactor = (!args.no_redact).then(Redactor::builtin);
             if redactor.is_none() {
-                eprintln!("longhaul: --no-redact: secrets are summarized and recorded as they are");
+                say!("--no-redact: secrets are summarized and recorded as they are");
             }
             let clean = CleanDocument::new(&document, redactor.as_ref());
             let said = Said::new(&document, &clean, args.session.as_deref());
@@ -69,8 +71,13 @@ pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
             report.fill(&done);
             if !args.no_store && !args.dry_run {
                 let said = said.with_spellings(&document, redactor.as_ref());
-                report.recorded =
-                    recorded(args, &config, &said, (document.format(), &done), redactor.as_ref());
+                let format = document.format();
+                if let Some((recorded, forgotten)) =
+                    recorded(args, &config, &said, (format, &done), redactor.as_ref())
+                {
+                    report.recorded = Some(recorded);
+                    report.not_kept = NotKept::of(&document, &said.messages, forgotten);
+                }
             }
             done.bytes
         }
@@ -79,11 +86,57 @@ pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
     if args.dry_run {
         Target::Stdout.put(report.preview().as_bytes())?;
     } else {
-        target.put(&history)?;
+        report.backup = put(&target, &history, args, &document, &report)?;
     }
-    tell(args, &report)?;
+    tell(args, report_to.as_ref(), &report)?;
     let unchanged = breakdown.total <= budget;
     Ok(ExitCode::from(if unchanged && args.fail_if_unchanged { NOTHING_TO_DO } else { 0 }))
+}
+
+/// Returns where the report goes, where it may: never over the transcript or the new history, and over a file that is no
+/// report only where the flag says so.
+fn report_target(args: &CompactArgs) -> Result<Option<Target>> {
+    let Some(path) = &args.report else { return Ok(None) };
+    let target = Target::new(Some(path), true).made(NewFile::like(&args.file));
+    if target.replaces(&args.file) {
+        bail!(Impossible(format!("--report {} would replace the transcript itself", path.display())));
+    }
+    if args.output.as_ref().is_some_and(|output| output == path || target.replaces(output)) {
+        bail!(Impossible(format!("--report {} would replace the new history", path.display())));
+    }
+    if path.is_file() && !args.force && !Report::is_at(path) {
+        bail!("{} exists and is no report of longhaul's; say --force to overwrite it", path.display());
+    }
+    target.check()?;
+    Ok(Some(target))
+}
+
+/// Puts the history where it is to go. Where that is the transcript itself, the transcript is kept beside it, unless the
+/// store has all of it. Returns where.
+fn put(
+    target: &Target,
+    history: &[u8],
+    args: &CompactArgs,
+    document: &Document,
+    report: &Report,
+) -> Result<Option<PathBuf>> {
+    if matches!(target, Target::Stdout) && output::is_stdout(&args.file) {
+        bail!(Impossible(format!("stdout is {} itself; name another file with -o", args.file.display())));
+    }
+    if !target.replaces(&args.file) {
+        target.put(history)?;
+        return Ok(None);
+    }
+    if history == document.as_bytes() {
+        // It is there already.
+        return Ok(None);
+    }
+    let is_in_store = report.recorded.as_ref().is_some_and(|recorded| recorded.deleted == 0);
+    if is_in_store && report.not_kept.is_nothing() && args.to.is_none() {
+        target.put(history)?;
+        return Ok(None);
+    }
+    target.put_with_backup(history)
 }
 
 /// Returns the document in the format that is to be written.
@@ -93,7 +146,7 @@ fn converted(document: Document, args: &CompactArgs) -> Result<Document> {
     };
     let conversion = wire::convert(&document, to).map_err(|error| Impossible(error.to_string()))?;
     for loss in &conversion.losses {
-        eprintln!("longhaul: {} to {}: {loss}", document.format().name(), to.name());
+        say!("{} to {}: {loss}", document.format().name(), to.name());
     }
     Ok(conversion.document)
 }
@@ -147,7 +200,7 @@ fn refuse_what_cannot_apply(layered: &Layered) -> Result<()> {
         match layered.sources.get(name) {
             Some(Source::Flag(_)) => bail!(Impossible(format!("{name} cannot be had here: {why}"))),
             Some(Source::File(_) | Source::Environment(_)) => {
-                eprintln!("longhaul: the setting {name} changes nothing here: {why}");
+                say!("the setting {name} changes nothing here: {why}");
             }
             _ => {}
         }
@@ -206,7 +259,7 @@ fn compacted(
             asked.map(|(done, attempts)| {
                 for attempt in attempts {
                     let reason = crate::paint::plain(&attempt.reason);
-                    eprintln!("longhaul: {} was not used: {reason}", attempt.summarizer);
+                    say!("{} was not used: {reason}", attempt.summarizer);
                 }
                 done
             })
@@ -256,7 +309,7 @@ fn behind(
         Ok(None) => "its originals are not in the store: summarized from the summary itself".to_owned(),
     };
     if !words.is_empty() {
-        eprintln!("longhaul: the history begins with a summary of depth {depth}; {words}");
+        say!("the history begins with a summary of depth {depth}; {words}");
     }
     let Some(Behind { originals, ordinals, summary, is_whole }) = found.ok().flatten() else {
         return Ok(None);
@@ -273,31 +326,33 @@ fn recorded(
     said: &Said<'_>,
     (format, done): (Format, &CompactedDocument),
     redactor: Option<&Redactor>,
-) -> Option<Recorded> {
+) -> Option<(Recorded, u64)> {
     let kept = store::open(&args.store).and_then(|store| {
         let emitted = wire::read(Some(format), &*done.bytes).context("the history cannot be read again")?;
         let emitted = CleanDocument::new(&emitted, redactor).messages();
         let originals = if config.delete_originals { AfterSummary::Deleted } else { AfterSummary::Kept };
         let kept = store::keep(&store, said, &done.compacted.record, &emitted, originals);
         let (place, deleted) = store::block_on(kept)?;
+        let state = store::block_on(async { Ok(store.state(&place.session).await?) })?;
+        let forgotten = state.map_or(0, |state| state.forgotten.iter().map(Span::len).sum());
         let branch_of = BranchOf::told(&place);
         let session = said.name.map_or_else(|| place.session.to_string(), str::to_owned);
-        Ok(Recorded { session, store: store::place(&args.store)?.to_string(), deleted, branch_of })
+        let store = store::place(&args.store)?.to_string();
+        Ok((Recorded { session, store, deleted, branch_of }, forgotten))
     });
     kept.inspect_err(|error| {
-        eprintln!("longhaul: nothing was recorded: {}", exit::words(error));
+        say!("nothing was recorded: {}", exit::words(error));
     })
     .ok()
 }
 
-fn tell(args: &CompactArgs, report: &Report) -> Result<()> {
-    if let Some(path) = &args.report {
-        let json = serde_json::to_vec_pretty(report)?;
-        Target::new(Some(path), true).put(&json)?;
+fn tell(args: &CompactArgs, report_to: Option<&Target>, report: &Report) -> Result<()> {
+    if let Some(target) = report_to {
+        target.put(&serde_json::to_vec_pretty(report)?)?;
     }
     match args.json {
-        true => eprintln!("{}", serde_json::to_string(report)?),
-        false => eprint!("{}", report.words(&input::shown(&args.file))),
+        true => say::err(&format!("{}\n", serde_json::to_string(report)?)),
+        false => say::err(&report.words(&input::shown(&args.file))),
     }
     Ok(())
 }

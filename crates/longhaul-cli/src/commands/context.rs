@@ -73,7 +73,7 @@ struct Forecast {
 pub(crate) fn run(args: &ContextArgs) -> Result<ExitCode> {
     let document = input::document(&args.file, args.from.from.0)?;
     let counter = counter::choose(&args.counter)?;
-    input::warn_of_problems(&args.file, &document);
+    input::warn_of_problems(&args.file, &document, false)?;
     let room = Room::new(args.window, &settings::load(&args.settings)?.config, &counter, &document);
     let view = view(args, &counter, &document, &room);
     let shown = match args.json {

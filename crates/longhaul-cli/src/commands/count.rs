@@ -87,7 +87,7 @@ fn of_text<'a>(file: &Path, counter: &'a Named) -> Result<Count<'a>> {
 
 fn of_transcript<'a>(file: &Path, args: &CountArgs, counter: &'a Named) -> Result<Count<'a>> {
     let document = input::document(file, args.from.from.0)?;
-    input::warn_of_problems(file, &document);
+    input::warn_of_problems(file, &document, false)?;
     let breakdown = Breakdown::of(document.transcript().entries(), &*counter.counter);
     Ok(Count {
         version: 1,

@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
+use longhaul::redact::Redactor;
 
 use crate::{
     archive::Archive,
@@ -23,12 +24,30 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
 
 pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode> {
     let lines = input::text(&args.file)?;
+    if !args.no_redact {
+        refuse_secrets(&lines).with_context(|| format!("{} is not imported", input::shown(&args.file)))?;
+    }
     let archive = Archive::open(&args.store)?;
     let sessions = archive
         .wait(archive.store.import(&lines))
         .with_context(|| format!("{} cannot be imported", input::shown(&args.file)))?;
     for session in &sessions {
-        eprintln!("longhaul: {session} is in the store");
+        say!("{session} is in the store");
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Fails where `lines` hold what looks like a secret. They cannot be redacted: the log names each content by its hash.
+fn refuse_secrets(lines: &str) -> Result<()> {
+    let redactor = Redactor::builtin();
+    for (at, line) in lines.lines().enumerate() {
+        if let Some(finding) = redactor.redact_json(line).1.first() {
+            bail!(
+                "line {} holds what looks like a secret ({}); --no-redact takes it as it is",
+                at + 1,
+                finding.rule
+            );
+        }
+    }
+    Ok(())
 }

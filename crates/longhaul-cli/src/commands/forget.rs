@@ -29,11 +29,11 @@ pub(crate) fn run(args: &ForgetArgs) -> Result<ExitCode> {
         Target::Stdout.put(format!("{value}\n").as_bytes())?;
     }
     if forgotten.is_empty() {
-        eprintln!("longhaul: nothing of {session} matches; nothing is forgotten");
+        say!("nothing of {session} matches; nothing is forgotten");
         return Ok(ExitCode::from(NOTHING_TO_DO));
     }
-    eprintln!(
-        "longhaul: {} messages and {} summaries of {session} are destroyed; `longhaul audit {session} --verify` shows \
+    say!(
+        "{} messages and {} summaries of {session} are destroyed; `longhaul audit {session} --verify` shows \
          that nothing else is missing",
         forgotten.message_count(),
         forgotten.records.len(),

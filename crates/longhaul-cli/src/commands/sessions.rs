@@ -43,7 +43,7 @@ pub(crate) fn run(args: &SessionsArgs) -> Result<ExitCode> {
     }
     Target::Stdout.put(out.as_bytes())?;
     if sessions.is_empty() {
-        eprintln!("longhaul: nothing is recorded yet");
+        say!("nothing is recorded yet");
     }
     Ok(ExitCode::SUCCESS)
 }

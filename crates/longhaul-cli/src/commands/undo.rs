@@ -37,7 +37,7 @@ pub(crate) fn restore(args: &RestoreArgs) -> Result<ExitCode> {
         false => full(original),
     });
     Target::Stdout.put(shown.collect::<String>().as_bytes())?;
-    eprintln!("longhaul: {} messages of {session} restored", originals.len());
+    say!("{} messages of {session} restored", originals.len());
     Ok(ExitCode::from(if originals.is_empty() { NOTHING_TO_DO } else { 0 }))
 }
 
@@ -57,13 +57,13 @@ fn tell(
         Target::Stdout.put(format!("{value}\n").as_bytes())?;
     }
     let Some(record) = record else {
-        eprintln!("longhaul: {nothing}");
+        say!("{nothing}");
         return Ok(ExitCode::from(NOTHING_TO_DO));
     };
     let now = match state.head() {
         Some(head) => format!("summary {head} is in force"),
         None => "no summary is in force: the whole conversation is".to_owned(),
     };
-    eprintln!("longhaul: summary {record} {done}; {now}");
+    say!("summary {record} {done}; {now}");
     Ok(ExitCode::SUCCESS)
 }

@@ -282,7 +282,7 @@ fn an_unknown_session_and_a_file_that_is_no_store_are_told_in_a_line() {
         &b"not a database at all, but as long as the header of one is, or longer. ".repeat(4),
     );
     let foreign = folder.run(&["sessions", "--store", "notes.db"], b"");
-    let expected = "longhaul: the store notes.db cannot be opened: opening the database failed: file is not a database\n";
+    let expected = "longhaul: the store notes.db cannot be opened: opening the database failed: the file belongs to another program\n";
     assert_eq!((foreign.code, foreign.stderr.as_str()), (1, expected));
 }
 

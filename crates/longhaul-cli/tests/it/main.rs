@@ -6,6 +6,7 @@ mod bad_input;
 mod chat;
 mod commands;
 mod fake;
+mod files;
 mod history;
 mod identity;
 #[path = "../../../longhaul-redact/tests/it/kinds.rs"]

@@ -147,7 +147,7 @@ fn the_rate_for_encoded_and_split_secrets_is_known() {
         kinds.len()
     );
     println!("{found}");
-    expect_test::expect!["of 47: split by a line break behind the middle 17; by a message: the first part 17, both 0; in base64 0, as a basic authorization 47"].assert_eq(&found);
+    expect_test::expect!["of 55: split by a line break behind the middle 25; by a message: the first part 25, both 0; in base64 54, as a basic authorization 55"].assert_eq(&found);
 }
 
 fn base64(bytes: &[u8]) -> String {

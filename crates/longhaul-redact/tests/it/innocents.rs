@@ -35,24 +35,65 @@ fn hashes_ids_and_code_survive() {
     }
 }
 
+fn opaque(raw: String) -> Message {
+    let part = Part::Opaque(Opaque { kind: "x".into(), raw: RawJson(raw), pair_id: Some("srv_1".into()) });
+    Message::new(Role::Assistant, vec![part])
+}
+
 #[test]
-fn ids_signatures_and_opaque_blocks_are_never_touched() {
+fn ids_signatures_and_encrypted_content_are_never_touched() {
     let secret = format!("ghp_{}", "k8Zr2VqT5nXw9LbY3mHc7JdF4sGp6AeR1uQo");
     let message = Message::new(
         Role::Assistant,
         vec![
-            Part::ToolCall(ToolCall::function(secret.clone(), secret.clone(), "{}")),
+            Part::ToolCall(ToolCall::function(secret.clone(), "bash", "{}")),
             Part::Reasoning(Reasoning { text: String::new(), opaque_bytes: 9, hash: ContentHash::of(b"x") }),
-            Part::Opaque(Opaque {
-                kind: "server_tool_use".into(),
-                raw: RawJson(format!("{{\"x\":\"{secret}\"}}")),
-                pair_id: Some(secret.as_str().into()),
-            }),
         ],
     );
     let (redacted, counts) = Redactor::builtin().redact_message(&message);
     assert_eq!(*redacted, message);
     assert!(counts.is_empty());
+    for sealed in [
+        format!(r#"{{"type":"x","encrypted_content": "{secret}","title":"a page"}}"#),
+        format!(r#"{{"signature":"{secret}"}}"#),
+        format!(r#"{{"data":"{secret}"}}"#),
+    ] {
+        let message = opaque(sealed);
+        assert_eq!(*Redactor::builtin().redact_message(&message).0, message);
+    }
+}
+
+#[test]
+fn blocks_that_nobody_reads_are_searched_and_left_out_where_they_are_sealed() {
+    let secret = format!("ghp_{}", "k8Zr2VqT5nXw9LbY3mHc7JdF4sGp6AeR1uQo");
+    let said = |raw: String| match &Redactor::builtin().redact_message(&opaque(raw)).0.parts[..] {
+        [Part::Opaque(opaque)] => opaque.raw.0.clone(),
+        _ => panic!("the part is still there"),
+    };
+    for (raw, expected) in [
+        (
+            r#"{"type":"document","source":{"type":"text","data":"KEY=SECRET and\nmore"}}"#,
+            r#"{"type":"document","source":{"type":"text","data":"KEY=[REDACTED:github-pat:1] and\nmore"}}"#,
+        ),
+        (
+            r#"{"SECRET":1.0,"n":[{"deep":"SECRET"}]}"#,
+            r#"{"[REDACTED:github-pat:1]":1.0,"n":[{"deep":"[REDACTED:github-pat:1]"}]}"#,
+        ),
+        (r#"{"url":"https://a/SECRET","encrypted_content":"Zm9v"}"#, r#"{"type":"redacted"}"#),
+    ] {
+        assert_eq!(said(raw.replace("SECRET", &secret)), expected);
+    }
+}
+
+#[test]
+fn a_name_that_is_a_secret_becomes_one_that_providers_take() {
+    let secret = format!("ghp_{}", "k8Zr2VqT5nXw9LbY3mHc7JdF4sGp6AeR1uQo");
+    let call = Part::ToolCall(ToolCall::function("c1", secret.clone(), "{}"));
+    let message = Message { name: Some(secret.into()), ..Message::new(Role::Assistant, vec![call]) };
+    let (redacted, counts) = Redactor::builtin().redact_message(&message);
+    assert_eq!(redacted.name.as_deref(), Some("redacted-github-pat"));
+    assert_eq!(redacted.calls().next().unwrap().name, "redacted-github-pat");
+    assert_eq!(counts[0].count, 2);
 }
 
 #[test]

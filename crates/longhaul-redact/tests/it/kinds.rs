@@ -55,6 +55,20 @@ pub(crate) const KINDS: &[(&str, &str, &str)] = &[
     ("notion token", "", "ntn_<A46>"),
     ("figma token", "", "figd_<A40>"),
     ("doppler token", "", "dp.pt.<A43>"),
+    ("plain password", "  password: ", "<a9>!<N2>"),
+    ("password in words", "the password is ", "<A8>7<A4>"),
+    ("mysql password", "mysql -u root -p", "<A14>"),
+    ("sshpass password", "sshpass -p ", "<A14>"),
+    ("docker login password", "docker login -u me -p ", "<A16>"),
+    ("redis password", "redis-cli -h cache -a ", "<A20>"),
+    ("key without an end", "", "-----BEGIN OPENSSH PRIVATE KEY-----\n<b64>\n<b64>\n"),
+    (
+        "key with a placeholder in it",
+        "",
+        "-----BEGIN RSA PRIVATE KEY-----\n[REDACTED:x:1]<b50>\n<b64>\n<b64>\n-----END RSA PRIVATE KEY-----",
+    ),
+    ("password in a query", "https://example.org/v1?api_key=", "<A24>"),
+    ("azure connection", "Server=x;User Id=y;Password=", "<A16>;Encrypt=true"),
     ("age key", "", "AGE-SECRET-KEY-1<3:58>"),
 ];
 

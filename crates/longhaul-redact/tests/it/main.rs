@@ -4,3 +4,4 @@ mod canaries;
 mod innocents;
 mod kinds;
 mod properties;
+mod shapes;

@@ -4,6 +4,8 @@ use longhaul_redact::Redactor;
 use longhaul_testkit::any_text;
 use proptest::prelude::*;
 
+use crate::shapes;
+
 /// Texts with the words that wake the rules up.
 fn risky_text() -> impl Strategy<Value = String> {
     let word = prop_oneof![
@@ -65,4 +67,28 @@ proptest! {
     fn broken_json_is_no_reason_to_stop(text in risky_text()) {
         Redactor::builtin().redact_json(&text);
     }
+}
+
+/// Eight times as much text costs about eight times as much, whatever it is. What is counted is the time of this thread on
+/// the processor, which others on the machine do not add to; a cost that is quadratic is 64 times as much.
+#[test]
+fn no_text_costs_more_than_its_length() {
+    let redactor = Redactor::builtin();
+    for ((name, short), (_, long)) in shapes::all(24 << 10).zip(shapes::all(192 << 10)) {
+        redactor.redact_json(&short);
+        let cost = |text: &str| {
+            let started = processor_seconds();
+            redactor.redact_json(text);
+            redactor.redact_text(text);
+            processor_seconds() - started
+        };
+        let (once, eight) = (cost(&short), cost(&long));
+        assert!(eight < 24.0 * once + 0.05, "{name}: {once:.3} s, and {eight:.3} s for eight times as much");
+    }
+}
+
+/// Returns the processor time of this thread; where Linux does not tell, nothing.
+fn processor_seconds() -> f64 {
+    let told = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    told.split(' ').next().and_then(|nanoseconds| nanoseconds.parse::<f64>().ok()).unwrap_or_default() / 1e9
 }

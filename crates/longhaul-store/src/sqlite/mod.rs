@@ -15,6 +15,7 @@ mod write;
 
 use std::{
     fs,
+    io::Read as _,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -90,6 +91,7 @@ impl SqliteStore {
         durability: Durability,
         unlock: impl FnOnce(&Connection) -> Result<Codec, StoreError>,
     ) -> Result<SqliteStore, StoreError> {
+        refuse_foreign(path)?;
         make_private(path).map_err(|error| StoreError::backend("opening the database for writing", error))?;
         let failed = |error| StoreError::backend("opening the database", error);
         let mut connection = Connection::open(path).map_err(failed)?;
@@ -240,6 +242,32 @@ impl SummaryStore for SqliteStore {
         let (key, value) = (*key, (**value).clone());
         self.worker.write(move |desk| rows::cache(&desk.connection, &desk.codec, &key, &value)).await
     }
+}
+
+/// Refuses a file of another program while nothing of it was changed yet: opening a database may change its mode and its
+/// journal. What cannot be read is judged when it is opened.
+fn refuse_foreign(path: &Path) -> Result<(), StoreError> {
+    /// Where the header of a database has its number of pages and its application id.
+    const PAGES: usize = 28;
+    const OWNER: usize = 68;
+    let foreign = || Err(StoreError::backend("opening the database", "the file belongs to another program"));
+    let Ok(found) = path.metadata() else { return Ok(()) };
+    if !found.is_file() {
+        let what = "expected a file, or nothing there yet";
+        return Err(StoreError::backend("opening the database", what));
+    }
+    let mut header = Vec::new();
+    let read = fs::File::open(path).and_then(|file| file.take(100).read_to_end(&mut header));
+    if read.is_err() || header.is_empty() {
+        return Ok(());
+    }
+    let number = |at: usize| {
+        header.get(at..at + 4).and_then(|bytes| bytes.try_into().ok()).map_or(0, u32::from_be_bytes)
+    };
+    let is_database = header.starts_with(b"SQLite format 3\0");
+    // One that was just begun has one page, and its owner is in the journal still.
+    let is_ours = number(OWNER) == schema::APPLICATION_ID as u32 || number(OWNER) == 0 && number(PAGES) <= 1;
+    if is_database && is_ours { Ok(()) } else { foreign() }
 }
 
 /// Makes the file and its folder, for their owner alone. SQLite gives its own files beside it the same rights.

@@ -14,7 +14,7 @@ const MIGRATIONS: &[&str] = &[
 ];
 
 /// Marks a file as longhaul's: `LHst`.
-const APPLICATION_ID: i32 = 0x4c48_7374;
+pub(super) const APPLICATION_ID: i32 = 0x4c48_7374;
 
 /// Brings the database to the present version, in one transaction: a process killed in the middle leaves the old one.
 ///

@@ -117,13 +117,26 @@ fn other_files_are_refused_and_left_alone() {
     rusqlite::Connection::open(&newer).unwrap().pragma_update(None, "user_version", 99).unwrap();
     for (path, expected) in [
         (&foreign, "opening the database failed: the file belongs to another program"),
-        (&text, "opening the database failed: file is not a database"),
+        (&text, "opening the database failed: the file belongs to another program"),
         (&newer, "the database has version 99; this longhaul reads up to 5"),
     ] {
+        let before = fs::read(path).unwrap();
+        #[cfg(unix)]
+        let set = |mode| {
+            use std::os::unix::fs::PermissionsExt as _;
+            let found = fs::metadata(path).unwrap().permissions().mode() & 0o777;
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+            found
+        };
+        #[cfg(unix)]
+        set(0o644);
         let error = SqliteStore::open(path).unwrap_err();
         assert_eq!(error.to_string(), expected);
+        #[cfg(unix)]
+        assert!(path == &newer || set(0o644) == 0o644, "the mode of a file that is not ours stays");
+        assert!(path == &newer || fs::read(path).unwrap() == before, "its journal mode too");
     }
-    assert!(fs::read_to_string(&text).unwrap().starts_with("not a database"));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3, "nothing is left beside them");
     assert!(SqliteStore::open(folder.path()).is_err(), "a folder is no database");
 }
 

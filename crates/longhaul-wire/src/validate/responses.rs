@@ -128,16 +128,19 @@ fn reasoning(
     report: &mut Report,
 ) {
     let mut seen_reasoning = false;
+    let is_model = |at: usize| {
+        let said = kinds[at].is_empty() || kinds[at] == "message";
+        match said {
+            true => items[at].text("role").as_deref() == Some("assistant"),
+            false => !kinds[at].ends_with("_output") && kinds[at] != "mcp_approval_response",
+        }
+    };
+    // What the model says in one go stands between what it is told, and its reasoning somewhere in it.
+    let mut has_reasoning = false;
     for (at, item) in items.iter().enumerate() {
-        let is_model = |at: usize| {
-            let said = kinds[at].is_empty() || kinds[at] == "message";
-            match said {
-                true => items[at].text("role").as_deref() == Some("assistant"),
-                false => !kinds[at].ends_with("_output") && kinds[at] != "mcp_approval_response",
-            }
-        };
+        has_reasoning &= is_model(at);
         if kinds[at] == "reasoning" {
-            seen_reasoning = true;
+            (seen_reasoning, has_reasoning) = (true, true);
             let has_id = item.some("id").is_some();
             // Reasoning may come in several items; the last of the file may still wait for its follower.
             if has_id && at + 1 < items.len() && !is_model(at + 1) {
@@ -150,10 +153,7 @@ fn reasoning(
                 report.add("R-08", &*paths[at], "reasoning by id alone, for a server that stores none");
             }
         } else if profile.sends_item_ids && item.text("id").is_some_and(|id| id.starts_with("fc_")) {
-            let before = at.checked_sub(1).map(|before| &*kinds[before]);
-            let follows =
-                matches!(before, Some("reasoning" | "function_call" | "message" | "custom_tool_call"));
-            if seen_reasoning && !follows {
+            if seen_reasoning && !has_reasoning {
                 report.add(
                     "R-05",
                     &*paths[at],

@@ -294,13 +294,13 @@ pub(super) fn header(settings: &CompactSettings, covered: usize) -> String {
 /// the first message of a history that was compacted before.
 fn chain(source: &Source<'_>) -> (u32, Option<SummaryId>) {
     if let Some(previous) = source.previous {
-        let depth = if source.is_rebuilt { 0 } else { previous.depth + 1 };
+        let depth = if source.is_rebuilt { 0 } else { previous.depth.saturating_add(1) };
         return (depth, Some(previous.id.clone()));
     }
     let first = source.entries.iter().find(|entry| !entry.message.is_system());
     let handle = first.and_then(|entry| entry.message.texts().find_map(parse_handle_line));
     let is_anew = source.behind.is_some_and(|behind| behind.previous.is_none());
-    handle.map_or((0, None), |(depth, id)| (if is_anew { 0 } else { depth + 1 }, Some(id)))
+    handle.map_or((0, None), |(depth, id)| (if is_anew { 0 } else { depth.saturating_add(1) }, Some(id)))
 }
 
 fn visible(source: &Source<'_>, tail: &[Kept]) -> Vec<Entry> {

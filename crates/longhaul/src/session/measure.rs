@@ -179,7 +179,9 @@ impl SessionState {
 
     pub(super) fn next_depth(&self) -> u32 {
         match self.config.chaining {
-            Chaining::Fold | Chaining::Running => self.summary().map_or(0, |record| record.depth + 1),
+            Chaining::Fold | Chaining::Running => {
+                self.summary().map_or(0, |record| record.depth.saturating_add(1))
+            }
             Chaining::Append => 0,
         }
     }

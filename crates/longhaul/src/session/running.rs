@@ -54,7 +54,7 @@ pub(super) fn update(
     limit: Tokens,
     counter: &dyn TokenCounter,
 ) -> Draft {
-    let version = previous.depth + 2;
+    let version = previous.depth.saturating_add(2);
     let fits = |text: &str| counter.count_up_to(text, limit).is_some();
     let updated = format!("{}\n\n[Update {version}]\n{}", previous.text, draft.text);
     let text = Some(updated)

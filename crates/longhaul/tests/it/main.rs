@@ -12,6 +12,7 @@ mod long_runs;
 mod front_end;
 mod models;
 mod presets;
+mod providers;
 mod room;
 mod seed_000;
 mod seed_001;

@@ -8,7 +8,7 @@ use std::{
 use regex::RegexBuilder;
 
 use super::{Said, place::Place, shown};
-use crate::output::Target;
+use crate::output::{NewFile, Target};
 
 /// The largest file that is read or searched.
 const MAX_FILE_BYTES: u64 = 2 << 20;
@@ -96,12 +96,8 @@ pub(super) fn write(path: &Path, content: &str) -> Said {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(|error| error.to_string())?;
     }
-    let permissions = fs::metadata(path).ok().map(|data| data.permissions());
-    Target::new(Some(path), true).put(content.as_bytes()).map_err(|error| format!("{error:#}"))?;
-    if let Some(permissions) = permissions {
-        // What was executable stays so.
-        fs::set_permissions(path, permissions).map_err(|error| error.to_string())?;
-    }
+    let target = Target::new(Some(path), true).made(NewFile::AsUsual);
+    target.put(content.as_bytes()).map_err(|error| format!("{error:#}"))?;
     Ok(format!("written, {} lines\n", content.lines().count()))
 }
 

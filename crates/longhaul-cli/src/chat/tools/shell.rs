@@ -1,6 +1,6 @@
 //! Running commands: bounded in time and output, and stopped with everything they started.
 
-use std::{path::Path, process::Stdio, time::Duration};
+use std::{ffi::OsStr, path::Path, process::Stdio, time::Duration};
 
 use tokio::{
     io::{AsyncRead, AsyncReadExt as _},
@@ -8,7 +8,6 @@ use tokio::{
 };
 
 use super::Said;
-use crate::summarizer::KEY;
 
 /// The longest that a command may run.
 const MAX_SECONDS: u64 = 600;
@@ -27,8 +26,10 @@ pub(super) async fn run(folder: &Path, command: &str, timeout_seconds: u64) -> S
     // Both streams in the order in which they were written.
     shell.arg("-c").arg(format!("exec 2>&1\n{command}"));
     shell.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-    // The key of the endpoint is nothing to a command that a model wrote.
-    shell.env_remove(KEY).kill_on_drop(true);
+    for (name, _) in std::env::vars_os().filter(|(name, _)| is_ours(name)) {
+        shell.env_remove(name);
+    }
+    shell.kill_on_drop(true);
     #[cfg(unix)]
     shell.process_group(0);
     let child = shell.spawn().map_err(|error| format!("the shell does not start: {error}"))?;
@@ -51,6 +52,13 @@ pub(super) async fn run(folder: &Path, command: &str, timeout_seconds: u64) -> S
             if status.success() { Ok(said) } else { Err(said) }
         }
     }
+}
+
+/// Returns whether a variable is nothing to a command that a model wrote: what it prints goes to the model. Those are
+/// the store and its key, everything else of longhaul's, and the keys of providers.
+fn is_ours(name: &OsStr) -> bool {
+    let name = name.to_string_lossy().to_ascii_uppercase();
+    name.starts_with("LONGHAUL_") || name.ends_with("API_KEY")
 }
 
 /// Returns the end of what comes, read to its end so that the command never waits for us.
@@ -106,9 +114,19 @@ mod tests {
         let run = |command: &str| block_on(run(folder.path(), command, 20));
         assert_eq!(run("echo one; echo two >&2"), Ok("one\ntwo\n[exit code 0]\n".into()));
         assert_eq!(run("printf x; exit 3"), Err("x\n[exit code 3]\n".into()));
-        assert_eq!(run(&format!("printf \"${KEY}\"")), Ok("[exit code 0]\n".into()));
         let long = run("yes | head -c 3000000").unwrap();
         assert!(long.starts_with("[the beginning is left out]") && long.len() < 600_000);
+    }
+
+    #[test]
+    fn the_store_and_keys_are_nothing_to_a_command() {
+        for name in ["LONGHAUL_STORE", "LONGHAUL_STORE_KEY", "LONGHAUL_API_KEY", "OPENAI_API_KEY", "api_key"]
+        {
+            assert!(is_ours(OsStr::new(name)), "{name}");
+        }
+        for name in ["PATH", "HOME", "GH_TOKEN", "CARGO_HOME"] {
+            assert!(!is_ours(OsStr::new(name)), "{name}");
+        }
     }
 
     #[test]

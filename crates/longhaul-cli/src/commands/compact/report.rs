@@ -1,10 +1,14 @@
 //! What a compaction did, for people and for programs.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use longhaul::{
     Breakdown, CompactedDocument,
-    transcript::{SummaryMode, SummaryRecord, Survival, Tokens},
+    transcript::{Message, Part, Redacted, SummaryMode, SummaryRecord, Survival, Tokens},
     wire::Document,
 };
 use serde::{Serialize, Serializer};
@@ -39,6 +43,71 @@ pub(crate) struct Report {
     pub(crate) decision: String,
     pub(crate) summary: Option<SummaryRecord>,
     pub(crate) recorded: Option<Recorded>,
+    pub(crate) not_kept: NotKept,
+    /// Where the transcript is kept that the new history replaced.
+    pub(crate) backup: Option<PathBuf>,
+}
+
+/// What of the transcript the store does not have, in messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct NotKept {
+    /// Kept with placeholders in place of secrets.
+    pub(crate) redacted: u64,
+    /// Kept without an image or a document that they hold.
+    pub(crate) media: u64,
+    /// Kept without a provider's signature or encrypted reasoning.
+    pub(crate) signed: u64,
+    /// Forgotten earlier, on demand.
+    pub(crate) forgotten: u64,
+}
+
+impl NotKept {
+    /// Returns what the store lacks of `document`, kept as `kept`, in a session of which `forgotten` originals were
+    /// destroyed.
+    pub(crate) fn of(document: &Document, kept: &[Redacted<Message>], forgotten: u64) -> NotKept {
+        let mut lacks = NotKept { forgotten, ..NotKept::default() };
+        for (said, kept) in document.transcript().entries().iter().zip(kept) {
+            let parts = &said.message.parts;
+            lacks.redacted += u64::from(*parts != kept.parts);
+            if kept.raw.is_some() {
+                // It is kept as it was spelled, with its images and signatures.
+                continue;
+            }
+            lacks.media += u64::from(parts.iter().any(holds_media));
+            let is_signed =
+                |part: &Part| matches!(part, Part::Reasoning(reasoning) if reasoning.opaque_bytes > 0);
+            lacks.signed += u64::from(parts.iter().any(is_signed));
+        }
+        lacks
+    }
+
+    pub(crate) fn is_nothing(self) -> bool {
+        self == NotKept::default()
+    }
+
+    /// Returns what is lacking in words; nothing where nothing is.
+    fn words(self) -> Option<String> {
+        let lacking = [
+            (self.redacted, "with placeholders for secrets"),
+            (self.media, "without their images or documents"),
+            (self.signed, "without a provider's signature"),
+            (self.forgotten, "were forgotten"),
+        ];
+        let lacking: Vec<String> = lacking
+            .iter()
+            .filter(|(n, _)| *n > 0)
+            .map(|(n, what)| format!("{} {what}", grouped(*n)))
+            .collect();
+        (!lacking.is_empty()).then(|| lacking.join(", "))
+    }
+}
+
+fn holds_media(part: &Part) -> bool {
+    match part {
+        Part::Media(media) => media.source.is_empty(),
+        Part::ToolResult(result) => result.content.iter().any(holds_media),
+        _ => false,
+    }
 }
 
 /// Whether the history is valid for its format: `true`, or the list of violations.
@@ -79,7 +148,18 @@ impl Report {
             decision: String::new(),
             summary: None,
             recorded: None,
+            not_kept: NotKept::default(),
+            backup: None,
         }
+    }
+
+    /// Returns whether the file at `path` is a report.
+    pub(crate) fn is_at(path: &Path) -> bool {
+        let read =
+            fs::read(path).ok().and_then(|json| serde_json::from_slice::<serde_json::Value>(&json).ok());
+        read.is_some_and(|json| {
+            ["version", "tokens_before", "decision"].iter().all(|key| json.get(key).is_some())
+        })
     }
 
     /// Fills in what a compaction did.
@@ -139,13 +219,21 @@ impl Report {
             let (store, session) = (plain(&recorded.store), plain(&recorded.session));
             out.push_str(&match recorded.deleted {
                 0 => format!(
-                    "  every original is kept in {store}\n  longhaul history {session} shows them, longhaul undo {session} takes this back\n"
+                    "  {} in {store}\n  longhaul history {session} shows them, longhaul undo {session} takes this back\n",
+                    match self.not_kept.words() {
+                        None => "every original is kept".to_owned(),
+                        Some(lacking) => format!("the originals are kept ({lacking})"),
+                    }
                 ),
                 deleted => format!(
                     "  recorded in {store} and {} originals deleted there (delete_originals): this cannot be taken back\n  longhaul history {session} shows the summary\n",
                     grouped(deleted),
                 ),
             });
+        }
+        if let Some(backup) = &self.backup {
+            let backup = plain(&backup.display().to_string());
+            out.push_str(&format!("  the transcript as it was is kept as {backup}\n"));
         }
         out.push_str(&match self.valid.0.is_empty() {
             true => format!("  valid for {} {}\n", self.format, painter.paint(GREEN, "✓")),

@@ -1,0 +1,282 @@
+//! Putting a file in its place: whole or not at all, through links, with the mode and owner that it had.
+
+use std::{
+    ffi::{OsStr, OsString},
+    fs::{self, File, Metadata, OpenOptions},
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+/// Who may read a file that is new. One that was there before keeps its mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NewFile {
+    /// Its owner alone.
+    Private,
+    /// Whoever may read a file of this mode; on Unix, else as usual.
+    Mode(u32),
+    /// Whoever the system lets read a new file.
+    AsUsual,
+}
+
+impl NewFile {
+    /// Returns that a new file is to be read by those who may read the file at `path`; by its owner alone where that is
+    /// no regular file.
+    #[cfg(unix)]
+    pub(crate) fn like(path: &Path) -> NewFile {
+        use std::os::unix::fs::MetadataExt as _;
+        match path.metadata() {
+            Ok(found) if found.is_file() => NewFile::Mode(found.mode() & 0o666 | 0o600),
+            _ => NewFile::Private,
+        }
+    }
+
+    /// There are no modes to take over.
+    #[cfg(not(unix))]
+    pub(crate) fn like(_: &Path) -> NewFile {
+        NewFile::AsUsual
+    }
+}
+
+/// How many links may follow each other, as on Linux.
+const MAX_LINKS: usize = 40;
+
+/// How many names are tried for a file beside another.
+const MAX_NAMES: usize = 1_000;
+
+/// Puts `data` where `path` leads. What is neither file nor directory there is written to and never replaced.
+pub(super) fn put(path: &Path, data: &[u8], force: bool, new: NewFile) -> io::Result<()> {
+    let place = followed(path)?;
+    match fs::metadata(&place) {
+        Ok(found) if found.is_file() => match force {
+            true => replace(&place, data, Some(&found), new),
+            false => Err(io::ErrorKind::AlreadyExists.into()),
+        },
+        Ok(found) if found.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+        Ok(_) => {
+            let mut device = OpenOptions::new().write(true).open(&place)?;
+            device.write_all(data).and_then(|()| device.flush())
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => replace(&place, data, None, new),
+        Err(error) => Err(error),
+    }
+}
+
+/// Keeps the file that `path` leads to under a name of its own beside it: `session.jsonl.bak`. Returns that name.
+pub(super) fn back_up(path: &Path) -> io::Result<PathBuf> {
+    let place = followed(path)?;
+    for n in 1..=MAX_NAMES {
+        let number = if n == 1 { String::new() } else { n.to_string() };
+        let mut name = place.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_owned();
+        name.push(format!(".bak{number}"));
+        let kept = place.with_file_name(name);
+        // A second name for the same bytes costs nothing and cannot be half written.
+        match fs::hard_link(&place, &kept) {
+            Ok(()) => return Ok(kept),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            // A file system without links.
+            Err(_) => {
+                let found = fs::metadata(&place)?;
+                return replace(&kept, &fs::read(&place)?, Some(&found), NewFile::Private).map(|()| kept);
+            }
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
+/// Returns where `path` leads, also where nothing is there yet.
+fn followed(path: &Path) -> io::Result<PathBuf> {
+    let mut place = path.to_owned();
+    for _ in 0..MAX_LINKS {
+        match fs::read_link(&place) {
+            Ok(target) => place = place.parent().unwrap_or(Path::new("")).join(target),
+            // No link, or nothing.
+            Err(_) => return Ok(place),
+        }
+    }
+    Err(io::Error::other("links lead in a circle"))
+}
+
+/// Writes `data` beside `place` and renames it there. `old` is what is replaced.
+fn replace(place: &Path, data: &[u8], old: Option<&Metadata>, new: NewFile) -> io::Result<()> {
+    let (beside, mut file) = beside(place, if old.is_some() { NewFile::Private } else { new })?;
+    let mut write = || {
+        file.write_all(data)?;
+        if let Some(old) = old {
+            keep_owner(&file, old);
+            file.set_permissions(old.permissions())?;
+        }
+        file.sync_all()?;
+        match old {
+            Some(_) => fs::rename(&beside, place),
+            None => appear(&beside, place),
+        }
+    };
+    let written = write();
+    match &written {
+        Ok(()) => sync_folder(place),
+        Err(_) => drop(fs::remove_file(&beside)),
+    }
+    written
+}
+
+/// Gives the file at `beside` the name `place`, unless somebody else took it in between.
+fn appear(beside: &Path, place: &Path) -> io::Result<()> {
+    match fs::hard_link(beside, place) {
+        Ok(()) => fs::remove_file(beside),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
+        // A file system without links: the name is taken by an empty file, and that is replaced.
+        Err(_) => {
+            File::create_new(place)?;
+            fs::rename(beside, place).inspect_err(|_| drop(fs::remove_file(place)))
+        }
+    }
+}
+
+/// Opens a new file beside `place`, hidden.
+fn beside(place: &Path, new: NewFile) -> io::Result<(PathBuf, File)> {
+    /// So that the name with its additions is no longer than file systems take.
+    const LONGEST: usize = 200;
+    let name = place.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+    let name = if name.len() <= LONGEST { name } else { OsStr::new("long") };
+    for n in 0..MAX_NAMES {
+        let mut hidden = OsString::from(".");
+        hidden.push(name);
+        hidden.push(format!(".longhaul-{}-{n}", std::process::id()));
+        let beside = place.with_file_name(hidden);
+        match open_new(&beside, new) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            opened => return opened.map(|file| (beside, file)),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
+#[cfg(unix)]
+fn open_new(path: &Path, new: NewFile) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let mode = match new {
+        NewFile::Private => 0o600,
+        NewFile::Mode(mode) => mode,
+        NewFile::AsUsual => 0o666,
+    };
+    OpenOptions::new().write(true).create_new(true).mode(mode).open(path)
+}
+
+#[cfg(not(unix))]
+fn open_new(path: &Path, _: NewFile) -> io::Result<File> {
+    File::create_new(path)
+}
+
+/// Gives `file` the owner and group of `old`, as far as the user may.
+#[cfg(unix)]
+fn keep_owner(file: &File, old: &Metadata) {
+    use std::os::unix::fs::{MetadataExt as _, fchown};
+    let is_other = file.metadata().is_ok_and(|new| (new.uid(), new.gid()) != (old.uid(), old.gid()));
+    // The owner only root may give away; the group everybody who is in it.
+    if is_other && fchown(file, Some(old.uid()), Some(old.gid())).is_err() {
+        let _ = fchown(file, None, Some(old.gid()));
+    }
+}
+
+#[cfg(not(unix))]
+fn keep_owner(_: &File, _: &Metadata) {}
+
+/// Makes the new name last: a power cut could take it back otherwise. Where folders cannot be synced, this does nothing.
+fn sync_folder(place: &Path) {
+    let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let _ = File::open(folder).and_then(|folder| folder.sync_all());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names: Vec<_> = fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn an_existing_file_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out.json");
+        put(&path, b"one", false, NewFile::Private).unwrap();
+        assert!(put(&path, b"two", false, NewFile::Private).is_err());
+        assert_eq!(fs::read(&path).unwrap(), b"one");
+        put(&path, b"three", true, NewFile::Private).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"three");
+        assert_eq!(names(folder.path()), ["out.json"], "nothing is left beside it");
+    }
+
+    #[test]
+    fn backups_do_not_replace_each_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        for text in ["one", "two"] {
+            put(&path, text.as_bytes(), true, NewFile::Private).unwrap();
+            back_up(&path).unwrap();
+        }
+        put(&path, b"three", true, NewFile::Private).unwrap();
+        let said = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+        assert_eq!(names(folder.path()), ["a", "a.bak", "a.bak2"]);
+        assert_eq!(["a", "a.bak", "a.bak2"].map(said), ["three", "one", "two"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_and_stay() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir(at("deep")).unwrap();
+        fs::write(at("deep/real"), "old").unwrap();
+        symlink("deep/real", at("link")).unwrap();
+        symlink("link", at("second")).unwrap();
+        symlink("deep/unborn", at("dangling")).unwrap();
+        symlink("circle", at("circle")).unwrap();
+        put(&at("second"), b"new", true, NewFile::Private).unwrap();
+        put(&at("dangling"), b"born", false, NewFile::Private).unwrap();
+        assert!(put(&at("circle"), b"x", true, NewFile::Private).is_err());
+        assert_eq!(fs::read(at("deep/real")).unwrap(), b"new");
+        assert_eq!(fs::read(at("deep/unborn")).unwrap(), b"born");
+        for link in ["link", "second", "dangling"] {
+            assert!(fs::symlink_metadata(at(link)).unwrap().is_symlink(), "{link}");
+        }
+        assert_eq!(names(&at("deep")), ["real", "unborn"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn modes_stay_and_new_files_are_as_private_as_asked() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let old = folder.path().join("old");
+        for wanted in [0o600, 0o640, 0o755] {
+            fs::write(&old, "x").unwrap();
+            fs::set_permissions(&old, fs::Permissions::from_mode(wanted)).unwrap();
+            put(&old, b"y", true, NewFile::AsUsual).unwrap();
+            assert_eq!(mode(&old), wanted);
+        }
+        let new = folder.path().join("new");
+        put(&new, b"y", false, NewFile::Private).unwrap();
+        assert_eq!(mode(&new), 0o600);
+        fs::set_permissions(&old, fs::Permissions::from_mode(0o600)).unwrap();
+        let like = folder.path().join("like");
+        put(&like, b"y", false, NewFile::like(&old)).unwrap();
+        assert_eq!(mode(&like), 0o600);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_device_is_written_to_and_stays_one() {
+        use std::os::unix::fs::FileTypeExt as _;
+        put(Path::new("/dev/null"), b"gone", true, NewFile::Private).unwrap();
+        put(Path::new("/dev/null"), b"gone", false, NewFile::Private).unwrap();
+        assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+    }
+}

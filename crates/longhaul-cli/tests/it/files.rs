@@ -1,0 +1,201 @@
+//! Nobody's file comes to harm: what is replaced, what is kept, what is refused.
+#![cfg(unix)]
+
+use std::{
+    fs,
+    io::Read as _,
+    os::unix::fs::{FileTypeExt as _, PermissionsExt as _, symlink},
+    path::Path,
+    process::{Command, Stdio},
+};
+
+use crate::run::{Folder, Ran, example};
+
+fn session(folder: &Folder) -> Vec<u8> {
+    let bytes = fs::read(example()).unwrap();
+    folder.file("session.jsonl", &bytes);
+    bytes
+}
+
+fn compact(folder: &Folder, args: &[&str]) -> Ran {
+    folder.run(&[&["compact", "session.jsonl", "--budget", "2000"], args].concat(), b"")
+}
+
+fn said(folder: &Folder, name: &str) -> Vec<u8> {
+    fs::read(folder.path().join(name)).unwrap()
+}
+
+#[test]
+fn a_transcript_that_is_replaced_is_kept_beside_it() {
+    for store in [&["--no-store"][..], &["--store", "/dev/null/no/store"]] {
+        let folder = Folder::new();
+        let input = session(&folder);
+        let ran = compact(&folder, &[&["-o", "session.jsonl", "--force"], store].concat());
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        assert!(ran.stderr.contains("kept as session.jsonl.bak"), "{}", ran.stderr);
+        assert_eq!(said(&folder, "session.jsonl.bak"), input);
+        assert_ne!(said(&folder, "session.jsonl"), input);
+    }
+}
+
+#[test]
+fn a_transcript_is_known_under_other_names() {
+    let folder = Folder::new();
+    let input = session(&folder);
+    symlink("session.jsonl", folder.path().join("link")).unwrap();
+    fs::hard_link(folder.path().join("session.jsonl"), folder.path().join("other")).unwrap();
+    for name in ["./session.jsonl", "link", "other"] {
+        let ran = compact(&folder, &["--no-store", "-o", "out", "--force", "--report", name]);
+        assert_eq!(ran.code, 4, "{name}: {}", ran.stderr);
+        assert!(ran.stderr.contains("would replace the transcript itself"), "{}", ran.stderr);
+        assert!(!folder.path().join("out").exists());
+    }
+    let ran = compact(&folder, &["--no-store", "-o", "link", "--force"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(fs::symlink_metadata(folder.path().join("link")).unwrap().is_symlink(), "the link was replaced");
+    assert_eq!(said(&folder, "session.jsonl.bak"), input);
+}
+
+#[test]
+fn a_report_replaces_reports_only() {
+    let folder = Folder::new();
+    session(&folder);
+    folder.file("notes.txt", b"precious");
+    let ran = compact(&folder, &["--no-store", "-o", "out", "--report", "notes.txt"]);
+    assert_eq!((ran.code, said(&folder, "notes.txt").as_slice()), (1, &b"precious"[..]), "{}", ran.stderr);
+    for _ in 0..2 {
+        let ran = compact(&folder, &["--no-store", "--report", "report.json"]);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+    }
+    let ran = compact(&folder, &["--no-store", "-o", "same", "--report", "same"]);
+    assert_eq!(ran.code, 4, "{}", ran.stderr);
+}
+
+#[test]
+fn devices_and_pipes_are_written_to() {
+    let folder = Folder::new();
+    session(&folder);
+    let ran = compact(&folder, &["--no-store", "-o", "/dev/null", "--force"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+
+    let pipe = folder.path().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let reader = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || {
+            let mut bytes = Vec::new();
+            fs::File::open(pipe).unwrap().read_to_end(&mut bytes).unwrap();
+            bytes
+        }
+    });
+    let ran = compact(&folder, &["--no-store", "-o", "pipe"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert_eq!(reader.join().unwrap(), compact(&folder, &["--no-store"]).stdout);
+    assert!(fs::metadata(pipe).unwrap().file_type().is_fifo());
+}
+
+#[test]
+fn a_pipe_that_nobody_writes_into_is_given_up() {
+    let folder = Folder::new();
+    assert!(Command::new("mkfifo").arg(folder.path().join("pipe")).status().unwrap().success());
+    let ran = folder.run(&["count", "pipe"], b"");
+    assert_eq!(ran.code, 1);
+    assert!(ran.stderr.contains("nobody writes into"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_private_transcript_stays_private() {
+    let folder = Folder::new();
+    session(&folder);
+    let mode = |name: &str| fs::metadata(folder.path().join(name)).unwrap().permissions().mode() & 0o777;
+    let set = |name: &str, mode| {
+        fs::set_permissions(folder.path().join(name), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    set("session.jsonl", 0o600);
+    compact(&folder, &["--no-store", "-o", "new", "--report", "report"]);
+    assert_eq!((mode("new"), mode("report")), (0o600, 0o600));
+    set("new", 0o640);
+    compact(&folder, &["--no-store", "-o", "new", "--force"]);
+    assert_eq!(mode("new"), 0o640, "the mode of a file that is replaced stays");
+}
+
+#[test]
+fn a_closed_stderr_or_stdout_does_not_keep_the_history_from_being_written() {
+    let run = |folder: &Folder, args: &[&str]| {
+        let mut child = Command::new(assert_cmd::cargo::cargo_bin!("longhaul"))
+            .args(args)
+            .current_dir(folder.path())
+            .env("HOME", folder.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // Whoever reads has gone before a word is said.
+        drop((child.stdout.take(), child.stderr.take()));
+        child.wait().unwrap().code()
+    };
+    let folder = Folder::new();
+    session(&folder);
+    let args = ["compact", "session.jsonl", "--budget", "2000", "--no-redact", "-o", "out"];
+    assert_eq!(run(&folder, &args), Some(0));
+    assert!(!said(&folder, "out").is_empty());
+    assert_eq!(run(&folder, &["count", "session.jsonl", "no-such-file"]), Some(0), "as with `| head`");
+    assert_eq!(run(&folder, &["count", "no-such-file"]), Some(1));
+}
+
+#[test]
+fn what_the_store_lacks_is_said() {
+    let folder = Folder::new();
+    let key = format!("ghp_{}", "k8Zr2VqT5nXw9LbY3mHc7JdF4sGp6AeR1uQo");
+    let image =
+        r#"{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo="}}"#;
+    let long = "A sentence about the work that is to be done here. ".repeat(200);
+    let message = |n: usize| {
+        format!(
+            r#"{{"role":"user","content":[{{"type":"text","text":"{n} {key} {long}"}},{image}]}},{{"role":"assistant","content":"{long}"}}"#
+        )
+    };
+    let history = format!(r#"{{"messages":[{}]}}"#, (0..4).map(message).collect::<Vec<_>>().join(","));
+    folder.file("a.json", history.as_bytes());
+    let args = ["compact", "a.json", "--budget", "3000", "--from", "anthropic"];
+    let ran = folder.run(&args, b"");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(!ran.stderr.contains("every original is kept"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("(4 with placeholders for secrets)"), "{}", ran.stderr);
+    let over = folder.run(&[&args[..], &["-o", "a.json", "--force"]].concat(), b"");
+    assert!(over.code == 0 && over.stderr.contains("kept as a.json.bak"), "{}", over.stderr);
+}
+
+#[test]
+fn faults_of_the_input_are_named_and_refused_on_demand() {
+    let call = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]}"#;
+    let result = |id: &str| format!(r#"{{"role":"tool","tool_call_id":"{id}","content":"ok"}}"#);
+    let user = r#"{"role":"user","content":"hello"}"#;
+    let histories = [
+        ("a result without its call", format!("[{user},{}]", result("c9")), "messages[1]"),
+        ("a call id used twice", format!("[{user},{call},{},{call},{}]", result("c1"), result("c1")), "c1"),
+    ];
+    for (name, history, place) in histories {
+        let folder = Folder::new();
+        folder.file("a.json", history.as_bytes());
+        let ran = folder.run(&["compact", "a.json", "--budget", "5000"], b"");
+        assert_eq!(ran.code, 0, "{name}: {}", ran.stderr);
+        assert!(ran.stderr.contains(place), "{name}: {}", ran.stderr);
+        let strict = folder.run(&["compact", "a.json", "--budget", "5000", "--strict"], b"");
+        assert_eq!((strict.code, strict.stdout.len()), (4, 0), "{name}: {}", strict.stderr);
+    }
+}
+
+#[test]
+fn names_that_steer_a_terminal_are_spelled_out() {
+    let folder = Folder::new();
+    let name = "a\x1b[2J\u{202e}b";
+    folder.file(name, b"{}");
+    for args in [&["count", name][..], &["compact", name], &["digest", "no\x1b]0;x\x07"]] {
+        let ran = folder.run(args, b"");
+        assert!(!ran.stderr.contains(['\x1b', '\u{202e}', '\x07']), "{:?}", ran.stderr);
+    }
+    assert!(Path::new(folder.path()).is_dir());
+}

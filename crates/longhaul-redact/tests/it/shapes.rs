@@ -1,0 +1,41 @@
+//! Texts that were made to be slow.
+
+/// Returns each shape, in a text of about this many bytes.
+pub(crate) fn all(bytes: usize) -> impl Iterator<Item = (&'static str, String)> {
+    SHAPES.iter().map(move |(name, head, body, tail)| {
+        let repeated = body.repeat(bytes.saturating_sub(head.len() + tail.len()) / body.len());
+        (*name, format!("{head}{repeated}{tail}"))
+    })
+}
+
+/// Name, beginning, what is repeated, end.
+const SHAPES: &[(&str, &str, &str, &str)] = &[
+    ("escaped keys in one string", "{\"a\":\"", "\\napi_key=a8Zr2VqT5nXw9LbY3mHc", "\"}"),
+    ("keys in one string", "{\"a\":\"\\n", " AKIAQZ7XWVUTSRQPONM2", "\"}"),
+    ("escaped letters", "\"", "\\u0070assword=\\u0061bcdefg7", "\""),
+    ("key words in one value", "key=", "tokensecretpassword", ""),
+    ("names of names", "", "api_key=secret:token=>", ""),
+    ("keys without an end", "", "-----BEGIN RSA PRIVATE KEY-----\n", ""),
+    (
+        "a long key without an end",
+        "-----BEGIN RSA PRIVATE KEY-----\n",
+        "MIIEpAIBAAKCAQEA0Z3VS5JJcds3xfnygWyF8PbnGy0AHB7MhgHcTz6sE2I2yPB\n",
+        "",
+    ),
+    ("addresses", "", "://a:", "@"),
+    ("quotes", "", "\"", ""),
+    ("backslashes", "\"", "\\\\", "\""),
+    ("line ends", "\"", "\\n", "\""),
+    ("brackets", "", "[", ""),
+    ("half a token", "", "eyJhbGciOiJIUzI1NiJ9.eyJ", ""),
+    ("cookies", "", "cookie: a=b; ", ""),
+    ("logins", "", "login a password mysql -u ", ""),
+    ("placeholders", "", "[REDACTED:x:1]", ""),
+    ("open placeholders", "key=", "[REDACTED:", ""),
+    ("base64 of a text", "", "cGFzc3dvcmQ9aHVudGVyMiBhbmQg", ""),
+    ("base64 of base64", "", "WTNWeWJDQXRkU0JoT21JZ1lXNWtJQT09", ""),
+    ("spaces", "password", " ", "= x"),
+    ("bearers", "", "bearer bearer authorization: ", ""),
+    ("aws", "", "aws secret aws secret ", ""),
+    ("many literals with keys", "[", "\"ghp_k8Zr2VqT5nXw9LbY3mHc7JdF4sGp6AeR1uQo\\n\",", "0]"),
+];
