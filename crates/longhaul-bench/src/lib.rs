@@ -1,6 +1,7 @@
-//! Comparisons with peers, and the measure of future-reference recall.
+//! Comparisons with peers, the reader test, and the measure of future-reference recall.
 #![forbid(unsafe_code)]
 
+pub mod reader;
 pub mod recall;
 pub mod soak;
 pub mod tokens;
