@@ -5,4 +5,5 @@
 
 pub mod case;
 pub mod context;
+pub mod fit;
 pub mod score;

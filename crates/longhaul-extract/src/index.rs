@@ -12,6 +12,7 @@ use crate::{
     ToolFamily,
     atoms::{AtomKind, FactClass, scan, scan_words},
     rank::{DefaultRanker, RankContext, Ranker},
+    statements::Statements,
 };
 
 mod fields;
@@ -47,6 +48,7 @@ pub struct FactIndex {
     tool_messages: u32,
     code_atoms: u64,
     recent: Recent,
+    statements: Statements,
 }
 
 /// One fact: a literal and its history.
@@ -156,6 +158,7 @@ impl FactIndex {
             tool_messages: 0,
             code_atoms: 0,
             recent: Recent::default(),
+            statements: Statements::new(),
         }
     }
 
@@ -191,6 +194,7 @@ impl FactIndex {
         reader.message(message, standing);
         let seen = std::mem::take(&mut reader.seen);
         self.crowd(seen);
+        self.statements.push(ordinal, message);
         if self.facts.len() > self.most_facts {
             self.forget();
         }
@@ -227,6 +231,11 @@ impl FactIndex {
         self.recent.said()
     }
 
+    /// Returns the statements read so far, bounded.
+    pub fn statements(&self) -> &Statements {
+        &self.statements
+    }
+
     /// Returns the tools called so far, with the number of calls.
     pub fn tools(&self) -> &BTreeMap<String, u32> {
         &self.tools
@@ -240,6 +249,7 @@ impl FactIndex {
             + self.facts.capacity() * size_of::<Fact>()
             + self.ids.allocation_size()
             + self.recent.memory_bytes()
+            + self.statements.memory_bytes()
     }
 
     /// Returns what kind of work this is, by the tools that were called.

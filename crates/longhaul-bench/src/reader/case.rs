@@ -44,11 +44,7 @@ impl Case {
             .map(|folder| Ok(folder?.file_name().to_string_lossy().into_owned()))
             .collect::<Result<_>>()?;
         names.sort();
-        names
-            .into_iter()
-            .filter(|name| root.join(name).is_dir())
-            .map(|name| Case::read(root, name))
-            .collect()
+        names.into_iter().filter(|name| root.join(name).is_dir()).map(|name| Case::read(root, name)).collect()
     }
 
     fn read(root: &Path, name: String) -> Result<Case> {

@@ -23,9 +23,9 @@ impl Score {
 
     /// Returns the share of each question's groups that are met.
     pub fn groups(&self) -> impl Iterator<Item = f64> {
-        self.met.iter().map(|(_, met)| {
-            met.iter().filter(|met| **met).count() as f64 / met.len().max(1) as f64
-        })
+        self.met
+            .iter()
+            .map(|(_, met)| met.iter().filter(|met| **met).count() as f64 / met.len().max(1) as f64)
     }
 
     /// Returns for each question 1 where all of its groups are met, else 0.
