@@ -1,7 +1,5 @@
 //! Fitting the weights of statements to the evidence of the cases.
 
-use std::collections::BTreeSet;
-
 use longhaul_extract::{FactIndex, N_FEATURES, StatementWeights};
 
 use super::{case::Case, score::fold};
@@ -77,11 +75,6 @@ const STRENGTH: f64 = 0.02;
 
 /// Newton's method is done long before.
 const STEPS: usize = 25;
-
-/// Returns the projects of `examples`, sorted.
-pub fn projects<'e>(examples: impl Iterator<Item = &'e Examples>) -> BTreeSet<String> {
-    examples.map(|case| case.project.clone()).collect()
-}
 
 /// Solves a symmetric positive system, of which the lower half is given (Cholesky).
 fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Statement, StatementKind, Statements, signs::Signs, words::log2};
+use super::{Statement, StatementKind, Statements, signs::Signs, words::log2_sixteenths};
 use crate::ToolFamily;
 
 /// Declares the features with their names, in one order.
@@ -160,12 +160,12 @@ impl Statements {
                     StatementKind::Answer | StatementKind::Prose | StatementKind::Report
                 ),
                 place: (s.message * 16 / self.end.max(1)) as i32,
-                back: (log2(u64::from(self.end - s.message.min(self.end) + 1)) / 4) as i32,
+                back: (log2_sixteenths(u64::from(self.end - s.message.min(self.end) + 1)) / 4) as i32,
                 in_turn: last_person.is_none_or(|person| s.message >= person),
-                nth: (log2(u64::from(s.nth) + 1) / 4) as i32,
-                crowd: (log2(u64::from(s.of)) / 4) as i32,
+                nth: (log2_sixteenths(u64::from(s.nth) + 1) / 4) as i32,
+                crowd: (log2_sixteenths(u64::from(s.of)) / 4) as i32,
                 words: s.text.split_whitespace().take(40).count() as i32,
-                length: (log2(s.text.len() as u64) / 4) as i32,
+                length: (log2_sixteenths(s.text.len() as u64) / 4) as i32,
                 seen: !is_new,
                 said_again: last.get(&s.key).is_some_and(|last| *last > at),
                 superseded: matches!(s.kind, StatementKind::Added | StatementKind::Result)
@@ -190,7 +190,7 @@ impl Statements {
             let rare = self.words.rarity(*hash) as i32;
             rarity += rare;
             view.rarest = view.rarest.max(rare / 4);
-            spread += log2(u64::from(word.messages) + 1) as i32;
+            spread += log2_sixteenths(u64::from(word.messages) + 1) as i32;
             view.in_prose += i32::from(word.said > 0);
             view.by_person += i32::from(word.persons);
             view.alone += i32::from(word.messages == 1);

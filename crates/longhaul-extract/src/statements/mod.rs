@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use longhaul_transcript::{Message, Origin};
+use longhaul_transcript::{Entry, Message, Origin};
 use serde::{Deserialize, Serialize};
 
 mod changes;
@@ -22,6 +22,7 @@ mod words;
 
 pub use features::{FEATURES, N_FEATURES};
 pub use score::{StatementWeights, WeightsError};
+pub use words::log2_sixteenths;
 
 use signs::Signs;
 use words::Words;
@@ -141,6 +142,15 @@ impl Statements {
         self.sources.get(statement.source? as usize)
     }
 
+    /// Returns what `entries` say, read alone.
+    pub fn of<'e>(entries: impl Iterator<Item = &'e Entry>) -> Statements {
+        let mut pool = Statements::new();
+        entries.for_each(|entry| {
+            pool.push(u32::try_from(entry.id.ordinal).unwrap_or(u32::MAX), &entry.message);
+        });
+        pool
+    }
+
     /// Returns how much of a statement is news, in sixteenths, where `known` words were told before: each time a word was
     /// told halves what it is still worth.
     pub fn news(&self, statement: &Statement, known: &HashMap<u32, u32>) -> u32 {
@@ -221,6 +231,13 @@ impl Statements {
             + self.sources.iter().map(source).sum::<usize>()
             + self.words.memory_bytes()
     }
+}
+
+/// Returns the hashes of the words in `text`, as statements have them.
+pub fn statement_words(text: &str) -> Vec<u32> {
+    let mut all = Vec::new();
+    words::each_word(text, |word| all.push(word));
+    all
 }
 
 impl Default for Statements {

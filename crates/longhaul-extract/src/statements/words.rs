@@ -131,8 +131,8 @@ impl Words {
 
     /// Returns how rare a word is: the binary logarithm, in sixteenths, of statements for each that has it.
     pub(crate) fn rarity(&self, hash: u32) -> u32 {
-        let all = log2(u64::from(self.statements.max(1)));
-        all.saturating_sub(log2(u64::from(self.get(hash).statements.max(1))))
+        let all = log2_sixteenths(u64::from(self.statements.max(1)));
+        all.saturating_sub(log2_sixteenths(u64::from(self.get(hash).statements.max(1))))
     }
 
     /// Forgets the older half of the words that only one message has; where that is not enough, the older half of all.
@@ -166,7 +166,7 @@ impl Words {
 }
 
 /// Returns the binary logarithm of `n` (1 at least) in sixteenths, by whole numbers only: the same on every machine.
-pub(crate) fn log2(n: u64) -> u32 {
+pub fn log2_sixteenths(n: u64) -> u32 {
     let n = n.max(1);
     let whole = n.ilog2();
     // The five bits after the first one, mapped through the curve's value at their place.
@@ -202,7 +202,7 @@ mod tests {
     fn a_logarithm_is_near_enough() {
         for n in [1_u64, 2, 3, 7, 100, 1000, 123_456, 1 << 40] {
             let exact = (n as f64).log2() * 16.0;
-            assert!((f64::from(log2(n)) - exact).abs() <= 1.0, "{n}: {} for {exact}", log2(n));
+            assert!((f64::from(log2_sixteenths(n)) - exact).abs() <= 1.0, "{n}: {} for {exact}", log2_sixteenths(n));
         }
     }
 

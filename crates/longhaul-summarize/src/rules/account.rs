@@ -2,15 +2,15 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use longhaul_extract::{Domain, Subjects, constraints, decisions, file_histories, speaker::Speakers};
+use longhaul_extract::{
+    Domain, Subjects, call_fields, constraints, decisions, file_histories, speaker::Speakers,
+};
 use longhaul_transcript::{
-    CommandNote, Constraint, Entry, ErrorNote, FileNote, FileState, Message, Origin, Role, Summary, ToolUse,
+    CallKind, CommandNote, Constraint, Entry, ErrorNote, FileNote, FileState, Message, Origin, Role, Summary,
+    ToolCall, ToolUse,
 };
 
-use super::{
-    runs::{Purpose, Run},
-    source::call_text,
-};
+use super::runs::{Purpose, Run};
 use crate::SummaryRequest;
 
 /// Returns what the request's entries say, as data.
@@ -210,6 +210,21 @@ fn tools(entries: &[Entry]) -> Vec<ToolUse> {
     }
     tools.sort_by(|one, other| other.count.cmp(&one.count).then_with(|| one.tool.cmp(&other.tool)));
     tools
+}
+
+/// Returns a call as people read it: `[bash] command: cargo test`.
+fn call_text(call: &ToolCall) -> String {
+    let mut text = format!("[{}]", call.name);
+    for field in call_fields(&call.arguments.0, call.kind == CallKind::Function) {
+        if !field.key.is_empty() {
+            text.push(' ');
+            text.push_str(&field.key);
+            text.push(':');
+        }
+        text.push(' ');
+        text.push_str(&field.text);
+    }
+    text
 }
 
 fn latest<T>(items: impl IntoIterator<Item = T>, most: usize) -> Vec<T> {
