@@ -27,8 +27,8 @@ pub use index::{
 pub use name_parts::name_parts;
 pub use rank::{DefaultRanker, RankContext, Ranker, Subject, Subjects, Weights, features};
 pub use statements::{
-    FEATURES, N_FEATURES, Statement, StatementKind, StatementSource, StatementWeights, Statements, WeightsError,
-    log2_sixteenths, statement_words,
+    FEATURES, N_FEATURES, Statement, StatementKind, StatementSource, StatementWeights, Statements,
+    WeightsError, log2_sixteenths, statement_words,
 };
 
 // Tools and digests.

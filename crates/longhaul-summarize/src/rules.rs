@@ -101,8 +101,12 @@ pub fn summarize(request: &SummaryRequest<'_>, options: &RulesOptions) -> Draft 
     let fixed = fixed::sections(request, &summary, &runs::groups(&runs), options);
     fixed.iter().for_each(|section| coverage.read(&section.body));
     let trail = Trail::new(&summary.files);
-    let page =
-        Page { fixed: &fixed, pool: request.index.statements(), trail: &trail, domain: request.index.domain() };
+    let page = Page {
+        fixed: &fixed,
+        pool: request.index.statements(),
+        trail: &trail,
+        domain: request.index.domain(),
+    };
     let least = page.text(&[]);
     coverage.read(&least);
     let budget = request.limit - request.counter.count_text(&least);

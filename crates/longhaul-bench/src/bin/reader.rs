@@ -6,7 +6,11 @@
 //! other projects, `--weights FILE` by those in FILE; `--missed` prints what our contexts do not hold; `--write` writes our contexts to
 //! DIR, one file for each case and budget, to be read and graded.
 
-use std::{collections::{BTreeMap, BTreeSet}, fs, path::PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::PathBuf,
+};
 
 use anyhow::{Context, Result};
 use longhaul_bench::reader::{
@@ -49,7 +53,8 @@ fn main() -> Result<()> {
         }
     }
     let cases = Case::all(&root)?;
-    let fitted: BTreeMap<&str, StatementWeights> = if left_out { without_each(&cases) } else { BTreeMap::new() };
+    let fitted: BTreeMap<&str, StatementWeights> =
+        if left_out { without_each(&cases) } else { BTreeMap::new() };
     let options = |case: &Case| {
         let mut options = RulesOptions::default();
         options.weights = fitted.get(case.project()).or(weights.as_ref()).cloned();

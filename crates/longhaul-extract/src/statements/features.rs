@@ -3,7 +3,6 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{Statement, StatementKind, Statements, signs::Signs, words::log2_sixteenths};
-use crate::ToolFamily;
 
 /// Declares the features with their names, in one order.
 macro_rules! features {
@@ -33,17 +32,11 @@ features! { s, v:
     command = s.kind == StatementKind::Command;
     argument = s.kind == StatementKind::Argument;
     todo = s.kind == StatementKind::Todo;
-    result_of_shell = v.result_of == Some(ToolFamily::Shell);
-    result_of_search = v.result_of == Some(ToolFamily::Search) || v.result_of == Some(ToolFamily::List);
-    result_of_edit = v.result_of == Some(ToolFamily::Edit) || v.result_of == Some(ToolFamily::Write) || v.result_of == Some(ToolFamily::Patch);
-    record = s.signs.has(Signs::RECORD);
     place = v.place;
     place_answer = if s.kind == StatementKind::Answer { v.place } else { 0 };
     place_prose = if s.kind == StatementKind::Prose { v.place } else { 0 };
     place_person = if s.kind == StatementKind::Person { v.place } else { 0 };
     place_result = if s.kind == StatementKind::Result { v.place } else { 0 };
-    back_log = v.back;
-    in_turn = v.in_turn;
     nth_person = if s.kind == StatementKind::Person { v.nth } else { 0 };
     nth_result = if s.kind == StatementKind::Result { v.nth } else { 0 };
     nth_said = if v.is_models { v.nth } else { 0 };
@@ -52,7 +45,6 @@ features! { s, v:
     crowd_log = v.crowd;
     words = v.words;
     few_words = v.words < 4;
-    length_log = v.length;
     settles_said = s.signs.has(Signs::SETTLES) && v.is_said;
     settles_shown = s.signs.has(Signs::SETTLES) && !v.is_said;
     fails_said = s.signs.has(Signs::FAILS) && v.is_said;
@@ -64,19 +56,16 @@ features! { s, v:
     item = s.signs.has(Signs::ITEM) && v.is_said;
     bold = s.signs.has(Signs::BOLD) && v.is_said;
     heading = s.signs.has(Signs::HEADING) && v.is_said;
-    headed = s.signs.has(Signs::HEADED) && v.is_said;
     colon = s.signs.has(Signs::COLON);
     table = s.signs.has(Signs::TABLE);
     question = s.signs.has(Signs::QUESTION) && v.is_said;
     plan = s.signs.has(Signs::PLAN);
-    declares = s.signs.has(Signs::DECLARES) && !v.is_said;
     comment = s.signs.has(Signs::COMMENT) && !v.is_said;
     import = s.signs.has(Signs::IMPORT) && !v.is_said;
     sentence_shown = s.signs.has(Signs::PROSE) && !v.is_said;
     code = s.signs.has(Signs::CODE);
     counts = s.signs.has(Signs::COUNTS);
     seen = v.seen;
-    said_again = v.said_again;
     superseded = v.superseded;
     rarity = v.rarity;
     rarest = v.rarest;
@@ -88,27 +77,19 @@ features! { s, v:
     asked = v.asked;
     recent = v.recent;
     new = v.new;
-    edited_file = v.edited_file;
 }
 
 /// What depends on the rest of the conversation.
 #[derive(Debug, Default)]
 struct View {
-    result_of: Option<ToolFamily>,
     is_said: bool,
     is_models: bool,
     /// How late it stands, 0 to 16.
     place: i32,
-    /// How many messages back, logarithm in quarters.
-    back: i32,
-    /// Whether no person spoke after it.
-    in_turn: bool,
     nth: i32,
     crowd: i32,
     words: i32,
-    length: i32,
     seen: bool,
-    said_again: bool,
     superseded: bool,
     rarity: i32,
     rarest: i32,
@@ -120,15 +101,14 @@ struct View {
     asked: i32,
     recent: i32,
     new: i32,
-    edited_file: bool,
 }
 
 /// Messages at the end whose words are what is being talked of.
 const RECENT: u32 = 10;
 
 impl Statements {
-    /// Returns the features of every statement, in the order of [`all`](Self::all), and calls nothing random: the same
-    /// conversation has the same features on every machine.
+    /// Returns the features of every statement, in the order of [`all`](Self::all): whole numbers, the same on every
+    /// machine.
     pub fn features(&self) -> Vec<[i32; N_FEATURES]> {
         let all = self.all();
         let last_person = all.iter().rev().find(|s| s.kind == StatementKind::Person).map(|s| s.message);
@@ -137,49 +117,32 @@ impl Statements {
         };
         let asked = words_of(&|s| Some(s.message) == last_person);
         let recent = words_of(&|s| s.message + RECENT >= self.end);
-        let (mut last, mut removed) = (HashMap::new(), HashMap::new());
-        let mut edited: HashSet<&str> = HashSet::new();
-        for (at, s) in all.iter().enumerate() {
-            last.insert(s.key, at);
-            if s.kind == StatementKind::Removed {
-                removed.insert(s.key, s.message);
-            }
-            if matches!(s.kind, StatementKind::Added | StatementKind::Removed) {
-                edited.extend(self.source(s).and_then(|source| source.path.as_deref()));
-            }
+        let mut removed = HashMap::new();
+        for s in all.iter().filter(|s| s.kind == StatementKind::Removed) {
+            removed.insert(s.key, s.message);
         }
         let mut seen: HashSet<u32> = HashSet::new();
-        let view = |(at, s): (usize, &Statement)| {
-            let source = self.source(s);
+        let view = |s: &Statement| {
             let is_new = seen.insert(s.key);
             let mut view = View {
-                result_of: source.filter(|_| s.kind == StatementKind::Result).map(|source| source.family),
                 is_said: s.kind.is_said(),
                 is_models: matches!(
                     s.kind,
                     StatementKind::Answer | StatementKind::Prose | StatementKind::Report
                 ),
-                place: (s.message * 16 / self.end.max(1)) as i32,
-                back: (log2_sixteenths(u64::from(self.end - s.message.min(self.end) + 1)) / 4) as i32,
-                in_turn: last_person.is_none_or(|person| s.message >= person),
+                place: (u64::from(s.message) * 16 / u64::from(self.end.max(1))) as i32,
                 nth: (log2_sixteenths(u64::from(s.nth) + 1) / 4) as i32,
                 crowd: (log2_sixteenths(u64::from(s.of)) / 4) as i32,
                 words: s.text.split_whitespace().take(40).count() as i32,
-                length: (log2_sixteenths(s.text.len() as u64) / 4) as i32,
                 seen: !is_new,
-                said_again: last.get(&s.key).is_some_and(|last| *last > at),
                 superseded: matches!(s.kind, StatementKind::Added | StatementKind::Result)
                     && removed.get(&s.key).is_some_and(|by| *by > s.message),
-                edited_file: s.kind == StatementKind::Result
-                    && source
-                        .and_then(|source| source.path.as_deref())
-                        .is_some_and(|path| edited.contains(path)),
                 ..View::default()
             };
             self.read_words(s, &mut view, &asked, &recent);
             values(s, &view)
         };
-        all.iter().enumerate().map(view).collect()
+        all.iter().map(view).collect()
     }
 
     fn read_words(&self, s: &Statement, view: &mut View, asked: &HashSet<u32>, recent: &HashSet<u32>) {

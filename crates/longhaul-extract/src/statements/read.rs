@@ -127,7 +127,7 @@ impl<'p> Reader<'p> {
 
     fn prose(&mut self, text: &str, draft: Draft) {
         for piece in split::prose(text).into_iter().take(MOST_OF_MESSAGE) {
-            let signs = draft.signs.with(Signs::HEADED, piece.is_headed).with(Signs::ITEM, piece.is_item);
+            let signs = draft.signs.with(Signs::ITEM, piece.is_item);
             self.add(&piece.text, Draft { signs, ..draft });
         }
     }
@@ -227,11 +227,12 @@ impl<'p> Reader<'p> {
     }
 
     fn add(&mut self, text: &str, draft: Draft) {
-        if self.made.len() >= MOST_OF_MESSAGE {
+        let says_something = draft.signs.has(Signs::RECORD) || text.chars().any(char::is_alphabetic);
+        if self.made.len() >= MOST_OF_MESSAGE || !(says_something || draft.kind == StatementKind::Person) {
             return;
         }
         let own = Signs::of(text);
-        let signs = [Signs::PLAN, Signs::HEADED, Signs::ITEM, Signs::RECORD]
+        let signs = [Signs::PLAN, Signs::ITEM, Signs::RECORD]
             .into_iter()
             .fold(own, |signs, sign| signs.with(sign, draft.signs.has(sign)));
         let mut words = Vec::new();

@@ -33,24 +33,20 @@ impl Signs {
     pub(crate) const TABLE: Signs = Signs(1 << 8);
     /// It has a question mark.
     pub(crate) const QUESTION: Signs = Signs(1 << 9);
-    /// It stands under a heading that announces results, open points or decisions.
-    pub(crate) const HEADED: Signs = Signs(1 << 10);
-    /// It declares something in code.
-    pub(crate) const DECLARES: Signs = Signs(1 << 11);
     /// It is a comment in code.
-    pub(crate) const COMMENT: Signs = Signs(1 << 12);
+    pub(crate) const COMMENT: Signs = Signs(1 << 10);
     /// It imports something.
-    pub(crate) const IMPORT: Signs = Signs(1 << 13);
+    pub(crate) const IMPORT: Signs = Signs(1 << 11);
     /// It is a record of a JSON value.
-    pub(crate) const RECORD: Signs = Signs(1 << 14);
+    pub(crate) const RECORD: Signs = Signs(1 << 12);
     /// It reads like prose: words and blanks.
-    pub(crate) const PROSE: Signs = Signs(1 << 15);
+    pub(crate) const PROSE: Signs = Signs(1 << 13);
     /// It is full of brackets and operators.
-    pub(crate) const CODE: Signs = Signs(1 << 16);
+    pub(crate) const CODE: Signs = Signs(1 << 14);
     /// It was said by a person as a plan to be carried out.
-    pub(crate) const PLAN: Signs = Signs(1 << 17);
+    pub(crate) const PLAN: Signs = Signs(1 << 15);
     /// It gives counts of tests, errors or warnings.
-    pub(crate) const COUNTS: Signs = Signs(1 << 18);
+    pub(crate) const COUNTS: Signs = Signs(1 << 16);
 
     pub(crate) fn has(self, sign: Signs) -> bool {
         self.0 & sign.0 != 0
@@ -81,7 +77,6 @@ impl Signs {
             .with(Signs::COLON, text.ends_with(':'))
             .with(Signs::TABLE, text.starts_with('|'))
             .with(Signs::QUESTION, text.contains(['?', '？']))
-            .with(Signs::DECLARES, is_match(&DECLARES))
             .with(Signs::COMMENT, COMMENTS.iter().any(|start| text.starts_with(start)))
             .with(Signs::IMPORT, IMPORTS.iter().any(|start| text.starts_with(start)))
             .with(Signs::PROSE, letters * 20 > chars * 17 && words > 5)
@@ -112,12 +107,6 @@ static PATH: LazyLock<Option<Regex>> = LazyLock::new(|| {
     )
 });
 
-static DECLARES: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(
-        r"^(export |pub(\([a-z]+\))? |async |static |public |private |default )*(func|fn|def|class|struct|type|interface|enum|const|trait|impl|function)\b",
-    )
-});
-
 static COUNTS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
         r"(?i)\b\d+ (pass|passed|passing|fail|failed|failing|tests?|errors?|issues|warnings|problems)\b|\bexit code\b|^ok\s",
@@ -139,6 +128,6 @@ mod tests {
             assert!(signs.has(sign), "{sign:?}");
         }
         let code = Signs::of("pub fn take(&mut self) -> Option<T> { self.0.take() }");
-        assert!(code.has(Signs::DECLARES) && code.has(Signs::CODE) && !code.has(Signs::PROSE));
+        assert!(code.has(Signs::CODE) && !code.has(Signs::PROSE));
     }
 }

@@ -7,8 +7,6 @@ pub(crate) struct Piece {
     pub(crate) text: String,
     /// Whether it is an item of a list.
     pub(crate) is_item: bool,
-    /// Whether it stands under a heading, or after a line, that speaks of results, open points or decisions.
-    pub(crate) is_headed: bool,
 }
 
 /// Returns the pieces of prose: a paragraph whose lines are wrapped is joined, a list item keeps its continuation lines,
@@ -29,7 +27,6 @@ struct Splitter {
     is_item: bool,
     last_len: usize,
     in_fence: bool,
-    is_headed: bool,
 }
 
 impl Splitter {
@@ -45,14 +42,11 @@ impl Splitter {
             return;
         }
         if self.in_fence {
-            pieces(line, |piece| {
-                self.pieces.push(Piece { text: piece.into(), is_item: false, is_headed: false })
-            });
+            pieces(line, |piece| self.pieces.push(Piece { text: piece.into(), is_item: false }));
             return;
         }
         if line.starts_with('#') {
             self.flush();
-            self.is_headed = is_telling(line);
             self.push(line.to_string(), false);
             return;
         }
@@ -80,7 +74,7 @@ impl Splitter {
     }
 
     fn push(&mut self, text: String, is_item: bool) {
-        self.pieces.push(Piece { text, is_item, is_headed: self.is_headed });
+        self.pieces.push(Piece { text, is_item });
     }
 }
 
@@ -94,16 +88,6 @@ pub(crate) fn is_item(line: &str) -> bool {
     }
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     (1..=3).contains(&digits) && matches!(line.as_bytes().get(digits..digits + 2), Some(b". " | b") "))
-}
-
-/// Whether a heading announces what a reader looks for.
-fn is_telling(heading: &str) -> bool {
-    const WORDS: [&str; 18] = [
-        "next", "todo", "to do", "remain", "open", "summary", "decision", "result", "finding", "cause",
-        "problem", "issue", "plan", "change", "status", "verif", "fix", "error",
-    ];
-    let heading = heading.to_lowercase();
-    WORDS.iter().any(|word| heading.contains(word))
 }
 
 /// Calls `each` with `text`, or with its sentences where it is long; never with blank space.
@@ -187,7 +171,6 @@ mod tests {
                 ("- done", true)
             ]
         );
-        assert!(all[1].is_headed);
     }
 
     #[test]

@@ -202,7 +202,11 @@ mod tests {
     fn a_logarithm_is_near_enough() {
         for n in [1_u64, 2, 3, 7, 100, 1000, 123_456, 1 << 40] {
             let exact = (n as f64).log2() * 16.0;
-            assert!((f64::from(log2_sixteenths(n)) - exact).abs() <= 1.0, "{n}: {} for {exact}", log2_sixteenths(n));
+            assert!(
+                (f64::from(log2_sixteenths(n)) - exact).abs() <= 1.0,
+                "{n}: {} for {exact}",
+                log2_sixteenths(n)
+            );
         }
     }
 

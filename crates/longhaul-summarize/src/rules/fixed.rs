@@ -1,7 +1,7 @@
 //! The sections that stand whatever the ranking says: the request and what was asked since, the person's rules, where the
 //! work stands.
 
-use longhaul_extract::{Domain, is_standing_rule};
+use longhaul_extract::{Domain, StatementKind, is_standing_rule};
 use longhaul_transcript::{Constraint, Entry, ErrorNote, Summary, Tokens};
 
 use super::{
@@ -126,9 +126,24 @@ impl Fixed<'_> {
             lines.push(line);
         }
         lines.reverse();
+        if let Some(answer) = self.last_answer() {
+            lines.push(answer);
+        }
         if !lines.is_empty() {
             self.add("## Asked since".into(), lines.join("\n"));
         }
+    }
+
+    /// The person's last word or two, with what they answer: what a "yes" agreed to.
+    fn last_answer(&self) -> Option<String> {
+        let all = self.request.index.statements().all().iter().rev();
+        let mut answers = all.filter(|statement| statement.kind == StatementKind::Person);
+        let last = answers.find(|statement| statement.answers.is_some())?;
+        let asked = last.answers.as_deref()?;
+        let line = format!("m{} {} (to: \"{asked}\")", last.message, last.text);
+        let shown = self.request.kept.iter().flat_map(|entry| entry.message.texts());
+        let is_shown = shown.into_iter().any(|text| text.contains(asked));
+        (!is_shown && self.cost(&line) <= self.room(self.options.asked_share)).then_some(line)
     }
 
     /// What the person demands and marks as worth remembering, verbatim.

@@ -84,7 +84,8 @@ impl Page<'_> {
                 false => format!("m{} ", statement.message),
             };
             message = Some(statement.message);
-            let answers = statement.answers.as_ref().map_or(String::new(), |asked| format!(" (to: \"{asked}\")"));
+            let answers =
+                statement.answers.as_ref().map_or(String::new(), |asked| format!(" (to: \"{asked}\")"));
             lines.push(format!("{handle}{}{answers}", statement.text));
         }
         lines.join("\n")

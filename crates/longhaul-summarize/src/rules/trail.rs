@@ -39,13 +39,15 @@ impl<'a> Trail<'a> {
     /// Returns one line for each file that was changed and, under it, the lines of `picks` that its edits change.
     pub(crate) fn text(&self, pool: &Statements, picks: &[usize]) -> String {
         let statements: Vec<&Statement> = picks.iter().map(|at| &pool.all()[*at]).collect();
-        let path_of = |statement: &Statement| pool.source(statement).and_then(|source| source.path.as_deref());
-        let is_of = |statement: &Statement, file: &str| path_of(statement).is_some_and(|path| same_file(path, file));
+        let path_of =
+            |statement: &Statement| pool.source(statement).and_then(|source| source.path.as_deref());
+        let is_of =
+            |statement: &Statement, file: &str| path_of(statement).is_some_and(|path| same_file(path, file));
         let mut blocks: Vec<String> = Vec::new();
         for file in &self.files {
             let of_file = statements.iter().copied().filter(|statement| is_of(statement, &file.path));
-            let note = if file.note.is_empty() { String::new() } else { format!(" ({})", file.note) };
-            let head = format!("{}: {}{note}", self.below(&file.path), state(file));
+            let note = if file.note.is_empty() { state(file) } else { &file.note };
+            let head = format!("{}: {note}", self.below(&file.path));
             blocks.push(block(head, of_file));
         }
         let is_known = |statement: &&Statement| self.files.iter().any(|file| is_of(statement, &file.path));
@@ -58,7 +60,9 @@ impl<'a> Trail<'a> {
                 None => by_path.push((path, vec![statement])),
             }
         }
-        blocks.extend(by_path.into_iter().map(|(path, statements)| block(self.below(path), statements.into_iter())));
+        blocks.extend(
+            by_path.into_iter().map(|(path, statements)| block(self.below(path), statements.into_iter())),
+        );
         blocks.join("\n")
     }
 }
@@ -99,7 +103,8 @@ fn root<'p>(paths: impl Iterator<Item = &'p str> + Clone) -> &'p str {
         let same = one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
         &one[..one.floor_char_boundary(same)]
     });
-    let common = common.and_then(|common| common.rfind('/').map(|slash| &common[..slash])).unwrap_or_default();
+    let common =
+        common.and_then(|common| common.rfind('/').map(|slash| &common[..slash])).unwrap_or_default();
     if common.matches('/').count() >= 2 { common } else { "" }
 }
 
