@@ -7,6 +7,7 @@ use std::{
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 use longhaul_transcript::{CallKind, Entry, Message, Origin, Part, Role, ToolCall};
+use serde::{Deserialize, Serialize};
 
 use crate::{
     ToolFamily,
@@ -17,6 +18,7 @@ use crate::{
 
 mod fields;
 mod recent;
+mod stored;
 mod visible;
 
 pub use fields::{Field, FieldPlace, call_fields};
@@ -52,7 +54,7 @@ pub struct FactIndex {
 }
 
 /// One fact: a literal and its history.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fact {
     /// The literal.
     pub name: Box<str>,
@@ -114,7 +116,7 @@ pub enum Place {
 }
 
 /// What a tool is used for, as far as its name tells.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ToolUse {
     /// It reads or views a file.
     pub reads: bool,
@@ -295,12 +297,7 @@ impl FactIndex {
         order.iter().take(most).for_each(|(.., at)| stays[*at] = true);
         let mut stays = stays.into_iter();
         self.facts.retain(|_| stays.next().unwrap_or(false));
-        let FactIndex { ids, hasher, facts, .. } = self;
-        let hash = |id: &u32| hasher.hash_one(&*facts[*id as usize].name);
-        ids.clear();
-        for id in 0..facts.len() as u32 {
-            ids.insert_unique(hash(&id), id, hash);
-        }
+        self.find_anew();
     }
 }
 

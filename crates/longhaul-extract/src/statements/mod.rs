@@ -160,7 +160,7 @@ impl Statements {
             all += rarity;
             new += rarity >> known.get(word).copied().unwrap_or_default().min(8);
         }
-        if all == 0 { 16 } else { new * 16 / all }
+        (new * 16).checked_div(all).unwrap_or(16)
     }
 
     /// Reads one message. What longhaul itself wrote is not read: what it says was read before.
@@ -205,10 +205,8 @@ impl Statements {
         for at in named.chain(self.waiting.values().copied()) {
             place[at as usize] = Some(0);
         }
-        let mut next = 0;
-        for new in place.iter_mut().flatten() {
+        for (next, new) in (0..).zip(place.iter_mut().flatten()) {
             *new = next;
-            next += 1;
         }
         let mut stays = place.iter().map(Option::is_some);
         self.sources.retain(|_| stays.next().unwrap_or(false));

@@ -90,7 +90,6 @@ impl<'a> Choice<'a> {
             self.keys.insert(statement.key());
             statement.words().iter().for_each(|word| *self.told.entry(*word).or_insert(0) += 1);
             for subject in &subjects[at] {
-                coverage.name(*subject);
                 coverage.anchor(*subject);
             }
             picks.push(at);

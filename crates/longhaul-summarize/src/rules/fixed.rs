@@ -42,7 +42,7 @@ struct Fixed<'a> {
 pub(crate) fn sections(
     request: &SummaryRequest<'_>,
     summary: &Summary,
-    groups: &[RunGroup<'_, '_>],
+    groups: &[RunGroup<'_>],
     options: &RulesOptions,
 ) -> Vec<Section> {
     let mut fixed = Fixed { request, options, sections: Vec::new(), said: String::new() };
@@ -201,7 +201,7 @@ impl Fixed<'_> {
     }
 
     /// Where the work stands: the plan with its open items first, the last checks, the last words.
-    fn state(&mut self, groups: &[RunGroup<'_, '_>]) {
+    fn state(&mut self, groups: &[RunGroup<'_>]) {
         let mut state = Vec::new();
         if let Some(plan) = plan::latest(self.request.entries) {
             state.push(self.clip(&plan, self.options.state_share * 1.6));
