@@ -110,7 +110,7 @@ pub fn summarize(request: &SummaryRequest<'_>, options: &RulesOptions) -> Draft 
     let least = page.text(&[]);
     coverage.read(&least);
     let budget = request.limit - request.counter.count_text(&least);
-    let choice = Choice::new(request, options, &goal, least);
+    let choice = Choice::new(request, options, &goal, least, &runs);
     let picks = choice.pick(&mut coverage, budget.scaled(ROOM_TO_CHOOSE));
     let mut text = fit(picks.len(), request, |count| page.text(&picks[..count]));
     if request.counter.count_text(&text) > request.limit {

@@ -109,7 +109,8 @@ fn files_of(transcript: &Transcript) {
         println!("{:?} {} ({}) m{}", file.state, file.path, file.note().note, file.last_message);
         file.defines().iter().take(6).for_each(|one| println!("    new: {one}"));
         for edit in &file.trail {
-            let lines: Vec<String> = edit.lines.iter().take(3).map(|line| line.chars().take(90).collect()).collect();
+            let lines: Vec<String> =
+                edit.lines.iter().take(3).map(|line| line.chars().take(90).collect()).collect();
             println!("    m{} +{} -{} {}", edit.message, edit.added, edit.removed, lines.join(" ⏎ "));
         }
     }
@@ -119,7 +120,10 @@ fn files_of(transcript: &Transcript) {
 fn tail(text: &str) -> String {
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     let first = lines.iter().take(2).map(|line| line.chars().take(80).collect::<String>());
-    let last = lines.iter().skip(2.max(lines.len().saturating_sub(6))).map(|line| line.chars().take(100).collect::<String>());
+    let last = lines
+        .iter()
+        .skip(2.max(lines.len().saturating_sub(6)))
+        .map(|line| line.chars().take(100).collect::<String>());
     first.chain(["…".to_owned()]).chain(last).collect::<Vec<_>>().join(" ⏎ ")
 }
 

@@ -135,6 +135,9 @@ impl<'p> Reader<'p> {
     fn output(&mut self, text: &str, draft: Draft) {
         let text = strip_line_numbers(text);
         let trimmed = text.trim();
+        if EMPTY.contains(&trimmed) {
+            return;
+        }
         if is_record(trimmed) {
             let signs = draft.signs.with(Signs::RECORD, true);
             records(trimmed, |piece| self.add(piece, Draft { signs, ..draft }));
@@ -278,6 +281,9 @@ const MOST_OF_MESSAGE: usize = 600;
 /// Calls that wait for their results; more are a sign that results never come.
 const MOST_WAITING: usize = 256;
 
+/// Results that say nothing.
+const EMPTY: [&str; 4] = ["(no output)", "(empty)", "null", "{}"];
+
 const OLD_KEYS: [&str; 5] = ["old_string", "oldText", "old_str", "old_text", "oldString"];
 
 const NEW_KEYS: [&str; 10] = [
@@ -327,9 +333,7 @@ fn key(text: &str) -> u32 {
 /// What a call did, in a few words of its own.
 fn label(view: &CallView<'_>) -> String {
     let about = match view.family() {
-        ToolFamily::Shell => {
-            view.command().map(|command| command.lines().next().unwrap_or_default().to_string())
-        }
+        ToolFamily::Shell => view.command().map(|command| act(&command).to_string()),
         ToolFamily::Search => view.pattern().map(str::to_string),
         ToolFamily::WebFetch => view.url().map(str::to_string),
         ToolFamily::SubAgent | ToolFamily::WebSearch => view.query().map(str::to_string),
@@ -346,5 +350,14 @@ fn label(view: &CallView<'_>) -> String {
     format!("{} {}", view.name(), about.trim()).trim_end().to_string()
 }
 
+/// Returns the first line of a command without the change of directory it begins with.
+fn act(command: &str) -> &str {
+    let mut rest = command.lines().next().unwrap_or_default();
+    while let Some((_, after)) = rest.strip_prefix("cd ").and_then(|cd| cd.split_once("&&")) {
+        rest = after.trim_start();
+    }
+    rest
+}
+
 /// Characters of what a call is about.
-const LABEL_CHARS: usize = 80;
+const LABEL_CHARS: usize = 60;

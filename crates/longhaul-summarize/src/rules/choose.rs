@@ -8,7 +8,12 @@ use std::{
 use longhaul_extract::{Statement, StatementKind, Statements, log2_sixteenths, statement_words};
 use longhaul_transcript::Tokens;
 
-use super::{RulesOptions, coverage::Coverage, goal::Goal};
+use super::{
+    RulesOptions,
+    coverage::Coverage,
+    goal::Goal,
+    runs::{Purpose, Run},
+};
 use crate::SummaryRequest;
 
 /// What statements are chosen by.
@@ -25,6 +30,8 @@ pub(crate) struct Choice<'a> {
     keys: HashSet<u32>,
     /// What stands in the summary whatever is chosen.
     fixed: String,
+    /// The messages whose commands only look at something.
+    looking: HashSet<u32>,
 }
 
 impl<'a> Choice<'a> {
@@ -34,6 +41,7 @@ impl<'a> Choice<'a> {
         options: &RulesOptions,
         goal: &'a Goal,
         fixed: String,
+        runs: &[Run],
     ) -> Choice<'a> {
         let pool = request.index.statements();
         let needed = pool.rank(options.weights.as_ref());
@@ -46,7 +54,9 @@ impl<'a> Choice<'a> {
         words.sort_unstable();
         words.dedup();
         words.into_iter().for_each(|word| *told.entry(word).or_insert(0) += 1);
-        Choice { request, pool, goal, needed, told, keys, fixed }
+        let looks = runs.iter().filter(|run| run.purpose == Purpose::Look);
+        let looking = looks.filter_map(|run| u32::try_from(run.message).ok()).collect();
+        Choice { request, pool, goal, needed, told, keys, fixed, looking }
     }
 
     /// Returns the places in the pool of what gets in, the most needed for its tokens first, until about `budget` is spent.
@@ -54,7 +64,13 @@ impl<'a> Choice<'a> {
         let mut subjects: Vec<Vec<u32>> = vec![Vec::new(); self.pool.all().len()];
         let mut heap: BinaryHeap<(i32, Reverse<usize>)> = BinaryHeap::new();
         for (at, statement) in self.pool.all().iter().enumerate() {
-            if self.keys.contains(&statement.key()) || statement.kind == StatementKind::Harness {
+            let is_idle = match statement.kind {
+                StatementKind::Harness => true,
+                // What it showed may be news; that it was run is not.
+                StatementKind::Command => self.looking.contains(&statement.message),
+                _ => false,
+            };
+            if is_idle || self.keys.contains(&statement.key()) {
                 continue;
             }
             subjects[at] = coverage.known_by(&statement.text);

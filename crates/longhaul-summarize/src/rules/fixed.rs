@@ -49,9 +49,16 @@ pub(crate) fn sections(
     fixed.goal();
     let is_talk = request.index.domain() == Domain::Talk;
     fixed.task(is_talk);
-    fixed.rules(&summary.constraints, is_talk);
+    // Where there is little room, rules come first; elsewhere the messages that state them need no second mention.
+    let is_tight = request.limit < TIGHT;
+    if is_tight {
+        fixed.rules(&summary.constraints, is_talk);
+    }
     if !is_talk {
         fixed.asked_since();
+    }
+    if !is_tight {
+        fixed.rules(&summary.constraints, is_talk);
     }
     fixed.state(groups);
     fixed.failures(&summary.errors);
@@ -262,6 +269,9 @@ fn is_kept(request: &SummaryRequest<'_>, entry: &Entry) -> bool {
     let same = |kept: &&Entry| kept.id == entry.id;
     request.kept.iter().find(same).is_some_and(|kept| own_text(&kept.message) == own_text(&entry.message))
 }
+
+/// In less room than this, rules come before what was asked since.
+const TIGHT: Tokens = Tokens(1000);
 
 /// The least that a section gets, so that it says something at all.
 const LEAST_SECTION: Tokens = Tokens(30);

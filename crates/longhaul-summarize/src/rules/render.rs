@@ -97,12 +97,13 @@ impl Page<'_> {
         let mut before = None;
         for at in picks {
             let statement = &self.pool.all()[*at];
-            let source = self.pool.source(statement);
+            // A command says itself what it was.
+            let source = self.pool.source(statement).filter(|_| statement.kind != StatementKind::Command);
             let label = source.map(|source| self.trail.below(&source.label));
             let place = (statement.message, label.clone());
             if before.as_ref() != Some(&place) {
-                let label = label.map_or(String::new(), |label| format!(" {label}"));
-                lines.push(format!("m{}{label}:", statement.message));
+                let label = label.map_or(" $".into(), |label| format!(" {label}:"));
+                lines.push(format!("m{}{label}", statement.message));
                 before = Some(place);
             }
             lines.push(statement.text.to_string());
