@@ -22,8 +22,6 @@ pub(crate) struct Run {
     pub(crate) passed: bool,
     /// The line that says best what went wrong.
     pub(crate) error: Option<String>,
-    /// Ordinal of the message with the result.
-    pub(crate) answered: Option<u64>,
 }
 
 /// Returns the commands that `entries` run and how they went, oldest first.
@@ -43,7 +41,6 @@ pub(crate) fn runs(entries: &[Entry]) -> Vec<Run> {
             failed: run.verdict == Verdict::Failed,
             passed: run.verdict == Verdict::Passed,
             error: run.error,
-            answered: run.answered,
         })
     })
     .collect()
