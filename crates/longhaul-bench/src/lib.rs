@@ -1,7 +1,8 @@
-//! Comparisons with peers, and the measure of future-reference recall.
+//! Comparisons with peers, the reader test, and the measure of future-reference recall.
 #![forbid(unsafe_code)]
 
 pub mod answers;
+pub mod reader;
 pub mod recall;
 pub mod soak;
 pub mod tokens;

@@ -6,6 +6,8 @@
 
 use std::borrow::Cow;
 
+use serde::{Deserialize, Serialize};
+
 mod path;
 mod scan;
 mod words;
@@ -26,7 +28,8 @@ pub struct Atom<'t> {
 }
 
 /// What a literal looks like.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum AtomKind {
     /// `https://example.org/x`.

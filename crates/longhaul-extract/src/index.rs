@@ -7,15 +7,18 @@ use std::{
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 use longhaul_transcript::{CallKind, Entry, Message, Origin, Part, Role, ToolCall};
+use serde::{Deserialize, Serialize};
 
 use crate::{
     ToolFamily,
     atoms::{AtomKind, FactClass, scan, scan_words},
     rank::{DefaultRanker, RankContext, Ranker},
+    statements::Statements,
 };
 
 mod fields;
 mod recent;
+mod stored;
 mod visible;
 
 pub use fields::{Field, FieldPlace, call_fields};
@@ -47,10 +50,11 @@ pub struct FactIndex {
     tool_messages: u32,
     code_atoms: u64,
     recent: Recent,
+    statements: Statements,
 }
 
 /// One fact: a literal and its history.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fact {
     /// The literal.
     pub name: Box<str>,
@@ -112,7 +116,7 @@ pub enum Place {
 }
 
 /// What a tool is used for, as far as its name tells.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ToolUse {
     /// It reads or views a file.
     pub reads: bool,
@@ -156,6 +160,7 @@ impl FactIndex {
             tool_messages: 0,
             code_atoms: 0,
             recent: Recent::default(),
+            statements: Statements::new(),
         }
     }
 
@@ -191,6 +196,7 @@ impl FactIndex {
         reader.message(message, standing);
         let seen = std::mem::take(&mut reader.seen);
         self.crowd(seen);
+        self.statements.push(ordinal, message);
         if self.facts.len() > self.most_facts {
             self.forget();
         }
@@ -227,6 +233,11 @@ impl FactIndex {
         self.recent.said()
     }
 
+    /// Returns the statements read so far, bounded.
+    pub fn statements(&self) -> &Statements {
+        &self.statements
+    }
+
     /// Returns the tools called so far, with the number of calls.
     pub fn tools(&self) -> &BTreeMap<String, u32> {
         &self.tools
@@ -240,6 +251,7 @@ impl FactIndex {
             + self.facts.capacity() * size_of::<Fact>()
             + self.ids.allocation_size()
             + self.recent.memory_bytes()
+            + self.statements.memory_bytes()
     }
 
     /// Returns what kind of work this is, by the tools that were called.
@@ -285,12 +297,7 @@ impl FactIndex {
         order.iter().take(most).for_each(|(.., at)| stays[*at] = true);
         let mut stays = stays.into_iter();
         self.facts.retain(|_| stays.next().unwrap_or(false));
-        let FactIndex { ids, hasher, facts, .. } = self;
-        let hash = |id: &u32| hasher.hash_one(&*facts[*id as usize].name);
-        ids.clear();
-        for id in 0..facts.len() as u32 {
-            ids.insert_unique(hash(&id), id, hash);
-        }
+        self.find_anew();
     }
 }
 

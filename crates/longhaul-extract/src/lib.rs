@@ -9,6 +9,7 @@ mod files;
 mod index;
 mod name_parts;
 mod rank;
+mod statements;
 
 // Who speaks.
 pub mod speaker;
@@ -25,6 +26,10 @@ pub use index::{
 };
 pub use name_parts::name_parts;
 pub use rank::{DefaultRanker, RankContext, Ranker, Subject, Subjects, Weights, features};
+pub use statements::{
+    FEATURES, N_FEATURES, Statement, StatementKind, StatementSource, StatementWeights, Statements,
+    WeightsError, log2_sixteenths, statement_words,
+};
 
 // Tools and digests.
 mod digest;

@@ -1,49 +1,54 @@
 //! Summaries by rule: no model, no network, the same bytes every time.
 //!
-//! The budget goes to what the rest of the work most likely needs: the task and the user's constraints first, then
-//! whole source lines and a ledger of facts, picked by value per token. Nothing is said that the source does not say,
-//! headings, counts and message handles (`m12`) apart.
+//! The budget goes to what the rest of the work most likely needs: the request and the user's rules first, then where the
+//! work stands, then statements of the source, verbatim, picked by need per token. Nothing is said that the source does not
+//! say, headings, counts and message handles (`m12`) apart.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use longhaul_extract::{DefaultRanker, Domain, Ranker, Subjects};
+use longhaul_extract::{DefaultRanker, Ranker, StatementWeights, Subjects};
 use longhaul_transcript::{SummaryMode, Tokens};
 
 use crate::{Draft, SummarizeError, Summarizer, SummaryRequest};
 
 mod account;
+mod choose;
 mod clip;
 mod coverage;
+mod fixed;
 mod goal;
-mod ledger;
-mod pick;
+mod marked;
 mod plan;
 mod render;
 mod runs;
-mod source;
+mod trail;
 
 pub use account::task;
 
+use choose::Choice;
 use coverage::Coverage;
 use goal::Goal;
+use render::Page;
+use trail::Trail;
 
 /// Settings of [`summarize`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RulesOptions {
-    /// Tells which facts are worth keeping.
+    /// Tells which facts are worth keeping: a statement is worth more for those that it names first.
     pub ranker: Arc<dyn Ranker>,
     /// Share of the limit that the task may take, 0.0 to 1.0. Default 0.15 (`docs/recall.md`).
     pub task_share: f64,
-    /// Share of the limit that the user's constraints may take. Default 0.1. A hundred tokens they always may, up to a third of
-    /// the limit.
+    /// Share of the limit that the user's rules may take. Default 0.15. 150 tokens they always may, up to a third of the
+    /// limit.
     pub constraint_share: f64,
-    /// Share of the limit that the last request, and the last words, may take each. Default 0.05.
+    /// Share of the limit that the plan, and failures, may take each, about. Default 0.05.
     pub state_share: f64,
-    /// What it adds to a fact's value that its source line is kept with it, relative to the bare name, in a summary of
-    /// [`FULL_SIZE`] tokens; a smaller one leans to names. Default 0.4.
-    pub anchor_bonus: f64,
+    /// Share of the limit that what was asked after the first request may take. Default 0.12.
+    pub asked_share: f64,
+    /// What the statements are weighed by; `None` is the built-in weights.
+    pub weights: Option<StatementWeights>,
 }
 
 impl Default for RulesOptions {
@@ -51,9 +56,10 @@ impl Default for RulesOptions {
         RulesOptions {
             ranker: Arc::new(DefaultRanker::default()),
             task_share: 0.15,
-            constraint_share: 0.1,
+            constraint_share: 0.15,
             state_share: 0.05,
-            anchor_bonus: 0.4,
+            asked_share: 0.12,
+            weights: None,
         }
     }
 }
@@ -73,7 +79,7 @@ impl Summarizer for RulesSummarizer {
 }
 
 /// Version of the rules; part of a record's id.
-pub const MADE_WITH: &str = "rules-1";
+pub const MADE_WITH: &str = "rules-2";
 
 /// What stands in place of a summary for which there is no room.
 pub const OMITTED: &str = "[Summary omitted - insufficient budget]";
@@ -92,33 +98,21 @@ pub fn summarize(request: &SummaryRequest<'_>, options: &RulesOptions) -> Draft 
     request.kept.iter().for_each(|entry| coverage.read_message(&entry.message));
     let runs = runs::runs(request.entries);
     let summary = account::account(request, &runs, &subjects);
-    let fixed = render::fixed(request, &summary, options);
+    let fixed = fixed::sections(request, &summary, &runs::groups(&runs), options);
     fixed.iter().for_each(|section| coverage.read(&section.body));
-    let ledger = ledger::Ledger::new(&subjects, request.index, &summary.files);
-    let source = source::read(source::Reading {
-        entries: request.entries,
-        runs: &runs,
-        groups: &runs::groups(&runs),
-        coverage: &coverage,
-        task: account::task(request.entries).map(|(entry, _)| entry.id),
-        goal: &goal,
-        is_talk: request.index.domain() == Domain::Talk,
-        root: &ledger.root,
-        telling: fullness(request.limit),
-    });
-    let spent: Tokens = fixed.iter().map(|section| request.counter.count_text(&section.text())).sum();
-    let budget = request.limit - spent;
-    let anchor_bonus = options.anchor_bonus * (0.5 + 0.5 * fullness(request.limit));
-    let choice = pick::Choice {
-        source: &source,
-        ledger: &ledger,
-        counter: request.counter,
-        anchor_bonus,
-        bare_share: fullness(request.limit).powi(2),
+    let trail = Trail::new(&summary.files);
+    let page = Page {
+        fixed: &fixed,
+        pool: request.index.statements(),
+        trail: &trail,
+        domain: request.index.domain(),
     };
-    let picks = pick::pick(choice, &mut coverage, budget.scaled(ROOM_TO_CHOOSE));
-    let render = |count: usize| render::text(&fixed, &source, &ledger, &picks[..count]);
-    let mut text = fit(picks.len(), request, render);
+    let least = page.text(&[]);
+    coverage.read(&least);
+    let budget = request.limit - request.counter.count_text(&least);
+    let choice = Choice::new(request, options, &goal, least, &runs);
+    let picks = choice.pick(&mut coverage, budget.scaled(ROOM_TO_CHOOSE));
+    let mut text = fit(picks.len(), request, |count| page.text(&picks[..count]));
     if request.counter.count_text(&text) > request.limit {
         text = clip::to_tokens(&text, request.limit, request.counter);
     }
@@ -130,14 +124,6 @@ pub fn summarize(request: &SummaryRequest<'_>, options: &RulesOptions) -> Draft 
         made_with: MADE_WITH.into(),
         ..Draft::default()
     }
-}
-
-/// A summary of so many tokens has room for the story beside the facts.
-pub const FULL_SIZE: Tokens = Tokens(4000);
-
-/// Returns how near `limit` is to a summary of full size, 0.0 to 1.0.
-fn fullness(limit: Tokens) -> f64 {
-    limit.ratio_of(FULL_SIZE).min(1.0)
 }
 
 fn omitted(request: &SummaryRequest<'_>) -> Draft {

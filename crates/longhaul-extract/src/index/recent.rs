@@ -2,11 +2,13 @@
 
 use std::collections::{HashSet, VecDeque};
 
+use serde::{Deserialize, Serialize};
+
 use crate::name_parts;
 
 /// The user's last message and the assistant's last messages, prose and key fields of calls, as text: it is cut into words
 /// only when somebody ranks. Only the start of each is held.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Recent {
     user: String,
     /// Oldest first.

@@ -2,19 +2,19 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use longhaul_extract::{Domain, Subjects, constraints, decisions, file_histories, speaker::Speakers};
+use longhaul_extract::{
+    Domain, Subjects, call_fields, constraints, decisions, file_histories, speaker::Speakers,
+};
 use longhaul_transcript::{
-    CommandNote, Constraint, Entry, ErrorNote, FileNote, FileState, Message, Origin, Role, Summary, ToolUse,
+    CallKind, CommandNote, Constraint, Entry, ErrorNote, FileNote, FileState, Message, Origin, Role, Summary,
+    ToolCall, ToolUse,
 };
 
-use super::{
-    runs::{Purpose, Run},
-    source::call_text,
-};
+use super::runs::{Purpose, Run};
 use crate::SummaryRequest;
 
 /// Returns what the request's entries say, as data.
-pub(crate) fn account(request: &SummaryRequest<'_>, runs: &[Run<'_>], subjects: &Subjects) -> Summary {
+pub(crate) fn account(request: &SummaryRequest<'_>, runs: &[Run], subjects: &Subjects) -> Summary {
     let entries = request.entries;
     let carried = request.previous.map(|record| &record.summary);
     let is_talk = request.index.domain() == Domain::Talk;
@@ -92,15 +92,6 @@ fn is_substantial(text: &str) -> bool {
     text.split_whitespace().nth(4).is_some() || wide >= 10
 }
 
-/// Returns the last thing the user said.
-pub(crate) fn last_user_text(entries: &[Entry]) -> Option<(&Entry, &str)> {
-    entries
-        .iter()
-        .rev()
-        .filter(|entry| is_users(&entry.message))
-        .find_map(|entry| Some((entry, own_text(&entry.message)?)))
-}
-
 /// Returns the last thing the assistant said in words.
 pub(crate) fn last_words(entries: &[Entry]) -> Option<(&Entry, &str)> {
     let said = entries.iter().rev().filter(|entry| entry.message.role == Role::Assistant);
@@ -145,7 +136,7 @@ fn touched_first(mut files: Vec<FileNote>) -> Vec<FileNote> {
     files
 }
 
-fn commands(runs: &[Run<'_>]) -> Vec<CommandNote> {
+fn commands(runs: &[Run]) -> Vec<CommandNote> {
     let mut notes: Vec<CommandNote> = Vec::new();
     // What only looks at something is no news afterwards, unless it went wrong.
     for run in runs.iter().filter(|run| run.failed || run.purpose != Purpose::Look) {
@@ -164,7 +155,7 @@ fn commands(runs: &[Run<'_>]) -> Vec<CommandNote> {
     notes
 }
 
-fn errors(runs: &[Run<'_>]) -> Vec<ErrorNote> {
+fn errors(runs: &[Run]) -> Vec<ErrorNote> {
     let mut notes: Vec<ErrorNote> = Vec::new();
     // The next run of the same command that passes resolves the error.
     let mut passed: BTreeMap<&str, u64> = BTreeMap::new();
@@ -210,6 +201,21 @@ fn tools(entries: &[Entry]) -> Vec<ToolUse> {
     }
     tools.sort_by(|one, other| other.count.cmp(&one.count).then_with(|| one.tool.cmp(&other.tool)));
     tools
+}
+
+/// Returns a call as people read it: `[bash] command: cargo test`.
+fn call_text(call: &ToolCall) -> String {
+    let mut text = format!("[{}]", call.name);
+    for field in call_fields(&call.arguments.0, call.kind == CallKind::Function) {
+        if !field.key.is_empty() {
+            text.push(' ');
+            text.push_str(&field.key);
+            text.push(':');
+        }
+        text.push(' ');
+        text.push_str(&field.text);
+    }
+    text
 }
 
 fn latest<T>(items: impl IntoIterator<Item = T>, most: usize) -> Vec<T> {

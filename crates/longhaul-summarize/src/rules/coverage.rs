@@ -5,13 +5,12 @@ use longhaul_transcript::Message;
 
 use super::goal::Goal;
 
-/// Which subjects a reader already knows: by name, and in a line like the one they came from.
+/// Which subjects a reader already knows, in a line that says something of them.
 #[derive(Clone, Debug)]
 pub(crate) struct Coverage<'a> {
     index: &'a FactIndex,
     pub(crate) subjects: &'a Subjects,
     values: Vec<f64>,
-    named: Vec<bool>,
     anchored: Vec<bool>,
 }
 
@@ -21,7 +20,7 @@ impl<'a> Coverage<'a> {
         let count = subjects.all().len();
         let value = |subject: &Subject| (subject.value * goal.factor(&subject.fact.name)).min(1.0);
         let values = subjects.all().iter().map(value).collect();
-        Coverage { index, subjects, values, named: vec![false; count], anchored: vec![false; count] }
+        Coverage { index, subjects, values, anchored: vec![false; count] }
     }
 
     /// Returns the subjects that `text` makes known, each once.
@@ -42,7 +41,6 @@ impl<'a> Coverage<'a> {
     /// Counts everything in `text` as known.
     pub(crate) fn read(&mut self, text: &str) {
         for subject in self.known_by(text) {
-            self.name(subject);
             self.anchor(subject);
         }
     }
@@ -50,10 +48,6 @@ impl<'a> Coverage<'a> {
     /// Counts everything in `message` as known.
     pub(crate) fn read_message(&mut self, message: &Message) {
         for_each_text(message, |text| self.read(text));
-    }
-
-    pub(crate) fn name(&mut self, subject: u32) {
-        self.named[subject as usize] = true;
     }
 
     pub(crate) fn anchor(&mut self, subject: u32) {
@@ -64,12 +58,7 @@ impl<'a> Coverage<'a> {
         self.values[subject as usize]
     }
 
-    /// Returns what naming `subject` adds.
-    pub(crate) fn gain_by_name(&self, subject: u32) -> f64 {
-        if self.named[subject as usize] { 0.0 } else { self.value(subject) }
-    }
-
-    /// Returns what showing the line of `subject` adds beyond its name.
+    /// Returns what showing a line with `subject` adds.
     pub(crate) fn gain_by_line(&self, subject: u32) -> f64 {
         if self.anchored[subject as usize] { 0.0 } else { self.value(subject) }
     }

@@ -1,180 +1,120 @@
-//! The summary as text.
+//! The summary as text: its sections in the order in which a reader needs them.
 
 use std::collections::BTreeMap;
 
-use longhaul_extract::is_standing_rule;
-use longhaul_transcript::{Constraint, Entry, Summary, Tokens};
+use longhaul_extract::{Domain, Statement, StatementKind, Statements, decides};
+use longhaul_transcript::{FileNote, FileState};
 
-use super::{
-    RulesOptions,
-    account::{last_user_text, last_words, own_text, task},
-    clip,
-    ledger::Ledger,
-    pick::Pick,
-    plan,
-    source::{Line, LineRole},
-};
-use crate::SummaryRequest;
+use super::{fixed::Section, trail::Trail};
 
-/// A part of the summary under its heading.
-#[derive(Clone, Debug)]
-pub(crate) struct Section {
-    heading: String,
-    pub(crate) body: String,
+/// What the text is made from, picks apart.
+#[derive(Debug)]
+pub(crate) struct Page<'a> {
+    /// What stands there whatever is picked.
+    pub(crate) fixed: &'a [Section],
+    pub(crate) pool: &'a Statements,
+    /// The files that were changed.
+    pub(crate) trail: &'a Trail<'a>,
+    pub(crate) domain: Domain,
 }
 
-impl Section {
-    pub(crate) fn text(&self) -> String {
-        match self.body.is_empty() {
-            true => format!("{}\n", self.heading),
-            false => format!("{}\n{}\n", self.heading, self.body),
+/// The sections of picked statements, in their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Heading {
+    Asked,
+    Decided,
+    Found,
+    Reported,
+    Planned,
+    Changed,
+    Ran,
+    Shown,
+}
+
+impl Page<'_> {
+    /// Returns the whole summary with these picks.
+    pub(crate) fn text(&self, picks: &[usize]) -> String {
+        let mut sections: BTreeMap<Heading, Vec<usize>> = BTreeMap::new();
+        for at in picks {
+            sections.entry(self.heading(&self.pool.all()[*at])).or_default().push(*at);
+        }
+        sections.values_mut().for_each(|picks| picks.sort_unstable());
+        let mut text: String = self.fixed.iter().map(Section::text).collect();
+        let of = |heading: Heading| sections.get(&heading).map_or(&[][..], Vec::as_slice);
+        let mut add = |heading: &str, body: String| {
+            if !body.is_empty() {
+                text.push_str(&format!("{heading}\n{body}\n"));
+            }
+        };
+        let is_talk = self.domain == Domain::Talk;
+        add(if is_talk { "## Said" } else { "## Asked and told by the user" }, self.said(of(Heading::Asked)));
+        add("## Decisions", self.said(of(Heading::Decided)));
+        add("## Findings and progress, in the assistant's words", self.said(of(Heading::Found)));
+        add("## Reports and earlier summaries (quoted)", fenced(self.said(of(Heading::Reported))));
+        add("## To do", self.said(of(Heading::Planned)));
+        let changed = self.trail.text(self.pool, of(Heading::Changed));
+        add(&self.trail.heading(), changed);
+        add("## From calls (quoted)", fenced(self.quoted(of(Heading::Ran))));
+        add("## From tool results (quoted)", fenced(self.quoted(of(Heading::Shown))));
+        text.trim_end().to_string()
+    }
+
+    fn heading(&self, statement: &Statement) -> Heading {
+        match statement.kind {
+            StatementKind::Person => Heading::Asked,
+            _ if statement.kind.is_said() && self.domain == Domain::Talk => Heading::Asked,
+            StatementKind::Report => Heading::Reported,
+            _ if statement.kind.is_said() && decides(&statement.text) => Heading::Decided,
+            _ if statement.kind.is_said() => Heading::Found,
+            StatementKind::Todo => Heading::Planned,
+            StatementKind::Added | StatementKind::Removed => Heading::Changed,
+            StatementKind::Command | StatementKind::Argument => Heading::Ran,
+            _ => Heading::Shown,
         }
     }
-}
 
-/// Returns the sections that stand whatever the ranking says: the task, the user's constraints, where the work stands.
-pub(crate) fn fixed(request: &SummaryRequest<'_>, summary: &Summary, options: &RulesOptions) -> Vec<Section> {
-    let mut sections = Vec::new();
-    let clip = |text: &str, share: f64| {
-        clip::middle(text, request.limit.scaled(share).max(LEAST_SECTION), request.counter)
-    };
-    if let Some(goal) = request.goal.map(str::trim).filter(|goal| !goal.is_empty()) {
-        let body = clip(goal, options.state_share);
-        sections.push(Section { heading: "## Goal (stated by the user)".into(), body });
-    }
-    let task = task(request.entries);
-    if let Some((entry, _)) = task.filter(|(entry, _)| is_kept(request, entry)) {
-        let heading = format!("## Task ({}): the user's message below", entry.id);
-        sections.push(Section { heading, body: String::new() });
-    } else if let Some((entry, text)) = task {
-        sections.push(Section {
-            heading: format!("## Task ({})", entry.id),
-            body: clip(text, options.task_share),
-        });
-    }
-    let shown: String = sections.iter().map(|section| section.body.as_str()).collect();
-    let body = constraint_list(
-        request,
-        &summary.constraints,
-        &shown,
-        request.limit.scaled(options.constraint_share).max(FEW_CONSTRAINTS.min(request.limit.scaled(0.33))),
-    );
-    if !body.is_empty() {
-        sections.push(Section { heading: "## Constraints".into(), body });
-    }
-    let mut state = Vec::new();
-    if let Some(plan) = plan::latest(request.entries) {
-        state.push(clip(&plan, options.state_share));
-    }
-    let last_user = last_user_text(request.entries)
-        .filter(|(entry, _)| task.is_none_or(|(first, _)| first.id != entry.id));
-    if let Some((entry, text)) = last_user
-        && !request.kept.iter().any(|kept| kept.message.is_user_text())
-    {
-        state.push(format!("Last request ({}): {}", entry.id, clip(text, options.state_share)));
-    }
-    if let Some((entry, text)) = last_words(request.entries)
-        && last_words(request.kept).is_none()
-    {
-        state.push(format!("Last words ({}): {}", entry.id, clip(text, options.state_share)));
-    }
-    if !state.is_empty() {
-        sections.push(Section { heading: "## State".into(), body: state.join("\n") });
-    }
-    sections
-}
-
-/// Returns whether what `entry` says stays after the summary, whole.
-fn is_kept(request: &SummaryRequest<'_>, entry: &Entry) -> bool {
-    let same = |kept: &&Entry| kept.id == entry.id;
-    request.kept.iter().find(same).is_some_and(|kept| own_text(&kept.message) == own_text(&entry.message))
-}
-
-/// Returns the constraints that neither `shown` nor the kept messages show, as long as there is room, listed oldest
-/// first. Rules go before wishes, what holds before what was taken back, short ones before long ones, which are mostly
-/// pasted text, and newer before older.
-fn constraint_list(
-    request: &SummaryRequest<'_>,
-    constraints: &[Constraint],
-    shown: &str,
-    room: Tokens,
-) -> String {
-    // A kept message may have been cut: what counts is that the words are there.
-    let visible = |constraint: &Constraint| {
-        shown.contains(&constraint.text)
-            || request
-                .kept
-                .iter()
-                .any(|entry| entry.message.texts().any(|said| said.contains(&constraint.text)))
-    };
-    let mut lines: Vec<(usize, String, Tokens)> = Vec::new();
-    for (at, constraint) in constraints.iter().enumerate().filter(|(_, constraint)| !visible(constraint)) {
-        let after = constraint.superseded_by.map_or(String::new(), |by| format!(" (taken back in m{by})"));
-        let line = format!("- m{}: {}{after}", constraint.message, constraint.text);
-        let cost = request.counter.count_text(&line) + Tokens(1);
-        lines.push((at, line, cost));
-    }
-    lines.sort_by_cached_key(|(at, _, cost)| {
-        let Constraint { text, superseded_by, .. } = &constraints[*at];
-        let holds = superseded_by.is_none();
-        (!(holds && is_standing_rule(text)), !holds, *cost > LONG_CONSTRAINT, std::cmp::Reverse(*at))
-    });
-    let mut left = room;
-    lines.retain(|(_, _, cost)| {
-        let fits = *cost <= left;
-        if fits {
-            left -= *cost;
+    /// Returns statements in the order in which they were made, each message's first with its handle.
+    fn said(&self, picks: &[usize]) -> String {
+        let mut lines = Vec::new();
+        let mut message = None;
+        for at in picks {
+            let statement = &self.pool.all()[*at];
+            let handle = match message == Some(statement.message) {
+                true => String::new(),
+                false => format!("m{} ", statement.message),
+            };
+            message = Some(statement.message);
+            let answers =
+                statement.answers.as_ref().map_or(String::new(), |asked| format!(" (to: \"{asked}\")"));
+            lines.push(format!("{handle}{}{answers}", statement.text));
         }
-        fits
-    });
-    lines.sort_by_key(|(at, ..)| *at);
-    lines.into_iter().map(|(_, line, _)| line).collect::<Vec<_>>().join("\n")
-}
-
-/// What a handful of constraints takes: they get that much, however small the share, up to a third of the limit.
-const FEW_CONSTRAINTS: Tokens = Tokens(100);
-
-/// A constraint of more tokens gives way to shorter ones.
-const LONG_CONSTRAINT: Tokens = Tokens(40);
-
-/// Returns the whole summary with these picks.
-pub(crate) fn text(fixed: &[Section], source: &[Line], ledger: &Ledger, picks: &[Pick]) -> String {
-    let mut lines: BTreeMap<LineRole, Vec<usize>> = BTreeMap::new();
-    let mut names: Vec<u32> = Vec::new();
-    for pick in picks {
-        match pick {
-            Pick::Line(at) => lines.entry(source[*at].role).or_default().push(*at),
-            Pick::Name(subject) => names.push(*subject),
-        }
+        lines.join("\n")
     }
-    let (files, facts) = ledger.render(&names);
-    let mut sections = fixed.to_vec();
-    let mut add = |heading: String, body: String| {
-        if !body.is_empty() {
-            sections.push(Section { heading, body });
+
+    /// Returns quotations, each call's first after what the call was.
+    fn quoted(&self, picks: &[usize]) -> String {
+        let mut lines = Vec::new();
+        let mut before = None;
+        for at in picks {
+            let statement = &self.pool.all()[*at];
+            // A command says itself what it was.
+            let source = self.pool.source(statement).filter(|_| statement.kind != StatementKind::Command);
+            let label = source.map(|source| self.trail.below(&source.label));
+            let place = (statement.message, label.clone());
+            if before.as_ref() != Some(&place) {
+                let label = label.map_or(" $".into(), |label| format!(" {label}:"));
+                lines.push(format!("m{}{label}", statement.message));
+                before = Some(place);
+            }
+            lines.push(statement.text.to_string());
         }
-    };
-    let quoted = |role: LineRole| {
-        let mut lines = lines.get(&role).cloned().unwrap_or_default();
-        lines.sort_unstable();
-        quote(source, &lines)
-    };
-    let under = if ledger.root.is_empty() { String::new() } else { format!(" (under {})", ledger.root) };
-    add("## Asked since".into(), quoted(LineRole::Request));
-    add(format!("## Files{under}"), files);
-    add("## Commands".into(), list(source, lines.get(&LineRole::Command)));
-    add("## Decisions".into(), quoted(LineRole::Decision));
-    add("## Errors (quoted)".into(), fenced(quoted(LineRole::Error)));
-    add("## Progress".into(), quoted(LineRole::Progress));
-    add("## Key lines (quoted)".into(), fenced(quoted(LineRole::Quote)));
-    add("## Facts".into(), facts);
-    let texts: Vec<String> = sections.iter().map(Section::text).collect();
-    texts.join("").trim_end().to_string()
+        lines.join("\n")
+    }
 }
 
 /// Returns `lines` between fences that no run of backticks inside can close: what a tool said stands in the summary as
 /// a quotation, never as a line of the summary's own.
-fn fenced(lines: String) -> String {
+pub(super) fn fenced(lines: String) -> String {
     if lines.is_empty() {
         return lines;
     }
@@ -183,35 +123,14 @@ fn fenced(lines: String) -> String {
     format!("{fence}\n{lines}\n{fence}")
 }
 
-/// Returns the lines in order, each message's first with its handle.
-fn quote(source: &[Line], lines: &[usize]) -> String {
-    let mut text = String::new();
-    let mut message = None;
-    for at in lines {
-        let line = &source[*at];
-        if !text.is_empty() {
-            text.push('\n');
-        }
-        if message != Some(line.message) {
-            text.push_str(&format!("m{} ", line.message));
-            message = Some(line.message);
-        }
-        text.push_str(&line.text);
-        if !line.after.is_empty() {
-            text.push(' ');
-            text.push_str(&line.after);
-        }
+/// Returns the word for what became of a file.
+pub(super) fn state(file: &FileNote) -> &'static str {
+    match file.state {
+        FileState::Created => "created",
+        FileState::Modified => "edited",
+        FileState::Renamed => "renamed",
+        FileState::Deleted => "deleted",
+        FileState::Reverted => "reverted",
+        _ => "read",
     }
-    text
 }
-
-/// Returns the commands, in the order of their last runs, each with how it went.
-fn list(source: &[Line], lines: Option<&Vec<usize>>) -> String {
-    let mut lines = lines.cloned().unwrap_or_default();
-    lines.sort_unstable();
-    let item = |at: &usize| format!("$ {} → {}", source[*at].text, source[*at].after);
-    lines.iter().map(item).collect::<Vec<_>>().join("\n")
-}
-
-/// The least that a fixed section gets, so that it says something at all.
-const LEAST_SECTION: Tokens = Tokens(30);

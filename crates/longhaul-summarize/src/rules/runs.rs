@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use longhaul_extract::Verdict;
-use longhaul_transcript::{Entry, ToolCall};
+use longhaul_transcript::Entry;
 
 /// A command and how it went.
 #[derive(Clone, Debug)]
-pub(crate) struct Run<'a> {
+pub(crate) struct Run {
     /// Ordinal of the message with the call.
     pub(crate) message: u64,
     /// Its first line.
@@ -22,21 +22,12 @@ pub(crate) struct Run<'a> {
     pub(crate) passed: bool,
     /// The line that says best what went wrong.
     pub(crate) error: Option<String>,
-    /// Ordinal of the message with the result.
-    pub(crate) answered: Option<u64>,
-    /// The call.
-    pub(crate) call: &'a ToolCall,
 }
 
 /// Returns the commands that `entries` run and how they went, oldest first.
-pub(crate) fn runs(entries: &[Entry]) -> Vec<Run<'_>> {
-    let mut calls: HashMap<(u64, &str), &ToolCall> = HashMap::new();
-    for entry in entries {
-        calls.extend(entry.message.calls().map(|call| ((entry.id.ordinal, call.id.as_str()), call)));
-    }
+pub(crate) fn runs(entries: &[Entry]) -> Vec<Run> {
     let all = longhaul_extract::runs(entries).into_iter();
     all.filter_map(|run| {
-        let call = *calls.get(&(run.message, run.call.as_str()))?;
         let first = run.command.lines().map(str::trim).find(|line| !line.is_empty())?;
         Some(Run {
             message: run.message,
@@ -50,8 +41,6 @@ pub(crate) fn runs(entries: &[Entry]) -> Vec<Run<'_>> {
             failed: run.verdict == Verdict::Failed,
             passed: run.verdict == Verdict::Passed,
             error: run.error,
-            answered: run.answered,
-            call,
         })
     })
     .collect()
@@ -70,17 +59,17 @@ pub(crate) enum Purpose {
 
 /// A command that was run, perhaps several times, and how the runs went.
 #[derive(Clone, Debug)]
-pub(crate) struct RunGroup<'r, 'a> {
+pub(crate) struct RunGroup<'r> {
     /// The command without what only shortens its output.
     pub(crate) heart: &'r str,
     /// Its runs, oldest first.
-    pub(crate) runs: Vec<&'r Run<'a>>,
+    pub(crate) runs: Vec<&'r Run>,
 }
 
 /// Returns the commands of `runs`, those of the same heart together, in the order of their last runs.
-pub(crate) fn groups<'r, 'a>(runs: &'r [Run<'a>]) -> Vec<RunGroup<'r, 'a>> {
+pub(crate) fn groups<'r>(runs: &'r [Run]) -> Vec<RunGroup<'r>> {
     let mut by_heart: HashMap<&str, usize> = HashMap::new();
-    let mut groups: Vec<RunGroup<'r, 'a>> = Vec::new();
+    let mut groups: Vec<RunGroup<'r>> = Vec::new();
     for run in runs {
         let heart = heart(&run.command);
         let at = *by_heart.entry(heart).or_insert_with(|| {
@@ -93,16 +82,16 @@ pub(crate) fn groups<'r, 'a>(runs: &'r [Run<'a>]) -> Vec<RunGroup<'r, 'a>> {
     groups
 }
 
-impl RunGroup<'_, '_> {
+impl RunGroup<'_> {
     /// Returns the last run.
-    pub(crate) fn last(&self) -> &Run<'_> {
+    pub(crate) fn last(&self) -> &Run {
         // A group is made with its first run.
         self.runs[self.runs.len() - 1]
     }
 
     /// Returns how the runs went, in a few words: `×3: failed m15 (exit 101), ok m41`.
     pub(crate) fn outcome(&self) -> String {
-        let mut turns: Vec<&Run<'_>> = Vec::new();
+        let mut turns: Vec<&Run> = Vec::new();
         for run in self.runs.iter().copied().filter(|run| run.failed || run.passed) {
             match turns.last_mut() {
                 Some(last) if last.failed == run.failed => *last = run,

@@ -1,0 +1,280 @@
+//! Statements: what was said, found, changed and shown, in pieces that each say something on their own.
+//!
+//! Each message is read once, when it is pushed, into sentences, whole list items, table rows, records, lines of output
+//! and lines that edits add or remove. A summary is made of these, verbatim; wrapped lines are joined with one blank. The
+//! pool is bounded: beyond its bound the statements that are least likely to be needed are dropped, by what is known of
+//! them when they are read.
+
+use std::collections::HashMap;
+
+use longhaul_transcript::{Entry, Message, Origin};
+use serde::{Deserialize, Serialize};
+
+mod changes;
+mod features;
+mod read;
+mod records;
+mod score;
+mod signs;
+mod split;
+mod stored;
+mod words;
+
+pub use features::{FEATURES, N_FEATURES};
+pub use score::{StatementWeights, WeightsError};
+pub use words::log2_sixteenths;
+
+use signs::Signs;
+use words::Words;
+
+/// One statement, in the words of its source.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Statement {
+    /// Ordinal of the message that makes it.
+    pub message: u32,
+    /// Who makes it, and how.
+    pub kind: StatementKind,
+    /// What it says.
+    pub text: Box<str>,
+    /// What it answers, where it is a short answer: the question or proposal before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answers: Option<Box<str>>,
+    /// The place of its [`StatementSource`], where a call made it.
+    pub(crate) source: Option<u32>,
+    /// What it looks like.
+    pub(crate) signs: Signs,
+    /// Its place in its message, from the start, and how many there are.
+    pub(crate) nth: u16,
+    pub(crate) of: u16,
+    /// Hash of the text, white space and case apart.
+    pub(crate) key: u32,
+    /// Hashes of its words, sorted, each once.
+    pub(crate) words: Box<[u32]>,
+    /// What it is worth by what is known of it alone.
+    pub(crate) prior: i32,
+}
+
+/// Who makes a statement, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum StatementKind {
+    /// A person, in words of their own.
+    Person,
+    /// What a person put in: output, code, somebody else's text.
+    Pasted,
+    /// The harness: notices, skills, environment.
+    Harness,
+    /// Another model's report, or a summary of what was said before.
+    Report,
+    /// The model, in the message that ends its turn.
+    Answer,
+    /// The model, on the way.
+    Prose,
+    /// A tool's result.
+    Result,
+    /// A line that an edit adds or a file is written with.
+    Added,
+    /// A line that an edit removes.
+    Removed,
+    /// A command that is run.
+    Command,
+    /// Another argument of a call.
+    Argument,
+    /// An item of a to-do list.
+    Todo,
+}
+
+/// The call that a statement belongs to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StatementSource {
+    /// What the call did, in a few words of its own: `Read src/main.rs`.
+    pub label: Box<str>,
+    /// The file it is about, where it is about one.
+    pub path: Option<Box<str>>,
+    pub(crate) family: crate::ToolFamily,
+}
+
+/// The statements of a conversation, bounded.
+#[derive(Clone, Debug)]
+pub struct Statements {
+    most: usize,
+    all: Vec<Statement>,
+    sources: Vec<StatementSource>,
+    words: Words,
+    /// Messages read, system prompts apart; the ordinal after the last.
+    end: u32,
+    /// The message that the model ended its turn with, as long as nobody spoke after it.
+    answered: Option<u32>,
+    /// What was asked or proposed last, for a short answer to it.
+    asked: Option<Box<str>>,
+    /// The sources of calls that wait for their results.
+    waiting: HashMap<Box<str>, u32>,
+    weights: StatementWeights,
+}
+
+impl Statements {
+    /// The most statements that are held: about 6 MB of them.
+    pub const MOST: usize = 12_288;
+
+    /// Returns a pool that has read nothing.
+    pub fn new() -> Statements {
+        Statements {
+            most: Self::MOST,
+            all: Vec::new(),
+            sources: Vec::new(),
+            words: Words::default(),
+            end: 0,
+            answered: None,
+            asked: None,
+            waiting: HashMap::new(),
+            weights: StatementWeights::builtin(),
+        }
+    }
+
+    /// Returns all statements, in the order in which they were made.
+    pub fn all(&self) -> &[Statement] {
+        &self.all
+    }
+
+    /// Returns the call that a statement belongs to.
+    pub fn source(&self, statement: &Statement) -> Option<&StatementSource> {
+        self.sources.get(statement.source? as usize)
+    }
+
+    /// Returns what `entries` say, read alone.
+    pub fn of<'e>(entries: impl Iterator<Item = &'e Entry>) -> Statements {
+        let mut pool = Statements::new();
+        entries.for_each(|entry| {
+            pool.push(u32::try_from(entry.id.ordinal).unwrap_or(u32::MAX), &entry.message);
+        });
+        pool
+    }
+
+    /// Returns how much of a statement is news, in sixteenths, where `known` words were told before: each time a word was
+    /// told halves what it is still worth.
+    pub fn news(&self, statement: &Statement, known: &HashMap<u32, u32>) -> u32 {
+        let (mut new, mut all) = (0, 0);
+        for word in &statement.words {
+            let rarity = self.words.rarity(*word) + 1;
+            all += rarity;
+            new += rarity >> known.get(word).copied().unwrap_or_default().min(8);
+        }
+        (new * 16).checked_div(all).unwrap_or(16)
+    }
+
+    /// Reads one message. What longhaul itself wrote is not read: what it says was read before.
+    pub(crate) fn push(&mut self, ordinal: u32, message: &Message) {
+        if message.is_system() || message.origin == Origin::Longhaul {
+            return;
+        }
+        self.end = self.end.max(ordinal.saturating_add(1));
+        let first = self.all.len();
+        read::Reader::new(self, ordinal).message(message);
+        let weights = std::mem::take(&mut self.weights);
+        for statement in &mut self.all[first..] {
+            statement.prior = weights.prior(statement);
+        }
+        self.weights = weights;
+        if self.all.len() > self.most {
+            self.forget();
+        }
+    }
+
+    /// Drops the statements that are worth least, down to three quarters of the bound.
+    fn forget(&mut self) {
+        let keep = self.most / 4 * 3;
+        let mut priors: Vec<(i32, u32, usize)> = self
+            .all
+            .iter()
+            .enumerate()
+            .map(|(at, statement)| (statement.prior, statement.message, at))
+            .collect();
+        priors.select_nth_unstable_by(keep, |one, other| other.cmp(one));
+        let mut stays = vec![false; self.all.len()];
+        priors[..keep].iter().for_each(|(.., at)| stays[*at] = true);
+        let mut stays = stays.into_iter();
+        self.all.retain(|_| stays.next().unwrap_or(false));
+        self.drop_sources();
+    }
+
+    /// Drops the sources that no statement and no waiting call names.
+    fn drop_sources(&mut self) {
+        let mut place: Vec<Option<u32>> = vec![None; self.sources.len()];
+        let named = self.all.iter().filter_map(|statement| statement.source);
+        for at in named.chain(self.waiting.values().copied()) {
+            place[at as usize] = Some(0);
+        }
+        for (next, new) in (0..).zip(place.iter_mut().flatten()) {
+            *new = next;
+        }
+        let mut stays = place.iter().map(Option::is_some);
+        self.sources.retain(|_| stays.next().unwrap_or(false));
+        for statement in &mut self.all {
+            statement.source = statement.source.and_then(|at| place[at as usize]);
+        }
+        for at in self.waiting.values_mut() {
+            *at = place[*at as usize].unwrap_or_default();
+        }
+    }
+
+    /// Returns about how many bytes the pool holds.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        let one = |statement: &Statement| {
+            let answers = statement.answers.as_ref().map_or(0, |text| text.len());
+            size_of::<Statement>() + statement.text.len() + answers + statement.words.len() * 4
+        };
+        let source = |source: &StatementSource| size_of::<StatementSource>() + source.label.len();
+        self.all.iter().map(one).sum::<usize>()
+            + self.sources.iter().map(source).sum::<usize>()
+            + self.words.memory_bytes()
+    }
+}
+
+/// Returns the hashes of the words in `text`, as statements have them.
+pub fn statement_words(text: &str) -> Vec<u32> {
+    let mut all = Vec::new();
+    words::each_word(text, |word| all.push(word));
+    all
+}
+
+impl Default for Statements {
+    fn default() -> Statements {
+        Statements::new()
+    }
+}
+
+impl Statement {
+    /// Returns the hashes of its words, sorted, each once.
+    pub fn words(&self) -> &[u32] {
+        &self.words
+    }
+
+    /// Returns a hash of its text, white space and case apart: two that say the same have the same.
+    pub fn key(&self) -> u32 {
+        self.key
+    }
+
+    /// Returns whether it tells of something that failed.
+    pub fn tells_failure(&self) -> bool {
+        self.signs.has(Signs::FAILS)
+    }
+
+    /// Returns its place in its message.
+    pub fn nth(&self) -> u16 {
+        self.nth
+    }
+}
+
+impl StatementKind {
+    /// Returns whether somebody says this in words: a person, the model, a report.
+    pub fn is_said(self) -> bool {
+        matches!(
+            self,
+            StatementKind::Person | StatementKind::Report | StatementKind::Answer | StatementKind::Prose
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,363 @@
+//! Reading one message into statements.
+
+use longhaul_transcript::{Message, Part, Role, Speaker, ToolCall};
+
+use super::{
+    Statement, StatementKind, StatementSource, Statements, changes,
+    records::{is_record, records},
+    signs::Signs,
+    split,
+    words::{Voice, each_word},
+};
+use crate::{
+    CallView, FieldPlace, ToolFamily,
+    speaker::{Matter, Segment, segments},
+    strip_line_numbers,
+};
+
+/// What is known of a statement beside its text.
+#[derive(Clone, Copy, Debug)]
+struct Draft {
+    kind: StatementKind,
+    signs: Signs,
+}
+
+pub(super) struct Reader<'p> {
+    pool: &'p mut Statements,
+    message: u32,
+    /// The statements of this message, as they come.
+    made: Vec<Statement>,
+    source: Option<u32>,
+}
+
+impl<'p> Reader<'p> {
+    pub(super) fn new(pool: &'p mut Statements, message: u32) -> Reader<'p> {
+        Reader { pool, message, made: Vec::new(), source: None }
+    }
+
+    pub(super) fn message(mut self, message: &Message) {
+        let calls = message.calls().next().is_some();
+        self.turn(message, calls);
+        let pieces = segments(message);
+        for (at, part) in message.parts.iter().enumerate() {
+            match part {
+                Part::ToolCall(call) => self.call(call),
+                Part::ToolResult(result) => {
+                    self.source = self.pool.waiting.remove(result.call_id.as_str());
+                    pieces
+                        .iter()
+                        .filter(|piece| piece.part == at)
+                        .for_each(|piece| self.segment(piece, calls));
+                    self.source = None;
+                }
+                _ => pieces
+                    .iter()
+                    .filter(|piece| piece.part == at)
+                    .for_each(|piece| self.segment(piece, calls)),
+            }
+        }
+        self.ask(message);
+        self.finish();
+    }
+
+    /// Notes whose turn it is: what the model said before is no answer where the model goes on.
+    fn turn(&mut self, message: &Message, calls: bool) {
+        match message.role {
+            Role::Assistant => {
+                let before = self.pool.answered.take();
+                for statement in self.pool.all.iter_mut().rev() {
+                    if before != Some(statement.message) {
+                        break;
+                    }
+                    if statement.kind == StatementKind::Answer {
+                        statement.kind = StatementKind::Prose;
+                    }
+                }
+                self.pool.answered = (!calls).then_some(self.message);
+            }
+            _ => self.pool.answered = None,
+        }
+    }
+
+    /// Notes what is asked or proposed last in `message`, for a short answer to it.
+    fn ask(&mut self, message: &Message) {
+        if message.role == Role::Assistant {
+            let said = self.made.iter().rev().filter(|made| made.kind.is_said());
+            let mut asking = said.filter(|made| made.signs.has(Signs::QUESTION));
+            self.pool.asked = asking.next().map(|made| made.text.clone());
+        } else if message.is_user_text() {
+            self.pool.asked = None;
+        }
+    }
+
+    fn segment(&mut self, piece: &Segment<'_>, calls: bool) {
+        let family = self.source.map(|at| self.pool.sources[at as usize].family);
+        let kind = match (piece.speaker, piece.matter) {
+            (_, Matter::Command | Matter::Reminder | Matter::Interruption | Matter::Environment) => return,
+            (Speaker::Person, Matter::Pasted) => StatementKind::Pasted,
+            (Speaker::Person, Matter::Words | Matter::Plan) => StatementKind::Person,
+            (_, Matter::Summary | Matter::Report) | (Speaker::SubAgent, _) => StatementKind::Report,
+            (Speaker::Model, _) if calls => StatementKind::Prose,
+            (Speaker::Model, _) => StatementKind::Answer,
+            (Speaker::Tool, _) | (_, Matter::Output) if family == Some(ToolFamily::SubAgent) => {
+                StatementKind::Report
+            }
+            (Speaker::Tool, _) | (_, Matter::Output) => StatementKind::Result,
+            _ => StatementKind::Harness,
+        };
+        let signs = Signs::default().with(Signs::PLAN, piece.matter == Matter::Plan);
+        let draft = Draft { kind, signs };
+        match kind {
+            StatementKind::Result | StatementKind::Pasted => self.output(piece.text, draft),
+            _ => {
+                let is_answer = kind == StatementKind::Person && piece.text.chars().count() <= SHORT_ANSWER;
+                let asked = if is_answer { self.pool.asked.take() } else { None };
+                match asked {
+                    Some(asked) => {
+                        self.add(piece.text, draft);
+                        if let Some(made) = self.made.last_mut() {
+                            made.answers = Some(asked);
+                        }
+                    }
+                    None => self.prose(piece.text, draft),
+                }
+            }
+        }
+    }
+
+    fn prose(&mut self, text: &str, draft: Draft) {
+        for piece in split::prose(text).into_iter().take(MOST_OF_MESSAGE) {
+            let signs = draft.signs.with(Signs::ITEM, piece.is_item);
+            self.add(&piece.text, Draft { signs, ..draft });
+        }
+    }
+
+    fn output(&mut self, text: &str, draft: Draft) {
+        let text = strip_line_numbers(text);
+        let trimmed = text.trim();
+        if EMPTY.contains(&trimmed) {
+            return;
+        }
+        if is_record(trimmed) {
+            let signs = draft.signs.with(Signs::RECORD, true);
+            records(trimmed, |piece| self.add(piece, Draft { signs, ..draft }));
+            return;
+        }
+        for line in sample(trimmed.lines().collect()) {
+            let line = line.trim();
+            match is_record(line) {
+                true => {
+                    let signs = draft.signs.with(Signs::RECORD, true);
+                    records(line, |piece| self.add(piece, Draft { signs, ..draft }));
+                }
+                false => split::pieces(line, |piece| self.add(piece, draft)),
+            }
+        }
+    }
+
+    fn call(&mut self, call: &ToolCall) {
+        let view = CallView::new(call);
+        let family = view.family();
+        let at = self.pool.sources.len() as u32;
+        self.pool.sources.push(StatementSource {
+            label: label(&view).into(),
+            path: view.path().map(Into::into),
+            family,
+        });
+        if self.pool.waiting.len() >= MOST_WAITING {
+            self.pool.waiting.clear();
+        }
+        self.pool.waiting.insert(call.id.as_str().into(), at);
+        self.source = Some(at);
+        let plain = |kind| Draft { kind, signs: Signs::default() };
+        if let Some(patch) = view.patch() {
+            for change in changes::of_patch(patch).into_iter().take(MOST_OF_MESSAGE) {
+                self.patched(change);
+            }
+        } else {
+            let mut old = String::new();
+            for field in view.fields() {
+                match &*field.key {
+                    key if OLD_KEYS.contains(&key) => old = field.text.into_owned(),
+                    key if NEW_KEYS.contains(&key) && edits(family) => {
+                        for change in changes::between(&old, &field.text).into_iter().take(MOST_OF_MESSAGE) {
+                            self.change(change);
+                        }
+                        old.clear();
+                    }
+                    _ if family == ToolFamily::Todo => {
+                        if field.text.len() > 12 {
+                            self.prose(&field.text, plain(StatementKind::Todo));
+                        }
+                    }
+                    key if family == ToolFamily::Shell && COMMAND_KEYS.contains(&key) => {
+                        for line in sample(field.text.lines().collect()) {
+                            split::pieces(line, |piece| self.add(piece, plain(StatementKind::Command)));
+                        }
+                    }
+                    _ if looks(family) || field.place == FieldPlace::Tuning => {}
+                    _ if field.place == FieldPlace::Body || family == ToolFamily::Talk => {
+                        self.prose(&field.text, plain(StatementKind::Argument));
+                    }
+                    _ => split::pieces(&field.text, |piece| self.add(piece, plain(StatementKind::Argument))),
+                }
+            }
+        }
+        self.source = None;
+    }
+
+    fn patched(&mut self, change: changes::Change<'_>) {
+        let at = self.source;
+        if let (Some(at), Some(path)) = (at, change.path)
+            && self.pool.sources[at as usize].path.as_deref() != Some(path)
+        {
+            let source =
+                StatementSource { label: path.into(), path: Some(path.into()), family: ToolFamily::Patch };
+            let known = self.pool.sources.iter().rposition(|known| *known == source);
+            let place = known.filter(|known| *known > at as usize).unwrap_or_else(|| {
+                self.pool.sources.push(source);
+                self.pool.sources.len() - 1
+            });
+            self.source = Some(place as u32);
+        }
+        self.change(change);
+        self.source = at;
+    }
+
+    fn change(&mut self, change: changes::Change<'_>) {
+        let kind = if change.is_added { StatementKind::Added } else { StatementKind::Removed };
+        split::pieces(change.line, |piece| self.add(piece, Draft { kind, signs: Signs::default() }));
+    }
+
+    fn add(&mut self, text: &str, draft: Draft) {
+        let says_something = draft.signs.has(Signs::RECORD) || text.chars().any(char::is_alphabetic);
+        if self.made.len() >= MOST_OF_MESSAGE || !(says_something || draft.kind == StatementKind::Person) {
+            return;
+        }
+        let own = Signs::of(text);
+        let signs = [Signs::PLAN, Signs::ITEM, Signs::RECORD]
+            .into_iter()
+            .fold(own, |signs, sign| signs.with(sign, draft.signs.has(sign)));
+        let mut words = Vec::new();
+        each_word(text, |word| words.push(word));
+        words.sort_unstable();
+        words.dedup();
+        self.made.push(Statement {
+            message: self.message,
+            kind: draft.kind,
+            key: key(text),
+            text: text.into(),
+            answers: None,
+            source: self.source,
+            signs,
+            nth: self.made.len() as u16,
+            of: 0,
+            words: words.into(),
+            prior: 0,
+        });
+    }
+
+    fn finish(self) {
+        let count = self.made.len() as u16;
+        for mut made in self.made {
+            made.of = count;
+            let voice = match made.kind {
+                StatementKind::Person => Voice::Person,
+                StatementKind::Answer | StatementKind::Prose | StatementKind::Report => Voice::Model,
+                _ => Voice::Other,
+            };
+            self.pool.words.count(&made.words, self.message, voice);
+            self.pool.all.push(made);
+        }
+    }
+}
+
+/// A person's message of so few characters is an answer to what was asked before it.
+const SHORT_ANSWER: usize = 24;
+
+/// No more statements than these are taken from one message.
+const MOST_OF_MESSAGE: usize = 600;
+
+/// Calls that wait for their results; more are a sign that results never come.
+const MOST_WAITING: usize = 256;
+
+/// Results that say nothing.
+const EMPTY: [&str; 4] = ["(no output)", "(empty)", "null", "{}"];
+
+const OLD_KEYS: [&str; 5] = ["old_string", "oldText", "old_str", "old_text", "oldString"];
+
+const NEW_KEYS: [&str; 10] = [
+    "new_string",
+    "newText",
+    "new_str",
+    "new_text",
+    "newString",
+    "content",
+    "file_text",
+    "contents",
+    "text",
+    "insert_text",
+];
+
+const COMMAND_KEYS: [&str; 6] = ["command", "cmd", "CommandLine", "script", "code", ""];
+
+fn edits(family: ToolFamily) -> bool {
+    matches!(family, ToolFamily::Edit | ToolFamily::Write | ToolFamily::Patch)
+}
+
+/// Whether a call only looks at something, so that its label says all there is to say of it.
+fn looks(family: ToolFamily) -> bool {
+    edits(family)
+        || matches!(family, ToolFamily::Read | ToolFamily::Search | ToolFamily::List | ToolFamily::Shell)
+}
+
+/// Returns all lines, or of many the first and the last.
+fn sample(mut lines: Vec<&str>) -> Vec<&str> {
+    if lines.len() > FIRST_LINES + LAST_LINES {
+        lines.drain(FIRST_LINES..lines.len() - LAST_LINES);
+    }
+    lines
+}
+
+const FIRST_LINES: usize = 400;
+const LAST_LINES: usize = 150;
+
+/// Returns a hash of `text` (FNV-1a) in which neither white space nor case counts.
+fn key(text: &str) -> u32 {
+    let bytes = text.bytes().filter(|byte| !byte.is_ascii_whitespace());
+    bytes.fold(0x811c_9dc5, |hash: u32, byte| {
+        (hash ^ u32::from(byte.to_ascii_lowercase())).wrapping_mul(0x0100_0193)
+    })
+}
+
+/// What a call did, in a few words of its own.
+fn label(view: &CallView<'_>) -> String {
+    let about = match view.family() {
+        ToolFamily::Shell => view.command().map(|command| act(&command).to_string()),
+        ToolFamily::Search => view.pattern().map(str::to_string),
+        ToolFamily::WebFetch => view.url().map(str::to_string),
+        ToolFamily::SubAgent | ToolFamily::WebSearch => view.query().map(str::to_string),
+        ToolFamily::Todo => None,
+        _ => view.path().map(str::to_string),
+    };
+    let first = || {
+        let fields = view.fields();
+        fields.iter().find(|field| field.text.len() > 2).map(|field| field.text.to_string())
+    };
+    let about = about.or_else(|| if view.family() == ToolFamily::Todo { None } else { first() });
+    let about = about.unwrap_or_default();
+    let about: String = about.lines().next().unwrap_or_default().chars().take(LABEL_CHARS).collect();
+    format!("{} {}", view.name(), about.trim()).trim_end().to_string()
+}
+
+/// Returns the first line of a command without the change of directory it begins with.
+fn act(command: &str) -> &str {
+    let mut rest = command.lines().next().unwrap_or_default();
+    while let Some((_, after)) = rest.strip_prefix("cd ").and_then(|cd| cd.split_once("&&")) {
+        rest = after.trim_start();
+    }
+    rest
+}
+
+/// Characters of what a call is about.
+const LABEL_CHARS: usize = 60;

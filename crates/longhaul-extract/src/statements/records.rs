@@ -1,0 +1,107 @@
+//! JSON taken apart into records: the largest objects that are short enough to be read whole, and the fields between
+//! them, verbatim. A price stays with the flight that it is of.
+
+use super::split;
+
+/// Returns whether `text` looks like JSON with named fields.
+pub(crate) fn is_record(text: &str) -> bool {
+    text.starts_with(['{', '[']) && text.contains("\":")
+}
+
+/// Calls `each` with the records of `text`. Text that is no JSON comes out as pieces all the same.
+pub(crate) fn records(text: &str, mut each: impl FnMut(&str)) {
+    let text = text.trim();
+    if text.len() <= LONGEST {
+        each(text);
+        return;
+    }
+    let mut last = 0;
+    let mut give = |piece: &str| {
+        let piece = piece.trim_matches(|c: char| c.is_whitespace() || matches!(c, ',' | '[' | ']'));
+        // What is left of an object whose inner ones were taken has no closing bracket: it is fields, not an object.
+        let piece = if piece.ends_with('}') { piece } else { piece.trim_start_matches(['{', ' ', '\n']) };
+        if piece.chars().filter(|c| c.is_alphanumeric()).count() > 1 {
+            match piece.len() <= LONGEST {
+                true => each(piece),
+                false => split::pieces(piece, &mut each),
+            }
+        }
+    };
+    for (from, to) in whole_objects(text).into_iter().take(MOST) {
+        let from = last + key_before(&text[last..from]);
+        give(&text[last..from]);
+        give(&text[from..to]);
+        last = to;
+    }
+    give(&text[last..]);
+}
+
+/// Bytes of the longest object that is kept whole.
+const LONGEST: usize = 420;
+
+/// No more objects than these are taken from one value.
+const MOST: usize = 200;
+
+/// Returns where the objects begin and end that are short enough and stand in no other such object, in order.
+fn whole_objects(text: &str) -> Vec<(usize, usize)> {
+    let mut open: Vec<usize> = Vec::new();
+    let mut found: Vec<(usize, usize)> = Vec::new();
+    let (mut in_string, mut is_escaped) = (false, false);
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if in_string => is_escaped = true,
+            b'"' => in_string = !in_string,
+            b'{' if !in_string => open.push(at),
+            b'}' if !in_string => {
+                let Some(from) = open.pop() else { continue };
+                if at + 1 - from <= LONGEST {
+                    // Those inside come before it.
+                    let inside = found.iter().rev().take_while(|(inner, _)| *inner > from).count();
+                    found.truncate(found.len() - inside);
+                    found.push((from, at + 1));
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Returns where the key begins that `before` ends with, or its length where it ends with none.
+fn key_before(before: &str) -> usize {
+    let rest = before.trim_end_matches(|c: char| c.is_whitespace() || c == '[');
+    let Some(rest) = rest.strip_suffix(':') else { return before.len() };
+    let Some(rest) = rest.trim_end().strip_suffix('"') else { return before.len() };
+    rest.rfind('"').unwrap_or(before.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_object_that_is_short_enough_is_a_record_of_its_own() {
+        let text = format!(
+            r#"{{"reservation_id": "JG7FMM", "note": "{}", "flights": [{{"flight": "HAT028", "prices": {{"economy": 140}}}}, {{"flight": "HAT277", "price": 1679}}], "payment": {{"id": "card_1", "amount": 7136}}, "status": "open"}}"#,
+            "n ".repeat(200)
+        );
+        let mut all = Vec::new();
+        records(&text, |piece| all.push(piece.to_string()));
+        assert!(
+            all.contains(&r#""flights": [{"flight": "HAT028", "prices": {"economy": 140}}"#.to_string()),
+            "{all:?}"
+        );
+        assert!(all.contains(&r#"{"flight": "HAT277", "price": 1679}"#.to_string()), "{all:?}");
+        assert!(all.contains(&r#""payment": {"id": "card_1", "amount": 7136}"#.to_string()), "{all:?}");
+        assert!(all.iter().all(|piece| text.contains(piece.as_str())), "{all:?}");
+    }
+
+    #[test]
+    fn broken_json_is_read_as_far_as_it_goes() {
+        let text = format!(r#"[{{"a": "{}", "b": {{"c": 1}}, "d": {{ "#, "x ".repeat(300));
+        let mut all = Vec::new();
+        records(&text, |piece| all.push(piece.to_string()));
+        assert!(all.iter().any(|piece| piece.contains(r#""b": {"c": 1}"#)), "{all:?}");
+    }
+}

@@ -1,0 +1,225 @@
+//! The words of statements: as hashes, and what is known of each.
+
+use hashbrown::HashMap;
+use serde::{Deserialize, Serialize};
+
+/// Calls `each` with the hash of every telling word of `text`, in order: names of three letters or more, numbers of two
+/// digits or more, pairs of characters in scripts without blanks. Case does not count.
+pub(crate) fn each_word(text: &str, mut each: impl FnMut(u32)) {
+    let mut start: Option<usize> = None;
+    let mut before: Option<char> = None;
+    for (at, c) in text.char_indices() {
+        if is_wide(c) {
+            if let Some(start) = start.take() {
+                word(&text[start..at], &mut each);
+            }
+            if let Some(before) = before {
+                let mut pair = [0; 8];
+                let first = before.encode_utf8(&mut pair).len();
+                let second = c.encode_utf8(&mut pair[first..]).len();
+                each(hash(&pair[..first + second]));
+            }
+            before = Some(c);
+            continue;
+        }
+        before = None;
+        match start {
+            Some(_) if c.is_alphanumeric() || matches!(c, '_' | '.' | '-') => {}
+            Some(begun) => {
+                word(&text[begun..at], &mut each);
+                start = None;
+            }
+            None if c.is_alphanumeric() || c == '_' => start = Some(at),
+            None => {}
+        }
+    }
+    if let Some(start) = start {
+        word(&text[start..], &mut each);
+    }
+}
+
+fn word(word: &str, each: &mut impl FnMut(u32)) {
+    let word = word.trim_end_matches(['.', '-']);
+    let is_number = word.starts_with(|c: char| c.is_ascii_digit());
+    if word.len() < if is_number { 2 } else { 3 } {
+        return;
+    }
+    match word.is_ascii() {
+        true => each(word.bytes().fold(START, |hash, byte| step(hash, byte.to_ascii_lowercase()))),
+        false => each(hash(word.to_lowercase().as_bytes())),
+    }
+}
+
+fn is_wide(c: char) -> bool {
+    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}')
+}
+
+/// FNV-1a: the same on every machine, and a word is short.
+fn hash(bytes: &[u8]) -> u32 {
+    bytes.iter().fold(START, |hash, byte| step(hash, *byte))
+}
+
+fn step(hash: u32, byte: u8) -> u32 {
+    (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+}
+
+const START: u32 = 0x811c_9dc5;
+
+/// What is known of one word.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Word {
+    /// In how many statements it stands.
+    pub(crate) statements: u32,
+    /// In how many messages.
+    pub(crate) messages: u32,
+    /// The first message that has it.
+    pub(crate) first: u32,
+    /// The last one.
+    pub(crate) last: u32,
+    /// In how many messages the model says it in prose.
+    pub(crate) said: u32,
+    /// The last of these.
+    pub(crate) last_said: Option<u32>,
+    /// Whether a person says it.
+    pub(crate) persons: bool,
+}
+
+/// What is known of all words, bounded: beyond [`MOST`], those are forgotten that stood in one message long ago.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Words {
+    known: HashMap<u32, Word>,
+    /// How many statements were counted.
+    pub(crate) statements: u32,
+}
+
+/// The most words that are held: about 6 MB.
+const MOST: usize = 1 << 17;
+
+/// Where a statement stands, as far as its words are concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Voice {
+    Person,
+    Model,
+    Other,
+}
+
+impl Words {
+    /// Counts the words of one statement; each is given once.
+    pub(crate) fn count(&mut self, words: &[u32], message: u32, voice: Voice) {
+        self.statements = self.statements.saturating_add(1);
+        for hash in words {
+            let word = self.known.entry(*hash).or_insert(Word { first: message, ..Word::default() });
+            if word.statements == 0 || word.last != message {
+                word.messages += 1;
+            }
+            word.last = message;
+            word.statements += 1;
+            word.persons |= voice == Voice::Person;
+            if voice == Voice::Model && word.last_said != Some(message) {
+                word.said += 1;
+                word.last_said = Some(message);
+            }
+        }
+        if self.known.len() > MOST {
+            self.forget();
+        }
+    }
+
+    pub(crate) fn get(&self, hash: u32) -> Word {
+        self.known.get(&hash).copied().unwrap_or_default()
+    }
+
+    /// Returns how rare a word is: the binary logarithm, in sixteenths, of statements for each that has it.
+    pub(crate) fn rarity(&self, hash: u32) -> u32 {
+        let all = log2_sixteenths(u64::from(self.statements.max(1)));
+        all.saturating_sub(log2_sixteenths(u64::from(self.get(hash).statements.max(1))))
+    }
+
+    /// Forgets the older half of the words that only one message has; where that is not enough, the older half of all.
+    fn forget(&mut self) {
+        let mut once: Vec<u32> =
+            self.known.values().filter(|word| word.messages < 2).map(|word| word.last).collect();
+        let all_once = once.len() > MOST / 4;
+        if !all_once {
+            once = self.known.values().map(|word| word.last).collect();
+        }
+        let middle = once.len() / 2;
+        let (_, middle, _) = once.select_nth_unstable(middle);
+        let middle = *middle;
+        self.known.retain(|_, word| word.last > middle || (all_once && word.messages > 1));
+    }
+
+    /// Returns all words, sorted by their hashes.
+    pub(crate) fn to_sorted(&self) -> Vec<(u32, Word)> {
+        let mut all: Vec<(u32, Word)> = self.known.iter().map(|(hash, word)| (*hash, *word)).collect();
+        all.sort_unstable_by_key(|(hash, _)| *hash);
+        all
+    }
+
+    pub(crate) fn from_sorted(words: Vec<(u32, Word)>, statements: u32) -> Words {
+        Words { known: words.into_iter().collect(), statements }
+    }
+
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.known.allocation_size()
+    }
+}
+
+/// Returns the binary logarithm of `n` (1 at least) in sixteenths, by whole numbers only: the same on every machine.
+pub fn log2_sixteenths(n: u64) -> u32 {
+    let n = n.max(1);
+    let whole = n.ilog2();
+    // The five bits after the first one, mapped through the curve's value at their place.
+    let bits = if whole >= 5 { (n >> (whole - 5)) & 31 } else { (n << (5 - whole)) & 31 };
+    whole * 16 + u32::from(CURVE[bits as usize])
+}
+
+/// 16 * log2(1 + i / 32), rounded.
+const CURVE: [u8; 32] = [
+    0, 1, 1, 2, 3, 3, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13, 13, 14, 14, 15, 15,
+    15, 16,
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<u32> {
+        let mut all = Vec::new();
+        each_word(text, |word| all.push(word));
+        all
+    }
+
+    #[test]
+    fn case_and_marks_do_not_count() {
+        assert_eq!(words("Retry_Loop."), words("retry_loop is"));
+        assert_eq!(words("at 42 of v2.1"), [words("42"), words("v2.1")].concat());
+        assert_eq!(words("不要修改").len(), 3);
+        assert!(words("a of to").is_empty());
+    }
+
+    #[test]
+    fn a_logarithm_is_near_enough() {
+        for n in [1_u64, 2, 3, 7, 100, 1000, 123_456, 1 << 40] {
+            let exact = (n as f64).log2() * 16.0;
+            assert!(
+                (f64::from(log2_sixteenths(n)) - exact).abs() <= 1.0,
+                "{n}: {} for {exact}",
+                log2_sixteenths(n)
+            );
+        }
+    }
+
+    #[test]
+    fn the_table_is_bounded_and_keeps_what_comes_back() {
+        let mut table = Words::default();
+        table.count(&[7], 0, Voice::Person);
+        table.count(&[7], 1, Voice::Model);
+        for message in 0..3 * MOST as u32 {
+            table.count(&[message.wrapping_mul(2_654_435_761) | 1 << 31], message + 2, Voice::Other);
+        }
+        assert!(table.to_sorted().len() <= MOST + 1);
+        let word = table.get(7);
+        assert!(word.persons && word.last_said == Some(1) && word.messages == 2, "{word:?}");
+    }
+}

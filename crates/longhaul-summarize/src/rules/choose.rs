@@ -1,0 +1,150 @@
+//! Which statements get in: what is needed most for each token, what was told already counting for less.
+
+use std::{
+    cmp::Reverse,
+    collections::{BinaryHeap, HashMap, HashSet},
+};
+
+use longhaul_extract::{Statement, StatementKind, Statements, log2_sixteenths, statement_words};
+use longhaul_transcript::Tokens;
+
+use super::{
+    RulesOptions,
+    coverage::Coverage,
+    goal::Goal,
+    runs::{Purpose, Run},
+};
+use crate::SummaryRequest;
+
+/// What statements are chosen by.
+#[derive(Debug)]
+pub(crate) struct Choice<'a> {
+    request: &'a SummaryRequest<'a>,
+    pool: &'a Statements,
+    goal: &'a Goal,
+    /// For each statement the logarithm of the probability that it is needed, in thousandths.
+    needed: Vec<i32>,
+    /// How often each word was told.
+    told: HashMap<u32, u32>,
+    /// The statements that were told, by their keys.
+    keys: HashSet<u32>,
+    /// What stands in the summary whatever is chosen.
+    fixed: String,
+    /// The messages whose commands only look at something.
+    looking: HashSet<u32>,
+}
+
+impl<'a> Choice<'a> {
+    /// Prepares the choice: `fixed` stands in the summary already, and the kept messages after it.
+    pub(crate) fn new(
+        request: &'a SummaryRequest<'a>,
+        options: &RulesOptions,
+        goal: &'a Goal,
+        fixed: String,
+        runs: &[Run],
+    ) -> Choice<'a> {
+        let pool = request.index.statements();
+        let needed = pool.rank(options.weights.as_ref());
+        let (mut told, mut keys) = (HashMap::new(), HashSet::new());
+        for statement in Statements::of(request.kept.iter()).all() {
+            keys.insert(statement.key());
+            statement.words().iter().for_each(|word| *told.entry(*word).or_insert(0) += 1);
+        }
+        let mut words = statement_words(&fixed);
+        words.sort_unstable();
+        words.dedup();
+        words.into_iter().for_each(|word| *told.entry(word).or_insert(0) += 1);
+        let looks = runs.iter().filter(|run| run.purpose == Purpose::Look);
+        let looking = looks.filter_map(|run| u32::try_from(run.message).ok()).collect();
+        Choice { request, pool, goal, needed, told, keys, fixed, looking }
+    }
+
+    /// Returns the places in the pool of what gets in, the most needed for its tokens first, until about `budget` is spent.
+    pub(crate) fn pick(mut self, coverage: &mut Coverage<'_>, budget: Tokens) -> Vec<usize> {
+        let mut subjects: Vec<Vec<u32>> = vec![Vec::new(); self.pool.all().len()];
+        let mut heap: BinaryHeap<(i32, Reverse<usize>)> = BinaryHeap::new();
+        for (at, statement) in self.pool.all().iter().enumerate() {
+            let is_idle = match statement.kind {
+                StatementKind::Harness => true,
+                // What it showed may be news; that it was run is not.
+                StatementKind::Command => self.looking.contains(&statement.message),
+                _ => false,
+            };
+            if is_idle || self.keys.contains(&statement.key()) {
+                continue;
+            }
+            subjects[at] = coverage.known_by(&statement.text);
+            let cost = statement.text.len() as u64 / 4 + LINE;
+            heap.push((self.worth(at, cost, &subjects[at], coverage), Reverse(at)));
+        }
+        let mut costs: HashMap<usize, u64> = HashMap::new();
+        let (mut opened, mut picks, mut left) = (HashSet::new(), Vec::new(), budget.0);
+        while let Some((worth, Reverse(at))) = heap.pop() {
+            if left < LEAST {
+                break;
+            }
+            let statement = &self.pool.all()[at];
+            if self.keys.contains(&statement.key()) {
+                continue;
+            }
+            let count = |text: &str| self.request.counter.count_text(text).0;
+            let cost = *costs.entry(at).or_insert_with(|| {
+                count(&statement.text) + statement.answers.as_ref().map_or(0, |text| count(text)) + LINE
+            });
+            let now = self.worth(at, cost, &subjects[at], coverage);
+            if now < worth {
+                heap.push((now, Reverse(at)));
+                continue;
+            }
+            let place = (statement.message, statement.kind.is_said());
+            let handle = if opened.contains(&place) { 0 } else { HANDLE };
+            if cost + handle > left || self.fixed.contains(&*statement.text) {
+                continue;
+            }
+            left -= cost + handle;
+            opened.insert(place);
+            self.keys.insert(statement.key());
+            statement.words().iter().for_each(|word| *self.told.entry(*word).or_insert(0) += 1);
+            for subject in &subjects[at] {
+                coverage.anchor(*subject);
+            }
+            picks.push(at);
+        }
+        picks
+    }
+
+    /// Returns what a statement is worth for its tokens: a logarithm in thousandths, so that whole numbers do.
+    fn worth(&self, at: usize, cost: u64, subjects: &[u32], coverage: &Coverage<'_>) -> i32 {
+        let statement: &Statement = &self.pool.all()[at];
+        let news = u64::from(self.pool.news(statement, &self.told));
+        // A fifth of the worth stays where everything was told: said again in other words.
+        let news = ln(16 + news * 4) - ln(80);
+        let facts: f64 = subjects.iter().map(|subject| coverage.gain_by_line(*subject)).sum();
+        let goal = self.goal.worth(&statement.text);
+        let extra = (facts.min(MOST_FACTS) * FACT + goal * GOAL) as i32;
+        self.needed[at] + news + extra - ln(cost) * 7 / 10
+    }
+}
+
+/// Returns the natural logarithm in thousandths.
+fn ln(n: u64) -> i32 {
+    (log2_sixteenths(n) * 433 / 10) as i32
+}
+
+/// What a mark and a line break cost.
+const LINE: u64 = 2;
+
+/// What the handle of a message that was not named yet costs.
+const HANDLE: u64 = 4;
+
+/// With less room nothing is said.
+const LEAST: u64 = 6;
+
+/// What a fact of value 1 adds to a statement that names it first, in thousandths of a logarithm.
+const FACT: f64 = 500.0;
+
+/// Facts of more value add nothing.
+const MOST_FACTS: f64 = 3.0;
+
+/// What it adds that a statement shares words with the goal.
+const GOAL: f64 = 3000.0;

@@ -1,0 +1,64 @@
+//! What a person marks as worth remembering, in whatever words: `Rule: …`, `Important: …`, `Remember: …`.
+
+use longhaul_extract::speaker::Speakers;
+use longhaul_transcript::Entry;
+
+/// Returns the lines that persons mark so, oldest first, each with the ordinal of its message.
+pub(crate) fn lines(entries: &[Entry]) -> Vec<(u64, String)> {
+    let mut found = Vec::new();
+    for entry in entries {
+        for text in Speakers::builtin().own_words(&entry.message) {
+            let lines = text.lines().map(str::trim).filter(|line| is_marked(line));
+            found.extend(lines.map(|line| (entry.id.ordinal, line.to_string())));
+        }
+    }
+    found
+}
+
+/// Returns whether `line` begins with a label of one to three words and a colon, and says something after it.
+pub(crate) fn is_marked(line: &str) -> bool {
+    let line = line.trim_start_matches(['-', '*', '•', '#', ' ']);
+    let Some((label, rest)) = line.split_once([':', '：']) else { return false };
+    let label = label.trim_end_matches('*');
+    let words = label.split_whitespace().count();
+    let is_label = (1..=3).contains(&words)
+        && label.chars().count() <= LONGEST_LABEL
+        && label.chars().all(|c| c.is_alphabetic() || matches!(c, ' ' | '\'' | '-'))
+        && label.chars().next().is_some_and(|c| c.is_uppercase() || !c.is_ascii());
+    let said = rest.trim_start_matches('*').trim();
+    is_label && said.chars().count() >= 4 && line.len() <= LONGEST && !rest.starts_with("//")
+}
+
+/// Characters of the longest label.
+const LONGEST_LABEL: usize = 28;
+
+/// Bytes of the longest line that is a note; longer ones are paragraphs.
+const LONGEST: usize = 600;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_told_from_other_colons() {
+        for line in [
+            "Rule: never push on Fridays",
+            "Important: the demo is on May 3",
+            "**Remember**: the port is 5433",
+            "- Goal state: all 12 tests pass",
+            "Wichtig: keine neuen Abhängigkeiten",
+            "規則：公開しないこと",
+        ] {
+            assert!(is_marked(line), "{line}");
+        }
+        for line in [
+            "https://example.org/x",
+            "I looked at it and found this: it is broken",
+            "src/main.rs:12: error",
+            "Next:",
+            "then: go on with it",
+        ] {
+            assert!(!is_marked(line), "{line}");
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! The artifact trail: which files were changed, and what was done to each.
+
+use longhaul_extract::{Statement, StatementKind, Statements};
+use longhaul_transcript::{FileNote, FileState};
+
+use super::render::{fenced, state};
+
+/// The files that were changed, with the directory they share.
+#[derive(Debug)]
+pub(crate) struct Trail<'a> {
+    files: Vec<&'a FileNote>,
+    root: &'a str,
+}
+
+impl<'a> Trail<'a> {
+    /// Returns the trail of the files in `files` that were changed.
+    pub(crate) fn new(files: &'a [FileNote]) -> Trail<'a> {
+        let files: Vec<&FileNote> = files.iter().filter(|file| file.state != FileState::Read).collect();
+        let root = root(files.iter().map(|file| file.path.as_str()));
+        Trail { files, root }
+    }
+
+    /// Returns the heading of the section; it names the directory that all changed files are in.
+    pub(crate) fn heading(&self) -> String {
+        match self.root {
+            "" => "## Changed files".into(),
+            root => format!("## Changed files (under {root})"),
+        }
+    }
+
+    /// Returns `text` with the paths under the shared directory relative to it.
+    pub(crate) fn below(&self, text: &str) -> String {
+        match self.root {
+            "" => text.to_string(),
+            root => text.replace(&format!("{root}/"), ""),
+        }
+    }
+
+    /// Returns one line for each file that was changed and, under it, the lines of `picks` that its edits change.
+    pub(crate) fn text(&self, pool: &Statements, picks: &[usize]) -> String {
+        let statements: Vec<&Statement> = picks.iter().map(|at| &pool.all()[*at]).collect();
+        let path_of =
+            |statement: &Statement| pool.source(statement).and_then(|source| source.path.as_deref());
+        let is_of =
+            |statement: &Statement, file: &str| path_of(statement).is_some_and(|path| same_file(path, file));
+        let mut blocks: Vec<String> = Vec::new();
+        for file in &self.files {
+            let of_file = statements.iter().copied().filter(|statement| is_of(statement, &file.path));
+            let note = if file.note.is_empty() { state(file) } else { &file.note };
+            let head = format!("{}: {note}", self.below(&file.path));
+            blocks.push(block(head, of_file));
+        }
+        let is_known = |statement: &&Statement| self.files.iter().any(|file| is_of(statement, &file.path));
+        let rest = statements.iter().copied().filter(|statement| !is_known(statement));
+        let mut by_path: Vec<(&str, Vec<&Statement>)> = Vec::new();
+        for statement in rest {
+            let path = path_of(statement).unwrap_or("elsewhere");
+            match by_path.iter_mut().find(|(known, _)| *known == path) {
+                Some((_, statements)) => statements.push(statement),
+                None => by_path.push((path, vec![statement])),
+            }
+        }
+        blocks.extend(
+            by_path.into_iter().map(|(path, statements)| block(self.below(path), statements.into_iter())),
+        );
+        blocks.join("\n")
+    }
+}
+
+/// Returns a line that names a file, and what edits change in it between fences.
+fn block<'s>(head: String, statements: impl Iterator<Item = &'s Statement>) -> String {
+    let mut lines = Vec::new();
+    let mut message = None;
+    for statement in statements {
+        let mark = if statement.kind == StatementKind::Added { '+' } else { '-' };
+        let handle = match message == Some(statement.message) {
+            true => String::new(),
+            false => format!("m{} ", statement.message),
+        };
+        message = Some(statement.message);
+        lines.push(format!("{handle}{mark} {}", statement.text));
+    }
+    match lines.is_empty() {
+        true => head,
+        false => format!("{head}\n{}", fenced(lines.join("\n"))),
+    }
+}
+
+/// Whether two paths name one file: the same, or one ends in the other after a slash.
+fn same_file(one: &str, other: &str) -> bool {
+    let ends = |long: &str, short: &str| {
+        long.strip_suffix(short).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+    };
+    ends(one, other) || ends(other, one)
+}
+
+/// Returns the deepest directory that all of `paths` are in, where that is two levels deep or more and saves something.
+fn root<'p>(paths: impl Iterator<Item = &'p str> + Clone) -> &'p str {
+    if paths.clone().count() < 2 {
+        return "";
+    }
+    let common = paths.reduce(|one, other| {
+        let same = one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
+        &one[..one.floor_char_boundary(same)]
+    });
+    let common =
+        common.and_then(|common| common.rfind('/').map(|slash| &common[..slash])).unwrap_or_default();
+    if common.matches('/').count() >= 2 { common } else { "" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shared_directory_is_named_once() {
+        let all = ["/w/app/src/a.rs", "/w/app/src/net/b.rs", "/w/app/srv/c.rs"];
+        assert_eq!(root(all.into_iter()), "/w/app");
+        assert_eq!(root(["a.rs", "b.rs"].into_iter()), "");
+        assert_eq!(root(all[..1].iter().copied()), "");
+    }
+
+    #[test]
+    fn files_are_the_same_by_their_last_parts() {
+        assert!(same_file("/w/app/src/a.rs", "src/a.rs"));
+        assert!(!same_file("/w/app/src/aa.rs", "a.rs"));
+    }
+}
