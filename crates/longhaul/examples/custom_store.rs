@@ -36,7 +36,6 @@ impl SummaryStore for Watched {
     async fn snapshot(&self, session: &SessionId) -> Result<Option<Snapshot>> { self.0.snapshot(session).await }
     async fn contents(&self, session: &SessionId, at: &[ContentHash]) -> Result<Vec<Option<Vec<u8>>>> { self.0.contents(session, at).await }
     async fn find_words(&self, session: Option<&SessionId>, words: &[String], limit: usize) -> Result<Vec<(SessionId, u64)>> { self.0.find_words(session, words, limit).await }
-    async fn snapshot(&self, session: &SessionId) -> Result<Option<Snapshot>> { self.0.snapshot(session).await }
     async fn sessions(&self) -> Result<Vec<SessionInfo>> { self.0.sessions().await }
     async fn set_alias(&self, alias: &SessionId, session: &SessionId) -> Result<()> { self.0.set_alias(alias, session).await }
     async fn alias(&self, alias: &SessionId) -> Result<Option<SessionId>> { self.0.alias(alias).await }

@@ -7,9 +7,9 @@ mod documents;
 mod event_page;
 mod examples;
 mod failures;
-mod long_runs;
 #[cfg(feature = "wire")]
 mod front_end;
+mod long_runs;
 mod models;
 mod presets;
 mod providers;
