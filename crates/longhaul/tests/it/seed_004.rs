@@ -326,7 +326,7 @@ async fn a_second_pass_goes_one_deeper_where_the_first_left_too_much() {
             break background;
         }
     };
-    for nth in 0..18 {
+    for nth in 0..22 {
         work.context.push(Message::user(format!("Meanwhile {nth} came for src/late_{nth}.rs. ").repeat(12)));
     }
     let draft = RulesSummarizer::default().summarize(background.job().request()).await.unwrap();
