@@ -238,14 +238,14 @@ fn pi() {
         "pi.jsonl",
         Format::Pi,
         expect![[r#"
-        session 33333333-3333-4333-8333-333333333333
-        model claude-x
-        m0 user: "read it"
-        m1 assistant: ~"Hm." 4 bytes | "Reading." | !read#t1 {"path":"a"}
-        m2 tool: =t1 "text of a"
-        m3 assistant: "Read."
-        usage up to m0: 10 + 3 + 2 in, 5 + 0 out
-    "#]],
+            session 33333333-3333-4333-8333-333333333333
+            model claude-x
+            m0 user: "read it"
+            m1 assistant: ~"Hm." 4 bytes | "Reading." | !read#t1 {"path":"a"}
+            m2 tool: =t1+ "text of a"
+            m3 assistant: "Read."
+            usage up to m0: 10 + 3 + 2 in, 5 + 0 out
+        "#]],
     );
 }
 

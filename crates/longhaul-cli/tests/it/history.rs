@@ -166,7 +166,8 @@ fn handles_of_a_second_compaction_lead_to_the_originals() {
             words.and_then(|(handle, _)| handle.trim_end_matches(':').strip_prefix('m')?.parse().ok());
         let Some((ordinal, (_, words))) = ordinal.zip(words) else { continue };
         named.insert(ordinal);
-        // A call is told in other words than it is stored in.
+        // A line that an edit added or took out has its sign before it; a call is told in other words than it is stored in.
+        let words = words.trim_start_matches("+ ");
         let words: String = words.chars().take(24).collect();
         assert!(words.starts_with('[') || message(ordinal).contains(&words), "{line}\n{}", message(ordinal));
     }

@@ -152,14 +152,16 @@ fn reasoning(
             {
                 report.add("R-08", &*paths[at], "reasoning by id alone, for a server that stores none");
             }
-        } else if profile.sends_item_ids && item.text("id").is_some_and(|id| id.starts_with("fc_")) {
-            if seen_reasoning && !has_reasoning {
-                report.add(
-                    "R-05",
-                    &*paths[at],
-                    "a call with an id of its own, but not the reasoning it came with",
-                );
-            }
+        } else if profile.sends_item_ids
+            && item.text("id").is_some_and(|id| id.starts_with("fc_"))
+            && seen_reasoning
+            && !has_reasoning
+        {
+            report.add(
+                "R-05",
+                &*paths[at],
+                "a call with an id of its own, but not the reasoning it came with",
+            );
         }
     }
 }

@@ -59,7 +59,7 @@ fn compact(history: &str, format: Format, draws: &mut Draw) -> Option<String> {
     match compact_document(&document, &clean, &breakdown, &CharsPer4, &settings, &options) {
         Ok(done) => Some(String::from_utf8(done.bytes).unwrap()),
         Err(DocumentError::Compact(_) | DocumentError::DoesNotFit { .. }) => None,
-        Err(error) => panic!("{error}\n{history}"),
+        Err(error) => unreachable!("{error}\n{history}"),
     }
 }
 

@@ -141,9 +141,7 @@ pub(super) fn live_of_claude_code(lines: &[Value]) -> Value {
     let mut at = lines.iter().rfind(is_said);
     let mut chain = Vec::new();
     while let Some(line) = at {
-        if chain.len() > lines.len() {
-            panic!("the lines lead in a circle");
-        }
+        assert!(chain.len() <= lines.len(), "the lines lead in a circle");
         chain.push(line);
         at = line["parentUuid"].as_str().map(|parent| *by_id.get(parent).expect("a parent is there"));
     }
