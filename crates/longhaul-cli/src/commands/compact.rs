@@ -10,6 +10,7 @@ use longhaul::{
     config::{Chaining, Layered, OnMaxDepth, Source, SummaryLimit, SummaryRole},
     keep_reasoning,
     redact::Redactor,
+    store::Location,
     summarize::rules::RulesOptions,
     transcript::{Span, SummaryMode, Tokens, parse_handle_line},
     wire::{self, Document, Format},
@@ -36,6 +37,7 @@ pub(crate) use report::Report;
 pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
     let started = Instant::now();
     let target = Target::new(args.output.as_deref(), args.force).made(NewFile::like(&args.file));
+    spare_the_store(&target, args)?;
     target.check()?;
     let report_to = report_target(args)?;
     let layered = settings::load(&args.settings)?;
@@ -91,6 +93,16 @@ pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
     tell(args, report_to.as_ref(), &report)?;
     let unchanged = breakdown.total <= budget;
     Ok(ExitCode::from(if unchanged && args.fail_if_unchanged { NOTHING_TO_DO } else { 0 }))
+}
+
+/// Fails where the new history would be put in the place of the store.
+fn spare_the_store(target: &Target, args: &CompactArgs) -> Result<()> {
+    let Ok(Location::File(store)) = store::place(&args.store) else { return Ok(()) };
+    let is_named = args.output.as_ref() == Some(&store);
+    match is_named || target.replaces(&store) {
+        true => bail!(Impossible(format!("-o {} would replace the store itself", store.display()))),
+        false => Ok(()),
+    }
 }
 
 /// Returns where the report goes, where it may: never over the transcript or the new history, and over a file that is no

@@ -9,7 +9,7 @@
 
 use std::borrow::Cow;
 
-use longhaul_transcript::{Message, Origin, Part, Role, Speaker};
+use longhaul_transcript::{Message, Origin, Part, Role, Speaker, parse_handle_line};
 use serde::{Deserialize, Serialize};
 
 mod marks;
@@ -196,7 +196,7 @@ impl Speakers {
 
 /// Who speaks in a message where no mark says otherwise.
 fn base(message: &Message) -> (Speaker, Matter) {
-    if message.origin == Origin::Longhaul {
+    if message.origin == Origin::Longhaul || is_own_summary(message) {
         return (Speaker::Harness, Matter::Summary);
     }
     let by_role = match message.role {
@@ -214,6 +214,11 @@ fn base(message: &Message) -> (Speaker, Matter) {
         _ => Matter::Words,
     };
     (speaker, matter)
+}
+
+/// Returns whether `message` is a summary that longhaul wrote, as a history holds it that was compacted before.
+fn is_own_summary(message: &Message) -> bool {
+    message.texts().any(|text| text.trim_start().starts_with('[') && parse_handle_line(text).is_some())
 }
 
 #[cfg(test)]

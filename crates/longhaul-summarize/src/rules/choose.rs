@@ -11,6 +11,7 @@ use longhaul_transcript::Tokens;
 use super::{
     RulesOptions,
     coverage::Coverage,
+    fixed::is_frame,
     goal::Goal,
     runs::{Purpose, Run},
 };
@@ -68,6 +69,7 @@ impl<'a> Choice<'a> {
                 StatementKind::Harness => true,
                 // What it showed may be news; that it was run is not.
                 StatementKind::Command => self.looking.contains(&statement.message),
+                StatementKind::Report => is_frame(&statement.text),
                 _ => false,
             };
             if is_idle || self.keys.contains(&statement.key()) {

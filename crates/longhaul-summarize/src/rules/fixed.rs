@@ -1,8 +1,11 @@
 //! The sections that stand whatever the ranking says: the request and what was asked since, the person's rules, where the
 //! work stands.
 
-use longhaul_extract::{Domain, StatementKind, is_standing_rule};
-use longhaul_transcript::{Constraint, Entry, ErrorNote, Summary, Tokens};
+use longhaul_extract::{
+    Domain, StatementKind, is_standing_rule,
+    speaker::{Matter, Speakers},
+};
+use longhaul_transcript::{Constraint, Entry, ErrorNote, Part, Role, Summary, Tokens, parse_handle_line};
 
 use super::{
     RulesOptions,
@@ -48,14 +51,17 @@ pub(crate) fn sections(
     let mut fixed = Fixed { request, options, sections: Vec::new(), said: String::new() };
     fixed.goal();
     let is_talk = request.index.domain() == Domain::Talk;
-    fixed.task(is_talk);
+    let is_continued = fixed.earlier();
+    if !is_continued {
+        fixed.task(is_talk);
+    }
     // Where there is little room, rules come first; elsewhere the messages that state them need no second mention.
     let is_tight = request.limit < TIGHT;
     if is_tight {
         fixed.rules(&summary.constraints, is_talk);
     }
     if !is_talk {
-        fixed.asked_since();
+        fixed.asked_since(is_continued);
     }
     if !is_tight {
         fixed.rules(&summary.constraints, is_talk);
@@ -63,6 +69,26 @@ pub(crate) fn sections(
     fixed.state(groups);
     fixed.failures(&summary.errors);
     fixed.sections
+}
+
+/// Returns the text of an earlier summary, where the entry is one.
+fn earlier_summary(entry: &Entry) -> Option<(&Entry, &str)> {
+    if entry.message.role != Role::User {
+        return None;
+    }
+    let pieces = Speakers::builtin().segments(&entry.message);
+    let part = pieces.iter().find(|piece| piece.matter == Matter::Summary)?.part;
+    match entry.message.parts.get(part) {
+        Some(Part::Text(text)) => Some((entry, text.trim())),
+        _ => None,
+    }
+}
+
+/// Returns whether a line of a summary is its header, its handle or the heading under which it quotes another.
+pub(super) fn is_frame(line: &str) -> bool {
+    line.starts_with("[Context Summary - ")
+        || line.trim_start_matches('#').starts_with(" Earlier summary (")
+        || parse_handle_line(line).is_some()
 }
 
 impl Fixed<'_> {
@@ -92,21 +118,55 @@ impl Fixed<'_> {
         }
     }
 
+    /// A summary that the entries hold is all there is of what it stands for: it is told on, from its first line as far as
+    /// there is room. Returns whether there was one.
+    fn earlier(&mut self) -> bool {
+        let summaries: Vec<(&Entry, &str)> =
+            self.request.entries.iter().filter_map(earlier_summary).collect();
+        let Some((entry, text)) = summaries.last() else { return false };
+        let mut left = self.room(EARLIER_SHARE);
+        let mut lines: Vec<String> = Vec::new();
+        for line in text.lines().filter(|line| !is_frame(line)) {
+            // Its headings stand below this section's own.
+            let line = match line.trim_start_matches('#') {
+                title if title.len() < line.len() => format!("###{title}"),
+                _ => line.to_owned(),
+            };
+            let cost = self.cost(&line) + Tokens(1);
+            if cost > left {
+                break;
+            }
+            left -= cost;
+            lines.push(line);
+        }
+        let is_open = lines.iter().filter(|line| line.starts_with("```")).count() % 2 == 1;
+        lines.extend(is_open.then(|| "```".to_owned()));
+        self.add(
+            format!("## Earlier summary ({}, of messages that are not at hand)", entry.id),
+            lines.join("\n"),
+        );
+        true
+    }
+
     fn task(&mut self, is_talk: bool) {
         let Some((entry, text)) = task(self.request.entries) else { return };
         if is_kept(self.request, entry) {
             self.add(format!("## Request ({}): the user's message below", entry.id), String::new());
-        } else if !is_talk {
-            // A short request stays whole: it is what everything else is for.
+        } else if !is_talk || self.has_assistant() {
+            // A short request stays whole: it is what everything else is for. A meeting has none.
             let share = self.options.task_share;
             let body = self.clip(text, share);
             self.add(format!("## Request ({})", entry.id), body);
         }
     }
 
+    fn has_assistant(&self) -> bool {
+        self.request.entries.iter().any(|entry| entry.message.role == Role::Assistant)
+    }
+
     /// What the person asked after the first request: whole messages, the newest first as long as there is room.
-    fn asked_since(&mut self) {
-        let first = task(self.request.entries).map(|(entry, _)| entry.id);
+    fn asked_since(&mut self, is_continued: bool) {
+        let first = task(self.request.entries).map(|(entry, _)| entry.id).filter(|_| !is_continued);
         let room = self.room(self.options.asked_share);
         let longest = room.scaled(0.5);
         let mut left = room;
@@ -269,6 +329,9 @@ fn is_kept(request: &SummaryRequest<'_>, entry: &Entry) -> bool {
     let same = |kept: &&Entry| kept.id == entry.id;
     request.kept.iter().find(same).is_some_and(|kept| own_text(&kept.message) == own_text(&entry.message))
 }
+
+/// An earlier summary gets this share of the room: it stands for all that was said before it.
+const EARLIER_SHARE: f64 = 0.6;
 
 /// In less room than this, rules come before what was asked since.
 const TIGHT: Tokens = Tokens(1000);

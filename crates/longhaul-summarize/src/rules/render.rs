@@ -101,12 +101,18 @@ impl Page<'_> {
             let source = self.pool.source(statement).filter(|_| statement.kind != StatementKind::Command);
             let label = source.map(|source| self.trail.below(&source.label));
             let place = (statement.message, label.clone());
-            if before.as_ref() != Some(&place) {
-                let label = label.map_or(" $".into(), |label| format!(" {label}:"));
-                lines.push(format!("m{}{label}", statement.message));
-                before = Some(place);
+            if before.as_ref() == Some(&place) {
+                lines.push(statement.text.to_string());
+                continue;
             }
-            lines.push(statement.text.to_string());
+            match label {
+                Some(label) => {
+                    lines.push(format!("m{} {label}:", statement.message));
+                    lines.push(statement.text.to_string());
+                }
+                None => lines.push(format!("m{} $ {}", statement.message, statement.text)),
+            }
+            before = Some(place);
         }
         lines.join("\n")
     }

@@ -246,7 +246,7 @@ fn finish(
     let n_behind = match source.behind {
         // The summary is no message of the session's.
         Some(behind) => behind.n_hidden() + n_summarized.saturating_sub(1),
-        None => n_summarized,
+        None => n_summarized.saturating_add(counted_before(&entries[first..])),
     };
     let frame = source.counter.count_message(&placeholder(settings, n_behind, depth)) + HANDLE_SLACK;
     let fixed = kept_cost + tail.tokens + source.counter.framing().per_reply + frame;
@@ -269,6 +269,16 @@ fn finish(
         limit: (settings.budget - fixed).min(cap),
         through: entries.last().map(|entry| entry.id),
     }
+}
+
+/// Returns how many messages the summaries among `entries` stand for beyond themselves, as their headers say.
+fn counted_before(entries: &[Entry]) -> usize {
+    let texts = entries.iter().filter(|entry| standing::is_summary(&entry.message));
+    let counts = texts.flat_map(|entry| entry.message.texts()).filter_map(|text| {
+        let rest = text.trim_start().strip_prefix("[Context Summary - ")?;
+        rest.split_once(" messages summarized]")?.0.parse::<usize>().ok()
+    });
+    counts.map(|count| count.saturating_sub(1)).fold(0, usize::saturating_add)
 }
 
 /// The id in a handle line is not known before the text is: its digits may cost this many tokens more than the
