@@ -20,7 +20,8 @@ usage: cargo xtask <chore>
   tidy             check the crate map, the READMEs and the invariants that a search can see
   codegen [DIR] [--check]
                    make the counters' tables from OpenAI's vocabulary files, or see that they are what those give
-  bench NAME       measure, in a release build: transcripts, recall, rank, index, tokens, estimates, scale, soak;
+  bench NAME       measure, in a release build: transcripts, recall, rank, index, tokens, estimates, scale, soak,
+                   truth WHAT (what is told of the recordings, to be read);
                    and the store: store appends, store sustained N, store first-search N, store size FOLDER,
                    store search N, store open GB
   e2e [--medium] [--faults]   the model clients against a real model (135M; --medium: 0.5B too; --faults: none) and
