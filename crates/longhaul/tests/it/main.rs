@@ -12,6 +12,7 @@ mod front_end;
 mod long_runs;
 mod models;
 mod presets;
+#[cfg(feature = "wire")]
 mod providers;
 mod room;
 mod seed_000;
