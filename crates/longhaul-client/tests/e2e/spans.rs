@@ -108,7 +108,8 @@ async fn spans_keep_what_the_work_needs() {
             share(figures.visible),
             share(figures.by_rules)
         );
-        assert!(figures.needed > 0 && figures.visible * 100 >= figures.needed * 95, "{figures:?}");
+        // Names are a guard: a person's request, told whole, may take the room of some.
+        assert!(figures.needed > 0 && figures.visible * 100 >= figures.needed * 90, "{figures:?}");
         assert_eq!(figures.invented, 0);
     }
 }
