@@ -82,8 +82,14 @@ impl FileHistory {
         }
         let lines = |count: fn(&FileEdit) -> u32| self.trail.iter().map(count).sum::<u32>();
         let (added, removed) = (lines(|edit| edit.added), lines(|edit| edit.removed));
-        if matches!(self.state, FileState::Created | FileState::Modified) && added + removed > 0 {
-            words.push(format!("+{added} -{removed} lines"));
+        // What a file held before it was written anew is not known: such an edit has no count of changed lines.
+        let anew = self.trail.iter().rev().find(|edit| edit.whole && self.state == FileState::Modified);
+        match anew {
+            Some(edit) => words.push(format!("written anew in m{}", edit.message)),
+            None if matches!(self.state, FileState::Created | FileState::Modified) && added + removed > 0 => {
+                words.push(format!("+{added} -{removed} lines"));
+            }
+            None => {}
         }
         FileNote { path: self.path.clone(), state: self.state, note: words.join(", ") }
     }
@@ -515,7 +521,7 @@ tool#c3:
 tool#c4!: Exit code 1
 "#,
             expect![[r#"
-                /w/a.rs Modified +1 -0 lines m1
+                /w/a.rs Modified written anew in m1 m1
                 /w/b.rs Created +1 -0 lines m1
                 /w/c.rs Modified  m1
                 /w/d.rs Created  m1

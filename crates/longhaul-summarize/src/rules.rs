@@ -7,21 +7,24 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use longhaul_extract::{DefaultRanker, Ranker, StatementWeights, Subjects};
-use longhaul_transcript::{SummaryMode, Tokens};
+use longhaul_extract::{DefaultRanker, FactIndex, Ranker, StatementWeights, Subjects, file_histories};
+use longhaul_transcript::{Entry, SummaryMode, Tokens};
 
 use crate::{Draft, SummarizeError, Summarizer, SummaryRequest};
 
 mod account;
+mod asked;
 mod choose;
 mod clip;
 mod coverage;
 mod fixed;
 mod goal;
+mod idle;
+mod lists;
 mod marked;
-mod plan;
 mod render;
 mod runs;
+mod state;
 mod trail;
 
 pub use account::task;
@@ -29,6 +32,8 @@ pub use account::task;
 use choose::Choice;
 use coverage::Coverage;
 use goal::Goal;
+use idle::Idle;
+use lists::Lists;
 use render::Page;
 use trail::Trail;
 
@@ -96,13 +101,19 @@ pub fn summarize(request: &SummaryRequest<'_>, options: &RulesOptions) -> Draft 
     let goal = Goal::new(request.goal);
     let mut coverage = Coverage::new(request.index, &subjects, &goal);
     request.kept.iter().for_each(|entry| coverage.read_message(&entry.message));
-    let runs = runs::runs(request.entries);
-    let summary = account::account(request, &runs, &subjects);
-    let fixed = fixed::sections(request, &summary, &runs::groups(&runs), options);
-    fixed.iter().for_each(|section| coverage.read(&section.body));
+    let files = file_histories(request.entries);
+    let ran = longhaul_extract::runs(request.entries);
+    let runs = runs::runs(&ran);
+    let summary = account::account(request, &runs, &files, &subjects);
+    let fixed = fixed::sections(request, &summary, &ran, &files, options);
+    let sections = fixed.first.iter().chain(&fixed.last);
+    sections.for_each(|section| coverage.read(&section.body));
     let trail = Trail::new(&summary.files);
+    let lists = Lists::new(request.index.statements());
     let page = Page {
-        fixed: &fixed,
+        fixed: &fixed.first,
+        last: &fixed.last,
+        lists: &lists,
         pool: request.index.statements(),
         trail: &trail,
         domain: request.index.domain(),
@@ -110,7 +121,8 @@ pub fn summarize(request: &SummaryRequest<'_>, options: &RulesOptions) -> Draft 
     let least = page.text(&[]);
     coverage.read(&least);
     let budget = request.limit - request.counter.count_text(&least);
-    let choice = Choice::new(request, options, &goal, least, &runs);
+    let idle = Idle::new(request.entries, request.index, &lists, &runs, &files);
+    let choice = Choice::new(request, options, &goal, least, &idle, &lists);
     let picks = choice.pick(&mut coverage, budget.scaled(ROOM_TO_CHOOSE));
     let mut text = fit(picks.len(), request, |count| page.text(&picks[..count]));
     if request.counter.count_text(&text) > request.limit {
@@ -124,6 +136,16 @@ pub fn summarize(request: &SummaryRequest<'_>, options: &RulesOptions) -> Draft 
         made_with: MADE_WITH.into(),
         ..Draft::default()
     }
+}
+
+/// Returns for each statement of the index whether a summary of these entries may pick it: receipts, frames of outputs and
+/// the like are never worth a line. What weights are fitted to are those that may be picked.
+pub fn candidates(entries: &[Entry], index: &FactIndex) -> Vec<bool> {
+    let files = file_histories(entries);
+    let runs = runs::runs(&longhaul_extract::runs(entries));
+    let lists = Lists::new(index.statements());
+    let idle = Idle::new(entries, index, &lists, &runs, &files);
+    (0..index.statements().all().len()).map(|at| !idle.holds(at)).collect()
 }
 
 fn omitted(request: &SummaryRequest<'_>) -> Draft {

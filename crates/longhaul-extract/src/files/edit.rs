@@ -4,13 +4,16 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CallView, outline};
+use crate::{CallView, ToolFamily, outline};
 
 /// One edit of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileEdit {
     /// Ordinal of the message with the call.
     pub message: u64,
+    /// Whether the file was written whole: what it held before is not known, and all of its lines count as added.
+    #[serde(default)]
+    pub whole: bool,
     /// Lines added that were not there before, in all.
     pub added: u32,
     /// Lines taken away, in all.
@@ -90,7 +93,7 @@ pub(crate) fn edits(view: &CallView<'_>, message: u64) -> Vec<(String, FileEdit)
         return Vec::new();
     }
     let Some(path) = view.path() else { return Vec::new() };
-    let mut edit = FileEdit::new(message);
+    let mut edit = FileEdit { whole: view.family() == ToolFamily::Write, ..FileEdit::new(message) };
     let mut old = String::new();
     for field in view.fields() {
         let key = &*field.key;

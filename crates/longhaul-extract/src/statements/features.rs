@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Statement, StatementKind, Statements, signs::Signs, words::log2_sixteenths};
+use super::{Statement, StatementKind, StatementSource, Statements, signs::Signs, words::log2_sixteenths};
 
 /// Declares the features with their names, in one order.
 macro_rules! features {
@@ -77,6 +77,9 @@ features! { s, v:
     asked = v.asked;
     recent = v.recent;
     new = v.new;
+    hit = v.hit;
+    linked = v.linked;
+    named = v.named;
 }
 
 /// What depends on the rest of the conversation.
@@ -101,21 +104,49 @@ struct View {
     asked: i32,
     recent: i32,
     new: i32,
+    /// Whether a search or a listing shows it.
+    hit: bool,
+    /// How many of its rare words stand in other messages too, and how many the model says.
+    linked: i32,
+    named: i32,
 }
 
 /// Messages at the end whose words are what is being talked of.
 const RECENT: u32 = 10;
+
+/// Sixteenths of a bit from which on a word is rare: one statement in sixty-four has it.
+const RARE: i32 = 96;
+
+/// More rare words than these tell no more.
+const MOST_RARE: i32 = 6;
+
+/// How many of the last requests say what is asked.
+const ASKING: usize = 3;
+
+/// Words of a statement that asks for something.
+const ASKING_WORDS: usize = 3;
 
 impl Statements {
     /// Returns the features of every statement, in the order of [`all`](Self::all): whole numbers, the same on every
     /// machine.
     pub fn features(&self) -> Vec<[i32; N_FEATURES]> {
         let all = self.all();
-        let last_person = all.iter().rev().find(|s| s.kind == StatementKind::Person).map(|s| s.message);
+        // "Go on" asks for nothing: what is asked is what the last persons' messages of some length say.
+        let mut asking: Vec<u32> = Vec::new();
+        for s in all.iter().rev().filter(|s| s.kind == StatementKind::Person && s.words.len() >= ASKING_WORDS)
+        {
+            if asking.last() != Some(&s.message) {
+                asking.push(s.message);
+            }
+            if asking.len() > ASKING {
+                asking.pop();
+                break;
+            }
+        }
         let words_of = |keep: &dyn Fn(&Statement) -> bool| -> HashSet<u32> {
             all.iter().filter(|s| keep(s)).flat_map(|s| s.words.iter().copied()).collect()
         };
-        let asked = words_of(&|s| Some(s.message) == last_person);
+        let asked = words_of(&|s| s.kind == StatementKind::Person && asking.contains(&s.message));
         let recent = words_of(&|s| s.message + RECENT >= self.end);
         let mut removed = HashMap::new();
         for s in all.iter().filter(|s| s.kind == StatementKind::Removed) {
@@ -137,6 +168,7 @@ impl Statements {
                 seen: !is_new,
                 superseded: matches!(s.kind, StatementKind::Added | StatementKind::Result)
                     && removed.get(&s.key).is_some_and(|by| *by > s.message),
+                hit: s.kind == StatementKind::Result && self.source(s).is_some_and(StatementSource::searches),
                 ..View::default()
             };
             self.read_words(s, &mut view, &asked, &recent);
@@ -152,6 +184,10 @@ impl Statements {
             let word = self.words.get(*hash);
             let rare = self.words.rarity(*hash) as i32;
             rarity += rare;
+            if rare >= RARE && !view.is_said {
+                view.linked += i32::from(word.messages > 1 && view.linked < MOST_RARE);
+                view.named += i32::from(word.said > 0 && view.named < MOST_RARE);
+            }
             view.rarest = view.rarest.max(rare / 4);
             spread += log2_sixteenths(u64::from(word.messages) + 1) as i32;
             view.in_prose += i32::from(word.said > 0);

@@ -260,9 +260,33 @@ impl Statement {
         self.signs.has(Signs::FAILS)
     }
 
+    /// Returns whether it is an item of a list.
+    pub fn is_item(&self) -> bool {
+        self.signs.has(Signs::ITEM)
+    }
+
     /// Returns its place in its message.
     pub fn nth(&self) -> u16 {
         self.nth
+    }
+}
+
+impl StatementSource {
+    /// Returns the family of the tool that was called.
+    pub fn family(&self) -> crate::ToolFamily {
+        self.family
+    }
+
+    /// Returns whether the call looks for something among many: what it shows is mostly not what was looked for.
+    pub(crate) fn searches(&self) -> bool {
+        match self.family {
+            crate::ToolFamily::Search | crate::ToolFamily::List => true,
+            crate::ToolFamily::Shell => {
+                let command = self.label.split_whitespace().nth(1).unwrap_or_default();
+                matches!(command, "rg" | "grep" | "find" | "ls" | "fd" | "tree" | "ag")
+            }
+            _ => false,
+        }
     }
 }
 

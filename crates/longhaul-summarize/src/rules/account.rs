@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use longhaul_extract::{
-    Domain, Subjects, call_fields, constraints, decisions, file_histories, speaker::Speakers,
+    Domain, FileHistory, Subjects, call_fields, constraints, decisions, speaker::Speakers,
 };
 use longhaul_transcript::{
     CallKind, CommandNote, Constraint, Entry, ErrorNote, FileNote, FileState, Message, Origin, Role, Summary,
@@ -14,7 +14,12 @@ use super::runs::{Purpose, Run};
 use crate::SummaryRequest;
 
 /// Returns what the request's entries say, as data.
-pub(crate) fn account(request: &SummaryRequest<'_>, runs: &[Run], subjects: &Subjects) -> Summary {
+pub(crate) fn account(
+    request: &SummaryRequest<'_>,
+    runs: &[Run],
+    files: &[FileHistory],
+    subjects: &Subjects,
+) -> Summary {
     let entries = request.entries;
     let carried = request.previous.map(|record| &record.summary);
     let is_talk = request.index.domain() == Domain::Talk;
@@ -23,10 +28,7 @@ pub(crate) fn account(request: &SummaryRequest<'_>, runs: &[Run], subjects: &Sub
         participants: if is_talk { participants(entries) } else { Vec::new() },
         decisions: latest(decisions(entries).into_iter().map(|decision| decision.text), MOST_DECISIONS),
         domain_entities: entities(subjects),
-        files: latest(
-            touched_first(file_histories(entries).iter().map(|file| file.note()).collect()),
-            MOST_FILES,
-        ),
+        files: latest(touched_first(files.iter().map(FileHistory::note).collect()), MOST_FILES),
         commands: commands(runs),
         errors: errors(runs),
         tools_used: tools(entries),
@@ -86,11 +88,23 @@ pub(crate) fn is_users(message: &Message) -> bool {
         && Speakers::builtin().sent(message).is_some()
 }
 
-/// Whether a message says what is wanted: five words, or ten letters of a script without blanks.
-fn is_substantial(text: &str) -> bool {
+/// Whether a message says what is wanted: two words or more beside those of greeting and agreeing, or ten letters of a
+/// script without blanks.
+pub(crate) fn is_substantial(text: &str) -> bool {
     let wide = text.chars().filter(|c| !c.is_ascii() && c.is_alphabetic()).count();
-    text.split_whitespace().nth(4).is_some() || wide >= 10
+    let mut words =
+        text.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase());
+    let is_telling = |word: &String| !word.is_empty() && !PHATIC.contains(&word.as_str());
+    words.by_ref().filter(is_telling).nth(1).is_some() || wide >= 10
 }
+
+/// Words that say no more than hello, yes, thanks or go on.
+const PHATIC: [&str; 44] = [
+    "hi", "hello", "hey", "there", "good", "morning", "yes", "yeah", "yep", "ok", "okay", "sure", "right",
+    "alright", "great", "perfect", "nice", "cool", "fine", "thanks", "thank", "you", "please", "go", "ahead",
+    "on", "continue", "proceed", "do", "it", "that", "this", "so", "and", "now", "the", "a", "i", "lgtm",
+    "sounds", "looks", "let's", "no", "well",
+];
 
 /// Returns the last thing the assistant said in words.
 pub(crate) fn last_words(entries: &[Entry]) -> Option<(&Entry, &str)> {

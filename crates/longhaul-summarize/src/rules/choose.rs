@@ -5,16 +5,10 @@ use std::{
     collections::{BinaryHeap, HashMap, HashSet},
 };
 
-use longhaul_extract::{Statement, StatementKind, Statements, log2_sixteenths, statement_words};
+use longhaul_extract::{Statement, Statements, log2_sixteenths, statement_words};
 use longhaul_transcript::Tokens;
 
-use super::{
-    RulesOptions,
-    coverage::Coverage,
-    fixed::is_frame,
-    goal::Goal,
-    runs::{Purpose, Run},
-};
+use super::{RulesOptions, coverage::Coverage, goal::Goal, idle::Idle, lists::Lists};
 use crate::SummaryRequest;
 
 /// What statements are chosen by.
@@ -31,8 +25,8 @@ pub(crate) struct Choice<'a> {
     keys: HashSet<u32>,
     /// What stands in the summary whatever is chosen.
     fixed: String,
-    /// The messages whose commands only look at something.
-    looking: HashSet<u32>,
+    idle: &'a Idle<'a>,
+    lists: &'a Lists,
 }
 
 impl<'a> Choice<'a> {
@@ -42,7 +36,8 @@ impl<'a> Choice<'a> {
         options: &RulesOptions,
         goal: &'a Goal,
         fixed: String,
-        runs: &[Run],
+        idle: &'a Idle<'a>,
+        lists: &'a Lists,
     ) -> Choice<'a> {
         let pool = request.index.statements();
         let needed = pool.rank(options.weights.as_ref());
@@ -55,9 +50,7 @@ impl<'a> Choice<'a> {
         words.sort_unstable();
         words.dedup();
         words.into_iter().for_each(|word| *told.entry(word).or_insert(0) += 1);
-        let looks = runs.iter().filter(|run| run.purpose == Purpose::Look);
-        let looking = looks.filter_map(|run| u32::try_from(run.message).ok()).collect();
-        Choice { request, pool, goal, needed, told, keys, fixed, looking }
+        Choice { request, pool, goal, needed, told, keys, fixed, idle, lists }
     }
 
     /// Returns the places in the pool of what gets in, the most needed for its tokens first, until about `budget` is spent.
@@ -65,14 +58,7 @@ impl<'a> Choice<'a> {
         let mut subjects: Vec<Vec<u32>> = vec![Vec::new(); self.pool.all().len()];
         let mut heap: BinaryHeap<(i32, Reverse<usize>)> = BinaryHeap::new();
         for (at, statement) in self.pool.all().iter().enumerate() {
-            let is_idle = match statement.kind {
-                StatementKind::Harness => true,
-                // What it showed may be news; that it was run is not.
-                StatementKind::Command => self.looking.contains(&statement.message),
-                StatementKind::Report => is_frame(&statement.text),
-                _ => false,
-            };
-            if is_idle || self.keys.contains(&statement.key()) {
+            if self.idle.holds(at) || self.keys.contains(&statement.key()) {
                 continue;
             }
             subjects[at] = coverage.known_by(&statement.text);
@@ -100,19 +86,37 @@ impl<'a> Choice<'a> {
             }
             let place = (statement.message, statement.kind.is_said());
             let handle = if opened.contains(&place) { 0 } else { HANDLE };
-            if cost + handle > left || self.fixed.contains(&*statement.text) {
+            let leads = self.leads(at);
+            let led = leads.iter().map(|lead| count(&self.pool.all()[*lead].text) + LINE).sum::<u64>();
+            if cost + led + handle > left || self.fixed.contains(&*statement.text) {
                 continue;
             }
-            left -= cost + handle;
+            left -= cost + led + handle;
             opened.insert(place);
-            self.keys.insert(statement.key());
-            statement.words().iter().for_each(|word| *self.told.entry(*word).or_insert(0) += 1);
+            for at in leads.into_iter().chain([at]) {
+                self.tell(at);
+                picks.push(at);
+            }
             for subject in &subjects[at] {
                 coverage.anchor(*subject);
             }
-            picks.push(at);
         }
         picks
+    }
+
+    /// Returns what leads in the item at `at` and was not told yet, outermost first.
+    fn leads(&self, at: usize) -> Vec<usize> {
+        let chain = std::iter::successors(self.lists.lead(at), |lead| self.lists.lead(*lead));
+        let is_new = |lead: &usize| !self.keys.contains(&self.pool.all()[*lead].key());
+        let mut leads: Vec<usize> = chain.take(DEEPEST).filter(is_new).collect();
+        leads.reverse();
+        leads
+    }
+
+    fn tell(&mut self, at: usize) {
+        let statement = &self.pool.all()[at];
+        self.keys.insert(statement.key());
+        statement.words().iter().for_each(|word| *self.told.entry(*word).or_insert(0) += 1);
     }
 
     /// Returns what a statement is worth for its tokens: a logarithm in thousandths, so that whole numbers do.
@@ -138,6 +142,9 @@ const LINE: u64 = 2;
 
 /// What the handle of a message that was not named yet costs.
 const HANDLE: u64 = 4;
+
+/// Headings over headings that are told with an item.
+const DEEPEST: usize = 2;
 
 /// With less room nothing is said.
 const LEAST: u64 = 6;

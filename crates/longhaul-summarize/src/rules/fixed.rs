@@ -1,19 +1,13 @@
-//! The sections that stand whatever the ranking says: the request and what was asked since, the person's rules, where the
-//! work stands.
+//! The sections that stand whatever the ranking says: what is asked now and was asked before, the person's rules, where the
+//! work stands, what failed, what was said last.
 
 use longhaul_extract::{
-    Domain, StatementKind, is_standing_rule,
+    Domain, FileHistory, Run, is_standing_rule,
     speaker::{Matter, Speakers},
 };
-use longhaul_transcript::{Constraint, Entry, ErrorNote, Part, Role, Summary, Tokens, parse_handle_line};
+use longhaul_transcript::{Constraint, Entry, Part, Role, Summary, Tokens, parse_handle_line};
 
-use super::{
-    RulesOptions,
-    account::{is_users, last_words, own_text, task},
-    clip, marked, plan,
-    render::fenced,
-    runs::{Purpose, RunGroup},
-};
+use super::{RulesOptions, account::own_text, clip, marked};
 use crate::SummaryRequest;
 
 /// A part of the summary under its heading.
@@ -34,41 +28,51 @@ impl Section {
 
 /// Makes the sections one after the other; what one says the next need not say.
 #[derive(Debug)]
-struct Fixed<'a> {
-    request: &'a SummaryRequest<'a>,
-    options: &'a RulesOptions,
+pub(super) struct Fixed<'a> {
+    pub(super) request: &'a SummaryRequest<'a>,
+    pub(super) options: &'a RulesOptions,
     sections: Vec<Section>,
-    said: String,
+    pub(super) said: String,
 }
 
-/// Returns the sections, of which each has its share of the limit.
+/// The sections, each within its share of the limit.
+#[derive(Debug)]
+pub(crate) struct Sections {
+    /// What comes first.
+    pub(crate) first: Vec<Section>,
+    /// What comes after everything that was picked.
+    pub(crate) last: Vec<Section>,
+}
+
+/// Returns the sections of a summary of the request's entries.
 pub(crate) fn sections(
     request: &SummaryRequest<'_>,
     summary: &Summary,
-    groups: &[RunGroup<'_>],
+    runs: &[Run],
+    files: &[FileHistory],
     options: &RulesOptions,
-) -> Vec<Section> {
+) -> Sections {
     let mut fixed = Fixed { request, options, sections: Vec::new(), said: String::new() };
     fixed.goal();
-    let is_talk = request.index.domain() == Domain::Talk;
     let is_continued = fixed.earlier();
-    if !is_continued {
-        fixed.task(is_talk);
-    }
+    // A meeting asks nobody for anything, and what is said in it is no rule of the user's.
+    let is_meeting = request.index.domain() == Domain::Talk && !fixed.has_assistant();
     // Where there is little room, rules come first; elsewhere the messages that state them need no second mention.
     let is_tight = request.limit < TIGHT;
     if is_tight {
-        fixed.rules(&summary.constraints, is_talk);
+        fixed.rules(&summary.constraints, is_meeting);
     }
-    if !is_talk {
-        fixed.asked_since(is_continued);
+    if !is_meeting {
+        fixed.requests(is_continued);
     }
     if !is_tight {
-        fixed.rules(&summary.constraints, is_talk);
+        fixed.rules(&summary.constraints, is_meeting);
     }
-    fixed.state(groups);
-    fixed.failures(&summary.errors);
-    fixed.sections
+    fixed.plan(files);
+    let first = std::mem::take(&mut fixed.sections);
+    fixed.checks(runs, files);
+    fixed.last_words();
+    Sections { first, last: fixed.sections }
 }
 
 /// Returns the text of an earlier summary, where the entry is one.
@@ -92,22 +96,22 @@ pub(super) fn is_frame(line: &str) -> bool {
 }
 
 impl Fixed<'_> {
-    fn add(&mut self, heading: String, body: String) {
+    pub(super) fn add(&mut self, heading: String, body: String) {
         self.said.push_str(&body);
         self.said.push('\n');
         self.sections.push(Section { heading, body });
     }
 
-    fn cost(&self, text: &str) -> Tokens {
+    pub(super) fn cost(&self, text: &str) -> Tokens {
         self.request.counter.count_text(text)
     }
 
-    fn room(&self, share: f64) -> Tokens {
+    pub(super) fn room(&self, share: f64) -> Tokens {
         self.request.limit.scaled(share).max(LEAST_SECTION)
     }
 
     /// Returns `text` whole where it fits `share` of the limit, else its start and end.
-    fn clip(&self, text: &str, share: f64) -> String {
+    pub(super) fn clip(&self, text: &str, share: f64) -> String {
         clip::middle(text, self.room(share), self.request.counter)
     }
 
@@ -148,73 +152,16 @@ impl Fixed<'_> {
         true
     }
 
-    fn task(&mut self, is_talk: bool) {
-        let Some((entry, text)) = task(self.request.entries) else { return };
-        if is_kept(self.request, entry) {
-            self.add(format!("## Request ({}): the user's message below", entry.id), String::new());
-        } else if !is_talk || self.has_assistant() {
-            // A short request stays whole: it is what everything else is for. A meeting has none.
-            let share = self.options.task_share;
-            let body = self.clip(text, share);
-            self.add(format!("## Request ({})", entry.id), body);
-        }
-    }
-
-    fn has_assistant(&self) -> bool {
+    pub(super) fn has_assistant(&self) -> bool {
         self.request.entries.iter().any(|entry| entry.message.role == Role::Assistant)
     }
 
-    /// What the person asked after the first request: whole messages, the newest first as long as there is room.
-    fn asked_since(&mut self, is_continued: bool) {
-        let first = task(self.request.entries).map(|(entry, _)| entry.id).filter(|_| !is_continued);
-        let room = self.room(self.options.asked_share);
-        let longest = room.scaled(0.5);
-        let mut left = room;
-        let mut lines = Vec::new();
-        let entries = self.request.entries.iter().rev();
-        for entry in entries.filter(|entry| Some(entry.id) != first && is_users(&entry.message)) {
-            let Some(text) = own_text(&entry.message) else { continue };
-            if is_kept(self.request, entry) || self.said.contains(text) {
-                continue;
-            }
-            // A word or two are an answer, which stands with what it answers.
-            if text.chars().count() <= SHORT {
-                continue;
-            }
-            let line = format!("{} {}", entry.id, text.split_whitespace().collect::<Vec<_>>().join(" "));
-            let cost = self.cost(&line) + Tokens(1);
-            if cost > longest {
-                continue;
-            }
-            if cost > left {
-                break;
-            }
-            left -= cost;
-            lines.push(line);
-        }
-        lines.reverse();
-        if let Some(answer) = self.last_answer() {
-            lines.push(answer);
-        }
-        if !lines.is_empty() {
-            self.add("## Asked since".into(), lines.join("\n"));
-        }
-    }
-
-    /// The person's last word or two, with what they answer: what a "yes" agreed to.
-    fn last_answer(&self) -> Option<String> {
-        let all = self.request.index.statements().all().iter().rev();
-        let mut answers = all.filter(|statement| statement.kind == StatementKind::Person);
-        let last = answers.find(|statement| statement.answers.is_some())?;
-        let asked = last.answers.as_deref()?;
-        let line = format!("m{} {} (to: \"{asked}\")", last.message, last.text);
-        let shown = self.request.kept.iter().flat_map(|entry| entry.message.texts());
-        let is_shown = shown.into_iter().any(|text| text.contains(asked));
-        (!is_shown && self.cost(&line) <= self.room(self.options.asked_share)).then_some(line)
-    }
-
     /// What the person demands and marks as worth remembering, verbatim.
-    fn rules(&mut self, constraints: &[Constraint], is_talk: bool) {
+    fn rules(&mut self, constraints: &[Constraint], is_meeting: bool) {
+        if is_meeting {
+            return;
+        }
+        let is_talk = self.request.index.domain() == Domain::Talk;
         let marked = if is_talk { Vec::new() } else { marked::lines(self.request.entries) };
         let mut all: Vec<Constraint> = constraints.to_vec();
         for (message, text) in marked {
@@ -266,66 +213,10 @@ impl Fixed<'_> {
         lines.sort_by_key(|(at, ..)| *at);
         lines.into_iter().map(|(_, line, _)| line).collect::<Vec<_>>().join("\n")
     }
-
-    /// Where the work stands: the plan with its open items first, the last checks, the last words.
-    fn state(&mut self, groups: &[RunGroup<'_>]) {
-        let mut state = Vec::new();
-        if let Some(plan) = plan::latest(self.request.entries) {
-            state.push(self.clip(&plan, self.options.state_share * 1.6));
-        }
-        let checks = groups.iter().filter(|group| group.last().purpose == Purpose::Check);
-        let checks: Vec<_> = checks.collect();
-        for group in checks.iter().rev().take(LAST_CHECKS).rev() {
-            let line = format!("$ {} → {}", first_chars(group.heart, COMMAND_CHARS), group.outcome());
-            if !self.said.contains(&line) {
-                state.push(line);
-            }
-        }
-        if let Some((entry, text)) = last_words(self.request.entries)
-            && last_words(self.request.kept).is_none()
-        {
-            state.push(format!("Last words ({}): {}", entry.id, self.clip(text, LAST_WORDS_SHARE)));
-        }
-        if !state.is_empty() {
-            self.add("## State".into(), state.join("\n"));
-        }
-    }
-
-    /// The failures that are open, and the last that were cured, each with its cure.
-    fn failures(&mut self, errors: &[ErrorNote]) {
-        let room = self.room(self.options.state_share);
-        let (mut left, mut lines) = (room, Vec::new());
-        let open = errors.iter().rev().filter(|error| error.resolution.is_empty()).take(MOST_FAILURES);
-        let cured = errors.iter().rev().filter(|error| !error.resolution.is_empty()).take(1);
-        for error in open.chain(cured) {
-            let cure = match error.resolution.is_empty() {
-                true => String::new(),
-                false => format!(" ({})", error.resolution),
-            };
-            let line = format!("{}{cure}", error.error);
-            let cost = self.cost(&line) + Tokens(1);
-            if cost <= left {
-                left -= cost;
-                lines.push(line);
-            }
-        }
-        lines.reverse();
-        if !lines.is_empty() {
-            self.add("## Failures (quoted)".into(), fenced(lines.join("\n")));
-        }
-    }
-}
-
-/// Returns the first characters of `text`, with an ellipsis where it is longer.
-fn first_chars(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        None => text.to_string(),
-        Some((end, _)) => format!("{}…", &text[..end]),
-    }
 }
 
 /// Returns whether what `entry` says stays after the summary, whole.
-fn is_kept(request: &SummaryRequest<'_>, entry: &Entry) -> bool {
+pub(super) fn is_kept(request: &SummaryRequest<'_>, entry: &Entry) -> bool {
     let same = |kept: &&Entry| kept.id == entry.id;
     request.kept.iter().find(same).is_some_and(|kept| own_text(&kept.message) == own_text(&entry.message))
 }
@@ -344,18 +235,3 @@ const FEW_CONSTRAINTS: Tokens = Tokens(150);
 
 /// A rule of more tokens gives way to shorter ones.
 const LONG_RULE: Tokens = Tokens(40);
-
-/// A message of so few characters says nothing without what it answers.
-const SHORT: usize = 12;
-
-/// How many of the last checks are told.
-const LAST_CHECKS: usize = 3;
-
-/// How many open failures are told.
-const MOST_FAILURES: usize = 3;
-
-/// Characters of a command.
-const COMMAND_CHARS: usize = 120;
-
-/// What was said last stays whole where it is under this share of the limit.
-const LAST_WORDS_SHARE: f64 = 0.25;

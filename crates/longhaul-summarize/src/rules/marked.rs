@@ -7,7 +7,12 @@ use longhaul_transcript::Entry;
 pub(crate) fn lines(entries: &[Entry]) -> Vec<(u64, String)> {
     let mut found = Vec::new();
     for entry in entries {
-        for text in Speakers::builtin().own_words(&entry.message) {
+        // In a plan labels are headings; only what a person says in words of their own is marked by them.
+        for piece in Speakers::builtin().segments(&entry.message).iter().filter(|piece| piece.is_persons()) {
+            let text = piece.text;
+            if text.lines().filter(|line| line.starts_with('#')).nth(2).is_some() {
+                continue;
+            }
             let lines = text.lines().map(str::trim).filter(|line| is_marked(line));
             found.extend(lines.map(|line| (entry.id.ordinal, line.to_string())));
         }

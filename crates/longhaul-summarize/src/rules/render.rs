@@ -1,17 +1,24 @@
 //! The summary as text: its sections in the order in which a reader needs them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use longhaul_extract::{Domain, Statement, StatementKind, Statements, decides};
 use longhaul_transcript::{FileNote, FileState};
 
-use super::{fixed::Section, trail::Trail};
+use super::{
+    fixed::Section,
+    lists::{Lists, is_lead},
+    trail::Trail,
+};
 
 /// What the text is made from, picks apart.
 #[derive(Debug)]
 pub(crate) struct Page<'a> {
     /// What stands there whatever is picked.
     pub(crate) fixed: &'a [Section],
+    /// What comes after everything else.
+    pub(crate) last: &'a [Section],
+    pub(crate) lists: &'a Lists,
     pub(crate) pool: &'a Statements,
     /// The files that were changed.
     pub(crate) trail: &'a Trail<'a>,
@@ -35,8 +42,8 @@ impl Page<'_> {
     /// Returns the whole summary with these picks.
     pub(crate) fn text(&self, picks: &[usize]) -> String {
         let mut sections: BTreeMap<Heading, Vec<usize>> = BTreeMap::new();
-        for at in picks {
-            sections.entry(self.heading(&self.pool.all()[*at])).or_default().push(*at);
+        for at in &self.led(picks) {
+            sections.entry(self.heading(*at)).or_default().push(*at);
         }
         sections.values_mut().for_each(|picks| picks.sort_unstable());
         let mut text: String = self.fixed.iter().map(Section::text).collect();
@@ -56,15 +63,26 @@ impl Page<'_> {
         add(&self.trail.heading(), changed);
         add("## From calls (quoted)", fenced(self.quoted(of(Heading::Ran))));
         add("## From tool results (quoted)", fenced(self.quoted(of(Heading::Shown))));
+        self.last.iter().for_each(|section| text.push_str(&section.text()));
         text.trim_end().to_string()
     }
 
-    fn heading(&self, statement: &Statement) -> Heading {
+    /// Returns the picks without the headings of which no item is among them.
+    fn led(&self, picks: &[usize]) -> Vec<usize> {
+        let used: HashSet<usize> = picks.iter().filter_map(|at| self.lists.lead(*at)).collect();
+        let stays = |at: &&usize| !is_lead(&self.pool.all()[**at]) || used.contains(at);
+        let mut led: Vec<usize> = picks.iter().filter(stays).copied().collect();
+        led.dedup();
+        led
+    }
+
+    fn heading(&self, at: usize) -> Heading {
+        let statement: &Statement = &self.pool.all()[at];
         match statement.kind {
             StatementKind::Person => Heading::Asked,
             _ if statement.kind.is_said() && self.domain == Domain::Talk => Heading::Asked,
             StatementKind::Report => Heading::Reported,
-            _ if statement.kind.is_said() && decides(&statement.text) => Heading::Decided,
+            _ if statement.kind.is_said() && self.is_decision(at) => Heading::Decided,
             _ if statement.kind.is_said() => Heading::Found,
             StatementKind::Todo => Heading::Planned,
             StatementKind::Added | StatementKind::Removed => Heading::Changed,
@@ -73,11 +91,21 @@ impl Page<'_> {
         }
     }
 
-    /// Returns statements in the order in which they were made, each message's first with its handle.
+    /// Whether a statement settles something. A list stays in one piece: its items go where its heading goes.
+    fn is_decision(&self, at: usize) -> bool {
+        let outermost = std::iter::successors(Some(at), |at| self.lists.lead(*at)).last().unwrap_or(at);
+        let statement = &self.pool.all()[outermost];
+        // What was done instead of something else, and what was not, is progress; with a verb of deciding it is more.
+        let text = statement.text.to_lowercase().replace("instead of", "").replace("rather than", "");
+        !statement.is_item() && decides(&text)
+    }
+
+    /// Returns statements in the order in which they were made, each message's first with its handle. Where items of a list
+    /// are left out, the last one told says how many.
     fn said(&self, picks: &[usize]) -> String {
-        let mut lines = Vec::new();
+        let mut lines: Vec<String> = Vec::new();
         let mut message = None;
-        for at in picks {
+        for (nth, at) in picks.iter().enumerate() {
             let statement = &self.pool.all()[*at];
             let handle = match message == Some(statement.message) {
                 true => String::new(),
@@ -87,6 +115,14 @@ impl Page<'_> {
             let answers =
                 statement.answers.as_ref().map_or(String::new(), |asked| format!(" (to: \"{asked}\")"));
             lines.push(format!("{handle}{}{answers}", statement.text));
+            if let Some(lead) = self.lists.lead(*at) {
+                let is_of = |at: &&usize| self.lists.lead(**at) == Some(lead);
+                let is_last = !picks[nth + 1..].iter().any(|at| is_of(&at));
+                let missing = self.lists.count(lead).saturating_sub(picks.iter().filter(is_of).count());
+                if is_last && missing > 0 {
+                    lines.push(format!("… {missing} more"));
+                }
+            }
         }
         lines.join("\n")
     }

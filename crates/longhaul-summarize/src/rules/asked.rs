@@ -1,0 +1,112 @@
+//! What is asked: the newest request first, then in a line each what was asked before.
+
+use longhaul_extract::{Domain, StatementKind};
+use longhaul_transcript::{Entry, Role, Tokens};
+
+use super::{
+    account::{is_substantial, is_users, own_text, task},
+    clip,
+    fixed::{Fixed, is_kept},
+};
+
+impl Fixed<'_> {
+    /// The newest request, and what was asked before it. Where an earlier summary is told on, it tells what was asked first.
+    pub(super) fn requests(&mut self, is_continued: bool) {
+        let first = task(self.request.entries).filter(|_| !is_continued);
+        let asks =
+            |entry: &&Entry| is_users(&entry.message) && own_text(&entry.message).is_some_and(is_substantial);
+        let mut asked: Vec<&Entry> = self.request.entries.iter().filter(asks).collect();
+        if asked.is_empty() {
+            asked.extend(first.map(|(entry, _)| entry));
+        }
+        let both = (self.options.task_share + self.options.asked_share) * self.request.limit.0 as f64;
+        let mut room = Tokens(both as u64);
+        let newest = asked
+            .iter()
+            .chain(&self.request.kept.iter().filter(asks).collect::<Vec<_>>())
+            .max_by_key(|entry| entry.id)
+            .copied();
+        let Some(newest) = newest else { return };
+        let is_below =
+            self.request.kept.iter().any(|entry| entry.id == newest.id && is_kept(self.request, newest))
+                || asked.iter().all(|entry| entry.id != newest.id);
+        if is_below {
+            self.add(format!("## Request ({}): the user's message below", newest.id), String::new());
+        } else if let Some(text) = own_text(&newest.message) {
+            // A short request stays whole: it is what everything else is for.
+            let body = self.clip(text, self.options.task_share);
+            room -= self.cost(&body);
+            self.add(format!("## Request ({})", newest.id), body);
+        }
+        asked.retain(|entry| entry.id != newest.id && !is_kept(self.request, entry));
+        let mut lines = self.before(&asked, first.map(|(entry, _)| entry), room);
+        lines.extend(self.last_answer());
+        if !lines.is_empty() {
+            self.add("## Asked before".into(), lines.join("\n"));
+        }
+    }
+
+    /// Returns what was asked before: the first request as far as half of the room goes, of the others the newest first, each
+    /// whole where it is short.
+    fn before(&self, asked: &[&Entry], first: Option<&Entry>, room: Tokens) -> Vec<String> {
+        let (mut left, longest) = (room, room.scaled(0.5));
+        let is_first = |entry: &Entry| first.is_some_and(|first| first.id == entry.id);
+        let in_turn = asked
+            .iter()
+            .filter(|entry| is_first(entry))
+            .chain(asked.iter().rev().filter(|entry| !is_first(entry)));
+        let mut lines: Vec<(&Entry, String)> = Vec::new();
+        for entry in in_turn {
+            let Some(text) = own_text(&entry.message).filter(|text| !self.said.contains(text)) else {
+                continue;
+            };
+            if lines.iter().any(|(_, line)| line.contains(text)) {
+                continue;
+            }
+            let most = if is_first(entry) { longest } else { longest.min(LINE.max(room.scaled(0.2))) };
+            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            let text = clip::middle(&text, most, self.request.counter);
+            let answered =
+                self.answered(entry).map_or(String::new(), |answer| format!(" (answered in {answer})"));
+            let line = format!("{} {text}{answered}", entry.id);
+            let cost = self.cost(&line) + Tokens(1);
+            if cost > left {
+                break;
+            }
+            left -= cost;
+            lines.push((entry, line));
+        }
+        lines.sort_by_key(|(entry, _)| entry.id);
+        lines.into_iter().map(|(_, line)| line).collect()
+    }
+
+    /// Returns the message with which the model ended its turn after `asked`, before anything else was asked. In a talk with a
+    /// customer every message is answered.
+    fn answered(&self, asked: &Entry) -> Option<longhaul_transcript::MessageId> {
+        if self.request.index.domain() != Domain::Coding {
+            return None;
+        }
+        let after = self.request.entries.iter().filter(|entry| entry.id > asked.id);
+        let mut turn = after.take_while(|entry| !is_users(&entry.message));
+        let ends = |entry: &&Entry| {
+            let message = &entry.message;
+            message.role == Role::Assistant && message.calls().next().is_none() && own_text(message).is_some()
+        };
+        turn.find(ends).map(|entry| entry.id)
+    }
+
+    /// The person's last word or two, with what they answer: what a "yes" agreed to.
+    fn last_answer(&self) -> Option<String> {
+        let all = self.request.index.statements().all().iter().rev();
+        let mut answers = all.filter(|statement| statement.kind == StatementKind::Person);
+        let last = answers.find(|statement| statement.answers.is_some())?;
+        let asked = last.answers.as_deref()?;
+        let line = format!("m{} {} (to: \"{asked}\")", last.message, last.text);
+        let shown = self.request.kept.iter().flat_map(|entry| entry.message.texts());
+        let is_shown = shown.into_iter().any(|text| text.contains(asked));
+        (!is_shown && self.cost(&line) <= self.room(self.options.asked_share)).then_some(line)
+    }
+}
+
+/// What an earlier request may take at least where there is room for it.
+const LINE: Tokens = Tokens(60);

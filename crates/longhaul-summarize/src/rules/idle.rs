@@ -1,0 +1,222 @@
+//! What is never worth a line: receipts, the frame that a harness puts around an output, edits that did not happen, what
+//! somebody is about to do and has done since.
+
+use std::collections::HashSet;
+
+use longhaul_extract::{FactIndex, FileHistory, StatementKind, Statements, ToolFamily, decides, todos};
+
+use longhaul_transcript::Entry;
+
+use super::{
+    fixed::is_frame,
+    lists::{Lists, is_lead},
+    runs::{Purpose, Run},
+};
+
+/// What is known of a conversation that makes statements idle.
+#[derive(Debug)]
+pub(crate) struct Idle<'a> {
+    pool: &'a Statements,
+    lists: &'a Lists,
+    /// The messages whose commands only look at something.
+    looking: HashSet<u32>,
+    /// The messages that are at hand, and those of them with an edit that took place.
+    at_hand: HashSet<u32>,
+    edited: HashSet<u32>,
+    /// Lines that a command writes somewhere, by their places in the pool.
+    written: HashSet<usize>,
+    /// Whether a list of what is to be done is told as a whole.
+    has_plan: bool,
+}
+
+impl<'a> Idle<'a> {
+    pub(crate) fn new(
+        entries: &[Entry],
+        index: &'a FactIndex,
+        lists: &'a Lists,
+        runs: &[Run],
+        files: &[FileHistory],
+    ) -> Idle<'a> {
+        let ordinal = |message: u64| u32::try_from(message).unwrap_or(u32::MAX);
+        let looks = runs.iter().filter(|run| run.purpose == Purpose::Look);
+        let trail = files.iter().flat_map(|file| &file.trail);
+        let pool = index.statements();
+        Idle {
+            pool,
+            lists,
+            looking: looks.map(|run| ordinal(run.message)).collect(),
+            at_hand: entries.iter().map(|entry| ordinal(entry.id.ordinal)).collect(),
+            edited: trail.map(|edit| ordinal(edit.message)).collect(),
+            written: written(pool),
+            has_plan: !todos(entries).is_empty(),
+        }
+    }
+
+    /// Returns whether the statement at this place of the pool says nothing that is worth a line of its own.
+    pub(crate) fn holds(&self, at: usize) -> bool {
+        let statement = &self.pool.all()[at];
+        let family = self.pool.source(statement).map(|source| source.family());
+        let is_scrap = statement.words().len() < 2 && !statement.tells_failure();
+        match statement.kind {
+            StatementKind::Harness => true,
+            // What it showed may be news; that it was run is not.
+            StatementKind::Command => {
+                is_scrap || self.looking.contains(&statement.message) || self.written.contains(&at)
+            }
+            StatementKind::Report => is_frame(&statement.text) || is_lead(statement),
+            StatementKind::Todo => self.has_plan,
+            StatementKind::Added | StatementKind::Removed => {
+                let message = &statement.message;
+                is_scrap && statement.text.len() < SHORT_CODE
+                    || self.at_hand.contains(message) && !self.edited.contains(message)
+            }
+            StatementKind::Result => {
+                is_scrap
+                    || is_envelope(&statement.text)
+                    || family.is_some_and(gives_receipts) && !statement.tells_failure()
+            }
+            StatementKind::Argument | StatementKind::Pasted => is_scrap,
+            StatementKind::Prose => {
+                let opens_a_call = statement.text.ends_with([':', '：']) && self.lists.count(at) == 0;
+                opens_a_call || is_lead(statement) || announces(&statement.text)
+            }
+            StatementKind::Answer | StatementKind::Person => is_lead(statement),
+            _ => false,
+        }
+    }
+}
+
+/// Returns the places of the lines that commands hand on to a file or another program: `<<EOF` to `EOF`.
+fn written(pool: &Statements) -> HashSet<usize> {
+    let mut found = HashSet::new();
+    let mut open: Option<(u32, String)> = None;
+    for (at, statement) in pool.all().iter().enumerate() {
+        if statement.kind != StatementKind::Command {
+            open = None;
+            continue;
+        }
+        if let Some((_, mark)) = open.as_ref().filter(|(message, _)| *message == statement.message) {
+            // A letter to another agent, or a text, says something; code is told by the file it makes.
+            if !statement.is_item() && statement.words().len() < LEAST_PROSE {
+                found.insert(at);
+            }
+            if *statement.text == **mark {
+                open = None;
+            }
+            continue;
+        }
+        let mark = statement.text.split_once("<<").map(|(_, rest)| {
+            let rest = rest.trim_start_matches(['-', '~', '\'', '"', ' ']);
+            rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>()
+        });
+        open = mark.filter(|mark| !mark.is_empty()).map(|mark| (statement.message, mark));
+    }
+    found
+}
+
+/// A line of code of one word and fewer characters is punctuation.
+const SHORT_CODE: usize = 16;
+
+/// Words from which on a line that a command writes is taken for prose.
+const LEAST_PROSE: usize = 7;
+
+/// Whether a tool's result only says that what was asked was done.
+fn gives_receipts(family: ToolFamily) -> bool {
+    matches!(family, ToolFamily::Edit | ToolFamily::Write | ToolFamily::Patch | ToolFamily::Todo)
+}
+
+/// Whether a line belongs to the frame that a harness puts around what a command printed.
+fn is_envelope(line: &str) -> bool {
+    const STARTS: [&str; 9] = [
+        "Chunk ID: ",
+        "Wall time: ",
+        "Original token count: ",
+        "Process exited with code 0",
+        "Total output lines: ",
+        "Exit code: 0",
+        "Success. Updated the following files",
+        "Command exited with code 0",
+        "Command finished with exit code 0",
+    ];
+    STARTS.iter().any(|start| line.starts_with(start))
+}
+
+/// Whether a sentence on the way only says what the model does next; what it then did is told by other means.
+fn announces(text: &str) -> bool {
+    const STARTS: [&str; 16] = [
+        "let me ",
+        "now let me ",
+        "let's ",
+        "now let's ",
+        "now i'll ",
+        "now i need to ",
+        "now i will ",
+        "i'll start ",
+        "i'll now ",
+        "i'll check ",
+        "i'll look ",
+        "i'll read ",
+        "next, i'll ",
+        "now update ",
+        "now fix ",
+        "now add ",
+    ];
+    let lower = text.to_lowercase().replace('’', "'");
+    let start = lower.trim_start_matches(|c: char| !c.is_alphabetic());
+    let rest = ["good! ", "good. ", "great! ", "perfect! ", "ok. ", "okay. ", "excellent! "]
+        .iter()
+        .find_map(|word| start.strip_prefix(word))
+        .unwrap_or(start);
+    let waits = WAITS.iter().any(|wait| start.contains(wait));
+    let is_short = text.len() < 140 && !decides(text);
+    waits || is_short && STARTS.iter().any(|start| rest.starts_with(start))
+}
+
+/// What somebody says who waits for something that goes on.
+const WAITS: [&str; 9] = [
+    "still running",
+    "still working",
+    "still active",
+    "still pending",
+    "still waiting",
+    "keep waiting",
+    "keep monitoring",
+    "continue to wait",
+    "continue monitoring",
+];
+
+#[cfg(test)]
+mod tests {
+    use longhaul_testkit::transcript;
+
+    use super::*;
+
+    #[test]
+    fn what_somebody_is_about_to_do_is_told_from_what_was_found() {
+        assert!(announces("Let me re-read the file."));
+        assert!(announces("Perfect! Now let's update the docs:"));
+        assert!(!announces("Let's go with SQLite instead of files."));
+        assert!(!announces("The file uses tabs."));
+        assert!(announces("The agent is still running. I'll look again in a minute."));
+    }
+
+    #[test]
+    fn lines_that_a_command_writes_are_told_from_commands() {
+        let said = transcript(
+            r#"
+user: go
+assistant: !bash#c1 {"command":"cat > notes.txt <<'EOF'\nalpha beta gamma\nEOF\ncargo test --workspace"}
+tool#c1: ok
+"#,
+        );
+        let mut index = FactIndex::new();
+        said.entries().iter().for_each(|entry| index.push(entry));
+        let pool = index.statements();
+        let written = written(pool);
+        let shown: Vec<&str> = written.iter().map(|at| &*pool.all()[*at].text).collect();
+        assert!(
+            shown.contains(&"alpha beta gamma") && !shown.contains(&"cargo test --workspace"),
+            "{shown:?}"
+        );
+    }
+}

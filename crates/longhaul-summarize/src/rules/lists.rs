@@ -1,0 +1,136 @@
+//! Lists and their headings: an item stands with the line that says what it is an item of.
+
+use std::collections::HashMap;
+
+use longhaul_extract::{Statement, Statements};
+
+/// For each statement the one that leads it in, where there is one.
+#[derive(Debug)]
+pub(crate) struct Lists {
+    leads: Vec<Option<u32>>,
+    /// How many items each lead has.
+    items: HashMap<u32, usize>,
+}
+
+/// What an item begins with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Bullet {
+    None,
+    Dash,
+    Number,
+    Row,
+}
+
+impl Lists {
+    pub(crate) fn new(pool: &Statements) -> Lists {
+        let all = pool.all();
+        let mut leads = vec![None; all.len()];
+        let mut items: HashMap<u32, usize> = HashMap::new();
+        for at in 0..all.len() {
+            if bullet(&all[at]) == Bullet::None || !is_worded(&all[at]) {
+                continue;
+            }
+            leads[at] = lead_of(all, at);
+            if let Some(lead) = leads[at] {
+                *items.entry(lead).or_default() += 1;
+            }
+        }
+        Lists { leads, items }
+    }
+
+    /// Returns the place of the statement that leads this one in.
+    pub(crate) fn lead(&self, at: usize) -> Option<usize> {
+        self.leads[at].map(|lead| lead as usize)
+    }
+
+    /// Returns how many items `lead` has.
+    pub(crate) fn count(&self, lead: usize) -> usize {
+        self.items.get(&(lead as u32)).copied().unwrap_or_default()
+    }
+}
+
+/// Whether a statement only leads in what comes after it: a heading, or a few words and a colon.
+pub(crate) fn is_lead(statement: &Statement) -> bool {
+    let text = &*statement.text;
+    if text.starts_with('#') {
+        return true;
+    }
+    let bare = text.trim_end_matches(['*', '_']);
+    let is_bold_line =
+        text.starts_with("**") && text.ends_with("**") && !text[2..text.len() - 2].contains("**");
+    (bare.ends_with([':', '：']) || is_bold_line) && text.split_whitespace().count() <= LONGEST_LEAD
+}
+
+/// Words of the longest line that says nothing but what comes.
+const LONGEST_LEAD: usize = 14;
+
+/// Lines between an item and what leads it in.
+const FARTHEST: usize = 60;
+
+fn is_worded(statement: &Statement) -> bool {
+    statement.kind.is_said()
+}
+
+fn bullet(statement: &Statement) -> Bullet {
+    let text = &*statement.text;
+    match text.chars().next() {
+        Some('|') => Bullet::Row,
+        Some('-' | '*' | '•') if statement.is_item() => Bullet::Dash,
+        Some('0'..='9') if statement.is_item() => Bullet::Number,
+        _ => Bullet::None,
+    }
+}
+
+/// Returns the place of what leads in the item at `at`: for a row the first one of its table, else the nearest line
+/// before the list that is no item of it.
+fn lead_of(all: &[Statement], at: usize) -> Option<u32> {
+    let (item, kind) = (&all[at], bullet(&all[at]));
+    let before = (at.saturating_sub(FARTHEST)..at).rev();
+    let mut first_row = None;
+    for place in before.take_while(|place| same_text(&all[*place], item)) {
+        let one = &all[place];
+        match (bullet(one), kind) {
+            (Bullet::Row, Bullet::Row) => first_row = Some(place),
+            (_, Bullet::Row) => break,
+            (Bullet::Number, Bullet::Dash) if is_lead(one) => return u32::try_from(place).ok(),
+            (Bullet::None, _) => {
+                let leads = is_lead(one) || one.text.ends_with([':', '：']);
+                return leads.then(|| u32::try_from(place).ok()).flatten();
+            }
+            _ => {}
+        }
+    }
+    first_row.and_then(|place| u32::try_from(place).ok())
+}
+
+fn same_text(one: &Statement, other: &Statement) -> bool {
+    one.message == other.message && one.kind == other.kind
+}
+
+#[cfg(test)]
+mod tests {
+    use longhaul_extract::FactIndex;
+    use longhaul_transcript::{Message, Transcript};
+
+    use super::*;
+
+    #[test]
+    fn an_item_has_its_heading() {
+        let text = "Done.\n\nWhat changed:\n\n1. **Fixed the queue**:\n   - takes a lock\n   - gives it back\n2. Renamed the table\n\n| File | State |\n|---|---|\n| a.rs | done |\n| b.rs | open |\n";
+        let said: Transcript = [Message::user("go"), Message::assistant(text)].into_iter().collect();
+        let mut index = FactIndex::new();
+        said.entries().iter().for_each(|entry| index.push(entry));
+        let pool = index.statements();
+        let lists = Lists::new(pool);
+        let lead = |text: &str| {
+            let at = pool.all().iter().position(|statement| &*statement.text == text).unwrap();
+            lists.lead(at).map(|lead| pool.all()[lead].text.to_string())
+        };
+        assert_eq!(lead("- gives it back").as_deref(), Some("1. **Fixed the queue**:"));
+        assert_eq!(lead("1. **Fixed the queue**:").as_deref(), Some("What changed:"));
+        assert_eq!(lead("2. Renamed the table").as_deref(), Some("What changed:"));
+        assert_eq!(lead("| b.rs | open |").as_deref(), Some("| File | State |"));
+        assert_eq!(lead("| File | State |"), None);
+        assert_eq!(lead("Done."), None);
+    }
+}

@@ -1,0 +1,186 @@
+//! Where the work stands: the plan with its open items first, how the checks went, what failed, what was said last.
+
+use longhaul_extract::{
+    CallView, FileHistory, Run, StatementKind, TodoItem, TodoState, ToolFamily, Verdict, checks, todos,
+};
+use longhaul_transcript::{Outcome, Tokens};
+
+use super::{account::last_words, fixed::Fixed, render::fenced};
+
+impl Fixed<'_> {
+    /// The agent's own list, where it keeps one: items are told whole, open ones first.
+    pub(super) fn plan(&mut self, files: &[FileHistory]) {
+        let items = todos(self.request.entries);
+        let Some(told) = items.iter().map(|item| item.message).max() else { return };
+        let mut left = self.room(self.options.state_share * 2.0);
+        let mut lines = Vec::new();
+        for (word, states) in
+            [("open", &[TodoState::InProgress, TodoState::Open][..]), ("done", &[TodoState::Done][..])]
+        {
+            let all = states.iter().flat_map(|state| items.iter().filter(move |item| item.state == *state));
+            let all: Vec<&TodoItem> = all.collect();
+            let mut shown = Vec::new();
+            for item in &all {
+                let under_way = if item.state == TodoState::InProgress { " (in progress)" } else { "" };
+                let text = format!("{}{under_way}", item.text);
+                let cost = self.cost(&text) + Tokens(1);
+                if cost > left {
+                    break;
+                }
+                left -= cost;
+                shown.push(text);
+            }
+            if shown.len() < all.len() {
+                shown.push(format!("… {} more", all.len() - shown.len()));
+            }
+            if !shown.is_empty() {
+                lines.push(format!("{word}: {}", shown.join("; ")));
+            }
+        }
+        // What was edited after the list was written may have made it old.
+        let edits =
+            files.iter().flat_map(|file| file.trail.iter().map(move |edit| (edit.message, &file.path)));
+        let mut since: Vec<(u64, &String)> = edits.filter(|(message, _)| *message > told).collect();
+        since.sort();
+        let has_open = items.iter().any(|item| matches!(item.state, TodoState::Open | TodoState::InProgress));
+        if let Some((message, path)) = since.last().filter(|_| has_open) {
+            let name = path.rsplit('/').next().unwrap_or(path);
+            lines.push(format!("edited since then: {} times, last {name} (m{message})", since.len()));
+        }
+        if !lines.is_empty() {
+            self.add(format!("## To do, as the list stood in m{told}"), lines.join("\n"));
+        }
+    }
+
+    /// The last checks, each with its last failure and what was edited until it passed, and tools' refusals that nothing mended.
+    pub(super) fn checks(&mut self, runs: &[Run], files: &[FileHistory]) {
+        let mut left = self.room(self.options.state_share * 2.0);
+        let mut lines: Vec<String> = Vec::new();
+        let all = checks(runs, files);
+        for check in all.iter().rev().take(LAST_CHECKS) {
+            let mut line = first_chars(&check.line(), CHECK_CHARS);
+            let again =
+                runs.iter().rfind(|run| run.heart == check.last.heart && run.message > check.last.message);
+            if let Some(run) = again.filter(|_| check.last.verdict == Verdict::Failed) {
+                line.push_str(&format!("; run again in m{}, outcome not stated", run.message));
+            }
+            let cost = self.cost(&line) + Tokens(1);
+            if cost <= left && !self.said.contains(&line) {
+                left -= cost;
+                lines.push(line);
+            }
+        }
+        lines.reverse();
+        // What the last of them complained of, where it failed, is what is to be mended next.
+        if let Some(check) = all.last().filter(|check| check.last.verdict == Verdict::Failed) {
+            let told = lines.join("\n");
+            for line in self.complaints(&check.last) {
+                let cost = self.cost(&line) + Tokens(1);
+                if cost <= left && !told.contains(&line) {
+                    left -= cost;
+                    lines.push(line);
+                }
+            }
+        }
+        for line in self.refusals().into_iter().rev().take(MOST_REFUSALS) {
+            let cost = self.cost(&line) + Tokens(1);
+            if cost <= left {
+                left -= cost;
+                lines.push(line);
+            }
+        }
+        if !lines.is_empty() {
+            self.add("## Checks and failures (quoted)".into(), fenced(lines.join("\n")));
+        }
+    }
+
+    /// Returns the lines of a failed run's output that tell of a failure or name a place in a file.
+    fn complaints(&self, run: &Run) -> Vec<String> {
+        let Some(answered) = run.answered.and_then(|message| u32::try_from(message).ok()) else {
+            return Vec::new();
+        };
+        let all = self.request.index.statements().all().iter();
+        let of_run = all.filter(|one| one.message == answered && one.kind == StatementKind::Result);
+        let names_place = |text: &str| {
+            let mut parts = text.split(':').skip(1);
+            parts
+                .next()
+                .is_some_and(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+        };
+        let tells =
+            of_run.filter(|one| one.words().len() > 2 && (one.tells_failure() || names_place(&one.text)));
+        tells.take(MOST_COMPLAINTS).map(|one| one.text.to_string()).collect()
+    }
+
+    /// Returns what tools refused and was not done after all, oldest first: the call, and the first line of what it was told.
+    fn refusals(&self) -> Vec<String> {
+        let mut found: Vec<(String, String, String)> = Vec::new();
+        let entries = self.request.entries;
+        let calls = entries.iter().flat_map(|entry| entry.message.calls());
+        let by_id: std::collections::HashMap<&str, _> = calls.map(|call| (call.id.as_str(), call)).collect();
+        for entry in entries {
+            for result in entry.message.results() {
+                let Some(view) = by_id.get(result.call_id.as_str()).map(|call| CallView::new(call)) else {
+                    continue;
+                };
+                if matches!(
+                    view.family(),
+                    ToolFamily::Shell | ToolFamily::Read | ToolFamily::Search | ToolFamily::List
+                ) {
+                    continue;
+                }
+                let about = view.path().unwrap_or_default().to_string();
+                let text = result.joined_text();
+                let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+                let line = line.trim_start_matches("<tool_use_error>").trim_end_matches("</tool_use_error>");
+                let starts = ["Error", "error:", "String to replace not found"];
+                let is_error =
+                    result.outcome == Outcome::Failed || starts.iter().any(|start| line.starts_with(start));
+                if is_error && !line.is_empty() {
+                    let call = format!("{} {about}", view.name()).trim_end().to_string();
+                    let told = format!("{} {call}: {}", entry.id, first_chars(line, CHECK_CHARS));
+                    found.push((view.name().to_string(), about, told));
+                } else {
+                    // The same tool for the same thing went well.
+                    found.retain(|(name, thing, _)| {
+                        about.is_empty() || *name != view.name() || *thing != about
+                    });
+                }
+            }
+        }
+        found.into_iter().map(|(.., told)| told).collect()
+    }
+
+    /// What the model said last in words, where it does not stand below.
+    pub(super) fn last_words(&mut self) {
+        if let Some((entry, text)) = last_words(self.request.entries)
+            && last_words(self.request.kept).is_none()
+        {
+            let body = self.clip(text, LAST_WORDS_SHARE);
+            self.add(format!("## The assistant's last words ({})", entry.id), body);
+        }
+    }
+}
+
+/// Returns the first characters of `text`, with an ellipsis where it is longer.
+fn first_chars(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        None => text.to_string(),
+        Some((end, _)) => format!("{}…", &text[..end]),
+    }
+}
+
+/// How many of the last checks are told.
+const LAST_CHECKS: usize = 4;
+
+/// How many lines of the last failed check are told.
+const MOST_COMPLAINTS: usize = 10;
+
+/// How many refusals are told.
+const MOST_REFUSALS: usize = 4;
+
+/// Characters of what is told of a check.
+const CHECK_CHARS: usize = 320;
+
+/// What was said last stays whole where it is under this share of the limit.
+const LAST_WORDS_SHARE: f64 = 0.25;
