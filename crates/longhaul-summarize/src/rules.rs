@@ -7,8 +7,8 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use longhaul_extract::{DefaultRanker, FactIndex, Ranker, StatementWeights, Subjects, file_histories};
-use longhaul_transcript::{Entry, SummaryMode, Tokens};
+use longhaul_extract::{DefaultRanker, Ranker, StatementWeights, Subjects, file_histories};
+use longhaul_transcript::{SummaryMode, Tokens};
 
 use crate::{Draft, SummarizeError, Summarizer, SummaryRequest};
 
@@ -121,7 +121,7 @@ pub fn summarize(request: &SummaryRequest<'_>, options: &RulesOptions) -> Draft 
     let least = page.text(&[]);
     coverage.read(&least);
     let budget = request.limit - request.counter.count_text(&least);
-    let idle = Idle::new(request.entries, request.index, &lists, &runs, &files);
+    let idle = Idle::new(request, &lists, &runs, &files);
     let choice = Choice::new(request, options, &goal, least, &idle, &lists);
     let picks = choice.pick(&mut coverage, budget.scaled(ROOM_TO_CHOOSE));
     let mut text = fit(picks.len(), request, |count| page.text(&picks[..count]));
@@ -136,16 +136,6 @@ pub fn summarize(request: &SummaryRequest<'_>, options: &RulesOptions) -> Draft 
         made_with: MADE_WITH.into(),
         ..Draft::default()
     }
-}
-
-/// Returns for each statement of the index whether a summary of these entries may pick it: receipts, frames of outputs and
-/// the like are never worth a line. What weights are fitted to are those that may be picked.
-pub fn candidates(entries: &[Entry], index: &FactIndex) -> Vec<bool> {
-    let files = file_histories(entries);
-    let runs = runs::runs(&longhaul_extract::runs(entries));
-    let lists = Lists::new(index.statements());
-    let idle = Idle::new(entries, index, &lists, &runs, &files);
-    (0..index.statements().all().len()).map(|at| !idle.holds(at)).collect()
 }
 
 fn omitted(request: &SummaryRequest<'_>) -> Draft {

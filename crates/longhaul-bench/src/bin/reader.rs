@@ -1,9 +1,9 @@
 //! `cargo xtask bench reader CASES [--budgets 2000,4000,8000] [--ours] [--left-out]
-//! [--missed] [--write DIR]`: prints how much of what
+//! [--without FEATURES] [--missed] [--write DIR]`: prints how much of what
 //! readers were asked stands in the compacted contexts of the cases in CASES.
 //!
 //! `--ours` leaves out the baselines; `--left-out` weighs the statements of each project by weights that were fitted to the
-//! other projects, `--weights FILE` by those in FILE; `--missed` prints what our contexts do not hold; `--write` writes our contexts to
+//! other projects, `--without` does so without some features (names with commas), `--weights FILE` weighs by those in FILE; `--missed` prints what our contexts do not hold; `--write` writes our contexts to
 //! DIR, one file for each case and budget, to be read and graded.
 
 use std::{
@@ -19,7 +19,7 @@ use longhaul_bench::reader::{
     fit::{Examples, examples, fit},
     score::{Score, mean},
 };
-use longhaul_extract::StatementWeights;
+use longhaul_extract::{FEATURES, StatementWeights};
 use longhaul_summarize::rules::RulesOptions;
 
 /// Budgets of the tables, beside the system prompt.
@@ -33,7 +33,7 @@ fn main() -> Result<()> {
     let mut root = PathBuf::from("../shared/reader/cases");
     let (mut write, mut missed, mut methods, mut budgets) =
         (None, false, Method::ALL.to_vec(), BUDGETS.to_vec());
-    let (mut left_out, mut weights) = (false, None);
+    let (mut left_out, mut weights, mut without) = (false, None, Vec::new());
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         match arg.as_str() {
@@ -42,6 +42,11 @@ fn main() -> Result<()> {
             "--weights" => {
                 let file = args.next().context("--weights wants a file")?;
                 weights = Some(StatementWeights::parse(&fs::read_to_string(file)?)?);
+            }
+            "--without" => {
+                left_out = true;
+                let names = args.next().context("--without wants names of features")?;
+                without = names.split(',').filter_map(place).collect();
             }
             "--missed" => missed = true,
             "--write" => write = Some(PathBuf::from(args.next().context("--write wants a folder")?)),
@@ -54,7 +59,7 @@ fn main() -> Result<()> {
     }
     let cases = Case::all(&root)?;
     let fitted: BTreeMap<&str, StatementWeights> =
-        if left_out { without_each(&cases) } else { BTreeMap::new() };
+        if left_out { without_each(&cases, &without) } else { BTreeMap::new() };
     let options = |case: &Case| {
         let mut options = RulesOptions::default();
         options.weights = fitted.get(case.project()).or(weights.as_ref()).cloned();
@@ -102,11 +107,18 @@ fn main() -> Result<()> {
 }
 
 /// Returns for each project weights that were fitted to the cases of all others.
-fn without_each(cases: &[Case]) -> BTreeMap<&str, StatementWeights> {
-    let all: Vec<Examples> = cases.iter().map(examples).collect();
+fn without_each<'c>(cases: &'c [Case], features: &[usize]) -> BTreeMap<&'c str, StatementWeights> {
+    let mut all: Vec<Examples> = cases.iter().map(examples).collect();
+    let rows = all.iter_mut().flat_map(|case| &mut case.rows);
+    rows.for_each(|(x, _)| features.iter().for_each(|at| x[*at] = 0));
     let projects: BTreeSet<&str> = cases.iter().map(Case::project).collect();
     let without = |project: &str| fit(all.iter().filter(|case| case.project != project));
     projects.into_iter().map(|project| (project, without(project))).collect()
+}
+
+/// Returns the place of a feature.
+fn place(name: &str) -> Option<usize> {
+    FEATURES.iter().position(|feature| *feature == name)
 }
 
 fn kinds(scores: &[Score]) -> String {

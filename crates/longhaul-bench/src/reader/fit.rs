@@ -1,7 +1,6 @@
 //! Fitting the weights of statements to the evidence of the cases.
 
 use longhaul_extract::{FactIndex, N_FEATURES, StatementWeights};
-use longhaul_summarize::rules::candidates;
 
 use super::{case::Case, score::fold};
 
@@ -14,8 +13,7 @@ pub struct Examples {
     pub rows: Vec<([i32; N_FEATURES], bool)>,
 }
 
-/// Returns the examples of a case: of the statements that a summary may pick, those hold evidence in which a span of a
-/// question stands.
+/// Returns the examples of a case: a statement holds evidence where a span of a question stands in it.
 pub fn examples(case: &Case) -> Examples {
     let mut index = FactIndex::new();
     case.entries.iter().for_each(|entry| index.push(entry));
@@ -27,9 +25,7 @@ pub fn examples(case: &Case) -> Examples {
         spans.iter().any(|span| text.contains(span.as_str()))
     };
     let features = pool.features();
-    let may_be_picked = candidates(&case.entries, &index);
-    let rows = pool.all().iter().zip(features).zip(may_be_picked).filter(|(_, may)| *may);
-    let rows = rows.map(|((statement, x), _)| (x, holds(&statement.text))).collect();
+    let rows = pool.all().iter().zip(features).map(|(statement, x)| (x, holds(&statement.text))).collect();
     Examples { project: case.project().to_string(), rows }
 }
 

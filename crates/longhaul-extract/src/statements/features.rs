@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Statement, StatementKind, StatementSource, Statements, signs::Signs, words::log2_sixteenths};
+use super::{Statement, StatementKind, Statements, signs::Signs, words::log2_sixteenths};
 
 /// Declares the features with their names, in one order.
 macro_rules! features {
@@ -77,9 +77,6 @@ features! { s, v:
     asked = v.asked;
     recent = v.recent;
     new = v.new;
-    hit = v.hit;
-    linked = v.linked;
-    named = v.named;
 }
 
 /// What depends on the rest of the conversation.
@@ -104,21 +101,10 @@ struct View {
     asked: i32,
     recent: i32,
     new: i32,
-    /// Whether a search or a listing shows it.
-    hit: bool,
-    /// How many of its rare words stand in other messages too, and how many the model says.
-    linked: i32,
-    named: i32,
 }
 
 /// Messages at the end whose words are what is being talked of.
 const RECENT: u32 = 10;
-
-/// Sixteenths of a bit from which on a word is rare: one statement in sixty-four has it.
-const RARE: i32 = 96;
-
-/// More rare words than these tell no more.
-const MOST_RARE: i32 = 6;
 
 /// How many of the last requests say what is asked.
 const ASKING: usize = 3;
@@ -168,7 +154,6 @@ impl Statements {
                 seen: !is_new,
                 superseded: matches!(s.kind, StatementKind::Added | StatementKind::Result)
                     && removed.get(&s.key).is_some_and(|by| *by > s.message),
-                hit: s.kind == StatementKind::Result && self.source(s).is_some_and(StatementSource::searches),
                 ..View::default()
             };
             self.read_words(s, &mut view, &asked, &recent);
@@ -184,10 +169,6 @@ impl Statements {
             let word = self.words.get(*hash);
             let rare = self.words.rarity(*hash) as i32;
             rarity += rare;
-            if rare >= RARE && !view.is_said {
-                view.linked += i32::from(word.messages > 1 && view.linked < MOST_RARE);
-                view.named += i32::from(word.said > 0 && view.named < MOST_RARE);
-            }
             view.rarest = view.rarest.max(rare / 4);
             spread += log2_sixteenths(u64::from(word.messages) + 1) as i32;
             view.in_prose += i32::from(word.said > 0);

@@ -276,18 +276,6 @@ impl StatementSource {
     pub fn family(&self) -> crate::ToolFamily {
         self.family
     }
-
-    /// Returns whether the call looks for something among many: what it shows is mostly not what was looked for.
-    pub(crate) fn searches(&self) -> bool {
-        match self.family {
-            crate::ToolFamily::Search | crate::ToolFamily::List => true,
-            crate::ToolFamily::Shell => {
-                let command = self.label.split_whitespace().nth(1).unwrap_or_default();
-                matches!(command, "rg" | "grep" | "find" | "ls" | "fd" | "tree" | "ag")
-            }
-            _ => false,
-        }
-    }
 }
 
 impl StatementKind {

@@ -104,7 +104,9 @@ pub(crate) fn pieces(text: &str, mut each: impl FnMut(&str)) {
     for (at, c) in text.char_indices() {
         let after = at + c.len_utf8();
         let wide = matches!(c, '。' | '！' | '？' | '；');
-        let narrow = matches!(c, '.' | ';' | '!' | '?') && text[after..].starts_with(char::is_whitespace);
+        let narrow = matches!(c, '.' | ';' | '!' | '?')
+            && text[after..].starts_with(char::is_whitespace)
+            && !(c == '.' && is_abbreviated(&text[start..at]));
         let forced = after - start >= HARD && c.is_whitespace();
         if wide || narrow || forced || after - start >= HARD * 2 {
             end = after;
@@ -125,6 +127,16 @@ pub(crate) fn pieces(text: &str, mut each: impl FnMut(&str)) {
     if rest.len() > 3 {
         each(rest);
     }
+}
+
+/// Whether `text` ends with a word that is written with a full stop wherever it stands.
+fn is_abbreviated(text: &str) -> bool {
+    const WORDS: [&str; 20] = [
+        "Mr", "Mrs", "Ms", "Dr", "Hon", "hon", "Prof", "Rev", "St", "Sr", "Jr", "No", "Nos", "vs", "e.g",
+        "i.e", "cf", "approx", "Fig", "resp",
+    ];
+    let word = text.rsplit(|c: char| c.is_whitespace() || matches!(c, '(' | '[')).next().unwrap_or(text);
+    WORDS.contains(&word)
 }
 
 /// Bytes of text that stay together.
@@ -171,6 +183,13 @@ mod tests {
                 ("- done", true)
             ]
         );
+    }
+
+    #[test]
+    fn a_title_ends_no_sentence() {
+        let said = "The next question goes to Mr. Barlow, who has asked for the numbers of the tax three times today already. ";
+        let text = said.repeat(4);
+        assert!(texts(&text).iter().all(|piece| piece == said.trim()), "{:?}", texts(&text));
     }
 
     #[test]

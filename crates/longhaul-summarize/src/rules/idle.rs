@@ -3,15 +3,14 @@
 
 use std::collections::HashSet;
 
-use longhaul_extract::{FactIndex, FileHistory, StatementKind, Statements, ToolFamily, decides, todos};
-
-use longhaul_transcript::Entry;
+use longhaul_extract::{FileHistory, StatementKind, Statements, ToolFamily, decides, todos};
 
 use super::{
     fixed::is_frame,
     lists::{Lists, is_lead},
     runs::{Purpose, Run},
 };
+use crate::SummaryRequest;
 
 /// What is known of a conversation that makes statements idle.
 #[derive(Debug)]
@@ -31,8 +30,7 @@ pub(crate) struct Idle<'a> {
 
 impl<'a> Idle<'a> {
     pub(crate) fn new(
-        entries: &[Entry],
-        index: &'a FactIndex,
+        request: &SummaryRequest<'a>,
         lists: &'a Lists,
         runs: &[Run],
         files: &[FileHistory],
@@ -40,15 +38,15 @@ impl<'a> Idle<'a> {
         let ordinal = |message: u64| u32::try_from(message).unwrap_or(u32::MAX);
         let looks = runs.iter().filter(|run| run.purpose == Purpose::Look);
         let trail = files.iter().flat_map(|file| &file.trail);
-        let pool = index.statements();
+        let pool = request.index.statements();
         Idle {
             pool,
             lists,
             looking: looks.map(|run| ordinal(run.message)).collect(),
-            at_hand: entries.iter().map(|entry| ordinal(entry.id.ordinal)).collect(),
+            at_hand: request.entries.iter().map(|entry| ordinal(entry.id.ordinal)).collect(),
             edited: trail.map(|edit| ordinal(edit.message)).collect(),
             written: written(pool),
-            has_plan: !todos(entries).is_empty(),
+            has_plan: !todos(request.entries).is_empty(),
         }
     }
 
@@ -187,6 +185,7 @@ const WAITS: [&str; 9] = [
 
 #[cfg(test)]
 mod tests {
+    use longhaul_extract::FactIndex;
     use longhaul_testkit::transcript;
 
     use super::*;

@@ -1,6 +1,6 @@
 //! The summary as text: its sections in the order in which a reader needs them.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use longhaul_extract::{Domain, Statement, StatementKind, Statements, decides};
 use longhaul_transcript::{FileNote, FileState};
@@ -55,7 +55,7 @@ impl Page<'_> {
         };
         let is_talk = self.domain == Domain::Talk;
         add(if is_talk { "## Said" } else { "## Asked and told by the user" }, self.said(of(Heading::Asked)));
-        add("## Decisions", self.said(of(Heading::Decided)));
+        add("## Decisions", self.decided(of(Heading::Decided)));
         add("## Findings and progress, in the assistant's words", self.said(of(Heading::Found)));
         add("## Reports and earlier summaries (quoted)", fenced(self.said(of(Heading::Reported))));
         add("## To do", self.said(of(Heading::Planned)));
@@ -111,10 +111,14 @@ impl Page<'_> {
                 true => String::new(),
                 false => format!("m{} ", statement.message),
             };
+            let speaker = match handle.is_empty() {
+                true => String::new(),
+                false => self.speaker(*at).map_or(String::new(), |name| format!("{name}: ")),
+            };
             message = Some(statement.message);
             let answers =
                 statement.answers.as_ref().map_or(String::new(), |asked| format!(" (to: \"{asked}\")"));
-            lines.push(format!("{handle}{}{answers}", statement.text));
+            lines.push(format!("{handle}{speaker}{}{answers}", statement.text));
             if let Some(lead) = self.lists.lead(*at) {
                 let is_of = |at: &&usize| self.lists.lead(**at) == Some(lead);
                 let is_last = !picks[nth + 1..].iter().any(|at| is_of(&at));
@@ -125,6 +129,47 @@ impl Page<'_> {
             }
         }
         lines.join("\n")
+    }
+
+    /// Returns decisions, each with the handle of what was said later about the same, where that may overrule it.
+    fn decided(&self, picks: &[usize]) -> String {
+        let mut lines: Vec<String> = Vec::new();
+        for chunk in picks.chunk_by(|one, next| self.lists.lead(*next).is_some() || one == next) {
+            let mut text = self.said(chunk);
+            if let Some(later) = self.later(chunk[0]) {
+                text.push_str(&format!(" (later on this: m{later})"));
+            }
+            lines.push(text);
+        }
+        lines.join("\n")
+    }
+
+    /// Returns the last message that takes up most of what is decided at `at` with a word of changing one's mind.
+    fn later(&self, at: usize) -> Option<u32> {
+        let decided = &self.pool.all()[at];
+        let after = self.pool.all()[at..].iter().rev().take_while(|one| one.message > decided.message);
+        let mut overrules = after.filter(|one| one.kind.is_said() && !one.is_item() && overrules(&one.text));
+        let covers = |one: &&Statement| {
+            let known: HashMap<u32, u32> = one.words().iter().map(|word| (*word, 8)).collect();
+            self.pool.news(decided, &known) <= MOST_NEWS
+        };
+        overrules.find(covers).map(|one| one.message)
+    }
+
+    /// Returns who says this, where many talk and the statement itself does not begin with the name.
+    fn speaker(&self, at: usize) -> Option<&str> {
+        if self.domain != Domain::Talk {
+            return None;
+        }
+        let all = self.pool.all();
+        let statement = &all[at];
+        let before = all[..at].iter().rev().take_while(|one| one.message == statement.message);
+        let first = before.last().filter(|first| first.nth() == 0)?;
+        let (name, _) = first.text.split_once(':')?;
+        let name = name.split('(').next().unwrap_or(name).trim();
+        let is_name = name.split_whitespace().count() <= LONGEST_NAME && name.chars().next()?.is_uppercase();
+        // The last name says who it is.
+        is_name.then(|| name.rsplit(' ').next().unwrap_or(name))
     }
 
     /// Returns quotations, each call's first after what the call was.
@@ -153,6 +198,34 @@ impl Page<'_> {
         lines.join("\n")
     }
 }
+
+/// Whether a sentence may change what was decided before it.
+fn overrules(text: &str) -> bool {
+    const WORDS: [&str; 14] = [
+        "instead",
+        "no longer",
+        "rather",
+        "actually",
+        "drop ",
+        "undo",
+        "revert",
+        "not ",
+        "n't ",
+        "without",
+        "remove",
+        "scrap",
+        "after all",
+        "switch",
+    ];
+    let lower = text.to_lowercase().replace('’', "'");
+    WORDS.iter().any(|word| lower.contains(word))
+}
+
+/// How much of a decision may be missing in what takes it up, in sixteenths.
+const MOST_NEWS: u32 = 9;
+
+/// Words of the longest name of a speaker.
+const LONGEST_NAME: usize = 6;
 
 /// Returns `lines` between fences that no run of backticks inside can close: what a tool said stands in the summary as
 /// a quotation, never as a line of the summary's own.
