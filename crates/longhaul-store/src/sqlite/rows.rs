@@ -50,8 +50,7 @@ pub(super) fn key(connection: &Connection, id: &SessionId) -> Result<Option<i64>
 /// Removes what was taken away from the log, where it still stands. After a kill before this, whoever opens the store next
 /// and closes it does the same.
 pub(super) fn scrub(connection: &Connection) -> Result<(), StoreError> {
-    let scrub =
-        || connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
+    let scrub = || connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
     let failed = |error| StoreError::backend("overwriting what was forgotten", error);
     match super::desk::patiently(scrub).map_err(failed)? {
         0 => Ok(()),
