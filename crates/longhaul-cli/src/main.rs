@@ -1,5 +1,5 @@
 //! The `longhaul` command: raw flags, checked settings, one run.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 #[macro_use]
 mod say;
@@ -15,6 +15,7 @@ mod input;
 mod output;
 mod paint;
 mod settings;
+mod stdout;
 mod store;
 mod stream;
 mod summarizer;

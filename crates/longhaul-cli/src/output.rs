@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 
 pub(crate) use self::file::NewFile;
-pub(crate) use self::same::{are_same, is_stdout};
-use crate::say;
+pub(crate) use self::same::{are_one_place, are_same, is_stdout};
+use crate::{say, stdout};
 
 /// Where data goes.
 #[derive(Clone, Debug)]
@@ -25,7 +25,8 @@ impl Target {
     /// conversation says is private.
     pub(crate) fn new(path: Option<&Path>, force: bool) -> Target {
         match path {
-            Some(path) if path != Path::new("-") => {
+            // Where stdout is a pipe or a socket, these names cannot always be opened.
+            Some(path) if !STDOUT_NAMES.iter().any(|name| path == Path::new(name)) => {
                 Target::File { path: path.into(), force, new: NewFile::Private }
             }
             _ => Target::Stdout,
@@ -42,7 +43,12 @@ impl Target {
 
     /// Fails early where the data could not be put in the end.
     pub(crate) fn check(&self) -> Result<()> {
-        let Target::File { path, force, .. } = self else { return Ok(()) };
+        let Target::File { path, force, .. } = self else {
+            return match stdout::was_closed() {
+                true => bail!("stdout is closed: there is nowhere to write to"),
+                false => Ok(()),
+            };
+        };
         let Ok(found) = path.metadata() else { return Ok(()) };
         if found.is_dir() {
             bail!("{} is a directory; expected the name of a file", path.display());
@@ -66,7 +72,10 @@ impl Target {
     /// followed, mode and owner of a file stay; a device or a pipe is written to.
     pub(crate) fn put(&self, data: &[u8]) -> Result<()> {
         match self {
-            Target::Stdout => say::data(data).context("stdout cannot be written"),
+            Target::Stdout => {
+                self.check()?;
+                say::data(data).context("stdout cannot be written")
+            }
             Target::File { path, force, new } => {
                 self.check()?;
                 file::put(path, data, *force, *new)
@@ -85,3 +94,6 @@ impl Target {
         Ok(Some(kept))
     }
 }
+
+/// What stdout is called where a file is named.
+const STDOUT_NAMES: [&str; 4] = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];

@@ -16,7 +16,7 @@ use crate::{args::StoreArgs, clock};
 
 mod place;
 
-pub(crate) use place::{open, place};
+pub(crate) use place::{open, place, spare};
 
 /// A store of any kind.
 pub(crate) type Store = Arc<dyn SummaryStore>;

@@ -1,8 +1,27 @@
 //! Deletion: what is to be destroyed, and what a tombstone says of it.
 
+use std::sync::Arc;
+
 use longhaul_transcript::{ContentHash, SessionId, Span, SummaryId};
 
-use crate::{EventKind, ForgottenBy, SessionState, StoreError, SummaryStore, state::merged};
+use crate::{Change, EventKind, ForgottenBy, SessionState, StoreError, SummaryStore, state::merged};
+
+/// Destroys what `selector` chooses and leaves a tombstone in the log.
+pub(crate) async fn forget<S: SummaryStore + ?Sized>(
+    store: &S,
+    session: &SessionId,
+    selector: &Selector,
+    at_ms: i64,
+) -> Result<Forgotten, StoreError> {
+    let state = store.require(session).await?;
+    let chosen = choose(store, session, &state, selector).await?;
+    if !chosen.is_empty() {
+        let kind = chosen.clone().into_event(selector);
+        let decide = move |_: &SessionState| Ok(Change::of(at_ms, Some(kind.clone())));
+        store.transact(session, Arc::new(decide)).await?;
+    }
+    Ok(chosen)
+}
 
 /// Chooses what to destroy.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,7 +35,8 @@ pub enum Selector {
     Originals(Span),
     /// Originals and records older than a time, in milliseconds since the Unix epoch; records in force stay.
     OlderThan(i64),
-    /// Originals and records that hold a text, as it is or escaped as in JSON. The text is not written anywhere.
+    /// Originals and records that hold a text, as it is or escaped as in JSON, also several times over. The text is not
+    /// written anywhere.
     Matching(String),
 }
 
@@ -52,24 +72,13 @@ impl Forgotten {
 }
 
 /// Returns what `selector` chooses among what is still there.
-pub(crate) async fn choose<S: SummaryStore + ?Sized>(
+async fn choose<S: SummaryStore + ?Sized>(
     store: &S,
     session: &SessionId,
     state: &SessionState,
     selector: &Selector,
 ) -> Result<Forgotten, StoreError> {
-    // A text and its JSON spelling, as it stands inside the stored JSON.
-    let needles: Vec<String> = match selector {
-        Selector::Matching(text) => {
-            let quoted = serde_json::Value::String(text.clone()).to_string();
-            vec![text.clone(), quoted.trim_matches('"').to_owned()]
-        }
-        _ => Vec::new(),
-    };
-    let holds = |json: &[u8]| {
-        let json = String::from_utf8_lossy(json);
-        needles.iter().any(|needle| !needle.is_empty() && json.contains(needle.as_str()))
-    };
+    let holds = |json: &[u8]| matches!(selector, Selector::Matching(text) if holds(json, text));
     let mut chosen = Vec::new();
     let (mut at, end) = match selector {
         Selector::Range(span) | Selector::Originals(span) => (span.start, span.end.min(state.messages)),
@@ -134,5 +143,83 @@ pub(crate) async fn choose<S: SummaryStore + ?Sized>(
     Ok(Forgotten { originals: chosen, records })
 }
 
+/// Returns whether `json` holds `text`, however often it was escaped: the arguments of a call are JSON inside a string,
+/// which stands in a string once more where a provider's own spelling is kept.
+fn holds(json: &[u8], text: &str) -> bool {
+    let mut said = String::from_utf8_lossy(json).into_owned();
+    for _ in 0..=MOST_ESCAPED {
+        if text.is_empty() || said.contains(text) {
+            return !text.is_empty();
+        }
+        let plainer = unescaped(&said);
+        if plainer.len() == said.len() {
+            return false;
+        }
+        said = plainer;
+    }
+    false
+}
+
+/// Returns `text` with each escape of JSON replaced by what it stands for; what is no escape stays.
+fn unescaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let (c, length) = escape(rest).unwrap_or(('\\', 1));
+        out.push(c);
+        rest = &rest[length..];
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Returns what the escape at the beginning of `rest` stands for, and its length.
+fn escape(rest: &str) -> Option<(char, usize)> {
+    let unit = |at: usize| {
+        let digits = rest.get(at..at + 6)?.strip_prefix("\\u")?;
+        u16::from_str_radix(digits, 16).ok()
+    };
+    let simple = match rest.as_bytes().get(1)? {
+        b'n' => '\n',
+        b't' => '\t',
+        b'r' => '\r',
+        b'b' => '\u{8}',
+        b'f' => '\u{c}',
+        quoted @ (b'"' | b'\\' | b'/') => char::from(*quoted),
+        b'u' => {
+            let units = [Some(unit(0)?), unit(6)];
+            let decoded = char::decode_utf16(units.into_iter().flatten()).next()?.ok()?;
+            return Some((decoded, 6 * decoded.len_utf16()));
+        }
+        _ => return None,
+    };
+    Some((simple, 2))
+}
+
+/// How often a text is looked for behind one more layer of escapes. Three occur: arguments in a message in a spelling.
+const MOST_ESCAPED: usize = 6;
+
 /// How many originals are looked at at once.
 const BATCH: u64 = 256;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_found_behind_escapes() {
+        let text = "say \"é\" 🦀\nC:\\new/x";
+        let mut said = serde_json::Value::String(text.to_owned()).to_string();
+        for layer in 0..4 {
+            assert!(holds(said.as_bytes(), text), "{layer}");
+            assert!(!holds(said.as_bytes(), "say 'é'"), "{layer}");
+            said = serde_json::json!({ "in": said }).to_string();
+        }
+        assert!(holds(br#"{"a":"say \"\u00e9\" \ud83e\udd80\nC:\\new\/x"}"#, text));
+        assert!(!holds(b"", "") && !holds(b"x", ""));
+        // Half a pair, and an escape that is cut.
+        assert!(holds(br"\ud83e \u12", r"\u12") && holds(br"a\qb\", r"a\qb\"));
+    }
+}

@@ -430,14 +430,7 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
         selector: &Selector,
         at_ms: i64,
     ) -> Result<forget::Forgotten, StoreError> {
-        let state = self.require(session).await?;
-        let chosen = forget::choose(self, session, &state, selector).await?;
-        if !chosen.is_empty() {
-            let kind = chosen.clone().into_event(selector);
-            let decide = move |_: &SessionState| Ok(Change::of(at_ms, Some(kind.clone())));
-            self.transact(session, Arc::new(decide)).await?;
-        }
-        Ok(chosen)
+        forget::forget(self, session, selector, at_ms).await
     }
 
     /// Checks every hash of a session, from the first event to the last content.
@@ -780,6 +773,15 @@ impl<S: SummaryStore + ?Sized> SummaryStore for Arc<S> {
         limit: usize,
     ) -> Result<Vec<Hit>, StoreError> {
         (**self).search(session, query, limit).await
+    }
+
+    async fn forget(
+        &self,
+        session: &SessionId,
+        selector: &Selector,
+        at_ms: i64,
+    ) -> Result<forget::Forgotten, StoreError> {
+        (**self).forget(session, selector, at_ms).await
     }
 
     async fn cached(&self, key: &ContentHash) -> Result<Option<Vec<u8>>, StoreError> {

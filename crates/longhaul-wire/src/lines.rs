@@ -30,6 +30,12 @@ pub(crate) fn check(line: &[u8], first: bool) -> Result<Option<Json<'_>>, Flaw> 
     Json::check(line).map(Some)
 }
 
+/// What to tell of a line that does not say what it is.
+pub(crate) const UNTYPED: &str = "it has no type; the line is carried, not read";
+
+/// What to tell of a line that another agent would write.
+pub(crate) const FOREIGN: &str = "no line of this agent's; it is carried, not read";
+
 /// Returns what to tell about a line that is not JSON.
 pub(crate) fn problem(number: usize, flaw: &Flaw, is_last: bool) -> Problem {
     let place = format!("line {number}, byte {}", flaw.byte);

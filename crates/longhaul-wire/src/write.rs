@@ -76,11 +76,12 @@ pub fn write<'a>(
             },
         });
     }
-    if matches!(dialect, Dialect::Responses | Dialect::Codex) {
-        reasoning::settle(doc, &mut emitted);
-    }
+    // Looked at before anything is settled: what the file has wrong itself stays as it is.
     if is_unchanged(doc, &emitted) {
         return write_unchanged(doc, out);
+    }
+    if matches!(dialect, Dialect::Responses | Dialect::Codex) {
+        reasoning::settle(doc, &mut emitted);
     }
     let text = match &doc.layout {
         Layout::Whole(layout) => whole::write(doc, layout, &emitted),

@@ -442,3 +442,13 @@ fn a_long_line_is_read() {
     let doc = read(Some(Format::ClaudeCode), said("a", "null", &text).as_bytes()).unwrap();
     assert_eq!(texts(&doc).len(), text.len());
 }
+
+#[test]
+fn reasoning_whose_call_is_damaged_stays_where_nothing_changed() {
+    let line = |payload: &str| format!(r#"{{"timestamp":"t","type":"response_item","payload":{payload}}}"#);
+    let reasoning = line(r#"{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"x"}"#);
+    let damaged = line(r#"{"type":"function_call","id":"fc_1","name":"sh","arguments":"#);
+    let output = line(r#"{"type":"function_call_output","call_id":"c1","output":"0"}"#);
+    let user = line(r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"go"}]}"#);
+    carries(Format::Codex, format!("{user}\n{reasoning}\n{damaged}\n{output}\n"));
+}

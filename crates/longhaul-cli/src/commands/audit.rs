@@ -28,7 +28,10 @@ pub(crate) fn run(args: &AuditArgs) -> Result<ExitCode> {
             sound &= verified.is_intact();
             out.push_str(&match args.json {
                 true => format!("{}\n", serde_json::to_string(&verified)?),
-                false => words(&verified),
+                false => {
+                    let in_force = archive.wait(archive.store.state(session));
+                    words(&verified, in_force.ok().flatten().map_or(0, |state| state.chain.len()))
+                }
             });
         } else {
             events(&archive, session, args.json, &mut out)?;
@@ -38,14 +41,14 @@ pub(crate) fn run(args: &AuditArgs) -> Result<ExitCode> {
     Ok(if sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn words(verified: &Verification) -> String {
+fn words(verified: &Verification, in_force: usize) -> String {
     let painter = Painter::stdout();
     let verdict = match &verified.problem {
         None => painter.paint(GREEN, "intact"),
         Some(problem) => painter.paint(RED, &format!("damaged: {problem}")),
     };
     format!(
-        "{}: {verdict}; {} events, {} messages, {} summaries checked, {} messages forgotten; last hash {}\n",
+        "{}: {verdict}; {} events, {} messages, {} summaries checked, {in_force} in force, {} messages forgotten; last hash {}\n",
         verified.session,
         verified.events,
         verified.originals,
@@ -79,8 +82,9 @@ fn events(archive: &Archive, session: &SessionId, json: bool, out: &mut String) 
                 EventKind::Undone { record } | EventKind::Redone { record } => record.to_string(),
                 EventKind::Restored { span } => span.to_string(),
                 EventKind::Forgotten { originals, records, .. } => {
-                    let spans: Vec<String> = originals.iter().map(ToString::to_string).collect();
-                    format!("{} and {} summaries", spans.join(", "), records.len())
+                    let spans = originals.iter().map(|span| format!("{span} destroyed"));
+                    let records = records.iter().map(|record| format!("summary {record} destroyed"));
+                    spans.chain(records).collect::<Vec<_>>().join(", ")
                 }
                 _ => String::new(),
             };

@@ -10,7 +10,6 @@ use longhaul::{
     config::{Chaining, Layered, OnMaxDepth, Source, SummaryLimit, SummaryRole},
     keep_reasoning,
     redact::Redactor,
-    store::Location,
     summarize::rules::RulesOptions,
     transcript::{Span, SummaryMode, Tokens, parse_handle_line},
     wire::{self, Document, Format},
@@ -37,7 +36,8 @@ pub(crate) use report::Report;
 pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
     let started = Instant::now();
     let target = Target::new(args.output.as_deref(), args.force).made(NewFile::like(&args.file));
-    spare_the_store(&target, args)?;
+    store::spare(&args.store, "-o", args.output.as_deref())?;
+    store::spare(&args.store, "--report", args.report.as_deref())?;
     target.check()?;
     let report_to = report_target(args)?;
     let layered = settings::load(&args.settings)?;
@@ -63,7 +63,9 @@ pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
             }
             let clean = CleanDocument::new(&document, redactor.as_ref());
             let said = Said::new(&document, &clean, args.session.as_deref());
-            let clean = match behind(args, &config, &clean, &said)? {
+            let behind = behind(args, &config, &clean, &said)?;
+            let is_elsewhere = behind.is_none() && depth_of_summary(&said).is_some();
+            let clean = match behind {
                 Some(originals) => clean.behind(originals),
                 None => clean,
             };
@@ -79,6 +81,7 @@ pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
                 {
                     report.recorded = Some(recorded);
                     report.not_kept = NotKept::of(&document, &said.messages, forgotten);
+                    report.not_kept.elsewhere = u64::from(is_elsewhere);
                 }
             }
             done.bytes
@@ -93,16 +96,6 @@ pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
     tell(args, report_to.as_ref(), &report)?;
     let unchanged = breakdown.total <= budget;
     Ok(ExitCode::from(if unchanged && args.fail_if_unchanged { NOTHING_TO_DO } else { 0 }))
-}
-
-/// Fails where the new history would be put in the place of the store.
-fn spare_the_store(target: &Target, args: &CompactArgs) -> Result<()> {
-    let Ok(Location::File(store)) = store::place(&args.store) else { return Ok(()) };
-    let is_named = args.output.as_ref() == Some(&store);
-    match is_named || target.replaces(&store) {
-        true => bail!(Impossible(format!("-o {} would replace the store itself", store.display()))),
-        false => Ok(()),
-    }
 }
 
 /// Returns where the report goes, where it may: never over the transcript or the new history, and over a file that is no
@@ -278,7 +271,11 @@ fn compacted(
         }
     };
     done.map_err(|error| match error {
-        DocumentError::Compact(_) | DocumentError::ImportOnly { .. } | DocumentError::DoesNotFit { .. } => {
+        DocumentError::ImportOnly { format } => anyhow::Error::new(Impossible(format!(
+            "{} histories can only be read; say --to openai",
+            format.name()
+        ))),
+        DocumentError::Compact(_) | DocumentError::DoesNotFit { .. } => {
             anyhow::Error::new(Impossible(error.to_string()))
         }
         error => error.into(),
@@ -293,10 +290,7 @@ fn behind(
     clean: &CleanDocument,
     said: &Said<'_>,
 ) -> Result<Option<Originals>> {
-    let first = said.messages.iter().find(|message| !message.is_system());
-    let Some((depth, _)) = first.and_then(|first| first.texts().find_map(parse_handle_line)) else {
-        return Ok(None);
-    };
+    let Some(depth) = depth_of_summary(said) else { return Ok(None) };
     let found = match args.no_store {
         true => Ok(None),
         false => store::existing(&args.store).and_then(|store| match store {
@@ -328,6 +322,12 @@ fn behind(
     };
     let previous = (!is_deepest || !is_whole).then_some(summary);
     Ok(Some(Originals::new(originals, clean.entries(), ordinals, previous)))
+}
+
+/// Returns the depth of the summary that a history begins with.
+fn depth_of_summary(said: &Said<'_>) -> Option<u32> {
+    let first = said.messages.iter().find(|message| !message.is_system())?;
+    first.texts().find_map(parse_handle_line).map(|(depth, _)| depth)
 }
 
 /// Records the originals and the summary, and says where. A store that cannot be had costs the user the record, not

@@ -1,25 +1,54 @@
-//! `longhaul export` and `import`: a session as JSON lines.
+//! `longhaul export` and `import`: a session as JSON lines, or as a transcript.
 
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
-use longhaul::redact::Redactor;
+use longhaul::{
+    redact::Redactor,
+    transcript::{Message, SessionId, Span},
+    wire::{self, Format},
+};
 
 use crate::{
     archive::Archive,
     args::{ExportArgs, ImportArgs},
+    exit::Impossible,
     input,
     output::Target,
+    store,
 };
 
 pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
     let target = Target::new(args.output.as_deref(), args.force);
     target.check()?;
+    store::spare(&args.store, "-o", args.output.as_deref())?;
     let archive = Archive::existing(&args.store)?;
     let session = archive.session(&args.session)?;
-    let lines = archive.wait(archive.store.export(&session))?;
-    target.put(lines.as_bytes())?;
+    let text = match args.to {
+        Some(format) => transcript(&archive, &session, format.0)?,
+        None => archive.wait(archive.store.export(&session))?,
+    };
+    target.put(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns every message of a session as a transcript, and says what could not be carried.
+fn transcript(archive: &Archive, session: &SessionId, to: Option<Format>) -> Result<String> {
+    let held = archive.wait(archive.store.require(session))?.messages;
+    let originals = archive.wait(archive.store.originals(session, Span { start: 0, end: held }))?;
+    let said: Vec<Message> = originals.into_iter().filter_map(|original| original.message).collect();
+    let came_in = || said.iter().find_map(|message| message.raw.as_ref()?.format.parse().ok());
+    let to = to.or_else(came_in).unwrap_or(Format::Longhaul);
+    let written = wire::render(&said, to).map_err(|error| Impossible(error.to_string()))?;
+    let forgotten = held - said.len() as u64;
+    if forgotten > 0 {
+        say!("{forgotten} messages were forgotten and are not in the transcript");
+    }
+    for loss in &written.losses {
+        say!("{session} as {}: {loss}", to.name());
+    }
+    let line_end = if written.json.ends_with('\n') { "" } else { "\n" };
+    Ok(written.json + line_end)
 }
 
 pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode> {

@@ -12,9 +12,13 @@ use crate::{
     exit::NOTHING_TO_DO,
     input,
     output::Target,
+    paint::grouped,
 };
 
 pub(crate) fn run(args: &ForgetArgs) -> Result<ExitCode> {
+    if args.json {
+        Target::Stdout.check()?;
+    }
     let selector = selector(&args.what)?;
     let archive = Archive::existing(&args.store)?;
     let session = archive.session(&args.session)?;
@@ -32,11 +36,15 @@ pub(crate) fn run(args: &ForgetArgs) -> Result<ExitCode> {
         say!("nothing of {session} matches; nothing is forgotten");
         return Ok(ExitCode::from(NOTHING_TO_DO));
     }
+    let counts = [(forgotten.message_count(), "message"), (forgotten.records.len() as u64, "summary")];
+    let counts = counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| match (n, *what) {
+        (1, what) => format!("1 {what}"),
+        (n, "summary") => format!("{} summaries", grouped(*n)),
+        (n, what) => format!("{} {what}s", grouped(*n)),
+    });
     say!(
-        "{} messages and {} summaries of {session} are destroyed; `longhaul audit {session} --verify` shows \
-         that nothing else is missing",
-        forgotten.message_count(),
-        forgotten.records.len(),
+        "{} of {session} destroyed; `longhaul audit {session} --verify` shows that nothing else is missing",
+        counts.collect::<Vec<_>>().join(" and "),
     );
     Ok(ExitCode::SUCCESS)
 }

@@ -45,18 +45,18 @@ const MAX_NAMES: usize = 1_000;
 
 /// Puts `data` where `path` leads. What is neither file nor directory there is written to and never replaced.
 pub(super) fn put(path: &Path, data: &[u8], force: bool, new: NewFile) -> io::Result<()> {
-    let place = followed(path)?;
-    match fs::metadata(&place) {
+    match fs::metadata(path) {
         Ok(found) if found.is_file() => match force {
-            true => replace(&place, data, Some(&found), new),
+            true => replace(&followed(path)?, data, Some(&found), new),
             false => Err(io::ErrorKind::AlreadyExists.into()),
         },
         Ok(found) if found.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
         Ok(_) => {
-            let mut device = OpenOptions::new().write(true).open(&place)?;
+            // Opened by the name that was given: the link `/dev/fd/3` leads to a pipe that has no name of its own.
+            let mut device = OpenOptions::new().write(true).open(path)?;
             device.write_all(data).and_then(|()| device.flush())
         }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => replace(&place, data, None, new),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => replace(&followed(path)?, data, None, new),
         Err(error) => Err(error),
     }
 }

@@ -10,6 +10,15 @@ pub(crate) fn are_same(one: &Path, other: &Path) -> bool {
     }
 }
 
+/// Returns whether both names lead to one place, whether something is there yet or not.
+pub(crate) fn are_one_place(one: &Path, other: &Path) -> bool {
+    let place = |path: &Path| {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        Some((folder.canonicalize().ok()?, path.file_name()?.to_owned()))
+    };
+    one == other || are_same(one, other) || place(one).is_some_and(|one| Some(one) == place(other))
+}
+
 /// Returns whether stdout is the regular file at `path`: `longhaul … FILE >> FILE`.
 #[cfg(unix)]
 pub(crate) fn is_stdout(path: &Path) -> bool {

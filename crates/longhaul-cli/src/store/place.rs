@@ -1,12 +1,15 @@
 //! Where the store is, and what opens it.
 
-use std::{env, fs, path::PathBuf};
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context, Result, bail};
 use longhaul::store::Location;
 
 use super::Store;
-use crate::args::StoreArgs;
+use crate::{args::StoreArgs, exit::Impossible, output::are_one_place};
 
 /// Returns where the store is: the flag's, `LONGHAUL_STORE`, or `longhaul/store.db` in the user's data directory.
 pub(crate) fn place(args: &StoreArgs) -> Result<Location> {
@@ -19,6 +22,21 @@ pub(crate) fn place(args: &StoreArgs) -> Result<Location> {
         bail!("there is no data directory: neither XDG_DATA_HOME nor HOME is set; name one with --store");
     };
     Ok(Location::File(folder.join("longhaul").join("store.db")))
+}
+
+/// Fails where the file that `flag` names would be put in the place of the store, or of what belongs to it.
+pub(crate) fn spare(args: &StoreArgs, flag: &str, path: Option<&Path>) -> Result<()> {
+    let (Some(path), Ok(Location::File(store))) = (path, place(args)) else { return Ok(()) };
+    let beside = |ending: &str| {
+        let mut name = store.file_name().unwrap_or_default().to_owned();
+        name.push(ending);
+        store.with_file_name(name)
+    };
+    // The log of a database is as good as the database.
+    match ["", "-wal", "-shm", "-journal"].iter().any(|ending| are_one_place(path, &beside(ending))) {
+        true => bail!(Impossible(format!("{flag} {} would replace the store itself", path.display()))),
+        false => Ok(()),
+    }
 }
 
 /// Opens the store that `args` name, or the user's own.

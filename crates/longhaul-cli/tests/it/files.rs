@@ -199,3 +199,133 @@ fn names_that_steer_a_terminal_are_spelled_out() {
     }
     assert!(Path::new(folder.path()).is_dir());
 }
+
+/// Runs `longhaul` under `sh`, which sets up stdout as a person does. Returns the exit code, and what was said.
+fn shell(folder: &Folder, script: &str) -> (i32, String) {
+    let output = Command::new("sh")
+        .args(["-c", script])
+        .current_dir(folder.path())
+        .env("HOME", folder.path())
+        .env("L", assert_cmd::cargo::cargo_bin!("longhaul"))
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    (output.status.code().unwrap(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[test]
+fn a_history_that_nobody_can_get_is_a_failure() {
+    let folder = Folder::new();
+    session(&folder);
+    let compact = "\"$L\" compact session.jsonl --budget 2000";
+    for full in [">&-", "-o /dev/stdout >&-", ">/dev/full"] {
+        let (code, said) = shell(&folder, &format!("{compact} --no-store {full}"));
+        assert!(code == 1 && said.contains("stdout"), "{full}: {code} {said}");
+    }
+    assert_eq!(shell(&folder, "\"$L\" count session.jsonl >&-").0, 1);
+    // Nothing is recorded for a history that goes nowhere; one that somebody throws away is his own affair.
+    assert_eq!(shell(&folder, &format!("{compact} >&-")).0, 1);
+    assert!(!folder.path().join(".local").exists());
+    assert_eq!(shell(&folder, &format!("{compact} --no-store >/dev/null")).0, 0);
+    assert_eq!(shell(&folder, &format!("{compact} --no-store <>/dev/null 1<>/dev/null")).0, 0);
+    assert_eq!(shell(&folder, &format!("{compact} --no-store -o out >&-")).0, 0, "a file needs no stdout");
+}
+
+#[test]
+fn stdout_may_be_named_and_so_may_other_pipes() {
+    let folder = Folder::new();
+    session(&folder);
+    let expected = compact(&folder, &["--no-store"]).stdout;
+    for (name, redirected) in [("/dev/stdout", ""), ("/dev/fd/1", ""), ("/dev/fd/3", "3>&1 >/dev/null")] {
+        let (code, words) = shell(
+            &folder,
+            &format!(
+                "(\"$L\" compact session.jsonl --budget 2000 --no-store -o {name} {redirected}) | cat > {}",
+                "got"
+            ),
+        );
+        assert_eq!((code, said(&folder, "got") == expected), (0, true), "{name}: {words}");
+    }
+}
+
+#[test]
+fn neither_output_nor_report_nor_export_is_put_in_the_place_of_a_store() {
+    let folder = Folder::new();
+    session(&folder);
+    fs::create_dir(folder.path().join("sub")).unwrap();
+    for args in [
+        ["-o", "u3", "--store", "u3"],
+        ["-o", "./u3", "--store", "u3"],
+        ["-o", "sub/../u3", "--store", "u3"],
+        ["--report", "u3", "--store", "./u3"],
+        ["-o", "u3-wal", "--store", "u3"],
+    ] {
+        let ran = compact(&folder, &[&args[..], &["--force"]].concat());
+        assert!(ran.code == 4 && ran.stderr.contains("would replace the store itself"), "{}", ran.stderr);
+        assert!(!folder.path().join("u3").exists(), "{args:?}");
+    }
+    assert_eq!(compact(&folder, &["--store", "u3", "--session", "work"]).code, 0);
+    let before = said(&folder, "u3");
+    let ran = folder.run(&["export", "work", "--store", "u3", "-o", "./u3", "--force"], b"");
+    assert_eq!((ran.code, said(&folder, "u3") == before), (4, true), "{}", ran.stderr);
+}
+
+#[test]
+fn lines_that_are_not_of_the_session_are_named() {
+    let folder = Folder::new();
+    let untyped = r#"{"note":"by hand"}"#;
+    let foreign = r#"{"type":"response_item","payload":{"type":"message","role":"user","content":[]}}"#;
+    let session = String::from_utf8(session(&folder)).unwrap();
+    folder.file("mixed.jsonl", format!("{session}{untyped}\n{foreign}\n").as_bytes());
+    let lines = session.lines().count();
+    let ran = folder.run(&["compact", "mixed.jsonl", "--budget", "2000", "--no-store"], b"");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    for (line, what) in [(lines + 1, "no type"), (lines + 2, "no line of this agent's")] {
+        assert!(
+            ran.stderr.contains(&format!("line {line}: ")) && ran.stderr.contains(what),
+            "{}",
+            ran.stderr
+        );
+    }
+    assert_eq!(folder.run(&["compact", "mixed.jsonl", "--budget", "2000", "--strict"], b"").code, 4);
+}
+
+#[test]
+fn a_summary_whose_originals_are_elsewhere_is_not_called_kept() {
+    let folder = Folder::new();
+    session(&folder);
+    assert_eq!(compact(&folder, &["--store", "first.db", "-o", "once"]).code, 0);
+    let again = |store: &str| folder.run(&["compact", "once", "--budget", "1500", "--store", store], b"");
+    let there = again("first.db");
+    assert!(there.stderr.contains("every original is kept"), "{}", there.stderr);
+    let elsewhere = again("second.db");
+    assert_eq!(elsewhere.code, 0, "{}", elsewhere.stderr);
+    assert!(!elsewhere.stderr.contains("every original is kept"), "{}", elsewhere.stderr);
+    let expected = "(1 is a summary whose originals are not in this store)";
+    assert!(elsewhere.stderr.contains(expected), "{}", elsewhere.stderr);
+}
+
+#[test]
+fn the_report_counts_as_the_summary_does() {
+    let folder = Folder::new();
+    session(&folder);
+    let ran = folder.run(&["compact", "session.jsonl", "--budget", "4000", "--no-store", "-o", "out"], b"");
+    let number = |text: &str, before: &str, behind: &str| {
+        let text = &text[text.find(before).unwrap() + before.len()..];
+        text[..text.find(behind).unwrap()].trim().to_owned()
+    };
+    let history = String::from_utf8(said(&folder, "out")).unwrap();
+    let headed = number(&history, "[Context Summary - ", " messages summarized]");
+    assert_eq!(number(&ran.stderr, "messages: ", " summarized"), headed, "{}", ran.stderr);
+}
+
+#[test]
+fn a_format_that_is_only_read_says_what_to_ask_for() {
+    let folder = Folder::new();
+    let turn =
+        r#"{"role":"user","content":"Please book the flight to Rome, and keep the seat at the window."}"#;
+    let result = format!(r#"{{"task_id":0,"reward":1,"traj":[{}]}}"#, vec![turn; 60].join(","));
+    folder.file("tau.json", result.as_bytes());
+    let ran = folder.run(&["compact", "tau.json", "--from", "tau2", "--budget", "300"], b"");
+    assert!(ran.code == 4 && ran.stderr.contains("--to openai"), "{} {}", ran.code, ran.stderr);
+}

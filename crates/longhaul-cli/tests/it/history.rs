@@ -358,3 +358,69 @@ fn processes_that_compact_one_file_at_once_all_record_it() {
     assert_eq!(sessions["compactions"], 1, "the last one is in force, the log has them all");
     assert!(text(&run(&folder, &["audit", "--verify"])).contains("4 summaries checked"));
 }
+
+#[test]
+fn undo_says_that_compactions_of_the_same_file_do_not_come_back() {
+    let (folder, ..) = recorded();
+    let first = run(&folder, &["undo", "work"]);
+    assert!(!first.stderr.contains("earlier"), "{}", first.stderr);
+    for budget in ["3000", "5000"] {
+        run(&folder, &["compact", example().to_str().unwrap(), "--budget", budget]);
+    }
+    let undone = run(&folder, &["undo", "work"]);
+    assert!(undone.stderr.contains("no summary is in force"), "{}", undone.stderr);
+    assert!(undone.stderr.contains("earlier compactions were replaced by later ones"), "{}", undone.stderr);
+}
+
+#[test]
+fn audit_says_what_is_in_force_and_what_was_destroyed() {
+    let (folder, _, head) = recorded();
+    let verified = text(&run(&folder, &["audit", "work", "--verify"]));
+    assert!(verified.contains("1 summaries checked, 1 in force"), "{verified}");
+    run(&folder, &["forget", "work", "--range", "m2-m3"]);
+    let log = text(&run(&folder, &["audit", "work"]));
+    assert!(log.contains("m2-m3 destroyed") && log.contains(&format!("summary {head} destroyed")), "{log}");
+    let (folder, ..) = recorded();
+    run(
+        &folder,
+        &["compact", example().to_str().unwrap(), "--budget", "3000", "--set", "delete_originals=true"],
+    );
+    let log = text(&run(&folder, &["audit", "work"]));
+    assert!(log.contains(" destroyed") && !log.contains("summaries"), "{log}");
+}
+
+#[test]
+fn an_export_is_read_as_a_transcript() {
+    let (folder, session, _) = recorded();
+    run(&folder, &["export", "work", "--to", "auto", "-o", "back.json"]);
+    for format in ["openai", "anthropic", "responses", "gemini", "longhaul", "chat"] {
+        let name = format!("back-{format}");
+        let said = run(&folder, &["export", "work", "--to", format, "-o", &name]);
+        let counted = json(&run(&folder, &["count", &name, "--json"]));
+        assert_eq!(counted["format"], format, "{counted} {}", said.stderr);
+        run(&folder, &["compact", &name, "--budget", "4000", "--no-store", "--strict"]);
+    }
+    let texts = |bytes: &[u8]| String::from_utf8_lossy(bytes).contains("Never change the public API");
+    assert!(texts(&std::fs::read(folder.path().join("back.json")).unwrap()), "{session}");
+    assert_eq!(folder.run(&["export", "work", "--to", "pi"], b"").code, 4);
+}
+
+#[test]
+fn an_export_keeps_pictures_and_signed_thinking_byte_for_byte() {
+    let folder = Folder::new();
+    let picture = r#"{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgoAAAANSUhEUg=="}}"#;
+    let thinking = r#"{"type":"thinking","thinking":"Two ways.","signature":"c2lnbmVkIGJ5IHNvbWVib2R5"}"#;
+    let long = "A sentence about the work that is to be done here. ".repeat(60);
+    let turns: Vec<String> = (0..6)
+        .map(|n| format!(
+            r#"{{"role":"user","content":[{{"type":"text","text":"{n}: {long}"}},{picture}]}},{{"role":"assistant","content":[{thinking},{{"type":"text","text":"{long}"}}]}}"#
+        ))
+        .collect();
+    folder.file(
+        "a.json",
+        format!(r#"{{"model":"m","max_tokens":9,"messages":[{}]}}"#, turns.join(",")).as_bytes(),
+    );
+    run(&folder, &["compact", "a.json", "--budget", "2000", "--session", "pictures"]);
+    let exported = text(&run(&folder, &["export", "pictures", "--to", "auto"]));
+    assert_eq!((exported.matches(picture).count(), exported.matches(thinking).count()), (6, 6), "{exported}");
+}

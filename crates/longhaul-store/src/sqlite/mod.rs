@@ -25,8 +25,8 @@ use longhaul_transcript::{ContentHash, Redacted, SessionId, Span, SummaryId};
 use rusqlite::Connection;
 
 use crate::{
-    Decide, Event, JournalEntry, Original, RecordEntry, SessionInfo, SessionState, Snapshot, StoreError,
-    SummaryStore,
+    Decide, Event, Forgotten, JournalEntry, Original, RecordEntry, Selector, SessionInfo, SessionState,
+    Snapshot, StoreError, SummaryStore, forget,
 };
 use codec::Codec;
 use desk::{Desk, patiently};
@@ -217,6 +217,20 @@ impl SummaryStore for SqliteStore {
             rows::find_words(&desk.connection, &desk.codec, session.as_ref(), &words, limit)
         };
         self.worker.read(find).await
+    }
+
+    /// Also overwrites what an earlier call could not, because somebody was reading then.
+    async fn forget(
+        &self,
+        session: &SessionId,
+        selector: &Selector,
+        at_ms: i64,
+    ) -> Result<Forgotten, StoreError> {
+        let forgotten = forget::forget(self, session, selector, at_ms).await?;
+        if forgotten.is_empty() {
+            self.worker.alone(|desk| rows::scrub(&desk.connection)).await?;
+        }
+        Ok(forgotten)
     }
 
     async fn sessions(&self) -> Result<Vec<SessionInfo>, StoreError> {

@@ -47,13 +47,10 @@ pub(super) fn key(connection: &Connection, id: &SessionId) -> Result<Option<i64>
     key.map_err(reading(id))
 }
 
-/// Removes what was taken away from everywhere else it stands: the search index's deleted entries, and the log. The
-/// cache goes too: it may quote what was forgotten, and can be made again.
+/// Removes what was taken away from the log, where it still stands. After a kill before this, whoever opens the store next
+/// and closes it does the same.
 pub(super) fn scrub(connection: &Connection) -> Result<(), StoreError> {
-    let scrub = || {
-        connection.execute_batch("DELETE FROM cache; INSERT INTO words (words) VALUES ('optimize');")?;
-        connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0))
-    };
+    let scrub = || connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
     let failed = |error| StoreError::backend("overwriting what was forgotten", error);
     match super::desk::patiently(scrub).map_err(failed)? {
         0 => Ok(()),

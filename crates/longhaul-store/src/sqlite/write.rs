@@ -197,8 +197,12 @@ fn write_event(
                 erase_record(connection, key, record, &mut blocks)?;
             }
             blocks::rewrite(connection, codec, &blocks)?;
-            // It may quote what was forgotten, and can be made again.
+            // These may quote what was forgotten, and can be made again.
             connection.prepare_cached("DELETE FROM snapshots WHERE session = ?1")?.execute([key])?;
+            connection.execute("DELETE FROM cache", [])?;
+            // The index keeps the words of deleted entries until it is merged. Not left for later: whoever is killed in
+            // between would leave them for good.
+            connection.execute("INSERT INTO words (words) VALUES ('optimize')", [])?;
         }
         _ => {}
     }

@@ -91,6 +91,33 @@ fn what_is_forgotten_is_in_no_byte_of_the_files() {
     });
 }
 
+/// A reader keeps the log from being overwritten. What is left then goes when it is forgotten again, and, where the process
+/// was killed instead, when somebody opens the store next.
+#[test]
+fn what_could_not_be_overwritten_goes_the_next_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, copy) = (folder.path().join("history.db"), folder.path().join("killed.db"));
+    let name = session("s");
+    let store = SqliteStore::open(&path).unwrap();
+    let forget = || block_on(store.forget(&name, &Selector::Matching("zyxwvutsrq".into()), 4));
+    block_on(store.journal(&name, 0, &[said("hello"), said("it is zyxwvutsrq")], 1)).unwrap();
+    let reader = rusqlite::Connection::open(&path).unwrap();
+    reader.execute_batch("BEGIN; SELECT count(*) FROM sessions").unwrap();
+    let error = forget().unwrap_err();
+    assert!(error.to_string().contains("another process is reading"), "{error}");
+    assert!(holds(&bytes_of(&path), "zyxwvuts"), "the reader may still see it");
+    for suffix in ["", "-wal"] {
+        let file = |path: &Path| PathBuf::from(format!("{}{suffix}", path.display()));
+        fs::copy(file(&path), file(&copy)).unwrap();
+    }
+    drop(reader);
+    assert!(forget().unwrap().is_empty());
+    assert!(!holds(&bytes_of(&path), "zyxwvuts") && !holds(&bytes_of(&path), "yxwvutsrq"));
+    drop(SqliteStore::open(&copy).unwrap());
+    assert!(!holds(&bytes_of(&copy), "zyxwvuts") && !holds(&bytes_of(&copy), "yxwvutsrq"));
+    assert!(block_on(SqliteStore::open(&copy).unwrap().verify(&name)).unwrap().is_intact());
+}
+
 #[test]
 fn no_message_text_is_in_an_error() {
     let folder = tempfile::tempdir().unwrap();

@@ -183,6 +183,13 @@ impl<'a> File<'a> {
             return Kind::Boundary;
         }
         let Some(message) = fields.get("message").filter(|_| matches!(&*kind, "user" | "assistant")) else {
+            // Kinds that are new here are carried in silence; what says something in another shape is no line of ours.
+            let is_said_elsewhere = fields.get("payload").is_some()
+                || fields.get("role").is_some() && fields.get("content").is_some();
+            if kind.is_empty() || is_said_elsewhere {
+                let what = if kind.is_empty() { lines::UNTYPED } else { lines::FOREIGN };
+                self.problems.push(Problem::new(format!("line {}", at + 1), what));
+            }
             return Kind::Other;
         };
         let parts = message.object();

@@ -170,6 +170,10 @@ impl<'a> Replay<'a> {
                 self.meta(at, &fields);
                 Kind::Meta
             }
+            ("", _) if fields.get("record_type").is_none() => {
+                self.problems.push(Problem::new(format!("line {}", at + 1), lines::UNTYPED));
+                Kind::Other
+            }
             ("" | "compaction", None) => Kind::Other,
             (_, None) if fields.get("record_type").is_none() => self.item(at, json, true),
             _ => Kind::Other,

@@ -74,7 +74,7 @@ pub struct CompactionPlan {
 #[non_exhaustive]
 pub enum CompactError {
     /// The budget is below what must stay.
-    #[error("a budget of {budget} tokens is {over} below the floor of {floor}: the system prompt ({system}), {}the open exchange ({open}) and 200 for everything else", pinned(*pins), over = floor.0.saturating_sub(budget.0))]
+    #[error("a budget of {budget} tokens is {over} below the floor of {floor}: the system prompt ({system}), {}the open exchange ({open}) and 200 for everything else", pinned(*pins, largest_pins), over = floor.0.saturating_sub(budget.0))]
     Floor {
         /// The smallest budget that works.
         floor: Tokens,
@@ -84,6 +84,8 @@ pub enum CompactError {
         system: Tokens,
         /// What else is pinned costs.
         pins: Tokens,
+        /// The ordinals of the pinned messages that cost most, with what each costs; three at most.
+        largest_pins: Vec<(u64, Tokens)>,
         /// What the open exchange costs.
         open: Tokens,
     },
@@ -93,9 +95,16 @@ pub enum CompactError {
 }
 
 /// Returns the words for what is pinned, where anything is.
-fn pinned(pins: Tokens) -> String {
-    if pins == Tokens::ZERO { String::new() } else { format!("pins ({pins}), ") }
+fn pinned(pins: Tokens, largest: &[(u64, Tokens)]) -> String {
+    let named: Vec<String> = largest.iter().map(|(ordinal, tokens)| format!("m{ordinal} {tokens}")).collect();
+    match named.is_empty() {
+        true => String::new(),
+        false => format!("pinned messages ({pins}, most of it in {}), ", named.join(", ")),
+    }
 }
+
+/// How many pinned messages are named where they do not fit.
+const NAMED_PINS: usize = 3;
 
 /// Beside the system prompt and the open exchange, a view needs this many tokens to say anything (spec section 13).
 pub(super) const FLOOR_EXTRA: Tokens = Tokens(200);
@@ -170,15 +179,20 @@ pub(super) fn plan_with(
     let open_cost: Tokens = open.map_or(Tokens::ZERO, |place| of(place.range.clone()));
     let closed = &places[..places.len() - usize::from(open.is_some())];
     let pins = Pins(&settings.pins);
-    let pinned = closed.iter().flat_map(|place| pins.kept_of(place));
-    let pinned: Tokens = pinned.map(|kept| source.cost(kept.id.ordinal)).sum();
+    let kept = closed.iter().flat_map(|place| pins.kept_of(place));
+    let mut pins: Vec<(u64, Tokens)> =
+        kept.map(|kept| (kept.id.ordinal, source.cost(kept.id.ordinal))).collect();
+    let pinned: Tokens = pins.iter().map(|(_, tokens)| *tokens).sum();
     let floor = system + pinned + open_cost + FLOOR_EXTRA;
     if settings.budget < floor {
+        pins.sort_by_key(|(ordinal, tokens)| (std::cmp::Reverse(*tokens), *ordinal));
+        pins.truncate(NAMED_PINS);
         return Err(CompactError::Floor {
             floor,
             budget: settings.budget,
             system,
             pins: pinned,
+            largest_pins: pins,
             open: open_cost,
         });
     }

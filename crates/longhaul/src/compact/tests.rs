@@ -126,6 +126,23 @@ fn a_budget_below_the_floor_says_where_the_floor_is() {
 }
 
 #[test]
+fn what_is_pinned_is_named_where_it_does_not_fit() {
+    let rule = |words: usize| format!("Never touch it. {}", "word ".repeat(words));
+    let said =
+        transcript(&format!("user: {}\nassistant: Yes.\nuser: {}\nassistant: Done.", rule(40), rule(90)));
+    let settings = CompactSettings { pins: [0, 2].into(), ..CompactSettings::new(Tokens(210)) };
+    let error = run(&said, &settings).unwrap_err();
+    let CompactError::Floor { pins, ref largest_pins, .. } = error else { panic!("{error}") };
+    let ordinals: Vec<u64> = largest_pins.iter().map(|(ordinal, _)| *ordinal).collect();
+    assert_eq!((ordinals, pins), (vec![2, 0], largest_pins.iter().map(|(_, tokens)| *tokens).sum()));
+    let largest = largest_pins[0].1;
+    assert!(
+        error.to_string().contains(&format!("pinned messages ({pins}, most of it in m2 {largest}, ")),
+        "{error}"
+    );
+}
+
+#[test]
 fn a_second_compaction_follows_the_first_in_the_chain() {
     let mut said = transcript("user: Fix src/parser.rs and never touch Cargo.lock.\nassistant: Looking.");
     for nth in 0..60 {

@@ -59,6 +59,8 @@ pub(crate) struct NotKept {
     pub(crate) signed: u64,
     /// Forgotten earlier, on demand.
     pub(crate) forgotten: u64,
+    /// Summaries that the transcript began with, of which only the text is kept: what they stand for is not in the store.
+    pub(crate) elsewhere: u64,
 }
 
 impl NotKept {
@@ -92,6 +94,7 @@ impl NotKept {
             (self.media, "without their images or documents"),
             (self.signed, "without a provider's signature"),
             (self.forgotten, "were forgotten"),
+            (self.elsewhere, "is a summary whose originals are not in this store"),
         ];
         let lacking: Vec<String> = lacking
             .iter()
@@ -198,8 +201,16 @@ impl Report {
             grouped(self.budget.0),
         );
         out.push_str(&format!(
-            "  {} → {} messages: {} summarized, {} digested, {} kept as they were\n",
-            self.messages_before, self.messages_after, self.summarized, self.digested, self.kept_verbatim,
+            "  {} → {} messages: {} summarized{}, {} kept as they were\n",
+            self.messages_before,
+            self.messages_after,
+            // Those that are shown in short as well: the summary's own heading counts them too.
+            self.summarized + self.digested,
+            match self.digested {
+                0 => String::new(),
+                digested => format!(", {digested} of them still shown in short"),
+            },
+            self.kept_verbatim,
         ));
         out.push_str(&format!(
             "  summary {} of {} tokens, depth {}, by {}\n",
