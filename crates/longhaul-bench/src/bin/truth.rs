@@ -6,6 +6,8 @@
 //! results in one line each; `statements`: all that was read of every message, as it is stored, one line each (to compare
 //! before and after a change). Recordings that are set aside for the last reading are passed over.
 
+#![allow(clippy::print_stdout, reason = "a program that prints what is to be read")]
+
 use std::{collections::HashMap, fs, path::PathBuf};
 
 use anyhow::{Context, Result};
@@ -18,7 +20,6 @@ use longhaul_transcript::{Role, Transcript};
 const SET_ASIDE: [&str; 4] =
     ["entireio-2026-01-12", "packmind-00acd976", "agentv-019f1de1", "tau-airline-task46"];
 
-#[allow(clippy::print_stdout, reason = "a program that prints what is to be read")]
 fn main() -> Result<()> {
     let mut args = std::env::args().skip(1);
     let what = args
