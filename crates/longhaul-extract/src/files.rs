@@ -1,7 +1,8 @@
 //! What became of the files: every touch, folded to the final state, and what each edit changed.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
+use hashbrown::HashMap;
 use longhaul_transcript::{Entry, FileNote, FileState, Outcome, Part, ToolResult};
 
 use crate::{CallView, ToolFamily, Verdict, runs::run_of};
@@ -40,12 +41,12 @@ pub struct FileHistory {
 /// `git mv`, `git rm`, `git checkout`, `git restore`, `git reset --hard`, and patches. What was committed is not put back
 /// by what puts the working copy back.
 pub fn file_histories(entries: &[Entry]) -> Vec<FileHistory> {
-    let results = results(entries);
+    let mut results = Results { ahead: entries, found: HashMap::new() };
     let mut touches: Vec<(u64, Touch)> = Vec::new();
     let mut edits: Vec<(String, FileEdit)> = Vec::new();
     for entry in entries {
         for call in entry.message.calls() {
-            let result = results.get(call.id.as_str()).copied();
+            let result = results.of(call.id.as_str());
             let view = CallView::new(call);
             if result.is_some_and(|result| is_failure(&view, result)) {
                 continue;
@@ -126,9 +127,25 @@ pub(crate) enum Touch {
     Commit,
 }
 
-fn results(entries: &[Entry]) -> HashMap<&str, &ToolResult> {
-    let all = entries.iter().flat_map(|entry| entry.message.results());
-    all.map(|result| (result.call_id.as_str(), result)).collect()
+/// The results that calls wait for. They mostly follow at once, so that few are held at a time.
+struct Results<'e> {
+    /// What was not looked through yet.
+    ahead: &'e [Entry],
+    found: HashMap<&'e str, &'e ToolResult>,
+}
+
+impl<'e> Results<'e> {
+    /// Returns the result of `call`, which is asked for once.
+    fn of(&mut self, call: &str) -> Option<&'e ToolResult> {
+        loop {
+            if let Some(result) = self.found.remove(call) {
+                return Some(result);
+            }
+            let (next, ahead) = self.ahead.split_first()?;
+            self.ahead = ahead;
+            self.found.extend(next.message.results().map(|result| (result.call_id.as_str(), result)));
+        }
+    }
 }
 
 /// Whether the result says that the call failed.
@@ -226,12 +243,24 @@ fn patch_touches(view: &CallView<'_>) -> Vec<Touch> {
 }
 
 fn fold(touches: Vec<(u64, Touch)>, edits: Vec<(String, FileEdit)>) -> Vec<FileHistory> {
-    let named = edits.iter().map(|(path, _)| path.as_str());
-    let longest = longest_paths(touches.iter().flat_map(|(_, touch)| touch.paths()).chain(named));
-    let name = |path: &str| longest.get(&clean(path)).cloned().unwrap_or_else(|| clean(path));
+    let names = Names::new(
+        touches
+            .iter()
+            .flat_map(|(_, touch)| touch.paths())
+            .chain(edits.iter().map(|(path, _)| path.as_str())),
+    );
+    let name = |path: &str| names.of(path).to_owned();
     let mut files: BTreeMap<String, FileHistory> = BTreeMap::new();
-    for (message, touch) in touches {
+    for (message, touch) in &touches {
+        let message = *message;
         match touch {
+            Touch::Read(path) => {
+                // Most touches only read what is known.
+                if let Some(file) = files.get_mut(names.of(path)) {
+                    file.last_message = message;
+                    continue;
+                }
+            }
             Touch::RevertAll => {
                 for file in files.values_mut() {
                     file.put_back(message);
@@ -248,20 +277,20 @@ fn fold(touches: Vec<(u64, Touch)>, edits: Vec<(String, FileEdit)>) -> Vec<FileH
         }
         let Some(path) = touch.paths().next().map(name) else { continue };
         let known = files.contains_key(&path);
-        if let Touch::Rename(from, to) = &touch
+        if let Touch::Rename(from, to) = touch
             && rename_inside(&mut files, &path, &beside(&path, &clean(from), name(to)), message)
         {
             continue;
         }
         let file = files.entry(path.clone()).or_insert_with(|| FileHistory::new(&path));
-        match &touch {
+        match touch {
             Touch::Revert(_) => {
                 file.put_back(message);
                 continue;
             }
             _ => file.last_message = message,
         }
-        match &touch {
+        match touch {
             Touch::Read(_) | Touch::RevertAll | Touch::Commit | Touch::Revert(_) => {}
             Touch::Create(_) => file.write(FileState::Created),
             Touch::Touched(_) if known => {}
@@ -288,8 +317,9 @@ fn fold(touches: Vec<(u64, Touch)>, edits: Vec<(String, FileEdit)>) -> Vec<FileH
             }
         }
     }
-    for (path, edit) in edits {
-        let mut path = name(&path);
+    let renamed: Vec<String> = edits.iter().map(|(path, _)| name(path)).collect();
+    drop(names);
+    for (mut path, (_, edit)) in renamed.into_iter().zip(edits) {
         // What was edited under its old name is told under the new one.
         for _ in 0..8 {
             match files.get(&path) {
@@ -412,17 +442,37 @@ fn clean(path: &str) -> String {
     path.to_string()
 }
 
-/// For each relative path the only absolute one that ends in it.
-fn longest_paths<'a>(paths: impl Iterator<Item = &'a str>) -> HashMap<String, String> {
-    let all: std::collections::BTreeSet<String> = paths.map(clean).collect();
-    let mut ends: HashMap<&str, Option<&str>> = HashMap::new();
-    for path in all.iter().filter(|path| path.starts_with(['/', '~'])) {
-        for (slash, _) in path.match_indices('/') {
-            ends.entry(&path[slash + 1..]).and_modify(|only| *only = None).or_insert(Some(path));
+/// What the paths of a conversation mean: each clean, and a relative one as the only absolute one that ends in it.
+struct Names<'p> {
+    of: HashMap<&'p str, String>,
+}
+
+impl<'p> Names<'p> {
+    fn new(paths: impl Iterator<Item = &'p str>) -> Names<'p> {
+        let mut of: HashMap<&str, String> = HashMap::new();
+        for path in paths {
+            of.entry(path).or_insert_with(|| clean(path));
         }
+        // Sorted, so that each stands once.
+        let all: std::collections::BTreeSet<&str> = of.values().map(String::as_str).collect();
+        let mut ends: HashMap<&str, Option<&str>> = HashMap::new();
+        for path in all.iter().filter(|path| path.starts_with(['/', '~'])) {
+            for (slash, _) in path.match_indices('/') {
+                ends.entry(&path[slash + 1..]).and_modify(|only| *only = None).or_insert(Some(*path));
+            }
+        }
+        let whole = |path: &String| ends.get(path.as_str()).copied().flatten().map(str::to_owned);
+        let longer: Vec<(&str, String)> =
+            of.iter().filter_map(|(path, clean)| Some((*path, whole(clean)?))).collect();
+        drop(ends);
+        of.extend(longer);
+        Names { of }
     }
-    let longest = |path: &String| Some((path.clone(), (*ends.get(path.as_str())?)?.to_string()));
-    all.iter().filter_map(longest).collect()
+
+    /// Returns what `path` means, one of those that were given.
+    fn of<'n>(&'n self, path: &'n str) -> &'n str {
+        self.of.get(path).map_or(path, String::as_str)
+    }
 }
 
 #[cfg(test)]

@@ -1,11 +1,8 @@
 //! The fact index: every literal a conversation has shown, with who touched it, how often and when.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    hash::BuildHasher,
-};
+use std::{collections::BTreeMap, hash::BuildHasher};
 
-use hashbrown::{DefaultHashBuilder, HashTable};
+use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 use longhaul_transcript::{CallKind, Entry, Message, Origin, Part, Role, ToolCall};
 use serde::{Deserialize, Serialize};
 
@@ -379,7 +376,10 @@ impl Reader<'_> {
     fn call(&mut self, call: &ToolCall) {
         let index = &mut *self.index;
         index.calls += 1;
-        *index.tools.entry(call.name.clone()).or_default() += 1;
+        match index.tools.get_mut(&call.name) {
+            Some(count) => *count += 1,
+            None => drop(index.tools.insert(call.name.clone(), 1)),
+        }
         let family = match index.families.get(call.name.as_str()) {
             Some(family) => *family,
             None => {

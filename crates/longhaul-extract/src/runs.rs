@@ -4,11 +4,9 @@
 //! lets it speak for the check: through a pipe, before a `;` or after `||` it does not. What the runner says in its last
 //! words. Nothing else: an output that tells of errors may be that of a test which passes.
 
-use std::{
-    borrow::Cow,
-    collections::{HashMap, HashSet},
-};
+use std::borrow::Cow;
 
+use hashbrown::{HashMap, HashSet};
 use longhaul_transcript::{CallId, Entry, Outcome, Part, ToolCall, ToolResult};
 use serde::{Deserialize, Serialize};
 

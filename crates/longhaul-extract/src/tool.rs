@@ -116,7 +116,9 @@ pub(crate) fn decide(name: &str, view: &CallView<'_>) -> ToolFamily {
 pub(crate) fn plain_name(name: &str) -> String {
     let mut tail = name.trim();
     for separator in ["__", "::", "."] {
-        if let Some((_, last)) = tail.rsplit_once(separator)
+        // Most names have none of them, and looking is cheaper than searching.
+        let is_there = tail.as_bytes().windows(separator.len()).any(|bytes| bytes == separator.as_bytes());
+        if let Some((_, last)) = is_there.then(|| tail.rsplit_once(separator)).flatten()
             && !last.is_empty()
         {
             tail = last;

@@ -3,13 +3,16 @@
 //! WHAT is `speakers`: every piece that stands under the user's role, with who is taken to say it; `rules`: what counts as a
 //! rule; `outcomes`: every command that checks or changes something, the end of its output, and how it is taken to have
 //! gone; `files`: what was done to each file; `checks`: the last state of each check and of the to-do list; `digests`: some
-//! results in one line each. Recordings that are set aside for the last reading are passed over.
+//! results in one line each; `statements`: all that was read of every message, as it is stored, one line each (to compare
+//! before and after a change). Recordings that are set aside for the last reading are passed over.
+
+#![allow(clippy::print_stdout, reason = "a program that prints what is to be read")]
 
 use std::{collections::HashMap, fs, path::PathBuf};
 
 use anyhow::{Context, Result};
 use longhaul_extract::{
-    Purpose, checks, constraints, runs, speaker::Speakers, summarize_tool_result, todos, trail,
+    FactIndex, Purpose, checks, constraints, runs, speaker::Speakers, summarize_tool_result, todos, trail,
 };
 use longhaul_transcript::{Role, Transcript};
 
@@ -17,10 +20,11 @@ use longhaul_transcript::{Role, Transcript};
 const SET_ASIDE: [&str; 4] =
     ["entireio-2026-01-12", "packmind-00acd976", "agentv-019f1de1", "tau-airline-task46"];
 
-#[allow(clippy::print_stdout, reason = "a program that prints what is to be read")]
 fn main() -> Result<()> {
     let mut args = std::env::args().skip(1);
-    let what = args.next().context("what to print: speakers, rules, outcomes, files, checks, digests")?;
+    let what = args
+        .next()
+        .context("what to print: speakers, rules, outcomes, files, checks, digests, statements")?;
     let root = PathBuf::from(args.next().unwrap_or_else(|| "../shared/transcripts".into()));
     let mut files: Vec<PathBuf> = Vec::new();
     for folder in fs::read_dir(&root).with_context(|| format!("no recordings in {}", root.display()))? {
@@ -48,8 +52,11 @@ fn main() -> Result<()> {
                 "files" => files_of(transcript),
                 "digests" => digests(transcript),
                 "checks" => checks_of(transcript),
+                "statements" => statements(transcript)?,
                 other => {
-                    anyhow::bail!("{other} is none of: speakers, rules, outcomes, files, checks, digests")
+                    anyhow::bail!(
+                        "{other} is none of: speakers, rules, outcomes, files, checks, digests, statements"
+                    )
                 }
             }
         }
@@ -127,6 +134,20 @@ fn checks_of(transcript: &Transcript) {
     let entries = transcript.entries();
     checks(&runs(entries), &trail(entries)).iter().for_each(|check| println!("{}", ends(&check.line())));
     todos(entries).iter().for_each(|item| println!("{:?} {} (m{})", item.state, item.text, item.message));
+}
+
+/// What the index holds in the end: every statement and every fact.
+fn statements(transcript: &Transcript) -> Result<()> {
+    let mut index = FactIndex::new();
+    transcript.entries().iter().for_each(|entry| index.push(entry));
+    let pool = index.statements();
+    for statement in pool.all() {
+        println!("{} {:?}", serde_json::to_string(statement)?, pool.source(statement));
+    }
+    for fact in index.facts() {
+        println!("{}", serde_json::to_string(fact)?);
+    }
+    Ok(())
 }
 
 /// Every seventh result, in one line.

@@ -1,9 +1,6 @@
 //! The index as it is stored, in a snapshot of a session: what finds the facts is made anew when it is read back.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    hash::BuildHasher,
-};
+use std::{collections::BTreeMap, hash::BuildHasher};
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -62,7 +59,7 @@ impl<'de> Deserialize<'de> for FactIndex {
             messages: stored.messages,
             task: stored.task,
             tools: stored.tools,
-            families: stored.families.into_iter().collect::<HashMap<_, _>>(),
+            families: stored.families.into_iter().collect(),
             calls: stored.calls,
             file_calls: stored.file_calls,
             tool_messages: stored.tool_messages,

@@ -1,6 +1,8 @@
 //! Names that everyone knows: `README.md`, `--oneline`, `console.log`.
 
-use std::{collections::HashSet, sync::LazyLock};
+use std::sync::LazyLock;
+
+use hashbrown::HashSet;
 
 /// Returns whether `name` stands in so many public projects that nobody needs to be told it.
 pub(super) fn is_common(name: &str) -> bool {

@@ -1,7 +1,5 @@
 //! What facts are about: one file may be named by several paths.
 
-use std::collections::HashMap;
-
 use super::{RankContext, Ranker};
 use crate::{AtomKind, Fact, FactClass, FactIndex, expand};
 
@@ -27,10 +25,10 @@ impl Subjects {
     pub fn new(index: &FactIndex, ranker: &dyn Ranker) -> Subjects {
         let longest = longest_names(index.facts());
         let mut of_fact = vec![0; index.facts().len()];
-        let mut by_longest: HashMap<usize, u32> = HashMap::new();
+        let mut by_longest: Vec<Option<u32>> = vec![None; index.facts().len()];
         let mut subjects: Vec<Subject> = Vec::new();
         for (fact, longest) in longest.into_iter().enumerate() {
-            let id = *by_longest.entry(longest).or_insert_with(|| {
+            let id = *by_longest[longest].get_or_insert_with(|| {
                 subjects.push(Subject { fact: index.facts()[longest].clone(), value: 0.0 });
                 (subjects.len() - 1) as u32
             });

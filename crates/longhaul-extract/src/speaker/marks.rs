@@ -82,6 +82,8 @@ pub struct Speakers {
     /// The marks by the first byte of what opens a line with them, in lower case.
     by_first: Vec<(u8, usize)>,
     heads: Vec<usize>,
+    /// Finds how the marks open that count in tools' results.
+    in_results: Vec<memchr::memmem::Finder<'static>>,
 }
 
 type Who = (Speaker, Matter);
@@ -108,7 +110,14 @@ impl Speakers {
             places().filter(|(_, mark)| !is_head(mark)).map(|(at, mark)| (first(mark), at)).collect();
         by_first.sort_unstable();
         let heads = places().filter(|(_, mark)| is_head(mark)).map(|(at, _)| at).collect();
-        Speakers { by_first, heads, marks }
+        let opening = |mark: &Mark| match mark.form {
+            Form::Tag | Form::Words => format!("<{}", mark.mark),
+            _ => mark.mark.clone(),
+        };
+        let in_results = marks.iter().filter(|mark| mark.in_results);
+        let finder = |mark| memchr::memmem::Finder::new(opening(mark).as_bytes()).into_owned();
+        let in_results = in_results.map(finder).collect();
+        Speakers { by_first, heads, in_results, marks }
     }
 
     /// Returns this table with the marks of a JSON list added; they come first, so that they can say otherwise.
@@ -174,14 +183,7 @@ impl Speakers {
     }
 
     fn may_stand_in_result(&self, text: &str) -> bool {
-        let opens = |mark: &Mark| {
-            let open = match mark.form {
-                Form::Tag | Form::Words => format!("<{}", mark.mark),
-                _ => mark.mark.clone(),
-            };
-            memchr::memmem::find(text.as_bytes(), open.as_bytes()).is_some()
-        };
-        self.marks.iter().filter(|mark| mark.in_results).any(opens)
+        self.in_results.iter().any(|opening| opening.find(text.as_bytes()).is_some())
     }
 
     fn head(&self, text: &str) -> Option<Who> {

@@ -1,6 +1,6 @@
 //! What is known of a statement when a summary is made, as small whole numbers.
 
-use std::collections::{HashMap, HashSet};
+use hashbrown::{HashMap, HashSet};
 
 use super::{Statement, StatementKind, Statements, signs::Signs, words::log2_sixteenths};
 

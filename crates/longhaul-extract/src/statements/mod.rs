@@ -5,8 +5,7 @@
 //! pool is bounded: beyond its bound the statements that are least likely to be needed are dropped, by what is known of
 //! them when they are read.
 
-use std::collections::HashMap;
-
+use hashbrown::HashMap;
 use longhaul_transcript::{Entry, Message, Origin};
 use serde::{Deserialize, Serialize};
 
@@ -153,7 +152,7 @@ impl Statements {
 
     /// Returns how much of a statement is news, in sixteenths, where `known` words were told before: each time a word was
     /// told halves what it is still worth.
-    pub fn news(&self, statement: &Statement, known: &HashMap<u32, u32>) -> u32 {
+    pub fn news(&self, statement: &Statement, known: &std::collections::HashMap<u32, u32>) -> u32 {
         let (mut new, mut all) = (0, 0);
         for word in &statement.words {
             let rarity = self.words.rarity(*word) + 1;

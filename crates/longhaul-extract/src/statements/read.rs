@@ -28,11 +28,13 @@ pub(super) struct Reader<'p> {
     /// The statements of this message, as they come.
     made: Vec<Statement>,
     source: Option<u32>,
+    /// The words of one statement.
+    words: Vec<u32>,
 }
 
 impl<'p> Reader<'p> {
     pub(super) fn new(pool: &'p mut Statements, message: u32) -> Reader<'p> {
-        Reader { pool, message, made: Vec::new(), source: None }
+        Reader { pool, message, made: Vec::new(), source: None, words: Vec::new() }
     }
 
     pub(super) fn message(mut self, message: &Message) {
@@ -238,10 +240,10 @@ impl<'p> Reader<'p> {
         let signs = [Signs::PLAN, Signs::ITEM, Signs::RECORD]
             .into_iter()
             .fold(own, |signs, sign| signs.with(sign, draft.signs.has(sign)));
-        let mut words = Vec::new();
-        each_word(text, |word| words.push(word));
-        words.sort_unstable();
-        words.dedup();
+        self.words.clear();
+        each_word(text, |word| self.words.push(word));
+        self.words.sort_unstable();
+        self.words.dedup();
         self.made.push(Statement {
             message: self.message,
             kind: draft.kind,
@@ -252,7 +254,7 @@ impl<'p> Reader<'p> {
             signs,
             nth: self.made.len() as u16,
             of: 0,
-            words: words.into(),
+            words: self.words.as_slice().into(),
             prior: 0,
         });
     }

@@ -10,6 +10,34 @@ use super::{FEATURES, N_FEATURES, Statement, StatementKind, Statements, signs::S
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StatementWeights {
     weights: Vec<i32>,
+    alone: Alone,
+}
+
+/// The weights of what is known of a statement alone, at hand for each that is read: first of what is said, then of what is
+/// shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Alone {
+    settles: [i32; 2],
+    fails: [i32; 2],
+    sentence: [i32; 2],
+    counts: [i32; 2],
+    import: [i32; 2],
+}
+
+impl Alone {
+    fn of(weights: &[i32]) -> Alone {
+        let of = |name: &str| {
+            let at = FEATURES.iter().position(|feature| *feature == name);
+            at.and_then(|at| weights.get(at)).copied().unwrap_or_default()
+        };
+        Alone {
+            settles: [of("settles_said"), of("settles_shown")],
+            fails: [of("fails_said"), of("fails_shown")],
+            sentence: [0, of("sentence_shown")],
+            counts: [of("counts"), of("counts")],
+            import: [0, of("import")],
+        }
+    }
 }
 
 /// A list of weights could not be read.
@@ -35,7 +63,7 @@ impl StatementWeights {
 
     /// Returns weights in the order of [`FEATURES`].
     pub fn new(weights: [i32; N_FEATURES]) -> StatementWeights {
-        StatementWeights { weights: weights.to_vec() }
+        StatementWeights { weights: weights.to_vec(), alone: Alone::of(&weights) }
     }
 
     /// Reads weights from lines of `name weight`; features that are not named weigh nothing.
@@ -50,7 +78,7 @@ impl StatementWeights {
             let at = FEATURES.iter().position(|feature| *feature == name).ok_or_else(fault)?;
             weights[at] = weight.trim().parse().map_err(|_| fault())?;
         }
-        Ok(StatementWeights { weights })
+        Ok(StatementWeights { alone: Alone::of(&weights), weights })
     }
 
     /// Returns the weights as [`parse`](Self::parse) reads them.
@@ -69,12 +97,8 @@ impl StatementWeights {
 
     /// Returns what a statement is worth by what is known of it alone: what the pool keeps when it is full.
     pub(super) fn prior(&self, statement: &Statement) -> i32 {
-        let of = |name: &str| {
-            let at = FEATURES.iter().position(|feature| *feature == name);
-            at.and_then(|at| self.weights.get(at)).copied().unwrap_or_default()
-        };
         let signs = statement.signs;
-        let said = statement.kind.is_said();
+        let who = usize::from(!statement.kind.is_said());
         let kind = match statement.kind {
             // What a person says is kept to the last.
             StatementKind::Person => 4000,
@@ -86,15 +110,12 @@ impl StatementWeights {
             StatementKind::Removed | StatementKind::Harness => -1000,
             StatementKind::Command | StatementKind::Result | StatementKind::Pasted => 0,
         };
-        let sign = |sign: Signs, said_name: &str, shown_name: &str| match signs.has(sign) {
-            true => of(if said { said_name } else { shown_name }),
-            false => 0,
-        };
-        kind + sign(Signs::SETTLES, "settles_said", "settles_shown")
-            + sign(Signs::FAILS, "fails_said", "fails_shown")
-            + sign(Signs::PROSE, "", "sentence_shown")
-            + sign(Signs::COUNTS, "counts", "counts")
-            + sign(Signs::IMPORT, "", "import")
+        let sign = |sign: Signs, weights: [i32; 2]| if signs.has(sign) { weights[who] } else { 0 };
+        kind + sign(Signs::SETTLES, self.alone.settles)
+            + sign(Signs::FAILS, self.alone.fails)
+            + sign(Signs::PROSE, self.alone.sentence)
+            + sign(Signs::COUNTS, self.alone.counts)
+            + sign(Signs::IMPORT, self.alone.import)
             - i32::from(statement.words.len() < 3) * 1000
             - i32::from(statement.nth.min(200)) * 5
     }

@@ -1,11 +1,10 @@
 //! What a statement looks like, as bits.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
 use serde::{Deserialize, Serialize};
 
 use super::split;
+
+mod look;
 
 /// What a statement looks like.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,59 +58,24 @@ impl Signs {
 
     /// Reads the signs off a text.
     pub(crate) fn of(text: &str) -> Signs {
-        let chars = text.chars().count().max(1);
-        let letters = text.chars().filter(|c| c.is_alphabetic() || *c == ' ').count();
-        let marks = text.bytes().filter(|byte| b"{}[]();=<>".contains(byte)).count();
-        let words = text.split_whitespace().take(6).count();
-        let is_match = |pattern: &LazyLock<Option<Regex>>| {
-            pattern.as_ref().is_some_and(|pattern| pattern.is_match(text))
-        };
-        Signs::default()
-            .with(Signs::SETTLES, is_match(&SETTLES))
-            .with(Signs::FAILS, is_match(&FAILS))
-            .with(Signs::PATH, is_match(&PATH))
-            .with(Signs::NUMBER, text.bytes().any(|byte| byte.is_ascii_digit()))
+        let look = look::look(text);
+        look.signs
             .with(Signs::ITEM, split::is_item(text))
-            .with(Signs::BOLD, text.contains("**"))
             .with(Signs::HEADING, text.starts_with('#'))
             .with(Signs::COLON, text.ends_with(':'))
             .with(Signs::TABLE, text.starts_with('|'))
-            .with(Signs::QUESTION, text.contains(['?', '？']))
-            .with(Signs::COMMENT, COMMENTS.iter().any(|start| text.starts_with(start)))
-            .with(Signs::IMPORT, IMPORTS.iter().any(|start| text.starts_with(start)))
-            .with(Signs::PROSE, letters * 20 > chars * 17 && words > 5)
-            .with(Signs::CODE, marks * 10 > chars)
-            .with(Signs::COUNTS, is_match(&COUNTS))
+            .with(Signs::COMMENT, opens_with(text, &COMMENTS))
+            .with(Signs::IMPORT, opens_with(text, &IMPORTS))
+            .with(Signs::PROSE, look.letters * 20 > look.chars * 17 && look.words > 5)
+            .with(Signs::CODE, look.marks * 10 > look.chars)
     }
 }
 
-fn pattern(pattern: &str) -> Option<Regex> {
-    Regex::new(pattern).ok()
+/// Whether `text` opens with one of `starts`; the first byte tells in most cases that it does not.
+fn opens_with(text: &str, starts: &[&str]) -> bool {
+    let first = text.as_bytes().first();
+    starts.iter().any(|start| start.as_bytes().first() == first && text.starts_with(start))
 }
-
-static SETTLES: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(
-        r"(?i)\b(decid|chose|choose|instead|rather than|because|so that|root cause|the (bug|problem|issue|fix|reason)|turns out|actually|found|confirmed|already|not needed|must|should|need to|won't|cannot|can't|doesn't|isn't|never|always|only|unless|remaining|next|todo|done|complete|passed|failed|fixed|added|removed|replaced|renamed|updated|changed|verified|skip|keep|leave|revert|reject|agree|wants?\b|promis)",
-    )
-});
-
-static FAILS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(
-        r"(?i)\b(error|fail|failed|failure|exception|panic|panicked|fatal|warning|not found|denied|cannot|unexpected|undefined|expected|aborted|broken)\b",
-    )
-});
-
-static PATH: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(
-        r"[\w./\\-]+\.(rs|go|tsx?|js|py|md|json|toml|ya?ml|sh|css|html|java|rb|php|c|h|cpp)\b|/[\w.-]+/[\w./-]+",
-    )
-});
-
-static COUNTS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(
-        r"(?i)\b\d+ (pass|passed|passing|fail|failed|failing|tests?|errors?|issues|warnings|problems)\b|\bexit code\b|^ok\s",
-    )
-});
 
 const COMMENTS: [&str; 8] = ["//", "# ", "#!", "/*", "* ", "-- ", "<!--", "\"\"\""];
 

@@ -1,6 +1,6 @@
 //! The pool as it is stored: with its words sorted, so that the same pool has the same bytes.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -54,7 +54,7 @@ impl<'de> Deserialize<'de> for Statements {
             end: stored.end,
             answered: stored.answered,
             asked: stored.asked,
-            waiting: stored.waiting.into_iter().filter(|(_, at)| *at < count).collect::<HashMap<_, _>>(),
+            waiting: stored.waiting.into_iter().filter(|(_, at)| *at < count).collect(),
             weights: StatementWeights::builtin(),
         })
     }

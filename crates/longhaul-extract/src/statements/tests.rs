@@ -88,7 +88,7 @@ fn the_pool_is_bounded_and_keeps_what_a_person_said() {
 fn news_falls_with_what_was_told() {
     let pool = pool(WORK);
     let statement = &pool.all()[3];
-    let mut known = HashMap::new();
+    let mut known = std::collections::HashMap::new();
     assert_eq!(pool.news(statement, &known), 16);
     statement.words().iter().for_each(|word| *known.entry(*word).or_insert(0) += 1);
     assert!(pool.news(statement, &known) <= 8);

@@ -6,35 +6,54 @@ use serde::{Deserialize, Serialize};
 /// Calls `each` with the hash of every telling word of `text`, in order: names of three letters or more, numbers of two
 /// digits or more, pairs of characters in scripts without blanks. Case does not count.
 pub(crate) fn each_word(text: &str, mut each: impl FnMut(u32)) {
-    let mut start: Option<usize> = None;
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    // The character before, where it is one of a script without blanks.
     let mut before: Option<char> = None;
-    for (at, c) in text.char_indices() {
-        if is_wide(c) {
-            if let Some(start) = start.take() {
-                word(&text[start..at], &mut each);
+    while let Some(&byte) = bytes.get(at) {
+        let begun = at;
+        if byte.is_ascii() {
+            before = None;
+            if !(byte.is_ascii_alphanumeric() || byte == b'_') {
+                at += 1;
+                continue;
             }
-            if let Some(before) = before {
-                let mut pair = [0; 8];
-                let first = before.encode_utf8(&mut pair).len();
-                let second = c.encode_utf8(&mut pair[first..]).len();
-                each(hash(&pair[..first + second]));
+        } else {
+            let Some(c) = text[at..].chars().next() else { break };
+            if is_wide(c) {
+                if let Some(before) = before {
+                    let mut pair = [0; 8];
+                    let first = before.encode_utf8(&mut pair).len();
+                    let second = c.encode_utf8(&mut pair[first..]).len();
+                    each(hash(&pair[..first + second]));
+                }
+                before = Some(c);
+                at += c.len_utf8();
+                continue;
             }
-            before = Some(c);
-            continue;
+            before = None;
+            if !c.is_alphanumeric() {
+                at += c.len_utf8();
+                continue;
+            }
         }
-        before = None;
-        match start {
-            Some(_) if c.is_alphanumeric() || matches!(c, '_' | '.' | '-') => {}
-            Some(begun) => {
-                word(&text[begun..at], &mut each);
-                start = None;
-            }
-            None if c.is_alphanumeric() || c == '_' => start = Some(at),
-            None => {}
-        }
+        at = word_end(text, at);
+        word(&text[begun..at], &mut each);
     }
-    if let Some(start) = start {
-        word(&text[start..], &mut each);
+}
+
+/// Returns where the word ends that begins at `at`.
+fn word_end(text: &str, mut at: usize) -> usize {
+    let bytes = text.as_bytes();
+    loop {
+        let goes_on = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
+        at += bytes[at..].iter().take_while(goes_on).count();
+        let next =
+            if bytes.get(at).is_some_and(|byte| !byte.is_ascii()) { text[at..].chars().next() } else { None };
+        match next.filter(|c| c.is_alphanumeric() && !is_wide(*c)) {
+            Some(c) => at += c.len_utf8(),
+            None => return at,
+        }
     }
 }
 
