@@ -78,18 +78,7 @@ impl Past {
     /// # Errors
     /// When the budget is below the floor or the client cannot be set up.
     pub async fn compact(&self, budget: u64, base: &str) -> Result<Outcome> {
-        let source = Source {
-            session: &self.session,
-            entries: &self.entries,
-            costs: &self.costs,
-            tokens_before: self.costs.iter().copied().sum(),
-            counter: &*self.counter,
-            index: &self.index,
-            previous: None,
-            quoted: 0,
-            is_rebuilt: false,
-            behind: None,
-        };
+        let source = Source::new(&self.session, &self.entries, &self.costs, &*self.counter, &self.index);
         let settings = CompactSettings::new(Tokens(budget) + self.system);
         let plan = compact::plan(&source, &settings)?;
         let request = plan.request(&source, &settings);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use longhaul::{
-    CleanDocument,
+    Stored,
     redact::Redactor,
     store::{History, Kin, Place, Selector, StoreError, SummaryStore, address_of, locate},
     transcript::{Message, Redacted, SessionId, Span, SummaryRecord},
@@ -84,8 +84,12 @@ pub(crate) struct Said<'a> {
 }
 
 impl Said<'_> {
-    pub(crate) fn new<'a>(document: &Document, clean: &CleanDocument, name: Option<&'a str>) -> Said<'a> {
-        Said { id: document.session_id(), name, messages: clean.messages() }
+    pub(crate) fn new<'a>(
+        document: &Document,
+        messages: Vec<Redacted<Message>>,
+        name: Option<&'a str>,
+    ) -> Said<'a> {
+        Said { id: document.session_id(), name, messages }
     }
 
     /// Puts beside each message how it is spelled in the document, for a store.
@@ -152,35 +156,16 @@ pub(crate) async fn keep(
     Ok((place, n_deleted))
 }
 
-/// What stands behind the summary that a file begins with.
-#[derive(Debug)]
-pub(crate) struct Behind {
-    /// The originals that the summary and what was kept beside it stand for, with their ordinals in the session;
-    /// standing instructions apart.
-    pub(crate) originals: Vec<(u64, Message)>,
-    /// The ordinal in the session of each message of the file, where it has one.
-    pub(crate) ordinals: Vec<Option<u64>>,
-    pub(crate) summary: SummaryRecord,
-    /// None of the originals was forgotten.
-    pub(crate) is_whole: bool,
-}
-
 /// Returns what stands behind the summary that a history begins with; `None` where the store does not hold that summary.
-pub(crate) async fn behind(store: &Store, said: &Said<'_>) -> Result<Option<Behind>> {
+pub(crate) async fn stored(store: &Store, said: &Said<'_>) -> Result<Option<Stored>> {
     let place = said.locate(store).await?;
     let Some(summary) = place.summary().cloned() else { return Ok(None) };
-    let kept = summary.kept.last().map_or(0, |span| span.end);
-    let span = Span { start: 0, end: summary.covers.end.max(kept) };
-    let (mut originals, mut is_whole) = (Vec::new(), true);
-    for original in store.originals(place.holder(), span).await? {
-        match original.message {
-            // Standing instructions are at the beginning of the file, before the summary.
-            Some(message) if message.is_system() => {}
-            Some(message) => originals.push((original.ordinal, message)),
-            None => is_whole = false,
-        }
-    }
-    Ok(Some(Behind { originals, ordinals: place.ordinals, summary, is_whole }))
+    // From there on the history has all of them, as they were said.
+    let new = place.ordinals.get(place.new).copied().flatten().unwrap_or(u64::MAX);
+    let span = Span { start: 0, end: summary.through().min(new) };
+    let originals = store.originals(place.holder(), span).await?;
+    let originals = originals.into_iter().map(|original| original.message).collect();
+    Ok(Some(Stored { originals, ordinals: place.ordinals, summary }))
 }
 
 /// How often a place is looked for that somebody else takes meanwhile.

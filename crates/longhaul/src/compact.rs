@@ -7,7 +7,6 @@
 mod assemble;
 mod clip;
 pub(crate) mod digest;
-mod originals;
 mod plan;
 mod share;
 pub(crate) mod standing;
@@ -24,8 +23,7 @@ pub(crate) use self::assemble::compact_by;
 pub use self::{
     assemble::{AssembleError, compact},
     clip::{clip_arguments, clip_text},
-    originals::Originals,
-    plan::{CompactError, CompactionPlan, Source, plan},
+    plan::{CompactError, CompactionPlan, Earlier, Source, plan},
     standing::Cut,
 };
 

@@ -1,104 +1,52 @@
-//! Compacting a file: a document in, bytes out that are valid, within the budget and never larger.
+//! Compacting a file: a session that follows the document, in; bytes that are valid, within the budget and never larger,
+//! out.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
-use longhaul_extract::FactIndex;
 use longhaul_redact::Redactor;
-use longhaul_summarize::{Attempt, SummarizeError, Summarizer, rules::RulesOptions};
-use longhaul_tokens::TokenCounter;
-use longhaul_transcript::{Entry, Item, Message, Redacted, RedactionCount, SessionId, Tokens};
+use longhaul_summarize::{Attempt, SummarizeError, Summarizer};
+use longhaul_tokens::{ContextWindow, TokenCounter};
+use longhaul_transcript::{Covered, Message, Redacted, SessionId, Span, SummaryRecord, Tokens};
 use longhaul_wire::{self as wire, Document, Format, Profile, Violation, WireError};
 
 use crate::{
     Breakdown,
-    compact::{self, CompactError, CompactSettings, Compacted, KeepReasoning, Originals, Source},
+    compact::{CompactError, Cut, KeepReasoning, Outcome},
+    config::{Chaining, Config, SummaryRole},
+    policy::Action,
+    session::{Finished, Job, RewriteError, SessionState, Stored, SyncError, Within},
 };
+
+/// A file's conversation as a session, to be compacted once.
+#[derive(Clone, Debug)]
+pub struct DocumentSession<'a> {
+    document: &'a Document,
+    /// A state in which nothing was said.
+    empty: SessionState,
+    state: SessionState,
+    /// The summary is made anew from the originals where the chain is as deep as it may be.
+    may_rebuild: bool,
+    /// What the conversation calls each message, where that is something else than the state does.
+    ordinals: Option<Vec<Option<u64>>>,
+}
 
 /// A compacted document, proved by reading it back.
 #[derive(Clone, Debug)]
 pub struct CompactedDocument {
     /// The history in the document's format.
     pub bytes: Vec<u8>,
+    /// The summary that it begins with.
+    pub record: SummaryRecord,
     /// What became of the messages.
-    pub compacted: Compacted,
+    pub outcome: Outcome,
+    /// The newest request of the user, where it had to be cut.
+    pub cut: Option<Cut>,
+    /// How many messages the history has.
+    pub messages: usize,
     /// What the written history costs, counted by reading it back.
     pub tokens_after: Tokens,
     /// Rules that the history breaks because its source broke them already.
     pub inherited: Vec<Violation>,
-}
-
-/// A document as a summarizer and a store may see it: with placeholders in place of secrets.
-#[derive(Clone, Debug)]
-pub struct CleanDocument {
-    entries: Vec<Entry>,
-    /// How many secrets of each kind were replaced.
-    pub redactions: Vec<RedactionCount>,
-    behind: Option<Originals>,
-}
-
-impl CleanDocument {
-    /// Looks for secrets in every message of `document`; with no redactor, takes the caller's word that there is none.
-    pub fn new(document: &Document, redactor: Option<&Redactor>) -> CleanDocument {
-        let mut counts: BTreeMap<String, u64> = BTreeMap::new();
-        let mut clean = |entry: &Entry| {
-            let Some(redactor) = redactor else { return entry.clone() };
-            let (message, redactions) = redactor.redact_message(&entry.message);
-            if redactions.is_empty() {
-                return entry.clone();
-            }
-            for redaction in redactions {
-                *counts.entry(redaction.rule).or_default() += redaction.count;
-            }
-            Entry { message: Arc::new(message.into_inner()), ..entry.clone() }
-        };
-        let entries = document.transcript().entries().iter().map(&mut clean).collect();
-        let count = |(rule, count)| RedactionCount { rule, count };
-        CleanDocument { entries, redactions: counts.into_iter().map(count).collect(), behind: None }
-    }
-
-    /// Says what stands behind the summary that the document begins with. Its place in a session is known to a store only.
-    #[must_use]
-    pub fn behind(self, originals: Originals) -> CleanDocument {
-        CleanDocument { behind: Some(originals), ..self }
-    }
-
-    /// Returns the facts of all messages.
-    fn index(&self) -> FactIndex {
-        let mut index = FactIndex::new();
-        self.entries.iter().for_each(|entry| index.push(entry));
-        index
-    }
-
-    fn source<'a>(
-        &'a self,
-        session: &'a SessionId,
-        index: &'a FactIndex,
-        breakdown: &'a Breakdown,
-        counter: &'a dyn TokenCounter,
-    ) -> Source<'a> {
-        Source {
-            session,
-            entries: &self.entries,
-            costs: &breakdown.per_message,
-            tokens_before: breakdown.total,
-            counter,
-            index,
-            previous: None,
-            quoted: 0,
-            is_rebuilt: false,
-            behind: self.behind.as_ref(),
-        }
-    }
-
-    /// Returns the messages.
-    pub fn entries(&self) -> &[Entry] {
-        &self.entries
-    }
-
-    /// Returns the messages, for a store.
-    pub fn messages(&self) -> Vec<Redacted<Message>> {
-        self.entries.iter().map(|entry| Redacted::assume((*entry.message).clone())).collect()
-    }
 }
 
 /// A document could not be compacted. Nothing was written.
@@ -111,9 +59,15 @@ pub enum DocumentError {
         /// The format.
         format: Format,
     },
+    /// The history cannot be followed.
+    #[error(transparent)]
+    Sync(#[from] SyncError),
     /// The budget is below the floor, or nothing can be compacted.
     #[error(transparent)]
     Compact(#[from] CompactError),
+    /// The compacted view is no gain.
+    #[error(transparent)]
+    Rewrite(#[from] RewriteError),
     /// The document could not be written or read back.
     #[error(transparent)]
     Wire(#[from] WireError),
@@ -139,81 +93,153 @@ pub enum DocumentError {
 /// How often the budget is tightened by what the format adds around the messages.
 const ATTEMPTS: usize = 5;
 
-/// Compacts `document` by rule so that the written history costs at most `settings.budget`.
-///
-/// The summary and the digests are made from `clean`, so that no secret gets into them; a message that stays verbatim
-/// is the user's own and stays as it is. The history is written, read back, counted and validated before it is
-/// returned.
-///
-/// # Errors
-/// When the format is import-only, the budget is below the floor, or the result would not be valid or would not fit.
-pub fn compact_document(
-    document: &Document,
-    clean: &CleanDocument,
-    breakdown: &Breakdown,
-    counter: &dyn TokenCounter,
-    settings: &CompactSettings,
-    options: &RulesOptions,
-) -> Result<CompactedDocument, DocumentError> {
-    let format = document.format();
-    if format.is_import_only() {
-        return Err(DocumentError::ImportOnly { format });
-    }
-    let index = clean.index();
-    let session = session_of(document);
-    let source = clean.source(&session, &index, breakdown, counter);
-    let budget = settings.budget;
-    let mut settings = settings.clone();
-    let mut tokens = breakdown.total;
-    for _ in 0..ATTEMPTS {
-        let compacted = compact::compact(&source, &settings, options)?;
-        let written = written(document, clean, compacted, counter)?;
-        tokens = written.tokens_after;
-        if tokens <= budget {
-            return validated(document, written);
-        }
-        settings.budget = settings.budget - (tokens - budget) - Tokens(1);
-    }
-    Err(DocumentError::DoesNotFit { budget, tokens })
-}
-
-/// Compacts `document` with a summary by `summarizer`, which is asked once. What it writes is fitted, read back,
-/// counted and validated as in [`compact_document`]; a summary that does not fit is made by rule instead.
-///
-/// # Errors
-/// Those of [`compact_document`], and [`DocumentError::Summarize`] where the summarizer gives none and is not to be
-/// replaced by rules. No message is lost then: nothing was written.
-pub async fn compact_document_with(
-    document: &Document,
-    clean: &CleanDocument,
-    breakdown: &Breakdown,
-    counter: &dyn TokenCounter,
-    settings: &CompactSettings,
-    options: &RulesOptions,
-    summarizer: &dyn Summarizer,
-) -> Result<(CompactedDocument, Vec<Attempt>), DocumentError> {
-    let format = document.format();
-    if format.is_import_only() {
-        return Err(DocumentError::ImportOnly { format });
-    }
-    let index = clean.index();
-    let session = session_of(document);
-    let source = clean.source(&session, &index, breakdown, counter);
-    // What the format adds around the messages is known only once they are written; a model is not asked twice for it.
-    let narrowed = CompactSettings { budget: settings.budget.scaled(1.0 - FORMAT_SLACK), ..settings.clone() };
-    let plan = compact::plan(&source, &narrowed).or_else(|_| compact::plan(&source, settings))?;
-    let draft = summarizer.summarize(plan.request(&source, settings)).await?;
-    let attempts = draft.attempts.clone();
-    if let Ok(compacted) = plan.assemble(&source, settings, draft)
-        && let Some(done) = proved(document, clean, compacted, counter, settings.budget)?
-    {
-        return Ok((done, attempts));
-    }
-    Ok((compact_document(document, clean, breakdown, counter, settings, options)?, attempts))
-}
-
-/// Share of the budget that is left free for what a format adds when a model writes the summary.
+/// Share of the budget that is left free for what a format adds when a model writes the summary: it is not asked twice.
 const FORMAT_SLACK: f64 = 0.01;
+
+impl<'a> DocumentSession<'a> {
+    /// Returns the session of `document`. Facts and summaries are made from messages without what `redactor` finds; a
+    /// message that stays verbatim is the user's own and stays as it is.
+    ///
+    /// Of the settings two have no place in a file: it begins with one summary (`chaining`), which speaks as the user
+    /// (`summary_role`), so that nothing in it has the system's authority.
+    ///
+    /// # Errors
+    /// When the format can only be imported.
+    pub fn new(
+        document: &'a Document,
+        window: ContextWindow,
+        counter: Arc<dyn TokenCounter>,
+        config: Config,
+        redactor: Option<Redactor>,
+    ) -> Result<DocumentSession<'a>, DocumentError> {
+        let format = document.format();
+        if format.is_import_only() {
+            return Err(DocumentError::ImportOnly { format });
+        }
+        let config = Config { chaining: Chaining::Fold, summary_role: SummaryRole::User, ..config };
+        let mut empty = SessionState::new(session_of(document), window, counter, config);
+        empty.set_redactor(redactor);
+        let mut state = empty.clone();
+        state.sync(document)?;
+        Ok(DocumentSession { document, empty, state, may_rebuild: true, ordinals: None })
+    }
+
+    /// Takes up what a store has of the conversation behind the summary that the document begins with: the next summary is
+    /// made from the originals instead of that summary's text, and names them as the store does.
+    #[must_use]
+    pub fn with_stored(self, stored: Stored) -> DocumentSession<'a> {
+        let ordinals = stored.ordinals.clone();
+        let may_rebuild = stored.originals.iter().all(Option::is_some);
+        match self.empty.clone().take_up(self.document.transcript().entries(), stored) {
+            Some(state) => DocumentSession { state, may_rebuild, ..self },
+            None => DocumentSession { ordinals: Some(ordinals), ..self },
+        }
+    }
+
+    /// Returns the state.
+    pub fn state(&self) -> &SessionState {
+        &self.state
+    }
+
+    /// Compacts by rule so that the written history costs at most `within.budget`. It is written, read back, counted and
+    /// validated before it is returned. The session stays as it is.
+    ///
+    /// # Errors
+    /// When the budget is below the floor, or the result would not be valid or would not fit.
+    pub fn compact(&self, within: &Within) -> Result<CompactedDocument, DocumentError> {
+        let budget = within.budget;
+        let mut narrowed = within.clone();
+        let mut tokens = self.state.tokens();
+        for _ in 0..ATTEMPTS {
+            let done = self.written(self.plan(&narrowed)?.finish_by_rule()?)?;
+            tokens = done.tokens_after;
+            if tokens <= budget {
+                return self.validated(done);
+            }
+            narrowed.budget = narrowed.budget - (tokens - budget) - Tokens(1);
+        }
+        Err(DocumentError::DoesNotFit { budget, tokens })
+    }
+
+    /// Compacts with a summary by `summarizer`, which is asked once. What it writes is fitted, read back, counted and
+    /// validated as in [`compact`](Self::compact); a summary that does not fit is made by rule instead.
+    ///
+    /// # Errors
+    /// Those of `compact`, and [`DocumentError::Summarize`] where the summarizer gives none and is not to be replaced by
+    /// rules.
+    pub async fn compact_with(
+        &self,
+        within: &Within,
+        summarizer: &dyn Summarizer,
+    ) -> Result<(CompactedDocument, Vec<Attempt>), DocumentError> {
+        let narrowed = Within { budget: within.budget.scaled(1.0 - FORMAT_SLACK), ..within.clone() };
+        let job = self.plan(&narrowed).or_else(|_| self.plan(within))?;
+        let draft = summarizer.summarize(job.request()).await?;
+        let attempts = draft.attempts.clone();
+        if let Ok(finished) = job.finish(draft) {
+            let done = self.written(finished)?;
+            if done.tokens_after <= within.budget {
+                return Ok((self.validated(done)?, attempts));
+            }
+        }
+        Ok((self.compact(within)?, attempts))
+    }
+
+    /// Returns the compaction into `within`, not yet made.
+    ///
+    /// # Errors
+    /// When the budget is below the floor, or nothing can be summarized.
+    pub fn plan(&self, within: &Within) -> Result<Job, CompactError> {
+        let is_deepest = self.state.measure(None).next_depth >= self.state.config().max_summary_chain_depth;
+        let action = Action::Summarize { rebuild: is_deepest && self.may_rebuild };
+        self.state.plan_within(action, within)
+    }
+
+    /// Writes the view that a compaction leaves, and counts it by reading it back.
+    fn written(&self, finished: Finished) -> Result<CompactedDocument, DocumentError> {
+        let mut after = self.state.clone();
+        let mut record = finished.record().clone();
+        let rewrite = after.apply(finished)?;
+        let view = after.view();
+        let mut bytes = Vec::new();
+        wire::write(self.document, view.items(), &mut bytes)?;
+        let again = wire::read(Some(self.document.format()), &*bytes)?;
+        let tokens_after = Breakdown::of(again.transcript().entries(), after.counter()).total;
+        record.tokens_after = tokens_after;
+        if let Some(ordinals) = &self.ordinals {
+            renumber(&mut record, ordinals);
+        }
+        Ok(CompactedDocument {
+            bytes,
+            record,
+            outcome: rewrite.outcome,
+            cut: rewrite.cut,
+            messages: view.len(),
+            tokens_after,
+            inherited: Vec::new(),
+        })
+    }
+
+    /// Returns `done` with the violations that its source had too; any other is an error.
+    fn validated(&self, mut done: CompactedDocument) -> Result<CompactedDocument, DocumentError> {
+        let profile = Profile::default();
+        let after = wire::validate(&done.bytes, self.document.format(), &profile)?;
+        if after.is_empty() {
+            return Ok(done);
+        }
+        let mut source = Vec::new();
+        wire::write_unchanged(self.document, &mut source)?;
+        let before = wire::validate(&source, self.document.format(), &profile).unwrap_or_default();
+        let (inherited, violations): (Vec<_>, Vec<_>) = after
+            .into_iter()
+            .partition(|violation| before.iter().any(|earlier| earlier.rule == violation.rule));
+        done.inherited = inherited;
+        match violations.is_empty() {
+            true => Ok(done),
+            false => Err(DocumentError::Invalid { violations }),
+        }
+    }
+}
 
 /// Returns the session a document belongs to: the id in the file, or one derived from its messages.
 pub fn session_of(document: &Document) -> SessionId {
@@ -229,67 +255,25 @@ pub fn keep_reasoning(format: Format) -> KeepReasoning {
     }
 }
 
-/// Returns the compacted document where it fits `budget` once it is written.
-fn proved(
-    document: &Document,
-    clean: &CleanDocument,
-    compacted: Compacted,
-    counter: &dyn TokenCounter,
-    budget: Tokens,
-) -> Result<Option<CompactedDocument>, DocumentError> {
-    let written = written(document, clean, compacted, counter)?;
-    match written.tokens_after <= budget {
-        true => validated(document, written).map(Some),
-        false => Ok(None),
-    }
+/// Returns the messages of `document` with placeholders in place of secrets, for a store; with no redactor, takes the
+/// caller's word that there is none.
+pub fn redacted_messages(document: &Document, redactor: Option<&Redactor>) -> Vec<Redacted<Message>> {
+    let entries = document.transcript().entries().iter();
+    let redacted = |message: &Message| match redactor {
+        Some(redactor) => redactor.redact_message(message).0,
+        None => Redacted::assume(message.clone()),
+    };
+    entries.map(|entry| redacted(&entry.message)).collect()
 }
 
-/// Writes the history and counts it by reading it back.
-fn written(
-    document: &Document,
-    clean: &CleanDocument,
-    mut compacted: Compacted,
-    counter: &dyn TokenCounter,
-) -> Result<CompactedDocument, WireError> {
-    verbatim_again(document, &mut compacted);
-    compacted.record.redactions.clone_from(&clean.redactions);
-    fn item(kept: &compact::Kept) -> Item<'_> {
-        Item::Message { id: kept.id, message: &kept.message }
-    }
-    let (head, tail) = (compacted.head.iter().map(item), compacted.tail.iter().map(item));
-    let mut bytes = Vec::new();
-    wire::write(document, head.chain([Item::Summary(&compacted.record)]).chain(tail), &mut bytes)?;
-    let again = wire::read(Some(document.format()), &*bytes)?;
-    let tokens_after = Breakdown::of(again.transcript().entries(), counter).total;
-    compacted.record.tokens_after = tokens_after;
-    Ok(CompactedDocument { bytes, compacted, tokens_after, inherited: Vec::new() })
-}
-
-/// Puts the user's own words back where a message stays verbatim.
-fn verbatim_again(document: &Document, compacted: &mut Compacted) {
-    let originals = document.transcript().entries();
-    for kept in compacted.head.iter_mut().chain(&mut compacted.tail).filter(|kept| !kept.digested) {
-        if let Some(original) = originals.get(kept.id.ordinal as usize) {
-            kept.message = Arc::clone(&original.message);
-        }
-    }
-}
-
-/// Returns `done` with the violations that its source had too; any other is an error.
-fn validated(document: &Document, mut done: CompactedDocument) -> Result<CompactedDocument, DocumentError> {
-    let profile = Profile::default();
-    let after = wire::validate(&done.bytes, document.format(), &profile)?;
-    if after.is_empty() {
-        return Ok(done);
-    }
-    let mut source = Vec::new();
-    wire::write_unchanged(document, &mut source)?;
-    let before = wire::validate(&source, document.format(), &profile).unwrap_or_default();
-    let (inherited, violations): (Vec<_>, Vec<_>) =
-        after.into_iter().partition(|violation| before.iter().any(|earlier| earlier.rule == violation.rule));
-    done.inherited = inherited;
-    match violations.is_empty() {
-        true => Ok(done),
-        false => Err(DocumentError::Invalid { violations }),
-    }
+/// Puts what the conversation calls its messages in the place of what the document does.
+fn renumber(record: &mut SummaryRecord, ordinals: &[Option<u64>]) {
+    let place = |ordinal: u64| ordinals.get(ordinal as usize).copied().flatten();
+    let covered = |covered: &Covered| Some(Covered { ordinal: place(covered.ordinal)?, ..*covered });
+    record.covered = record.covered.iter().filter_map(covered).collect();
+    record.kept = Span::runs(record.kept.iter().flat_map(|span| span.start..span.end).filter_map(place));
+    record.covers = Span {
+        start: record.covered.first().map_or(0, |covered| covered.ordinal),
+        end: record.covered.last().map_or(0, |covered| covered.ordinal + 1),
+    };
 }

@@ -12,8 +12,7 @@ pub use breakdown::{Breakdown, Largest, ToolTokens};
 pub use cached::StoreCache;
 #[cfg(feature = "wire")]
 pub use document::{
-    CleanDocument, CompactedDocument, DocumentError, compact_document, compact_document_with, keep_reasoning,
-    session_of,
+    CompactedDocument, DocumentError, DocumentSession, keep_reasoning, redacted_messages, session_of,
 };
 pub use loss::{ClassLoss, Hidden, Loss};
 
@@ -47,8 +46,8 @@ pub use policy::{Decision, Hold, Reason};
 pub use preset::{ParsePresetError, Preset};
 pub use session::{
     BranchError, CacheMark, Finished, Job, LastSummarization, Lifetime, Line, PinError, Rewrite,
-    RewriteError, SessionState, Shown, Snapshot, SnapshotError, StablePrefix, Status, UsageVerdict, View,
-    ViewId,
+    RewriteError, SessionState, Shown, Snapshot, SnapshotError, StablePrefix, Status, Stored, UsageVerdict,
+    View, ViewId, Within,
 };
 #[cfg(feature = "wire")]
 pub use session::{Sync, SyncError, Synced};

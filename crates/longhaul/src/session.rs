@@ -1,5 +1,6 @@
 //! A conversation with its context kept within a window: a synchronous state that decides everything and does no IO.
 
+mod asked;
 mod branch;
 mod calibrated;
 mod costs;
@@ -18,6 +19,7 @@ mod shared;
 mod snapshot;
 mod soft;
 mod status;
+mod stored;
 #[cfg(feature = "wire")]
 mod sync;
 #[cfg(test)]
@@ -40,6 +42,7 @@ use serde::{Deserialize, Serialize};
 #[cfg(feature = "wire")]
 pub use self::sync::{Sync, SyncError, Synced};
 pub use self::{
+    asked::Within,
     branch::BranchError,
     job::{Finished, Job},
     line::Line,
@@ -47,6 +50,7 @@ pub use self::{
     rewrite::{Rewrite, RewriteError},
     snapshot::{Snapshot, SnapshotError},
     status::{LastSummarization, Status},
+    stored::Stored,
     view::{CacheMark, Lifetime, Shown, StablePrefix, View, ViewId},
 };
 
@@ -374,6 +378,11 @@ impl SessionState {
         &self.session
     }
 
+    /// Returns what counts tokens.
+    pub fn counter(&self) -> &dyn TokenCounter {
+        &*self.counter
+    }
+
     /// Returns the settings.
     pub fn config(&self) -> &Config {
         &self.config
@@ -429,6 +438,11 @@ impl SessionState {
         let (clean, redactions) = self.redactor.as_ref()?.redact_message(message);
         (!redactions.is_empty())
             .then(|| Arc::new(Clean { message: Arc::new(clean.into_inner()), redactions }))
+    }
+
+    /// Returns what was said, as far as it is at hand, without secrets, as a store takes it.
+    pub fn redacted(&self) -> Vec<Redacted<Message>> {
+        self.redacted_from(0)
     }
 
     /// Returns the messages from `start` on without their secrets, as a store takes them.

@@ -32,18 +32,7 @@ fn main() {
         let read = start.elapsed();
         let total: Tokens = costs.iter().copied().sum();
         let session = SessionId::derived(&[]);
-        let source = Source {
-            session: &session,
-            entries: transcript.entries(),
-            costs: &costs,
-            tokens_before: total,
-            counter: &*counter,
-            index: &index,
-            previous: None,
-            quoted: 0,
-            is_rebuilt: false,
-            behind: None,
-        };
+        let source = Source::new(&session, transcript.entries(), &costs, &*counter, &index);
         let settings = CompactSettings::new(Tokens(16_000));
         let start = ThreadTime::now();
         let planned = compact::plan(&source, &settings).is_ok();

@@ -9,15 +9,15 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
     process::ExitCode,
+    sync::Arc,
 };
 
 use anyhow::{Context, Result};
 use longhaul::{
-    Breakdown, CleanDocument, DocumentError,
-    compact::{CompactError, CompactSettings},
-    compact_document, keep_reasoning,
-    summarize::rules::RulesOptions,
-    tokens::{self, Encoding, TokenCounter},
+    Breakdown, Config, DocumentError, DocumentSession, Within,
+    compact::CompactError,
+    keep_reasoning,
+    tokens::{self, ContextWindow, Encoding, TokenCounter},
     transcript::Tokens,
     wire::{self, Document, Format},
 };
@@ -41,7 +41,7 @@ fn main() -> Result<ExitCode> {
         let bytes = fs::read(&path)?;
         let row =
             table.rows.entry(path.strip_prefix(&root).unwrap_or(&path).display().to_string()).or_default();
-        measure(&path, &bytes, cuts, &*counter, row);
+        measure(&path, &bytes, cuts, &counter, row);
     }
     print!("{table}");
     Ok(if table.rows.values().all(|row| row.faults.is_empty()) {
@@ -69,7 +69,7 @@ struct Row {
     faults: Vec<String>,
 }
 
-fn measure(path: &Path, bytes: &[u8], cuts: usize, counter: &dyn TokenCounter, row: &mut Row) {
+fn measure(path: &Path, bytes: &[u8], cuts: usize, counter: &Arc<dyn TokenCounter>, row: &mut Row) {
     let whole = match wire::read(None, bytes) {
         Ok(document) => document,
         Err(error) => {
@@ -83,7 +83,7 @@ fn measure(path: &Path, bytes: &[u8], cuts: usize, counter: &dyn TokenCounter, r
     if !row.identical {
         row.faults.push("does not come back byte for byte".into());
     }
-    row.tokens = Breakdown::of(whole.transcript().entries(), counter).total.0;
+    row.tokens = Breakdown::of(whole.transcript().entries(), &**counter).total.0;
     for (name, prefix) in prefixes(path, bytes, cuts) {
         let Ok(document) = wire::read(Some(whole.format()), &*prefix) else {
             row.faults.push(format!("{name}: the prefix does not read"));
@@ -100,7 +100,12 @@ fn measure(path: &Path, bytes: &[u8], cuts: usize, counter: &dyn TokenCounter, r
     }
 }
 
-fn one(document: &Document, budget: u64, counter: &dyn TokenCounter, row: &mut Row) -> Result<(), String> {
+fn one(
+    document: &Document,
+    budget: u64,
+    counter: &Arc<dyn TokenCounter>,
+    row: &mut Row,
+) -> Result<(), String> {
     row.histories += 1;
     let converted;
     let document = match document.format().is_import_only() {
@@ -110,17 +115,16 @@ fn one(document: &Document, budget: u64, counter: &dyn TokenCounter, row: &mut R
             &converted
         }
     };
-    let breakdown = Breakdown::of(document.transcript().entries(), counter);
+    let breakdown = Breakdown::of(document.transcript().entries(), &**counter);
     if breakdown.total <= Tokens(budget) {
         row.unchanged += 1;
         return Ok(());
     }
-    let settings = CompactSettings {
-        reasoning: keep_reasoning(document.format()),
-        ..CompactSettings::new(Tokens(budget))
-    };
-    let clean = CleanDocument::new(document, None);
-    match compact_document(document, &clean, &breakdown, counter, &settings, &RulesOptions::default()) {
+    let within = Within { reasoning: keep_reasoning(document.format()), ..Within::new(Tokens(budget)) };
+    let window = ContextWindow::new(Tokens(200_000), Tokens(16_000));
+    let session = DocumentSession::new(document, window, Arc::clone(counter), Config::default(), None)
+        .map_err(|error| error.to_string())?;
+    match session.compact(&within) {
         Ok(done) if done.tokens_after > Tokens(budget) => Err(format!("{} tokens", done.tokens_after)),
         Ok(done) if !done.inherited.is_empty() => Err(format!("inherited {}", done.inherited[0])),
         Ok(done) => {

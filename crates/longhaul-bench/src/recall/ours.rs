@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use longhaul::compact::{CompactSettings, Compacted, Source, compact};
+use longhaul::compact::{CompactSettings, Compacted, Earlier, Source, compact};
 use longhaul_extract::FactIndex;
 use longhaul_summarize::rules::RulesOptions;
 use longhaul_tokens::{Encoding, TokenCounter, counter};
@@ -51,16 +51,9 @@ impl Before {
         options: &RulesOptions,
     ) -> Option<Compacted> {
         let source = Source {
-            session: &self.session,
-            entries: &self.entries,
-            costs: &self.costs,
             tokens_before: self.total,
-            counter: &*self.counter,
-            index: &self.index,
-            previous,
-            quoted: 0,
-            is_rebuilt: false,
-            behind: None,
+            earlier: Earlier { summary: previous, ..Earlier::default() },
+            ..Source::new(&self.session, &self.entries, &self.costs, &*self.counter, &self.index)
         };
         compact(&source, &CompactSettings::new(Tokens(budget as u64)), options).ok()
     }

@@ -4,26 +4,23 @@ use std::{path::PathBuf, process::ExitCode, time::Instant};
 
 use anyhow::{Context, Result, bail};
 use longhaul::{
-    Breakdown, CleanDocument, CompactedDocument, Config, DocumentError,
-    compact::{CompactSettings, Originals},
-    compact_document, compact_document_with,
+    Breakdown, CompactedDocument, Config, DocumentError, DocumentSession, Stored, Within,
     config::{Chaining, Layered, OnMaxDepth, Source, SummaryLimit, SummaryRole},
     keep_reasoning,
     redact::Redactor,
-    summarize::rules::RulesOptions,
+    redacted_messages,
     transcript::{Span, SummaryMode, Tokens, parse_handle_line},
     wire::{self, Document, Format},
 };
 
 use crate::{
     args::CompactArgs,
-    clock,
-    counter::{self, Named},
+    clock, counter,
     exit::{self, Impossible, NOTHING_TO_DO},
     input,
     output::{self, NewFile, Target},
     say, settings,
-    store::{self, AfterSummary, Behind, BranchOf, Recorded, Said},
+    store::{self, AfterSummary, BranchOf, Recorded, Said},
     summarizer,
     window::Room,
 };
@@ -43,12 +40,16 @@ pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
     let layered = settings::load(&args.settings)?;
     let keep_recent = args.keep_recent.or(kept_by_settings(&layered));
     refuse_what_cannot_apply(&layered)?;
-    let config = layered.config;
+    let mut config = layered.config;
+    if let Some(most) = args.max_summary_tokens {
+        config.max_summary_tokens = SummaryLimit::Tokens(Tokens(most));
+    }
     let document = converted(input::document(&args.file, args.from.from.0)?, args)?;
     let counter = counter::choose(&args.counter)?;
     input::warn_of_problems(&args.file, &document, args.strict)?;
     let breakdown = Breakdown::of(document.transcript().entries(), &*counter.counter);
-    let budget = budget(args, &config, &counter, &document)?;
+    let room = Room::new(args.window, &config, &counter, &document);
+    let budget = budget(args, &room)?;
 
     let mut report = Report::new(&document, &counter, budget, &breakdown);
     let history = match breakdown.total <= budget {
@@ -61,17 +62,24 @@ pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
             if redactor.is_none() {
                 say!("--no-redact: secrets are summarized and recorded as they are");
             }
-            let clean = CleanDocument::new(&document, redactor.as_ref());
-            let said = Said::new(&document, &clean, args.session.as_deref());
-            let behind = behind(args, &config, &clean, &said)?;
-            let is_elsewhere = behind.is_none() && depth_of_summary(&said).is_some();
-            let clean = match behind {
-                Some(originals) => clean.behind(originals),
-                None => clean,
+            let within = Within {
+                keep_recent,
+                reasoning: keep_reasoning(document.format()),
+                goal: args.goal.clone(),
+                now_ms: clock::now_ms(),
+                ..Within::new(budget)
             };
-            let settings = settings(args, &config, &document, budget, redactor.as_ref());
-            let settings = CompactSettings { keep_recent, ..settings };
-            let done = compacted(args, &config, &document, &clean, &counter, &settings, &breakdown)?;
+            let (window, counter) = (room.window, counter.counter.clone());
+            let session = DocumentSession::new(&document, window, counter, config.clone(), redactor.clone())
+                .map_err(told_apart)?;
+            let said = Said::new(&document, session.state().redacted(), args.session.as_deref());
+            let stored = stored(args, &config, &said)?;
+            let is_elsewhere = stored.is_none() && depth_of_summary(&said).is_some();
+            let session = match stored {
+                Some(stored) => session.with_stored(stored),
+                None => session,
+            };
+            let done = compacted(args, &config, &session, &within)?;
             report.fill(&done);
             if !args.no_store && !args.dry_run {
                 let said = said.with_spellings(&document, redactor.as_ref());
@@ -157,15 +165,12 @@ fn converted(document: Document, args: &CompactArgs) -> Result<Document> {
 }
 
 /// Returns what the whole history may cost.
-fn budget(args: &CompactArgs, config: &Config, counter: &Named, document: &Document) -> Result<Tokens> {
-    if let Some(budget) = args.budget {
-        return Ok(Tokens(budget));
-    }
-    let room = Room::new(args.window, config, counter, document);
-    match args.ratio {
-        None => Ok(room.limits.target),
-        Some(ratio) if ratio > 0.0 && ratio <= 1.0 => Ok(room.budget.scaled(ratio)),
-        Some(ratio) => {
+fn budget(args: &CompactArgs, room: &Room) -> Result<Tokens> {
+    match (args.budget, args.ratio) {
+        (Some(budget), _) => Ok(Tokens(budget)),
+        (None, None) => Ok(room.limits.target),
+        (None, Some(ratio)) if ratio > 0.0 && ratio <= 1.0 => Ok(room.budget.scaled(ratio)),
+        (None, Some(ratio)) => {
             bail!(Impossible(format!("--ratio {ratio} is no share; expected a number above 0 and up to 1")))
         }
     }
@@ -213,54 +218,22 @@ fn refuse_what_cannot_apply(layered: &Layered) -> Result<()> {
     Ok(())
 }
 
-/// Returns what the flags and the settings ask of the compaction.
-fn settings(
-    args: &CompactArgs,
-    config: &Config,
-    document: &Document,
-    budget: Tokens,
-    redactor: Option<&Redactor>,
-) -> CompactSettings {
-    let configured = match config.max_summary_tokens {
-        SummaryLimit::Tokens(tokens) => Some(tokens),
-        SummaryLimit::Auto => None,
-    };
-    CompactSettings {
-        max_summary_tokens: args.max_summary_tokens.map(Tokens).or(configured),
-        goal: args.goal.as_deref().map(|goal| match redactor {
-            Some(redactor) => redactor.redact_text(goal).0.into_owned(),
-            None => goal.to_owned(),
-        }),
-        reasoning: keep_reasoning(document.format()),
-        header: Some(config.summary_header.clone()),
-        now_ms: clock::now_ms(),
-        ..CompactSettings::new(budget)
-    }
-}
-
 /// Compacts; what the caller asked for and cannot be is told apart from what went wrong.
 fn compacted(
     args: &CompactArgs,
     config: &Config,
-    document: &Document,
-    clean: &CleanDocument,
-    counter: &Named,
-    settings: &CompactSettings,
-    breakdown: &Breakdown,
+    session: &DocumentSession<'_>,
+    within: &Within,
 ) -> Result<CompactedDocument> {
     let mode = summarizer::mode(args.mode.as_deref(), config)?;
-    let (rules, counter) = (RulesOptions::default(), &*counter.counter);
     let done = match mode {
-        SummaryMode::Rules => compact_document(document, clean, breakdown, counter, settings, &rules),
+        SummaryMode::Rules => session.compact(within),
         mode => {
             // What a model wrote may be kept where the record of it may be.
             let cache = (!args.no_store && !args.dry_run).then(|| store::open(&args.store).ok()).flatten();
             let ladder = summarizer::ladder(&args.summarizer, config, mode, cache, None)?;
             let ladder = summarizer::Announced::new(ladder, &args.summarizer)?;
-            let asked = store::block_on(async {
-                Ok(compact_document_with(document, clean, breakdown, counter, settings, &rules, &ladder)
-                    .await)
-            })?;
+            let asked = store::block_on(async { Ok(session.compact_with(within, &ladder).await) })?;
             asked.map(|(done, attempts)| {
                 for attempt in attempts {
                     let reason = crate::paint::plain(&attempt.reason);
@@ -270,7 +243,11 @@ fn compacted(
             })
         }
     };
-    done.map_err(|error| match error {
+    done.map_err(told_apart)
+}
+
+fn told_apart(error: DocumentError) -> anyhow::Error {
+    match error {
         DocumentError::ImportOnly { format } => anyhow::Error::new(Impossible(format!(
             "{} histories can only be read; say --to openai",
             format.name()
@@ -279,22 +256,17 @@ fn compacted(
             anyhow::Error::new(Impossible(error.to_string()))
         }
         error => error.into(),
-    })
+    }
 }
 
-/// Returns the originals behind the summary that `document` begins with, where the store holds it. Where the chain of
-/// summaries is as deep as it may get, and they are all there, it begins anew.
-fn behind(
-    args: &CompactArgs,
-    config: &Config,
-    clean: &CleanDocument,
-    said: &Said<'_>,
-) -> Result<Option<Originals>> {
+/// Returns what the store has of the conversation behind the summary that the document begins with. Where the chain of
+/// summaries is as deep as it may get, and no original is missing, it begins anew.
+fn stored(args: &CompactArgs, config: &Config, said: &Said<'_>) -> Result<Option<Stored>> {
     let Some(depth) = depth_of_summary(said) else { return Ok(None) };
     let found = match args.no_store {
         true => Ok(None),
         false => store::existing(&args.store).and_then(|store| match store {
-            Some(store) => store::block_on(store::behind(&store, said)),
+            Some(store) => store::block_on(store::stored(&store, said)),
             None => Ok(None),
         }),
     };
@@ -308,8 +280,8 @@ fn behind(
     let words = match &found {
         Err(error) => format!("its originals cannot be read: {}", exit::words(error)),
         _ if !is_deepest => String::new(),
-        Ok(Some(behind)) if behind.is_whole => {
-            format!("summarized anew from {} stored originals", behind.originals.len())
+        Ok(Some(stored)) if stored.originals.iter().all(Option::is_some) => {
+            format!("summarized anew from {} stored originals", stored.originals.len())
         }
         Ok(Some(_)) => "some of its originals were forgotten: the chain goes on".to_owned(),
         Ok(None) => "its originals are not in the store: summarized from the summary itself".to_owned(),
@@ -317,11 +289,7 @@ fn behind(
     if !words.is_empty() {
         say!("the history begins with a summary of depth {depth}; {words}");
     }
-    let Some(Behind { originals, ordinals, summary, is_whole }) = found.ok().flatten() else {
-        return Ok(None);
-    };
-    let previous = (!is_deepest || !is_whole).then_some(summary);
-    Ok(Some(Originals::new(originals, clean.entries(), ordinals, previous)))
+    Ok(found.ok().flatten())
 }
 
 /// Returns the depth of the summary that a history begins with.
@@ -341,9 +309,9 @@ fn recorded(
 ) -> Option<(Recorded, u64)> {
     let kept = store::open(&args.store).and_then(|store| {
         let emitted = wire::read(Some(format), &*done.bytes).context("the history cannot be read again")?;
-        let emitted = CleanDocument::new(&emitted, redactor).messages();
+        let emitted = redacted_messages(&emitted, redactor);
         let originals = if config.delete_originals { AfterSummary::Deleted } else { AfterSummary::Kept };
-        let kept = store::keep(&store, said, &done.compacted.record, &emitted, originals);
+        let kept = store::keep(&store, said, &done.record, &emitted, originals);
         let (place, deleted) = store::block_on(kept)?;
         let state = store::block_on(async { Ok(store.state(&place.session).await?) })?;
         let forgotten = state.map_or(0, |state| state.forgotten.iter().map(Span::len).sum());

@@ -4,10 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use longhaul::{
-    Breakdown,
-    compact::{self as engine, CompactSettings, Source},
-    extract::FactIndex,
-    summarize::rules::RulesOptions,
+    Breakdown, Config, DocumentSession, Within, keep_reasoning,
     tokens::count_tools,
     transcript::{Entry, Message, Part, Role, Tokens},
     wire::Document,
@@ -74,8 +71,9 @@ pub(crate) fn run(args: &ContextArgs) -> Result<ExitCode> {
     let document = input::document(&args.file, args.from.from.0)?;
     let counter = counter::choose(&args.counter)?;
     input::warn_of_problems(&args.file, &document, false)?;
-    let room = Room::new(args.window, &settings::load(&args.settings)?.config, &counter, &document);
-    let view = view(args, &counter, &document, &room);
+    let config = settings::load(&args.settings)?.config;
+    let room = Room::new(args.window, &config, &counter, &document);
+    let view = view(args, config, &counter, &document, &room);
     let shown = match args.json {
         true => serde_json::to_string(&view)? + "\n",
         false => picture(&view),
@@ -84,7 +82,7 @@ pub(crate) fn run(args: &ContextArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn view(args: &ContextArgs, counter: &Named, document: &Document, room: &Room) -> View {
+fn view(args: &ContextArgs, config: Config, counter: &Named, document: &Document, room: &Room) -> View {
     let entries = document.transcript().entries();
     let breakdown = Breakdown::of(entries, &*counter.counter);
     let largest = breakdown.largest(entries, 8).into_iter();
@@ -103,7 +101,7 @@ fn view(args: &ContextArgs, counter: &Named, document: &Document, room: &Room) -
         largest: largest
             .map(|large| Large { message: large.id.to_string(), tokens: large.tokens, what: large.what })
             .collect(),
-        compaction: forecast(document, &breakdown, counter, room),
+        compaction: forecast(document, &breakdown, config, counter, room),
     }
 }
 
@@ -151,37 +149,23 @@ pub(crate) fn slot(message: &Message, part: &Part) -> usize {
     }
 }
 
-fn forecast(document: &Document, breakdown: &Breakdown, counter: &Named, room: &Room) -> Forecast {
-    let (target, trigger) = (room.limits.target, room.limits.trigger);
-    let after = (breakdown.total > target && !document.format().is_import_only())
-        .then(|| compacted_size(document, breakdown, counter, target))
-        .flatten();
-    Forecast { trigger, to_go: trigger - breakdown.total, target, after }
-}
-
-fn compacted_size(
+fn forecast(
     document: &Document,
     breakdown: &Breakdown,
+    config: Config,
     counter: &Named,
-    target: Tokens,
-) -> Option<Tokens> {
-    let entries = document.transcript().entries();
-    let mut index = FactIndex::new();
-    entries.iter().for_each(|entry| index.push(entry));
-    let source = Source {
-        session: &document.transcript().derived_session(),
-        entries,
-        costs: &breakdown.per_message,
-        tokens_before: breakdown.total,
-        counter: &*counter.counter,
-        index: &index,
-        previous: None,
-        quoted: 0,
-        is_rebuilt: false,
-        behind: None,
+    room: &Room,
+) -> Forecast {
+    let (target, trigger) = (room.limits.target, room.limits.trigger);
+    let after = || {
+        let counter = counter.counter.clone();
+        let session = DocumentSession::new(document, room.window, counter, config, None).ok()?;
+        let reasoning = keep_reasoning(document.format());
+        let job = session.plan(&Within { reasoning, ..Within::new(target) }).ok()?;
+        Some(job.finish_by_rule().ok()?.outcome().tokens_after)
     };
-    let compacted = engine::compact(&source, &CompactSettings::new(target), &RulesOptions::default());
-    compacted.ok().map(|compacted| compacted.outcome.tokens_after)
+    let after = if breakdown.total > target { after() } else { None };
+    Forecast { trigger, to_go: trigger - breakdown.total, target, after }
 }
 
 const COLUMNS: u64 = 50;

@@ -1,5 +1,7 @@
 //! Where a history belongs, and how it gets there.
 
+use std::collections::HashMap;
+
 use longhaul_transcript::{ContentHash, Covered, Emitted, Message, Redacted, SessionId, Span, SummaryRecord};
 
 use crate::{Journaled, StoreError, SummaryStore};
@@ -76,7 +78,7 @@ impl Place {
         store.journal(&self.session, self.start, &said[self.new..], at_ms).await
     }
 
-    /// Puts `record`, which was made for the history `said`, in force. `emitted` are the addresses of the messages of
+    /// Puts `record`, which was made for the history `said` and names messages by the session's ordinals, in force. `emitted` are the addresses of the messages of
     /// the compacted history after the summary. A history that is compacted again, into another budget, replaces its
     /// earlier compaction; nothing is lost by it, the log keeps both.
     ///
@@ -105,26 +107,26 @@ impl Place {
         Ok(record)
     }
 
-    /// Returns `record`, made for the history, with the ordinals of the session. A message that was shortened already is
-    /// covered under the hash of its original.
+    /// Returns `record`, made for the history, as the session keeps it: it comes after the summary that the history begins
+    /// with. A message that was shortened already is covered under the hash of its original.
     fn in_session(
         &self,
         said: &[Redacted<Message>],
         record: &SummaryRecord,
         emitted: &[ContentHash],
     ) -> SummaryRecord {
-        let place = |ordinal: u64| self.ordinals.get(ordinal as usize).copied().flatten();
-        let earlier = self.summary().map_or(&[][..], |summary| &summary.covered);
-        let covered = record.covered.iter().filter_map(|covered| {
-            let ordinal = place(covered.ordinal)?;
-            let before = earlier.binary_search_by_key(&ordinal, |earlier| earlier.ordinal);
+        let known = self.chain.iter().flat_map(|summary| &summary.covered);
+        let known: HashMap<u64, ContentHash> = known.map(|known| (known.ordinal, known.sha256)).collect();
+        let places =
+            self.ordinals.iter().zip(said).filter_map(|(ordinal, message)| Some(((*ordinal)?, message)));
+        let places: HashMap<u64, &Redacted<Message>> = places.collect();
+        let covered = record.covered.iter().map(|covered| {
+            let before = known.get(&covered.ordinal).copied();
             // Of what is stored, not of what was said: a hash of a secret is a hint to it.
-            let now = || said.get(covered.ordinal as usize).map(|message| message.content_hash());
-            let sha256 = before.ok().map(|at| earlier[at].sha256).or_else(now).unwrap_or(covered.sha256);
-            Some(Covered { ordinal, sha256 })
+            let now = || places.get(&covered.ordinal).map(|message| message.content_hash());
+            Covered { sha256: before.or_else(now).unwrap_or(covered.sha256), ..*covered }
         });
         let covered: Vec<Covered> = covered.collect();
-        let kept = Span::runs(record.kept.iter().flat_map(|span| span.start..span.end).filter_map(place));
         let before = self.summary().map(|summary| summary.covers).filter(|span| !span.is_empty());
         let covers = Span {
             start: covered
@@ -143,7 +145,7 @@ impl Place {
         // A summary that the session does not hold is a message like any other: there is no record to follow.
         let parent = self.summary().map(|summary| summary.id.clone());
         let emitted = Some(Emitted { through, messages: emitted.to_vec() });
-        SummaryRecord { covered, kept, covers, parent, emitted, ..record.clone() }
+        SummaryRecord { covered, covers, parent, emitted, ..record.clone() }
     }
 }
 

@@ -43,7 +43,15 @@ async fn compacted(
     let end = history.len() - kept;
     let mut made: SummaryRecord = record(&session("any"), None, end as u64, text).into_inner();
     made.parent = place.summary().map(|summary| summary.id.clone());
-    made.kept = vec![longhaul_transcript::Span { start: end as u64, end: history.len() as u64 }];
+    // Under the session's ordinals.
+    let ordinal = |at: u64| place.ordinals[at as usize];
+    made.covered.retain_mut(|covered| {
+        ordinal(covered.ordinal).is_some_and(|ordinal| {
+            covered.ordinal = ordinal;
+            true
+        })
+    });
+    made.kept = longhaul_transcript::Span::runs(place.ordinals[end..].iter().copied().flatten());
     let emitted: Vec<_> = history[end..].iter().map(address_of).collect();
     let made = place.record(store, history, &made, &emitted, 1).await.unwrap();
     let mut written = vec![history[0].clone(), Redacted::assume(made.to_message())];

@@ -127,7 +127,7 @@ impl CompactionPlan {
             &draft.made_with,
             &draft.text,
         );
-        let survival = survival::of(source.facts(), &draft.text, &self.visible);
+        let survival = survival::of(source.index, &draft.text, &self.visible);
         SummaryRecord {
             version: SummaryRecord::VERSION,
             id,
@@ -165,6 +165,6 @@ fn outcome(source: &Source<'_>, compacted: &Compacted, n_summarized: usize, toke
         summarized: n_summarized - digested.min(n_summarized),
         digested,
         kept_verbatim,
-        dropped: (source.entries.len() - source.quoted).saturating_sub(kept_verbatim + covered),
+        dropped: (source.entries.len() - source.earlier.quoted).saturating_sub(kept_verbatim + covered),
     }
 }

@@ -8,7 +8,7 @@ use longhaul_transcript::{
 };
 
 use super::{
-    CompactSettings, Cut, Kept, Originals, share,
+    CompactSettings, Cut, Kept, share,
     standing::{self, Pins},
     tail::{self, Place, Room, Tail},
 };
@@ -28,15 +28,20 @@ pub struct Source<'a> {
     pub counter: &'a dyn TokenCounter,
     /// The facts of all entries.
     pub index: &'a FactIndex,
-    /// The summary in the view now, where there is one.
-    pub previous: Option<&'a SummaryRecord>,
-    /// How many of `entries` at the start are messages that `previous` stands for and that are quoted once more. There
-    /// may be gaps between them. They are neither kept nor covered again.
+    /// What came before, where the conversation was compacted before.
+    pub earlier: Earlier<'a>,
+}
+
+/// What a compaction knows of the ones before it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Earlier<'a> {
+    /// The summary in the view now.
+    pub summary: Option<&'a SummaryRecord>,
+    /// How many entries at the start are messages that this summary stands for and that are quoted once more. There may
+    /// be gaps between them. They are neither kept nor covered again.
     pub quoted: usize,
-    /// The summary is made anew from the originals as far as `entries` reach: its depth is 0.
+    /// The summary is made anew from the originals as far as the entries reach: its depth is 0.
     pub is_rebuilt: bool,
-    /// What stands behind the summary that `entries` begin with, where they are a history that was compacted before.
-    pub behind: Option<&'a Originals>,
 }
 
 /// What stays, what is summarized, and how much the summary may cost.
@@ -51,13 +56,11 @@ pub struct CompactionPlan {
     pub(super) visible: Vec<Entry>,
     /// The entries to summarize, as indices.
     pub(super) summarized: std::ops::Range<usize>,
-    /// What is read instead of them where the history was compacted before.
-    pub(super) read: Option<Vec<Entry>>,
     pub(super) covered: Vec<Covered>,
     pub(super) covers: Span,
     /// The messages that the summary stands for, those of the one before included.
     pub(super) n_summarized: usize,
-    /// How many the header says it stands for: in a history that was compacted before, those behind its summary count.
+    /// How many the header says it stands for: those that an earlier summary among the entries speaks of count.
     pub(super) n_behind: usize,
     pub(super) depth: u32,
     pub(super) parent: Option<SummaryId>,
@@ -113,9 +116,17 @@ pub(super) const FLOOR_EXTRA: Tokens = Tokens(200);
 const SUMMARY_MIN: Tokens = Tokens(70);
 
 impl<'a> Source<'a> {
-    /// Returns the facts of the whole session, as far as it is at hand.
-    pub(super) fn facts(&self) -> &'a FactIndex {
-        self.behind.map_or(self.index, |behind| &behind.index)
+    /// Returns the source of a compaction of `entries`, which was not compacted before. `costs` has what each of them
+    /// costs, and `index` their facts.
+    pub fn new(
+        session: &'a SessionId,
+        entries: &'a [Entry],
+        costs: &'a [Tokens],
+        counter: &'a dyn TokenCounter,
+        index: &'a FactIndex,
+    ) -> Source<'a> {
+        let tokens_before = costs.iter().copied().sum();
+        Source { session, entries, costs, tokens_before, counter, index, earlier: Earlier::default() }
     }
 
     /// Returns what the entry with this ordinal costs.
@@ -131,8 +142,8 @@ impl<'a> Source<'a> {
 
     /// Returns the number of messages that `previous` stands for and `entries` no longer holds, but for quotations.
     fn covered_before(&self) -> usize {
-        let first = self.entries.get(self.quoted).map_or(0, |entry| entry.id.ordinal);
-        self.previous.map_or(0, |previous| first.saturating_sub(previous.covers.start) as usize)
+        let first = self.entries.get(self.earlier.quoted).map_or(0, |entry| entry.id.ordinal);
+        self.earlier.summary.map_or(0, |previous| first.saturating_sub(previous.covers.start) as usize)
     }
 }
 
@@ -171,7 +182,7 @@ pub(super) fn plan_with(
     spread: Spread,
 ) -> Result<CompactionPlan, CompactError> {
     let head_len = source.head_len();
-    let places = places(source.entries, head_len.max(source.quoted));
+    let places = places(source.entries, head_len.max(source.earlier.quoted));
     let open = places.last().filter(|place| place.unit.is_open());
     let of =
         |range: std::ops::Range<usize>| source.costs.get(range).unwrap_or_default().iter().copied().sum();
@@ -241,7 +252,7 @@ fn finish(
     let entries = source.entries;
     let verbatim: std::collections::BTreeSet<u64> =
         tail.kept.iter().filter(|kept| !kept.digested).map(|kept| kept.id.ordinal).collect();
-    let first = head_len.max(source.quoted);
+    let first = head_len.max(source.earlier.quoted);
     let covered: Vec<Covered> = entries[first..]
         .iter()
         .filter(|entry| !verbatim.contains(&entry.id.ordinal))
@@ -257,11 +268,7 @@ fn finish(
         end: covered.last().map_or(0, |covered| covered.ordinal + 1),
     };
     let n_summarized = source.covered_before() + covered.len();
-    let n_behind = match source.behind {
-        // The summary is no message of the session's.
-        Some(behind) => behind.n_hidden() + n_summarized.saturating_sub(1),
-        None => n_summarized.saturating_add(counted_before(&entries[first..])),
-    };
+    let n_behind = n_summarized.saturating_add(counted_before(&entries[first..]));
     let frame = source.counter.count_message(&placeholder(settings, n_behind, depth)) + HANDLE_SLACK;
     let fixed = kept_cost + tail.tokens + source.counter.framing().per_reply + frame;
     let cap = settings.max_summary_tokens.unwrap_or(settings.budget);
@@ -271,7 +278,6 @@ fn finish(
         tail: tail.kept,
         cut: tail.cut,
         older: tail.older,
-        read: source.behind.map(|behind| behind.read_with(&entries[summarized.clone()])),
         summarized,
         covered,
         covers,
@@ -317,14 +323,13 @@ pub(super) fn header(settings: &CompactSettings, covered: usize) -> String {
 /// Returns depth and parent of the next summary: it follows the one in the view, or the one whose handle line stands in
 /// the first message of a history that was compacted before.
 fn chain(source: &Source<'_>) -> (u32, Option<SummaryId>) {
-    if let Some(previous) = source.previous {
-        let depth = if source.is_rebuilt { 0 } else { previous.depth.saturating_add(1) };
+    if let Some(previous) = source.earlier.summary {
+        let depth = if source.earlier.is_rebuilt { 0 } else { previous.depth.saturating_add(1) };
         return (depth, Some(previous.id.clone()));
     }
     let first = source.entries.iter().find(|entry| !entry.message.is_system());
     let handle = first.and_then(|entry| entry.message.texts().find_map(parse_handle_line));
-    let is_anew = source.behind.is_some_and(|behind| behind.previous.is_none());
-    handle.map_or((0, None), |(depth, id)| (if is_anew { 0 } else { depth.saturating_add(1) }, Some(id)))
+    handle.map_or((0, None), |(depth, id)| (depth.saturating_add(1), Some(id)))
 }
 
 fn visible(source: &Source<'_>, tail: &[Kept]) -> Vec<Entry> {
@@ -332,8 +337,7 @@ fn visible(source: &Source<'_>, tail: &[Kept]) -> Vec<Entry> {
         let original = source.entries.get(position(source.entries, kept.id.ordinal)?)?;
         Some(Entry { message: kept.message.clone(), ..original.clone() })
     };
-    let visible: Vec<Entry> = tail.iter().filter_map(entry).collect();
-    source.behind.map(|behind| behind.numbered(&visible)).unwrap_or(visible)
+    tail.iter().filter_map(entry).collect()
 }
 
 impl CompactionPlan {
@@ -342,10 +346,10 @@ impl CompactionPlan {
     pub fn request<'a>(&'a self, source: &Source<'a>, settings: &'a CompactSettings) -> SummaryRequest<'a> {
         SummaryRequest {
             session: source.session,
-            entries: self.read.as_deref().unwrap_or(&source.entries[self.summarized.clone()]),
+            entries: &source.entries[self.summarized.clone()],
             kept: &self.visible,
-            previous: source.previous.or(source.behind.and_then(|behind| behind.previous.as_ref())),
-            index: source.facts(),
+            previous: source.earlier.summary,
+            index: source.index,
             counter: source.counter,
             limit: self.limit,
             goal: settings.goal.as_deref(),

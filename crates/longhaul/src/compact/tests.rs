@@ -31,18 +31,7 @@ fn run(said: &Transcript, settings: &CompactSettings) -> Result<Compacted, Compa
     let mut index = FactIndex::new();
     said.entries().iter().for_each(|entry| index.push(entry));
     let session = SessionId::new("test").unwrap();
-    let source = Source {
-        session: &session,
-        entries: said.entries(),
-        costs: &costs,
-        tokens_before: costs.iter().copied().sum(),
-        counter: &Quarter,
-        index: &index,
-        previous: None,
-        quoted: 0,
-        is_rebuilt: false,
-        behind: None,
-    };
+    let source = Source::new(&session, said.entries(), &costs, &Quarter, &index);
     compact(&source, settings, &RulesOptions::default())
 }
 

@@ -13,14 +13,14 @@ use longhaul_transcript::{
     Tokens,
 };
 
-use super::{FLOOR_EXTRA, SessionState, Shown, running};
+use super::{SessionState, asked::Within, running, scope::Scope, stored};
 use crate::{
     Preset,
     compact::{
-        self, AssembleError, CompactError, CompactSettings, Compacted, CompactionPlan, KeepReasoning,
-        Outcome, Source,
+        self, AssembleError, CompactError, CompactSettings, Compacted, CompactionPlan, Earlier, Outcome,
+        Source,
     },
-    config::{Chaining, Config, Limits, SummaryLimit, SummaryRole},
+    config::Chaining,
     forms,
     policy::{Action, Measurement, Reason},
 };
@@ -79,18 +79,6 @@ fn as_ordinary(entry: &mut Entry) {
     entry.message = Arc::new(Message { role: Role::User, ..(*entry.message).clone() });
 }
 
-/// The share of the window that a summary may take where its limit is `auto` (spec section 6).
-const AUTO_SUMMARY_SHARE: f64 = 0.10;
-
-/// A summary that is not made for want of room may cost this share of what it replaces (seed 002's compression).
-const LEAST_COMPRESSION: f64 = 0.3;
-
-/// What the reply's primer, the role of the summary's message and rounding cost at most.
-const TAIL_FRAME: Tokens = Tokens(16);
-
-/// What a summary's header, handle line and frame cost at most.
-const SUMMARY_FRAME: Tokens = Tokens(70);
-
 impl SessionState {
     /// Returns the compaction that `action` asks for. `goal` is what the reader of the summary is about to do, where
     /// the user said so; `now_ms` is the time that the record will bear.
@@ -105,18 +93,36 @@ impl SessionState {
         now_ms: Option<i64>,
     ) -> Result<Job, CompactError> {
         let before = self.measure(now_ms);
-        let index = self.index();
-        let scope = self.scope(action, &index);
-        let start = scope.start;
-        // What the summaries say that this one replaces is at most their share of what they stand for: it may say as much.
-        let replaced = match scope.reads_new_only {
-            true => Tokens::ZERO,
-            false => self.items.shown().filter_map(Shown::record).map(|record| record.tokens).sum(),
-        };
-        let settings = self.settings(&before, reason, (scope.carried, replaced), goal, now_ms);
+        let scope = self.scope(action, &self.index());
+        let settings = self.settings(&before, reason, self.room(&scope), goal, now_ms);
+        self.planned(action, reason, before, scope, settings)
+    }
+
+    /// Returns the compaction into a size that somebody asks for, whatever the settings say of how deep to go. Everything
+    /// else is as they say.
+    ///
+    /// # Errors
+    /// Those of [`plan`](Self::plan).
+    pub fn plan_within(&self, action: Action, within: &Within) -> Result<Job, CompactError> {
+        let before = self.measure(Some(within.now_ms));
+        let scope = self.scope(action, &self.index());
+        let settings = self.settings_within(&before, within, self.room(&scope));
+        self.planned(action, Reason::Manual, before, scope, settings)
+    }
+
+    fn planned(
+        &self,
+        action: Action,
+        reason: Reason,
+        before: Measurement,
+        scope: Scope,
+        settings: CompactSettings,
+    ) -> Result<Job, CompactError> {
+        let (index, start) = (self.index(), scope.start);
         let n_quoted = scope.quoted.len();
         let mut entries = scope.quoted;
         entries.extend(self.entries_from(start));
+        entries.retain(|entry| !stored::is_forgotten(&entry.message));
         let mut costs: Vec<Tokens> = entries.iter().map(|entry| self.known_cost(entry)).collect();
         if self.config.delete_originals {
             // What is quoted are the summaries.
@@ -137,10 +143,11 @@ impl SessionState {
             tokens_before: before.tokens,
             counter: &*self.counter,
             index: &index,
-            previous: scope.previous.as_deref(),
-            quoted: n_quoted,
-            is_rebuilt: scope.is_rebuilt,
-            behind: None,
+            earlier: Earlier {
+                summary: scope.previous.as_deref(),
+                quoted: n_quoted,
+                is_rebuilt: scope.is_rebuilt,
+            },
         };
         let plan = compact::plan(&source, &settings)?;
         Ok(Job {
@@ -170,104 +177,6 @@ impl SessionState {
             settings,
             plan,
         })
-    }
-
-    /// Returns what the engine is asked for: how deep to go, and the smallest of all caps on the summary.
-    fn settings(
-        &self,
-        m: &Measurement,
-        reason: Reason,
-        (carried, replaced): (Tokens, Tokens),
-        goal: Option<&str>,
-        now_ms: Option<i64>,
-    ) -> CompactSettings {
-        let limits = self.limits();
-        // The engine counts; what the provider bills is brought down to counts first.
-        let scale = self.scale();
-        let countable = |tokens: Tokens| scale.countable(tokens);
-        let floor = countable(m.floor);
-        let m = &Measurement { tokens: self.counted(), budget: countable(m.budget), floor, ..*m };
-        let limits = Limits { target: countable(limits.target), tail: countable(limits.tail), ..limits };
-        // Where so much must stay that the target is out of reach, half of what is above the floor is left free; below
-        // the trigger, where the first pass did not get there.
-        let floor = m.floor + FLOOR_EXTRA;
-        let is_second_pass = matches!(reason, Reason::SecondPass { .. });
-        let top = if is_second_pass { countable(limits.trigger) } else { m.budget };
-        let reachable =
-            if floor <= limits.target { limits.target } else { floor + (top - floor).scaled(0.5) };
-        let caps = [
-            match self.config.max_summary_tokens {
-                SummaryLimit::Tokens(tokens) => Some(tokens),
-                SummaryLimit::Auto => Some(m.window.scaled(AUTO_SUMMARY_SHARE)),
-            },
-            self.config.target_compression.map(|ratio| self.items.in_span(m.range).scaled(ratio) + replaced),
-            self.config.max_summary_share.map(|share| (m.budget - m.floor).scaled(share)),
-        ];
-        let cap = caps.into_iter().flatten().min();
-        let tail_len = match is_second_pass {
-            true => Config::MIN_TAIL as usize,
-            false => self.tail_len(limits.tail),
-        };
-        let (wanted, cap) = match reason {
-            Reason::Ratio { .. }
-            | Reason::ModelSwitch { .. }
-            | Reason::SecondPass { .. }
-            | Reason::Soft { .. }
-            | Reason::Emergency { .. } => (reachable, cap),
-            // Not for want of room: everything but the tail is summarized, however little it costs.
-            _ => {
-                let (least, summary) = self.least_view(m, (carried, replaced), tail_len, cap);
-                (reachable.min(least), Some(summary))
-            }
-        };
-        let budget = wanted.min(m.budget) - carried;
-        CompactSettings {
-            keep_recent: Some(tail_len),
-            max_summary_tokens: cap,
-            goal: goal.map(|goal| match &self.redactor {
-                Some(redactor) => redactor.redact_text(goal).0.into_owned(),
-                None => goal.to_owned(),
-            }),
-            reasoning: KeepReasoning::Strip,
-            header: Some(self.config.summary_header.clone()),
-            pins: self.pins.clone(),
-            now_ms: now_ms.unwrap_or_default(),
-            // The word `system` may cost a token more than `user`, for which the engine plans.
-            ..CompactSettings::new(match self.config.summary_role {
-                SummaryRole::User => budget,
-                SummaryRole::System => budget - Tokens(2),
-            })
-        }
-    }
-
-    /// Returns what a view of the standing instructions, what else stays in front, a summary and a tail of `tail_len`
-    /// messages costs, and what of it is the summary's.
-    fn least_view(
-        &self,
-        m: &Measurement,
-        (carried, replaced): (Tokens, Tokens),
-        tail_len: usize,
-        cap: Option<Tokens>,
-    ) -> (Tokens, Tokens) {
-        let n_total = self.n_total();
-        let tail = self.items.in_span(Span { start: n_total.saturating_sub(tail_len as u64), end: n_total });
-        let kept = carried.max(self.front_tokens()) + tail;
-        let covered = m.tokens - kept;
-        // What summaries say is compressed already.
-        let summary = (covered - replaced).scaled(LEAST_COMPRESSION) + replaced.min(covered);
-        let summary = summary.min(cap.unwrap_or(summary));
-        (m.floor.max(kept + summary + SUMMARY_FRAME + TAIL_FRAME), summary)
-    }
-
-    /// Returns how many messages are to stay at the end: as many as set, fewer where they cost more than `most`.
-    fn tail_len(&self, most: Tokens) -> usize {
-        let mut spent = Tokens::ZERO;
-        let newest = self.costs.newest_first().take(self.config.preserve_recent as usize);
-        let fitting = newest.take_while(|cost| {
-            spent += *cost;
-            spent <= most
-        });
-        fitting.count().max(Config::MIN_TAIL as usize)
     }
 
     /// Returns how often each rule struck in the messages from `start` on.
@@ -411,10 +320,11 @@ impl Job {
             tokens_before: self.before.tokens,
             counter: &*self.counter,
             index: &self.index,
-            previous: self.previous.as_deref(),
-            quoted: self.n_quoted,
-            is_rebuilt: self.is_rebuilt,
-            behind: None,
+            earlier: Earlier {
+                summary: self.previous.as_deref(),
+                quoted: self.n_quoted,
+                is_rebuilt: self.is_rebuilt,
+            },
         }
     }
 }

@@ -148,7 +148,7 @@ impl SessionState {
     }
 
     /// Returns the counts of a message that the view shows as it was said.
-    fn known_counts(&self, ordinal: u64) -> Option<ClassCounts> {
+    pub(super) fn known_counts(&self, ordinal: u64) -> Option<ClassCounts> {
         let placed = self.items.get(ordinal)?;
         matches!(placed.shown, Shown::Message { digested: false, .. }).then_some(placed.counts)
     }

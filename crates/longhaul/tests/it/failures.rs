@@ -22,18 +22,7 @@ fn compacted(messages: impl IntoIterator<Item = Message>, budget: u64) -> longha
     let session = SessionId::new("failures").unwrap();
     let costs: Vec<Tokens> =
         transcript.entries().iter().map(|entry| CharsPer4.count_message(&entry.message)).collect();
-    let source = Source {
-        session: &session,
-        entries: transcript.entries(),
-        costs: &costs,
-        tokens_before: costs.iter().copied().sum(),
-        counter: &CharsPer4,
-        index: &index,
-        previous: None,
-        quoted: 0,
-        is_rebuilt: false,
-        behind: None,
-    };
+    let source = Source::new(&session, transcript.entries(), &costs, &CharsPer4, &index);
     compact(&source, &CompactSettings::new(Tokens(budget)), &RulesOptions::default()).unwrap()
 }
 

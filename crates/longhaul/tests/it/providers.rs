@@ -7,12 +7,11 @@
 mod histories;
 mod rules;
 
+use std::sync::Arc;
+
 use longhaul::{
-    Breakdown, CleanDocument, DocumentError,
-    compact::CompactSettings,
-    compact_document, keep_reasoning,
-    summarize::rules::RulesOptions,
-    tokens::CharsPer4,
+    Breakdown, Config, DocumentError, DocumentSession, Within, keep_reasoning,
+    tokens::{CharsPer4, ContextWindow},
     transcript::Tokens,
     wire::{self, Format},
 };
@@ -47,16 +46,17 @@ fn hold(format: Format, draw: fn(&mut Draw) -> String, broken: fn(&str, &str) ->
 fn compact(history: &str, format: Format, draws: &mut Draw) -> Option<String> {
     let document = wire::read(Some(format), history.as_bytes()).unwrap();
     assert_eq!(document.problems(), [], "{history}");
-    let clean = CleanDocument::new(&document, None);
     let breakdown = Breakdown::of(document.transcript().entries(), &CharsPer4);
     let budget = breakdown.total.scaled(0.1 + 0.08 * draws.below(10) as f64).max(Tokens(300));
-    let settings = CompactSettings {
+    let within = Within {
         reasoning: keep_reasoning(format),
         keep_recent: [None, Some(2), Some(8)][draws.below(3)],
-        ..CompactSettings::new(budget)
+        ..Within::new(budget)
     };
-    let options = RulesOptions::default();
-    match compact_document(&document, &clean, &breakdown, &CharsPer4, &settings, &options) {
+    let window = ContextWindow::new(Tokens(200_000), Tokens(16_000));
+    let session =
+        DocumentSession::new(&document, window, Arc::new(CharsPer4), Config::default(), None).unwrap();
+    match session.compact(&within) {
         Ok(done) => Some(String::from_utf8(done.bytes).unwrap()),
         Err(DocumentError::Compact(_) | DocumentError::DoesNotFit { .. }) => None,
         Err(error) => unreachable!("{error}\n{history}"),

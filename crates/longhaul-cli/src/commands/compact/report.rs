@@ -167,10 +167,9 @@ impl Report {
 
     /// Fills in what a compaction did.
     pub(crate) fn fill(&mut self, done: &CompactedDocument) {
-        let compacted = &done.compacted;
-        let (record, outcome) = (&compacted.record, &compacted.outcome);
+        let (record, outcome) = (&done.record, &done.outcome);
         self.tokens_after = done.tokens_after;
-        self.messages_after = compacted.head.len() + 1 + compacted.tail.len();
+        self.messages_after = done.messages;
         self.summary_tokens = record.tokens;
         self.summarized = outcome.summarized;
         self.digested = outcome.digested;

@@ -1,0 +1,189 @@
+//! Settings become what the engine is asked for: the one place where they do, for the library, the chat and the command.
+
+use longhaul_transcript::{Span, Tokens};
+
+use super::{FLOOR_EXTRA, SessionState, Shown, scope::Scope};
+use crate::{
+    compact::{CompactSettings, KeepReasoning},
+    config::{Config, Limits, SummaryLimit, SummaryRole},
+    policy::{Measurement, Reason},
+};
+
+/// A size that somebody asks for in the place of the one that the settings give.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Within {
+    /// The most that the view may cost afterwards, tool definitions apart.
+    pub budget: Tokens,
+    /// How many messages at the end stay in any case, digested where they must be; fewer where the budget forces it.
+    /// `None` leaves the tail to what the budget is best spent on.
+    pub keep_recent: Option<usize>,
+    /// Whether reasoning stays in the messages that are kept.
+    pub reasoning: KeepReasoning,
+    /// What the reader of the summary is about to do.
+    pub goal: Option<String>,
+    /// When the record is made, in milliseconds since the Unix epoch.
+    pub now_ms: i64,
+}
+
+/// What of a new view is settled before it is planned.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Room {
+    /// What stands in front of what is planned.
+    carried: Tokens,
+    /// What the summaries cost that the new one replaces.
+    replaced: Tokens,
+}
+
+/// The share of the window that a summary may take where its limit is `auto` (spec section 6).
+const AUTO_SUMMARY_SHARE: f64 = 0.10;
+
+/// A summary that is not made for want of room may cost this share of what it replaces (seed 002's compression).
+const LEAST_COMPRESSION: f64 = 0.3;
+
+/// What the reply's primer, the role of the summary's message and rounding cost at most.
+const TAIL_FRAME: Tokens = Tokens(16);
+
+/// What a summary's header, handle line and frame cost at most.
+const SUMMARY_FRAME: Tokens = Tokens(70);
+
+impl Within {
+    /// Returns the wish for a view of `budget` tokens, with everything else at its default.
+    pub fn new(budget: Tokens) -> Within {
+        Within { budget, keep_recent: None, reasoning: KeepReasoning::Strip, goal: None, now_ms: 0 }
+    }
+}
+
+impl SessionState {
+    /// Returns what the engine is asked for: how deep to go, and the smallest of all caps on the summary.
+    pub(super) fn settings(
+        &self,
+        m: &Measurement,
+        reason: Reason,
+        room: Room,
+        goal: Option<&str>,
+        now_ms: Option<i64>,
+    ) -> CompactSettings {
+        let limits = self.limits();
+        // The engine counts; what the provider bills is brought down to counts first.
+        let scale = self.scale();
+        let countable = |tokens: Tokens| scale.countable(tokens);
+        let floor = countable(m.floor);
+        let m = &Measurement { tokens: self.counted(), budget: countable(m.budget), floor, ..*m };
+        let limits = Limits { target: countable(limits.target), tail: countable(limits.tail), ..limits };
+        // Where so much must stay that the target is out of reach, half of what is above the floor is left free; below
+        // the trigger, where the first pass did not get there.
+        let floor = m.floor + FLOOR_EXTRA;
+        let is_second_pass = matches!(reason, Reason::SecondPass { .. });
+        let top = if is_second_pass { countable(limits.trigger) } else { m.budget };
+        let reachable =
+            if floor <= limits.target { limits.target } else { floor + (top - floor).scaled(0.5) };
+        let share = Some(m.window.scaled(AUTO_SUMMARY_SHARE));
+        let cap = self.cap(m, m.budget, share, room);
+        let tail_len = match is_second_pass {
+            true => Config::MIN_TAIL as usize,
+            false => self.tail_len(limits.tail),
+        };
+        let (wanted, cap) = match reason {
+            Reason::Ratio { .. }
+            | Reason::ModelSwitch { .. }
+            | Reason::SecondPass { .. }
+            | Reason::Soft { .. }
+            | Reason::Emergency { .. } => (reachable, cap),
+            // Not for want of room: everything but the tail is summarized, however little it costs.
+            _ => {
+                let (least, summary) = self.least_view(m, room, tail_len, cap);
+                (reachable.min(least), Some(summary))
+            }
+        };
+        CompactSettings {
+            keep_recent: Some(tail_len),
+            max_summary_tokens: cap,
+            now_ms: now_ms.unwrap_or_default(),
+            ..self.for_engine(wanted.min(m.budget) - room.carried, goal)
+        }
+    }
+
+    /// Returns what the engine is asked for where somebody says how large the view may be. A summary whose limit is `auto`
+    /// then takes the share of that which serves recall best.
+    pub(super) fn settings_within(&self, m: &Measurement, within: &Within, room: Room) -> CompactSettings {
+        let budget = self.scale().countable(within.budget);
+        CompactSettings {
+            keep_recent: within.keep_recent,
+            max_summary_tokens: self.cap(m, budget, None, room),
+            reasoning: within.reasoning,
+            now_ms: within.now_ms,
+            ..self.for_engine(budget - room.carried, within.goal.as_deref())
+        }
+    }
+
+    fn for_engine(&self, budget: Tokens, goal: Option<&str>) -> CompactSettings {
+        CompactSettings {
+            goal: goal.map(|goal| match &self.redactor {
+                Some(redactor) => redactor.redact_text(goal).0.into_owned(),
+                None => goal.to_owned(),
+            }),
+            header: Some(self.config.summary_header.clone()),
+            pins: self.pins.clone(),
+            // The word `system` may cost a token more than `user`, for which the engine plans.
+            ..CompactSettings::new(match self.config.summary_role {
+                SummaryRole::User => budget,
+                SummaryRole::System => budget - Tokens(2),
+            })
+        }
+    }
+
+    /// Returns the smallest of all caps on the summary of a view of `budget` tokens; `auto` is what stands for a limit of
+    /// its own where none is set.
+    fn cap(&self, m: &Measurement, budget: Tokens, auto: Option<Tokens>, room: Room) -> Option<Tokens> {
+        let spoken = || self.items.in_span(m.range);
+        let caps = [
+            match self.config.max_summary_tokens {
+                SummaryLimit::Tokens(tokens) => Some(tokens),
+                SummaryLimit::Auto => auto,
+            },
+            self.config.target_compression.map(|ratio| spoken().scaled(ratio) + room.replaced),
+            self.config.max_summary_share.map(|share| (budget - m.floor).scaled(share)),
+        ];
+        caps.into_iter().flatten().min()
+    }
+
+    /// Returns what the new view has in front of what is planned, and what the summaries say that the new one replaces.
+    pub(super) fn room(&self, scope: &Scope) -> Room {
+        // That is at most their share of what they stand for: the new one may say as much.
+        let replaced = match scope.reads_new_only {
+            true => Tokens::ZERO,
+            false => self.items.shown().filter_map(Shown::record).map(|record| record.tokens).sum(),
+        };
+        Room { carried: scope.carried, replaced }
+    }
+
+    /// Returns what a view of the standing instructions, what else stays in front, a summary and a tail of `tail_len`
+    /// messages costs, and what of it is the summary's.
+    fn least_view(
+        &self,
+        m: &Measurement,
+        Room { carried, replaced }: Room,
+        tail_len: usize,
+        cap: Option<Tokens>,
+    ) -> (Tokens, Tokens) {
+        let n_total = self.n_total();
+        let tail = self.items.in_span(Span { start: n_total.saturating_sub(tail_len as u64), end: n_total });
+        let kept = carried.max(self.front_tokens()) + tail;
+        let covered = m.tokens - kept;
+        // What summaries say is compressed already.
+        let summary = (covered - replaced).scaled(LEAST_COMPRESSION) + replaced.min(covered);
+        let summary = summary.min(cap.unwrap_or(summary));
+        (m.floor.max(kept + summary + SUMMARY_FRAME + TAIL_FRAME), summary)
+    }
+
+    /// Returns how many messages are to stay at the end: as many as set, fewer where they cost more than `most`.
+    fn tail_len(&self, most: Tokens) -> usize {
+        let mut spent = Tokens::ZERO;
+        let newest = self.costs.newest_first().take(self.config.preserve_recent as usize);
+        let fitting = newest.take_while(|cost| {
+            spent += *cost;
+            spent <= most
+        });
+        fitting.count().max(Config::MIN_TAIL as usize)
+    }
+}
