@@ -204,7 +204,7 @@ pub async fn compact_document_with(
     let plan = compact::plan(&source, &narrowed).or_else(|_| compact::plan(&source, settings))?;
     let draft = summarizer.summarize(plan.request(&source, settings)).await?;
     let attempts = draft.attempts.clone();
-    if let Ok(compacted) = plan.assemble(&source, settings, draft)
+    if let Ok(compacted) = plan.assemble_wide(&source, settings, draft)
         && let Some(done) = proved(document, clean, compacted, counter, settings.budget)?
     {
         return Ok((done, attempts));
