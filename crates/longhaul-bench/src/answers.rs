@@ -95,7 +95,7 @@ impl Past {
         };
         let repairs = draft.repairs.clone();
         let attempts = draft.attempts.iter().map(|attempt| attempt.reason.clone()).collect();
-        let compacted = plan.clone().assemble(&source, &settings, draft)?;
+        let compacted = plan.assemble_wide(&source, &settings, draft)?;
         Ok(Outcome { compacted, repairs, attempts, limit })
     }
 }

@@ -1,5 +1,7 @@
 //! What one model is asked about one request: the prompt, all but the conversation, and how its answer is read.
 
+use std::borrow::Cow;
+
 use longhaul_tokens::ModelTable;
 use longhaul_transcript::{Entry, Message, Role, SummaryMode, Tokens};
 
@@ -12,6 +14,9 @@ use crate::{
     prompt::{self, Fields},
     update::Earlier,
 };
+
+/// What a summary is asked to take of its source's size at most.
+const SHORTER: f64 = 0.8;
 
 /// What kind of answer is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,8 +62,11 @@ pub(crate) struct Asking<'a> {
     pub(crate) fence: Fence,
     pub(crate) source_tokens: Tokens,
     pub(crate) answer_tokens: Tokens,
-    /// The messages that the model is to read: those that the previous summary does not tell of, where it is updated.
-    pub(crate) entries: &'a [Entry],
+    /// The messages that the model is to read: those that the previous summary does not tell of, where it is updated, and
+    /// those that stay.
+    pub(crate) entries: Cow<'a, [Entry]>,
+    /// The messages that stay in part.
+    clipped: Vec<u64>,
     /// The statements of the previous summary, where it is updated.
     pub(crate) earlier: Option<Earlier>,
     template: &'a str,
@@ -93,17 +101,32 @@ impl<'a> Asking<'a> {
             Some((earlier, new)) => (Some(earlier), new),
             None => (None, request.entries),
         };
+        // A small model has no room for what stays anyway.
+        let tail = if form == Form::Notes { request.tail } else { &[] };
+        let entries = match tail.is_empty() {
+            true => Cow::Borrowed(entries),
+            false => Cow::Owned([entries, tail].concat()),
+        };
+        let clipped = match form {
+            Form::Notes => request.clipped().map(|(was, _)| was.id.ordinal).collect(),
+            _ => Vec::new(),
+        };
         let previous = request.previous.map(|record| record.text.as_str());
         let fence = Fence::around(
-            request.entries.iter().chain(request.kept),
+            request.entries.iter().chain(request.kept).chain(tail),
             &[previous.unwrap_or(""), request.goal.unwrap_or("")],
         );
         let said = |message: &Message| message.role == Role::User && message.is_user_text();
         let by_user = request.entries.iter().filter(|entry| said(&entry.message));
         let language = language(by_user.flat_map(|entry| entry.message.texts()));
-        let source_tokens =
-            request.entries.iter().map(|entry| request.counter.count_message(&entry.message)).sum();
-        let answer_tokens = compose::share(options.mode, form, request.limit);
+        let source_tokens = request.replaced();
+        let answer_tokens = match form {
+            // A summary of little is smaller still.
+            Form::Notes => {
+                compose::share(options.mode, form, request.limit).min(source_tokens.scaled(SHORTER))
+            }
+            _ => compose::share(options.mode, form, request.limit),
+        };
         let schema = match options.mode {
             SummaryMode::Hybrid => Answer::hybrid_schema(),
             _ => Answer::schema(),
@@ -115,6 +138,7 @@ impl<'a> Asking<'a> {
             source_tokens,
             answer_tokens,
             entries,
+            clipped,
             previous: previous.filter(|_| earlier.is_none()),
             earlier,
             template,
@@ -152,6 +176,7 @@ impl<'a> Asking<'a> {
                 previous: self.previous,
                 statements: statements.as_deref(),
                 kept_from: self.request.kept.first().map(|entry| entry.id.ordinal),
+                clipped: &self.clipped,
                 goal: self.request.goal,
                 language: self.language.unwrap_or("the language of the conversation"),
                 max_tokens: self.answer_tokens,
@@ -187,7 +212,9 @@ impl<'a> Asking<'a> {
             Form::Notes => self.read_notes(completion)?,
         };
         let size = self.request.counter.count_text(&completion.text);
-        if size >= self.source_tokens {
+        // Statements leave until the rest is smaller than the source.
+        let most = if self.form == Form::Notes { self.source_tokens.scaled(2.0) } else { self.source_tokens };
+        if size >= most {
             return Err(InvalidAnswer::TooLarge { answer: size, source_tokens: self.source_tokens });
         }
         let got = match &said {

@@ -29,11 +29,11 @@ pub(crate) struct Composed {
 /// facts alone 0.957 (`recall.md` section 2.3, 75 real compactions): so facts get the larger share, and a model is
 /// asked for what facts cannot say.
 ///
-/// Sections of statements by a strong model answer nearly all of what a reader asks, facts by rule half of it: they get
-/// what they need for what only rules know exactly.
+/// Sections of statements by a strong model answer nearly all of what a reader asks, facts by rule half of it; and a model
+/// that is told a limit stays a fifth below it, which is room enough for what only rules know exactly.
 pub(crate) fn share(mode: SummaryMode, form: Form, limit: Tokens) -> Tokens {
     match (form, mode) {
-        (Form::Notes, _) => limit.scaled(0.8),
+        (Form::Notes, _) => limit.scaled(0.95),
         // A prompt of its own says what is wanted, and the answer is the summary.
         (Form::Prose, _) => limit.scaled(0.85),
         (_, SummaryMode::Llm) => limit.scaled(0.5),
@@ -51,8 +51,7 @@ pub(crate) async fn compose(
     request: &SummaryRequest<'_>,
 ) -> Option<Composed> {
     let counter = request.counter;
-    let source: Tokens = request.entries.iter().map(|entry| counter.count_message(&entry.message)).sum();
-    let limit = request.limit.min(source - Tokens(1));
+    let limit = request.limit.min(request.replaced() - Tokens(1));
     let said = render(mode, &checked, counter, share(mode, Form::Record, limit));
     if said.is_empty() {
         return None;
@@ -111,9 +110,7 @@ pub(crate) fn compose_notes(
     known: &Summary,
     request: &SummaryRequest<'_>,
 ) -> Option<Composed> {
-    let counter = request.counter;
-    let source: Tokens = request.entries.iter().map(|entry| counter.count_message(&entry.message)).sum();
-    let limit = request.limit.min(source - Tokens(1));
+    let limit = request.limit.min(request.replaced() - Tokens(1));
     let (text, tokens, notes) = supplemented(notes, &unconfirmed, known, request, limit)?;
     let said = |section: Section| -> Vec<String> {
         let own = notes.statements.iter().filter(|statement| statement.section == section);

@@ -125,8 +125,8 @@ impl Ladder {
             return Show { max_tokens, ..Show::default() };
         }
         let passes = match self.options.newest_only {
-            true => newest(asking.entries, &asking.fence, counter, room),
-            false => passes(asking.entries, &asking.fence, counter, room, self.options.max_passes),
+            true => newest(&asking.entries, &asking.fence, counter, room),
+            false => passes(&asking.entries, &asking.fence, counter, room, self.options.max_passes),
         };
         Show {
             conversation: None,

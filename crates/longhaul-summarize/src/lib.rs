@@ -35,6 +35,7 @@
 //!     session: &SessionId::new("demo").unwrap(),
 //!     entries: transcript.entries(),
 //!     kept: &[],
+//!     tail: &[],
 //!     previous: None,
 //!     index: &index,
 //!     counter: &BytesPer4,

@@ -35,7 +35,7 @@ pub const SESSION: &str = include_str!("../prompts/session.md");
 pub const TWO_TIER: &str = include_str!("../prompts/two-tier.md");
 
 /// Version of the prompts, part of cache keys and records. A change of any prompt's words changes it.
-pub const VERSION: &str = "prompt-3";
+pub const VERSION: &str = "prompt-4";
 
 /// What fills a prompt's placeholders.
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +48,8 @@ pub(crate) struct Fields<'a> {
     pub statements: Option<&'a str>,
     /// The first message that stays.
     pub kept_from: Option<u64>,
+    /// The messages of these of which only a few lines stay.
+    pub clipped: &'a [u64],
     pub goal: Option<&'a str>,
     pub language: &'a str,
     pub max_tokens: Tokens,
@@ -86,6 +88,12 @@ pub(crate) fn fill(template: &str, fields: &Fields<'_>) -> String {
                     out.push_str(&format!(
                         "The messages from m{first} on stay as they are: what they say need not be said again.\n"
                     ));
+                    if let [first, rest @ ..] = fields.clipped {
+                        let others: String = rest.iter().map(|ordinal| format!(", m{ordinal}")).collect();
+                        out.push_str(&format!(
+                            "Of m{first}{others}, though, only a few lines stay: say what in them matters, your reader will not see the rest.\n"
+                        ));
+                    }
                 }
             }
             "words" => out.push_str(&(fields.max_tokens.scaled(WORDS_A_TOKEN)).to_string()),
@@ -209,6 +217,7 @@ mod tests {
             previous: Some("Earlier: the tests were set up."),
             statements: None,
             kept_from: Some(7),
+            clipped: &[8],
             goal: Some("release 0.2"),
             language: "English",
             max_tokens: Tokens(500),

@@ -18,6 +18,9 @@ pub struct SummaryRequest<'a> {
     pub entries: &'a [Entry],
     /// The messages that stay verbatim after the summary. What they say need not be said again.
     pub kept: &'a [Entry],
+    /// The same messages as they were, where some of `kept` stay only in part; empty where all stay whole. A model is
+    /// shown them, since what comes last says how things stand.
+    pub tail: &'a [Entry],
     /// The summary that this one folds in.
     pub previous: Option<&'a SummaryRecord>,
     /// Every fact read so far, with its provenance; it has read `entries` and `kept`.
@@ -30,6 +33,24 @@ pub struct SummaryRequest<'a> {
     pub goal: Option<&'a str>,
     /// Depth of the new summary in its chain.
     pub depth: u32,
+}
+
+impl<'a> SummaryRequest<'a> {
+    /// Returns the messages that stay only in part, as they were, each with what stays of it.
+    pub(crate) fn clipped(&self) -> impl Iterator<Item = (&'a Entry, &'a Entry)> {
+        let pairs = self.tail.iter().filter_map(|was| {
+            let stays = self.kept.iter().find(|kept| kept.id == was.id)?;
+            Some((was, stays))
+        });
+        pairs.filter(|(was, stays)| was.message != stays.message)
+    }
+
+    /// Returns the tokens that the summary stands for; it must be smaller.
+    pub(crate) fn replaced(&self) -> Tokens {
+        let cost = |entry: &Entry| self.counter.count_message(&entry.message);
+        let whole: Tokens = self.entries.iter().map(cost).sum();
+        whole + self.clipped().map(|(was, stays)| cost(was) - cost(stays)).sum()
+    }
 }
 
 /// A summary before it becomes a record.

@@ -176,7 +176,8 @@ impl<'a> DocumentSession<'a> {
         let job = self.plan(&narrowed).or_else(|_| self.plan(within))?;
         let draft = summarizer.summarize(job.request()).await?;
         let attempts = draft.attempts.clone();
-        if let Ok(finished) = job.finish(draft) {
+        let wide = job.clone().finish_wide(draft.clone());
+        for finished in [wide, job.finish(draft)].into_iter().flatten() {
             let done = self.written(finished)?;
             if done.tokens_after <= within.budget {
                 return Ok((self.validated(done)?, attempts));

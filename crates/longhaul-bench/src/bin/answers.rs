@@ -59,7 +59,9 @@ fn main() -> Result<()> {
             let items = answer.lines().filter(|line| line.trim_start().starts_with("- "));
             let said: Vec<&str> =
                 items.map(|line| line.trim_start().trim_start_matches("- ").trim()).collect();
-            let lost: Vec<&&str> = said.iter().filter(|line| !record.text.contains(**line)).collect();
+            // A name in the source's spelling is no loss.
+            let shown = record.text.to_lowercase();
+            let lost: Vec<&&str> = said.iter().filter(|line| !shown.contains(&line.to_lowercase())).collect();
             all += said.len();
             touched += lost.len();
             println!(

@@ -203,6 +203,7 @@ async fn summarized(protocol: Protocol, does: Does) -> (Draft, Provider, String)
         session: &session,
         entries: said.entries(),
         kept: &[],
+        tail: &[],
         previous: None,
         index: &index,
         counter: &BytesPer4,

@@ -1,12 +1,14 @@
 //! What a claim says happened, against what happened: who said it, whether it was rejected, whether it is done.
 
 use super::{
+    atoms::spans,
     evidence::{Clause, Evidence, Match, Speaker},
     polarity::{
         is_directive, is_done, is_emphatic, is_negated, is_pending, is_question, is_strict, is_weak,
         refers_back, says_no,
     },
     speakers::{Verb, attributions},
+    support::{first_clause, wishes},
     words::{clauses, stems, words},
 };
 use crate::notes::{sentences, split_lead};
@@ -102,7 +104,7 @@ fn is_followed_by_no(at: usize, clause: &Clause, evidence: &Evidence) -> bool {
 
 /// Returns whether a clause is somebody's word in the conversation, not a tool's output nor a call.
 fn says(clause: &Clause) -> bool {
-    matches!(clause.speaker, Speaker::User | Speaker::Assistant)
+    matches!(clause.speaker, Speaker::User | Speaker::Assistant | Speaker::Account)
 }
 
 /// Returns whether what `task` says is still to be done was said to be done.
@@ -131,46 +133,62 @@ fn without_lead(task: &str) -> &str {
 /// or decided something that only the other one spoke of, or that the named one spoke against.
 pub(super) fn has_wrong_speaker(claim: &str, evidence: &Evidence) -> bool {
     attributions(claim).into_iter().any(|(speaker, verb, what)| {
-        let stems = stems(what);
-        if stems.len() < 2 {
-            return false;
-        }
-        let matches = evidence.sentence_matches(&stems, UNLIKE);
-        let of = |wanted: Speaker| {
-            matches.iter().filter(move |found| {
-                evidence.clause(found.clause).is_some_and(|clause| match clause.speaker {
-                    Speaker::Call => wanted == Speaker::Assistant,
-                    speaker => speaker == wanted,
-                })
-            })
-        };
-        let other = if speaker == Speaker::User { Speaker::Assistant } else { Speaker::User };
-        let best = |wanted: Speaker| of(wanted).next().map_or(0.0, |found| found.score);
-        // `In the client` says what the question before it asked.
-        let is_chosen = speaker == Speaker::User
-            && (is_choice(claim) && evidence.said_by_person(&stems) >= ALIKE
-                || evidence.said_in_own_words(&stems) >= MOSTLY);
-        if best(other) >= MOSTLY && best(speaker) < best(other) * OUTSPOKEN && !is_chosen {
-            return true;
-        }
-        let alike = |wanted: Speaker| {
-            of(wanted).filter(|found| found.score >= ALIKE).filter_map(|found| evidence.clause(found.clause))
-        };
-        let asks = |wanted: Speaker| alike(wanted).any(|clause| is_question(evidence.sentence_of(clause)));
-        if verb == Verb::Asks && asks(other) && !asks(speaker) {
-            return true;
-        }
-        // Who only ever spoke against it did not suggest it.
-        let is_against = |clause: &Clause| {
-            let mut own = evidence.clauses_with(clause, &stems).peekable();
-            match own.peek() {
-                Some(_) => own.any(|clause| is_negated(evidence.text_of(clause))),
-                None => is_negated(evidence.sentence_of(clause)),
-            }
-        };
-        let mut against = alike(speaker).map(is_against).peekable();
-        !is_negated(what) && against.peek().is_some() && against.all(|against| against)
+        // What follows the first clause may be about something else: `asked whether …, and answered "yes"`.
+        !is_quoted_of(speaker, what, evidence)
+            && is_of_other(claim, speaker, verb, what, evidence)
+            && is_of_other(claim, speaker, verb, first_clause(what), evidence)
     })
+}
+
+/// Returns whether what somebody is said to have said is quoted, and stands in this one's words.
+fn is_quoted_of(speaker: Speaker, what: &str, evidence: &Evidence) -> bool {
+    let quoted = spans(what).quoted;
+    let mut speech = quoted.iter().filter(|span| words(span).count() >= 3).peekable();
+    speech.peek().is_some()
+        && speech.all(|span| evidence.is_quoted(span, |voice| voice == speaker || voice == Speaker::Account))
+}
+
+fn is_of_other(claim: &str, speaker: Speaker, verb: Verb, what: &str, evidence: &Evidence) -> bool {
+    let stems = stems(what);
+    if stems.len() < 2 {
+        return false;
+    }
+    let matches = evidence.sentence_matches(&stems, UNLIKE);
+    let of = |wanted: Speaker| {
+        matches.iter().filter(move |found| {
+            evidence.clause(found.clause).is_some_and(|clause| match clause.speaker {
+                Speaker::Call => wanted == Speaker::Assistant,
+                Speaker::Account => true,
+                speaker => speaker == wanted,
+            })
+        })
+    };
+    let other = if speaker == Speaker::User { Speaker::Assistant } else { Speaker::User };
+    let best = |wanted: Speaker| of(wanted).next().map_or(0.0, |found| found.score);
+    // `In the client` says what the question before it asked.
+    let is_chosen = speaker == Speaker::User
+        && (is_choice(claim) && evidence.said_by_person(&stems) >= ALIKE
+            || evidence.said_in_own_words(&stems) >= MOSTLY);
+    if best(other) >= MOSTLY && best(speaker) < best(other) * OUTSPOKEN && !is_chosen {
+        return true;
+    }
+    let alike = |wanted: Speaker| {
+        of(wanted).filter(|found| found.score >= ALIKE).filter_map(|found| evidence.clause(found.clause))
+    };
+    let asks = |wanted: Speaker| alike(wanted).any(|clause| is_question(evidence.sentence_of(clause)));
+    if verb == Verb::Asks && asks(other) && !asks(speaker) {
+        return true;
+    }
+    // Who only ever spoke against it did not suggest it.
+    let is_against = |clause: &Clause| {
+        let mut own = evidence.clauses_with(clause, &stems).peekable();
+        match own.peek() {
+            Some(_) => own.any(|clause| is_negated(evidence.text_of(clause))),
+            None => is_negated(evidence.sentence_of(clause)),
+        }
+    };
+    let mut against = alike(speaker).map(is_against).peekable();
+    !is_negated(what) && against.peek().is_some() && against.all(|against| against)
 }
 
 /// Returns whether a claim tells of a choice among what somebody else put forward.
@@ -191,16 +209,34 @@ pub(super) fn is_from_tools_only(claim: &str, evidence: &Evidence) -> bool {
     by_tool && !matches.iter().any(|found| speaker(found).is_some_and(|speaker| speaker != Speaker::Tool))
 }
 
-/// Returns whether a sentence hands on an order that only a tool's output gives, or says something of the user that
-/// only a tool's output says.
-pub(super) fn is_planted(claim: &str, evidence: &Evidence) -> bool {
-    let of_user = words(claim).any(|(_, word)| word.eq_ignore_ascii_case("user"));
-    (of_user || is_directive(claim)) && is_from_tools_only(claim, evidence)
+/// Returns whether a sentence hands on an order that only a tool's output gives, or a wish of the user's that only a
+/// tool's output tells of. What a tool's output states is no order, and may be told.
+pub(super) fn is_planted(claim: &str, is_to_be_done: bool, evidence: &Evidence) -> bool {
+    let is_wish = !wishes(claim).is_empty();
+    let is_order = || is_to_be_done || is_directive(without_label(&spans(claim).prose));
+    if !is_wish && !is_order() || !is_from_tools_only(claim, evidence) {
+        return false;
+    }
+    let about = evidence.sentence_matches(&stems(claim), ALIKE);
+    is_wish
+        || about.iter().filter_map(|found| evidence.clause(found.clause)).any(|clause| {
+            clauses(evidence.sentence_of(clause)).any(|clause| {
+                words(clause).count() >= LEAST_ORDER && (is_directive(clause) || is_pending(clause))
+            })
+        })
 }
+
+/// `Open: …`, `Note: …`: what stands before the colon says what kind of statement follows.
+fn without_label(claim: &str) -> &str {
+    claim.split_once(": ").filter(|(label, _)| words(label).count() == 1).map_or(claim, |(_, rest)| rest)
+}
+
+/// Fewer words are no order, but a value or a heading.
+const LEAST_ORDER: usize = 3;
 
 /// Returns whether a sentence states one of the user's rules as less than a rule.
 pub(super) fn weakens(sentence: &str, rule: &str) -> bool {
-    if !is_strict(rule) || is_weak(rule) || sentence.contains(rule.trim()) {
+    if !is_strict(rule) || is_weak(rule) || sentence.contains(rule.trim()) || reports_question(sentence) {
         return false;
     }
     let said = stems(sentence);
@@ -211,6 +247,11 @@ pub(super) fn weakens(sentence: &str, rule: &str) -> bool {
         wanted.len() >= 2 && shared * 2 >= wanted.len()
     });
     restated && is_weak(sentence) && !is_emphatic(sentence)
+}
+
+/// `Deltell asked what somebody should do` states no rule.
+fn reports_question(sentence: &str) -> bool {
+    words(sentence).any(|(_, word)| ["asked", "asks", "whether"].contains(&word.to_lowercase().as_str()))
 }
 
 /// Returns the sentence of the user's that `rule` restates, verbatim, where there is one that is near enough.

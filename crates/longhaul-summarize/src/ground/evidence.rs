@@ -7,8 +7,9 @@ use longhaul_transcript::{CallId, Constraint, Entry, Part, Role, Speaker as Voic
 use serde_json::Value;
 
 use super::{
+    numbers::{numbered, value, values},
     polarity::{is_emphatic, is_question},
-    words::{clauses, hash, is_wide, is_word_char, root, sentences, stem, stems, words},
+    words::{clauses, hash, identifier_parts, is_wide, is_word_char, root, sentences, stem, stems, words},
 };
 use crate::SummaryRequest;
 
@@ -27,6 +28,8 @@ pub(crate) struct Evidence {
     pairs: HashSet<(u64, u64)>,
     /// Words that have a number beside them somewhere.
     counted: HashSet<u64>,
+    /// Where each number stands, however it is written.
+    numbers: HashMap<u64, Vec<u32>>,
     /// What each message holds, by ordinal: what a claim is about may be said in several of its sentences.
     messages: BTreeMap<u64, HashSet<u64>>,
     /// What a person said, message by message.
@@ -46,6 +49,8 @@ pub(super) enum Speaker {
     Assistant,
     /// The assistant, in what it calls a tool with: what it does, not what it says about it.
     Call,
+    /// A summary of what came before: what anybody said, told by somebody else.
+    Account,
     /// A tool, a file, a page: anybody's text.
     Tool,
 }
@@ -94,13 +99,14 @@ impl Evidence {
     pub(crate) fn new(request: &SummaryRequest<'_>) -> Evidence {
         let mut evidence = Evidence::default();
         if let Some(previous) = request.previous {
-            evidence.read(&previous.text, Speaker::Assistant, 0);
+            evidence.read(&previous.text, Speaker::Account, 0);
             evidence.note_told(&previous.text);
         }
         if let Some(goal) = request.goal {
             evidence.read(goal, Speaker::User, 0);
         }
-        for entry in request.entries.iter().chain(request.kept) {
+        let stays = if request.tail.is_empty() { request.kept } else { request.tail };
+        for entry in request.entries.iter().chain(stays) {
             evidence.read_entry(entry);
         }
         evidence
@@ -241,11 +247,8 @@ impl Evidence {
 
     /// Returns whether `name` stands in what somebody said or did, and not only in what tools returned.
     pub(super) fn is_said(&self, name: &str) -> bool {
-        self.occurrences(name).any(|at| {
-            let next = self.clauses.partition_point(|clause| clause.start as usize <= at);
-            let clause = next.checked_sub(1).and_then(|at| self.clauses.get(at));
-            clause.is_some_and(|clause| clause.speaker != Speaker::Tool)
-        })
+        self.occurrences(name)
+            .any(|at| self.clause_at(at).is_some_and(|clause| clause.speaker != Speaker::Tool))
     }
 
     /// Reads the values of a call's arguments. `serde_json` bounds the depth.
@@ -286,6 +289,9 @@ impl Evidence {
             self.pairs.insert((word, number));
             self.counted.insert(word);
         }
+        for (at, number) in values(text) {
+            self.numbers.entry(number).or_default().push((base + at) as u32);
+        }
         let offset = |piece: &str| (base + (piece.as_ptr() as usize - text.as_ptr() as usize)) as u32;
         for sentence in sentences(text) {
             let whole = (offset(sentence), offset(sentence) + sentence.len() as u32);
@@ -294,6 +300,8 @@ impl Evidence {
                 let index = self.clauses.len() as u32;
                 let mut seen = stems(clause);
                 seen.extend(joined(clause));
+                // A tool's `total_baggages` is what prose calls the baggage.
+                seen.extend(words(clause).flat_map(|(_, word)| identifier_parts(word)).filter_map(stem));
                 let message = self.messages.entry(ordinal).or_default();
                 for stem in seen {
                     message.insert(stem);
@@ -360,27 +368,91 @@ impl Evidence {
         self.counted.contains(&word).then(|| self.pairs.contains(&(word, number)))
     }
 
-    /// Returns whether a word of `near` stands within a few lines of an occurrence of `name`.
-    pub(super) fn stands_near(&self, name: &str, near: &[u64]) -> bool {
-        self.occurrences(name).take(64).any(|at| {
-            let mut start = at.saturating_sub(NEAR_BYTES);
-            while !self.text.is_char_boundary(start) {
-                start += 1;
-            }
-            let mut end = (at + name.len() + NEAR_BYTES).min(self.text.len());
-            while !self.text.is_char_boundary(end) {
-                end -= 1;
-            }
-            stems(&self.text[start..end]).iter().any(|stem| near.contains(stem))
+    /// Returns whether a number stands anywhere, however it is written.
+    pub(super) fn has_number(&self, number: &str) -> bool {
+        self.numbers.contains_key(&value(number))
+    }
+
+    /// Returns whether `least` words of `near` stand within a few lines of an occurrence of a number; one is enough in the
+    /// messages `cited`.
+    pub(super) fn stands_near(&self, number: &str, near: &HashSet<u64>, least: usize, cited: &[u64]) -> bool {
+        let written = self.numbers.get(&value(number)).map_or(&[][..], Vec::as_slice);
+        let written = written.iter().map(|at| *at as usize);
+        written.chain(self.occurrences(number)).take(MAX_NEAR).any(|at| {
+            let around = self.around(at, number.len() + NEAR_BYTES);
+            let least = if cited.contains(&self.ordinal_at(at)) { 1 } else { least };
+            stems(around).iter().filter(|stem| near.contains(stem)).count() >= least
         })
     }
 
-    /// Returns whether `text` stands in the source, however it is capitalised and spaced.
+    /// Returns what stands up to `bytes` before and behind a place.
+    fn around(&self, at: usize, bytes: usize) -> &str {
+        let start = self.text.ceil_char_boundary(at.saturating_sub(bytes));
+        let end = self.text.floor_char_boundary((at + bytes).min(self.text.len()));
+        self.text.get(start..end).unwrap_or_default()
+    }
+
+    fn clause_at(&self, at: usize) -> Option<&Clause> {
+        let next = self.clauses.partition_point(|clause| clause.start as usize <= at);
+        next.checked_sub(1).and_then(|at| self.clauses.get(at))
+    }
+
+    fn ordinal_at(&self, at: usize) -> u64 {
+        self.clause_at(at).map_or(0, |clause| clause.ordinal)
+    }
+
+    /// Returns whether one message has all of these names.
+    pub(super) fn are_together(&self, names: &[&str]) -> bool {
+        let places = |name: &&str| -> BTreeSet<u64> {
+            self.occurrences(name).take(MAX_NEAR * 8).map(|at| self.ordinal_at(at)).collect()
+        };
+        let mut all = names.iter().map(places);
+        let first = all.next().unwrap_or_default();
+        !all.fold(first, |common, places| &common & &places).is_empty()
+    }
+
+    /// Returns whether `part` is a piece of a name that begins and ends where a word of the name does: `ModifiedFile` of
+    /// `TestOverlap_ModifiedFile`.
+    pub(super) fn contains_part(&self, part: &str) -> bool {
+        let text = &self.text[..self.text.floor_char_boundary(MAX_SCANNED.min(self.text.len()))];
+        let (first, last) = (part.chars().next(), part.chars().next_back());
+        text.match_indices(part).any(|(at, _)| {
+            let (before, after) = (text[..at].chars().next_back(), text[at + part.len()..].chars().next());
+            let begins = |left: Option<char>, right: Option<char>| {
+                !(left.is_some_and(char::is_alphanumeric) && right.is_some_and(char::is_alphanumeric))
+                    || left.is_some_and(char::is_lowercase) && right.is_some_and(char::is_uppercase)
+            };
+            begins(before, first) && begins(last, after)
+        })
+    }
+
+    /// Returns whether `text` stands in the source, however it is capitalised, spaced and marked up.
     pub(super) fn quotes(&self, text: &str) -> bool {
+        self.contains(text) || self.is_quoted(text, |_| true)
+    }
+
+    /// Returns whether `text` stands in the words of those who are `meant`.
+    pub(super) fn is_quoted(&self, text: &str, meant: impl Fn(Speaker) -> bool) -> bool {
         let wanted = plain(text);
-        let stems = stems(text);
-        let holds = |at: &Match| plain(self.paragraph(at.clause)).contains(&wanted);
-        wanted.is_empty() || self.contains(text) || self.matches(&stems, 0.2).iter().take(40).any(holds)
+        if wanted.is_empty() {
+            return true;
+        }
+        let spellings = |word: &str| {
+            let mut chars = word.chars();
+            let first = chars.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+            [word.to_owned(), word.to_lowercase(), format!("{first}{}", chars.as_str())]
+        };
+        let places = |word: &str| -> Vec<u32> {
+            let found = spellings(word).into_iter().filter_map(|word| self.positions.get(&hash(&word)));
+            found.flatten().copied().collect()
+        };
+        let rarest = words(text).map(|(_, word)| places(word)).min_by_key(Vec::len).unwrap_or_default();
+        let reach = 2 * text.len() + NEAR_BYTES;
+        let wanted = format!(" {wanted} ");
+        rarest.iter().map(|at| *at as usize).take(MAX_QUOTED).any(|at| {
+            self.clause_at(at).is_some_and(|clause| meant(clause.speaker))
+                && format!(" {} ", plain(self.around(at, reach))).contains(&wanted)
+        })
     }
 
     /// Returns the clauses that hold at least `least` of the content of a claim, best first.
@@ -469,23 +541,13 @@ impl Evidence {
     pub(super) fn has_message(&self, ordinal: u64) -> bool {
         ordinal < self.end
     }
-
-    /// Returns the clause's sentence with what stands right after it, for quotations that run over a full stop.
-    fn paragraph(&self, clause: usize) -> &str {
-        let Some(clause) = self.clauses.get(clause) else { return "" };
-        let start = clause.sentence.0 as usize;
-        let mut end = (clause.sentence.1 as usize + 600).min(self.text.len());
-        while !self.text.is_char_boundary(end) {
-            end -= 1;
-        }
-        &self.text[start..end]
-    }
 }
 
 /// Returns whose word a piece of a message is here. What a person pasted is material.
 fn voice(piece: &Segment<'_>) -> Speaker {
     match (piece.speaker, piece.matter) {
-        (_, Matter::Summary) | (Voice::Model, _) => Speaker::Assistant,
+        (_, Matter::Summary) => Speaker::Account,
+        (Voice::Model, _) => Speaker::Assistant,
         (Voice::Person, Matter::Words | Matter::Plan) | (Voice::System, _) => Speaker::User,
         _ => Speaker::Tool,
     }
@@ -516,6 +578,12 @@ const MOST_WEIGHT: f64 = 4.0;
 
 /// How far around a number its subject is looked for.
 const NEAR_BYTES: usize = 160;
+/// Occurrences of a number or a name whose surroundings are looked at.
+const MAX_NEAR: usize = 64;
+/// Occurrences of the rarest word of a quotation that are compared with it.
+const MAX_QUOTED: usize = 400;
+/// Names that stand only behind this many bytes are not looked for in pieces.
+const MAX_SCANNED: usize = 8 << 20;
 
 /// Lower case, words only.
 fn plain(text: &str) -> String {
@@ -532,92 +600,6 @@ fn joined(clause: &str) -> Vec<u64> {
         .map(|pair| hash(root(&format!("{}{}", root(&pair[0].to_lowercase()), pair[1].to_lowercase()))))
         .collect()
 }
-
-/// Returns each number of `text` with each content word right beside it, as hashes. Units are brought to one
-/// spelling, so `30s` and `30 seconds` are the same pair.
-pub(super) fn numbered(text: &str) -> Vec<(u64, u64)> {
-    let mut pairs = Vec::new();
-    let mut before: Option<(usize, &str)> = None;
-    let mut words = words(text).peekable();
-    while let Some((at, word)) = words.next() {
-        let here = before.replace((at + word.len(), word));
-        let digits = word.bytes().take_while(u8::is_ascii_digit).count();
-        if digits == 0 {
-            continue;
-        }
-        let mut end = at + digits;
-        let mut unit = &word[digits..];
-        // `4.2.1` and `1,200` are several words and one number.
-        while unit.is_empty()
-            && let Some((next_at, next)) = words.peek().copied()
-            && next_at == end + 1
-            && matches!(text.as_bytes()[end], b'.' | b',')
-            && next.bytes().all(|byte| byte.is_ascii_digit())
-        {
-            words.next();
-            end = next_at + next.len();
-            before = Some((end, next));
-        }
-        let number = hash(&digits_of(&text[at..end]));
-        if unit.is_empty()
-            && let Some((next_at, next)) = words.peek().copied()
-            && beside(&text[end..next_at])
-        {
-            unit = next;
-        }
-        if unit.is_empty() && text[end..].trim_start().starts_with('%') {
-            unit = "percent";
-        }
-        // What is written onto the number belongs to it, however short it is: `768Mi`, `30s`.
-        let attached = (!word[digits..].is_empty()).then(|| hash(&unit.to_lowercase()));
-        pairs.extend(label(unit).or(attached).map(|word| (word, number)));
-        if let Some((end_before, word)) = here
-            && beside(&text[end_before..at])
-        {
-            pairs.extend(label(word).map(|word| (word, number)));
-        }
-    }
-    pairs
-}
-
-/// Returns a number without its thousands separators.
-pub(super) fn digits_of(number: &str) -> String {
-    let groups: Vec<&str> = number.split(',').collect();
-    match groups.len() > 1 && groups[1..].iter().all(|group| group.len() == 3 || group.contains('.')) {
-        true => groups.concat(),
-        false => number.to_owned(),
-    }
-}
-
-fn beside(between: &str) -> bool {
-    between.len() <= 3
-        && !between.contains(['\n', '.', ',', ';'])
-        && between.chars().all(|c| !c.is_alphanumeric())
-}
-
-/// Returns the hash of a word that a number may belong to; units have one spelling.
-pub(super) fn label(word: &str) -> Option<u64> {
-    let lower = word.to_lowercase();
-    if lower.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
-    let unit = UNITS.iter().find(|spellings| spellings.contains(&lower.as_str()));
-    unit.map(|spellings| hash(spellings[0])).or_else(|| stem(word))
-}
-
-const UNITS: [&[&str]; 11] = [
-    &["seconds", "second", "secs", "sec", "s"],
-    &["milliseconds", "millisecond", "msec", "ms"],
-    &["minutes", "minute", "mins", "min"],
-    &["hours", "hour", "hrs", "hr", "h"],
-    &["days", "day", "d"],
-    &["kilobytes", "kb", "kib", "k"],
-    &["megabytes", "mb", "mib"],
-    &["gigabytes", "gb", "gib", "g"],
-    &["percent", "pct"],
-    &["dollars", "dollar", "usd"],
-    &["euros", "euro", "eur"],
-];
 
 #[cfg(test)]
 mod tests {

@@ -42,6 +42,7 @@ fn figures() {
             session: &session,
             entries: transcript.entries(),
             kept: &[],
+            tail: &[],
             previous: None,
             index: &index,
             counter: &BytesPer4,

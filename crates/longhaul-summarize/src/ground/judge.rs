@@ -5,9 +5,10 @@ use longhaul_transcript::Constraint;
 use super::{
     RepairKind,
     atoms::{Unknown, unknown},
-    claims::{has_wrong_speaker, is_from_tools_only, is_planted, is_rejected, weakens},
+    claims::{has_wrong_speaker, is_planted, is_rejected, weakens},
     echo::is_echo,
     evidence::Evidence,
+    handles::{cited, without_handles},
     polarity::{is_decision, speaks_of_source},
     support::{is_foreign_order, is_undone_deed, is_unsaid_wish},
 };
@@ -31,7 +32,7 @@ pub(super) fn judge(
     evidence: &Evidence,
     rules: &[Constraint],
 ) -> Verdict {
-    let unknown = match unknown(statement, evidence) {
+    let unknown = match unknown(statement, &cited(statement), evidence) {
         Some(Unknown::Name) => Verdict::Unconfirmed(RepairKind::UnknownName),
         Some(Unknown::Number) => Verdict::Unconfirmed(RepairKind::UnknownNumber),
         Some(Unknown::Quote) => Verdict::Unconfirmed(RepairKind::UnknownQuote),
@@ -40,7 +41,7 @@ pub(super) fn judge(
     let judged = statement
         .lines()
         .flat_map(sentences)
-        .map(|sentence| judge_sentence(sentence.trim(), is_to_be_done, evidence, rules));
+        .map(|sentence| judge_sentence(without_handles(sentence).trim(), is_to_be_done, evidence, rules));
     judged.chain([unknown]).max().unwrap_or(Verdict::Stays)
 }
 
@@ -56,9 +57,7 @@ fn judge_sentence(sentence: &str, is_to_be_done: bool, evidence: &Evidence, rule
         return Goes(RepairKind::ForeignOrder);
     }
     // What is told of a file as the file's is a report; an order that a file gives and the summary takes over is not.
-    let is_planted =
-        is_planted(sentence, evidence) || is_to_be_done && is_from_tools_only(sentence, evidence);
-    if is_planted && !speaks_of_source(sentence) {
+    if is_planted(sentence, is_to_be_done, evidence) && !speaks_of_source(sentence) {
         return Goes(RepairKind::Planted);
     }
     if has_wrong_speaker(sentence, evidence) {

@@ -8,6 +8,7 @@ pub(super) const NEGATIONS: &[&str] = &[
     "no",
     "never",
     "none",
+    "nothing",
     "without",
     "cannot",
     "against",
@@ -217,9 +218,6 @@ pub(super) const WEAK: &[&str] = &[
     "suggests",
     "suggested",
     "possibly",
-    "may",
-    "might",
-    "could",
     "rarely",
     "unlikely",
     "optional",
@@ -246,6 +244,8 @@ pub(super) const WEAK: &[&str] = &[
     "избегать",
     "желательно",
 ];
+/// Words that leave a choice unless they are denied.
+pub(super) const MODAL: &[&str] = &["may", "might", "could"];
 pub(super) const WEAK_PARTS: &[&str] = &[
     "if possible",
     "where possible",

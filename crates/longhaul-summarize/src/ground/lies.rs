@@ -59,6 +59,7 @@ fn judged(text: &str, next: bool) -> (bool, bool) {
         session: &session,
         entries: transcript.entries(),
         kept: &[],
+        tail: &[],
         previous: None,
         index: &index,
         counter: &BytesPer4,

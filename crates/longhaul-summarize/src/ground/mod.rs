@@ -11,10 +11,13 @@ mod echo;
 mod evidence;
 #[cfg(test)]
 mod figures;
+mod handles;
 mod judge;
 mod lexicon;
 #[cfg(test)]
 mod lies;
+mod names;
+mod numbers;
 mod polarity;
 mod speakers;
 mod support;
@@ -30,9 +33,10 @@ use crate::{
 };
 pub(crate) use evidence::Evidence;
 use {
-    atoms::{knows_code, knows_command, respelled, unknown},
+    atoms::unknown,
     claims::{is_due_of, is_finished, is_from_tools_only, is_rejected, rewrite, weakens, words_of_user},
     judge::{Verdict, judge},
+    names::{knows_code, knows_command, respelled},
     polarity::{is_negated, is_pending, speaks_of_change, speaks_of_removal},
     words::stems,
 };
@@ -388,7 +392,7 @@ impl<'a> Check<'a> {
             self.note(RepairKind::UnknownName, "files");
             return None;
         }
-        let note = match file.note.is_empty() || unknown(&file.note, self.evidence).is_some() {
+        let note = match file.note.is_empty() || unknown(&file.note, &[], self.evidence).is_some() {
             true => String::new(),
             false => file.note,
         };

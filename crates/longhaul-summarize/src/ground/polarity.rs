@@ -2,7 +2,7 @@
 
 use super::lexicon::{
     ATTEMPTS, CHANGES, DECISIONS, DEEDS, DIRECTIVE_PARTS, DIRECTIVES, DONE, DONE_PARTS, EMPHATIC,
-    IMPERATIVES, NEGATED_PARTS, NEGATIONS, PAST_ENDINGS, PENDING, PENDING_PARTS, REFERENCES, REMOVALS,
+    IMPERATIVES, MODAL, NEGATED_PARTS, NEGATIONS, PAST_ENDINGS, PENDING, PENDING_PARTS, REFERENCES, REMOVALS,
     STRICT, WEAK, WEAK_PARTS,
 };
 use super::words::{hash, is_wide, participle, root, words};
@@ -76,9 +76,9 @@ pub(super) fn is_emphatic(text: &str) -> bool {
     has_word(text, EMPHATIC) || has_part(text, &["do not", "don't"])
 }
 
-/// Returns whether a text leaves a choice: `avoid`, `prefer`, `should`.
+/// Returns whether a text leaves a choice: `avoid`, `prefer`, `should`; `may`, but not `no line may be longer`.
 pub(super) fn is_weak(text: &str) -> bool {
-    has_word(text, WEAK) || has_part(text, WEAK_PARTS)
+    has_word(text, WEAK) || has_part(text, WEAK_PARTS) || has_word(text, MODAL) && !is_negated(text)
 }
 
 /// Returns whether a sentence tells its reader what to do, as planted text does.

@@ -54,13 +54,21 @@ fn between_blanks(claim: &str) -> Vec<Attribution> {
             .iter()
             .take(2)
             .find_map(|(at, word)| Some((at + word.len(), verb(&word.to_lowercase())?)));
-        let follows = claim[at + word.len()..].starts_with(' ');
+        // `unless the user asks`: nothing is said to have been asked.
+        let is_supposed = found[..index]
+            .iter()
+            .rev()
+            .take(2)
+            .any(|(_, word)| SUPPOSING.contains(&word.to_lowercase().as_str()));
+        let follows = !is_supposed && claim[at + word.len()..].starts_with(' ');
         if let (Some((from, verb)), true) = (verb, follows) {
             out.push(Attribution { speaker, speaker_at: *at, verb, from });
         }
     }
     out
 }
+
+const SUPPOSING: [&str; 8] = ["unless", "if", "whether", "until", "once", "before", "ob", "falls"];
 
 fn verb(lower: &str) -> Option<Verb> {
     let listed = |list: &[&str]| list.contains(&lower) || list.contains(&root(lower));

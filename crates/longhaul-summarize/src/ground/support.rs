@@ -3,10 +3,10 @@
 use std::sync::LazyLock;
 
 use super::{
-    evidence::{Clause, Evidence, Speaker},
+    evidence::{Clause, Evidence, Match, Speaker},
     polarity::{is_directive, is_negated, is_pending},
     speakers::{Verb, attributions, names_user},
-    words::{hash, root, stems, words},
+    words::{hash, root, stem, stems, words},
 };
 
 /// Share of a wish's content that a person must have said.
@@ -37,7 +37,7 @@ pub(super) fn is_unsaid_wish(sentence: &str, evidence: &Evidence) -> bool {
 
 /// Returns what of a sentence is said to be the user's will: what follows `the user asked`, or all of a sentence that
 /// ends in `as the user demanded`.
-fn wishes(sentence: &str) -> Vec<&str> {
+pub(super) fn wishes(sentence: &str) -> Vec<&str> {
     if !names_user(sentence) {
         return Vec::new();
     }
@@ -119,7 +119,8 @@ static ABOUT_WISHES: LazyLock<Vec<u64>> = LazyLock::new(|| {
     WORDS.iter().flat_map(|word| stems(word)).collect()
 });
 
-fn first_clause(wish: &str) -> &str {
+/// Returns the first clause of what somebody wished or said.
+pub(super) fn first_clause(wish: &str) -> &str {
     const ENDS: [&str; 10] =
         [", ", "; ", " but ", " so ", " because ", " and the ", " — ", " (", ": ", " which "];
     let end = ENDS.iter().filter_map(|end| wish.get(4..)?.find(end).map(|at| at + 4)).min();
@@ -135,8 +136,12 @@ pub(super) fn is_undone_deed(sentence: &str, evidence: &Evidence) -> bool {
     if is_negated(&rest) || is_pending(&rest) {
         return false;
     }
-    let told = words(sentence).map(|(_, word)| word.to_lowercase());
-    let deeds = told.filter_map(|word| DEEDS.iter().find(|deed| deed.0.contains(&word.as_str())));
+    let told: Vec<(usize, &str)> = words(sentence).collect();
+    let is_told = |nth: &usize| !is_attribute(sentence, &told, *nth);
+    let deeds = (0..told.len()).filter(is_told).filter_map(|nth| {
+        let word = told[nth].1.to_lowercase();
+        DEEDS.iter().find(|deed| deed.0.contains(&word.as_str()))
+    });
     let object: Vec<u64> = stems(sentence);
     deeds.into_iter().any(|(told, shown)| {
         let verbs: Vec<u64> = told.iter().chain(*shown).map(|word| hash(root(word))).collect();
@@ -145,6 +150,23 @@ pub(super) fn is_undone_deed(sentence: &str, evidence: &Evidence) -> bool {
             |clause: &Clause| clause.speaker != Speaker::User || !is_negated(evidence.text_of(clause));
         evidence.told_with(&verbs, &object, is_shown) < DONE_TO && evidence.told_at_once(&object) < ALL_TOLD
     })
+}
+
+/// `9 booked segments`, `the deleted file`: the word tells which are meant, not what was done.
+fn is_attribute(sentence: &str, told: &[(usize, &str)], nth: usize) -> bool {
+    const DETERMINERS: [&str; 14] =
+        ["the", "a", "an", "each", "all", "any", "every", "its", "their", "no", "some", "both", "of", "for"];
+    let Some((at, word)) = told.get(nth).copied() else { return false };
+    let before = nth.checked_sub(1).and_then(|before| told.get(before));
+    let is_noun = |(next, noun): &(usize, &str)| {
+        sentence.get(at + word.len()..*next) == Some(" ") && stem(noun).is_some()
+    };
+    before.is_some_and(|(_, before)| {
+        let before = before.to_lowercase();
+        DETERMINERS.contains(&before.as_str())
+            || before.bytes().all(|byte| byte.is_ascii_digit())
+            || before.ends_with("ed")
+    }) && told.get(nth + 1).is_some_and(is_noun)
 }
 
 /// A deed as a claim tells of it, and other words by which a conversation shows it.
@@ -198,11 +220,14 @@ pub(super) fn is_foreign_order(sentence: &str, is_to_be_done: bool, evidence: &E
     takes_over && evidence.said_by_person(&stems(sentence)) < ORDERED
 }
 
-/// Returns whether the words of a danger stand, in this order and nearby, in what somebody said or did.
+/// Returns whether the words of a danger stand in a sentence of what somebody said or did.
 fn is_told(danger: &str, evidence: &Evidence) -> bool {
-    let first = danger.split(' ').next().unwrap_or(danger);
+    let stems = stems(danger);
+    let is_of_several = danger.trim().contains([' ', '-', '_']);
+    let is_said =
+        |found: &Match| evidence.clause(found.clause).is_some_and(|clause| clause.speaker != Speaker::Tool);
     evidence.is_said(danger)
-        || first != danger && evidence.said_by_person(&stems(danger)) >= 1.0 && !stems(danger).is_empty()
+        || is_of_several && !stems.is_empty() && evidence.sentence_matches(&stems, 0.99).iter().any(is_said)
 }
 
 const DANGERS: [&str; 30] = [

@@ -73,6 +73,23 @@ pub(super) fn stem(word: &str) -> Option<u64> {
     })
 }
 
+/// Returns the words of an identifier of several: `total_baggages`, `cacheSize`.
+pub(super) fn identifier_parts(word: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let (mut from, mut before) = (0, ' ');
+    for (at, c) in word.char_indices() {
+        if c == '_' || before.is_lowercase() && c.is_uppercase() {
+            parts.push(&word[from..at]);
+            from = at + usize::from(c == '_');
+        }
+        before = c;
+    }
+    if from > 0 {
+        parts.push(&word[from..]);
+    }
+    parts
+}
+
 /// Returns the verb of a German participle without its ending: `angelegt` is of `anlegen`, `gelöscht` of `löschen`,
 /// `vergrößert` of `vergrößern`.
 pub(super) fn participle(lower: &str) -> Option<String> {

@@ -37,6 +37,7 @@ fn draft_before(fixture: &str, limit: u64, kept: &[Entry]) -> Draft {
         session: &session,
         entries: said.entries(),
         kept,
+        tail: &[],
         previous: None,
         index: &index,
         counter: &Quarter,

@@ -107,6 +107,7 @@ impl Asking {
             session: &self.session,
             entries,
             kept: &[],
+            tail: &[],
             previous: None,
             index: &self.index,
             counter: &BytesPer4,

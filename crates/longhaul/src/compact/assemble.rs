@@ -86,6 +86,38 @@ pub(crate) fn compact_by(
 }
 
 impl CompactionPlan {
+    /// Puts `draft` into its place and gives the tail what the draft leaves of the budget: first more messages, then longer
+    /// tool results. The draft was written for this plan's messages; it may tell of some that now stay.
+    ///
+    /// # Errors
+    /// As [`assemble`](Self::assemble).
+    pub fn assemble_wide(
+        self,
+        source: &Source<'_>,
+        settings: &CompactSettings,
+        draft: Draft,
+    ) -> Result<Compacted, AssembleError> {
+        let mut widest = self.clone();
+        let mut older_result = Spread::default().older_result;
+        for _ in 0..ROUNDS {
+            let spare = settings.budget - widest.fixed - draft.tokens;
+            if spare <= settings.budget.scaled(SPARE_RATIO) || older_result > settings.budget {
+                break;
+            }
+            let spread = Spread { tail: Some(widest.older + spare), older_result };
+            let Ok(wider) = plan::plan_with(source, settings, spread) else { break };
+            let is_larger = wider.older > widest.older && wider.fixed + draft.tokens <= settings.budget;
+            // Where nothing but the tail were left, there would be nothing that the draft stands for.
+            if is_larger && !wider.covered.is_empty() {
+                widest = wider;
+            } else {
+                older_result = older_result + older_result;
+            }
+        }
+        let narrow = draft.clone();
+        widest.assemble(source, settings, draft).or_else(|_| self.assemble(source, settings, narrow))
+    }
+
     /// Puts `draft` into the place that this plan keeps for it.
     ///
     /// # Errors

@@ -1,10 +1,13 @@
 //! Deciding what stays and how much the summary may cost.
 
+use std::sync::Arc;
+
 use longhaul_extract::FactIndex;
 use longhaul_summarize::SummaryRequest;
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{
-    Covered, Entry, MessageId, SessionId, Span, SummaryId, SummaryRecord, Tokens, Units, parse_handle_line,
+    Covered, Entry, Message, MessageId, SessionId, Span, SummaryId, SummaryRecord, Tokens, Units,
+    parse_handle_line,
 };
 
 use super::{
@@ -54,6 +57,8 @@ pub struct CompactionPlan {
     pub(super) older: Tokens,
     /// The tail as entries, as the reader will see it.
     pub(super) visible: Vec<Entry>,
+    /// The tail as entries, as it was.
+    pub(super) originals: Vec<Entry>,
     /// The entries to summarize, as indices.
     pub(super) summarized: std::ops::Range<usize>,
     pub(super) covered: Vec<Covered>,
@@ -274,7 +279,8 @@ fn finish(
     let cap = settings.max_summary_tokens.unwrap_or(settings.budget);
     CompactionPlan {
         head: tail::verbatim(&entries[..head_len]),
-        visible: visible(source, &tail.kept),
+        visible: visible(source, &tail.kept, |kept, _| kept.message.clone()),
+        originals: visible(source, &tail.kept, |_, original| original.message.clone()),
         tail: tail.kept,
         cut: tail.cut,
         older: tail.older,
@@ -306,10 +312,10 @@ fn counted_before(entries: &[Entry]) -> usize {
 const HANDLE_SLACK: Tokens = Tokens(6);
 
 /// Returns a summary message that says nothing, with a handle as long as a real one.
-fn placeholder(settings: &CompactSettings, covered: usize, depth: u32) -> longhaul_transcript::Message {
+fn placeholder(settings: &CompactSettings, covered: usize, depth: u32) -> Message {
     let id = SummaryId("0a1b2c3d4e5f6a7b".into());
     let handle = longhaul_transcript::handle_line(depth, &id);
-    longhaul_transcript::Message::user(format!("{}\n\n\n\n{handle}", header(settings, covered)))
+    Message::user(format!("{}\n\n\n\n{handle}", header(settings, covered)))
 }
 
 /// Returns the header over a summary of `covered` messages.
@@ -332,10 +338,14 @@ fn chain(source: &Source<'_>) -> (u32, Option<SummaryId>) {
     handle.map_or((0, None), |(depth, id)| (depth.saturating_add(1), Some(id)))
 }
 
-fn visible(source: &Source<'_>, tail: &[Kept]) -> Vec<Entry> {
+fn visible(
+    source: &Source<'_>,
+    tail: &[Kept],
+    message: impl Fn(&Kept, &Entry) -> Arc<Message>,
+) -> Vec<Entry> {
     let entry = |kept: &Kept| {
         let original = source.entries.get(position(source.entries, kept.id.ordinal)?)?;
-        Some(Entry { message: kept.message.clone(), ..original.clone() })
+        Some(Entry { message: message(kept, original), ..original.clone() })
     };
     tail.iter().filter_map(entry).collect()
 }
@@ -348,6 +358,7 @@ impl CompactionPlan {
             session: source.session,
             entries: &source.entries[self.summarized.clone()],
             kept: &self.visible,
+            tail: &self.originals,
             previous: source.earlier.summary,
             index: source.index,
             counter: source.counter,

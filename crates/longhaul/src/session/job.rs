@@ -222,6 +222,16 @@ impl Job {
         Ok(self.finished(compacted))
     }
 
+    /// Puts a summarizer's draft into its place, and gives the tail what the draft leaves of the room.
+    ///
+    /// # Errors
+    /// As [`finish`](Self::finish).
+    pub(crate) fn finish_wide(self, draft: Draft) -> Result<Finished, AssembleError> {
+        let draft = forms::shaped(self.preset, draft, &self.request());
+        let compacted = self.plan.clone().assemble_wide(&self.source(), &self.settings, draft)?;
+        Ok(self.finished(compacted))
+    }
+
     /// Summarizes by rule.
     ///
     /// # Errors

@@ -1,0 +1,301 @@
+//! Names: paths, identifiers, flags, pieces of code, and the spellings in which a source may have them.
+
+use super::{
+    evidence::Evidence,
+    handles::{cited, without_handles},
+    numbers::numbered,
+    words::{is_word_char, stems},
+};
+
+/// Returns whether a piece of code stands in the source: as it is, or name for name with other blanks and brackets
+/// between.
+pub(super) fn knows_code(code: &str, evidence: &Evidence) -> bool {
+    let code = code.trim();
+    evidence.contains(code)
+        || knows_expression(code, evidence)
+        || code.split_whitespace().map(trimmed).all(|piece| {
+            // In code a hyphen belongs to the name.
+            let is_compound = !piece.starts_with('-')
+                && piece.contains('-')
+                && !piece.contains('/')
+                && with_lines(piece).is_none();
+            piece.is_empty()
+                || !is_compound && knows_name(piece, evidence)
+                || (!is_name(piece) && evidence.quotes(piece))
+        })
+}
+
+/// `CleanupItem{Type, ID}`, `read(...).Metadata.Strategy`, `-f/--force`: the names that code is made of, where one message
+/// has them all.
+fn knows_expression(code: &str, evidence: &Evidence) -> bool {
+    let is_joint = |c: char| c.is_whitespace() || "(){}[]<>,;&*!=|+…".contains(c);
+    let is_made_up =
+        code.contains(['(', '{', '[', '<', '|', '=', '…', '*', '.', ':', '#']) || code.contains("/-");
+    if !is_made_up {
+        return false;
+    }
+    let spread = code.replace("...", " ").replace("->", " ").replace("/-", " -");
+    let pieces = spread.split(is_joint).map(|piece| piece.trim_matches(['.', ':']));
+    let mut names: Vec<&str> = Vec::new();
+    for piece in pieces.filter(|piece| !piece.is_empty()) {
+        match evidence.contains(piece) {
+            true => names.push(piece),
+            false => names.extend(members(piece)),
+        }
+    }
+    names.retain(|name| name.chars().any(char::is_alphanumeric));
+    !names.is_empty() && evidence.are_together(&names)
+}
+
+/// `Writer.flush`, `Writer::flush`, `Writer#flush`: a type and what belongs to it, which a source may have side by side.
+/// `config.toml` is one name.
+fn members(piece: &str) -> Vec<&str> {
+    if piece.contains(['/', '-']) || is_file_name(piece) {
+        return vec![piece];
+    }
+    piece.split(['.', ':', '#']).filter(|part| !part.is_empty()).collect()
+}
+
+/// Returns whether a command line stands in the source: as it is, or all of it in one sentence.
+pub(super) fn knows_command(command: &str, evidence: &Evidence) -> bool {
+    let command = command.trim();
+    evidence.contains(command)
+        || evidence.sentence_matches(&stems(command), 0.8).iter().take(20).any(|found| {
+            evidence.clause(found.clause).is_some_and(|clause| {
+                let sentence = evidence.sentence_of(clause);
+                command.split_whitespace().all(|piece| sentence.contains(piece))
+            })
+        })
+}
+
+/// Returns a word of prose without the marks around it.
+pub(super) fn trimmed(token: &str) -> &str {
+    let token = token.trim_start_matches(['(', '[', '{', '<', '\'', '"', '“', '‘', '*', '«', '=']);
+    let token = token.trim_end_matches([
+        ',', ';', ':', '.', '!', '?', ']', '}', '>', '\'', '"', '”', '’', '*', '»', '…', '。', '，', '、',
+    ]);
+    match token.contains('(') {
+        true => token,
+        false => token.trim_end_matches(')'),
+    }
+    .trim_end_matches("'s")
+    .trim_end_matches("’s")
+}
+/// Returns whether a word of prose is a name that the source must spell the same way.
+pub(super) fn is_name(token: &str) -> bool {
+    if token.len() < 2 || !token.chars().any(char::is_alphabetic) || is_measure(token) {
+        return false;
+    }
+    let chars: Vec<char> = token.chars().collect();
+    let has = |mark: &str| token.contains(mark);
+    has("://")
+        || is_path(token)
+        || has("::")
+        || has("()")
+        || has("->")
+        || (has("_") && token.trim_matches('_').contains('_'))
+        || token.starts_with("--")
+        || token.starts_with('$')
+        || (has("@") && token.len() > 2)
+        || (has("=") && token.split('=').all(|side| !side.is_empty()))
+        || is_file_name(token)
+        || chars.windows(2).any(|pair| pair[0].is_lowercase() && pair[1].is_uppercase())
+        || mixes_letters_and_digits(token)
+        || (token.len() >= 6 && token.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_'))
+}
+
+fn is_path(token: &str) -> bool {
+    let slashes = token.matches('/').count();
+    let plain = |part: &str| !part.is_empty() && part.chars().all(char::is_alphabetic);
+    match slashes {
+        0 => token.contains('\\') && token.len() > 3,
+        // `and/or`, `read/write` are prose.
+        1 => token.len() > 2 && !token.split('/').all(plain),
+        _ => !(slashes == 2 && token.split('/').all(|part| plain(part) && part.len() <= 3)),
+    }
+}
+
+fn is_file_name(token: &str) -> bool {
+    let Some((name, extension)) = token.rsplit_once('.') else { return false };
+    !extension.is_empty()
+        && extension.len() <= 5
+        && extension.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        && name.len() + extension.len() > 3
+        && extension.bytes().any(|byte| byte.is_ascii_lowercase())
+        // `e.g`, `i.e`, `a.m`
+        && !(name.len() == 1 && extension.len() == 1)
+        && name.chars().all(|c| is_word_char(c) || matches!(c, '-' | '.'))
+}
+
+/// `4x`, `30s`, `10MB`, `1st`, `2nd`: a number with something on it, looked up as a number.
+fn is_measure(token: &str) -> bool {
+    let digits =
+        token.bytes().take_while(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b',')).count();
+    digits > 0
+        && token.len() - digits <= 3
+        && token[digits..].bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'%')
+}
+
+fn mixes_letters_and_digits(token: &str) -> bool {
+    let letters = token.chars().filter(|c| c.is_alphabetic()).count();
+    let digits = token.chars().filter(char::is_ascii_digit).count();
+    letters > 0
+        && digits > 0
+        && token.len() >= 3
+        && token.chars().all(|c| is_word_char(c) || matches!(c, '-' | '.' | '#' | '@' | ':' | '+'))
+}
+/// Looks a name up in the spellings that are the same name: at the start of a sentence, with `./` in front, as a call,
+/// with the line in a file, by its beginning or end.
+pub(super) fn knows_name(token: &str, evidence: &Evidence) -> bool {
+    if evidence.contains(token) {
+        return true;
+    }
+    let token = token.trim_end_matches("()").trim_start_matches("./").trim_end_matches('/');
+    if token.is_empty() || evidence.contains(token) {
+        return true;
+    }
+    let named = cited(token);
+    if !named.is_empty() && !without_handles(token).contains(char::is_alphanumeric) {
+        return named.iter().all(|ordinal| evidence.has_message(*ordinal));
+    }
+    if with_small_initial(token).is_some_and(|name| evidence.contains(&name)) {
+        return true;
+    }
+    if let Some((path, lines)) = with_lines(token) {
+        return knows_name(path, evidence) && lines.iter().all(|line| evidence.has_number(line));
+    }
+    // `KEY=value`: both sides, and beside each other where the source has them so.
+    if let Some((name, value)) = token.rsplit_once([':', '=']).filter(|(name, _)| !name.ends_with([':', '/']))
+    {
+        let pairs = numbered(token);
+        if pairs.iter().any(|(word, number)| evidence.is_pair(*word, *number) == Some(false)) {
+            return false;
+        }
+        return knows_name(name, evidence) && (value.is_empty() || evidence.contains(value));
+    }
+    // `fmt/lint/tests`: words, not a path, where they are spoken of together.
+    let alternatives: Vec<&str> = token.split('/').collect();
+    if alternatives.len() > 1
+        && alternatives.iter().all(|part| part.chars().all(char::is_alphabetic))
+        && evidence.are_together(&alternatives)
+    {
+        return true;
+    }
+    is_part(token, evidence) || is_compound(token, evidence)
+}
+
+/// `_NoItems` behind `TestRun_PartialFailure`, `ModifiedFile` for `TestOverlap_ModifiedFile`, `TestRun_*`: a piece of a
+/// name that begins and ends where one of its words does.
+fn is_part(token: &str, evidence: &Evidence) -> bool {
+    let token = token.trim_matches('*');
+    let is_identifier =
+        token.chars().all(is_word_char) && token.chars().any(|c| c.is_uppercase() || c == '_');
+    token.len() >= LEAST_PART && is_identifier && evidence.contains_part(token)
+}
+
+/// A shorter piece of a name may be anything.
+const LEAST_PART: usize = 6;
+
+/// Compounds of prose: `tenant-id-sorted`, `pre-4.2.1`.
+fn is_compound(token: &str, evidence: &Evidence) -> bool {
+    let parts: Vec<&str> = token.split('-').collect();
+    parts.len() > 1
+        && parts.iter().all(|part| !part.is_empty())
+        && !token.contains(['/', '_', '.'])
+        && parts.iter().all(|part| {
+            !is_name(part) && !part.bytes().any(|byte| byte.is_ascii_digit()) || evidence.contains(part)
+        })
+}
+
+/// Splits `src/lib.rs:12`, `lib.rs:432:44`, `lib.rs:21-22` into the file and its lines.
+fn with_lines(token: &str) -> Option<(&str, Vec<&str>)> {
+    let (path, lines) = token.split_once(':')?;
+    let lines: Vec<&str> = lines.split([':', '-', '–', ',']).collect();
+    let is_number = |line: &&str| !line.is_empty() && line.bytes().all(|byte| byte.is_ascii_digit());
+    (is_file_name(path.rsplit('/').next()?) || is_path(path) && lines.iter().all(is_number))
+        .then_some(())
+        .filter(|()| lines.iter().all(is_number))
+        .map(|()| (path, lines))
+}
+
+/// Returns `text` with the source's spelling of the names that it begins with a capital, where there are any: in some
+/// languages `parseHeader` and `ParseHeader` are two things.
+pub(super) fn respelled(text: &str, evidence: &Evidence) -> Option<String> {
+    let mut out: Option<String> = None;
+    for token in text.split_whitespace().map(|token| trimmed(token).trim_matches('`')) {
+        if is_name(token)
+            && !evidence.contains(token)
+            && let Some(name) = with_small_initial(token).filter(|name| evidence.contains(name))
+        {
+            let text = out.get_or_insert_with(|| text.to_owned());
+            *text = text.replace(token, &name);
+        }
+    }
+    out
+}
+
+fn with_small_initial(name: &str) -> Option<String> {
+    let mut chars = name.chars();
+    let first = chars.next().filter(|c| c.is_uppercase())?;
+    Some(format!("{}{}", first.to_lowercase(), chars.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use longhaul_extract::FactIndex;
+    use longhaul_tokens::BytesPer4;
+    use longhaul_transcript::{SessionId, Tokens};
+
+    use super::*;
+    use crate::SummaryRequest;
+
+    #[test]
+    fn names_are_told_from_prose() {
+        for name in [
+            "src/lib.rs",
+            "lib.rs",
+            "pg_locks",
+            "Writer::flush",
+            "flush()",
+            "--release",
+            "KEY=1",
+            "flushAll",
+            "E0308",
+            "https://a.b/c",
+            "ECONNRESET",
+            "v4.2.1",
+            "@scope/pkg",
+        ] {
+            assert!(is_name(name), "{name}");
+        }
+        for word in
+            ["and/or", "read/write", "word", "API", "30s", "1st", "4x", "e.g", "well-known", "PostgreSQL's"]
+        {
+            assert!(!is_name(trimmed(word)) || word.starts_with("Postgre"), "{word}");
+        }
+    }
+
+    /// Qwen2.5-Coder-0.5B did so on 2026-11-22 with a function of a Go program.
+    #[test]
+    fn a_name_that_was_given_a_capital_gets_the_sources_spelling() {
+        let said = longhaul_testkit::transcript(
+            "user: func padLeft(s string) calls titleCase; ParseHeader is public",
+        );
+        let (session, index) = (SessionId::new("s").unwrap(), FactIndex::default());
+        let evidence = Evidence::new(&SummaryRequest {
+            session: &session,
+            entries: said.entries(),
+            kept: &[],
+            tail: &[],
+            previous: None,
+            index: &index,
+            counter: &BytesPer4,
+            limit: Tokens(100),
+            goal: None,
+            depth: 0,
+        });
+        let respelled = |text| respelled(text, &evidence);
+        assert_eq!(respelled("PadLeft calls `TitleCase`.").as_deref(), Some("padLeft calls `titleCase`."));
+        assert_eq!(respelled("ParseHeader calls padLeft. Public it is."), None);
+    }
+}

@@ -1,0 +1,242 @@
+//! Numbers: which of a claim stand in the source, and beside what.
+
+use std::collections::HashSet;
+
+use super::{
+    evidence::Evidence,
+    words::{hash, is_word_char, stem, stems, words},
+};
+
+/// Looks the numbers of a claim up: each must stand in the source, beside the word it stands beside here where the
+/// source counts that thing at all; or in a message that the claim cites; or near what the claim is about.
+pub(super) fn knows_numbers(prose: &str, claim: &str, cited: &[u64], evidence: &Evidence) -> bool {
+    let pairs = numbered(prose);
+    let about = stems(claim);
+    let labels: Vec<u64> = words(prose).filter_map(|(_, word)| label(word)).collect();
+    let is_known = |number: &str, token: &str| {
+        let plain = digits_of(number);
+        let hashed = hash(&plain);
+        let stands = evidence.has_number(number) || evidence.contains(number) || evidence.contains(token);
+        let beside = pairs.iter().filter(|(_, other)| *other == hashed);
+        let told: Vec<bool> = beside.filter_map(|(word, _)| evidence.is_pair(*word, hashed)).collect();
+        // Beside this word here, beside another word of the claim in the source: `1 test failed`, `1 failed`.
+        if told.contains(&true) || labels.iter().any(|word| evidence.is_pair(*word, hashed) == Some(true)) {
+            return true;
+        }
+        let is_small = plain.len() == 1;
+        let is_telling = plain.len() >= 3 || plain.contains('.');
+        let near: HashSet<u64> = about.iter().copied().filter(|stem| *stem != hashed).collect();
+        match (stands, told.is_empty()) {
+            // The source counts this very thing otherwise. The number may still be meant where what the claim is about
+            // is near: more of it for `3` than for `31337`.
+            (true, false) => {
+                let least = if is_telling { 1 } else { 2 };
+                evidence.stands_near(number, &near, least, cited)
+            }
+            (true, true) => true,
+            // One to nine of something that the source never counts is a count of what it lists.
+            (false, told_nothing) => is_small && told_nothing || is_computed(&plain, prose),
+        }
+    };
+    numbers(prose).all(|(number, token)| {
+        is_known(number, token) || {
+            // `735-815`: both ends of a range.
+            let ends: Vec<&str> = number.split(['-', '/']).filter(|end| !end.is_empty()).collect();
+            ends.len() == 2 && ends.iter().all(|end| is_known(end, end))
+        }
+    })
+}
+
+/// Returns whether a number is the sum of others in the same claim, their difference, or a multiple: what a reader works
+/// out for whoever reads the summary.
+fn is_computed(number: &str, prose: &str) -> bool {
+    let hundredths = |number: &str| {
+        let value: f64 = digits_of(number).parse().ok()?;
+        (value.abs() < 1e12).then_some((value * 100.0).round() as i64)
+    };
+    let Some(wanted) = hundredths(number) else { return false };
+    let others: Vec<i64> = numbers(prose)
+        .filter_map(|(other, _)| hundredths(other))
+        .filter(|other| *other != wanted)
+        .take(MOST_ADDENDS)
+        .collect();
+    let is_sum = (0u32..1 << others.len()).any(|chosen| {
+        let addends = others.iter().enumerate().filter(|(nth, _)| chosen >> nth & 1 == 1);
+        chosen.count_ones() >= 2 && addends.map(|(_, value)| value).sum::<i64>() == wanted
+    });
+    let mut pairs = others.iter().flat_map(|one| others.iter().map(move |other| (*one, *other)));
+    is_sum
+        || pairs.any(|(one, other)| one - other == wanted || one * other == wanted * 100)
+        || others.iter().any(|one| (2..=5).any(|times| one * times == wanted))
+}
+
+/// More numbers than this in one claim are not tried as addends.
+const MOST_ADDENDS: usize = 14;
+
+/// Returns the numbers of a text that are words of their own or begin one, with what is written onto them (`30`, `30s`).
+fn numbers(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        loop {
+            let start = at + text[at..].find(|c: char| c.is_ascii_digit())?;
+            let run = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | ':' | '-' | '/');
+            let end = text[start..].find(|c| !run(c)).map_or(text.len(), |length| start + length);
+            let begins_word = !text[..start].chars().next_back().is_some_and(|c| is_word_char(c) || c == '.');
+            let number = text[start..end].trim_end_matches(|c: char| !c.is_ascii_digit());
+            at = end + text[end..].find(|c| !is_word_char(c)).unwrap_or(text.len() - end);
+            // Inside a name the name is what was looked up.
+            if begins_word && text[end..at].chars().count() <= 3 {
+                let token = if start + number.len() == end { &text[start..at] } else { number };
+                return Some((number, token));
+            }
+        }
+    })
+}
+
+/// Returns each number of `text` with each content word right beside it, as hashes. Units are brought to one
+/// spelling, so `30s` and `30 seconds` are the same pair.
+pub(super) fn numbered(text: &str) -> Vec<(u64, u64)> {
+    let mut pairs = Vec::new();
+    let mut before: Option<(usize, &str)> = None;
+    let mut words = words(text).peekable();
+    while let Some((at, word)) = words.next() {
+        let here = before.replace((at + word.len(), word));
+        let digits = word.bytes().take_while(u8::is_ascii_digit).count();
+        if digits == 0 {
+            continue;
+        }
+        let mut end = at + digits;
+        let mut unit = &word[digits..];
+        // `4.2.1` and `1,200` are several words and one number.
+        while unit.is_empty()
+            && let Some((next_at, next)) = words.peek().copied()
+            && next_at == end + 1
+            && matches!(text.as_bytes()[end], b'.' | b',')
+            && next.bytes().all(|byte| byte.is_ascii_digit())
+        {
+            words.next();
+            end = next_at + next.len();
+            before = Some((end, next));
+        }
+        let number = hash(&digits_of(&text[at..end]));
+        if unit.is_empty()
+            && let Some((next_at, next)) = words.peek().copied()
+            && beside(&text[end..next_at])
+        {
+            unit = next;
+        }
+        if unit.is_empty() && text[end..].trim_start().starts_with('%') {
+            unit = "percent";
+        }
+        // What is written onto the number belongs to it, however short it is: `768Mi`, `30s`.
+        let attached = (!word[digits..].is_empty()).then(|| hash(&unit.to_lowercase()));
+        pairs.extend(label(unit).or(attached).map(|word| (word, number)));
+        if let Some((end_before, word)) = here
+            && beside(&text[end_before..at])
+        {
+            pairs.extend(label(word).map(|word| (word, number)));
+        }
+    }
+    pairs
+}
+
+/// Returns a number without its thousands separators.
+pub(super) fn digits_of(number: &str) -> String {
+    let groups: Vec<&str> = number.split(',').collect();
+    match groups.len() > 1 && groups[1..].iter().all(|group| group.len() == 3 || group.contains('.')) {
+        true => groups.concat(),
+        false => number.to_owned(),
+    }
+}
+
+fn beside(between: &str) -> bool {
+    between.len() <= 3
+        && !between.contains(['\n', '.', ',', ';'])
+        && between.chars().all(|c| !c.is_alphanumeric())
+}
+
+/// Returns the hash of a word that a number may belong to; units have one spelling.
+pub(super) fn label(word: &str) -> Option<u64> {
+    let lower = word.to_lowercase();
+    if lower.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let unit = UNITS.iter().find(|spellings| spellings.contains(&lower.as_str()));
+    unit.map(|spellings| hash(spellings[0])).or_else(|| stem(word))
+}
+
+const UNITS: [&[&str]; 11] = [
+    &["seconds", "second", "secs", "sec", "s"],
+    &["milliseconds", "millisecond", "msec", "ms"],
+    &["minutes", "minute", "mins", "min"],
+    &["hours", "hour", "hrs", "hr", "h"],
+    &["days", "day", "d"],
+    &["kilobytes", "kb", "kib", "k"],
+    &["megabytes", "mb", "mib"],
+    &["gigabytes", "gb", "gib", "g"],
+    &["percent", "pct"],
+    &["dollars", "dollar", "usd"],
+    &["euros", "euro", "eur"],
+];
+
+/// Returns the numbers of a text with where they begin, however they are written onto words: `$1.6billion`, `July3`.
+pub(super) fn values(text: &str) -> Vec<(usize, u64)> {
+    let mut found = Vec::new();
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(start) = bytes[at..].iter().position(u8::is_ascii_digit).map(|skip| at + skip) {
+        let mut end = start;
+        while end < bytes.len()
+            && (bytes[end].is_ascii_digit()
+                || matches!(bytes[end], b'.' | b',') && bytes.get(end + 1).is_some_and(u8::is_ascii_digit))
+        {
+            end += 1;
+        }
+        found.push((start, value(&text[start..end])));
+        at = end;
+    }
+    for (at, word) in words(text) {
+        if let Some(nth) = WORDS.iter().position(|number| word.eq_ignore_ascii_case(number)) {
+            found.push((at, hash(&(nth + 2).to_string())));
+        }
+    }
+    found
+}
+
+/// Returns the hash of a number without separators and idle zeros.
+pub(super) fn value(number: &str) -> u64 {
+    let plain = digits_of(number);
+    match plain.split_once('.') {
+        Some((_, decimals)) if !decimals.contains('.') => {
+            hash(plain.trim_end_matches('0').trim_end_matches('.'))
+        }
+        _ => hash(&plain),
+    }
+}
+
+/// The words for the numbers from two; `one` is seldom a number.
+const WORDS: [&str; 11] =
+    ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_a_text() {
+        let found: Vec<_> = numbers("In 2026-11-09, 30s for v4.2.1 and 1,200 rows (50%), E0308, x86_64.")
+            .map(|(number, _)| number)
+            .collect();
+        assert_eq!(found, ["2026-11-09", "30", "1,200", "50"]);
+    }
+
+    #[test]
+    fn thousands() {
+        assert_eq!(digits_of("1,200"), "1200");
+        for claim in ["140 and 101 make 241", "1166.98 less 481.5 leaves 685.48", "twice 241 is 482"] {
+            let last = claim.rsplit(' ').find(|word| word.starts_with(|c: char| c.is_ascii_digit()));
+            assert!(is_computed(last.unwrap(), claim), "{claim}");
+        }
+        assert!(!is_computed("43", "40 passed and 1 failed, 43 pass"));
+    }
+}
