@@ -32,8 +32,10 @@ fn two_hundred_rules_are_found_in_any_of_ten_positions() {
     let rules = longhaul_testkit::demands();
     assert_eq!(rules.len(), 200);
     let mut lost = Vec::new();
-    for rule in &rules {
-        for position in 0..10 {
+    let is_whole = std::env::var("LONGHAUL_DEMANDS").is_ok_and(|which| which == "all");
+    for (nth, rule) in rules.iter().enumerate() {
+        // In the normal run each stands in two of the ten positions.
+        for position in (0..10).filter(|position| is_whole || position % 5 == nth % 5) {
             let said = conversation(rule, position);
             let all = demands(said.entries(), Speakers::builtin());
             if !all.iter().any(|demand| demand.text.contains(rule.trim())) {
@@ -47,5 +49,5 @@ fn two_hundred_rules_are_found_in_any_of_ten_positions() {
             assert!(all.len() <= 2, "{all:?}");
         }
     }
-    assert!(lost.is_empty(), "{} of 2000 lost:\n{}", lost.len(), lost.join("\n"));
+    assert!(lost.is_empty(), "{} lost:\n{}", lost.len(), lost.join("\n"));
 }
