@@ -160,7 +160,7 @@ impl InvalidAnswer {
 }
 
 impl Answer {
-    /// The most entries that a list keeps (seed 004 for key points; the same for every list).
+    /// The most entries that a list keeps.
     pub const MAX_ENTRIES: usize = 30;
     /// The most characters of one entry.
     pub const MAX_ENTRY_CHARS: usize = 1_000;

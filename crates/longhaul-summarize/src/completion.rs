@@ -180,7 +180,7 @@ impl CompletionRequest {
 }
 
 impl ClientError {
-    /// The longest excerpt of a server's words in an error, in characters (seed 004, "sanitized 200 chars").
+    /// The longest excerpt of a server's words in an error, in characters.
     pub const EXCERPT_CHARS: usize = 200;
 
     /// Returns whether the same request may succeed a moment later. Only trouble on the way is: an answer that is

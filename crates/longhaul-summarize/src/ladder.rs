@@ -43,7 +43,7 @@ pub struct Ladder {
 /// Takes secrets out of a text.
 pub type Redact = Arc<dyn Fn(&str) -> String + Send + Sync>;
 
-/// A limit under which a summary is not worth a call, and rules say so in a line (spec section 6).
+/// A limit under which a summary is not worth a call, and rules say so in a line.
 const FLOOR: Tokens = Tokens(50);
 
 /// A model with less room than this for the conversation is not asked.

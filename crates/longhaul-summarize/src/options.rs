@@ -75,10 +75,10 @@ pub struct LlmOptions {
     /// it. Default: false.
     pub newest_only: bool,
     /// How often a call is repeated after trouble on the way. Answers that are no summary are never asked for again.
-    /// Default: 1 (seed 004).
+    /// Default: 1.
     pub retries: u32,
     /// The wait before the first repetition; it doubles with each. Up to half of it is added by chance.
-    /// Default: 250 ms (seed 004).
+    /// Default: 250 ms.
     pub backoff: Duration,
     /// The longest wait that a provider's `Retry-After` is followed for. One that asks for more is not asked again
     /// now: the next model is. Default: 20 s.

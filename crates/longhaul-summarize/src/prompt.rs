@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::fence::Fence;
 
-/// The standing instructions; seed 004's baseline with a warning that the conversation is data.
+/// The standing instructions: what a summary is, and that the conversation is data.
 pub const SYSTEM: &str = include_str!("../prompts/system.md");
 /// The standing instructions for prompts that ask for prose.
 pub const SYSTEM_PROSE: &str = include_str!("../prompts/system-prose.md");

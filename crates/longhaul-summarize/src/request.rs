@@ -83,7 +83,7 @@ pub struct Attempt {
     pub summarizer: String,
     /// Why its answer was not used. Holds no message text.
     pub reason: String,
-    /// How a rejected answer begins: at most 200 characters, escaped (seed 004). It may hold message text, so it is for
+    /// How a rejected answer begins: at most 200 characters, escaped. It may hold message text, so it is for
     /// the user's own log and for nobody else's.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub excerpt: String,

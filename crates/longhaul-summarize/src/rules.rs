@@ -126,7 +126,7 @@ pub fn summarize(request: &SummaryRequest<'_>, options: &RulesOptions) -> Draft 
     let picks = choice.pick(&mut coverage, budget.scaled(ROOM_TO_CHOOSE));
     let mut text = fit(picks.len(), request, |count| page.text(&picks[..count]));
     if request.counter.count_text(&text) > request.limit {
-        text = clip::to_tokens(&text, request.limit, request.counter);
+        text = without_last_heading(clip::to_tokens(&text, request.limit, request.counter));
     }
     Draft {
         tokens: request.counter.count_text(&text),
@@ -136,6 +136,14 @@ pub fn summarize(request: &SummaryRequest<'_>, options: &RulesOptions) -> Draft 
         made_with: MADE_WITH.into(),
         ..Draft::default()
     }
+}
+
+/// Returns `text`, which was cut, without a heading that nothing stands under any more.
+fn without_last_heading(mut text: String) -> String {
+    while let Some(start) = text.rfind('\n').filter(|start| text[start + 1..].starts_with('#')) {
+        text.truncate(start);
+    }
+    text
 }
 
 fn omitted(request: &SummaryRequest<'_>) -> Draft {

@@ -10,11 +10,15 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod demands;
 mod fixture;
 pub mod planted;
+mod sourced;
 mod strategies;
 mod waiting;
 
+pub use demands::demands;
 pub use fixture::{parse, transcript};
+pub use sourced::unsourced;
 pub use strategies::{any_text, conversation};
 pub use waiting::block_on;

@@ -100,7 +100,7 @@ pub struct Framing {
 
 impl Framing {
     /// OpenAI's chat framing: 3 a message, 1 more with a name, 3 for the reply (OpenAI cookbook, "How to count tokens
-    /// with tiktoken", 2024; spec section 13). Ids are free.
+    /// with tiktoken", 2024). Ids are free.
     pub const OPENAI: Framing =
         Framing { per_message: Tokens(3), per_name: Tokens(1), per_call: Tokens(0), per_reply: Tokens(3) };
 }

@@ -339,7 +339,7 @@ impl Config {
     /// The version of the configuration that this code reads and writes.
     pub const VERSION: u32 = 1;
 
-    /// The smallest verbatim tail, in messages: a request and its answer (seed 004: "never below 2").
+    /// The smallest verbatim tail, in messages: a request and its answer.
     pub const MIN_TAIL: u64 = 2;
 
     /// Returns the first line of a summary that stands for `n_messages` messages.

@@ -155,7 +155,7 @@ pub enum UsageVerdict {
 /// A digested tool result keeps about this many tokens, so a result is worth digesting for what is above.
 const DIGESTED_RESULT: Tokens = Tokens(200);
 
-/// Beside the system prompt and an open exchange a view needs this many tokens (spec section 13).
+/// Beside the system prompt and an open exchange a view needs this many tokens.
 const FLOOR_EXTRA: Tokens = Tokens(200);
 
 /// A reported usage this many times above or below the count is not of this view. Estimators are wrong by less than

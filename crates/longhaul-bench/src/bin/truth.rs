@@ -4,7 +4,8 @@
 //! rule; `outcomes`: every command that checks or changes something, the end of its output, and how it is taken to have
 //! gone; `files`: what was done to each file; `checks`: the last state of each check and of the to-do list; `digests`: some
 //! results in one line each; `statements`: all that was read of every message, as it is stored, one line each (to compare
-//! before and after a change). Recordings that are set aside for the last reading are passed over.
+//! before and after a change); `lines`: every line of the summaries of 2,000, 4,000 and 8,000 tokens that does not stand in its
+//! source; `asked`: what the summaries say that persons ask and demand. Recordings that are set aside for the last reading are passed over.
 
 #![allow(clippy::print_stdout, reason = "a program that prints what is to be read")]
 
@@ -14,7 +15,13 @@ use anyhow::{Context, Result};
 use longhaul_extract::{
     FactIndex, Purpose, checks, constraints, runs, speaker::Speakers, summarize_tool_result, todos, trail,
 };
-use longhaul_transcript::{Role, Transcript};
+use longhaul_summarize::{
+    SummaryRequest,
+    rules::{RulesOptions, summarize},
+};
+use longhaul_testkit::unsourced;
+use longhaul_tokens::{Encoding, counter};
+use longhaul_transcript::{Role, SessionId, Tokens, Transcript};
 
 /// Not read and not tuned on: these are for readers at the end.
 const SET_ASIDE: [&str; 4] =
@@ -53,9 +60,11 @@ fn main() -> Result<()> {
                 "digests" => digests(transcript),
                 "checks" => checks_of(transcript),
                 "statements" => statements(transcript)?,
+                "lines" => lines(transcript),
+                "asked" => asked(transcript),
                 other => {
                     anyhow::bail!(
-                        "{other} is none of: speakers, rules, outcomes, files, checks, digests, statements"
+                        "{other} is none of: speakers, rules, outcomes, files, checks, digests, statements, lines, asked"
                     )
                 }
             }
@@ -138,8 +147,7 @@ fn checks_of(transcript: &Transcript) {
 
 /// What the index holds in the end: every statement and every fact.
 fn statements(transcript: &Transcript) -> Result<()> {
-    let mut index = FactIndex::new();
-    transcript.entries().iter().for_each(|entry| index.push(entry));
+    let index = index(transcript);
     let pool = index.statements();
     for statement in pool.all() {
         println!("{} {:?}", serde_json::to_string(statement)?, pool.source(statement));
@@ -148,6 +156,53 @@ fn statements(transcript: &Transcript) -> Result<()> {
         println!("{}", serde_json::to_string(fact)?);
     }
     Ok(())
+}
+
+/// Returns the summary of the whole conversation in so many tokens.
+fn summary(transcript: &Transcript, index: &FactIndex, limit: u64) -> String {
+    let counter = counter(Encoding::O200kBase);
+    let session = SessionId::derived(&[]);
+    let request = SummaryRequest {
+        session: &session,
+        entries: transcript.entries(),
+        kept: &[],
+        previous: None,
+        index,
+        counter: &*counter,
+        limit: Tokens(limit),
+        goal: None,
+        depth: 0,
+    };
+    summarize(&request, &RulesOptions::default()).text
+}
+
+fn index(transcript: &Transcript) -> FactIndex {
+    let mut index = FactIndex::new();
+    transcript.entries().iter().for_each(|entry| index.push(entry));
+    index
+}
+
+fn lines(transcript: &Transcript) {
+    let index = index(transcript);
+    for limit in [2_000, 4_000, 8_000] {
+        let text = summary(transcript, &index, limit);
+        let lost = unsourced(&text, transcript.entries());
+        println!("{limit}: {} of {} lines", lost.len(), text.lines().count());
+        lost.iter().for_each(|line| println!("    {line}"));
+    }
+}
+
+fn asked(transcript: &Transcript) {
+    let text = summary(transcript, &index(transcript), 8_000);
+    let mut is_asked = false;
+    for line in text.lines() {
+        if let Some(heading) = line.strip_prefix("## ") {
+            is_asked = ["Request", "Asked", "Rules"].iter().any(|word| heading.starts_with(word));
+        }
+        if is_asked {
+            println!("{}", ends(line));
+        }
+    }
 }
 
 /// Every seventh result, in one line.

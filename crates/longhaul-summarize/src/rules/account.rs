@@ -251,7 +251,7 @@ fn clipped(text: &str, most: usize) -> String {
     }
 }
 
-// Caps of the schema (spec, section 6): lists and texts stay small whatever the conversation holds.
+// Caps of the schema: lists and texts stay small whatever the conversation holds.
 const MOST_DECISIONS: usize = 20;
 const MOST_CONSTRAINTS: usize = 400;
 const MOST_FILES: usize = 200;

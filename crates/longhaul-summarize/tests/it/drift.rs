@@ -16,7 +16,7 @@ use crate::fixtures::{Asking, time};
 
 const RULE: &str = "Never restart the primary during business hours.";
 
-fn record(parent: Option<&SummaryRecord>, draft: &Draft, covers: Span) -> SummaryRecord {
+pub(crate) fn record(parent: Option<&SummaryRecord>, draft: &Draft, covers: Span) -> SummaryRecord {
     SummaryRecord {
         version: SummaryRecord::VERSION,
         header: Default::default(),

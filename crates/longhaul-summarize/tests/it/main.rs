@@ -5,5 +5,6 @@ mod drift;
 mod fixtures;
 mod injection;
 mod ladder;
+mod lines;
 mod misbehaving;
 mod regressions;

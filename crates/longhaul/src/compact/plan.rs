@@ -114,7 +114,7 @@ fn pinned(pins: Tokens, largest: &[(u64, Tokens)]) -> String {
 /// How many pinned messages are named where they do not fit.
 const NAMED_PINS: usize = 3;
 
-/// Beside the system prompt and the open exchange, a view needs this many tokens to say anything (spec section 13).
+/// Beside the system prompt and the open exchange, a view needs this many tokens to say anything.
 pub(super) const FLOOR_EXTRA: Tokens = Tokens(200);
 
 /// What the smallest summary message costs: header, handle and the line that says it was left out.

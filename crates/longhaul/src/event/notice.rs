@@ -1,4 +1,4 @@
-//! The texts that tell a person what a compaction did (seed 002). They quote the summary, so they are for the user's own
+//! The texts that tell a person what a compaction did. They quote the summary, so they are for the user's own
 //! screen, not for logs.
 
 use std::fmt::Write as _;

@@ -34,10 +34,10 @@ pub(super) struct Room {
     replaced: Tokens,
 }
 
-/// The share of the window that a summary may take where its limit is `auto` (spec section 6).
+/// The share of the window that a summary may take where its limit is `auto`.
 const AUTO_SUMMARY_SHARE: f64 = 0.10;
 
-/// A summary that is not made for want of room may cost this share of what it replaces (seed 002's compression).
+/// A summary that is not made for want of room may cost this share of what it replaces, as in preset `session`.
 const LEAST_COMPRESSION: f64 = 0.3;
 
 /// What the reply's primer, the role of the summary's message and rounding cost at most.

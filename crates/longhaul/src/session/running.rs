@@ -1,4 +1,4 @@
-//! A running summary: each update is appended to what was said before, within one limit (seed 001).
+//! A running summary: each update is appended to what was said before, within one limit.
 
 use longhaul_summarize::Draft;
 use longhaul_tokens::TokenCounter;
