@@ -226,6 +226,7 @@ impl Job {
     ///
     /// # Errors
     /// As [`finish`](Self::finish).
+    #[cfg(feature = "wire")]
     pub(crate) fn finish_wide(self, draft: Draft) -> Result<Finished, AssembleError> {
         let draft = forms::shaped(self.preset, draft, &self.request());
         let compacted = self.plan.clone().assemble_wide(&self.source(), &self.settings, draft)?;
