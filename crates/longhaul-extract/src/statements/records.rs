@@ -36,8 +36,8 @@ pub(crate) fn records(text: &str, mut each: impl FnMut(&str)) {
     give(&text[last..]);
 }
 
-/// Bytes of the longest object that is kept whole.
-const LONGEST: usize = 420;
+/// Bytes of the longest object that is kept whole: a booking, an order, with all that is known of it.
+const LONGEST: usize = 700;
 
 /// No more objects than these are taken from one value.
 const MOST: usize = 200;
