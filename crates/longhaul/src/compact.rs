@@ -7,6 +7,7 @@
 mod assemble;
 mod clip;
 pub(crate) mod digest;
+mod needed;
 mod plan;
 mod share;
 pub(crate) mod standing;
@@ -23,6 +24,7 @@ pub(crate) use self::assemble::compact_by;
 pub use self::{
     assemble::{AssembleError, compact},
     clip::{clip_arguments, clip_text},
+    needed::Needed,
     plan::{CompactError, CompactionPlan, Earlier, Source, plan},
     standing::Cut,
 };

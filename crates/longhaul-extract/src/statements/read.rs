@@ -325,7 +325,7 @@ const FIRST_LINES: usize = 400;
 const LAST_LINES: usize = 150;
 
 /// Returns a hash of `text` (FNV-1a) in which neither white space nor case counts.
-fn key(text: &str) -> u32 {
+pub fn key(text: &str) -> u32 {
     let bytes = text.bytes().filter(|byte| !byte.is_ascii_whitespace());
     bytes.fold(0x811c_9dc5, |hash: u32, byte| {
         (hash ^ u32::from(byte.to_ascii_lowercase())).wrapping_mul(0x0100_0193)

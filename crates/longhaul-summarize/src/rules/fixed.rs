@@ -185,9 +185,16 @@ impl Fixed<'_> {
     /// Rules go before wishes, what holds before what was taken back, short ones before long ones, and newer before older.
     fn rule_list(&self, rules: &[Constraint], room: Tokens) -> String {
         // A kept message may have been cut: what counts is that the words are there.
+        let has = |said: &str, text: &str| {
+            // An item of a list is told with what leads it in: both may stand where the list stands.
+            let both = |(lead, item): (&str, &str)| {
+                item.len() >= LEAST_ITEM && said.contains(lead) && said.contains(item)
+            };
+            said.contains(text) || text.rsplit_once(": ").is_some_and(both)
+        };
         let is_visible = |rule: &Constraint| {
             let kept = self.request.kept.iter().flat_map(|entry| entry.message.texts());
-            self.said.contains(&rule.text) || kept.into_iter().any(|said| said.contains(&rule.text))
+            has(&self.said, &rule.text) || kept.into_iter().any(|said| has(said, &rule.text))
         };
         let mut lines: Vec<(usize, String, Tokens)> = Vec::new();
         for (at, rule) in rules.iter().enumerate().filter(|(_, rule)| !is_visible(rule)) {
@@ -232,6 +239,9 @@ const LEAST_SECTION: Tokens = Tokens(30);
 
 /// What a handful of rules takes: they get that much, however small the share, up to a third of the limit.
 const FEW_CONSTRAINTS: Tokens = Tokens(150);
+
+/// Bytes from which on an item of a list is known again by its words.
+const LEAST_ITEM: usize = 12;
 
 /// A rule of more tokens gives way to shorter ones.
 const LONG_RULE: Tokens = Tokens(40);

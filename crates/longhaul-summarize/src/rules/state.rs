@@ -1,5 +1,7 @@
 //! Where the work stands: the plan with its open items first, how the checks went, what failed, what was said last.
 
+use std::collections::HashMap;
+
 use longhaul_extract::{
     CallView, FileHistory, Run, StatementKind, TodoItem, TodoState, ToolFamily, Verdict, checks, todos,
 };
@@ -45,7 +47,9 @@ impl Fixed<'_> {
         let has_open = items.iter().any(|item| matches!(item.state, TodoState::Open | TodoState::InProgress));
         if let Some((message, path)) = since.last().filter(|_| has_open) {
             let name = path.rsplit('/').next().unwrap_or(path);
-            lines.push(format!("edited since then: {} times, last {name} (m{message})", since.len()));
+            let more =
+                if since.len() > 1 { format!(", {} edits in all", since.len()) } else { String::new() };
+            lines.push(format!("edited since then: {name} (m{message}){more}"));
         }
         if !lines.is_empty() {
             self.add(format!("## To do, as the list stood in m{told}"), lines.join("\n"));
@@ -117,7 +121,7 @@ impl Fixed<'_> {
         let mut found: Vec<(String, String, String)> = Vec::new();
         let entries = self.request.entries;
         let calls = entries.iter().flat_map(|entry| entry.message.calls());
-        let by_id: std::collections::HashMap<&str, _> = calls.map(|call| (call.id.as_str(), call)).collect();
+        let by_id: HashMap<&str, _> = calls.map(|call| (call.id.as_str(), call)).collect();
         for entry in entries {
             for result in entry.message.results() {
                 let Some(view) = by_id.get(result.call_id.as_str()).map(|call| CallView::new(call)) else {

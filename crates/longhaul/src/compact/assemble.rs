@@ -8,6 +8,7 @@ use longhaul_transcript::{Span, SummaryRecord, Tokens};
 
 use super::{
     CompactError, CompactSettings, Compacted, CompactionPlan, Outcome, Source,
+    needed::Needed,
     plan::{self, Spread, header},
     survival,
 };
@@ -53,6 +54,8 @@ pub(crate) fn compact_by(
     settings: &CompactSettings,
     summarize: &dyn Fn(&SummaryRequest<'_>) -> Draft,
 ) -> Result<Compacted, CompactError> {
+    let needed = Needed::new(source.index);
+    let source = &Source { needed: Some(&needed), ..*source };
     let mut plan = plan::plan(source, settings)?;
     let mut draft = summarize(&plan.request(source, settings));
     // In less room a summary says less. What it says in all of its room is its own: only what that leaves is spare.

@@ -9,6 +9,7 @@ use longhaul_transcript::{CallKind, Entry, Message, Part, Role, Tokens, ToolCall
 use super::{
     KeepReasoning, Kept,
     clip::{clip_arguments, clip_text},
+    needed::Needed,
 };
 
 /// How much each piece of a message may cost.
@@ -41,6 +42,7 @@ pub(crate) struct Shortener<'a> {
     counter: &'a dyn TokenCounter,
     reasoning: KeepReasoning,
     calls: HashMap<&'a str, &'a ToolCall>,
+    needed: Option<&'a Needed>,
 }
 
 impl<'a> Shortener<'a> {
@@ -50,7 +52,13 @@ impl<'a> Shortener<'a> {
         reasoning: KeepReasoning,
     ) -> Shortener<'a> {
         let calls = entries.iter().flat_map(|entry| entry.message.calls());
-        Shortener { counter, reasoning, calls: calls.map(|call| (call.id.as_str(), call)).collect() }
+        let calls = calls.map(|call| (call.id.as_str(), call)).collect();
+        Shortener { counter, reasoning, calls, needed: None }
+    }
+
+    /// Returns this with digests that hold what is needed most.
+    pub(crate) fn with_needed(self, needed: Option<&'a Needed>) -> Shortener<'a> {
+        Shortener { needed, ..self }
     }
 
     /// Returns the messages of `entries` within `caps`, without those that have nothing left to say.
@@ -128,7 +136,8 @@ impl<'a> Shortener<'a> {
             return result.clone();
         }
         let count = |text: &str| self.counter.count_text(text);
-        let allowance = Allowance::new(cap, &count);
+        let worth = |line: &str| self.needed.map_or(0.0, |needed| needed.worth(line));
+        let allowance = Allowance::new(cap, &count).with_wanted(&worth);
         let call = self.calls.get(result.call_id.as_str()).copied();
         let mut text = digest(call, &result.joined_text(), result.outcome, &allowance);
         for part in &result.content {

@@ -11,7 +11,9 @@ use longhaul_transcript::{
 };
 
 use super::{
-    CompactSettings, Cut, Kept, share,
+    CompactSettings, Cut, Kept,
+    needed::Needed,
+    share,
     standing::{self, Pins},
     tail::{self, Place, Room, Tail},
 };
@@ -33,6 +35,8 @@ pub struct Source<'a> {
     pub index: &'a FactIndex,
     /// What came before, where the conversation was compacted before.
     pub earlier: Earlier<'a>,
+    /// How much each line of an output is needed, for digests; their own rules decide where it is not given.
+    pub needed: Option<&'a Needed>,
 }
 
 /// What a compaction knows of the ones before it.
@@ -131,7 +135,16 @@ impl<'a> Source<'a> {
         index: &'a FactIndex,
     ) -> Source<'a> {
         let tokens_before = costs.iter().copied().sum();
-        Source { session, entries, costs, tokens_before, counter, index, earlier: Earlier::default() }
+        Source {
+            session,
+            entries,
+            costs,
+            tokens_before,
+            counter,
+            index,
+            earlier: Earlier::default(),
+            needed: None,
+        }
     }
 
     /// Returns what the entry with this ordinal costs.

@@ -148,6 +148,7 @@ impl SessionState {
                 quoted: n_quoted,
                 is_rebuilt: scope.is_rebuilt,
             },
+            needed: None,
         };
         let plan = compact::plan(&source, &settings)?;
         Ok(Job {
@@ -336,6 +337,7 @@ impl Job {
                 quoted: self.n_quoted,
                 is_rebuilt: self.is_rebuilt,
             },
+            needed: None,
         }
     }
 }
