@@ -63,14 +63,18 @@ impl Fixed<'_> {
             if lines.iter().any(|(_, line)| line.contains(text)) {
                 continue;
             }
-            let most = if is_first(entry) { longest } else { longest.min(LINE.max(room.scaled(0.2))) };
+            // What all of the work began with stays whole where it is short, even if it takes room from what follows.
+            let most = match is_first(entry) {
+                true => longest.max(SHORT.min(self.request.limit.scaled(0.5))),
+                false => longest.min(LINE.max(room.scaled(0.2))),
+            };
             let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
             let text = clip::middle(&text, most, self.request.counter);
             let answered =
                 self.answered(entry).map_or(String::new(), |answer| format!(" (answered in {answer})"));
             let line = format!("{} {text}{answered}", entry.id);
             let cost = self.cost(&line) + Tokens(1);
-            if cost > left {
+            if cost > left && !is_first(entry) {
                 break;
             }
             left -= cost;
@@ -107,6 +111,9 @@ impl Fixed<'_> {
         (!is_shown && self.cost(&line) <= self.room(self.options.asked_share)).then_some(line)
     }
 }
+
+/// A first request of this length is told whole.
+const SHORT: Tokens = Tokens(40);
 
 /// What an earlier request may take at least where there is room for it.
 const LINE: Tokens = Tokens(60);

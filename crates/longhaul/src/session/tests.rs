@@ -322,7 +322,9 @@ fn a_compaction_reads_no_more_late_than_early_and_forgets_nothing_for_it() {
     for told in ["srv/ledger/export.rs", "audit_trail", "LEDG-4711", "04:30"] {
         assert!(summary.contains(told), "{told} in {summary}");
     }
-    assert!(summary.starts_with("## Request (m0)\nMove the ledger export"), "{summary}");
+    assert!(summary.contains(
+        "## Asked before\nm0 Move the ledger export in srv/ledger/export.rs to the new queue. Never"
+    ));
     assert!(summary.contains("Never touch the table audit_trail."), "{summary}");
     // Every message is in the view, or a record says that it took it out; the header says how many.
     let covered: std::collections::BTreeSet<u64> =
