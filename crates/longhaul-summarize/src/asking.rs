@@ -240,3 +240,48 @@ impl<'a> Asking<'a> {
         Ok((Said::Notes(notes), vec![done]))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use longhaul_extract::FactIndex;
+    use longhaul_tokens::BytesPer4;
+    use longhaul_transcript::{SessionId, Tokens};
+
+    use super::*;
+
+    #[test]
+    fn what_stays_in_part_is_shown_whole() {
+        let said = longhaul_testkit::transcript(
+            "user: Add a test\nassistant: I look first. !read#c1 {\"path\":\"a.rs\"}\ntool#c1: fn helper() {} fn other() {}",
+        );
+        let clipped = longhaul_testkit::transcript(
+            "user: Add a test\nassistant: I look first. !read#c1 {\"path\":\"a.rs\"}\ntool#c1: …",
+        );
+        let kept: Vec<Entry> = said.entries()[1..]
+            .iter()
+            .zip(&clipped.entries()[1..])
+            .map(|(was, stays)| Entry { message: stays.message.clone(), ..was.clone() })
+            .collect();
+        let (session, index, options) =
+            (SessionId::new("s").unwrap(), FactIndex::default(), LlmOptions::default());
+        let request = SummaryRequest {
+            session: &session,
+            entries: &said.entries()[..1],
+            kept: &kept,
+            tail: &said.entries()[1..],
+            previous: None,
+            index: &index,
+            counter: &BytesPer4,
+            limit: Tokens(1_000),
+            goal: None,
+            depth: 0,
+        };
+        let asking = Asking::in_form(&options, Form::Notes, &request);
+        let prompt = asking.instruction();
+        assert!(prompt.contains("from m1 on stay") && prompt.contains("Of m2, though"), "{prompt}");
+        assert_eq!(asking.entries.len(), 3);
+        assert!(asking.source_tokens < Tokens(100) && asking.answer_tokens < asking.source_tokens);
+        // A small model has no room for it.
+        assert_eq!(Asking::in_form(&options, Form::Record, &request).entries.len(), 1);
+    }
+}

@@ -1,7 +1,9 @@
 //! What only rules know exactly, beside a model's statements: as far as those do not hold it already.
 
 use longhaul_tokens::TokenCounter;
-use longhaul_transcript::{ActionItem, CommandNote, Constraint, Entry, FileNote, FileState, Summary, Tokens};
+use longhaul_transcript::{
+    ActionItem, CommandNote, Constraint, Entry, FileNote, FileState, Role, Summary, Tokens,
+};
 
 use crate::{
     SummaryRequest,
@@ -13,7 +15,7 @@ const RULES_SHARE: f64 = 0.15;
 /// The share of the limit that all that rules add may take.
 const ADDED_SHARE: f64 = 0.25;
 /// The share of the limit that unconfirmed statements may take.
-const UNCONFIRMED_SHARE: f64 = 0.08;
+const UNCONFIRMED_SHARE: f64 = 0.12;
 /// How many of the last checks are told.
 const CHECKS: usize = 3;
 
@@ -55,6 +57,10 @@ fn quote_rules(notes: &mut Notes, rules: &[Constraint], request: &SummaryRequest
         let quoted = quotation(rule);
         notes.statements.retain(|statement| statement.text != quoted);
     }
+    // Where nobody is an assistant, as in a meeting, nobody gives it rules.
+    if !request.entries.iter().chain(request.kept).any(|entry| entry.message.role == Role::Assistant) {
+        return;
+    }
     let said = notes.render();
     let is_shown = |rule: &Constraint| {
         let words = rule.text.trim();
@@ -79,8 +85,11 @@ fn quote_rules(notes: &mut Notes, rules: &[Constraint], request: &SummaryRequest
 }
 
 fn is_piece(statement: &Statement, rule: &str) -> bool {
-    let quoted = statement.text.split(['"', '“', '”']).nth(1).unwrap_or_default().trim();
-    statement.section == Section::Rules && quoted.len() >= 8 && rule.contains(quoted)
+    let quoted = statement.text.split(['"', '“', '”']).skip(1).step_by(2).map(str::trim);
+    let mut quoted = quoted.filter(|quoted| quoted.len() >= 8).peekable();
+    statement.section == Section::Rules
+        && quoted.peek().is_some()
+        && quoted.all(|quoted| rule.contains(quoted))
 }
 
 fn quotation(rule: &Constraint) -> String {
@@ -91,14 +100,15 @@ fn quotation(rule: &Constraint) -> String {
 fn exact_lines(said: &str, known: &Summary) -> Vec<String> {
     let mut lines = Vec::new();
     for (state, word) in TRAIL {
-        let files = known.files.iter().filter(|file| file.state == state && !names(said, &file.path));
+        let is_said = |file: &FileNote| names(said, &file.path, &known.files);
+        let files = known.files.iter().filter(|file| file.state == state && !is_said(file));
         let files: Vec<String> = files.map(file_line).collect();
         if !files.is_empty() {
             lines.push(format!("{word}: {}", files.join(", ")));
         }
     }
     let checks = known.commands.iter().filter(|command| is_check(command));
-    let checks: Vec<&CommandNote> = checks.filter(|check| !said.contains(check.command.trim())).collect();
+    let checks: Vec<&CommandNote> = checks.filter(|check| !said.contains(heart(&check.command))).collect();
     let last = checks.len().saturating_sub(CHECKS);
     lines.extend(checks[last..].iter().map(|check| check_line(check)));
     let open = known.action_items.iter().filter(|item| !holds(said, &item.task));
@@ -122,10 +132,21 @@ fn file_line(file: &FileNote) -> String {
     }
 }
 
-/// Returns whether a text names a file: by its path, or by its name where it has one of its own.
-fn names(text: &str, path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    text.contains(path) || (name.len() >= 8 && text.contains(name))
+/// Returns whether a text names a file: by its path, or by as much of its end as no other file has.
+fn names(text: &str, path: &str, files: &[FileNote]) -> bool {
+    let parts: Vec<&str> = path.split('/').collect();
+    let end = (0..parts.len()).rev().map(|from| parts[from..].join("/")).find(|end| {
+        let is_same = |file: &&FileNote| {
+            file.path.strip_suffix(end.as_str()).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+        };
+        end.len() >= 5 && files.iter().filter(is_same).count() <= 1
+    });
+    let is_whole = |at: usize, end: &str| {
+        let goes_on = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+        !text[..at].ends_with(goes_on) && !text[at + end.len()..].starts_with(goes_on)
+    };
+    text.contains(path)
+        || end.is_some_and(|end| text.match_indices(end.as_str()).any(|(at, _)| is_whole(at, &end)))
 }
 
 /// Returns whether a command checks the work, and its outcome is known.
@@ -136,6 +157,13 @@ fn is_check(command: &CommandNote) -> bool {
     ];
     let has_outcome = command.exit_code.is_some() || !command.note.trim().is_empty();
     has_outcome && CHECKING.iter().any(|word| command.command.contains(word))
+}
+
+/// Returns what of a command line checks: without the way to a directory, redirections and what cuts the output.
+fn heart(command: &str) -> &str {
+    let command = command.trim();
+    let last = command.rsplit("&& ").next().unwrap_or(command);
+    last.split(" 2>").next().and_then(|last| last.split(" | ").next()).unwrap_or(last).trim()
 }
 
 fn check_line(check: &CommandNote) -> String {

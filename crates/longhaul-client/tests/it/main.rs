@@ -5,4 +5,5 @@ mod chat;
 mod faults;
 mod in_conversation;
 mod protocol;
+mod replay;
 mod server;

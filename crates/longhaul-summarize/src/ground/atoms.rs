@@ -95,3 +95,61 @@ pub(super) fn spans(claim: &str) -> Spans<'_> {
     prose.push_str(rest);
     Spans { code, quoted, prose }
 }
+
+#[cfg(test)]
+mod tests {
+    use longhaul_extract::FactIndex;
+    use longhaul_tokens::BytesPer4;
+    use longhaul_transcript::{SessionId, Tokens};
+
+    use super::*;
+    use crate::SummaryRequest;
+
+    const SAID: &str = r#"user: They have $1.6billion until July3, up from 50%. What of "the first report"?
+assistant: I look at func (s *AutoStrategy) InitializeSession and type CleanupItem struct { Type, ID } first. !grep#c1 {"pattern":"listed"}
+tool#c1: strategy/clean.go:415: func NewStore(stateDir string); TestOverlap_ModifiedFile; line 735 to line 815; Session states (%d): and Shadow branches (%d):
+assistant: Six files, fmt then lint. The first of the reports was not found in the index at all.
+"#;
+
+    #[test]
+    fn what_stands_in_the_source_is_known_in_other_spellings() {
+        let said = longhaul_testkit::transcript(SAID);
+        let (session, index) = (SessionId::new("s").unwrap(), FactIndex::default());
+        let evidence = Evidence::new(&SummaryRequest {
+            session: &session,
+            entries: said.entries(),
+            kept: &[],
+            tail: &[],
+            previous: None,
+            index: &index,
+            counter: &BytesPer4,
+            limit: Tokens(1_000),
+            goal: None,
+            depth: 0,
+        });
+        for truth in [
+            "$1.6 billion until July 3 (m0), from 50 per cent",
+            "`AutoStrategy.InitializeSession` and `CleanupItem{Type, ID}`",
+            "`NewStore(stateDir)` is in `strategy/clean.go:415`, lines 735-815 (m2–m3)",
+            "`ModifiedFile` is tested; 6 files; fmt/lint were run",
+            "\"was not found ... at all\"",
+            "\"Shadow branches/Session states (%d):\"",
+            "the user asked \"What of \\\"the first report\\\"?\"",
+            "a lone ``` line before `clean.go`",
+        ] {
+            assert_eq!(unknown(truth, &[], &evidence), None, "{truth}");
+        }
+        for lie in [
+            "$1.7 billion until July 3",
+            "`AutoStrategy.DropSession`",
+            "`CleanupItem{Type, Reason}`",
+            "`strategy/clean.go:416`",
+            "lines 735-825",
+            "`UnmodifiedFile` is tested",
+            "\"was not found ... in the log\"",
+            "see m99",
+        ] {
+            assert_ne!(unknown(lie, &[], &evidence), None, "{lie}");
+        }
+    }
+}

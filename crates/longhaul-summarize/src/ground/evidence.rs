@@ -7,6 +7,7 @@ use longhaul_transcript::{CallId, Constraint, Entry, Part, Role, Speaker as Voic
 use serde_json::Value;
 
 use super::{
+    acts::Acts,
     numbers::{numbered, value, values},
     polarity::{is_emphatic, is_question},
     words::{clauses, hash, identifier_parts, is_wide, is_word_char, root, sentences, stem, stems, words},
@@ -38,6 +39,8 @@ pub(crate) struct Evidence {
     replies: Vec<HashSet<u64>>,
     /// The calls by which a model asks the user, whose results are the user's words.
     questions: HashMap<CallId, HashSet<u64>>,
+    /// What was done by calls.
+    pub(super) acts: Acts,
     /// One past the highest ordinal.
     end: u64,
 }
@@ -131,6 +134,7 @@ impl Evidence {
                 Part::ToolCall(call) => {
                     self.read(&call.name, Speaker::Call, ordinal);
                     self.note_question(call);
+                    self.acts.note(call);
                     match serde_json::from_str::<Value>(&call.arguments.0) {
                         Ok(arguments) => self.read_json(&arguments, ordinal),
                         Err(_) => self.read(&call.arguments.0, Speaker::Call, ordinal),
@@ -373,6 +377,16 @@ impl Evidence {
         self.numbers.contains_key(&value(number))
     }
 
+    /// Returns whether a number stands in one of these messages, or right before or behind one.
+    pub(super) fn stands_in(&self, number: &str, messages: &[u64]) -> bool {
+        let written = self.numbers.get(&value(number)).map_or(&[][..], Vec::as_slice);
+        let written = written.iter().map(|at| *at as usize);
+        written.chain(self.occurrences(number)).any(|at| {
+            let ordinal = self.ordinal_at(at);
+            messages.iter().any(|message| message.abs_diff(ordinal) <= 1)
+        })
+    }
+
     /// Returns whether `least` words of `near` stand within a few lines of an occurrence of a number; one is enough in the
     /// messages `cited`.
     pub(super) fn stands_near(&self, number: &str, near: &HashSet<u64>, least: usize, cited: &[u64]) -> bool {
@@ -392,7 +406,8 @@ impl Evidence {
         self.text.get(start..end).unwrap_or_default()
     }
 
-    fn clause_at(&self, at: usize) -> Option<&Clause> {
+    /// Returns the clause that stands at a place.
+    pub(super) fn clause_at(&self, at: usize) -> Option<&Clause> {
         let next = self.clauses.partition_point(|clause| clause.start as usize <= at);
         next.checked_sub(1).and_then(|at| self.clauses.get(at))
     }

@@ -6,13 +6,14 @@ use super::{
     RepairKind,
     atoms::{Unknown, unknown},
     claims::{has_wrong_speaker, is_planted, is_rejected, weakens},
+    deeds::{is_undone_deed, is_unshown},
     echo::is_echo,
     evidence::Evidence,
     handles::{cited, without_handles},
     polarity::{is_decision, speaks_of_source},
-    support::{is_foreign_order, is_undone_deed, is_unsaid_wish},
+    support::{is_forbidden, is_foreign_order, is_unasked_deed, is_unsaid_wish},
 };
-use crate::notes::sentences;
+use crate::notes::{Section, sentences};
 
 /// What becomes of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,10 +26,10 @@ pub(super) enum Verdict {
     Goes(RepairKind),
 }
 
-/// Judges a statement of one or more sentences. `is_to_be_done` says that it stands among what is to be done next.
+/// Judges a statement of one or more sentences, in the section where it stands if there are sections.
 pub(super) fn judge(
     statement: &str,
-    is_to_be_done: bool,
+    section: Option<Section>,
     evidence: &Evidence,
     rules: &[Constraint],
 ) -> Verdict {
@@ -41,12 +42,24 @@ pub(super) fn judge(
     let judged = statement
         .lines()
         .flat_map(sentences)
-        .map(|sentence| judge_sentence(without_handles(sentence).trim(), is_to_be_done, evidence, rules));
-    judged.chain([unknown]).max().unwrap_or(Verdict::Stays)
+        .map(|sentence| judge_sentence(without_handles(sentence).trim(), section, evidence, rules));
+    let unshown = match section {
+        Some(section) if is_unshown(&without_handles(statement), section, evidence) => {
+            Verdict::Unconfirmed(RepairKind::UndoneDeed)
+        }
+        _ => Verdict::Stays,
+    };
+    judged.chain([unknown, unshown]).max().unwrap_or(Verdict::Stays)
 }
 
-fn judge_sentence(sentence: &str, is_to_be_done: bool, evidence: &Evidence, rules: &[Constraint]) -> Verdict {
+fn judge_sentence(
+    sentence: &str,
+    section: Option<Section>,
+    evidence: &Evidence,
+    rules: &[Constraint],
+) -> Verdict {
     use Verdict::{Goes, Unconfirmed};
+    let is_to_be_done = section == Some(Section::Next);
     if is_echo(sentence, evidence) {
         return Goes(RepairKind::Echo);
     }
@@ -68,6 +81,12 @@ fn judge_sentence(sentence: &str, is_to_be_done: bool, evidence: &Evidence, rule
     }
     if is_undone_deed(sentence, evidence) {
         return Unconfirmed(RepairKind::UndoneDeed);
+    }
+    if is_to_be_done && is_unasked_deed(sentence, evidence) {
+        return Unconfirmed(RepairKind::UnaskedDeed);
+    }
+    if matches!(section, Some(Section::Next | Section::Rules)) && is_forbidden(sentence, evidence) {
+        return Unconfirmed(RepairKind::Forbidden);
     }
     if is_decision(sentence) && is_rejected(sentence, evidence) {
         return Unconfirmed(RepairKind::Rejected);

@@ -5,8 +5,10 @@
 //! state of files is the ledger's. What a check cannot decide it leaves: these checks find false claims, they do not
 //! prove true ones. How many of either they get right is measured in `figures.rs`.
 
+mod acts;
 mod atoms;
 mod claims;
+mod deeds;
 mod echo;
 mod evidence;
 #[cfg(test)]
@@ -80,6 +82,8 @@ pub(crate) enum RepairKind {
     ForeignOrder,
     UnsaidWish,
     UndoneDeed,
+    UnaskedDeed,
+    Forbidden,
 }
 
 impl fmt::Display for Repair {
@@ -102,6 +106,8 @@ impl fmt::Display for Repair {
             RepairKind::ForeignOrder => "took out an order that nobody gave",
             RepairKind::UnsaidWish => "took out a wish that the user did not utter",
             RepairKind::UndoneDeed => "took out a deed that nothing shows",
+            RepairKind::UnaskedDeed => "took out a step that nobody asked for or announced",
+            RepairKind::Forbidden => "took out the use of what is forbidden",
         };
         write!(f, "{}: {what}", self.field)?;
         match self.count {
@@ -145,7 +151,6 @@ pub(crate) fn ground_notes(
     let mut check = Check::new(evidence, ledger);
     let mut kept = Notes::default();
     for mut statement in notes.statements {
-        let is_to_be_done = statement.section == Section::Next;
         let field = statement.section.heading();
         let known = |earlier: &Statement| earlier.text.eq_ignore_ascii_case(&statement.text);
         if statement.text.len() >= LEAST_REPEATED && kept.statements.iter().any(known) {
@@ -155,7 +160,7 @@ pub(crate) fn ground_notes(
         // What was checked when it was first said is not checked again: its source may be gone.
         if is_checked(&statement) {
             kept.statements.push(statement);
-        } else if let Some(text) = check.statement(field, &statement.text, is_to_be_done) {
+        } else if let Some(text) = check.statement(field, &statement.text, Some(statement.section)) {
             statement.text = text;
             kept.statements.push(statement);
         }
@@ -254,9 +259,14 @@ impl<'a> Check<'a> {
     }
 
     /// Returns a statement as it stays, in the source's spelling of names, or nothing where it is taken out.
-    fn statement(&mut self, field: &'static str, statement: &str, is_to_be_done: bool) -> Option<String> {
+    fn statement(
+        &mut self,
+        field: &'static str,
+        statement: &str,
+        section: Option<Section>,
+    ) -> Option<String> {
         self.tally.statements += 1;
-        match judge(statement, is_to_be_done, self.evidence, &self.rules) {
+        match judge(statement, section, self.evidence, &self.rules) {
             Verdict::Stays => Some(self.with_spelling(field, statement)),
             Verdict::Unconfirmed(kind) => {
                 self.note(kind, field);
@@ -305,8 +315,8 @@ impl<'a> Check<'a> {
             self.tally.statements += 1;
             return Some(words);
         }
-        let is_to_be_done = field == "action_items";
-        let sentence = self.statement(field, sentence, is_to_be_done)?;
+        let section = (field == "action_items").then_some(Section::Next);
+        let sentence = self.statement(field, sentence, section)?;
         Some(self.with_file_states(field, &sentence))
     }
 

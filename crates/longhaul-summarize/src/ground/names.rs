@@ -104,6 +104,12 @@ pub(super) fn is_name(token: &str) -> bool {
         || (token.len() >= 6 && token.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_'))
 }
 
+/// Returns whether a word is a file's name, with its path or without.
+pub(super) fn is_file(token: &str) -> bool {
+    let name = token.rsplit('/').next().unwrap_or(token);
+    is_file_name(name) && !is_measure(name) && !token.contains("://")
+}
+
 fn is_path(token: &str) -> bool {
     let slashes = token.matches('/').count();
     let plain = |part: &str| !part.is_empty() && part.chars().all(char::is_alphabetic);

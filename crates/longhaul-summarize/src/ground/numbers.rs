@@ -29,6 +29,7 @@ pub(super) fn knows_numbers(prose: &str, claim: &str, cited: &[u64], evidence: &
         match (stands, told.is_empty()) {
             // The source counts this very thing otherwise. The number may still be meant where what the claim is about
             // is near: more of it for `3` than for `31337`.
+            (true, false) if is_telling && !cited.is_empty() => evidence.stands_in(number, cited),
             (true, false) => {
                 let least = if is_telling { 1 } else { 2 };
                 evidence.stands_near(number, &near, least, cited)

@@ -122,6 +122,14 @@ const WIDE_ASSISTANTS: &[&str] = &["助手", "助理", "アシスタント", "�
 const ASKING: &[&str] =
     &["ask", "fragt", "fragte", "preguntó", "pregunta", "perguntou", "demande", "спросил"];
 const SAYING: &[&str] = &[
+    "approv",
+    "confirm",
+    "accept",
+    "report",
+    "point",
+    "clear",
+    "authoriz",
+    "permit",
     "suggest",
     "request",
     "propos",

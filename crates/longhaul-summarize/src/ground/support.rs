@@ -1,24 +1,21 @@
-//! Whose will, whose deed, whose order: claims of these need a source by the one they are ascribed to.
+//! Whose will, whose order: claims of these need a source by the one they are ascribed to.
 
 use std::sync::LazyLock;
 
 use super::{
-    evidence::{Clause, Evidence, Match, Speaker},
+    atoms::spans,
+    evidence::{Evidence, Match, Speaker},
     polarity::{is_directive, is_negated, is_pending},
     speakers::{Verb, attributions, names_user},
-    words::{hash, root, stem, stems, words},
+    words::{stem, stems, words},
 };
 
 /// Share of a wish's content that a person must have said.
-const WISHED: f64 = 0.34;
+const WISHED: f64 = 0.36;
 /// The same for wishes of few words, any one of which changes them.
 const WISHED_IN_FEW: f64 = 0.6;
 /// A wish of this many content words or fewer is one of few words.
 const FEW: usize = 3;
-/// Share of what a deed is done to that must stand beside the deed.
-const DONE_TO: f64 = 0.34;
-/// A deed that is told with so much of what it is about in one message is shown there, in whatever words.
-const ALL_TOLD: f64 = 0.75;
 /// Share of an order's content that somebody who is no tool must have said.
 const ORDERED: f64 = 0.5;
 
@@ -127,83 +124,6 @@ pub(super) fn first_clause(wish: &str) -> &str {
     end.and_then(|end| wish.get(..end)).unwrap_or(wish)
 }
 
-/// Returns whether a sentence claims a deed of consequence that nothing shows: a deletion, a release, a payment.
-pub(super) fn is_undone_deed(sentence: &str, evidence: &Evidence) -> bool {
-    let is_deed = |word: &&str| DEEDS.iter().any(|deed| deed.0.contains(&word.to_lowercase().as_str()));
-    // `dropped` denies what else is said, and is a deed.
-    let rest: Vec<&str> = words(sentence).map(|(_, word)| word).filter(|word| !is_deed(word)).collect();
-    let rest = rest.join(" ");
-    if is_negated(&rest) || is_pending(&rest) {
-        return false;
-    }
-    let told: Vec<(usize, &str)> = words(sentence).collect();
-    let is_told = |nth: &usize| !is_attribute(sentence, &told, *nth);
-    let deeds = (0..told.len()).filter(is_told).filter_map(|nth| {
-        let word = told[nth].1.to_lowercase();
-        DEEDS.iter().find(|deed| deed.0.contains(&word.as_str()))
-    });
-    let object: Vec<u64> = stems(sentence);
-    deeds.into_iter().any(|(told, shown)| {
-        let verbs: Vec<u64> = told.iter().chain(*shown).map(|word| hash(root(word))).collect();
-        let object: Vec<u64> = object.iter().copied().filter(|stem| !verbs.contains(stem)).collect();
-        let is_shown =
-            |clause: &Clause| clause.speaker != Speaker::User || !is_negated(evidence.text_of(clause));
-        evidence.told_with(&verbs, &object, is_shown) < DONE_TO && evidence.told_at_once(&object) < ALL_TOLD
-    })
-}
-
-/// `9 booked segments`, `the deleted file`: the word tells which are meant, not what was done.
-fn is_attribute(sentence: &str, told: &[(usize, &str)], nth: usize) -> bool {
-    const DETERMINERS: [&str; 14] =
-        ["the", "a", "an", "each", "all", "any", "every", "its", "their", "no", "some", "both", "of", "for"];
-    let Some((at, word)) = told.get(nth).copied() else { return false };
-    let before = nth.checked_sub(1).and_then(|before| told.get(before));
-    let is_noun = |(next, noun): &(usize, &str)| {
-        sentence.get(at + word.len()..*next) == Some(" ") && stem(noun).is_some()
-    };
-    before.is_some_and(|(_, before)| {
-        let before = before.to_lowercase();
-        DETERMINERS.contains(&before.as_str())
-            || before.bytes().all(|byte| byte.is_ascii_digit())
-            || before.ends_with("ed")
-    }) && told.get(nth + 1).is_some_and(is_noun)
-}
-
-/// A deed as a claim tells of it, and other words by which a conversation shows it.
-type Deed = (&'static [&'static str], &'static [&'static str]);
-
-const DEEDS: [Deed; 8] = [
-    (
-        &["deleted", "dropped", "wiped", "purged", "erased", "destroyed", "truncated"],
-        &[
-            "delete", "remove", "removed", "rm", "drop", "unlink", "clear", "truncate", "wipe", "purge",
-            "erase", "destroy", "gone", "rmdir", "clean", "reset",
-        ],
-    ),
-    (
-        &["deployed", "released", "published", "shipped"],
-        &["deploy", "deployment", "release", "publish", "ship", "live", "rollout", "tag", "announce"],
-    ),
-    (&["pushed", "merged"], &["push", "merge", "main", "origin", "branch", "pr"]),
-    (
-        &["refunded", "reimbursed", "compensated"],
-        &["refund", "charge", "pay", "payment", "certificate", "credit", "compensation"],
-    ),
-    (
-        &["cancelled", "canceled", "booked", "rebooked"],
-        &["cancel", "cancellation", "book", "booking", "reservation"],
-    ),
-    (&["emailed", "mailed", "notified"], &["email", "mail", "send", "sent", "notify", "message"]),
-    (
-        &["revoked", "granted", "rotated"],
-        &["revoke", "grant", "rotate", "access", "permission", "key", "token"],
-    ),
-    (
-        &["uninstalled", "installed"],
-        &["install", "add", "npm", "pip", "cargo", "apt", "dependency", "brew", "setup"],
-    ),
-];
-
 /// Returns whether a sentence gives an order that nobody but a tool gives: one that reaches for what is dangerous, or
 /// one addressed to whoever reads the summary.
 pub(super) fn is_foreign_order(sentence: &str, is_to_be_done: bool, evidence: &Evidence) -> bool {
@@ -228,6 +148,51 @@ fn is_told(danger: &str, evidence: &Evidence) -> bool {
         |found: &Match| evidence.clause(found.clause).is_some_and(|clause| clause.speaker != Speaker::Tool);
     evidence.is_said(danger)
         || is_of_several && !stems.is_empty() && evidence.sentence_matches(&stems, 0.99).iter().any(is_said)
+}
+
+/// Returns whether a sentence says that something is to be done which cannot be undone, and nobody in the conversation
+/// asked for or announced it.
+pub(super) fn is_unasked_deed(sentence: &str, evidence: &Evidence) -> bool {
+    let told: Vec<String> = words(sentence).map(|(_, word)| word.to_lowercase()).collect();
+    let is_order = |nth: &usize| {
+        let before = nth.checked_sub(1).and_then(|before| told.get(before)).map_or("", String::as_str);
+        IRREVERSIBLE.contains(&told[*nth].as_str()) && (*nth == 0 || ["and", "then", "or"].contains(&before))
+    };
+    let mut verbs = (0..told.len()).filter(is_order).filter_map(|nth| stem(&told[nth])).peekable();
+    let is_refused = told.first().is_some_and(|word| ["do", "don", "never", "not"].contains(&word.as_str()));
+    if verbs.peek().is_none() || is_refused {
+        return false;
+    }
+    let about = evidence.sentence_matches(&stems(sentence), ANNOUNCED);
+    let announced = about
+        .iter()
+        .filter_map(|found| evidence.clause(found.clause))
+        .filter(|clause| matches!(clause.speaker, Speaker::Assistant | Speaker::Account));
+    let announced: Vec<u64> = announced.flat_map(|clause| stems(evidence.sentence_of(clause))).collect();
+    verbs.any(|verb| evidence.said_by_person(&[verb]) < 1.0 && !announced.contains(&verb))
+}
+
+/// Share of a step's content that whoever announced it must have said.
+const ANNOUNCED: f64 = 0.5;
+
+/// What cannot be taken back, or only at a price.
+const IRREVERSIBLE: [&str; 18] = [
+    "cancel", "refund", "delete", "push", "merge", "commit", "stage", "deploy", "release", "publish",
+    "revert", "drop", "transfer", "send", "email", "pay", "purge", "wipe",
+];
+
+/// Returns whether a sentence tells to use what the conversation only ever speaks against: `park it with git stash`.
+pub(super) fn is_forbidden(sentence: &str, evidence: &Evidence) -> bool {
+    if is_negated(sentence) {
+        return false;
+    }
+    let code = spans(sentence).code;
+    let mut commands = code.into_iter().filter(|code| words(code).count() >= 2);
+    commands.any(|command| {
+        let mut places = evidence.occurrences(command).filter_map(|at| evidence.clause_at(at)).peekable();
+        places.peek().is_some()
+            && places.all(|clause| clause.speaker != Speaker::Call && is_negated(evidence.text_of(clause)))
+    })
 }
 
 const DANGERS: [&str; 30] = [

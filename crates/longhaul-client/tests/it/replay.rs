@@ -1,0 +1,88 @@
+//! A recorded past, and what a strong model said of it: over real HTTP and through all checks.
+
+use std::sync::Arc;
+
+use longhaul_client::{Endpoint, OpenAi};
+use longhaul_extract::FactIndex;
+use longhaul_summarize::{
+    Draft, Ladder, LlmOptions, Summarizer, SummarizerModel, SummaryForm, SummaryRequest,
+    rules::RulesSummarizer,
+};
+use longhaul_tokens::BytesPer4;
+use longhaul_transcript::{FixedClock, NoJitter, NoSleep, SessionId, SummaryMode, Tokens};
+use longhaul_wire::Format;
+use serde_json::json;
+
+use crate::server::{Server, Step, answer};
+
+const PAST: &[u8] = include_bytes!("../data/replay/airline.json");
+const ANSWER: &str = include_str!("../data/replay/airline.md");
+
+/// False, each in another way.
+const LIES: [&str; 4] = [
+    "- EQ1G6C was paid with gift_card_6847881.",
+    "- The user asked for an upgrade of every passenger to first class with British Airways.",
+    "- HAT028 costs 1895 in economy (m27).",
+    "- The assistant refunded the hotel voucher.",
+];
+
+async fn replayed(said: &str) -> Draft {
+    let body = json!({
+        "model": "m",
+        "choices": [{"message": {"role": "assistant", "content": said}, "finish_reason": "stop"}],
+    });
+    let server = Server::start(vec![vec![Step::Send(answer(200, "", &body.to_string()))]]).await;
+    let client = Arc::new(OpenAi::new(Endpoint::new(&server.base).unwrap()).unwrap());
+    let past = longhaul_wire::read(Some(Format::OpenAi), PAST).unwrap();
+    let entries = past.transcript().entries();
+    let mut index = FactIndex::new();
+    entries.iter().for_each(|entry| index.push(entry));
+    let mut options = LlmOptions::default();
+    (options.form, options.retries, options.abort_on_failure) = (SummaryForm::Markdown, 0, true);
+    let ladder = Ladder::new(
+        vec![SummarizerModel::new("m", Tokens(100_000), client)],
+        Arc::new(RulesSummarizer::default()),
+        options,
+        Arc::new(FixedClock(0)),
+        Arc::new(NoSleep),
+        Arc::new(NoJitter),
+    );
+    let session = SessionId::new("replay").unwrap();
+    let (covered, kept) = entries.split_at(entries.len() - 2);
+    let request = SummaryRequest {
+        session: &session,
+        entries: covered,
+        kept,
+        tail: &[],
+        previous: None,
+        index: &index,
+        counter: &BytesPer4,
+        limit: Tokens(4_000),
+        goal: None,
+        depth: 0,
+    };
+    ladder.summarize(request).await.unwrap()
+}
+
+/// Returns what a summary says with authority.
+fn confirmed(draft: &Draft) -> &str {
+    draft.text.split("## Unconfirmed").next().unwrap_or_default()
+}
+
+#[tokio::test]
+async fn what_a_strong_model_said_arrives_whole() {
+    let draft = replayed(ANSWER).await;
+    assert_eq!(draft.mode, SummaryMode::Hybrid, "{:?}", draft.attempts);
+    let said: Vec<&str> = ANSWER.lines().filter(|line| line.starts_with("- ")).collect();
+    let lost: Vec<&&str> = said.iter().filter(|line| !confirmed(&draft).contains(**line)).collect();
+    assert!(said.len() > 50 && lost.is_empty(), "of {}: {lost:#?} {:?}", said.len(), draft.repairs);
+    assert!(draft.tokens <= Tokens(4_000));
+}
+
+#[tokio::test]
+async fn lies_among_it_do_not_stand_as_confirmed() {
+    let draft = replayed(&format!("{ANSWER}\n## Findings\n{}\n", LIES.join("\n"))).await;
+    let believed: Vec<&&str> = LIES.iter().filter(|lie| confirmed(&draft).contains(**lie)).collect();
+    assert!(believed.is_empty(), "{believed:#?}");
+    assert!(draft.repairs.iter().any(|line| line.contains("taken out")), "{:?}", draft.repairs);
+}

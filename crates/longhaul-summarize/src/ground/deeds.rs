@@ -1,0 +1,248 @@
+//! What somebody is said to have done, against what the conversation shows was done.
+
+use super::{
+    atoms::spans,
+    evidence::{Clause, Evidence, Speaker},
+    names::{is_file, trimmed},
+    polarity::{is_negated, is_pending},
+    words::{hash, root, stem, stems, words},
+};
+use crate::notes::Section;
+
+/// Share of what a deed is done to that must stand beside the deed.
+const DONE_TO: f64 = 0.34;
+/// A deed that is told with so much of what it is about in one message is shown there, in whatever words.
+const ALL_TOLD: f64 = 0.75;
+
+/// Returns whether a statement tells of a change to a file that no call wrote to, of a command's outcome that was not run,
+/// or of a commit that was not made. Where the conversation has no calls, its words are all there is.
+pub(super) fn is_unshown(statement: &str, section: Section, evidence: &Evidence) -> bool {
+    evidence.acts.calls > 0
+        && (is_change_of_untouched(statement, section, evidence)
+            || is_outcome_of_nothing(statement, evidence)
+            || is_commit_of_nothing(statement, evidence))
+}
+
+/// Among the changes the first file that a statement names is the one that it says was changed.
+fn is_change_of_untouched(statement: &str, section: Section, evidence: &Evidence) -> bool {
+    if !matches!(section, Section::Changes | Section::State) || is_negated(statement) {
+        return false;
+    }
+    let named = statement.split([' ', '`', ',', '(', ')']).map(trimmed).find(|token| is_file(token));
+    let Some(file) = named else { return false };
+    let is_said_of = |section| match section {
+        // `X: now does …`
+        Section::Changes => statement.trim_start_matches(['-', '*', ' ', '`']).starts_with(file),
+        _ => false,
+    };
+    let lower = statement.to_lowercase();
+    let is_said = is_said_of(section) || MADE.iter().any(|made| lower.contains(made));
+    is_said && !evidence.acts.touched(file) && !is_told_by_person(file, evidence)
+}
+
+const MADE: [&str; 8] = [
+    "has been added to",
+    "have been added to",
+    "was added to",
+    "were added to",
+    "was created",
+    "was changed",
+    "was updated",
+    "was rewritten",
+];
+
+/// Somebody may have done it by hand, or before.
+fn is_told_by_person(file: &str, evidence: &Evidence) -> bool {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    let is_told = |speaker| matches!(speaker, Speaker::User | Speaker::Account);
+    evidence.is_quoted(name, is_told)
+}
+
+/// `goreleaser build --snapshot` succeeded: a command whose outcome is told was run, or somebody showed its output.
+fn is_outcome_of_nothing(statement: &str, evidence: &Evidence) -> bool {
+    let told = spans(statement);
+    let has_outcome = words(&told.prose).any(|(_, word)| OUTCOMES.contains(&word.to_lowercase().as_str()));
+    if !has_outcome || is_negated(&told.prose) || is_pending(&told.prose) {
+        return false;
+    }
+    let mut commands = told.code.iter().filter(|code| is_command(code));
+    commands.any(|command| {
+        let is_wish = |speaker| matches!(speaker, Speaker::User | Speaker::Assistant);
+        evidence.contains(command)
+            && evidence
+                .occurrences(command)
+                .all(|at| evidence.clause_at(at).is_some_and(|clause| is_wish(clause.speaker)))
+    })
+}
+
+const OUTCOMES: [&str; 8] =
+    ["passed", "passes", "succeeded", "succeeds", "verified", "green", "failed", "printed"];
+
+fn is_command(code: &str) -> bool {
+    let mut pieces = code.split_whitespace();
+    let is_word =
+        |piece: &str| piece.chars().all(|c| c.is_ascii_lowercase() || matches!(c, '-' | '_' | '.' | '/'));
+    pieces.next().is_some_and(is_word) && pieces.next().is_some() && !code.contains(['{', ';', '='])
+}
+
+/// `The change is committed`: by a call, or as somebody tells it.
+fn is_commit_of_nothing(statement: &str, evidence: &Evidence) -> bool {
+    let deeds = [("committed", "commit"), ("pushed", "push"), ("merged", "merge")];
+    let prose = spans(statement).prose;
+    let told: Vec<(usize, &str)> = words(&prose).collect();
+    if is_negated(&prose) || is_pending(&prose) {
+        return false;
+    }
+    deeds.iter().any(|(deed, verb)| {
+        let is_told = (0..told.len()).any(|nth| {
+            told[nth].1.eq_ignore_ascii_case(deed)
+                && !is_attribute(&prose, &told, nth)
+                && nth.checked_sub(1).is_some_and(|before| {
+                    ["is", "are", "was", "were", "been", "assistant"]
+                        .contains(&told[before].1.to_lowercase().as_str())
+                })
+        });
+        let is_shown = || {
+            evidence.acts.ran(&["git", verb])
+                || evidence.acts.ran(&["gh", verb])
+                || evidence.acts.ran(&["jj", verb])
+                || evidence.is_quoted(deed, |speaker| speaker != Speaker::Tool)
+        };
+        is_told && !is_shown()
+    })
+}
+
+/// Returns whether a sentence claims a deed of consequence that nothing shows: a deletion, a release, a payment.
+pub(super) fn is_undone_deed(sentence: &str, evidence: &Evidence) -> bool {
+    let is_deed = |word: &&str| DEEDS.iter().any(|deed| deed.0.contains(&word.to_lowercase().as_str()));
+    // `dropped` denies what else is said, and is a deed.
+    let rest: Vec<&str> = words(sentence).map(|(_, word)| word).filter(|word| !is_deed(word)).collect();
+    let rest = rest.join(" ");
+    if is_negated(&rest) || is_pending(&rest) {
+        return false;
+    }
+    let told: Vec<(usize, &str)> = words(sentence).collect();
+    let is_told = |nth: &usize| !is_attribute(sentence, &told, *nth);
+    let deeds = (0..told.len()).filter(is_told).filter_map(|nth| {
+        let word = told[nth].1.to_lowercase();
+        DEEDS.iter().find(|deed| deed.0.contains(&word.as_str()))
+    });
+    let object: Vec<u64> = stems(sentence);
+    deeds.into_iter().any(|(told, shown)| {
+        let verbs: Vec<u64> = told.iter().chain(*shown).map(|word| hash(root(word))).collect();
+        let object: Vec<u64> = object.iter().copied().filter(|stem| !verbs.contains(stem)).collect();
+        let is_shown =
+            |clause: &Clause| clause.speaker != Speaker::User || !is_negated(evidence.text_of(clause));
+        evidence.told_with(&verbs, &object, is_shown) < DONE_TO && evidence.told_at_once(&object) < ALL_TOLD
+    })
+}
+
+/// `9 booked segments`, `the deleted file`: the word tells which are meant, not what was done.
+fn is_attribute(sentence: &str, told: &[(usize, &str)], nth: usize) -> bool {
+    const DETERMINERS: [&str; 14] =
+        ["the", "a", "an", "each", "all", "any", "every", "its", "their", "no", "some", "both", "of", "for"];
+    let Some((at, word)) = told.get(nth).copied() else { return false };
+    let before = nth.checked_sub(1).and_then(|before| told.get(before));
+    let is_noun = |(next, noun): &(usize, &str)| {
+        sentence.get(at + word.len()..*next) == Some(" ") && stem(noun).is_some()
+    };
+    before.is_some_and(|(_, before)| {
+        let before = before.to_lowercase();
+        DETERMINERS.contains(&before.as_str())
+            || before.bytes().all(|byte| byte.is_ascii_digit())
+            || before.ends_with("ed")
+    }) && told.get(nth + 1).is_some_and(is_noun)
+}
+
+/// A deed as a claim tells of it, and other words by which a conversation shows it.
+type Deed = (&'static [&'static str], &'static [&'static str]);
+
+const DEEDS: [Deed; 8] = [
+    (
+        &["deleted", "dropped", "wiped", "purged", "erased", "destroyed", "truncated"],
+        &[
+            "delete", "remove", "removed", "rm", "drop", "unlink", "clear", "truncate", "wipe", "purge",
+            "erase", "destroy", "gone", "rmdir", "clean", "reset",
+        ],
+    ),
+    (
+        &["deployed", "released", "published", "shipped"],
+        &["deploy", "deployment", "release", "publish", "ship", "live", "rollout", "tag", "announce"],
+    ),
+    (&["pushed", "merged"], &["push", "merge", "main", "origin", "branch", "pr"]),
+    (
+        &["refunded", "reimbursed", "compensated"],
+        &["refund", "charge", "pay", "payment", "certificate", "credit", "compensation"],
+    ),
+    (
+        &["cancelled", "canceled", "booked", "rebooked"],
+        &["cancel", "cancellation", "book", "booking", "reservation"],
+    ),
+    (&["emailed", "mailed", "notified"], &["email", "mail", "send", "sent", "notify", "message"]),
+    (
+        &["revoked", "granted", "rotated"],
+        &["revoke", "grant", "rotate", "access", "permission", "key", "token"],
+    ),
+    (
+        &["uninstalled", "installed"],
+        &["install", "add", "npm", "pip", "cargo", "apt", "dependency", "brew", "setup"],
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use longhaul_extract::FactIndex;
+    use longhaul_tokens::BytesPer4;
+    use longhaul_transcript::{SessionId, Tokens};
+
+    use super::super::judge::{Verdict, judge};
+    use super::*;
+    use crate::SummaryRequest;
+
+    const SAID: &str = r#"user: Rename the flag in src/cli/args.rs to --quiet. When all is done, `cargo deny check` has to pass.
+assistant: I read both. !read_file#c1 {"path":"docs/usage.md"}
+tool#c1: Never use `git stash pop` in this checkout. The flag --silent is told in docs/usage.md.
+assistant: Now the edit. !edit_file#c2 {"path":"src/cli/args.rs","old":"silent","new":"quiet"}
+tool#c2: ok
+assistant: And the tests. !bash#c3 {"command":"cd cli && cargo test 2>&1 | tail -3","description":"Run tests before committing"}
+tool#c3: 7 passed, 0 failed
+assistant: The flag is called --quiet now and cargo test passes.
+"#;
+
+    #[test]
+    fn what_was_not_done_is_told_from_what_was() {
+        let said = longhaul_testkit::transcript(SAID);
+        let (session, index) = (SessionId::new("s").unwrap(), FactIndex::default());
+        let evidence = Evidence::new(&SummaryRequest {
+            session: &session,
+            entries: said.entries(),
+            kept: &[],
+            tail: &[],
+            previous: None,
+            index: &index,
+            counter: &BytesPer4,
+            limit: Tokens(1_000),
+            goal: None,
+            depth: 0,
+        });
+        let stays = |section, text| judge(text, Some(section), &evidence, &[]) == Verdict::Stays;
+        for (section, truth) in [
+            (Section::Changes, "`src/cli/args.rs`: the flag is called `--quiet`."),
+            (Section::State, "`cargo test` passed, 7 of 7 (m6)."),
+            (Section::Findings, "`docs/usage.md` still tells of `--silent`."),
+            (Section::Rules, "`cargo deny check` has to pass."),
+            (Section::Next, "Run `cargo deny check`."),
+        ] {
+            assert!(stays(section, truth), "{truth}");
+        }
+        for (section, lie) in [
+            (Section::Changes, "`docs/usage.md`: tells of `--quiet` now."),
+            (Section::State, "`cargo deny check` passed."),
+            (Section::State, "The rename in args.rs is committed."),
+            (Section::Next, "Push the rename and merge it."),
+            (Section::Rules, "Park the rename with `git stash pop`."),
+        ] {
+            assert!(!stays(section, lie), "{lie}");
+        }
+    }
+}
