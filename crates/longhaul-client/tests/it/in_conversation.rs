@@ -148,7 +148,7 @@ fn last_request(protocol: Protocol) -> String {
 }
 
 #[derive(Debug)]
-struct Timer;
+pub(crate) struct Timer;
 
 impl Sleep for Timer {
     fn sleep(

@@ -9,11 +9,14 @@ use longhaul_summarize::{
     rules::RulesSummarizer,
 };
 use longhaul_tokens::BytesPer4;
-use longhaul_transcript::{FixedClock, NoJitter, NoSleep, SessionId, SummaryMode, Tokens};
+use longhaul_transcript::{FixedClock, NoJitter, SessionId, SummaryMode, Tokens};
 use longhaul_wire::Format;
 use serde_json::json;
 
-use crate::server::{Server, Step, answer};
+use crate::{
+    in_conversation::Timer,
+    server::{Server, Step, answer},
+};
 
 const PAST: &[u8] = include_bytes!("../data/replay/airline.json");
 const ANSWER: &str = include_str!("../data/replay/airline.md");
@@ -44,7 +47,7 @@ async fn replayed(said: &str) -> Draft {
         Arc::new(RulesSummarizer::default()),
         options,
         Arc::new(FixedClock(0)),
-        Arc::new(NoSleep),
+        Arc::new(Timer),
         Arc::new(NoJitter),
     );
     let session = SessionId::new("replay").unwrap();
