@@ -166,6 +166,7 @@ fn summary(transcript: &Transcript, index: &FactIndex, limit: u64) -> String {
         session: &session,
         entries: transcript.entries(),
         kept: &[],
+        tail: &[],
         previous: None,
         index,
         counter: &*counter,
