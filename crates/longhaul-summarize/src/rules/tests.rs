@@ -141,6 +141,99 @@ fn without_room_a_summary_is_omitted() {
     assert_eq!(draft(SESSION, 5).text, "");
 }
 
+/// Two requests, a list of what is to be done, a check that failed twice, and an edit that a tool refused.
+const TURNS: &str = r#"
+user: Make the relay retry three times in src/retry.rs.
+assistant: !TodoWrite#t1 {"todos":[{"content":"Count the attempts","status":"completed"},{"content":"Write the retry test","status":"in_progress"}]}
+tool#t1: Todos have been modified successfully
+assistant: !Edit#e1 {"file_path":"src/retry.rs","old_string":"once()","new_string":"three_times_over()"}
+tool#e1!: String to replace not found in file.
+assistant: !Edit#e2 {"file_path":"src/retry.rs","old_string":"once();","new_string":"thrice_in_a_row();"}
+tool#e2: The file src/retry.rs has been updated successfully.
+assistant: The relay now retries three times.
+user: Now say in the docs how long it waits.
+assistant: !Bash#b1 {"command":"cargo test"}
+tool#b1!: error[E0425]: cannot find value `WAIT` in this scope
+src/wait.rs:12: the constant is gone from this module
+Exit code: 101
+assistant: !Write#w1 {"file_path":"src/refused.rs","content":"never_written_here()"}
+tool#w1!: Error: the disk is full
+assistant: The constant is missing, I am looking for it.
+"#;
+
+#[test]
+fn what_is_asked_now_comes_before_what_was_asked_first() {
+    let text = draft(TURNS, 600).text;
+    assert!(text.starts_with("## Request (m8)\nNow say in the docs how long it waits."), "{text}");
+    let before = "## Asked before\nm0 Make the relay retry three times in src/retry.rs. (answered in m7)";
+    assert!(text.contains(before), "{text}");
+}
+
+#[test]
+fn the_state_is_what_is_open_and_what_failed() {
+    let text = draft(TURNS, 600).text;
+    let plan = "## To do, as the list stood in m1\nopen: Write the retry test (in progress)\ndone: Count the attempts\nedited since then: retry.rs (m5)";
+    for part in [
+        plan,
+        "cargo test: failed (m9)",
+        "src/wait.rs:12: the constant is gone",
+        "m12 Write src/refused.rs: Error: the disk is full",
+    ] {
+        assert!(text.contains(part), "{part} is missing in\n{text}");
+    }
+    assert!(!text.contains("String to replace not found"), "what was mended is no failure:\n{text}");
+}
+
+#[test]
+fn receipts_and_edits_that_failed_are_not_told() {
+    let text = draft(TURNS, 600).text;
+    assert!(text.contains("+ thrice_in_a_row();"), "{text}");
+    for idle in ["three_times_over", "never_written_here", "has been updated", "Todos have been modified"] {
+        assert!(!text.contains(idle), "{idle} in\n{text}");
+    }
+}
+
+#[test]
+fn a_list_that_is_cut_says_so_and_keeps_its_heading() {
+    let item = |n: usize| {
+        format!("- place {n} of the relay: the lock number {n}{n} is taken by worker {n} and given back late")
+    };
+    let list = (1..=9).map(item).collect::<Vec<_>>().join("\n");
+    let report =
+        format!("The audit found nine places that hold their lock for too long, as expected:\n\n{list}\n");
+    let said: longhaul_transcript::Transcript = [
+        Message::user("Which places hold a lock too long?"),
+        Message::assistant(report.clone()),
+        Message::user("Thanks, go on."),
+    ]
+    .into_iter()
+    .collect();
+    let mut index = FactIndex::new();
+    said.entries().iter().for_each(|entry| index.push(entry));
+    let session = SessionId::new("s").unwrap();
+    let request = SummaryRequest {
+        session: &session,
+        entries: said.entries(),
+        kept: &said.entries()[2..],
+        tail: &[],
+        previous: None,
+        index: &index,
+        counter: &Quarter,
+        limit: Tokens(150),
+        goal: None,
+        depth: 0,
+    };
+    // What is told last stands whole where there is room: here there is not.
+    let text = summarize(&request, &RulesOptions { asked_share: 0.0, ..RulesOptions::default() }).text;
+    let found = text.split("## Said").nth(1).unwrap_or_default();
+    let shown = report.lines().filter(|line| line.starts_with('-') && found.contains(line)).count();
+    assert!((1..9).contains(&shown), "{text}");
+    assert!(
+        found.contains("The audit found nine places") && found.contains(&format!("… {} more", 9 - shown)),
+        "{text}"
+    );
+}
+
 proptest! {
     #[test]
     fn a_summary_never_exceeds_its_limit(
