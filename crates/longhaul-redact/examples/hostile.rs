@@ -2,7 +2,7 @@
 //! 64 MB of each. Fails where one costs more than a second a megabyte, or more memory than four times its size and 64 MB.
 #![allow(clippy::print_stdout, reason = "a program for people")]
 
-use std::{env, fs, process::ExitCode, time::Instant};
+use std::{env, fs, process::ExitCode};
 
 use longhaul_redact::{Redactor, Vault};
 use longhaul_transcript::Raw;
@@ -21,15 +21,15 @@ fn main() -> ExitCode {
         let mut cost = |redact: &dyn Fn() -> usize| {
             // The peak is counted from here on.
             let _ = fs::write("/proc/self/clear_refs", "5");
-            let started = Instant::now();
+            let started = processor_seconds();
             let found = redact();
-            let (time, memory) = (started.elapsed().as_secs_f64() / size, most_memory());
+            let (time, memory) = ((processor_seconds() - started) / size, most_memory());
             is_kept &= time <= 1.0 && memory <= 4.0 * size + 64.0;
             format!("{time:6.3} s/MB, {memory:5.0} MB ({found} found)")
         };
         let plain = cost(&|| redactor.redact_text(&text).1.len());
         let json = cost(&|| redactor.redact_json(&text).1.len());
-        let raw = Raw::new("anthropic", &*text);
+        let raw = Raw::new("anthropic", text);
         let spelled = cost(&|| {
             let counts = redactor.redact_raw_into(&raw, &mut Vault::new()).1;
             counts.values().sum::<u64>() as usize
@@ -37,6 +37,12 @@ fn main() -> ExitCode {
         println!("{name:28} as text {plain}; as JSON {json}; as a message {spelled}");
     }
     if is_kept { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Returns the processor time of this thread, which others on the machine do not add to; where Linux does not tell, nothing.
+fn processor_seconds() -> f64 {
+    let told = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    told.split(' ').next().and_then(|nanoseconds| nanoseconds.parse::<f64>().ok()).unwrap_or_default() / 1e9
 }
 
 /// Returns the most memory that this program has had since it was last asked, in megabytes; zero where Linux does not tell.

@@ -39,8 +39,13 @@ impl Redactor {
                 kept.push(sweep.written(vault));
             }
         }
-        let is_left = !kept.is_empty();
-        (is_left.then(|| Raw { json: kept.join("\n").into(), redacted, ..raw.clone() }), counts)
+        let json = match kept.len() {
+            0 => None,
+            1 => kept.pop(),
+            _ => Some(kept.join("\n")),
+        };
+        let (format, after_reasoning) = (raw.format.clone(), raw.after_reasoning);
+        (json.map(|json| Raw { format, json: json.into(), after_reasoning, redacted }), counts)
     }
 }
 
@@ -164,21 +169,23 @@ impl<'a> Sweep<'a> {
 
     /// Returns the text with everything done.
     fn written(&self, vault: &mut Vault) -> String {
-        let mut edits: BTreeMap<usize, (usize, Cow<'_, str>)> =
-            self.edits.iter().map(|(start, (end, with))| (*start, (*end, Cow::Borrowed(*with)))).collect();
-        for Finding { rule, span } in self.findings.iter().filter(|found| self.is_found(&found.span)) {
-            let placeholder = vault.placeholder(rule, &self.text[span.clone()]).to_owned();
-            edits.insert(span.start, (span.end, placeholder.into()));
-        }
         let (mut out, mut at) = (String::with_capacity(self.text.len()), 0);
-        for (start, (end, with)) in edits {
-            if start < at {
-                continue;
+        let mut put = |start: usize, end: usize, with: &str| {
+            // What stands inside of something that was replaced went with it.
+            if start >= at {
+                out.push_str(&self.text[at..start]);
+                out.push_str(with);
+                at = end;
             }
-            out.push_str(&self.text[at..start]);
-            out.push_str(&with);
-            at = end;
+        };
+        let mut edits = self.edits.iter().map(|(start, (end, with))| (*start, *end, *with)).peekable();
+        for Finding { rule, span } in self.findings.iter().filter(|found| self.is_found(&found.span)) {
+            while let Some((start, end, with)) = edits.next_if(|(start, ..)| *start <= span.start) {
+                put(start, end, with);
+            }
+            put(span.start, span.end, vault.placeholder(rule, &self.text[span.clone()]));
         }
+        edits.for_each(|(start, end, with)| put(start, end, with));
         out.push_str(&self.text[at..]);
         out
     }
