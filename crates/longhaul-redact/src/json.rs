@@ -7,7 +7,7 @@ use memchr::{memchr, memchr2};
 use crate::{
     Finding,
     rules::RuleSet,
-    scan::{Struck, strikes, told},
+    scan::{Struck, is_replaced, join, strikes, told},
 };
 
 /// Returns the secrets in the JSON text `json`, as spans inside its string literals, so that the text stays valid JSON
@@ -19,23 +19,41 @@ pub(crate) fn find_in_json(set: &RuleSet, json: &str) -> Vec<Finding> {
     let mut struck = strikes(set, Cow::Borrowed(json));
     keep_inside_literals(json, &mut struck);
     for Literal { span: literal, .. } in Literals::of(json).filter(|literal| literal.is_escaped) {
-        let raw = &json[literal.clone()];
-        let found = strikes(set, Cow::Owned(unescaped(raw)));
+        let found = strikes_behind_escapes(set, &json[literal.clone()], 1);
         if found.len() > struck.capacity() / 2 {
             // Not twice of it: one string may be all of the text.
             struck.reserve_exact(found.len());
         }
-        let mut places = Places::of(raw);
-        for found in found {
-            let start = literal.start + places.place(found.start);
-            let end = literal.start + places.place(found.end());
-            struck.extend(found.moved(start..end));
-        }
+        let moved = found
+            .into_iter()
+            .flat_map(|found| found.moved(literal.start + found.start..literal.start + found.end()));
+        struck.extend(moved);
     }
     struck.sort_by_key(|struck| (struck.start, usize::MAX - struck.end()));
     struck.dedup_by(|next, kept| next.start < kept.end() && kept.take_in(*next));
     told(set, &struck)
 }
+
+/// Returns what is struck in `raw` once its escapes are undone, and in what is escaped there once more: arguments are JSON in a
+/// string, which may hold a body that is, too.
+fn strikes_behind_escapes(set: &RuleSet, raw: &str, depth: usize) -> Vec<Struck> {
+    let text = unescaped(raw);
+    let mut struck = strikes(set, Cow::Borrowed(&text));
+    if depth < MOST_ESCAPED && text.contains('\\') {
+        struck.extend(strikes_behind_escapes(set, &text, depth + 1));
+        join(set, &mut struck);
+    }
+    let mut places = Places::of(raw);
+    struck.retain_mut(|struck| {
+        let start = places.place(struck.start);
+        let end = places.place(struck.end());
+        struck.moved(start..end).next().map(|moved| *struck = moved).is_some()
+    });
+    struck
+}
+
+/// How often escapes are undone that stand behind each other.
+const MOST_ESCAPED: usize = 4;
 
 /// Cuts what was struck, which is in order, so that it lies inside of string literals.
 fn keep_inside_literals(json: &str, struck: &mut Vec<Struck>) {
@@ -54,7 +72,9 @@ fn keep_inside_literals(json: &str, struck: &mut Vec<Struck>) {
         // What a rule takes beyond the string it began in is punctuation, and the next key is none of its business.
         let span = found.start.max(literal.start)..found.end().min(literal.end);
         // The second search knows better where a secret with escapes in it ends.
-        if span.is_empty() || json[span.clone()].contains('\\') {
+        // It may stand between two strings, and not reach the second.
+        let text = json.get(span.clone()).unwrap_or_default();
+        if text.is_empty() || text.contains('\\') || is_replaced(text.as_bytes()) {
             return false;
         }
         let span = if *is_escaped { escapes.widen(span) } else { span };

@@ -86,7 +86,7 @@ fn strike(set: &RuleSet, text: &str) -> Vec<Struck> {
 }
 
 /// Puts what was struck in order and apart.
-fn join(set: &RuleSet, struck: &mut Vec<Struck>) {
+pub(crate) fn join(set: &RuleSet, struck: &mut Vec<Struck>) {
     let is_generic = |rule: u32| set.rules[rule as usize].is_generic;
     // The more telling rule comes first among those that begin at the same byte, and names the finding.
     struck.sort_unstable_by_key(|struck| {
@@ -256,7 +256,7 @@ fn has_telling_name(name: &[u8]) -> bool {
 
 /// Returns whether `value` is placeholders with next to nothing around them. A block that has one somewhere in it may
 /// still be a secret: whoever writes a placeholder into a key must not hide it thereby.
-fn is_replaced(value: &[u8]) -> bool {
+pub(crate) fn is_replaced(value: &[u8]) -> bool {
     let Some(mut at) = find_bytes(value, PLACEHOLDER) else { return false };
     let (mut rest, mut left) = (value, 0);
     loop {
