@@ -2,6 +2,8 @@
 
 use std::{fmt, io, process::ExitCode};
 
+use longhaul::redact::Redactor;
+
 /// Something was asked for that cannot be: exit code 4.
 #[derive(Debug)]
 pub(crate) struct Impossible(pub(crate) String);
@@ -31,7 +33,8 @@ pub(crate) fn words(error: &anyhow::Error) -> String {
             said.push(cause);
         }
     }
-    crate::paint::plain(&said.join(": "))
+    // It may quote what it failed on.
+    crate::paint::plain(&Redactor::builtin().redact_text(&said.join(": ")).0)
 }
 
 /// Tells `error` on stderr and returns the exit code it stands for.

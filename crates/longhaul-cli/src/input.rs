@@ -11,7 +11,10 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
-use longhaul::wire::{self, Document, Format, Profile};
+use longhaul::{
+    redact::Redactor,
+    wire::{self, Document, Format, Profile},
+};
 
 use crate::exit::Impossible;
 
@@ -104,8 +107,10 @@ pub(crate) fn warn_of_problems(path: &Path, document: &Document, is_strict: bool
         document.problems().iter().map(|problem| format!("{}: {}", problem.place, problem.what)).collect();
     let violations = wire::validate(document.as_bytes(), document.format(), &Profile::default());
     faults.extend(violations.into_iter().flatten().map(|violation| violation.to_string()));
+    let redactor = Redactor::builtin();
     for fault in faults.iter().take(SHOWN) {
-        say!("{}: {fault}", shown(path));
+        // It may quote what somebody said, or how a tool is called.
+        say!("{}: {}", shown(path), redactor.redact_text(fault).0);
     }
     if faults.len() > SHOWN {
         say!("{}: and {} more", shown(path), faults.len() - SHOWN);
