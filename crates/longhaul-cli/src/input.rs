@@ -11,12 +11,9 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
-use longhaul::{
-    redact::Redactor,
-    wire::{self, Document, Format, Profile},
-};
+use longhaul::wire::{self, Document, Format, Profile};
 
-use crate::exit::Impossible;
+use crate::exit::{Impossible, without_secrets};
 
 /// A file of this many bytes takes long enough to read that a person wants to see it move.
 const LONG: u64 = 16 << 20;
@@ -107,10 +104,9 @@ pub(crate) fn warn_of_problems(path: &Path, document: &Document, is_strict: bool
         document.problems().iter().map(|problem| format!("{}: {}", problem.place, problem.what)).collect();
     let violations = wire::validate(document.as_bytes(), document.format(), &Profile::default());
     faults.extend(violations.into_iter().flatten().map(|violation| violation.to_string()));
-    let redactor = Redactor::builtin();
     for fault in faults.iter().take(SHOWN) {
         // It may quote what somebody said, or how a tool is called.
-        say!("{}: {}", shown(path), redactor.redact_text(fault).0);
+        say!("{}: {}", shown(path), without_secrets(fault));
     }
     if faults.len() > SHOWN {
         say!("{}: and {} more", shown(path), faults.len() - SHOWN);
