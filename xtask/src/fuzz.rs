@@ -62,7 +62,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
             .args([format!("-max_total_time={seconds}"), format!("-artifact_prefix=artifacts/{name}-")])
             .args([
                 "-max_len=8000",
-                "-timeout=20",
+                "-timeout=120",
                 "-rss_limit_mb=2048",
                 "-print_final_stats=1",
                 "-verbosity=0",

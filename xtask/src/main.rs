@@ -19,7 +19,7 @@ usage: cargo xtask <chore>
 
   test [ARGS...]   run every test: unit, integration, doc tests, examples
   ci               everything else that must hold: fmt, clippy, docs, features, licences, WebAssembly, tidy, packaging,
-                   and where there is a nightly compiler, Miri and a minute of fuzzing
+                   and with LONGHAUL_NIGHTLY set Miri and ten seconds of each fuzz target
   tidy             check the crate map, the READMEs and the invariants that a search can see
   codegen [DIR] [--check]
                    make the counters' tables from OpenAI's vocabulary files, or see that they are what those give
