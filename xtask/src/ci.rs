@@ -1,30 +1,110 @@
 //! `cargo xtask ci`: everything that must hold beside the tests.
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 
-use crate::{codegen, command, command::cargo, tidy};
+use crate::{
+    codegen, command,
+    command::{cargo, works},
+    fuzz, supply, tidy,
+};
 
-/// Checks formatting, lints, documentation, each crate without its default features, the tidiness of the tree,
-/// that generated files are what their sources give and that every published crate packs.
+/// Checks formatting, lints, documentation, each crate without its default features and with each feature alone, what it is
+/// made of, the pure crates for WebAssembly, the tidiness of the tree, that generated files are what their sources give and
+/// that every published crate packs. With `LONGHAUL_NIGHTLY` set and a nightly compiler, Miri looks at what is `unsafe` and
+/// every fuzz target runs for a few seconds. What cannot be had is skipped, which says so.
 pub(crate) fn run() -> Result<()> {
     let scope = ["--workspace", "--exclude", "longhaul-bench"];
     cargo(&["fmt", "--all", "--check"], &[])?;
     tidy::run()?;
+    supply::run()?;
     cargo(&[&["clippy", "--locked", "--all-targets"][..], &scope, &["--", "-D", "warnings"]].concat(), &[])?;
     codegen::run(&["--check".into()])?;
     let deny = [("RUSTDOCFLAGS", "-D warnings")];
-    cargo(&[&["doc", "--no-deps"][..], &scope].concat(), &deny)?;
+    cargo(&[&["doc", "--locked", "--no-deps"][..], &scope].concat(), &deny)?;
     for package in published()? {
-        cargo(&["check", "--package", &package, "--no-default-features", "--all-targets"], &[])?;
+        cargo(
+            &["check", "--locked", "--package", &package.name, "--no-default-features", "--all-targets"],
+            &[],
+        )?;
+        for feature in &package.features {
+            let alone = ["--no-default-features", "--features", feature];
+            cargo(&[&["check", "--locked", "--package", &package.name][..], &alone].concat(), &[])?;
+        }
     }
-    let packed: Vec<String> = published()?.into_iter().flat_map(|name| ["--package".into(), name]).collect();
+    let packed: Vec<String> =
+        published()?.into_iter().flat_map(|package| ["--package".into(), package.name]).collect();
     let packed: Vec<&str> = packed.iter().map(String::as_str).collect();
-    cargo(&[&["package", "--allow-dirty", "--no-verify"][..], &packed].concat(), &[])
+    cargo(&[&["package", "--locked", "--allow-dirty", "--no-verify"][..], &packed].concat(), &[])?;
+    wasm()?;
+    advisories()?;
+    // Half an hour more on two cores.
+    if std::env::var_os("LONGHAUL_NIGHTLY").is_none() {
+        return skipped("Miri and fuzzing", "LONGHAUL_NIGHTLY is not set");
+    }
+    miri()?;
+    match fuzz::can_run() {
+        true => fuzz::run(&["--seconds".into(), "10".into()]),
+        false => skipped("fuzzing", "there is no nightly compiler"),
+    }
 }
 
-/// Returns the names of the crates that are published.
-fn published() -> Result<Vec<String>> {
+/// Checks the crates that neither wait, print nor open anything for a machine without an operating system.
+fn wasm() -> Result<()> {
+    const TARGET: &str = "wasm32-unknown-unknown";
+    if !works("rustup", &["target", "add", TARGET]) {
+        return skipped("the check for WebAssembly", "rustup cannot install its target");
+    }
+    let pure = ["transcript", "wire", "redact", "tokens", "trim", "extract", "summarize"];
+    let packages: Vec<String> = pure.iter().map(|name| format!("--package=longhaul-{name}")).collect();
+    let packages: Vec<&str> = packages.iter().map(String::as_str).collect();
+    cargo(&[&["check", "--locked", "--target", TARGET][..], &packages].concat(), &[])
+}
+
+/// Asks `cargo deny` for known faults of what we depend on; it needs its database from the network.
+fn advisories() -> Result<()> {
+    match works("cargo", &["deny", "--version"]) {
+        true => cargo(&["deny", "--locked", "check", "advisories"], &[]),
+        false => skipped("known faults of dependencies", "cargo-deny is not installed"),
+    }
+}
+
+/// Interprets the tests of the vector code, the only one that reads through pointers: a few cases of each, since that is
+/// slow.
+fn miri() -> Result<()> {
+    if !works("cargo", &["+nightly", "miri", "--version"]) {
+        return skipped("Miri", "it is not installed");
+    }
+    let tests = ["any_window", "bits_are_found", "the_lowest_is_found"];
+    eprintln!("$ cargo +nightly miri test --package longhaul-tokens --lib -- {}", tests.join(" "));
+    let status = std::process::Command::new("cargo")
+        .args(["+nightly", "miri", "test", "--locked", "--package", "longhaul-tokens", "--lib", "--"])
+        .args(tests)
+        // It is told which instructions there are, and does not ask the machine.
+        .envs([("RUSTFLAGS", "-Ctarget-feature=+avx2"), ("PROPTEST_CASES", "1")])
+        .env("MIRIFLAGS", "-Zmiri-disable-isolation")
+        .current_dir(command::root())
+        .status()?;
+    if status.success() { Ok(()) } else { bail!("Miri objects ({status})") }
+}
+
+fn skipped(what: &str, why: &str) -> Result<()> {
+    eprintln!("ci: {what} is skipped: {why}");
+    Ok(())
+}
+
+/// A crate that is published.
+struct Published {
+    name: String,
+    /// Its features, but for the default.
+    features: Vec<String>,
+}
+
+/// Returns the crates that are published.
+fn published() -> Result<Vec<Published>> {
     let packages = command::packages()?.into_iter();
-    let published = packages.filter(|package| package["publish"].is_null());
-    Ok(published.filter_map(|package| package["name"].as_str().map(String::from)).collect())
+    let published = packages.filter(|package| package["publish"].is_null()).filter_map(|package| {
+        let features = package["features"].as_object()?.keys().filter(|name| *name != "default").cloned();
+        Some(Published { name: package["name"].as_str()?.to_owned(), features: features.collect() })
+    });
+    Ok(published.collect())
 }

@@ -5,8 +5,10 @@ mod ci;
 mod codegen;
 mod command;
 mod e2e;
+mod fuzz;
 #[cfg(unix)]
 mod postgres;
+mod supply;
 mod test;
 mod tidy;
 
@@ -16,7 +18,8 @@ const USAGE: &str = "\
 usage: cargo xtask <chore>
 
   test [ARGS...]   run every test: unit, integration, doc tests, examples
-  ci               everything else that must hold: fmt, clippy, docs, features, tidy, packaging
+  ci               everything else that must hold: fmt, clippy, docs, features, licences, WebAssembly, tidy, packaging,
+                   and with LONGHAUL_NIGHTLY set Miri and ten seconds of each fuzz target
   tidy             check the crate map, the READMEs and the invariants that a search can see
   codegen [DIR] [--check]
                    make the counters' tables from OpenAI's vocabulary files, or see that they are what those give
@@ -26,6 +29,8 @@ usage: cargo xtask <chore>
                    store search N, store open GB
   e2e [--medium] [--faults]   the model clients against a real model (135M; --medium: 0.5B too; --faults: none) and
                    against injected faults; what cannot be fetched is skipped, with the reason
+  fuzz [TARGET...] [--seconds N]
+                   run the targets of fuzz/, ten minutes each, with seeds; needs a nightly compiler
   postgres CMD...  run a command that finds a throw-away PostgreSQL server in its environment";
 
 fn main() -> ExitCode {
@@ -39,6 +44,7 @@ fn main() -> ExitCode {
         "codegen" => codegen::run(&rest),
         "bench" => bench::run(&rest),
         "e2e" => e2e::run(&rest),
+        "fuzz" => fuzz::run(&rest),
         #[cfg(unix)]
         "postgres" => postgres::run(&rest),
         _ => {

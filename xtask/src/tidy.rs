@@ -94,10 +94,13 @@ pub(crate) fn run() -> Result<()> {
     layers(&mut findings)?;
     printing(&mut findings)?;
     vendored(&mut findings);
+    named_tests(&mut findings)?;
     if !findings.is_empty() {
         bail!("the tree is not tidy:\n  {}", findings.join("\n  "));
     }
-    eprintln!("tidy: the crate map, the READMEs, the layers, the printing and what is vendored hold");
+    eprintln!(
+        "tidy: the crate map, the READMEs, the layers, the printing, what is vendored and named tests hold"
+    );
     Ok(())
 }
 
@@ -197,6 +200,24 @@ fn vendored(findings: &mut Vec<String>) {
             findings.push(format!("{path} has no licence beside it"));
         }
     }
+}
+
+/// What `docs/security.md` promises it promises by the names of tests: each must be there.
+fn named_tests(findings: &mut Vec<String>) -> Result<()> {
+    let page = fs::read_to_string(root().join("docs/security.md"))?;
+    let is_name = |text: &&str| {
+        let is_letter = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+        text.matches('_').count() >= 2 && text.bytes().all(is_letter)
+    };
+    let mut missing: BTreeSet<&str> = page.split('`').skip(1).step_by(2).filter(is_name).collect();
+    for file in rust_files(&root().join("crates"))? {
+        let text = fs::read_to_string(&file)?;
+        missing.retain(|name| !text.contains(&format!("fn {name}(")));
+    }
+    findings.extend(
+        missing.iter().map(|name| format!("docs/security.md names the test {name}, which is not there")),
+    );
+    Ok(())
 }
 
 fn is_comment(line: &str) -> bool {

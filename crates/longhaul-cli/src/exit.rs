@@ -1,6 +1,8 @@
 //! Exit codes, and how a failure is told.
 
-use std::{fmt, io, process::ExitCode};
+use std::{borrow::Cow, fmt, io, process::ExitCode};
+
+use longhaul::redact::Redactor;
 
 /// Something was asked for that cannot be: exit code 4.
 #[derive(Debug)]
@@ -31,7 +33,21 @@ pub(crate) fn words(error: &anyhow::Error) -> String {
             said.push(cause);
         }
     }
-    crate::paint::plain(&said.join(": "))
+    crate::paint::plain(&without_secrets(&said.join(": ")))
+}
+
+/// Returns `words`, which may quote what they are about, without secrets. Reading the rules takes longer than most failures:
+/// only where a word has both letters and digits, as every secret has that stands without its name.
+pub(crate) fn without_secrets(words: &str) -> Cow<'_, str> {
+    const SHORTEST: usize = 8;
+    let is_like_one = |word: &str| {
+        let has = |is: fn(&u8) -> bool| word.as_bytes().iter().any(is);
+        word.len() >= SHORTEST && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic)
+    };
+    match words.split_ascii_whitespace().any(is_like_one) {
+        true => Redactor::builtin().redact_text(words).0,
+        false => Cow::Borrowed(words),
+    }
 }
 
 /// Tells `error` on stderr and returns the exit code it stands for.

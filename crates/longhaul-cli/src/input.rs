@@ -13,7 +13,7 @@ use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
 use longhaul::wire::{self, Document, Format, Profile};
 
-use crate::exit::Impossible;
+use crate::exit::{Impossible, without_secrets};
 
 /// A file of this many bytes takes long enough to read that a person wants to see it move.
 const LONG: u64 = 16 << 20;
@@ -105,7 +105,8 @@ pub(crate) fn warn_of_problems(path: &Path, document: &Document, is_strict: bool
     let violations = wire::validate(document.as_bytes(), document.format(), &Profile::default());
     faults.extend(violations.into_iter().flatten().map(|violation| violation.to_string()));
     for fault in faults.iter().take(SHOWN) {
-        say!("{}: {fault}", shown(path));
+        // It may quote what somebody said, or how a tool is called.
+        say!("{}: {}", shown(path), without_secrets(fault));
     }
     if faults.len() > SHOWN {
         say!("{}: and {} more", shown(path), faults.len() - SHOWN);

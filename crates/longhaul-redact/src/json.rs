@@ -1,10 +1,14 @@
 //! JSON text with secrets in its strings: taken out without touching another byte.
 
-use std::ops::Range;
+use std::{borrow::Cow, ops::Range};
 
 use memchr::{memchr, memchr2};
 
-use crate::{Finding, rules::RuleSet, scan::find};
+use crate::{
+    Finding,
+    rules::RuleSet,
+    scan::{Struck, is_replaced, join, strikes, told},
+};
 
 /// Returns the secrets in the JSON text `json`, as spans inside its string literals, so that the text stays valid JSON
 /// when each is replaced by a text without quotes and backslashes. What is not in a string is not touched.
@@ -12,39 +16,70 @@ use crate::{Finding, rules::RuleSet, scan::find};
 /// The text is searched twice: as it stands, where a key and its value are side by side, and each string with its
 /// escapes undone, where a file's lines are lines.
 pub(crate) fn find_in_json(set: &RuleSet, json: &str) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = Vec::new();
-    let mut outside = find(set, json).into_iter().peekable();
-    for Literal { span: literal, is_escaped } in Literals::of(json) {
-        let mut escapes = Escapes { json, at: literal.start, end: literal.end };
-        // What a rule takes beyond the string it began in is punctuation, and the next key is none of its business.
-        while let Some(finding) = outside.next_if(|finding| finding.span.start < literal.end) {
-            let span = finding.span.start.max(literal.start)..finding.span.end.min(literal.end);
-            // The second search knows better where a secret with escapes in it ends.
-            if !span.is_empty() && !json[span.clone()].contains('\\') {
-                let span = if is_escaped { escapes.widen(span) } else { span };
-                findings.push(Finding { rule: finding.rule, span });
-            }
+    let mut struck = strikes(set, Cow::Borrowed(json));
+    keep_inside_literals(json, &mut struck);
+    for Literal { span: literal, .. } in Literals::of(json).filter(|literal| literal.is_escaped) {
+        let found = strikes_behind_escapes(set, &json[literal.clone()], 1);
+        if found.len() > struck.capacity() / 2 {
+            // Not twice of it: one string may be all of the text.
+            struck.reserve_exact(found.len());
         }
-        if !is_escaped {
-            continue;
-        }
-        let raw = &json[literal.clone()];
-        let mut places = Places::of(raw);
-        for finding in find(set, &unescaped(raw)) {
-            let start = literal.start + places.place(finding.span.start);
-            let end = literal.start + places.place(finding.span.end);
-            findings.push(Finding { rule: finding.rule, span: start..end });
-        }
+        let moved = found
+            .into_iter()
+            .flat_map(|found| found.moved(literal.start + found.start..literal.start + found.end()));
+        struck.extend(moved);
     }
-    findings.sort_by_key(|finding| (finding.span.start, usize::MAX - finding.span.end));
-    findings.dedup_by(|next, kept| {
-        let overlaps = next.span.start < kept.span.end;
-        if overlaps {
-            kept.span.end = kept.span.end.max(next.span.end);
-        }
-        overlaps
+    struck.sort_by_key(|struck| (struck.start, usize::MAX - struck.end()));
+    struck.dedup_by(|next, kept| next.start < kept.end() && kept.take_in(*next));
+    told(set, &struck)
+}
+
+/// Returns what is struck in `raw` once its escapes are undone, and in what is escaped there once more: arguments are JSON in a
+/// string, which may hold a body that is, too.
+fn strikes_behind_escapes(set: &RuleSet, raw: &str, depth: usize) -> Vec<Struck> {
+    let text = unescaped(raw);
+    let mut struck = strikes(set, Cow::Borrowed(&text));
+    if depth < MOST_ESCAPED && text.contains('\\') {
+        struck.extend(strikes_behind_escapes(set, &text, depth + 1));
+        join(set, &mut struck);
+    }
+    let mut places = Places::of(raw);
+    struck.retain_mut(|struck| {
+        let start = places.place(struck.start);
+        let end = places.place(struck.end());
+        struck.moved(start..end).next().map(|moved| *struck = moved).is_some()
     });
-    findings
+    struck
+}
+
+/// How often escapes are undone that stand behind each other.
+const MOST_ESCAPED: usize = 4;
+
+/// Cuts what was struck, which is in order, so that it lies inside of string literals.
+fn keep_inside_literals(json: &str, struck: &mut Vec<Struck>) {
+    let mut literals = Literals::of(json);
+    let mut next = || {
+        let literal = literals.next()?;
+        let escapes = Escapes { json, at: literal.span.start, end: literal.span.end };
+        Some((literal, escapes))
+    };
+    let mut current = next();
+    struck.retain_mut(|found| {
+        while current.as_ref().is_some_and(|(literal, _)| literal.span.end <= found.start) {
+            current = next();
+        }
+        let Some((Literal { span: literal, is_escaped }, escapes)) = &mut current else { return false };
+        // What a rule takes beyond the string it began in is punctuation, and the next key is none of its business.
+        let span = found.start.max(literal.start)..found.end().min(literal.end);
+        // The second search knows better where a secret with escapes in it ends.
+        // It may stand between two strings, and not reach the second.
+        let text = json.get(span.clone()).unwrap_or_default();
+        if text.is_empty() || text.contains('\\') || is_replaced(text.as_bytes()) {
+            return false;
+        }
+        let span = if *is_escaped { escapes.widen(span) } else { span };
+        found.moved(span).next().map(|cut| *found = cut).is_some()
+    });
 }
 
 /// Returns where the sealed strings of the JSON text `json` are, in order: signatures and what a provider encrypted. They

@@ -5,9 +5,13 @@
 //! a secret in it is left out whole. Nothing of this holds inside the arguments of a call: there, a field of any name is
 //! the caller's.
 
-use std::{borrow::Cow, collections::BTreeMap, ops::Range};
+use std::{borrow::Cow, collections::BTreeMap, fmt, ops::Range};
 
 use longhaul_transcript::Raw;
+use serde::{
+    Deserializer as _,
+    de::{MapAccess, SeqAccess, Visitor},
+};
 use serde_json::value::RawValue;
 
 use crate::{Finding, Redactor, Vault};
@@ -35,8 +39,13 @@ impl Redactor {
                 kept.push(sweep.written(vault));
             }
         }
-        let is_left = !kept.is_empty();
-        (is_left.then(|| Raw { json: kept.join("\n").into(), redacted, ..raw.clone() }), counts)
+        let json = match kept.len() {
+            0 => None,
+            1 => kept.pop(),
+            _ => Some(kept.join("\n")),
+        };
+        let (format, after_reasoning) = (raw.format.clone(), raw.after_reasoning);
+        (json.map(|json| Raw { format, json: json.into(), after_reasoning, redacted }), counts)
     }
 }
 
@@ -52,66 +61,72 @@ impl<'a> Sweep<'a> {
     /// Decides what becomes of the whole; returns whether anything is left of it.
     fn item(&mut self) -> bool {
         let Ok(whole) = serde_json::from_str::<&'a RawValue>(self.text) else { return true };
-        let is_sealed = self.value(whole, false);
+        let is_sealed = self.value(whole, false, 0);
+        self.findings.retain(|found| !found.span.is_empty());
         let is_emptied = self.edits.values().any(|(_, with)| *with == EMPTIED);
         !(is_sealed && self.is_found(&self.span(whole)) || is_emptied)
     }
 
-    /// Walks a value and returns whether a change of it would be refused. `is_argument` where it is a caller's.
-    fn value(&mut self, value: &'a RawValue, is_argument: bool) -> bool {
+    /// Walks a value and returns whether a change of it would be refused. `is_argument` where it is a caller's. `depth` is how
+    /// many values it stands in.
+    fn value(&mut self, value: &'a RawValue, is_argument: bool, depth: usize) -> bool {
+        // Where there is no secret nothing is to be done, and nothing is walked or remembered.
+        if depth > DEEPEST || !self.is_found(&self.span(value)) {
+            return false;
+        }
         match value.get().as_bytes().first() {
-            Some(b'[') => self.array(value, is_argument),
-            Some(b'{') => return self.object(value, is_argument),
+            Some(b'[') => self.array(value, is_argument, depth),
+            Some(b'{') => return self.object(value, is_argument, depth),
             _ => {}
         }
         false
     }
 
-    fn array(&mut self, value: &'a RawValue, is_argument: bool) {
-        let Ok(elements) = serde_json::from_str::<Vec<&'a RawValue>>(value.get()) else { return };
-        let spans: Vec<Range<usize>> = elements.iter().map(|element| self.span(element)).collect();
-        let mut is_kept = Vec::with_capacity(elements.len());
-        for (element, span) in elements.iter().zip(&spans) {
-            let is_sealed = self.value(element, is_argument);
-            is_kept.push(!(is_sealed && self.is_found(span)));
-        }
-        if elements.is_empty() || is_kept.iter().all(|is_kept| *is_kept) {
-            return;
-        }
-        let Some(first) = is_kept.iter().position(|is_kept| *is_kept) else {
+    fn array(&mut self, value: &'a RawValue, is_argument: bool, depth: usize) {
+        let whole = self.span(value);
+        // Where a run of elements begins that are left out before the first that stays; where the last element ended.
+        let (mut open, mut end, mut is_any_kept) = (None, None, false);
+        let walked = each_element(value, |element| {
+            let span = self.span(element);
+            if let Some(start) = open.take() {
+                self.edits.insert(start, (span.start, ""));
+            }
+            let is_left_out = self.value(element, is_argument, depth + 1) && self.is_found(&span);
+            // With the comma behind it up to the first that stays, then with the one before it.
+            match end {
+                _ if !is_left_out => is_any_kept = true,
+                Some(end) if is_any_kept => drop(self.edits.insert(end, (span.end, ""))),
+                _ => open = Some(span.start),
+            }
+            end = Some(span.end);
+        });
+        if walked && end.is_some() && !is_any_kept {
             // A message without content is refused as well.
-            let whole = self.span(value);
+            let inside: Vec<usize> = self.edits.range(whole.clone()).map(|(start, _)| *start).collect();
+            for start in inside {
+                self.edits.remove(&start);
+            }
             self.edits.insert(whole.start, (whole.end, EMPTIED));
-            return;
-        };
-        // With the comma behind it up to the first that stays, then with the one before it.
-        for at in (0..elements.len()).filter(|at| !is_kept[*at]) {
-            let range = match at < first {
-                true => spans[at].start..spans[at + 1].start,
-                false => spans[at - 1].end..spans[at].end,
-            };
-            self.edits.insert(range.start, (range.end, ""));
         }
     }
 
-    fn object(&mut self, value: &'a RawValue, is_argument: bool) -> bool {
-        let Ok(fields) = serde_json::from_str::<BTreeMap<Cow<'a, str>, &'a RawValue>>(value.get()) else {
-            return false;
-        };
-        for (key, field) in &fields {
-            let is_given = ARGUMENTS.contains(&&**key) && field.get().starts_with('{');
-            if self.value(field, is_argument || is_given) && self.is_found(&self.span(field)) {
-                let span = self.span(field);
+    fn object(&mut self, value: &'a RawValue, is_argument: bool, depth: usize) -> bool {
+        let mut named: BTreeMap<&'static str, &'a str> = BTreeMap::new();
+        let walked = each_field(value, |key, field| {
+            let is_given = ARGUMENTS.contains(&key) && field.get().starts_with('{');
+            let span = self.span(field);
+            if self.value(field, is_argument || is_given, depth + 1) && self.is_found(&span) {
                 self.edits.insert(span.start, (span.end, "null"));
             }
-        }
-        if is_argument {
+            let inside = field.get().strip_prefix('"').and_then(|inside| inside.strip_suffix('"'));
+            if let Some((name, inside)) = NAMED.iter().find(|name| **name == key).zip(inside) {
+                named.insert(name, inside);
+            }
+        });
+        if is_argument || !walked {
             return false;
         }
-        let string = |name: &str| {
-            let field = fields.get(name)?;
-            field.get().strip_prefix('"')?.strip_suffix('"').filter(|inside| !inside.is_empty())
-        };
+        let string = |name: &str| named.get(name).copied().filter(|inside| !inside.is_empty());
         let kind = string("type").unwrap_or_default();
         let is_thought = kind.ends_with("thinking") || kind.starts_with("reasoning");
         let seals: &[&str] = match is_thought {
@@ -127,8 +142,9 @@ impl<'a> Sweep<'a> {
         for exempt in seals.iter().copied().chain(media).chain(inline) {
             let exempt = span_of(self.text, exempt);
             let from = self.findings.partition_point(|found| found.span.start < exempt.start);
-            let count = self.findings[from..].iter().take_while(|found| found.span.end <= exempt.end).count();
-            self.findings.drain(from..from + count);
+            let inside = self.findings[from..].iter_mut().take_while(|found| found.span.end <= exempt.end);
+            // Taken out at the end: a history may have as many of them as it has messages.
+            inside.for_each(|found| found.span.end = found.span.start);
         }
         !seals.is_empty()
     }
@@ -142,7 +158,9 @@ impl<'a> Sweep<'a> {
         // Findings come in order: those of a block are looked at, and not all of them for each block.
         let from = self.findings.partition_point(|found| found.span.start < span.start);
         let inside = self.findings[from..].iter().take_while(|found| found.span.start < span.end);
-        inside.into_iter().any(|found| found.span.end <= span.end && !is_done(found))
+        inside
+            .into_iter()
+            .any(|found| !found.span.is_empty() && found.span.end <= span.end && !is_done(found))
     }
 
     fn span(&self, value: &RawValue) -> Range<usize> {
@@ -151,21 +169,23 @@ impl<'a> Sweep<'a> {
 
     /// Returns the text with everything done.
     fn written(&self, vault: &mut Vault) -> String {
-        let mut edits: BTreeMap<usize, (usize, Cow<'_, str>)> =
-            self.edits.iter().map(|(start, (end, with))| (*start, (*end, Cow::Borrowed(*with)))).collect();
-        for Finding { rule, span } in self.findings.iter().filter(|found| self.is_found(&found.span)) {
-            let placeholder = vault.placeholder(rule, &self.text[span.clone()]).to_owned();
-            edits.insert(span.start, (span.end, placeholder.into()));
-        }
         let (mut out, mut at) = (String::with_capacity(self.text.len()), 0);
-        for (start, (end, with)) in edits {
-            if start < at {
-                continue;
+        let mut put = |start: usize, end: usize, with: &str| {
+            // What stands inside of something that was replaced went with it.
+            if start >= at {
+                out.push_str(&self.text[at..start]);
+                out.push_str(with);
+                at = end;
             }
-            out.push_str(&self.text[at..start]);
-            out.push_str(&with);
-            at = end;
+        };
+        let mut edits = self.edits.iter().map(|(start, (end, with))| (*start, *end, *with)).peekable();
+        for Finding { rule, span } in self.findings.iter().filter(|found| self.is_found(&found.span)) {
+            while let Some((start, end, with)) = edits.next_if(|(start, ..)| *start <= span.start) {
+                put(start, end, with);
+            }
+            put(span.start, span.end, vault.placeholder(rule, &self.text[span.clone()]));
         }
+        edits.for_each(|(start, end, with)| put(start, end, with));
         out.push_str(&self.text[at..]);
         out
     }
@@ -176,6 +196,65 @@ fn span_of(text: &str, part: &str) -> Range<usize> {
     let start = part.as_ptr() as usize - text.as_ptr() as usize;
     start..start + part.len()
 }
+
+/// Hands over each element of a list; returns whether it is one to its end.
+fn each_element<'a>(list: &'a RawValue, take: impl FnMut(&'a RawValue)) -> bool {
+    struct Elements<F>(F);
+    impl<'de, F: FnMut(&'de RawValue)> Visitor<'de> for Elements<F> {
+        type Value = ();
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a list")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<(), A::Error> {
+            while let Some(element) = list.next_element::<&'de RawValue>()? {
+                (self.0)(element);
+            }
+            Ok(())
+        }
+    }
+    list.deserialize_seq(Elements(take)).is_ok()
+}
+
+/// Hands over each field of an object; returns whether it is one to its end.
+fn each_field<'a>(object: &'a RawValue, take: impl FnMut(&str, &'a RawValue)) -> bool {
+    struct Fields<F>(F);
+    impl<'de, F: FnMut(&str, &'de RawValue)> Visitor<'de> for Fields<F> {
+        type Value = ();
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(mut self, mut fields: A) -> Result<(), A::Error> {
+            while let Some((key, field)) = fields.next_entry::<Cow<'de, str>, &'de RawValue>()? {
+                (self.0)(&key, field);
+            }
+            Ok(())
+        }
+    }
+    object.deserialize_map(Fields(take)).is_ok()
+}
+
+/// How deep values are walked. No reader takes a history that is deeper, and secrets further down are replaced as text.
+const DEEPEST: usize = 128;
+
+/// The fields whose text is looked at.
+const NAMED: [&str; 12] = [
+    "type",
+    "signature",
+    "data",
+    "encrypted_content",
+    "thoughtSignature",
+    "thought_signature",
+    "mimeType",
+    "mime_type",
+    "format",
+    "file_data",
+    "image_url",
+    "url",
+];
 
 /// Marks a list of which nothing is left.
 const EMPTIED: &str = "[]";

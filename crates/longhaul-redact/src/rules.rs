@@ -217,7 +217,11 @@ impl RawRule {
 impl From<RawRule> for Rule {
     fn from(raw: RawRule) -> Rule {
         let source = raw.regex.unwrap_or_default();
-        let end = if source.contains(ASSIGNMENT) { WIDER_VALUE_END } else { WIDER_TOKEN_END };
+        let end = match source.contains(ASSIGNMENT) {
+            true if raw.generic => WIDER_VALUE_END,
+            true => WIDER_NAMED_END,
+            false => WIDER_TOKEN_END,
+        };
         let source = source.replace(VALUE_END, end);
         let name = source.split_once(ASSIGNMENT).map(|(name, _)| name.to_lowercase());
         // An expression with a second form beside the assignment (`...|\b(ATATT3...`) must be tried without it.
@@ -313,6 +317,8 @@ const ASSIGNMENT: &str = r#"(?:[ \t\w.-]{0,20})[\s'"]{0,3}(?:=|>|:{1,3}=|\|\||:|
 const VALUE_END: &str = r#"(?:[\x60'"\s;]|\\[nr]|$)"#;
 /// In its place after a value that only its name tells.
 const WIDER_VALUE_END: &str = r#"(?:[\x60'"\s;\\)\]}&<]|$)"#;
+/// In its place after a value of a form of its own behind a vendor's name: a sentence may go on or end behind it.
+const WIDER_NAMED_END: &str = r#"(?:[\x60'"\s;\\)\]}&<]|[.,:!?](?:[\s"'\\]|$)|$)"#;
 /// In its place after a token that tells itself.
 const WIDER_TOKEN_END: &str = r"(?:[^A-Za-z0-9_-]|$)";
 

@@ -16,16 +16,62 @@ pub struct Finding {
     pub span: Range<usize>,
 }
 
+/// A secret as it is searched for: the rule's index, and where it is. Small, since a text full of secrets has millions of
+/// them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Struck {
+    pub(crate) start: usize,
+    length: u32,
+    rule: u32,
+}
+
+impl Struck {
+    pub(crate) fn end(self) -> usize {
+        self.start + self.length as usize
+    }
+
+    /// Returns the same in the place `span`; what is longer than 4 GB in pieces.
+    pub(crate) fn moved(self, span: Range<usize>) -> impl Iterator<Item = Struck> {
+        let end = span.end;
+        span.step_by(u32::MAX as usize).map(move |start| {
+            let length = u32::try_from(end - start).unwrap_or(u32::MAX);
+            Struck { start, length, ..self }
+        })
+    }
+
+    /// Takes in `next`, which begins inside of this one; returns whether there was room for it.
+    pub(crate) fn take_in(&mut self, next: Struck) -> bool {
+        let length = u32::try_from(self.end().max(next.end()) - self.start);
+        length.map(|length| self.length = length).is_ok()
+    }
+}
+
 /// Returns the secrets in `text`, in order, none overlapping another; also those that are spelled in base64.
 pub(crate) fn find(set: &RuleSet, text: &str) -> Vec<Finding> {
+    told(set, &strikes(set, Cow::Borrowed(text)))
+}
+
+/// Returns what was struck as it is told.
+pub(crate) fn told(set: &RuleSet, struck: &[Struck]) -> Vec<Finding> {
+    let finding = |struck: &Struck| Finding {
+        rule: set.rules[struck.rule as usize].id.clone(),
+        span: struck.start..struck.end(),
+    };
+    struck.iter().map(finding).collect()
+}
+
+/// Returns where the secrets in `text` are, in order and apart.
+pub(crate) fn strikes(set: &RuleSet, text: Cow<'_, str>) -> Vec<Struck> {
     let text = &*without_escapes(text);
     let mut struck = strike(set, text);
     for run in base64::runs(text.as_bytes()) {
-        let decoded = run.decode(text.as_bytes());
-        let found = strike(set, &without_escapes(&decoded));
-        struck.extend(found.into_iter().map(|struck| Struck { span: run.place(struck.span), ..struck }));
+        let decoded = without_escapes(Cow::Owned(run.decode(text.as_bytes())));
+        let found = strike(set, &decoded);
+        struck
+            .extend(found.into_iter().flat_map(|struck| struck.moved(run.place(struck.start..struck.end()))));
     }
-    joined(set, struck)
+    join(set, &mut struck);
+    struck
 }
 
 /// Returns every match of every rule in `text`.
@@ -39,40 +85,29 @@ fn strike(set: &RuleSet, text: &str) -> Vec<Struck> {
     struck
 }
 
-/// Returns what was struck, in order and apart.
-fn joined(set: &RuleSet, mut struck: Vec<Struck>) -> Vec<Finding> {
-    let is_generic = |rule: usize| set.rules[rule].is_generic;
+/// Puts what was struck in order and apart.
+pub(crate) fn join(set: &RuleSet, struck: &mut Vec<Struck>) {
+    let is_generic = |rule: u32| set.rules[rule as usize].is_generic;
     // The more telling rule comes first among those that begin at the same byte, and names the finding.
-    struck.sort_by_key(|struck| {
-        (struck.span.start, is_generic(struck.rule), usize::MAX - struck.span.end, struck.rule)
+    struck.sort_unstable_by_key(|struck| {
+        (struck.start, is_generic(struck.rule), usize::MAX - struck.end(), struck.rule)
     });
-    // In place: a text full of secrets has millions of them.
-    let mut last = 0;
-    for at in 1..struck.len() {
-        let Struck { rule, span } = struck[at].clone();
-        let before = &mut struck[last];
-        if span.start < before.span.end {
-            before.span.end = before.span.end.max(span.end);
-            if is_generic(before.rule) && !is_generic(rule) {
-                before.rule = rule;
-            }
-        } else {
-            last += 1;
-            struck[last] = Struck { rule, span };
+    struck.dedup_by(|next, before| {
+        if next.start >= before.end() || !before.take_in(*next) {
+            return false;
         }
-    }
-    struck.truncate(last + 1);
-    struck
-        .into_iter()
-        .map(|Struck { rule, span }| Finding { rule: set.rules[rule].id.clone(), span })
-        .collect()
+        if is_generic(before.rule) && !is_generic(next.rule) {
+            before.rule = next.rule;
+        }
+        true
+    });
 }
 
 /// Returns `text` with the escapes of JSON and of programs (`\n`, `\"`) turned into what they stand for, each as long as
 /// it was. A conversation quotes files inside JSON inside JSON, and in `\tAKIA...` no word begins at the `A`.
-fn without_escapes(text: &str) -> Cow<'_, str> {
-    let Some(first) = memchr::memchr(b'\\', text.as_bytes()) else { return Cow::Borrowed(text) };
-    let mut bytes = text.as_bytes().to_vec();
+fn without_escapes(text: Cow<'_, str>) -> Cow<'_, str> {
+    let Some(first) = memchr::memchr(b'\\', text.as_bytes()) else { return text };
+    let mut bytes = text.into_owned().into_bytes();
     let mut next = Some(first);
     while let Some(at) = next {
         let meant = match bytes.get(at + 1) {
@@ -90,14 +125,7 @@ fn without_escapes(text: &str) -> Cow<'_, str> {
         next = memchr::memchr(b'\\', &bytes[from..]).map(|found| from + found);
     }
     // ASCII was put in place of ASCII.
-    String::from_utf8(bytes).map_or(Cow::Borrowed(text), Cow::Owned)
-}
-
-/// A match: the rule's index, and where the secret is.
-#[derive(Clone, Debug)]
-struct Struck {
-    rule: usize,
-    span: Range<usize>,
+    Cow::Owned(String::from_utf8(bytes).unwrap_or_default())
 }
 
 /// Returns, for each rule with a key word in `text`, the parts of the text that its expression has to look at. Parts
@@ -150,7 +178,8 @@ fn search(set: &RuleSet, index: usize, text: &str, window: Range<usize>, struck:
         // At a cut edge `$` and `\b` lie; a bounded match that reaches it has no key word in it.
         let is_artifact = is_cut && whole.end() == window.end && compiled.is_bounded;
         if !is_artifact && is_secret(set, rule, text.as_bytes(), secret.range(), whole.range()) {
-            struck.push(Struck { rule: index, span: to_chars(text, secret.range()) });
+            let found = Struck { start: 0, length: 0, rule: index as u32 };
+            struck.extend(found.moved(to_chars(text, secret.range())));
         } else if secret.len() <= SHORT {
             // What was taken for a value may be the name of the next: `password: password: hunter2!`.
             at = at.min(secret.start().max(whole.start() + 1));
@@ -227,7 +256,7 @@ fn has_telling_name(name: &[u8]) -> bool {
 
 /// Returns whether `value` is placeholders with next to nothing around them. A block that has one somewhere in it may
 /// still be a secret: whoever writes a placeholder into a key must not hide it thereby.
-fn is_replaced(value: &[u8]) -> bool {
+pub(crate) fn is_replaced(value: &[u8]) -> bool {
     let Some(mut at) = find_bytes(value, PLACEHOLDER) else { return false };
     let (mut rest, mut left) = (value, 0);
     loop {
@@ -325,8 +354,8 @@ mod tests {
     #[test]
     fn escapes_keep_their_length() {
         let text = r#"a\n\tb\"c\\n\x\"#;
-        assert_eq!(without_escapes(text).len(), text.len());
-        assert_eq!(without_escapes(text), "a\n\n\t\tb\"\"c\\\n\n\\x\\");
+        assert_eq!(without_escapes(text.into()).len(), text.len());
+        assert_eq!(without_escapes(text.into()), "a\n\n\t\tb\"\"c\\\n\n\\x\\");
     }
 
     #[test]

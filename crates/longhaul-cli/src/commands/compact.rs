@@ -9,7 +9,7 @@ use longhaul::{
     keep_reasoning,
     redact::Redactor,
     redacted_messages,
-    transcript::{Span, SummaryMode, Tokens, parse_handle_line},
+    transcript::{Part, Span, SummaryMode, Tokens, parse_handle_line},
     wire::{self, Document, Format},
 };
 
@@ -81,6 +81,7 @@ pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
             };
             let done = compacted(args, &config, &session, &within)?;
             report.fill(&done);
+            warn_of_bound_thinking(document.format(), &done);
             if !args.no_store && !args.dry_run {
                 let said = said.with_spellings(&document, redactor.as_ref());
                 let format = document.format();
@@ -290,6 +291,22 @@ fn stored(args: &CompactArgs, config: &Config, said: &Said<'_>) -> Result<Option
         say!("the history begins with a summary of depth {depth}; {words}");
     }
     Ok(found.ok().flatten())
+}
+
+/// Says that what stays of a round in progress was signed together with what stood before it. Without its thinking, older
+/// models refuse the round; with it, models with preserved thinking do, unless they are told to drop it.
+fn warn_of_bound_thinking(format: Format, done: &CompactedDocument) {
+    let is_signed = |part: &Part| matches!(part, Part::Reasoning(reasoning) if reasoning.opaque_bytes > 0);
+    if !matches!(format, Format::Anthropic | Format::ClaudeCode) {
+        return;
+    }
+    let Ok(history) = wire::read(Some(format), &*done.bytes) else { return };
+    if history.transcript().entries().iter().any(|entry| entry.message.parts.iter().any(is_signed)) {
+        say!(
+            "the tool round in progress keeps its signed thinking: a model with preserved thinking takes it only with \
+             thinking.block_binding.prefix_mismatch_behavior = \"drop_block\"; at the end of a turn there is no such choice"
+        );
+    }
 }
 
 /// Returns the depth of the summary that a history begins with.

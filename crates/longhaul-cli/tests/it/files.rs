@@ -329,3 +329,26 @@ fn a_format_that_is_only_read_says_what_to_ask_for() {
     let ran = folder.run(&["compact", "tau.json", "--from", "tau2", "--budget", "300"], b"");
     assert!(ran.code == 4 && ran.stderr.contains("--to openai"), "{} {}", ran.code, ran.stderr);
 }
+
+#[test]
+fn signed_thinking_of_a_round_in_progress_is_told() {
+    let folder = Folder::new();
+    let long = "A sentence about the work that is to be done here. ".repeat(120);
+    let thinking = r#"{"type":"thinking","thinking":"Two ways.","signature":"c2lnbmVkIGJ5IHNvbWVib2R5"}"#;
+    let call = r#"{"type":"tool_use","id":"t1","name":"ls","input":{}}"#;
+    let earlier =
+        format!(r#"{{"role":"user","content":"{long}"}},{{"role":"assistant","content":"{long}"}}"#);
+    let history = |end: &str| format!(r#"{{"model":"m","max_tokens":9,"messages":[{earlier},{end}]}}"#);
+    let open = format!(
+        r#"{{"role":"user","content":"Go on."}},{{"role":"assistant","content":[{thinking},{call}]}}"#
+    );
+    let result = r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"x"}]}"#;
+    let closed = format!(r#"{open},{result},{{"role":"assistant","content":"Done."}}"#);
+    for (name, end, is_told) in [("open", &open, true), ("closed", &closed, false)] {
+        folder.file(name, history(end).as_bytes());
+        let ran = folder.run(&["compact", name, "--budget", "900", "--no-store"], b"");
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        assert_eq!(ran.stderr.contains("drop_block"), is_told, "{name}: {}", ran.stderr);
+        assert_eq!(String::from_utf8_lossy(&ran.stdout).contains("c2lnbmVk"), is_told, "{name}");
+    }
+}

@@ -9,6 +9,7 @@ mod fake;
 mod files;
 mod history;
 mod identity;
+mod kills;
 #[path = "../../../longhaul-redact/tests/it/kinds.rs"]
 mod kinds;
 mod run;
@@ -17,3 +18,4 @@ mod sealed;
 mod secrets;
 mod spelling;
 mod summarizer;
+mod sweep;

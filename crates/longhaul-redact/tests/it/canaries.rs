@@ -164,3 +164,29 @@ fn base64(bytes: &[u8]) -> String {
     }
     out
 }
+
+#[test]
+fn a_secret_is_found_behind_escapes_and_before_punctuation() {
+    let redactor = Redactor::builtin();
+    let (.., quoted) = kinds().find(|(kind, ..)| *kind == "quoted password").unwrap();
+    let mut json = serde_json::json!({ "config": format!("password: {quoted}") });
+    for layer in 1..4 {
+        let text = json.to_string();
+        let clean = redactor.redact_json(&text).0;
+        assert!(!clean.contains(tell(&quoted)), "{layer}: {clean}");
+        serde_json::from_str::<serde_json::Value>(&clean).unwrap();
+        json = serde_json::json!({ "arguments": text });
+    }
+    let (_, before, token) = kinds().find(|(kind, ..)| *kind == "telegram bot token").unwrap();
+    for end in [".", ", and", ". Then", "!", ":\n"] {
+        let text = format!("I noted {before}{token}{end}");
+        assert!(!redactor.redact_text(&text).0.contains(tell(&token)), "{text}");
+    }
+}
+
+#[test]
+fn what_was_redacted_is_no_secret_beside_other_strings() {
+    let redactor = Redactor::builtin();
+    let line = r#"{"parts":[{"text":"login me password [REDACTED:netrc-password:1]."}],"role":"assistant","more":[1,2,3]}"#;
+    assert_eq!(redactor.redact_json(line).1, [], "what follows in other strings is not part of it");
+}

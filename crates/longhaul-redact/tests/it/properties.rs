@@ -1,7 +1,8 @@
 //! What holds for every text.
 
-use longhaul_redact::Redactor;
+use longhaul_redact::{Redactor, Vault};
 use longhaul_testkit::any_text;
+use longhaul_transcript::Raw;
 use proptest::prelude::*;
 
 use crate::shapes;
@@ -80,11 +81,23 @@ fn no_text_costs_more_than_its_length() {
             let started = processor_seconds();
             redactor.redact_json(text);
             redactor.redact_text(text);
+            redactor.redact_raw_into(&Raw::new("anthropic", text), &mut Vault::new());
             processor_seconds() - started
         };
         let (once, eight) = (cost(&short), cost(&long));
         assert!(eight < 24.0 * once + 0.05, "{name}: {once:.3} s, and {eight:.3} s for eight times as much");
     }
+}
+
+/// A history that is nested without end is searched like any other text.
+#[test]
+fn depth_costs_no_stack() {
+    let key = "ghp_k8Zr2VqT5nXw9LbY3mHc7JdF4sGp6AeR1uQo";
+    let (open, close) = ("[".repeat(20_000), "]".repeat(20_000));
+    let raw = Raw::new("openai", format!("{open}\"{key}\"{close}"));
+    let (clean, counts) = Redactor::builtin().redact_raw_into(&raw, &mut Vault::new());
+    assert_eq!(counts.values().sum::<u64>(), 1);
+    assert_eq!(*clean.unwrap().json, format!("{open}\"[REDACTED:github-pat:1]\"{close}"));
 }
 
 /// Returns the processor time of this thread; where Linux does not tell, nothing.

@@ -37,5 +37,19 @@ const SHAPES: &[(&str, &str, &str, &str)] = &[
     ("spaces", "password", " ", "= x"),
     ("bearers", "", "bearer bearer authorization: ", ""),
     ("aws", "", "aws secret aws secret ", ""),
+    ("short passwords", "", "password=abcdefgh1 ", ""),
+    ("lists beside a key", "[\"ghp_k8Zr2VqT5nXw9LbY3mHc7JdF4sGp6AeR1uQo\",", "[],", "0]"),
+    (
+        "signed blocks with keys",
+        "[",
+        "{\"type\":\"thinking\",\"signature\":\"ghp_k8Zr2VqT5nXw9LbY3mHc7JdF4sGp6AeR1uQo\"},",
+        "0]",
+    ),
+    (
+        "signed blocks that say keys",
+        "[",
+        "{\"type\":\"thinking\",\"thinking\":\"ghp_k8Zr2VqT5nXw9LbY3mHc7JdF4sGp6AeR1uQo\",\"signature\":\"x\"},",
+        "0]",
+    ),
     ("many literals with keys", "[", "\"ghp_k8Zr2VqT5nXw9LbY3mHc7JdF4sGp6AeR1uQo\\n\",", "0]"),
 ];

@@ -112,7 +112,11 @@ pub(super) fn anthropic(before: &Value, after: &Value) -> Vec<String> {
                     if !is_original {
                         faults.push("A-22 thinking that the model did not write".to_owned());
                     }
-                    // A round that goes on must begin with its thinking, whatever was done to what is before it.
+                    // Of a round that goes on, the generations of models want opposite things. Where thinking is asked for
+                    // by a budget, its message is refused without its thinking, and nothing brings a dropped block
+                    // back. Where thinking is bound to its prefix, the block is refused, unless the request says
+                    // `prefix_mismatch_behavior: "drop_block"` or leaves it out, which can be done at any time. A history
+                    // does not say which it is for: the thinking that cannot be had again is kept, and the command says so.
                     let goes_on =
                         at + 2 >= turns.len() && said.iter().any(|block| text(block, "type") == "tool_use");
                     if before != after && !goes_on && !is_prefix_kept(before, after, block) {

@@ -1,0 +1,175 @@
+//! Commands that are killed in the middle: no original is lost, and no output is half written.
+//!
+//! `LONGHAUL_KILLS` says how often each is killed.
+#![cfg(unix)]
+
+use std::{
+    fs,
+    process::{Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use serde_json::Value;
+
+use crate::run::{Folder, example};
+
+/// How often each command is killed where nobody says otherwise.
+const KILLS: u32 = 5;
+
+fn kills() -> u32 {
+    std::env::var("LONGHAUL_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(KILLS)
+}
+
+/// Starts `longhaul` and kills it after `share` of the time `whole` that it takes.
+fn killed(folder: &Folder, args: &[&str], whole: Duration, share: f64) {
+    let mut child = Command::new(assert_cmd::cargo::cargo_bin!("longhaul"))
+        .args(args)
+        .current_dir(folder.path())
+        .env_clear()
+        .env("HOME", folder.path())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    thread::sleep(whole.mul_f64(share));
+    let _ = child.kill();
+    child.wait().unwrap();
+}
+
+/// Returns how long the command takes when nobody kills it.
+fn whole(folder: &Folder, args: &[&str]) -> Duration {
+    let started = Instant::now();
+    let ran = folder.run(args, b"");
+    assert_eq!(ran.code, 0, "{args:?}: {}", ran.stderr);
+    started.elapsed()
+}
+
+fn bytes(folder: &Folder, name: &str) -> Vec<u8> {
+    fs::read(folder.path().join(name)).unwrap_or_default()
+}
+
+/// Fails where the store in the folder is not sound.
+fn assert_sound(folder: &Folder) {
+    if folder.path().join(".local/share/longhaul/store.db").exists() {
+        let ran = folder.run(&["audit", "--verify"], b"");
+        assert_eq!(ran.code, 0, "{} {}", String::from_utf8_lossy(&ran.stdout), ran.stderr);
+    }
+}
+
+/// Returns how many messages the session holds; none where there is no such session.
+fn n_held(folder: &Folder, session: &str) -> usize {
+    let ran = folder.run(&["history", session, "--full", "--json"], b"");
+    let history = serde_json::from_slice::<Value>(&ran.stdout).unwrap_or_default();
+    history["messages"]
+        .as_array()
+        .map_or(0, |messages| messages.iter().filter(|one| !one["message"].is_null()).count())
+}
+
+/// Where in its run each of `n` processes is killed: spread from the beginning to a little behind the end.
+fn moments(n: u32) -> impl Iterator<Item = f64> {
+    (0..n).map(move |nth| 1.1 * f64::from(nth) / f64::from(n))
+}
+
+#[test]
+fn a_compaction_that_is_killed_leaves_the_old_or_the_new() {
+    let before = fs::read(example()).unwrap();
+    let args = [
+        "compact",
+        "session.jsonl",
+        "--budget",
+        "4000",
+        "-o",
+        "session.jsonl",
+        "--force",
+        "--report",
+        "report",
+    ];
+    let folder = Folder::new();
+    folder.file("session.jsonl", &before);
+    let whole = whole(&folder, &args);
+    let (after, held) =
+        (bytes(&folder, "session.jsonl"), before.iter().filter(|byte| **byte == b'\n').count());
+    let session = folder.run(&["sessions", "--json"], b"");
+    let session: Value = serde_json::from_slice(&session.stdout).unwrap();
+    let (session, n_messages) =
+        (session["session"].as_str().unwrap(), n_held(&folder, session["session"].as_str().unwrap()));
+    assert!(n_messages > 50 && held > 50);
+    for share in moments(kills()) {
+        let folder = Folder::new();
+        folder.file("session.jsonl", &before);
+        killed(&folder, &args, whole, share);
+        assert_sound(&folder);
+        let now = bytes(&folder, "session.jsonl");
+        assert!(now == before || now == after, "half of a history after {share}");
+        if now == after {
+            let is_beside = bytes(&folder, "session.jsonl.bak") == before;
+            assert!(is_beside || n_held(&folder, session) == n_messages, "originals are lost after {share}");
+        }
+        let report = bytes(&folder, "report");
+        assert!(
+            report.is_empty() || serde_json::from_slice::<Value>(&report).is_ok(),
+            "half of a report after {share}"
+        );
+        // And whoever says it again gets it.
+        folder.file("session.jsonl", &before);
+        assert_eq!(folder.run(&args, b"").code, 0);
+        assert_eq!(bytes(&folder, "session.jsonl"), after);
+    }
+}
+
+#[test]
+fn an_import_that_is_killed_can_be_done_again() {
+    let source = Folder::new();
+    let example = example();
+    source.run(&["compact", example.to_str().unwrap(), "--budget", "4000", "--session", "work"], b"");
+    source.run(&["export", "work", "-o", "out"], b"");
+    let (export, n_messages) = (bytes(&source, "out"), n_held(&source, "work"));
+    let folder = Folder::new();
+    folder.file("out", &export);
+    let whole = whole(&folder, &["import", "out"]);
+    for share in moments(kills()) {
+        let folder = Folder::new();
+        folder.file("out", &export);
+        killed(&folder, &["import", "out"], whole, share);
+        assert_sound(&folder);
+        assert_eq!(folder.run(&["import", "out"], b"").code, 0);
+        assert_eq!(n_held(&folder, "work"), n_messages, "after {share}");
+        assert_eq!(folder.run(&["export", "work"], b"").stdout, export);
+    }
+}
+
+#[test]
+fn a_forgetting_that_is_killed_forgets_nothing_else_and_can_be_done_again() {
+    let source = Folder::new();
+    let example = example();
+    source.run(&["compact", example.to_str().unwrap(), "--budget", "4000", "--session", "work"], b"");
+    let (store, n_messages) = (bytes(&source, ".local/share/longhaul/store.db"), n_held(&source, "work"));
+    let prepared = || {
+        let folder = Folder::new();
+        fs::create_dir_all(folder.path().join(".local/share/longhaul")).unwrap();
+        folder.file(".local/share/longhaul/store.db", &store);
+        folder.file("words", b"Never change the public API\n");
+        folder
+    };
+    let forget = ["forget", "work", "--matching", "words"];
+    let folder = prepared();
+    let whole = whole(&folder, &forget);
+    let n_left = n_held(&folder, "work");
+    assert!(n_left < n_messages);
+    for share in moments(kills()) {
+        let folder = prepared();
+        killed(&folder, &forget, whole, share);
+        assert_sound(&folder);
+        let held = n_held(&folder, "work");
+        assert!(held == n_messages || held == n_left, "{held} of {n_messages} after {share}");
+        let again = folder.run(&forget, b"");
+        assert_eq!(again.code, if held == n_left { 3 } else { 0 }, "{}", again.stderr);
+        assert_eq!(n_held(&folder, "work"), n_left);
+        for suffix in ["", "-wal"] {
+            let bytes = bytes(&folder, &format!(".local/share/longhaul/store.db{suffix}"));
+            assert!(!bytes.windows(12).any(|window| window == b"Never change"), "after {share}");
+        }
+    }
+}
