@@ -32,6 +32,7 @@ pub fn unsourced(summary: &str, entries: &[Entry]) -> Vec<String> {
             None => bullet,
         };
         let holds = sources.hold(said, message)
+            || said.split(' ').all(is_own)
             || (is_label(said) && sources.hold_pieces(said))
             || (is_made && sources.hold_pieces(line));
         if !holds {
@@ -170,7 +171,7 @@ fn bare(piece: &str) -> &str {
 
 /// A count, a handle, a mark, or a word of a summary's own.
 fn is_own(word: &str) -> bool {
-    let word = word.trim_matches(['(', ')', ',', '.', ':', '[', ']', '×', '+', '-', '$', '"']);
+    let word = word.trim_matches(['(', ')', ',', '.', ':', '[', ']', '×', '+', '-', '$', '"', '…']);
     let number = word.strip_prefix('m').unwrap_or(word);
     number.bytes().all(|byte| byte.is_ascii_digit()) || OWN.contains(&word.to_lowercase().as_str())
 }
