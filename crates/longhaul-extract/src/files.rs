@@ -77,8 +77,8 @@ impl FileHistory {
             words.push(format!("edited {} times", self.edits));
         }
         match (&self.other_name, self.state) {
-            (Some(name), FileState::Renamed) => words.push(format!("now {name}")),
-            (Some(name), _) => words.push(format!("was {name}")),
+            (Some(name), FileState::Renamed) => words.push(format!("now {}", from_beside(&self.path, name))),
+            (Some(name), _) => words.push(format!("was {}", from_beside(&self.path, name))),
             (None, _) => {}
         }
         let lines = |count: fn(&FileEdit) -> u32| self.trail.iter().map(count).sum::<u32>();
@@ -338,6 +338,13 @@ fn fold(touches: Vec<(u64, Touch)>, edits: Vec<(String, FileEdit)>) -> Vec<FileH
     files.into_values().collect()
 }
 
+/// Returns `name` as it is called from `path`: by its last part alone where both are in one folder, as a conversation that
+/// works in that folder says it.
+fn from_beside<'n>(path: &str, name: &'n str) -> &'n str {
+    let folder = path.rfind('/').map_or("", |slash| &path[..=slash]);
+    name.strip_prefix(folder).filter(|rest| !rest.contains('/')).unwrap_or(name)
+}
+
 /// Where `to` is relative to what `from` is relative to, and that is known by its whole path, so is `to`.
 fn beside(whole: &str, from: &str, to: String) -> String {
     match whole.strip_suffix(from).filter(|base| base.ends_with('/')) {
@@ -513,8 +520,8 @@ tool#c6!: String to replace not found
                 /app/notes.txt Created  m7
                 /app/old.rs Deleted  m7
                 /app/src/a.rs Reverted  m7
-                /app/src/new.rs Renamed edited 2 times, now /app/src/newer.rs m7
-                /app/src/newer.rs Created edited 2 times, was /app/src/new.rs, +2 -1 lines m7
+                /app/src/new.rs Renamed edited 2 times, now newer.rs m7
+                /app/src/newer.rs Created edited 2 times, was new.rs, +2 -1 lines m7
             "#]],
         );
     }
@@ -601,8 +608,8 @@ tool#c1: ok
             expect![[r#"
                 c.rs Created +1 -0 lines m1
                 d.rs Deleted  m1
-                src/a.rs Renamed now src/b.rs m1
-                src/b.rs Modified was src/a.rs, +1 -1 lines m1
+                src/a.rs Renamed now b.rs m1
+                src/b.rs Modified was a.rs, +1 -1 lines m1
             "#]],
         );
     }

@@ -9,7 +9,7 @@ use serde_json::Value;
 /// Returns the lines of `summary` that `entries` do not hold.
 ///
 /// A line that quotes must stand in the message whose handle (`m12`) it follows, white space and the line numbers of file
-/// views apart. A line that the summary makes itself (how a command went, what became of a file) must consist of pieces that
+/// views apart; an item may follow the line that leads to it. A line that the summary makes itself (how a command went, what became of a file) must consist of pieces that
 /// stand anywhere in the source and of a few words of its own; only headings that tell of states have such lines.
 pub fn unsourced(summary: &str, entries: &[Entry]) -> Vec<String> {
     let sources = Sources::new(entries);
@@ -32,6 +32,7 @@ pub fn unsourced(summary: &str, entries: &[Entry]) -> Vec<String> {
             None => bullet,
         };
         let holds = sources.hold(said, message)
+            || said.split(' ').all(is_own)
             || (is_label(said) && sources.hold_pieces(said))
             || (is_made && sources.hold_pieces(line));
         if !holds {
@@ -45,7 +46,7 @@ pub fn unsourced(summary: &str, entries: &[Entry]) -> Vec<String> {
 const MADE: [&str; 8] = ["State", "Where", "Changed files", "To do", "Plan", "Checks", "Failures", "Next"];
 
 /// The words that lines of its own making may have beside what the source says.
-const OWN: [&str; 36] = [
+const OWN: [&str; 39] = [
     "open",
     "done",
     "failed",
@@ -82,6 +83,9 @@ const OWN: [&str; 36] = [
     "still",
     "cured",
     "elsewhere",
+    "since",
+    "then",
+    "answered",
 ];
 
 /// What the messages say, without white space.
@@ -122,10 +126,18 @@ impl Sources {
         if plain.iter().any(|text| stands(text, source)) {
             return true;
         }
+        // An item stands after the line that leads to it, items after one another.
+        if let Some((lead, items)) = said.split_once(": ")
+            && stands(lead, source)
+            && items.split("; ").all(|item| stands(item, source))
+        {
+            return true;
+        }
         // What a short answer answers, and what became of a demand or an error, stands behind it.
         let Some((text, behind)) = said.rsplit_once(" (") else { return false };
         let asked = behind.strip_prefix("to: \"").and_then(|asked| asked.strip_suffix("\")"));
-        let is_note = ["taken back in m", "passed in m"].iter().any(|note| behind.starts_with(note));
+        let is_note =
+            ["taken back in m", "passed in m", "answered in m"].iter().any(|note| behind.starts_with(note));
         match asked {
             Some(asked) => stands(text, source) && stands(asked, &self.all),
             None if is_note => stands(text, source),
@@ -159,7 +171,7 @@ fn bare(piece: &str) -> &str {
 
 /// A count, a handle, a mark, or a word of a summary's own.
 fn is_own(word: &str) -> bool {
-    let word = word.trim_matches(['(', ')', ',', '.', ':', '[', ']', '×', '+', '-', '$', '"']);
+    let word = word.trim_matches(['(', ')', ',', '.', ':', '[', ']', '×', '+', '-', '$', '"', '…']);
     let number = word.strip_prefix('m').unwrap_or(word);
     number.bytes().all(|byte| byte.is_ascii_digit()) || OWN.contains(&word.to_lowercase().as_str())
 }
