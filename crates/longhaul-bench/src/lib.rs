@@ -5,4 +5,6 @@ pub mod answers;
 pub mod reader;
 pub mod recall;
 pub mod soak;
+/// Statements, true and false, put into a model's mouth.
+pub mod statements;
 pub mod tokens;

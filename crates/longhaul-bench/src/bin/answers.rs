@@ -1,17 +1,26 @@
 //! `cargo xtask bench answers [CASES] [--budgets 2000,4000] --requests DIR | --answers DIR [--write DIR]`: writes what a strong
 //! reader would be asked about each case, as `DIR/<case>-<budget>.txt`; or replays the answers in
 //! `DIR/<case>-<budget>.md` through the whole pipeline, says what the checks did to them, and writes the contexts.
+//! `--statements FILE` replays a list of statements, `[{"case": …, "kind": …, "section": …, "text": …}]`, in the same way, and
+//! says how many of each kind stay, are set apart, and are struck.
 
-use std::{fs, path::PathBuf};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context as _, Result};
-use longhaul_bench::answers::{Past, Reader, prompt, text};
+use longhaul_bench::{
+    answers::{Past, Reader, prompt, text},
+    statements::{self, Fate},
+};
 
 #[allow(clippy::print_stdout, reason = "a program that prints a table")]
 fn main() -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut root = PathBuf::from("../shared/reader/cases");
-    let (mut requests, mut answers, mut write) = (None, None, None);
+    let (mut requests, mut answers, mut write, mut listed) = (None, None, None, None);
     let mut budgets = vec![2000, 4000];
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
@@ -19,6 +28,7 @@ fn main() -> Result<()> {
         match arg.as_str() {
             "--requests" => requests = Some(PathBuf::from(value()?)),
             "--answers" => answers = Some(PathBuf::from(value()?)),
+            "--statements" => listed = Some(PathBuf::from(value()?)),
             "--write" => write = Some(PathBuf::from(value()?)),
             "--budgets" => {
                 budgets = value()?.split(',').map(str::parse).collect::<Result<_, _>>()?;
@@ -31,6 +41,9 @@ fn main() -> Result<()> {
     folders.retain(|folder| folder.join("history.json").is_file());
     folders.sort();
     let reader = Reader::start()?;
+    if let Some(list) = listed {
+        return judge(&runtime, &folders, &reader, &list);
+    }
     let (mut all, mut touched) = (0, 0);
     for folder in folders {
         let past = Past::read(&folder)?;
@@ -89,5 +102,41 @@ fn main() -> Result<()> {
     if all > 0 {
         println!("{touched} of {all} statements not there whole");
     }
+    Ok(())
+}
+
+/// The budget in which statements are replayed: all of a case's fit.
+const STATEMENTS_BUDGET: u64 = 8_000;
+
+/// Replays a list of statements, all those about a case in one answer.
+#[allow(clippy::print_stdout, reason = "a program that prints a table")]
+fn judge(runtime: &tokio::runtime::Runtime, folders: &[PathBuf], reader: &Reader, list: &Path) -> Result<()> {
+    let all = statements::read(list)?;
+    let mut table: BTreeMap<&str, [usize; 3]> = BTreeMap::new();
+    for folder in folders {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        let own: Vec<_> = all.iter().filter(|statement| statement.case == name).collect();
+        if own.is_empty() {
+            continue;
+        }
+        reader.answer_with(&statements::answer(&own));
+        let outcome = runtime.block_on(Past::read(folder)?.compact(STATEMENTS_BUDGET, &reader.base))?;
+        for statement in own {
+            let fate = statements::fate(&statement.text, &outcome.compacted.record);
+            table.entry(&statement.kind).or_default()[fate as usize] += 1;
+            // Of lies those that stay are worth a look, of truths those that do not.
+            if (fate == Fate::Kept) != statement.kind.is_empty() {
+                println!("{fate:?} {} {name} [{}] {}", statement.kind, statement.section, statement.text);
+            }
+        }
+        outcome.repairs.iter().for_each(|repair| println!("    {name}: {repair}"));
+    }
+    println!("{:<36} {:>5} {:>9} {:>7}", "kind", "kept", "set apart", "struck");
+    let mut sum = [0; 3];
+    for (kind, counts) in &table {
+        println!("{kind:<36} {:>5} {:>9} {:>7}", counts[0], counts[1], counts[2]);
+        sum.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+    }
+    println!("{:<36} {:>5} {:>9} {:>7}", "all", sum[0], sum[1], sum[2]);
     Ok(())
 }
