@@ -40,7 +40,9 @@ mod session;
 mod trim_messages;
 
 pub use config::Config;
-pub use driver::{Background, Basis, BuildError, Builder, Error, OpenError, RecallTool, Session, open};
+pub use driver::{
+    Background, Basis, BuildError, Builder, Error, OpenError, Overtaken, RecallTool, Session, open,
+};
 pub use event::{Event, EventKind, Finish, Observer, notice, summary_box};
 pub use policy::{Decision, Hold, Reason};
 pub use preset::{ParsePresetError, Preset};

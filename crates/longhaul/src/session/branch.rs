@@ -57,6 +57,11 @@ impl SessionState {
         Ok(())
     }
 
+    /// Forgets what was undone: on a branch of its own a store does not know of it.
+    pub(crate) fn forget_undone(&mut self) {
+        self.redo.clear();
+    }
+
     /// Returns the conversation as it was when it had `len` messages.
     pub(super) fn cut_to(&self, len: u64) -> Result<SessionState, BranchError> {
         if len >= self.n_total() {

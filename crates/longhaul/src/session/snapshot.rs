@@ -18,6 +18,7 @@ use super::{
     exchange::Exchange,
     items::Items,
     line::{CHUNK, Line},
+    most_facts,
     rewrite::{Counted, Past},
 };
 use crate::{compact::Cut, policy::PolicyState};
@@ -140,6 +141,11 @@ impl Snapshot {
     /// Returns how many messages had been said.
     pub fn messages(&self) -> u64 {
         self.len
+    }
+
+    /// Returns the same for another name of the session.
+    pub(crate) fn of_session(self, session: SessionId) -> Snapshot {
+        Snapshot { session, ..self }
     }
 
     /// Takes secrets out of everything in it that was said: forms of messages, memory blocks.
@@ -279,6 +285,19 @@ impl SessionState {
         let cleaned: Vec<_> =
             messages.into_iter().map(|message| (message.clone(), self.cleaned(&message))).collect();
         self.originals.put_back(start, cleaned);
+    }
+
+    /// Returns the facts read so far; `None` where they are to be read anew.
+    pub(crate) fn facts(&self) -> Option<&Arc<FactIndex>> {
+        self.index.as_ref()
+    }
+
+    /// Takes up facts that were read from the first `through` messages, and reads those after them, which must be at
+    /// hand.
+    pub(crate) fn take_facts(&mut self, mut facts: FactIndex, through: u64) {
+        facts.set_most_facts(most_facts(self.window));
+        self.entries_from(through).iter().for_each(|entry| facts.push(entry));
+        self.index = Some(Arc::new(facts));
     }
 
     /// Lets go of the originals before `ordinal`, for a session whose originals are in a store. What the view shows of
