@@ -47,9 +47,8 @@ pub use event::{Event, EventKind, Finish, Observer, notice, summary_box};
 pub use policy::{Decision, Hold, Reason};
 pub use preset::{ParsePresetError, Preset};
 pub use session::{
-    BranchError, CacheMark, Finished, Job, LastSummarization, Lifetime, Line, PinError, Rewrite,
-    RewriteError, SessionState, Shown, Snapshot, SnapshotError, StablePrefix, Status, Stored, UsageVerdict,
-    View, ViewId, Within,
+    BranchError, Finished, Job, LastSummarization, Line, PinError, Rewrite, RewriteError, SessionState,
+    Shown, Snapshot, SnapshotError, StablePrefix, Status, Stored, UsageVerdict, View, ViewId, Within,
 };
 #[cfg(feature = "wire")]
 pub use session::{Sync, SyncError, Synced};
