@@ -1,5 +1,6 @@
 //! Following a front end that hands over its whole history each time, as a file or a request does.
 
+use longhaul_extract::speaker::{Matter, segments};
 use longhaul_transcript::{Entry, Span};
 use longhaul_wire::Document;
 use serde::{Deserialize, Serialize};
@@ -66,18 +67,6 @@ pub enum SyncError {
     NotAtHand(Vec<Span>),
 }
 
-/// How agents begin the summary that they put in the place of a conversation: Claude Code, Codex (both forms), Gemini CLI,
-/// OpenHands and Cline, as their sources and recordings show.
-const CLIENT_SUMMARIES: [&str; 7] = [
-    "This session is being continued from a previous conversation",
-    "Another language model started to solve this problem and produced a summary",
-    "You were originally given instructions from a user over one or more turns.",
-    "<state_snapshot>",
-    "<compaction_summary>",
-    "<CONVERSATION SUMMARY>",
-    "[This conversation was condensed]",
-];
-
 impl SessionState {
     /// Brings the session to where `document` is: what was added is pushed; where the history took another way, the session
     /// goes on from the last message they share, and what came after it is another branch's (keep a copy of the state to
@@ -98,9 +87,10 @@ impl SessionState {
             return Ok(sync);
         }
         let front = said.iter().take_while(|entry| standing::is_instruction(&entry.message)).count();
+        // By the marks that agents' sources and recordings show; a summary of ours is none of the client's.
         let is_client_summary = |entry: &Entry| {
-            let marked = |text: &str| CLIENT_SUMMARIES.iter().any(|mark| text.trim_start().starts_with(mark));
-            entry.message.texts().any(marked)
+            let mut pieces = segments(&entry.message).into_iter();
+            !standing::is_summary(&entry.message) && pieces.any(|piece| piece.matter == Matter::Summary)
         };
         if common as usize <= front && said[front..].iter().take(2).any(is_client_summary) {
             return Ok(self.compacted_by_client(said, front));
