@@ -18,7 +18,7 @@ use longhaul_store::{StoreError, SummaryStore};
 use longhaul_summarize::{Draft, SummarizeError, Summarizer};
 use longhaul_tokens::ContextWindow;
 use longhaul_transcript::{
-    Clock, Message, MessageId, SessionId, Span, SummaryMode, SummaryRecord, Tokens, Usage,
+    Clock, Message, MessageId, SessionId, Span, SummaryId, SummaryMode, SummaryRecord, Tokens, Usage,
 };
 
 pub use branches::Overtaken;
@@ -370,6 +370,13 @@ impl Session {
             Step::Redo => self.state.wanted_by_redo(),
         })
         .await?;
+        let wanted = match step {
+            Step::Undo => self.state.summaries_wanted_by_undo(),
+            Step::Redo => self.state.summaries_wanted_by_redo(),
+        };
+        if !wanted.is_empty() && !self.fetch_summaries(&wanted).await? {
+            return Ok(false);
+        }
         let summary = |state: &SessionState| state.summary().map(|record| record.id.clone());
         let mut stepped = self.state.clone();
         let (is_done, kind) = match step {
@@ -497,6 +504,16 @@ impl Session {
             Some(journal) => journal.put_back(&mut self.state, spans).await.map_err(Error::Store),
             None => Ok(()),
         }
+    }
+
+    /// Reads summaries that can be shown again. Returns whether all of them are there.
+    async fn fetch_summaries(&mut self, ids: &[SummaryId]) -> Result<bool, Error> {
+        let Some(journal) = &self.journal else { return Ok(false) };
+        for id in ids {
+            let Some(record) = journal.summary(id).await.map_err(Error::Store)? else { return Ok(false) };
+            self.state.put_back_summary(&record);
+        }
+        Ok(true)
     }
 
     fn plan_at_hand(&mut self, action: Action, reason: Reason, goal: Option<&str>) -> Result<Job, Error> {

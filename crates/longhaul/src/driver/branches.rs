@@ -55,6 +55,7 @@ impl Session {
                 Err(BranchError::NotAtHand(spans)) if self.journal.is_some() && !spans.is_empty() => {
                     self.fetch(spans).await?;
                 }
+                Err(BranchError::SummariesNotAtHand(ids)) if self.fetch_summaries(&ids).await? => {}
                 Err(error) => return Err(Error::Branch(error)),
             }
         };
@@ -106,6 +107,7 @@ impl Session {
                 Err(SyncError::NotAtHand(spans)) if self.journal.is_some() && !spans.is_empty() => {
                     self.fetch(spans).await?;
                 }
+                Err(SyncError::SummariesNotAtHand(ids)) if self.fetch_summaries(&ids).await? => {}
                 Err(error) => return Err(Error::Sync(error)),
             }
         };

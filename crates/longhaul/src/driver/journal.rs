@@ -226,6 +226,11 @@ impl Journal {
         Ok(())
     }
 
+    /// Reads a summary; `None` where it was destroyed.
+    pub(super) async fn summary(&self, id: &SummaryId) -> Result<Option<Arc<SummaryRecord>>, StoreError> {
+        Ok(self.store.record(&self.line, id).await?.map(Arc::new))
+    }
+
     async fn read(&self, span: Span) -> Result<Vec<Message>, StoreError> {
         let originals = self.store.originals(&self.line, span).await?;
         let message = |original: Original| original.message.unwrap_or_else(forgotten);
@@ -307,8 +312,12 @@ impl Journal {
     async fn resumed(
         &self,
         state: &SessionState,
-        snapshot: Snapshot,
+        mut snapshot: Snapshot,
     ) -> Result<Option<SessionState>, StoreError> {
+        for id in snapshot.summaries_wanted() {
+            let Some(record) = self.summary(&id).await? else { return Ok(None) };
+            snapshot.put_back_summary(&record);
+        }
         let mut originals: HashMap<u64, Vec<Arc<Message>>> = HashMap::new();
         for span in snapshot.wants() {
             let messages = self.read(span).await?;

@@ -1,7 +1,7 @@
 //! Following a front end that hands over its whole history each time, as a file or a request does.
 
 use longhaul_extract::speaker::{Matter, segments};
-use longhaul_transcript::{Entry, Span};
+use longhaul_transcript::{Entry, Span, SummaryId};
 use longhaul_wire::Document;
 use serde::{Deserialize, Serialize};
 
@@ -65,6 +65,9 @@ pub enum SyncError {
     /// What it is to be compared with is in the store only, and has to be read back first.
     #[error("{} spans of originals are not at hand", .0.len())]
     NotAtHand(Vec<Span>),
+    /// Summaries that it goes on from are in the store only, and have to be read back first.
+    #[error("{} summaries are not at hand", .0.len())]
+    SummariesNotAtHand(Vec<SummaryId>),
 }
 
 impl SessionState {
@@ -196,6 +199,7 @@ impl SessionState {
     fn go_back_to(&mut self, len: u64) -> Result<(), SyncError> {
         *self = self.cut_to(len).map_err(|error| match error {
             BranchError::NotAtHand(spans) => SyncError::NotAtHand(spans),
+            BranchError::SummariesNotAtHand(ids) => SyncError::SummariesNotAtHand(ids),
             BranchError::Unknown(_) => SyncError::NotAtHand(Vec::new()),
         })?;
         Ok(())
