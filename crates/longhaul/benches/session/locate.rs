@@ -12,6 +12,9 @@ use super::{Scratch, median, work::turn};
 /// How many conversations there are.
 const SESSIONS: usize = 10_000;
 
+/// So many are written at once.
+const AT_ONCE: usize = 200;
+
 pub(crate) async fn run() {
     let scratch = Scratch::new("locate");
     let store = SqliteStore::open_with(scratch.0.join("store.db"), Durability::Normal).unwrap();
@@ -22,9 +25,14 @@ pub(crate) async fn run() {
         let rest = (0..turns).flat_map(|at| turn(nth * 7 + at, 2));
         opening.into_iter().chain(rest).map(Redacted::assume).collect()
     };
-    for nth in 0..SESSIONS {
-        let name = SessionId::derived(&[ContentHash::of(&nth.to_le_bytes())]);
-        store.journal(&name, 0, &said(nth, 1 + nth % 3), nth as i64).await.unwrap();
+    for first in (0..SESSIONS).step_by(AT_ONCE) {
+        let mut writers = tokio::task::JoinSet::new();
+        for nth in first..first + AT_ONCE {
+            let (store, said) = (Arc::clone(&store), said(nth, 1 + nth % 3));
+            let name = SessionId::derived(&[ContentHash::of(&nth.to_le_bytes())]);
+            writers.spawn(async move { store.journal(&name, 0, &said, nth as i64).await.unwrap() });
+        }
+        writers.join_all().await;
     }
     println!("finding the conversation among {SESSIONS}, SQLite");
     for (what, id) in [("by its words", None), ("by its name", Some(SessionId::new("mine").unwrap()))] {

@@ -75,8 +75,9 @@ fn replay(said: &[Arc<Message>], window: Option<u64>, prices: &Prices, costs: &m
                 // Where not even the last request fits there is no request.
                 Some(_) => match runtime.block_on(session.prepare()) {
                     Ok(view) => {
-                        let usage = Usage { input: view.tokens(), ..Usage::default() };
-                        session.report_usage(view.id(), &usage);
+                        // The provider counts as we do: what is expected for safety's sake is more.
+                        let input = view.messages().map(|message| costs.of(message)).sum();
+                        session.report_usage(view.id(), &Usage { input, ..Usage::default() });
                         view.messages().cloned().collect()
                     }
                     Err(_) => Vec::new(),
