@@ -189,13 +189,14 @@ mod tests {
 
     #[test]
     fn marks_of_earlier_requests_go_and_thinking_bears_none() {
-        let old = r#"[{"role":"user","content":[{"type":"text","text":"A.","cache_control":{"type":"ephemeral"}}]},{"role":"assistant","content":[{"cache_control":{"type":"ephemeral"},"type":"text","text":"B."},{"type":"thinking","thinking":"h","signature":"s"}]}]"#;
+        let thought = r#"[{"role":"user","content":"A."},{"role":"assistant","content":[{"type":"thinking","thinking":"h","signature":"s"}]}]"#;
+        let old = r#"[{"role":"user","content":[{"type":"text","text":"A.","cache_control":{"type":"ephemeral"}}]},{"role":"assistant","content":[{"type":"thinking","thinking":"h","signature":"s"},{"cache_control":{"type":"ephemeral"},"type":"text","text":"B."}]},{"role":"user","content":"C."}]"#;
         check(
             old,
-            &[(1, SHORT)],
-            &["[]", old],
+            &[(1, SHORT), (2, SHORT)],
+            &["[]", thought, old],
             expect![[
-                r#"[{"role":"user","content":[{"type":"text","text":"A."}]},{"role":"assistant","content":[{"type":"text","text":"B.","cache_control":{"type":"ephemeral"}},{"type":"thinking","thinking":"h","signature":"s"}]}]"#
+                r#"[{"role":"user","content":[{"type":"text","text":"A."}]},{"role":"assistant","content":[{"type":"thinking","thinking":"h","signature":"s"},{"type":"text","text":"B."}]},{"role":"user","content":[{"type":"text","text":"C.","cache_control":{"type":"ephemeral"}}]}]"#
             ]],
         );
     }
