@@ -24,6 +24,7 @@ usage: cargo xtask <chore>
   codegen [DIR] [--check]
                    make the counters' tables from OpenAI's vocabulary files, or see that they are what those give
   bench NAME       measure, in a release build: transcripts, recall, rank, index, tokens, estimates, scale, soak,
+                   session WHAT (turn, resume, memory, prefix, locate, prices DIR, recordings DIR),
                    truth WHAT (what is told of the recordings, to be read);
                    and the store: store appends, store sustained N, store first-search N, store size FOLDER,
                    store search N, store open GB

@@ -12,7 +12,7 @@ use std::sync::{
 
 use longhaul_summarize::{ClientError, Conversation, Finish, LastRequest};
 use longhaul_transcript::{Message, RawJson, Tokens, ToolCall, Transcript, Usage};
-use longhaul_wire::Format;
+use longhaul_wire::{CacheMark, Format};
 use reqwest::{
     Response, Url,
     header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
@@ -59,6 +59,9 @@ pub struct ChatRequest {
     pub max_tokens: Tokens,
     /// How freely it may answer, from 0 up; `None` leaves it to the server.
     pub temperature: Option<f64>,
+    /// Where the provider is asked to cache, by the messages' places: at most four, those of an hour first. Only Messages
+    /// takes such marks; elsewhere the provider caches by itself.
+    pub cache_marks: Vec<CacheMark>,
 }
 
 /// A tool that a model may call.
@@ -126,7 +129,8 @@ const ANTHROPIC_VERSION: &str = "2023-06-01";
 impl ChatRequest {
     /// Returns a request without tools.
     pub fn new(model: impl Into<String>, messages: Vec<Arc<Message>>, max_tokens: Tokens) -> ChatRequest {
-        ChatRequest { model: model.into(), messages, tools: Vec::new(), max_tokens, temperature: None }
+        let (model, tools, cache_marks) = (model.into(), Vec::new(), Vec::new());
+        ChatRequest { model, messages, tools, max_tokens, temperature: None, cache_marks }
     }
 
     /// Returns this request with tools.
@@ -135,10 +139,25 @@ impl ChatRequest {
         self
     }
 
+    /// Returns this request with marks where the provider is asked to cache.
+    pub fn with_cache_marks(mut self, marks: Vec<CacheMark>) -> ChatRequest {
+        self.cache_marks = marks;
+        self
+    }
+
     /// Returns the history in `format`, as the JSON text of the fields that hold it.
     fn history(&self, format: Format) -> Result<String, ClientError> {
+        let whole = self.beginning(self.messages.len(), format)?;
+        match format == Format::Anthropic && !self.cache_marks.is_empty() {
+            true => longhaul_wire::with_cache_marks(&whole, &self.cache_marks, |n| self.beginning(n, format)),
+            false => Ok(whole),
+        }
+    }
+
+    /// Returns the first `n` messages, as the JSON text of the fields that hold them.
+    fn beginning(&self, n: usize, format: Format) -> Result<String, ClientError> {
         let mut transcript = Transcript::new();
-        for message in &self.messages {
+        for message in self.messages.iter().take(n) {
             transcript.push(Arc::clone(message));
         }
         let encoded = longhaul_wire::encode(&transcript, format);
@@ -220,11 +239,10 @@ impl Chat {
         request: &ChatRequest,
         mut on_delta: impl FnMut(Delta) + Send,
     ) -> Result<Reply, ClientError> {
-        let response = self.open(request).await?;
+        let (response, sent) = self.open(request).await?;
         let reply = self.read(response, &mut on_delta).await?;
         if let Some(last) = &self.last_request {
-            // What was sent: by now nothing is left that the server refuses.
-            let body = String::from_utf8_lossy(&self.body(request)?).into_owned();
+            let body = String::from_utf8_lossy(&sent).into_owned();
             let reported =
                 reply.usage.map(|usage| usage.prompt_total()).filter(|tokens| *tokens > Tokens::ZERO);
             let tokens = reported.unwrap_or(Tokens(body.len() as u64 / BYTES_A_TOKEN));
@@ -269,18 +287,18 @@ impl Chat {
         }
     }
 
-    async fn open(&self, request: &ChatRequest) -> Result<Response, ClientError> {
-        let mut answer = self.http.open(self.address(), self.body(request)?).await;
+    /// Returns the answer to a request, and the body that was answered.
+    async fn open(&self, request: &ChatRequest) -> Result<(Response, Vec<u8>), ClientError> {
         // One more request for each thing a server may refuse, and only the first time.
         for _ in 0..2 {
-            match &answer {
-                Err(error) if self.learn(error) => {
-                    answer = self.http.open(self.address(), self.body(request)?).await;
-                }
-                _ => break,
+            let body = self.body(request)?;
+            match self.http.open(self.address(), body.clone()).await {
+                Err(error) if self.learn(&error) => {}
+                answer => return answer.map(|response| (response, body)),
             }
         }
-        answer
+        let body = self.body(request)?;
+        self.http.open(self.address(), body.clone()).await.map(|response| (response, body))
     }
 
     /// Notes what `error` says the server does not take. Returns whether that is news.

@@ -42,6 +42,7 @@
 //!   mistake of theirs does not pass for sound.
 #![forbid(unsafe_code)]
 
+mod cache;
 mod convert;
 mod detect;
 mod dialect;
@@ -62,6 +63,7 @@ mod validate;
 mod whole;
 mod write;
 
+pub use cache::{CacheMark, Lifetime, with_cache_marks};
 pub use convert::{Conversion, convert, encode};
 pub use detect::detect;
 pub use document::{Document, read};

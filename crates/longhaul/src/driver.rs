@@ -3,6 +3,7 @@
 mod branches;
 mod builder;
 mod by_hand;
+mod facts;
 mod journal;
 #[cfg(test)]
 mod kept;
@@ -16,8 +17,11 @@ use std::sync::{Arc, Weak};
 use longhaul_store::{StoreError, SummaryStore};
 use longhaul_summarize::{Draft, SummarizeError, Summarizer};
 use longhaul_tokens::ContextWindow;
-use longhaul_transcript::{Clock, Message, MessageId, SessionId, Span, SummaryMode, Tokens, Usage};
+use longhaul_transcript::{
+    Clock, Message, MessageId, SessionId, Span, SummaryId, SummaryMode, SummaryRecord, Tokens, Usage,
+};
 
+pub use branches::Overtaken;
 pub use builder::{BuildError, Builder, OpenError};
 pub use by_hand::Basis;
 pub use recall::RecallTool;
@@ -71,6 +75,7 @@ pub struct Session {
     background: Weak<()>,
     /// Counts what changed beside messages.
     changes: u64,
+    overtaken: Overtaken,
 }
 
 /// A compaction that is made elsewhere while the conversation goes on. Dropping it calls it off.
@@ -246,6 +251,9 @@ impl Session {
         else {
             return None;
         };
+        if self.journal.is_some() && !self.state.wanted_by(action).is_empty() {
+            return None;
+        }
         let job = self.plan_at_hand(action, reason, None).ok()?;
         if let Some(summarizer) = self.summarizer.as_deref().filter(|_| self.asks_model(action, &job)) {
             self.tell_calls(summarizer, &job);
@@ -294,13 +302,22 @@ impl Session {
     /// it after a push that must not wait for the next request, and when a conversation ends.
     ///
     /// # Errors
-    /// When the store cannot be written, or another writer has said something in this session meanwhile. What was not
-    /// written is written with the next call.
+    /// When the store cannot be written, or another writer has said something in this session meanwhile and it is to
+    /// [stop](Overtaken::Stop) then. What was not written is written with the next call.
     pub async fn save(&mut self) -> Result<(), Error> {
-        match &mut self.journal {
-            Some(journal) => {
-                journal.save(&self.state, self.changes, self.clock.as_deref()).await.map_err(Error::Store)
+        if let Err(error) = self.write().await {
+            if !self.is_overtaken(&error) {
+                return Err(Error::Store(error));
             }
+            self.branch_off().await?;
+            self.write().await.map_err(Error::Store)?;
+        }
+        Ok(())
+    }
+
+    async fn write(&mut self) -> Result<(), StoreError> {
+        match &mut self.journal {
+            Some(journal) => journal.save(&self.state, self.changes, self.clock.as_deref()).await,
             None => Ok(()),
         }
     }
@@ -338,11 +355,28 @@ impl Session {
     }
 
     async fn step(&mut self, step: Step) -> Result<bool, Error> {
+        match self.try_step(step).await {
+            Err(Error::Store(error)) if self.is_overtaken(&error) => {
+                self.branch_off().await?;
+                self.try_step(step).await
+            }
+            done => done,
+        }
+    }
+
+    async fn try_step(&mut self, step: Step) -> Result<bool, Error> {
         self.fetch(match step {
             Step::Undo => self.state.wanted_by_undo(),
             Step::Redo => self.state.wanted_by_redo(),
         })
         .await?;
+        let wanted = match step {
+            Step::Undo => self.state.summaries_wanted_by_undo(),
+            Step::Redo => self.state.summaries_wanted_by_redo(),
+        };
+        if !wanted.is_empty() && !self.fetch_summaries(&wanted).await? {
+            return Ok(false);
+        }
         let summary = |state: &SessionState| state.summary().map(|record| record.id.clone());
         let mut stepped = self.state.clone();
         let (is_done, kind) = match step {
@@ -442,6 +476,7 @@ impl Session {
 
     /// Reads what a compaction needs and is not at hand.
     async fn fetch_for(&mut self, action: Action) -> Result<(), Error> {
+        self.fetch_facts().await?;
         loop {
             let wanted = self.state.wanted_by(action);
             if wanted.is_empty() || self.journal.is_none() {
@@ -451,11 +486,34 @@ impl Session {
         }
     }
 
+    /// Takes up the facts that were read before the session was resumed or took another way, and reads what was said
+    /// since.
+    async fn fetch_facts(&mut self) -> Result<(), Error> {
+        let Some(journal) = self.journal.as_ref().filter(|_| self.state.facts().is_none()) else {
+            return Ok(());
+        };
+        let Some((facts, through)) = journal.facts().await.map_err(Error::Store)? else { return Ok(()) };
+        let since = Span { start: through, end: self.state.originals().len() as u64 };
+        self.fetch(self.state.originals().missing([since])).await?;
+        self.state.take_facts(facts, through);
+        Ok(())
+    }
+
     async fn fetch(&mut self, spans: Vec<Span>) -> Result<(), Error> {
         match &self.journal {
             Some(journal) => journal.put_back(&mut self.state, spans).await.map_err(Error::Store),
             None => Ok(()),
         }
+    }
+
+    /// Reads summaries that can be shown again. Returns whether all of them are there.
+    async fn fetch_summaries(&mut self, ids: &[SummaryId]) -> Result<bool, Error> {
+        let Some(journal) = &self.journal else { return Ok(false) };
+        for id in ids {
+            let Some(record) = journal.summary(id).await.map_err(Error::Store)? else { return Ok(false) };
+            self.state.put_back_summary(&record);
+        }
+        Ok(true)
     }
 
     fn plan_at_hand(&mut self, action: Action, reason: Reason, goal: Option<&str>) -> Result<Job, Error> {
@@ -542,12 +600,9 @@ impl Session {
                 return Err(Error::Rewrite(error));
             }
         };
-        if let Some(journal) = &mut self.journal {
-            let written = journal.append(&applied, &record, self.changes + 1, self.clock.as_deref()).await;
-            if let Err(error) = written {
-                self.fail(reason, error.to_string());
-                return Err(Error::Store(error));
-            }
+        if let Err(error) = self.append(&applied, &record).await {
+            self.fail(reason, error.to_string());
+            return Err(error);
         }
         self.state = applied;
         self.changes += 1;
@@ -556,6 +611,17 @@ impl Session {
             journal.delete_originals(&record, self.clock.as_deref()).await.map_err(Error::Store)?;
         }
         Ok(rewrite)
+    }
+
+    async fn append(&mut self, applied: &SessionState, record: &SummaryRecord) -> Result<(), Error> {
+        for may_branch in [true, false] {
+            let Some(journal) = &mut self.journal else { break };
+            match journal.append(applied, record, self.changes + 1, self.clock.as_deref()).await {
+                Err(error) if may_branch && self.is_overtaken(&error) => self.branch_off().await?,
+                done => return done.map_err(Error::Store),
+            }
+        }
+        Ok(())
     }
 
     fn fail(&mut self, reason: Reason, error: String) {

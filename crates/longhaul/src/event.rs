@@ -4,6 +4,7 @@ mod notice;
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
+use longhaul_summarize::LastRequest;
 use longhaul_transcript::{Cost, SessionId, Span, SummaryId, SummaryMode, Survival, Tokens};
 use serde::{Deserialize, Serialize};
 
@@ -125,6 +126,16 @@ pub enum EventKind {
     Undone,
     /// An undone rewrite was applied again by hand.
     Redone,
+    /// Somebody else went on with the session meanwhile, so that this conversation goes on under a name of its own: the
+    /// user should be told.
+    Branched {
+        /// The name that the other one goes on with.
+        from: SessionId,
+        /// The name of this conversation from now on.
+        line: SessionId,
+        /// How many messages both have in common.
+        at: u64,
+    },
     /// Another model, with another window.
     ModelSwitched {
         /// The new window.
@@ -194,6 +205,21 @@ pub trait Observer: Send + Sync {
 impl<F: Fn(&Event) + Send + Sync> Observer for F {
     fn on_event(&self, event: &Event) {
         self(event);
+    }
+}
+
+/// What was sent last is forgotten where the next request will not begin with it.
+impl Observer for LastRequest {
+    fn on_event(&self, event: &Event) {
+        match event.kind {
+            EventKind::Finished(_)
+            | EventKind::Trimmed { .. }
+            | EventKind::Rewritten
+            | EventKind::Undone
+            | EventKind::Redone
+            | EventKind::ModelSwitched { .. } => self.clear(),
+            _ => {}
+        }
     }
 }
 
@@ -284,6 +310,12 @@ impl fmt::Display for Event {
             EventKind::Rewritten => write!(f, "the context was changed: {} tokens", self.tokens),
             EventKind::Undone => write!(f, "compaction undone: {} tokens", self.tokens),
             EventKind::Redone => write!(f, "compaction applied again: {} tokens", self.tokens),
+            EventKind::Branched { from, line, at } => {
+                write!(
+                    f,
+                    "somebody else went on with {from} after message {at}; this conversation goes on as {line}"
+                )
+            }
             EventKind::ModelSwitched { window, budget } => {
                 write!(f, "the window is now {window} tokens, {budget} of them for the history")
             }

@@ -40,14 +40,15 @@ mod session;
 mod trim_messages;
 
 pub use config::Config;
-pub use driver::{Background, Basis, BuildError, Builder, Error, OpenError, RecallTool, Session, open};
+pub use driver::{
+    Background, Basis, BuildError, Builder, Error, OpenError, Overtaken, RecallTool, Session, open,
+};
 pub use event::{Event, EventKind, Finish, Observer, notice, summary_box};
 pub use policy::{Decision, Hold, Reason};
 pub use preset::{ParsePresetError, Preset};
 pub use session::{
-    BranchError, CacheMark, Finished, Job, LastSummarization, Lifetime, Line, PinError, Rewrite,
-    RewriteError, SessionState, Shown, Snapshot, SnapshotError, StablePrefix, Status, Stored, UsageVerdict,
-    View, ViewId, Within,
+    BranchError, Finished, Job, LastSummarization, Line, PinError, Rewrite, RewriteError, SessionState,
+    Shown, Snapshot, SnapshotError, StablePrefix, Status, Stored, UsageVerdict, View, ViewId, Within,
 };
 #[cfg(feature = "wire")]
 pub use session::{Sync, SyncError, Synced};

@@ -51,7 +51,7 @@ pub use self::{
     snapshot::{Snapshot, SnapshotError},
     status::{LastSummarization, Status},
     stored::Stored,
-    view::{CacheMark, Lifetime, Shown, StablePrefix, View, ViewId},
+    view::{Shown, StablePrefix, View, ViewId},
 };
 
 use self::{

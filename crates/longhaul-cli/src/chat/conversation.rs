@@ -7,10 +7,9 @@ use std::{
 
 use anyhow::Result;
 use longhaul::{
-    Background, Config, Error, Event, EventKind, Preset, Session,
+    Background, Config, Event, EventKind, Preset, Session,
     cost::usage_cost,
     notice,
-    store::StoreError,
     summarize::{ClientError, Draft, Finish, Ladder, SummarizeError, Summarizer as _},
     transcript::{Message, Part, Role, Tokens},
 };
@@ -46,13 +45,6 @@ pub(crate) struct Conversation {
     /// Who writes summaries, where it is a model.
     writer: Option<Arc<Ladder>>,
     background: Option<JoinHandle<(Background, Result<Draft, SummarizeError>)>>,
-}
-
-/// Whether a conversation may go on after something was said in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kept {
-    Goes,
-    Stops,
 }
 
 /// How a turn ended.
@@ -134,10 +126,8 @@ impl Conversation {
         console: &mut Console,
         interrupts: &Interrupts,
     ) -> Result<Turn> {
-        match self.keep(Message::user(text), screen).await {
-            Kept::Goes => self.go_on(screen, console, interrupts).await,
-            Kept::Stops => Ok(Turn::Failed),
-        }
+        self.keep(Message::user(text), screen).await;
+        self.go_on(screen, console, interrupts).await
     }
 
     /// Lets the model answer what was said last, and run tools until it has said all.
@@ -165,9 +155,7 @@ impl Conversation {
                 screen.warn("the model said nothing");
                 return Ok(Turn::Answered);
             }
-            if self.keep(reply.message, screen).await == Kept::Stops {
-                return Ok(Turn::Failed);
-            }
+            self.keep(reply.message, screen).await;
             if calls.is_empty() {
                 self.start_background();
                 return Ok(Turn::Answered);
@@ -184,9 +172,7 @@ impl Conversation {
                     }
                 };
                 let result = Message::new(Role::Tool, vec![Part::ToolResult(result)]);
-                if self.keep(result, screen).await == Kept::Stops {
-                    return Ok(Turn::Failed);
-                }
+                self.keep(result, screen).await;
             }
             if stopped {
                 return Ok(Turn::Stopped);
@@ -200,15 +186,14 @@ impl Conversation {
     async fn ask(&mut self, screen: &mut Screen, interrupts: &Interrupts) -> Result<Option<Reply>> {
         for overflows in 0.. {
             self.finish_background(screen).await;
-            let prepared = self
-                .manager
-                .prepare()
-                .await
-                .map(|view| (view.messages().cloned().collect::<Vec<Arc<Message>>>(), view.sent()));
+            let prepared = self.manager.prepare().await;
             self.show_events(screen);
-            let (messages, sent) = prepared?;
+            let view = prepared?;
+            let sent = view.sent();
+            let messages: Vec<Arc<Message>> = view.messages().cloned().collect();
             let mut request = ChatRequest::new(&self.model, messages, self.known.window.reserved_output)
-                .with_tools(self.definitions.clone());
+                .with_tools(self.definitions.clone())
+                .with_cache_marks(view.cache_marks());
             request.temperature = self.temperature;
 
             let mut said = String::new();
@@ -253,27 +238,14 @@ impl Conversation {
     }
 
     /// Adds what was said, and writes it down before anything else happens. Where somebody else went on with the session
-    /// meanwhile, the two would talk past each other: it goes no further then.
-    async fn keep(&mut self, message: Message, screen: &mut Screen) -> Kept {
+    /// meanwhile, it goes on under a name of its own, and says so.
+    async fn keep(&mut self, message: Message, screen: &mut Screen) {
         self.manager.push(message);
-        let Err(error) = self.manager.save().await else { return Kept::Goes };
-        let is_overtaken = matches!(
-            &error,
-            Error::Store(
-                StoreError::Overtaken { .. } | StoreError::Diverged { .. } | StoreError::Conflict { .. }
-            )
-        );
-        let error = anyhow::Error::new(error);
-        screen.error(&format!("the conversation could not be written down: {error:#}"));
-        if !is_overtaken {
-            return Kept::Goes;
+        if let Err(error) = self.manager.save().await {
+            let error = anyhow::Error::new(error);
+            screen.error(&format!("the conversation could not be written down: {error:#}"));
         }
-        let session = self.manager.state().session();
-        screen.warn(&format!(
-            "somebody else went on with {session}, so this stops here and nothing is sent: /save FILE writes what was \
-             said here to a file, `longhaul chat --session {session}` goes on with what was said there"
-        ));
-        Kept::Stops
+        self.show_events(screen);
     }
 
     /// Shows what longhaul did, where the user should know.

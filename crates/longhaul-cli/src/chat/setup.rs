@@ -81,7 +81,7 @@ pub(crate) async fn setup(args: &ChatArgs) -> Result<Conversation> {
         let own = args.summarizer_model.is_empty().then(|| last_request.clone());
         let ladder = summarizer::ladder(&summarizer, &config, config.mode, Some(store.clone()), own)?;
         let ladder = Arc::new(ladder);
-        builder = builder.summarizer(ladder.clone());
+        builder = builder.summarizer(ladder.clone()).observer(last_request.clone());
         writer = Some(ladder);
     }
     let mut manager = builder.resume().await.context("the conversation cannot be taken up")?;

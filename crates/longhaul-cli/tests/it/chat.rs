@@ -457,7 +457,7 @@ fn a_crash_in_the_middle_of_an_answer_loses_nothing_that_was_said() {
 }
 
 #[test]
-fn the_later_of_two_chats_on_one_session_is_told_before_it_loses_a_word() {
+fn the_later_of_two_chats_on_one_session_goes_on_under_a_name_of_its_own() {
     let server = Server::start(|_, _| Answer::Says("Noted."));
     let folder = Folder::new();
     let args = server.args(&["--session", "shared"]);
@@ -468,18 +468,24 @@ fn the_later_of_two_chats_on_one_session_is_told_before_it_loses_a_word() {
     // It goes on while the other has the conversation open.
     let ran = folder.run(&args, b"the first says apples\n");
     assert_eq!(ran.code, 0, "{}", shown(&ran));
-    let asked = server.bodies().len();
     early.type_line("the second says pears");
     early.type_line("/save pears.json");
     drop(early.child.stdin.take());
-    let ended = early.child.wait().unwrap();
-    assert!(!ended.success(), "it ended in a turn that failed");
-    assert_eq!(server.bodies().len(), asked, "what could not be kept was not sent");
-    let kept = folder.run(&["history", "shared", "--full"], b"");
-    let kept = String::from_utf8_lossy(&kept.stdout).into_owned();
-    assert!(kept.contains("apples") && !kept.contains("pears"), "{kept}");
+    assert!(early.child.wait().unwrap().success());
+    let kept = |name: &str| {
+        let kept = folder.run(&["history", name, "--full"], b"");
+        String::from_utf8_lossy(&kept.stdout).into_owned()
+    };
+    let (first, second) = (kept("shared"), kept("shared-b1"));
+    assert!(first.contains("apples") && !first.contains("pears"), "{first}");
+    assert!(second.contains("pears") && !second.contains("apples"), "{second}");
     let saved = std::fs::read_to_string(folder.path().join("pears.json")).unwrap();
     assert!(saved.contains("pears") && !saved.contains("apples"), "{saved}");
+    // Each is taken up again by its name.
+    let ran = folder.run(&server.args(&["--session", "shared-b1"]), b"and plums\n");
+    assert_eq!(ran.code, 0, "{}", shown(&ran));
+    let body = said(server.bodies().last().unwrap());
+    assert!(body.contains("pears") && body.contains("plums") && !body.contains("apples"), "{body}");
 }
 
 #[cfg(unix)]

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use expect_test::expect;
 use longhaul_client::{Chat, ChatRequest, Delta, Endpoint, Reply, ToolDefinition};
-use longhaul_summarize::{ClientError, Finish};
+use longhaul_summarize::{ClientError, Finish, LastRequest};
 use longhaul_testkit::transcript;
 use longhaul_transcript::{Message, Tokens};
-use longhaul_wire::{Format, Profile, validate};
+use longhaul_wire::{CacheMark, Format, Lifetime, Profile, validate};
 use serde_json::{Value, json};
 
 use crate::server::{Server, Step, answer};
@@ -235,6 +235,8 @@ async fn a_server_that_cannot_stream_or_lacks_a_setting_is_understood() {
         vec![Step::Send(answer(200, "", whole))],
     ];
     let (server, chat) = openai(scripts).await;
+    let last = LastRequest::default();
+    let chat = chat.with_last_request(last.clone());
     for _ in 0..2 {
         let (reply, deltas) = ask(&chat).await;
         assert_eq!(reply.unwrap().finish, Finish::Stop);
@@ -244,6 +246,9 @@ async fn a_server_that_cannot_stream_or_lacks_a_setting_is_understood() {
     // What was learned is not asked again.
     assert_eq!(requests.len(), 4);
     assert!(requests[3].contains("max_completion_tokens") && !requests[3].contains("stream_options"));
+    // What is noted is what was answered, not what was tried.
+    let noted = last.get().unwrap();
+    assert!(requests[3].ends_with(&*noted.body) && !requests[0].ends_with(&*noted.body));
 }
 
 #[tokio::test]
@@ -255,4 +260,26 @@ async fn an_overflow_names_the_window() {
         matches!(reply, Err(ClientError::ContextOverflow { limit: Some(Tokens(2048)), .. })),
         "{reply:?}"
     );
+}
+
+#[tokio::test]
+async fn the_provider_is_asked_to_cache_where_the_marks_say() {
+    let script = vec![Step::Send(streamed(ANTHROPIC))];
+    let server = Server::start(vec![script]).await;
+    let chat = Chat::anthropic(Endpoint::new(&server.base).unwrap().with_key("k-1".to_owned())).unwrap();
+    let mark = |item, lifetime| CacheMark { item, lifetime };
+    let marks =
+        vec![mark(0, Lifetime::OneHour), mark(3, Lifetime::FiveMinutes), mark(5, Lifetime::FiveMinutes)];
+    chat.reply(&request().with_cache_marks(marks), |_| {}).await.unwrap();
+    let sent = &server.requests()[0];
+    let body: Value = serde_json::from_str(sent.split_once("\r\n\r\n").unwrap().1).unwrap();
+    let (short, long) = (json!({"type": "ephemeral"}), json!({"type": "ephemeral", "ttl": "1h"}));
+    assert_eq!(body["system"][0]["cache_control"], long);
+    // The result of the call, and what was asked last.
+    assert_eq!(body["messages"][2]["content"][0]["cache_control"], short);
+    assert_eq!(body["messages"][4]["content"][0]["cache_control"], short);
+    assert_eq!(sent.matches("cache_control").count(), 3);
+    let history = json!({"system": body["system"], "messages": body["messages"]}).to_string();
+    let found = validate(history.as_bytes(), Format::Anthropic, &Profile::default()).unwrap();
+    assert!(found.is_empty(), "{found:?}");
 }

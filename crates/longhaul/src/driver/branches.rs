@@ -1,14 +1,46 @@
 //! Going back, taking another way, and following a front end that does.
 
+use longhaul_store::StoreError;
 use longhaul_transcript::{MessageId, SessionId};
 
-use super::{Error, Session};
+use super::{Error, Session, journal::Naming};
 use crate::{
     event::EventKind,
     session::{BranchError, SessionState},
 };
 
+/// What a session does when somebody else went on with it meanwhile, in another process, say. Neither hides what the
+/// other says in any case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Overtaken {
+    /// It goes on under a name of its own ([`Session::line`]), from what both have in common, and observers are told; the
+    /// session's name stays with the other one. Give that name to [`Builder::open`](super::Builder::open) to take it up.
+    #[default]
+    Branch,
+    /// It stops: what would write says so, and nothing is written.
+    Stop,
+}
+
 impl Session {
+    /// Returns whether a branch of its own is the answer to `error`.
+    pub(super) fn is_overtaken(&self, error: &StoreError) -> bool {
+        let is_it = matches!(error, StoreError::Overtaken { .. } | StoreError::Conflict { .. });
+        is_it && self.overtaken == Overtaken::Branch
+    }
+
+    /// Goes on under a name of its own from what the store holds of this conversation.
+    pub(super) async fn branch_off(&mut self) -> Result<(), Error> {
+        let Some(journal) = &mut self.journal else { return Ok(()) };
+        let (from, at) = (journal.line().clone(), journal.written());
+        let forked = journal.fork(&self.state, at, Naming::Leaves, self.clock.as_deref()).await;
+        forked.map_err(Error::Store)?;
+        let line = journal.line().clone();
+        self.state.forget_undone();
+        self.tell(EventKind::Branched { from, line, at });
+        Ok(())
+    }
+
     /// Goes back to the message `id` and goes on from there, on a branch of its own: nothing that was said after it is
     /// known there. With a store, what was said after it stays under the name that [`line`](Self::line) had before, and
     /// the session's own name stands for the new branch from now on.
@@ -23,6 +55,7 @@ impl Session {
                 Err(BranchError::NotAtHand(spans)) if self.journal.is_some() && !spans.is_empty() => {
                     self.fetch(spans).await?;
                 }
+                Err(BranchError::SummariesNotAtHand(ids)) if self.fetch_summaries(&ids).await? => {}
                 Err(error) => return Err(Error::Branch(error)),
             }
         };
@@ -38,7 +71,7 @@ impl Session {
     async fn take(&mut self, branch: SessionState) -> Result<(), Error> {
         if let Some(journal) = &mut self.journal {
             let len = branch.originals().len() as u64;
-            journal.fork(&branch, len, self.clock.as_deref()).await.map_err(Error::Store)?;
+            journal.fork(&branch, len, Naming::Takes, self.clock.as_deref()).await.map_err(Error::Store)?;
         }
         self.state = branch;
         self.changes += 1;
@@ -74,6 +107,7 @@ impl Session {
                 Err(SyncError::NotAtHand(spans)) if self.journal.is_some() && !spans.is_empty() => {
                     self.fetch(spans).await?;
                 }
+                Err(SyncError::SummariesNotAtHand(ids)) if self.fetch_summaries(&ids).await? => {}
                 Err(error) => return Err(Error::Sync(error)),
             }
         };
@@ -81,11 +115,17 @@ impl Session {
             Synced::Unchanged | Synced::Another => {}
             Synced::Grew { .. } | Synced::CompactedByClient { .. } => {
                 self.state = synced;
-                self.changes += u64::from(!matches!(sync.change, Synced::Grew { .. }));
+                if !matches!(sync.change, Synced::Grew { .. }) {
+                    self.changes += 1;
+                    self.tell(EventKind::Rewritten);
+                }
             }
             Synced::Rewound { to: at } | Synced::Regenerated { at, .. } | Synced::Edited { at, .. } => {
                 if let Some(journal) = &mut self.journal {
-                    journal.fork(&synced, at, self.clock.as_deref()).await.map_err(Error::Store)?;
+                    journal
+                        .fork(&synced, at, Naming::Takes, self.clock.as_deref())
+                        .await
+                        .map_err(Error::Store)?;
                 }
                 self.state = synced;
                 self.changes += 1;

@@ -10,7 +10,7 @@ use longhaul_transcript::{
     Clock, FixedClock, Jitter, ParseSessionIdError, SessionId, Sleep, SummaryMode, Tokens,
 };
 
-use super::{Error, EventKind, Journal, Observer, Observers, Session};
+use super::{Error, EventKind, Journal, Observer, Observers, Overtaken, Session};
 use crate::{
     StoreCache,
     config::{Config, ConfigError},
@@ -38,6 +38,7 @@ pub struct Builder {
     prices: Option<Prices>,
     endpoint: Option<(String, String)>,
     calibrations: Calibrations,
+    overtaken: Overtaken,
 }
 
 /// Models that write summaries, and what asking them takes.
@@ -110,6 +111,7 @@ impl Builder {
             prices: None,
             endpoint: None,
             calibrations: Calibrations::default(),
+            overtaken: Overtaken::default(),
         }
     }
 
@@ -206,6 +208,12 @@ impl Builder {
         self
     }
 
+    /// Sets what the session does when somebody else went on with it meanwhile. Without this it goes on as a branch.
+    pub fn when_overtaken(mut self, overtaken: Overtaken) -> Builder {
+        self.overtaken = overtaken;
+        self
+    }
+
     /// Returns the session as the store has it, as if it had never been interrupted; one that the store does not have, or
     /// where there is no store, begins empty. What earlier conversations learned of this model and endpoint is taken over
     /// in either case.
@@ -271,6 +279,7 @@ impl Builder {
             told: None,
             background: Weak::new(),
             changes: 0,
+            overtaken: self.overtaken,
         };
         if let Some(model) = unknown_model {
             session.tell(EventKind::UnknownModel { model, window: self.window.window });
@@ -299,6 +308,8 @@ impl Builder {
             return Err(BuildError::UnusedSummarizer);
         }
         let Some(Models { models, sleep, jitter }) = models else { return Ok(summarizer) };
+        let last_requests = models.iter().filter_map(|model| model.last_request.clone());
+        self.observers.0.extend(last_requests.map(|last| Arc::new(last) as Arc<dyn Observer>));
         let clock = self.clock.clone().unwrap_or_else(|| Arc::new(FixedClock::default()));
         let rules = Arc::new(RulesSummarizer::default());
         let ladder = Ladder::new(models, rules, self.config.llm_options(), clock, sleep, jitter);

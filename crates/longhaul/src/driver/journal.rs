@@ -2,11 +2,13 @@
 
 use std::{collections::HashMap, sync::Arc};
 
+use longhaul_extract::FactIndex;
 use longhaul_store::{ChainStep, Commit, Original, Selector, StoreError, SummaryStore};
 use longhaul_tokens::Calibration;
 use longhaul_transcript::{Clock, ContentHash, Message, Redacted, SessionId, Span, SummaryId, SummaryRecord};
 use serde::{Deserialize, Serialize};
 
+use super::facts::FactsNote;
 use crate::session::{SessionState, Snapshot};
 
 /// A store, and how much of the conversation is in it.
@@ -23,6 +25,8 @@ pub(super) struct Journal {
     to_delete: Vec<Span>,
     /// What was learned, as it is stored.
     learned: Option<Calibration>,
+    /// Where the facts are that were written last.
+    facts: Option<FactsNote>,
 }
 
 /// Tells whether a snapshot says anything that the messages after it do not.
@@ -52,9 +56,18 @@ pub(super) enum Step {
     Redo,
 }
 
+/// What the conversation's name stands for once there is a branch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Naming {
+    /// The branch: it is where the conversation goes on.
+    Takes,
+    /// What it stood for: somebody else goes on there.
+    Leaves,
+}
+
 impl Journal {
     pub(super) fn new(store: Arc<dyn SummaryStore>, line: SessionId) -> Journal {
-        Journal { store, line, written: 0, kept: None, to_delete: Vec::new(), learned: None }
+        Journal { store, line, written: 0, kept: None, to_delete: Vec::new(), learned: None, facts: None }
     }
 
     pub(super) fn store(&self) -> &Arc<dyn SummaryStore> {
@@ -147,7 +160,24 @@ impl Journal {
     ) -> Result<(), StoreError> {
         let chain = vec![ChainStep::Append(Box::new(applied.redacted_record(record)))];
         let mark = Mark { changes, messages: applied.originals().len() as u64 };
-        self.commit(applied, chain, Some(mark), clock).await
+        self.commit(applied, chain, Some(mark), clock).await?;
+        self.save_facts(applied).await
+    }
+
+    /// Writes the facts where enough was said since they were written. Where originals are deleted they go too: facts
+    /// quote them.
+    async fn save_facts(&mut self, state: &SessionState) -> Result<(), StoreError> {
+        let is_outdated = |index| self.facts.as_ref().is_none_or(|note| note.is_outdated(index));
+        if !state.config().delete_originals && state.facts().is_some_and(|index| is_outdated(index)) {
+            self.facts = FactsNote::write(&*self.store, &self.line, state).await?;
+        }
+        Ok(())
+    }
+
+    /// Returns the facts that were written last and how many messages they were read from.
+    pub(super) async fn facts(&self) -> Result<Option<(FactIndex, u64)>, StoreError> {
+        let Some(note) = &self.facts else { return Ok(None) };
+        Ok(note.read(&*self.store).await?.map(|index| (index, note.through)))
     }
 
     /// Writes the session as it is after a step along the chain; `record` is the summary that was taken back or put in
@@ -196,18 +226,28 @@ impl Journal {
         Ok(())
     }
 
+    /// Reads a summary; `None` where it was destroyed.
+    pub(super) async fn summary(&self, id: &SummaryId) -> Result<Option<Arc<SummaryRecord>>, StoreError> {
+        Ok(self.store.record(&self.line, id).await?.map(Arc::new))
+    }
+
     async fn read(&self, span: Span) -> Result<Vec<Message>, StoreError> {
         let originals = self.store.originals(&self.line, span).await?;
         let message = |original: Original| original.message.unwrap_or_else(forgotten);
         Ok(originals.into_iter().map(message).collect())
     }
 
-    /// Begins a line of its own with what `branch` begins with, its first `len` messages and the summaries in its view, and
-    /// makes it the one that the conversation's name stands for.
+    /// Returns how many messages are written.
+    pub(super) fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// Begins a line of its own with what `branch` begins with: its first `len` messages and the summaries in its view.
     pub(super) async fn fork(
         &mut self,
         branch: &SessionState,
         len: u64,
+        naming: Naming,
         clock: Option<&dyn Clock>,
     ) -> Result<(), StoreError> {
         let mut chain: Vec<SummaryRecord> = Vec::new();
@@ -232,7 +272,13 @@ impl Journal {
                 }
             }
         };
-        self.store.set_alias(name, &into).await?;
+        if naming == Naming::Takes {
+            self.store.set_alias(name, &into).await?;
+        }
+        self.facts = self.facts.take().filter(|note| note.through <= len);
+        if let Some(note) = &self.facts {
+            note.enter(&*self.store, &into).await?;
+        }
         (self.line, self.written, self.kept) = (into, len, None);
         Ok(())
     }
@@ -256,6 +302,7 @@ impl Journal {
                 resumed.push(message);
             }
             self.kept = Some(Mark { changes: 0, messages: snapshot.messages() });
+            self.facts = FactsNote::find(&*self.store, &self.line, held.messages).await?;
             return Ok(resumed);
         }
         // There is none, or somebody else went on with the summaries and left none.
@@ -265,14 +312,20 @@ impl Journal {
     async fn resumed(
         &self,
         state: &SessionState,
-        snapshot: Snapshot,
+        mut snapshot: Snapshot,
     ) -> Result<Option<SessionState>, StoreError> {
+        for id in snapshot.summaries_wanted() {
+            let Some(record) = self.summary(&id).await? else { return Ok(None) };
+            snapshot.put_back_summary(&record);
+        }
         let mut originals: HashMap<u64, Vec<Arc<Message>>> = HashMap::new();
         for span in snapshot.wants() {
             let messages = self.read(span).await?;
             originals.insert(span.start, messages.into_iter().map(Arc::new).collect());
         }
         let at_hand = |span: Span| originals.remove(&span.start).unwrap_or_default();
+        // A branch may be opened by its own name.
+        let snapshot = snapshot.of_session(state.session().clone());
         // One that cannot be taken up, of a newer version or damaged, is as good as none.
         Ok(state.clone().resume(snapshot, at_hand).ok())
     }

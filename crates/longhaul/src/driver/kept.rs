@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use longhaul_store::{MemoryStore, SummaryStore};
+use longhaul_summarize::{Conversation, LastRequest, Protocol};
 use longhaul_tokens::{CharsPer4, ContextWindow};
 use longhaul_transcript::{
     FixedClock, Message, Outcome, Part, Role, SessionId, Span, Tokens, ToolCall, ToolResult,
@@ -103,18 +104,113 @@ async fn originals_live_in_the_store_and_come_back_when_they_are_needed() {
     assert_eq!(again.line().as_str(), "kept-b1");
 }
 
+/// Opens `name` and keeps what it is told.
+async fn writer(
+    store: &Arc<dyn SummaryStore>,
+    name: &str,
+    overtaken: Overtaken,
+) -> (Session, Arc<std::sync::Mutex<Vec<String>>>) {
+    let told = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let log = Arc::clone(&told);
+    let builder = Session::builder(SessionId::new(name).unwrap(), WINDOW).store(Arc::clone(store));
+    let builder = builder.counter(Arc::new(CharsPer4)).clock(Arc::new(FixedClock(1_000)));
+    let builder = builder.when_overtaken(overtaken).observer(move |event: &crate::Event| {
+        if matches!(event.kind, EventKind::Branched { .. }) {
+            log.lock().unwrap().push(event.to_string());
+        }
+    });
+    (builder.open().await.unwrap(), told)
+}
+
 #[tokio::test]
 async fn another_writer_is_told_before_a_word_is_lost() {
-    let store = Arc::new(MemoryStore::default());
-    let mut one = begin(&store, &Config::default()).await;
+    let store: Arc<dyn SummaryStore> = Arc::new(MemoryStore::default());
+    let (mut one, _) = writer(&store, "kept", Overtaken::Stop).await;
     turn(&mut one, 0);
     one.prepare().await.unwrap();
-    let mut other = begin(&store, &Config::default()).await;
+    let (mut other, _) = writer(&store, "kept", Overtaken::Stop).await;
     turn(&mut other, 1);
     other.prepare().await.unwrap();
     turn(&mut one, 2);
     let error = one.prepare().await.unwrap_err();
     assert!(matches!(error, Error::Store(StoreError::Overtaken { ordinal: 4, .. })), "{error:?}");
+}
+
+/// Two writers of one session, in turns that are drawn: whoever comes second goes on under a name of its own, and each
+/// finds all that it said, and nothing that the other said since, also after it was opened again.
+async fn two_writers(store: Arc<dyn SummaryStore>, seed: usize) {
+    let (mut one, _) = writer(&store, "shared", Overtaken::Branch).await;
+    (0..10).for_each(|nth| turn(&mut one, nth));
+    one.prepare().await.unwrap();
+    let (other, _) = writer(&store, "shared", Overtaken::Branch).await;
+    let mut writers = [one, other];
+    let mut said: [Vec<usize>; 2] = [(0..10).collect(), (0..10).collect()];
+    let mut draw = seed * 7 + 1;
+    for nth in 10..60 {
+        draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let who = (draw >> 33) % 2;
+        let session = &mut writers[who];
+        match (draw >> 40) % 8 {
+            0 => drop(session.compact(None).await),
+            1 => drop(session.undo().await.unwrap()),
+            2 => drop(session.redo().await.unwrap()),
+            _ => {
+                turn(session, nth);
+                said[who].push(nth);
+                session.prepare().await.unwrap();
+            }
+        }
+    }
+    let lines = [writers[0].line().clone(), writers[1].line().clone()];
+    assert_ne!(lines[0], lines[1]);
+    assert!(lines.contains(&SessionId::new("shared").unwrap()), "the name stays with the first: {lines:?}");
+    for (writer_at, session) in writers.iter_mut().enumerate() {
+        session.save().await.unwrap();
+        let (again, _) = writer(&store, lines[writer_at].as_str(), Overtaken::Stop).await;
+        assert_eq!(shown(&again), shown(session), "seed {seed}");
+        assert_eq!(again.state().decide(None), session.state().decide(None));
+        let end = session.state().originals().len() as u64;
+        let kept = store.originals(&lines[writer_at], Span { start: 0, end: u64::MAX }).await.unwrap();
+        let asked = |message: &Message| message.texts().any(|text| text.starts_with("What does"));
+        let kept: Vec<Message> = kept.into_iter().filter_map(|original| original.message).collect();
+        let mut asked = kept.iter().filter(|message| asked(message)).map(Message::texts);
+        let mut expected = said[writer_at].iter();
+        assert!(asked.by_ref().all(|mut texts| {
+            let part = format!("src/part_{}.rs", expected.next().unwrap());
+            texts.any(|text| text.contains(&part))
+        }));
+        assert_eq!((expected.next(), kept.len() as u64), (None, end), "seed {seed}");
+    }
+}
+
+#[tokio::test]
+async fn two_writers_of_one_session_go_their_own_ways() {
+    for seed in 0..3 {
+        two_writers(Arc::new(MemoryStore::default()), seed).await;
+        #[cfg(feature = "sqlite")]
+        {
+            let folder = std::env::temp_dir().join(format!("longhaul-two-{}-{seed}", std::process::id()));
+            let sqlite = longhaul_store::SqliteStore::open(folder.join("store.db")).unwrap();
+            two_writers(Arc::new(sqlite), seed).await;
+            std::fs::remove_dir_all(&folder).unwrap();
+        }
+    }
+}
+
+#[tokio::test]
+async fn who_branches_off_is_told_in_one_line() {
+    let store: Arc<dyn SummaryStore> = Arc::new(MemoryStore::default());
+    let (mut one, told) = writer(&store, "kept", Overtaken::Branch).await;
+    turn(&mut one, 0);
+    one.prepare().await.unwrap();
+    let (mut other, _) = writer(&store, "kept", Overtaken::Branch).await;
+    turn(&mut other, 1);
+    other.prepare().await.unwrap();
+    turn(&mut one, 2);
+    one.prepare().await.unwrap();
+    let line = "somebody else went on with kept after message 4; this conversation goes on as kept-b1";
+    assert_eq!(*told.lock().unwrap(), [line]);
+    assert_eq!((one.line().as_str(), other.line().as_str()), ("kept-b1", "kept"));
 }
 
 #[tokio::test]
@@ -135,4 +231,65 @@ async fn wrong_use_of_the_builder_is_an_error() {
     let other = builder().config(config).model("openai", "gpt-4o").build().unwrap();
     assert_eq!(one.state().limits(), other.state().limits());
     assert_eq!(one.state().limits().trigger, one.state().budget().scaled(0.5));
+}
+
+#[tokio::test]
+async fn the_first_compaction_after_a_resume_reads_only_what_is_new() {
+    let store = Arc::new(MemoryStore::default());
+    let mut whole = begin(&store, &Config::default()).await;
+    // Long words, so that few messages are many windows.
+    let say = |session: &mut Session, nth: u64| {
+        session.push(Message::user(format!("Part {nth} waits. {}", "It stands still there. ".repeat(40))));
+        session.push(Message::assistant(format!("Part {nth} holds value_{nth}.")));
+    };
+    for nth in 0..600 {
+        say(&mut whole, nth);
+        if nth % 100 == 99 {
+            whole.prepare().await.unwrap();
+        }
+    }
+    let mut resumed = begin(&store, &Config::default()).await;
+    let rewrites = |session: &Session| session.state().view().id().rewrites;
+    let before = rewrites(&resumed);
+    assert!(resumed.state().facts().is_none(), "nothing is read again with the resume itself");
+    for nth in 600..605 {
+        say(&mut resumed, nth);
+        say(&mut whole, nth);
+    }
+    resumed.compact(None).await.unwrap();
+    assert!(rewrites(&resumed) > before);
+    let held = held(resumed.state().originals());
+    assert!(held < 1_000, "{held} of {} originals were read", resumed.state().originals().len());
+    let json = |session: &Session| serde_json::to_string(&*session.state().index()).unwrap();
+    assert_eq!(json(&resumed), json(&whole), "it knows the same facts");
+}
+
+#[tokio::test]
+async fn what_was_sent_last_is_forgotten_where_the_next_request_will_not_begin_with_it() {
+    let last = LastRequest::default();
+    let builder = Session::builder(SessionId::new("kept").unwrap(), WINDOW).counter(Arc::new(CharsPer4));
+    let mut session = builder.observer(last.clone()).build().unwrap();
+    let send = || last.set(Conversation::new(Protocol::Messages, "{}", Tokens(1)));
+    let mut first = None;
+    for nth in 0..40 {
+        let rewrites = session.state().view().id().rewrites;
+        turn(&mut session, nth);
+        first = first.or(session.state().originals().get(0).map(|entry| entry.id));
+        session.prepare().await.unwrap();
+        let is_rewritten = session.state().view().id().rewrites != rewrites;
+        assert_eq!(last.get().is_some(), nth > 0 && !is_rewritten, "turn {nth}");
+        send();
+    }
+    session.compact(None).await.unwrap();
+    assert!(last.get().is_none(), "compacted");
+    send();
+    assert!(session.undo().await.unwrap() && last.get().is_none(), "undone");
+    send();
+    assert!(session.redo().await.unwrap() && last.get().is_none(), "done again");
+    send();
+    session.set_memory("rule", "Never round.");
+    assert!(last.get().is_none(), "a block more");
+    send();
+    session.rewind(first.unwrap()).await.unwrap();
+    assert!(last.get().is_none(), "rewound");
 }

@@ -413,6 +413,7 @@ async fn a_store_that_fails_stops_the_compaction_before_the_view_changes() {
     let mut context = Session::builder(session, window)
         .counter(Arc::new(CharsPer4))
         .store(store as Arc<dyn SummaryStore>)
+        .when_overtaken(Overtaken::Stop)
         .build()
         .unwrap();
     talk(&mut context, 64);

@@ -1,11 +1,12 @@
 //! Other ways the conversation might go on: each is a line of its own that knows nothing of the others.
 
-use longhaul_transcript::{MessageId, Span};
+use longhaul_transcript::{MessageId, Span, SummaryId};
 
 use super::{
     SessionState, Shown,
     exchange::Exchange,
     rewrite::{Counted, Past, counted},
+    snapshot::stored_in,
 };
 use crate::{compact::standing, policy::PolicyState};
 
@@ -19,6 +20,9 @@ pub enum BranchError {
     /// What the branch begins with is in the store only and has to be read back first.
     #[error("{} spans of originals are not at hand", .0.len())]
     NotAtHand(Vec<Span>),
+    /// Summaries that the branch begins with are in the store only and have to be read back first.
+    #[error("{} summaries are not at hand", .0.len())]
+    SummariesNotAtHand(Vec<SummaryId>),
 }
 
 /// An exchange is among so many of the newest messages.
@@ -57,6 +61,11 @@ impl SessionState {
         Ok(())
     }
 
+    /// Forgets what was undone: on a branch of its own a store does not know of it.
+    pub(crate) fn forget_undone(&mut self) {
+        self.redo.clear();
+    }
+
     /// Returns the conversation as it was when it had `len` messages.
     pub(super) fn cut_to(&self, len: u64) -> Result<SessionState, BranchError> {
         if len >= self.n_total() {
@@ -74,6 +83,10 @@ impl SessionState {
         let missing = self.originals.missing(spans.into_iter().chain([recent]));
         if !missing.is_empty() {
             return Err(BranchError::NotAtHand(missing));
+        }
+        let stored = shapes.map(|past| stored_in(&past.shapes)).unwrap_or_default();
+        if !stored.is_empty() {
+            return Err(BranchError::SummariesNotAtHand(stored));
         }
 
         branch.originals.truncate(len);

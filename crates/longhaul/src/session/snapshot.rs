@@ -8,7 +8,9 @@ use std::{
 use longhaul_extract::FactIndex;
 use longhaul_redact::Redactor;
 use longhaul_tokens::{Calibrations, ClassCounts, Reported, TokenCounter};
-use longhaul_transcript::{ContentHash, Message, MessageId, SessionId, Span, SummaryRecord, Tokens};
+use longhaul_transcript::{
+    ContentHash, Message, MessageId, Role, SessionId, Span, SummaryId, SummaryRecord, Tokens,
+};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -18,9 +20,10 @@ use super::{
     exchange::Exchange,
     items::Items,
     line::{CHUNK, Line},
+    most_facts,
     rewrite::{Counted, Past},
 };
-use crate::{compact::Cut, policy::PolicyState};
+use crate::{compact::Cut, config::SummaryRole, policy::PolicyState};
 
 /// All of a session that cannot be had from its originals: the view and the ones before it, pins, sums, what the policy
 /// remembers, what was learned of the provider's counting, the facts read. What a store keeps with each change.
@@ -73,10 +76,14 @@ struct Learned {
 pub(crate) enum Shape {
     /// Originals as they were said, one after the other from `first` on, and what each costs.
     Whole { first: u64, costs: Vec<ClassCounts> },
+    /// The same in a view that was: what each costs is counted again where it is shown again.
+    Run { first: u64, len: u64 },
     /// A message in a smaller form.
     Shortened { id: MessageId, message: Arc<Message>, cost: ClassCounts },
     /// A summary, as the record says or in the role of the system.
     Summary { record: Arc<SummaryRecord>, message: Arc<Message>, cost: ClassCounts },
+    /// A summary that a store has: it is read from there when it is to be shown again.
+    Stored { summary: SummaryId, role: SummaryRole, cost: ClassCounts },
     /// A memory block, with the text it has when it is shown.
     Block { name: Arc<str> },
 }
@@ -142,6 +149,30 @@ impl Snapshot {
         self.len
     }
 
+    /// Returns the same for another name of the session.
+    pub(crate) fn of_session(self, session: SessionId) -> Snapshot {
+        Snapshot { session, ..self }
+    }
+
+    /// Returns the same without what can be had again: summaries, which a store has, and what messages cost in views that
+    /// were. With sixteen views that can be undone this is most of it.
+    pub(crate) fn shortened(mut self) -> Snapshot {
+        let past = |past: &mut Past| past.shapes.iter_mut().for_each(Shape::shorten);
+        self.undo.iter_mut().chain(&mut self.redo).for_each(past);
+        self.view.iter_mut().for_each(Shape::store_summary);
+        self
+    }
+
+    /// Returns the summaries in the view that are to be [put back](Self::put_back_summary) before it is taken up.
+    pub(crate) fn summaries_wanted(&self) -> Vec<SummaryId> {
+        stored_in(&self.view)
+    }
+
+    /// Takes back a summary of the view.
+    pub(crate) fn put_back_summary(&mut self, record: &Arc<SummaryRecord>) {
+        self.view.iter_mut().for_each(|shape| shape.put_back(record));
+    }
+
     /// Takes secrets out of everything in it that was said: forms of messages, memory blocks.
     #[must_use]
     pub fn redacted(mut self, redactor: &Redactor) -> Snapshot {
@@ -155,7 +186,7 @@ impl Snapshot {
         for shape in past.chain(&mut self.view) {
             match shape {
                 Shape::Shortened { message, .. } | Shape::Summary { message, .. } => clean(message),
-                Shape::Whole { .. } | Shape::Block { .. } => {}
+                _ => {}
             }
             if let Shape::Summary { record, .. } = shape {
                 *record = Arc::new(redactor.redact_record(record).0.into_inner());
@@ -203,9 +234,10 @@ impl SessionState {
 
     /// Returns the same without secrets, as a store takes it.
     pub(crate) fn snapshot_to_store(&self) -> Snapshot {
+        let snapshot = self.snapshot().shortened();
         match &self.redactor {
-            Some(redactor) => self.snapshot().redacted(redactor),
-            None => self.snapshot(),
+            Some(redactor) => snapshot.redacted(redactor),
+            None => snapshot,
         }
     }
 
@@ -281,6 +313,19 @@ impl SessionState {
         self.originals.put_back(start, cleaned);
     }
 
+    /// Returns the facts read so far; `None` where they are to be read anew.
+    pub(crate) fn facts(&self) -> Option<&Arc<FactIndex>> {
+        self.index.as_ref()
+    }
+
+    /// Takes up facts that were read from the first `through` messages, and reads those after them, which must be at
+    /// hand.
+    pub(crate) fn take_facts(&mut self, mut facts: FactIndex, through: u64) {
+        facts.set_most_facts(most_facts(self.window));
+        self.entries_from(through).iter().for_each(|entry| facts.push(entry));
+        self.index = Some(Arc::new(facts));
+    }
+
     /// Lets go of the originals before `ordinal`, for a session whose originals are in a store. What the view shows of
     /// them stays; what a compaction needs is asked for with [`wanted_by`](Self::wanted_by).
     pub fn let_go(&mut self, ordinal: u64) {
@@ -299,7 +344,23 @@ impl SessionState {
         self.originals.missing(self.redo.last().map(wants).unwrap_or_default())
     }
 
-    /// Returns the elements that these shapes stand for; originals that are not at hand are left out.
+    /// Returns the summaries that the next undo shows and that are in the store only.
+    pub(crate) fn summaries_wanted_by_undo(&self) -> Vec<SummaryId> {
+        self.undo.last().map(|past| stored_in(&past.shapes)).unwrap_or_default()
+    }
+
+    /// Returns the summaries that the next redo shows and that are in the store only.
+    pub(crate) fn summaries_wanted_by_redo(&self) -> Vec<SummaryId> {
+        self.redo.last().map(|past| stored_in(&past.shapes)).unwrap_or_default()
+    }
+
+    /// Takes back a summary that was in the store only.
+    pub(crate) fn put_back_summary(&mut self, record: &Arc<SummaryRecord>) {
+        let past = self.undo.iter_mut().chain(&mut self.redo).flat_map(|past| &mut past.shapes);
+        past.for_each(|shape| shape.put_back(record));
+    }
+
+    /// Returns the elements that these shapes stand for; what is not at hand is left out.
     pub(super) fn shown_of(&self, shapes: &[Shape]) -> Vec<Counted> {
         let mut shown: Vec<Counted> = Vec::new();
         for shape in shapes {
@@ -307,6 +368,10 @@ impl SessionState {
                 Shape::Whole { first, costs } => {
                     let originals = (*first..).zip(costs);
                     shown.extend(originals.filter_map(|(at, cost)| Some((self.whole(at)?, Some(*cost)))));
+                }
+                Shape::Run { first, len } => {
+                    let originals = *first..first + len;
+                    shown.extend(originals.filter_map(|at| Some((self.whole(at)?, self.known_counts(at)))));
                 }
                 Shape::Shortened { id, message, cost } => {
                     let message = Arc::clone(message);
@@ -316,7 +381,7 @@ impl SessionState {
                     let (record, message) = (Arc::clone(record), Arc::clone(message));
                     shown.push((Shown::Summary { record, message }, Some(*cost)));
                 }
-                Shape::Block { .. } => {}
+                Shape::Stored { .. } | Shape::Block { .. } => {}
             }
         }
         self.with_blocks(shown)
@@ -327,10 +392,47 @@ impl Shape {
     fn cost(&self) -> Tokens {
         match self {
             Shape::Whole { costs, .. } => costs.iter().map(ClassCounts::total).sum(),
-            Shape::Shortened { cost, .. } | Shape::Summary { cost, .. } => cost.total(),
-            Shape::Block { .. } => Tokens::ZERO,
+            Shape::Shortened { cost, .. } | Shape::Summary { cost, .. } | Shape::Stored { cost, .. } => {
+                cost.total()
+            }
+            Shape::Run { .. } | Shape::Block { .. } => Tokens::ZERO,
         }
     }
+
+    /// Keeps of a view that was what cannot be had again.
+    fn shorten(&mut self) {
+        self.store_summary();
+        if let Shape::Whole { first, costs } = self {
+            *self = Shape::Run { first: *first, len: costs.len() as u64 };
+        }
+    }
+
+    /// Keeps of a summary only which one it is.
+    fn store_summary(&mut self) {
+        if let Shape::Summary { record, message, cost } = self {
+            let role = if message.role == Role::System { SummaryRole::System } else { SummaryRole::User };
+            *self = Shape::Stored { summary: record.id.clone(), role, cost: *cost };
+        }
+    }
+
+    /// Takes back the summary, where it is this one.
+    fn put_back(&mut self, record: &Arc<SummaryRecord>) {
+        if let Shape::Stored { summary, role, cost } = self
+            && *summary == record.id
+        {
+            let message = Arc::clone(Shown::summary(Arc::clone(record), *role).message());
+            *self = Shape::Summary { record: Arc::clone(record), message, cost: *cost };
+        }
+    }
+}
+
+/// Returns the summaries among these that are in a store only.
+pub(super) fn stored_in(shapes: &[Shape]) -> Vec<SummaryId> {
+    let stored = shapes.iter().filter_map(|shape| match shape {
+        Shape::Stored { summary, .. } => Some(summary.clone()),
+        _ => None,
+    });
+    stored.collect()
 }
 
 impl Past {
@@ -338,6 +440,7 @@ impl Past {
     pub(super) fn wants(&self, len: u64) -> Vec<Span> {
         let whole = self.shapes.iter().filter_map(|shape| match shape {
             Shape::Whole { first, costs } => Some(Span { start: *first, end: first + costs.len() as u64 }),
+            Shape::Run { first, len } => Some(Span { start: *first, end: first + len }),
             _ => None,
         });
         whole.chain([Span { start: self.n_total, end: len }]).collect()

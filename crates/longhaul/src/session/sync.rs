@@ -1,6 +1,7 @@
 //! Following a front end that hands over its whole history each time, as a file or a request does.
 
-use longhaul_transcript::{Entry, Span};
+use longhaul_extract::speaker::{Matter, segments};
+use longhaul_transcript::{Entry, Span, SummaryId};
 use longhaul_wire::Document;
 use serde::{Deserialize, Serialize};
 
@@ -64,19 +65,10 @@ pub enum SyncError {
     /// What it is to be compared with is in the store only, and has to be read back first.
     #[error("{} spans of originals are not at hand", .0.len())]
     NotAtHand(Vec<Span>),
+    /// Summaries that it goes on from are in the store only, and have to be read back first.
+    #[error("{} summaries are not at hand", .0.len())]
+    SummariesNotAtHand(Vec<SummaryId>),
 }
-
-/// How agents begin the summary that they put in the place of a conversation: Claude Code, Codex (both forms), Gemini CLI,
-/// OpenHands and Cline, as their sources and recordings show.
-const CLIENT_SUMMARIES: [&str; 7] = [
-    "This session is being continued from a previous conversation",
-    "Another language model started to solve this problem and produced a summary",
-    "You were originally given instructions from a user over one or more turns.",
-    "<state_snapshot>",
-    "<compaction_summary>",
-    "<CONVERSATION SUMMARY>",
-    "[This conversation was condensed]",
-];
 
 impl SessionState {
     /// Brings the session to where `document` is: what was added is pushed; where the history took another way, the session
@@ -98,9 +90,10 @@ impl SessionState {
             return Ok(sync);
         }
         let front = said.iter().take_while(|entry| standing::is_instruction(&entry.message)).count();
+        // By the marks that agents' sources and recordings show; a summary of ours is none of the client's.
         let is_client_summary = |entry: &Entry| {
-            let marked = |text: &str| CLIENT_SUMMARIES.iter().any(|mark| text.trim_start().starts_with(mark));
-            entry.message.texts().any(marked)
+            let mut pieces = segments(&entry.message).into_iter();
+            !standing::is_summary(&entry.message) && pieces.any(|piece| piece.matter == Matter::Summary)
         };
         if common as usize <= front && said[front..].iter().take(2).any(is_client_summary) {
             return Ok(self.compacted_by_client(said, front));
@@ -206,6 +199,7 @@ impl SessionState {
     fn go_back_to(&mut self, len: u64) -> Result<(), SyncError> {
         *self = self.cut_to(len).map_err(|error| match error {
             BranchError::NotAtHand(spans) => SyncError::NotAtHand(spans),
+            BranchError::SummariesNotAtHand(ids) => SyncError::SummariesNotAtHand(ids),
             BranchError::Unknown(_) => SyncError::NotAtHand(Vec::new()),
         })?;
         Ok(())

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use longhaul_transcript::{Item, Message, MessageId, SummaryRecord, Tokens};
+#[cfg(feature = "wire")]
+use longhaul_wire::{CacheMark, Format, Lifetime, Rendition, WireError};
 use serde::{Deserialize, Serialize};
 
 use super::{SessionState, items::Items};
@@ -70,29 +72,12 @@ pub struct StablePrefix {
     pub tokens: Tokens,
 }
 
-/// A place where a request should ask the provider to cache what stands up to it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CacheMark {
-    /// Index of the last element before the mark.
-    pub item: usize,
-    /// How long it is worth keeping.
-    pub lifetime: Lifetime,
-}
-
-/// How long a provider is to keep a prefix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Lifetime {
-    /// What changes with every request: the least there is.
-    FiveMinutes,
-    /// What stays until the next rewrite.
-    OneHour,
-}
-
 /// Anthropic takes no more than four marks in a request (its page on prompt caching, 2025).
+#[cfg(feature = "wire")]
 const MOST_MARKS: usize = 4;
 
 /// Anthropic looks back this many blocks from a mark for one that it has; a longer stretch needs a mark within it.
+#[cfg(feature = "wire")]
 const LOOK_BACK: usize = 20;
 
 impl View {
@@ -178,6 +163,18 @@ impl View {
     pub fn stable_prefix(&self) -> StablePrefix {
         StablePrefix { items: self.stable, tokens: self.items.sums_of(self.stable).counts.total() }
     }
+}
+
+#[cfg(feature = "wire")]
+impl View {
+    /// Returns the view as a request of `format` carries it, and what could not be carried: what came in that provider's own
+    /// spelling goes out in it, images, signed thinking and unknown fields included.
+    ///
+    /// # Errors
+    /// When the format can only be imported.
+    pub fn to_json(&self, format: Format) -> Result<Rendition, WireError> {
+        longhaul_wire::render(self.messages().map(|message| &**message), format)
+    }
 
     /// Returns where a request should mark what the provider is to cache, at most four places: what stays until the next
     /// rewrite for an hour, what the last request ended with and what this one ends with for five minutes. The marks of
@@ -193,27 +190,45 @@ impl View {
         let mut marks: Vec<CacheMark> = Vec::new();
         marks.extend(front.checked_sub(1).map(hour));
         marks.extend(summaries.map(hour));
+        // Behind the marks of an hour, or there is nothing new to keep for less.
+        let is_behind = |sent: &usize| marks.last().is_none_or(|mark| mark.item < *sent);
         let sent = self.stable.checked_sub(1).filter(|sent| *sent < last && last - sent >= LOOK_BACK);
+        let sent = sent.filter(is_behind);
         marks.extend(sent.map(minutes));
         marks.push(minutes(last));
         marks.dedup_by_key(|mark| mark.item);
         marks.truncate(MOST_MARKS);
         marks
     }
-}
 
-#[cfg(feature = "wire")]
-impl View {
-    /// Returns the view as a request of `format` carries it, and what could not be carried: what came in that provider's own
-    /// spelling goes out in it, images, signed thinking and unknown fields included.
+    /// Returns the view as a request of Anthropic's, with [`cache_marks`](Self::cache_marks) where they belong; marks that
+    /// messages bring along from earlier requests go. Formats that take no marks are as [`to_json`](Self::to_json) has
+    /// them.
     ///
     /// # Errors
-    /// When the format can only be imported.
-    pub fn to_json(
-        &self,
-        format: longhaul_wire::Format,
-    ) -> Result<longhaul_wire::Rendition, longhaul_wire::WireError> {
-        longhaul_wire::render(self.messages().map(|message| &**message), format)
+    /// Those of `to_json`.
+    pub fn to_json_marked(&self, format: Format) -> Result<Rendition, WireError> {
+        let whole = self.to_json(format)?;
+        if format != Format::Anthropic {
+            return Ok(whole);
+        }
+        let prefix = |n: usize| {
+            let messages = self.messages().take(n).map(|message| &**message);
+            longhaul_wire::render(messages, format).map(|rendition| rendition.json)
+        };
+        let json = longhaul_wire::with_cache_marks(&whole.json, &self.cache_marks(), prefix)?;
+        Ok(Rendition { json, ..whole })
+    }
+
+    /// Returns with how many bytes of [`to_json`](Self::to_json) the request begins that the last one sent began with
+    /// too: the [stable prefix](Self::stable_prefix) as it is spelled, up to where the rest begins.
+    ///
+    /// # Errors
+    /// Those of `to_json`.
+    pub fn stable_bytes(&self, format: Format) -> Result<usize, WireError> {
+        let stable = self.messages().take(self.stable).map(|message| &**message);
+        let (stable, whole) = (longhaul_wire::render(stable, format)?.json, self.to_json(format)?.json);
+        Ok(stable.bytes().zip(whole.bytes()).take_while(|(one, other)| one == other).count())
     }
 }
 

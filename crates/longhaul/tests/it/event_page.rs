@@ -59,7 +59,9 @@ async fn samples() -> Vec<Event> {
         longhaul::Config::default(),
     );
     take(work.events());
+    let name = |name: &str| SessionId::new(name).unwrap();
     take(vec![
+        EventKind::Branched { from: name("demo"), line: name("demo-b1"), at: 42 },
         EventKind::Rewritten,
         EventKind::RequestCut { message: 41, message_tokens: Tokens(12_004), left: Tokens(6_400) },
         EventKind::Failed {

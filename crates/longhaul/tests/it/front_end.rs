@@ -6,8 +6,9 @@
 use std::sync::Arc;
 
 use longhaul::{
-    Decision, SessionState, Synced,
+    Decision, Session, SessionState, Synced,
     policy::Action,
+    store::{MemoryStore, SummaryStore},
     tokens::{CharsPer4, ContextWindow},
     transcript::{Message, Role, SessionId, Tokens, Transcript},
     wire::{Document, Format, encode, read},
@@ -51,55 +52,88 @@ fn words(message: &Message) -> String {
     message.texts().collect::<Vec<_>>().join("\n")
 }
 
+/// How agents begin a summary of their own.
+const SUMMARIES: [&str; 4] = [
+    "This session is being continued from a previous conversation that ran out of context.",
+    "Another language model started to solve this problem and produced a summary of its thinking process.",
+    "<state_snapshot>",
+    "The conversation history before this point was compacted into the following summary:",
+];
+
+/// A front end: what it shows, and the words it says.
+struct FrontEnd {
+    said: Vec<Message>,
+    /// Tells its words from those of others.
+    name: String,
+    nth: u64,
+}
+
+impl FrontEnd {
+    fn new(name: String) -> FrontEnd {
+        FrontEnd { said: vec![Message::system("You are careful.")], name, nth: 0 }
+    }
+
+    fn word(&mut self, kind: &str, draw: &mut Draw) -> String {
+        self.nth += 1;
+        let padding = "and the queue drops the small blocks ".repeat(draw.below(12) as usize);
+        format!("{kind} word_{}_{} {padding}", self.name, self.nth)
+    }
+
+    /// Does something, and returns what a session should take it for.
+    fn act(&mut self, draw: &mut Draw) -> &'static str {
+        let n = self.said.len() as u64;
+        match draw.below(12) {
+            0 if n > 4 => {
+                let role = self.said[n as usize - 1].role;
+                let parts = Message::user(self.word("anew", draw)).parts;
+                self.said[n as usize - 1] = Message::new(role, parts);
+                if role == Role::Assistant { "regenerated" } else { "edited" }
+            }
+            1 if n > 6 => {
+                self.said.truncate(2 + draw.below(n - 4) as usize);
+                "rewound"
+            }
+            2 if n > 6 => {
+                self.said.truncate(2 + draw.below(n - 4) as usize);
+                let word = self.word("otherwise", draw);
+                self.said.push(Message::user(word));
+                "edited"
+            }
+            3 if n > 8 => {
+                let mark = SUMMARIES[draw.below(SUMMARIES.len() as u64) as usize];
+                let word = self.word("summary", draw);
+                self.said.truncate(1);
+                self.said.push(Message::user(format!("{mark} {word}")));
+                "compacted"
+            }
+            _ => {
+                let (question, answer) = (self.word("question", draw), self.word("answer", draw));
+                self.said.push(Message::user(question));
+                self.said.push(Message::assistant(answer));
+                "grew"
+            }
+        }
+    }
+}
+
+fn conversations() -> u64 {
+    let asked = std::env::var("LONGHAUL_FRONT_ENDS").ok();
+    asked.and_then(|n| n.parse().ok()).unwrap_or(40)
+}
+
 #[test]
 fn whatever_a_front_end_does_the_session_is_where_it_is() {
-    let asked = std::env::var("LONGHAUL_FRONT_ENDS").ok();
-    let conversations: u64 = asked.and_then(|n| n.parse().ok()).unwrap_or(40);
     let mut draw = Draw(0x9E37_79B9_7F4A_7C15);
-    for conversation in 0..conversations {
+    for conversation in 0..conversations() {
         let window = ContextWindow::new(Tokens(2_000 + 400 * draw.below(10)), Tokens(0));
         let session = SessionId::new(&format!("front-{conversation}")).unwrap();
         let mut state = SessionState::new(session, window, Arc::new(CharsPer4), Default::default());
-        let mut said = vec![Message::system("You are careful.")];
-        let mut nth = 0;
-        let mut word = |kind: &str, draw: &mut Draw| {
-            nth += 1;
-            let padding = "and the queue drops the small blocks ".repeat(draw.below(12) as usize);
-            format!("{kind} word_{conversation}_{nth} {padding}")
-        };
+        let mut front_end = FrontEnd::new(conversation.to_string());
         for _ in 0..30 {
-            let n = said.len() as u64;
-            let expected = match draw.below(12) {
-                0 if n > 4 => {
-                    let last = said.len() - 1;
-                    let is_answer = said[last].role == Role::Assistant;
-                    said[last] = Message::new(said[last].role, Message::user(word("anew", &mut draw)).parts);
-                    if is_answer { "regenerated" } else { "edited" }
-                }
-                1 if n > 6 => {
-                    said.truncate(2 + draw.below(n - 4) as usize);
-                    "rewound"
-                }
-                2 if n > 6 => {
-                    let at = 2 + draw.below(n - 4) as usize;
-                    said.truncate(at);
-                    said.push(Message::user(word("otherwise", &mut draw)));
-                    "edited"
-                }
-                3 if n > 8 => {
-                    let summary = "This session is being continued from a previous conversation that ran out of context.";
-                    said.truncate(1);
-                    said.push(Message::user(format!("{summary} {}", word("summary", &mut draw))));
-                    "compacted"
-                }
-                _ => {
-                    said.push(Message::user(word("question", &mut draw)));
-                    said.push(Message::assistant(word("answer", &mut draw)));
-                    "grew"
-                }
-            };
+            let expected = front_end.act(&mut draw);
+            let said = &front_end.said;
             let before = state.clone();
-            let sync = state.sync(&document(&said)).unwrap();
+            let sync = state.sync(&document(said)).unwrap();
             let is_expected = match (expected, sync.change) {
                 ("grew", Synced::Grew { .. })
                 | ("rewound", Synced::Rewound { .. } | Synced::Unchanged)
@@ -114,7 +148,7 @@ fn whatever_a_front_end_does_the_session_is_where_it_is() {
             let last = state.originals().last().unwrap();
             assert_eq!(words(&last.message), words(said.last().unwrap()));
             // Handed in again it is where it was.
-            assert_eq!(state.clone().sync(&document(&said)).unwrap().change, Synced::Unchanged, "{expected}");
+            assert_eq!(state.clone().sync(&document(said)).unwrap().change, Synced::Unchanged, "{expected}");
             // Nothing in the view was said elsewhere: on what the front end took back, or in another conversation.
             settle(&mut state);
             let here: String =
@@ -127,6 +161,66 @@ fn whatever_a_front_end_does_the_session_is_where_it_is() {
             assert!(state.tokens() <= state.budget());
             // The state before is untouched: another place may go on from it.
             assert!(before.originals().len() <= 200 && before.tokens() <= before.budget() + Tokens(2_000));
+        }
+    }
+}
+
+/// Two front ends go on from the same beginning, each with its own history and a session of the same name over one store:
+/// neither sees a word of the other, nor loses one of its own.
+#[tokio::test]
+async fn two_front_ends_at_once_do_not_hear_each_other() {
+    let mut draw = Draw(0x2545_F491_4F6C_DD1D);
+    for conversation in 0..conversations() / 4 {
+        let store: Arc<dyn SummaryStore> = Arc::new(MemoryStore::new());
+        let window = ContextWindow::new(Tokens(2_000 + 400 * draw.below(10)), Tokens(0));
+        let open = |name: &str| {
+            let builder = Session::builder(SessionId::new(name).unwrap(), window);
+            builder.counter(Arc::new(CharsPer4)).store(Arc::clone(&store)).open()
+        };
+        let mut front_ends = ["a", "b"].map(|name| FrontEnd::new(name.to_owned()));
+        for _ in 0..4 {
+            front_ends[0].act(&mut draw);
+        }
+        let beginning = front_ends[0].nth;
+        front_ends[1].said = front_ends[0].said.clone();
+        let mut sessions = [open("both").await.unwrap(), open("both").await.unwrap()];
+        let mut ever: [Vec<String>; 2] = Default::default();
+        for turn in 0..40 {
+            let who = if turn == 0 { 0 } else { draw.below(2) as usize };
+            // It may be started anew at any time, and goes on where it was.
+            if draw.below(6) == 0 {
+                let line = sessions[who].line().to_string();
+                sessions[who] = open(&line).await.unwrap();
+            }
+            let (front_end, session) = (&mut front_ends[who], &mut sessions[who]);
+            front_end.act(&mut draw);
+            ever[who].extend(front_end.said.iter().map(words));
+            let sync = session.sync(&document(&front_end.said)).await.unwrap();
+            assert_ne!(sync.change, Synced::Another, "{conversation}, turn {turn}");
+            let view = session.prepare().await.unwrap();
+            let last = session.state().originals().last().unwrap();
+            assert_eq!(words(&last.message), words(front_end.said.last().unwrap()));
+            for message in view.messages() {
+                for word in words(message).split_whitespace().filter(|word| word.starts_with("word_")) {
+                    let nth: u64 = word.rsplit('_').next().unwrap().parse().unwrap();
+                    let is_own = word.starts_with(&format!("word_{}_", front_end.name));
+                    assert!(
+                        is_own || nth <= beginning,
+                        "{conversation}, turn {turn}: {} hears {word}",
+                        front_end.name
+                    );
+                }
+            }
+        }
+        // All that was ever said is in the store, under one name or another.
+        let mut kept = std::collections::BTreeSet::new();
+        for info in store.sessions().await.unwrap() {
+            let span = longhaul::transcript::Span { start: 0, end: u64::MAX };
+            let originals = store.originals(&info.session, span).await.unwrap();
+            kept.extend(originals.into_iter().filter_map(|original| Some(words(&original.message?))));
+        }
+        for said in ever.iter().flatten() {
+            assert!(kept.contains(said), "{conversation}: lost {said}");
         }
     }
 }

@@ -1,25 +1,19 @@
 //! What a turn costs: push, decide and view at several lengths of the conversation, and `prepare` when there is nothing
-//! to do, all with a calibration learned from reported usage. `cargo bench -p longhaul --bench turn`
+//! to do, all with a calibration learned from reported usage.
 //!
 //! A conversation grows with every turn that is measured, so this times a fixed number of turns from each length on and
 //! prints the median, where a sampling harness would measure another length than it says.
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a bench may fail as a test does, and prints its figures"
-)]
 
-use std::{
-    hint::black_box,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{hint::black_box, sync::Arc, time::Instant};
 
 use longhaul::{
     Config, Session, SessionState,
     tokens::{CharsPer4, ContextWindow},
     transcript::{Message, SessionId, Tokens, Usage},
 };
+use tokio::runtime::Runtime;
+
+use super::median;
 
 /// Larger than any conversation here, so that nothing is compacted.
 const WINDOW: ContextWindow = ContextWindow { window: Tokens(1_000_000_000), reserved_output: Tokens(0) };
@@ -37,14 +31,9 @@ fn usage(state: &SessionState, messages: usize) -> Usage {
     Usage { input: counted.scaled(1.5) + Tokens(40), ..Usage::default() }
 }
 
-fn median(mut times: Vec<Duration>) -> Duration {
-    times.sort_unstable();
-    times[times.len() / 2]
-}
-
-fn main() {
+pub(crate) fn run(runtime: &Runtime) {
     println!("push + decide + view, median of {TURNS} turns");
-    for n_messages in [100, 1_000, 10_000, 100_000] {
+    for n_messages in [100, 10_000, 100_000] {
         let session = SessionId::new("bench").unwrap();
         let mut state = SessionState::new(session, WINDOW, Arc::new(CharsPer4), Config::default());
         (0..n_messages).for_each(|nth| {
@@ -69,7 +58,6 @@ fn main() {
     }
 
     println!("prepare with nothing to do, median of {TURNS} calls");
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     for n_messages in [100, 10_000] {
         let session = SessionId::new("bench").unwrap();
         let mut context = Session::builder(session, WINDOW).counter(Arc::new(CharsPer4)).build().unwrap();

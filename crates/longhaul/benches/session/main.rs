@@ -1,0 +1,86 @@
+//! `cargo xtask bench session [turn | resume | memory | prefix | prices DIR | recordings DIR | locate]`: what must hold of
+//! a session however long it is, measured. Without a name everything that needs no folder of recordings is run.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::panic,
+    reason = "a bench may fail as a test does, and prints its figures"
+)]
+
+mod counted;
+mod locate;
+mod memory;
+mod prefix;
+mod prices;
+mod recordings;
+mod resume;
+mod turn;
+mod work;
+
+use std::{path::PathBuf, time::Duration};
+
+fn main() {
+    // `cargo bench` adds a flag of its own.
+    let mut args = std::env::args().skip(1).filter(|arg| arg != "--bench");
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let name = args.next();
+    let numbers = |args: &mut dyn Iterator<Item = String>| args.filter_map(|arg| arg.parse().ok()).collect();
+    match name.as_deref() {
+        Some("turn") => turn::run(&runtime),
+        Some("resume") => runtime.block_on(resume::run()),
+        Some("memory") => {
+            let numbers: Vec<u64> = numbers(&mut args);
+            let turns = numbers.first().copied().unwrap_or(100_000);
+            let windows = numbers.get(1..).filter(|windows| !windows.is_empty()).unwrap_or(&[2_000, 16_000]);
+            windows.iter().for_each(|window| runtime.block_on(memory::run(*window, turns)));
+        }
+        Some("prefix") => runtime.block_on(prefix::run()),
+        Some("locate") => runtime.block_on(locate::run()),
+        Some("prices") => prices::run(&folder(args)),
+        Some("recordings") => recordings::run(&folder(args)),
+        Some(other) => panic!("{other} is no measurement"),
+        None => {
+            turn::run(&runtime);
+            runtime.block_on(async {
+                resume::run().await;
+                prefix::run().await;
+                locate::run().await;
+                memory::run(2_000, 100_000).await;
+                memory::run(16_000, 100_000).await;
+            });
+        }
+    }
+}
+
+fn folder(mut args: impl Iterator<Item = String>) -> PathBuf {
+    args.next().expect("a folder of recordings").into()
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort_unstable();
+    times[times.len() / 2]
+}
+
+/// Returns the memory of this process in megabytes.
+fn resident_mb() -> f64 {
+    let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let pages: f64 = statm.split(' ').nth(1).and_then(|pages| pages.parse().ok()).unwrap_or_default();
+    pages * 4096.0 / 1e6
+}
+
+/// A folder that goes with the value.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Scratch {
+        let path = std::env::temp_dir().join(format!("longhaul-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Scratch(path)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,32 @@
+//! The memory of a conversation that lives long, with a store: bounded by its window, not by its age.
+
+use std::sync::Arc;
+
+use longhaul::{
+    Session,
+    store::{Durability, SqliteStore},
+    tokens::ContextWindow,
+    transcript::{SessionId, Tokens},
+};
+
+use super::{Scratch, resident_mb, work::turn};
+
+pub(crate) async fn run(window: u64, turns: u64) {
+    let scratch = Scratch::new("memory");
+    let path = scratch.0.join("store.db");
+    let store = Arc::new(SqliteStore::open_with(&path, Durability::Normal).unwrap());
+    let limits = ContextWindow::new(Tokens(window), Tokens(window / 20));
+    let builder = Session::builder(SessionId::new("long-lived").unwrap(), limits).store(store);
+    let mut session = builder.open().await.unwrap();
+    println!("memory of {turns} turns at a window of {window}, MB (at the start: {:.0})", resident_mb());
+    let lines = if window < 8_000 { 1 } else { 5 };
+    for nth in 0..turns {
+        for message in turn(nth as usize, lines) {
+            session.push(message);
+        }
+        session.prepare().await.unwrap();
+        if (nth + 1) % (turns / 10).max(1) == 0 {
+            println!("{:>8}  {:.0}", nth + 1, resident_mb());
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! The facts of a long conversation, kept beside it, so that whoever takes it up again need not read it again.
+//!
+//! They are most of what a session knows beside its originals, and too much to be written with each change. So they are
+//! written after a compaction, and only once enough was said since the last time; whoever takes the session up reads what
+//! was said since, which the next compaction reads in any case. They follow from the originals: where they are lost, as
+//! after something was forgotten for good, they are read anew.
+
+use longhaul_extract::FactIndex;
+use longhaul_store::{StoreError, SummaryStore};
+use longhaul_transcript::{ContentHash, Redacted, SessionId};
+use serde::{Deserialize, Serialize};
+
+use crate::session::SessionState;
+
+/// Says where the facts of a session are kept. A branch goes on with those of the session it left.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct FactsNote {
+    version: u32,
+    /// Under whose name they are kept.
+    holder: SessionId,
+    /// How many messages they were read from.
+    pub(super) through: u64,
+    /// How far the conversation had come then, in tokens (see [`FactIndex::tokens_read`]).
+    read: u32,
+    /// What they weigh.
+    bytes: u64,
+}
+
+/// The facts as they are kept.
+#[derive(Serialize, Deserialize)]
+struct Kept<I> {
+    through: u64,
+    index: I,
+}
+
+/// The version of [`FactsNote`] and of what it points to. Anything else is not read.
+const VERSION: u32 = 1;
+
+/// The facts are written again once a thirty-second of what they weigh was said, so that a resumed session reads at most
+/// that much again. They weigh some ten times what they were read from until they reach their bounds, and a store
+/// compresses them to a fraction.
+const SHARE_SAID: u64 = 32;
+
+/// About how many bytes a token of [`FactIndex::tokens_read`] stands for.
+const BYTES_A_TOKEN: u64 = 4;
+
+impl FactsNote {
+    /// Returns whether enough was said since for the facts to be written again.
+    pub(super) fn is_outdated(&self, index: &FactIndex) -> bool {
+        let said = u64::from(index.tokens_read().saturating_sub(self.read)) * BYTES_A_TOKEN;
+        said.saturating_mul(SHARE_SAID) >= self.bytes
+    }
+
+    /// Writes the facts of `state`, which `line` holds whole, and returns where they are; `None` where there are none to
+    /// write.
+    pub(super) async fn write(
+        store: &dyn SummaryStore,
+        line: &SessionId,
+        state: &SessionState,
+    ) -> Result<Option<FactsNote>, StoreError> {
+        let Some(index) = state.facts() else { return Ok(None) };
+        let through = state.originals().len() as u64;
+        // Names and numbers can be written as JSON.
+        let Ok(json) = serde_json::to_vec(&Kept { through, index: &**index }) else { return Ok(None) };
+        let (holder, read, bytes) = (line.clone(), index.tokens_read(), json.len() as u64);
+        let note = FactsNote { version: VERSION, holder, through, read, bytes };
+        // They were read from messages without their secrets.
+        store.cache(&key(b"facts", line), &Redacted::assume(json)).await?;
+        note.enter(store, line).await?;
+        Ok(Some(note))
+    }
+
+    /// Notes where the facts of `line` are.
+    pub(super) async fn enter(&self, store: &dyn SummaryStore, line: &SessionId) -> Result<(), StoreError> {
+        let Ok(json) = serde_json::to_vec(self) else { return Ok(()) };
+        store.cache(&key(b"facts of", line), &Redacted::assume(json)).await
+    }
+
+    /// Returns where the facts of `line` are, of which `messages` messages are stored.
+    pub(super) async fn find(
+        store: &dyn SummaryStore,
+        line: &SessionId,
+        messages: u64,
+    ) -> Result<Option<FactsNote>, StoreError> {
+        let json = store.cached(&key(b"facts of", line)).await?;
+        let note = json.and_then(|json| serde_json::from_slice::<FactsNote>(&json).ok());
+        Ok(note.filter(|note| note.version == VERSION && note.through <= messages))
+    }
+
+    /// Returns the facts; `None` where they are gone, or others were written in their place.
+    pub(super) async fn read(&self, store: &dyn SummaryStore) -> Result<Option<FactIndex>, StoreError> {
+        let json = store.cached(&key(b"facts", &self.holder)).await?;
+        let kept = json.and_then(|json| serde_json::from_slice::<Kept<FactIndex>>(&json).ok());
+        Ok(kept.filter(|kept| kept.through == self.through).map(|kept| kept.index))
+    }
+}
+
+fn key(what: &[u8], line: &SessionId) -> ContentHash {
+    ContentHash::of_fields([what, line.as_str().as_bytes()])
+}
