@@ -125,6 +125,10 @@ impl SummaryStore for MemoryStore {
             return Ok(state);
         }
         let sealed = Change::seal(change.steps, session, &mut state)?;
+        // What is cached may quote what is forgotten, and can be made again.
+        if sealed.iter().any(|sealed| matches!(sealed.event.kind, EventKind::Forgotten { .. })) {
+            inner.cache.clear();
+        }
         let held = inner.sessions.entry(session.clone()).or_insert_with(Session::new);
         held.state = state.clone();
         for Sealed { event, objects } in sealed {

@@ -100,7 +100,7 @@ pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
     if args.dry_run {
         Target::Stdout.put(report.preview().as_bytes())?;
     } else {
-        report.backup = put(&target, &history, args, &document, &report)?;
+        report.backup = put(&target, &history, args, &document)?;
     }
     tell(args, report_to.as_ref(), &report)?;
     let unchanged = breakdown.total <= budget;
@@ -125,15 +125,9 @@ fn report_target(args: &CompactArgs) -> Result<Option<Target>> {
     Ok(Some(target))
 }
 
-/// Puts the history where it is to go. Where that is the transcript itself, the transcript is kept beside it, unless the
-/// store has all of it. Returns where.
-fn put(
-    target: &Target,
-    history: &[u8],
-    args: &CompactArgs,
-    document: &Document,
-    report: &Report,
-) -> Result<Option<PathBuf>> {
+/// Puts the history where it is to go. Where that is the transcript itself, the transcript is kept beside it: the store has
+/// its messages, but not what an agent wrote around them, nor what the agent itself compacted before. Returns where.
+fn put(target: &Target, history: &[u8], args: &CompactArgs, document: &Document) -> Result<Option<PathBuf>> {
     if matches!(target, Target::Stdout) && output::is_stdout(&args.file) {
         bail!(Impossible(format!("stdout is {} itself; name another file with -o", args.file.display())));
     }
@@ -143,11 +137,6 @@ fn put(
     }
     if history == document.as_bytes() {
         // It is there already.
-        return Ok(None);
-    }
-    let is_in_store = report.recorded.as_ref().is_some_and(|recorded| recorded.deleted == 0);
-    if is_in_store && report.not_kept.is_nothing() && args.to.is_none() {
-        target.put(history)?;
         return Ok(None);
     }
     target.put_with_backup(history)

@@ -3,7 +3,7 @@
 use std::{
     ffi::{OsStr, OsString},
     fs::{self, File, Metadata, OpenOptions},
-    io::{self, Write},
+    io::{self, Read, Write},
     path::{Path, PathBuf},
 };
 
@@ -46,6 +46,11 @@ const MAX_NAMES: usize = 1_000;
 /// Puts `data` where `path` leads. What is neither file nor directory there is written to and never replaced.
 pub(super) fn put(path: &Path, data: &[u8], force: bool, new: NewFile) -> io::Result<()> {
     match fs::metadata(path) {
+        // A store of any name holds what is nowhere else; no history is worth it.
+        Ok(found) if found.is_file() && is_database(path)? => Err(io::Error::new(
+            io::ErrorKind::AlreadyExists,
+            "there is a SQLite database, which is not replaced",
+        )),
         Ok(found) if found.is_file() => match force {
             true => replace(&followed(path)?, data, Some(&found), new),
             false => Err(io::ErrorKind::AlreadyExists.into()),
@@ -60,6 +65,16 @@ pub(super) fn put(path: &Path, data: &[u8], force: bool, new: NewFile) -> io::Re
         Err(error) => Err(error),
     }
 }
+
+/// Returns whether the file at `path` begins as SQLite's files do.
+fn is_database(path: &Path) -> io::Result<bool> {
+    let mut start = Vec::new();
+    fs::File::open(path)?.take(SQLITE.len() as u64).read_to_end(&mut start)?;
+    Ok(start == SQLITE)
+}
+
+/// What each SQLite database begins with.
+const SQLITE: &[u8] = b"SQLite format 3\0";
 
 /// Keeps the file that `path` leads to under a name of its own beside it: `session.jsonl.bak`. Returns that name.
 pub(super) fn back_up(path: &Path) -> io::Result<PathBuf> {

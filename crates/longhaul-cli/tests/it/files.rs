@@ -27,7 +27,8 @@ fn said(folder: &Folder, name: &str) -> Vec<u8> {
 
 #[test]
 fn a_transcript_that_is_replaced_is_kept_beside_it() {
-    for store in [&["--no-store"][..], &["--store", "/dev/null/no/store"]] {
+    // A store has the messages, and nothing of what an agent wrote around them.
+    for store in [&["--no-store"][..], &["--store", "/dev/null/no/store"], &["--store", "store.db"]] {
         let folder = Folder::new();
         let input = session(&folder);
         let ran = compact(&folder, &[&["-o", "session.jsonl", "--force"], store].concat());
@@ -36,6 +37,19 @@ fn a_transcript_that_is_replaced_is_kept_beside_it() {
         assert_eq!(said(&folder, "session.jsonl.bak"), input);
         assert_ne!(said(&folder, "session.jsonl"), input);
     }
+}
+
+#[test]
+fn a_database_is_never_replaced() {
+    let folder = Folder::new();
+    session(&folder);
+    let ran = compact(&folder, &["-o", "out", "--store", "store.db"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let before = said(&folder, "store.db");
+    let ran = compact(&folder, &["--no-store", "-o", "store.db", "--force"]);
+    assert_ne!(ran.code, 0);
+    assert!(ran.stderr.contains("SQLite database"), "{}", ran.stderr);
+    assert_eq!(said(&folder, "store.db"), before);
 }
 
 #[test]

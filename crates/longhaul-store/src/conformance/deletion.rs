@@ -1,6 +1,6 @@
 //! Deletion: gone for good, and provably so.
 
-use longhaul_transcript::Span;
+use longhaul_transcript::{ContentHash, Redacted, Span};
 
 use super::{record, said, session};
 use crate::{Selector, SummaryStore};
@@ -52,8 +52,11 @@ pub(super) async fn a_secret_goes_wherever_it_stands(store: &impl SummaryStore) 
     let quoting = record(&name, Some(&clean), 2, &format!("the user said {secret}"));
     store.append(&name, &clean).await.unwrap();
     store.append(&name, &quoting).await.unwrap();
+    let facts = ContentHash::of(b"facts");
+    store.cache(&facts, &Redacted::assume(secret.as_bytes().to_vec())).await.unwrap();
     let gone = store.forget(&name, &Selector::Matching(secret.to_owned()), 5).await.unwrap();
     assert_eq!((gone.message_count(), gone.records.as_slice()), (1, std::slice::from_ref(&quoting.id)));
+    assert_eq!(store.cached(&facts).await.unwrap(), None, "what is cached may quote it");
     let exported = store.export(&name).await.unwrap();
     assert!(!exported.contains("tr0ub4dor"), "{exported}");
     assert!(store.search(None, "tr0ub4dor", 9).await.unwrap().is_empty());

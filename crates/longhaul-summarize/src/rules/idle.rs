@@ -71,7 +71,8 @@ impl<'a> Idle<'a> {
             StatementKind::Result => {
                 is_scrap
                     || is_envelope(&statement.text)
-                    || family.is_some_and(gives_receipts) && !statement.tells_failure()
+                    // What was refused and not done after all is told with its call.
+                    || family.is_some_and(gives_receipts)
             }
             StatementKind::Argument | StatementKind::Pasted => is_scrap,
             StatementKind::Prose => {

@@ -118,7 +118,7 @@ impl Fixed<'_> {
 
     /// Returns what tools refused and was not done after all, oldest first: the call, and the first line of what it was told.
     fn refusals(&self) -> Vec<String> {
-        let mut found: Vec<(String, String, String)> = Vec::new();
+        let mut found: Vec<(String, String)> = Vec::new();
         let entries = self.request.entries;
         let calls = entries.iter().flat_map(|entry| entry.message.calls());
         let by_id: HashMap<&str, _> = calls.map(|call| (call.id.as_str(), call)).collect();
@@ -143,16 +143,14 @@ impl Fixed<'_> {
                 if is_error && !line.is_empty() {
                     let call = format!("{} {about}", view.name()).trim_end().to_string();
                     let told = format!("{} {call}: {}", entry.id, first_chars(line, CHECK_CHARS));
-                    found.push((view.name().to_string(), about, told));
+                    found.push((about, told));
                 } else {
-                    // The same tool for the same thing went well.
-                    found.retain(|(name, thing, _)| {
-                        about.is_empty() || *name != view.name() || *thing != about
-                    });
+                    // The same file was changed after all, if by another tool.
+                    found.retain(|(thing, _)| about.is_empty() || *thing != about);
                 }
             }
         }
-        found.into_iter().map(|(.., told)| told).collect()
+        found.into_iter().map(|(_, told)| told).collect()
     }
 
     /// What the model said last in words, where it does not stand below.

@@ -83,10 +83,6 @@ impl NotKept {
         lacks
     }
 
-    pub(crate) fn is_nothing(self) -> bool {
-        self == NotKept::default()
-    }
-
     /// Returns what is lacking in words; nothing where nothing is.
     fn words(self) -> Option<String> {
         let lacking = [
