@@ -190,7 +190,9 @@ impl Fixed<'_> {
             let both = |(lead, item): (&str, &str)| {
                 item.len() >= LEAST_ITEM && said.contains(lead) && said.contains(item)
             };
-            said.contains(text) || text.rsplit_once(": ").is_some_and(both)
+            let mut splits =
+                text.match_indices(": ").map(|(at, colon)| (&text[..at], &text[at + colon.len()..]));
+            said.contains(text) || splits.any(both)
         };
         let is_visible = |rule: &Constraint| {
             let kept = self.request.kept.iter().flat_map(|entry| entry.message.texts());
