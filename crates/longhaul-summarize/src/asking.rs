@@ -265,16 +265,9 @@ mod tests {
         let (session, index, options) =
             (SessionId::new("s").unwrap(), FactIndex::default(), LlmOptions::default());
         let request = SummaryRequest {
-            session: &session,
-            entries: &said.entries()[..1],
             kept: &kept,
             tail: &said.entries()[1..],
-            previous: None,
-            index: &index,
-            counter: &BytesPer4,
-            limit: Tokens(1_000),
-            goal: None,
-            depth: 0,
+            ..SummaryRequest::new(&session, &said.entries()[..1], &index, &BytesPer4, Tokens(1_000))
         };
         let asking = Asking::in_form(&options, Form::Notes, &request);
         let prompt = asking.instruction();

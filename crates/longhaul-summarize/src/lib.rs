@@ -31,18 +31,8 @@
 //! let (clock, sleep, jitter) = (Arc::new(FixedClock(0)), Arc::new(NoSleep), Arc::new(NoJitter));
 //! let ladder = Ladder::new(models, rules, LlmOptions::default(), clock, sleep, jitter);
 //!
-//! let request = SummaryRequest {
-//!     session: &SessionId::new("demo").unwrap(),
-//!     entries: transcript.entries(),
-//!     kept: &[],
-//!     tail: &[],
-//!     previous: None,
-//!     index: &index,
-//!     counter: &BytesPer4,
-//!     limit: Tokens(200),
-//!     goal: None,
-//!     depth: 0,
-//! };
+//! let session = SessionId::new("demo").unwrap();
+//! let request = SummaryRequest::new(&session, transcript.entries(), &index, &BytesPer4, Tokens(200));
 //! assert_eq!(ladder.plan(&request).max_calls, 4); // known before any call is made
 //! # let draft: Result<longhaul_summarize::Draft, longhaul_summarize::SummarizeError> = {
 //! #     let mut context = std::task::Context::from_waker(std::task::Waker::noop());

@@ -65,18 +65,7 @@ tool#c1: pub fn backoff_millis(attempt: u32) -> u64 { 1 << attempt }"#,
         );
         let (session, mut index) = (SessionId::new("s").unwrap(), FactIndex::new());
         said.entries().iter().for_each(|entry| index.push(entry));
-        let request = SummaryRequest {
-            session: &session,
-            entries: said.entries(),
-            kept: &[],
-            tail: &[],
-            previous: None,
-            index: &index,
-            counter: &BytesPer4,
-            limit: Tokens(200),
-            goal: None,
-            depth: 0,
-        };
+        let request = SummaryRequest::new(&session, said.entries(), &index, &BytesPer4, Tokens(200));
         let needed = Needed::of(&request);
         let line = needed.missing_from("The retry is flaky.", &BytesPer4, Tokens(200));
         assert!(line.starts_with("Also: ") && line.contains("src/queue/retry_policy.rs"), "{line}");

@@ -36,6 +36,30 @@ pub struct SummaryRequest<'a> {
 }
 
 impl<'a> SummaryRequest<'a> {
+    /// Returns the request for a first summary of `entries` in at most `limit` tokens, behind which nothing stays. The other
+    /// fields can be set on it.
+    pub fn new(
+        session: &'a SessionId,
+        entries: &'a [Entry],
+        index: &'a FactIndex,
+        counter: &'a dyn TokenCounter,
+        limit: Tokens,
+    ) -> SummaryRequest<'a> {
+        let (kept, tail): (&[Entry], &[Entry]) = (&[], &[]);
+        SummaryRequest {
+            session,
+            entries,
+            kept,
+            tail,
+            previous: None,
+            index,
+            counter,
+            limit,
+            goal: None,
+            depth: 0,
+        }
+    }
+
     /// Returns the messages that stay only in part, as they were, each with what stays of it.
     pub(crate) fn clipped(&self) -> impl Iterator<Item = (&'a Entry, &'a Entry)> {
         let pairs = self.tail.iter().filter_map(|was| {

@@ -162,18 +162,7 @@ fn statements(transcript: &Transcript) -> Result<()> {
 fn summary(transcript: &Transcript, index: &FactIndex, limit: u64) -> String {
     let counter = counter(Encoding::O200kBase);
     let session = SessionId::derived(&[]);
-    let request = SummaryRequest {
-        session: &session,
-        entries: transcript.entries(),
-        kept: &[],
-        tail: &[],
-        previous: None,
-        index,
-        counter: &*counter,
-        limit: Tokens(limit),
-        goal: None,
-        depth: 0,
-    };
+    let request = SummaryRequest::new(&session, transcript.entries(), index, &*counter, Tokens(limit));
     summarize(&request, &RulesOptions::default()).text
 }
 

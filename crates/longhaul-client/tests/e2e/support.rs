@@ -85,18 +85,7 @@ impl Asking {
     }
 
     pub(crate) fn request<'a>(&'a self, entries: &'a [Entry], limit: u64) -> SummaryRequest<'a> {
-        SummaryRequest {
-            session: &self.session,
-            entries,
-            kept: &[],
-            tail: &[],
-            previous: None,
-            index: &self.index,
-            counter: &BytesPer4,
-            limit: Tokens(limit),
-            goal: None,
-            depth: 0,
-        }
+        SummaryRequest::new(&self.session, entries, &self.index, &BytesPer4, Tokens(limit))
     }
 }
 

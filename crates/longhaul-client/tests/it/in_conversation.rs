@@ -199,18 +199,7 @@ async fn summarized(protocol: Protocol, does: Does) -> (Draft, Provider, String)
     )
     .with_redaction(Arc::new(|text| text.replace("hunter2", "[secret]")));
     let session = SessionId::new("s").unwrap();
-    let request = SummaryRequest {
-        session: &session,
-        entries: said.entries(),
-        kept: &[],
-        tail: &[],
-        previous: None,
-        index: &index,
-        counter: &BytesPer4,
-        limit: Tokens(1_000),
-        goal: None,
-        depth: 0,
-    };
+    let request = SummaryRequest::new(&session, said.entries(), &index, &BytesPer4, Tokens(1_000));
     assert!(ladder.plan(&request).models[0].in_conversation);
     (ladder.summarize(request).await.unwrap(), provider, body)
 }

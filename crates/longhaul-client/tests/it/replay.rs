@@ -52,18 +52,8 @@ async fn replayed(said: &str) -> Draft {
     );
     let session = SessionId::new("replay").unwrap();
     let (covered, kept) = entries.split_at(entries.len() - 2);
-    let request = SummaryRequest {
-        session: &session,
-        entries: covered,
-        kept,
-        tail: &[],
-        previous: None,
-        index: &index,
-        counter: &BytesPer4,
-        limit: Tokens(4_000),
-        goal: None,
-        depth: 0,
-    };
+    let request =
+        SummaryRequest { kept, ..SummaryRequest::new(&session, covered, &index, &BytesPer4, Tokens(4_000)) };
     ladder.summarize(request).await.unwrap()
 }
 

@@ -115,18 +115,8 @@ assistant: Six files, fmt then lint. The first of the reports was not found in t
     fn what_stands_in_the_source_is_known_in_other_spellings() {
         let said = longhaul_testkit::transcript(SAID);
         let (session, index) = (SessionId::new("s").unwrap(), FactIndex::default());
-        let evidence = Evidence::new(&SummaryRequest {
-            session: &session,
-            entries: said.entries(),
-            kept: &[],
-            tail: &[],
-            previous: None,
-            index: &index,
-            counter: &BytesPer4,
-            limit: Tokens(1_000),
-            goal: None,
-            depth: 0,
-        });
+        let evidence =
+            Evidence::new(&SummaryRequest::new(&session, said.entries(), &index, &BytesPer4, Tokens(1_000)));
         for truth in [
             "$1.6 billion until July 3 (m0), from 50 per cent",
             "`AutoStrategy.InitializeSession` and `CleanupItem{Type, ID}`",

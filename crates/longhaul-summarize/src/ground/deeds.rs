@@ -213,18 +213,8 @@ assistant: The flag is called --quiet now and cargo test passes.
     fn what_was_not_done_is_told_from_what_was() {
         let said = longhaul_testkit::transcript(SAID);
         let (session, index) = (SessionId::new("s").unwrap(), FactIndex::default());
-        let evidence = Evidence::new(&SummaryRequest {
-            session: &session,
-            entries: said.entries(),
-            kept: &[],
-            tail: &[],
-            previous: None,
-            index: &index,
-            counter: &BytesPer4,
-            limit: Tokens(1_000),
-            goal: None,
-            depth: 0,
-        });
+        let evidence =
+            Evidence::new(&SummaryRequest::new(&session, said.entries(), &index, &BytesPer4, Tokens(1_000)));
         let stays = |section, text| judge(text, Some(section), &evidence, &[]) == Verdict::Stays;
         for (section, truth) in [
             (Section::Changes, "`src/cli/args.rs`: the flag is called `--quiet`."),

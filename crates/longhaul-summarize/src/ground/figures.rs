@@ -38,18 +38,13 @@ fn figures() {
         let transcript =
             longhaul_testkit::transcript(&fs::read_to_string(path.with_extension("transcript")).unwrap());
         let (session, index) = (SessionId::new("s").unwrap(), FactIndex::default());
-        let evidence = Evidence::new(&SummaryRequest {
-            session: &session,
-            entries: transcript.entries(),
-            kept: &[],
-            tail: &[],
-            previous: None,
-            index: &index,
-            counter: &BytesPer4,
-            limit: Tokens(1_000),
-            goal: None,
-            depth: 0,
-        });
+        let evidence = Evidence::new(&SummaryRequest::new(
+            &session,
+            transcript.entries(),
+            &index,
+            &BytesPer4,
+            Tokens(1_000),
+        ));
         let claims = fs::read_to_string(path).unwrap();
         let (constraints, files) = ledger(&claims);
         let ledger = Ledger { constraints: &constraints, files: &files };

@@ -55,18 +55,13 @@ const TRUTHS: &[&str] = &[
 fn judged(text: &str, next: bool) -> (bool, bool) {
     let transcript = longhaul_testkit::transcript(CONVERSATION);
     let (session, index) = (SessionId::new("s").unwrap(), FactIndex::default());
-    let evidence = Evidence::new(&SummaryRequest {
-        session: &session,
-        entries: transcript.entries(),
-        kept: &[],
-        tail: &[],
-        previous: None,
-        index: &index,
-        counter: &BytesPer4,
-        limit: Tokens(1_000),
-        goal: None,
-        depth: 0,
-    });
+    let evidence = Evidence::new(&SummaryRequest::new(
+        &session,
+        transcript.entries(),
+        &index,
+        &BytesPer4,
+        Tokens(1_000),
+    ));
     let section = if next { "Next" } else { "State" };
     let notes = Notes::parse(&format!("## {section}\n- {text}"));
     let (kept, _, _, _) = ground_notes(notes, |_| false, &evidence, &Ledger::default());

@@ -288,18 +288,8 @@ mod tests {
             "user: func padLeft(s string) calls titleCase; ParseHeader is public",
         );
         let (session, index) = (SessionId::new("s").unwrap(), FactIndex::default());
-        let evidence = Evidence::new(&SummaryRequest {
-            session: &session,
-            entries: said.entries(),
-            kept: &[],
-            tail: &[],
-            previous: None,
-            index: &index,
-            counter: &BytesPer4,
-            limit: Tokens(100),
-            goal: None,
-            depth: 0,
-        });
+        let evidence =
+            Evidence::new(&SummaryRequest::new(&session, said.entries(), &index, &BytesPer4, Tokens(100)));
         let respelled = |text| respelled(text, &evidence);
         assert_eq!(respelled("PadLeft calls `TitleCase`.").as_deref(), Some("padLeft calls `titleCase`."));
         assert_eq!(respelled("ParseHeader calls padLeft. Public it is."), None);

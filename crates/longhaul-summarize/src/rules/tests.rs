@@ -34,16 +34,8 @@ fn draft_before(fixture: &str, limit: u64, kept: &[Entry]) -> Draft {
     said.entries().iter().for_each(|entry| index.push(entry));
     let session = SessionId::new("s").unwrap();
     let request = SummaryRequest {
-        session: &session,
-        entries: said.entries(),
         kept,
-        tail: &[],
-        previous: None,
-        index: &index,
-        counter: &Quarter,
-        limit: Tokens(limit),
-        goal: None,
-        depth: 0,
+        ..SummaryRequest::new(&session, said.entries(), &index, &Quarter, Tokens(limit))
     };
     let draft = summarize(&request, &RulesOptions::default());
     assert_eq!(draft, summarize(&request, &RulesOptions::default()), "the same input gives the same bytes");
@@ -212,16 +204,8 @@ fn a_list_that_is_cut_says_so_and_keeps_its_heading() {
     said.entries().iter().for_each(|entry| index.push(entry));
     let session = SessionId::new("s").unwrap();
     let request = SummaryRequest {
-        session: &session,
-        entries: said.entries(),
         kept: &said.entries()[2..],
-        tail: &[],
-        previous: None,
-        index: &index,
-        counter: &Quarter,
-        limit: Tokens(150),
-        goal: None,
-        depth: 0,
+        ..SummaryRequest::new(&session, said.entries(), &index, &Quarter, Tokens(150))
     };
     // What is told last stands whole where there is room: here there is not.
     let text = summarize(&request, &RulesOptions { asked_share: 0.0, ..RulesOptions::default() }).text;
