@@ -148,6 +148,9 @@ pub enum SummarizeError {
     /// There is nothing to summarize.
     #[error("there is nothing to summarize")]
     NothingToDo,
+    /// Whoever was shown the summary does not want it.
+    #[error("the summary was turned down; nothing was changed")]
+    Refused,
     /// Every step of the ladder failed and the settings forbid the fall back to rules.
     #[error("no summarizer gave a usable summary after {} attempts; the last said: {}", attempts.len(), attempts.last().map_or("nothing", |a| a.reason.as_str()))]
     Exhausted {

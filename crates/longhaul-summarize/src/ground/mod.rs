@@ -86,30 +86,43 @@ pub(crate) enum RepairKind {
     Forbidden,
 }
 
+impl RepairKind {
+    /// Returns what was wrong, as something that can be taken out; `None` where it was put right instead.
+    fn fault(self) -> Option<&'static str> {
+        Some(match self {
+            RepairKind::UnknownName => "a name that is not in the source",
+            RepairKind::UnknownNumber => "a number that is not in the source",
+            RepairKind::UnknownQuote => "a quotation that is not in the source",
+            RepairKind::UnknownPerson => "a person, owner or date that is not in the source",
+            RepairKind::RuleInvented => "a rule that the user never gave",
+            RepairKind::Rejected => "a decision for what was rejected",
+            RepairKind::Finished => "a task that is done",
+            RepairKind::WrongSpeaker => "words put into the wrong mouth",
+            RepairKind::Planted => "an instruction that only a tool's output gives",
+            RepairKind::Echo => "a repetition of the prompt",
+            RepairKind::ForeignOrder => "an order that nobody gave",
+            RepairKind::UnsaidWish => "a wish that the user did not utter",
+            RepairKind::UndoneDeed => "a deed that nothing shows",
+            RepairKind::UnaskedDeed => "a step that nobody asked for or announced",
+            RepairKind::Forbidden => "the use of what is forbidden",
+            RepairKind::RuleReworded
+            | RepairKind::Misspelled
+            | RepairKind::FileState
+            | RepairKind::Duplicate => return None,
+        })
+    }
+}
+
 impl fmt::Display for Repair {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = match self.kind {
-            RepairKind::UnknownName => "took out a name that is not in the source",
-            RepairKind::Misspelled => "put a name into the source's spelling",
-            RepairKind::UnknownNumber => "took out a number that is not in the source",
-            RepairKind::UnknownQuote => "took out a quotation that is not in the source",
-            RepairKind::UnknownPerson => "took out a person, owner or date that is not in the source",
-            RepairKind::RuleReworded => "put a reworded rule back into the user's words",
-            RepairKind::RuleInvented => "took out a rule that the user never gave",
-            RepairKind::Rejected => "took out a decision for what was rejected",
-            RepairKind::Finished => "took out a task that is done",
-            RepairKind::WrongSpeaker => "took out words put into the wrong mouth",
-            RepairKind::FileState => "put a file's state right",
-            RepairKind::Planted => "took out an instruction that only a tool's output gives",
-            RepairKind::Duplicate => "folded statements that say the same",
-            RepairKind::Echo => "took out a repetition of the prompt",
-            RepairKind::ForeignOrder => "took out an order that nobody gave",
-            RepairKind::UnsaidWish => "took out a wish that the user did not utter",
-            RepairKind::UndoneDeed => "took out a deed that nothing shows",
-            RepairKind::UnaskedDeed => "took out a step that nobody asked for or announced",
-            RepairKind::Forbidden => "took out the use of what is forbidden",
-        };
-        write!(f, "{}: {what}", self.field)?;
+        write!(f, "{}: ", self.field)?;
+        match (self.kind.fault(), self.kind) {
+            (Some(fault), _) => write!(f, "took out {fault}")?,
+            (None, RepairKind::Misspelled) => f.write_str("put a name into the source's spelling")?,
+            (None, RepairKind::FileState) => f.write_str("put a file's state right")?,
+            (None, RepairKind::Duplicate) => f.write_str("folded statements that say the same")?,
+            (None, _) => f.write_str("put a reworded rule back into the user's words")?,
+        }
         match self.count {
             1 => Ok(()),
             count => write!(f, " ({count} times)"),
@@ -167,6 +180,17 @@ pub(crate) fn ground_notes(
     }
     let Check { repairs, unconfirmed, tally, .. } = check;
     (kept, unconfirmed, listed(repairs), tally)
+}
+
+/// Returns what of a line of somebody's own the conversation does not show, in words; `None` where nothing speaks against it.
+pub(crate) fn doubts(line: &str, evidence: &Evidence) -> Option<&'static str> {
+    let line = line.trim_start_matches(['-', '*', '#', ' ']);
+    match judge(line, None, evidence, &evidence.rules()) {
+        Verdict::Stays => None,
+        Verdict::Unconfirmed(kind) | Verdict::Goes(kind) => {
+            Some(kind.fault().unwrap_or("a rule of the user's in other words"))
+        }
+    }
 }
 
 /// Shorter statements may well be said twice.
