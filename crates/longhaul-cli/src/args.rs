@@ -234,6 +234,9 @@ pub(crate) struct CompactArgs {
     pub(crate) mode: Option<String>,
     #[command(flatten)]
     pub(crate) summarizer: SummarizerArgs,
+    /// Show the summary before it is used, and let it be edited ($VISUAL, $EDITOR)
+    #[arg(long, conflicts_with = "dry_run")]
+    pub(crate) review: bool,
     /// Keep at least this many messages at the end, digested where they must be
     #[arg(long, value_name = "N")]
     pub(crate) keep_recent: Option<usize>,

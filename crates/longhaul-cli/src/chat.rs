@@ -3,7 +3,7 @@
 //! [`setup`] makes a [`Conversation`](conversation::Conversation) of the flags; [`console`] reads what is typed, [`slash`]
 //! understands the commands in it, [`screen`] shows what comes back, and [`session`] goes from one to the next.
 
-mod console;
+pub(crate) mod console;
 mod conversation;
 mod interrupt;
 mod picture;

@@ -14,6 +14,7 @@ mod exit;
 mod input;
 mod output;
 mod paint;
+mod review;
 mod settings;
 mod stdout;
 mod store;

@@ -38,7 +38,10 @@ pub(crate) enum Input {
 pub(crate) enum Consent {
     Yes,
     No,
+    /// Yes, and the same question is not asked again.
     Always,
+    /// Not before it was edited.
+    Edit,
 }
 
 /// Completes commands, and takes a line that ends in a backslash for unfinished.
@@ -90,12 +93,16 @@ impl Console {
         if !shown.is_empty() {
             say::err(&plain(shown));
         }
-        self.consent(question, may_always)
+        self.consent(question, may_always.then_some(Consent::Always))
     }
 
-    /// Asks a question that is answered with a letter. No answer is a no.
-    pub(crate) fn consent(&mut self, question: &str, may_always: bool) -> Result<Consent> {
-        let choices = if may_always { "[y]es, [n]o, [a]lways" } else { "[y]es, [n]o" };
+    /// Asks a question that is answered with a letter: yes, no or `third`. No answer is a no.
+    pub(crate) fn consent(&mut self, question: &str, third: Option<Consent>) -> Result<Consent> {
+        let choices = match third {
+            Some(Consent::Always) => "[y]es, [n]o, [a]lways",
+            Some(Consent::Edit) => "[y]es, [n]o, [e]dit",
+            _ => "[y]es, [n]o",
+        };
         let prompt = format!("{} {choices}: ", plain(question));
         let answer = match self {
             Console::Editor(editor) => match editor.readline(&prompt) {
@@ -112,7 +119,8 @@ impl Console {
         let Input::Line(answer) = answer else { return Ok(Consent::No) };
         Ok(match answer.trim().to_lowercase().as_str() {
             "y" | "yes" => Consent::Yes,
-            "a" | "always" if may_always => Consent::Always,
+            "a" | "always" if third == Some(Consent::Always) => Consent::Always,
+            "e" | "edit" if third == Some(Consent::Edit) => Consent::Edit,
             _ => Consent::No,
         })
     }

@@ -185,7 +185,7 @@ impl Session<'_> {
             "Put this in the place of {} messages? {} → {} tokens.",
             outcome.summarized, outcome.tokens_before, outcome.tokens_after
         );
-        if self.console.consent(&question, false)? != Consent::Yes {
+        if self.console.consent(&question, None)? != Consent::Yes {
             self.screen.note("left as it was");
             return Ok(());
         }

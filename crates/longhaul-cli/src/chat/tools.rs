@@ -190,7 +190,9 @@ impl Toolbox {
             match console.consent_to(&shown, &question, key.is_some())? {
                 Consent::Yes => {}
                 Consent::Always => self.always.extend(key),
-                Consent::No => return Ok((Toolbox::refused(call, "the user refused this"), false)),
+                Consent::No | Consent::Edit => {
+                    return Ok((Toolbox::refused(call, "the user refused this"), false));
+                }
             }
         }
         screen.note(&format!("· {}", asked.title()));

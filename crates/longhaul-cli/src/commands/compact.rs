@@ -1,6 +1,11 @@
 //! `longhaul compact`: a transcript in, a valid smaller one out.
 
-use std::{path::PathBuf, process::ExitCode, time::Instant};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+    sync::Arc,
+    time::Instant,
+};
 
 use anyhow::{Context, Result, bail};
 use longhaul::{
@@ -9,6 +14,7 @@ use longhaul::{
     keep_reasoning,
     redact::Redactor,
     redacted_messages,
+    summarize::{Reviewed, Summarizer, rules::RulesSummarizer},
     transcript::{Part, Span, SummaryMode, Tokens, parse_handle_line},
     wire::{self, Document, Format},
 };
@@ -19,6 +25,7 @@ use crate::{
     exit::{self, Impossible, NOTHING_TO_DO},
     input,
     output::{self, NewFile, Target},
+    review::AtTerminal,
     say, settings,
     store::{self, AfterSummary, BranchOf, Recorded, Said},
     summarizer,
@@ -32,6 +39,11 @@ pub(crate) use report::Report;
 
 pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
     let started = Instant::now();
+    if args.review && args.file == Path::new("-") {
+        bail!(Impossible(
+            "--review asks on stdin, where the transcript comes from; name its file".to_owned()
+        ));
+    }
     let target = Target::new(args.output.as_deref(), args.force).made(NewFile::like(&args.file));
     store::spare(&args.store, "-o", args.output.as_deref())?;
     store::spare(&args.store, "--report", args.report.as_deref())?;
@@ -216,24 +228,28 @@ fn compacted(
     within: &Within,
 ) -> Result<CompactedDocument> {
     let mode = summarizer::mode(args.mode.as_deref(), config)?;
-    let done = match mode {
-        SummaryMode::Rules => session.compact(within),
+    if mode == SummaryMode::Rules && !args.review {
+        return session.compact(within).map_err(told_apart);
+    }
+    let mut summarizer: Arc<dyn Summarizer> = match mode {
+        SummaryMode::Rules => Arc::new(RulesSummarizer::default()),
         mode => {
             // What a model wrote may be kept where the record of it may be.
             let cache = (!args.no_store && !args.dry_run).then(|| store::open(&args.store).ok()).flatten();
             let ladder = summarizer::ladder(&args.summarizer, config, mode, cache, None)?;
-            let ladder = summarizer::Announced::new(ladder, &args.summarizer)?;
-            let asked = store::block_on(async { Ok(session.compact_with(within, &ladder).await) })?;
-            asked.map(|(done, attempts)| {
-                for attempt in attempts {
-                    let reason = crate::paint::plain(&attempt.reason);
-                    say!("{} was not used: {reason}", attempt.summarizer);
-                }
-                done
-            })
+            Arc::new(summarizer::Announced::new(ladder, &args.summarizer)?)
         }
     };
-    done.map_err(told_apart)
+    if args.review {
+        summarizer = Arc::new(Reviewed::new(summarizer, Arc::new(AtTerminal)));
+    }
+    let asked = store::block_on(async { Ok(session.compact_with(within, &*summarizer).await) })?;
+    let (done, attempts) = asked.map_err(told_apart)?;
+    for attempt in attempts {
+        let reason = crate::paint::plain(&attempt.reason);
+        say!("{} was not used: {reason}", attempt.summarizer);
+    }
+    Ok(done)
 }
 
 fn told_apart(error: DocumentError) -> anyhow::Error {

@@ -245,3 +245,43 @@ fn doctor_asks_for_one_word_where_it_is_told_to() {
     let (_, said) = doctor(&folder, &["--base-url", &fake.base, "--summarizer-model", "small", "--ask"]);
     assert!(said.contains("it said \"ready\""), "{said}");
 }
+
+#[test]
+#[cfg(unix)]
+fn a_summary_is_shown_and_edited_before_it_is_used() {
+    let folder = folder(40);
+    let review = |editor: &str, answers: &str, more: &[&str]| {
+        let args = [&["compact", "in.json", "--budget", "1500", "--review"], more].concat();
+        folder.run_with(&[("EDITOR", editor)], &args, answers.as_bytes())
+    };
+    // Nobody answers: nothing is written.
+    let refused = review("true", "", &[]);
+    assert!(refused.code != 0 && refused.stdout.is_empty(), "{}", refused.stderr);
+    assert!(refused.stderr.contains(RULE) && refused.stderr.contains("turned down"), "{}", refused.stderr);
+    let used = review("true", "y\n", &["--no-store"]);
+    assert_eq!(
+        text(&used),
+        text(&folder.run(&["compact", "in.json", "--budget", "1500", "--no-store"], b""))
+    );
+
+    // A line that nothing shows is pointed out, and stands if it is insisted on.
+    let editor = "sh -c 'printf \"\\n- Ask Mara before db-prod-7 is touched.\\n\" >> \"$0\"'";
+    let edited = review(editor, "e\ny\n", &["--report", "report.json"]);
+    assert_eq!(edited.code, 0, "{}", edited.stderr);
+    assert!(
+        edited.stderr.contains("the conversation does not show \"- Ask Mara before db-prod-7"),
+        "{}",
+        edited.stderr
+    );
+    assert!(text(&edited).contains("Ask Mara before db-prod-7 is touched."));
+    let report: Value =
+        serde_json::from_slice(&std::fs::read(folder.path().join("report.json")).unwrap()).unwrap();
+    let made_with = report["summary"]["made_with"].as_str().unwrap();
+    assert!(made_with.ends_with("+edited"), "{made_with}");
+
+    // An editor that fails changes nothing, and one is asked again.
+    let failed = review("false", "e\nn\n", &[]);
+    assert!(failed.code != 0 && failed.stderr.contains("the editor \"false\" failed"), "{}", failed.stderr);
+    let piped = folder.run(&["compact", "-", "--budget", "1500", "--review"], &history(40));
+    assert!(piped.code != 0 && piped.stderr.contains("--review asks on stdin"), "{}", piped.stderr);
+}
