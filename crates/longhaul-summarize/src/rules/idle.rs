@@ -71,6 +71,8 @@ impl<'a> Idle<'a> {
             StatementKind::Result => {
                 is_scrap
                     || is_envelope(&statement.text)
+                    || is_progress(&statement.text)
+                    || is_stack_frame(&statement.text)
                     // What was refused and not done after all is told with its call.
                     || family.is_some_and(gives_receipts)
             }
@@ -140,6 +142,61 @@ fn is_envelope(line: &str) -> bool {
     STARTS.iter().any(|start| line.starts_with(start))
 }
 
+/// Whether a line only says that a build, a download or a test run goes on: what comes of it stands in its last lines.
+fn is_progress(line: &str) -> bool {
+    const STARTS: [&str; 20] = [
+        "Checking ",
+        "Compiling ",
+        "Downloading ",
+        "Downloaded ",
+        "Documenting ",
+        "Fresh ",
+        "Locking ",
+        "Updating ",
+        "Unpacking ",
+        "Installing ",
+        "Collecting ",
+        "Blocking waiting for ",
+        "Running unittests ",
+        "Running tests/",
+        "Doc-tests ",
+        "Finished `",
+        "Preparing ",
+        "Resolving ",
+        "Fetching ",
+        "=== RUN ",
+    ];
+    let line = line.trim_start();
+    let counts = |line: &str| line.split(' ').next().is_some_and(|count| count.parse::<u32>().is_ok());
+    let is_count_of_tests =
+        line.strip_prefix("running ").is_some_and(|rest| counts(rest) && rest.contains(" test"));
+    is_count_of_tests || line.len() < LONGEST_PROGRESS && STARTS.iter().any(|start| line.starts_with(start))
+}
+
+/// Whether a line is one call of a stack: without the error above it, it says nothing.
+fn is_stack_frame(line: &str) -> bool {
+    let line = line.trim_start();
+    // `at name (file.ts:70:3)` of JavaScript, `at Class.method(File.java:12)` of Java.
+    let ends_in_place = |line: &str| {
+        let place = line.trim_end_matches(')').rsplit(['(', ' ']).next().unwrap_or_default();
+        place
+            .rsplit(':')
+            .next()
+            .is_some_and(|last| !last.is_empty() && last.bytes().all(|b| b.is_ascii_digit()))
+            && place.contains(':')
+    };
+    // `12: core::panicking::panic_fmt` of Rust.
+    let is_rusts = || {
+        let (number, path) = line.split_once(": ")?;
+        let is_path = path.contains("::") && !path.contains(' ');
+        (number.parse::<u16>().is_ok() && is_path).then_some(())
+    };
+    line.strip_prefix("at ").is_some_and(ends_in_place) || is_rusts().is_some()
+}
+
+/// A longer line has something to say, whatever it begins with.
+const LONGEST_PROGRESS: usize = 90;
+
 /// Whether a sentence on the way only says what the model does next; what it then did is told by other means.
 fn announces(text: &str) -> bool {
     const STARTS: [&str; 16] = [
@@ -198,6 +255,35 @@ mod tests {
         assert!(!announces("Let's go with SQLite instead of files."));
         assert!(!announces("The file uses tabs."));
         assert!(announces("The agent is still running. I'll look again in a minute."));
+    }
+
+    #[test]
+    fn what_goes_on_and_where_it_was_called_from_is_told_from_what_came_of_it() {
+        for line in ["   Compiling bit-vec v0.10.1", "running 8 tests", "Finished `dev` profile in 5.22s"] {
+            assert!(is_progress(line), "{line}");
+        }
+        for line in
+            ["error: Compiling failed", "8 tests passed", "running the tests takes 8 s", "Checked 290 files"]
+        {
+            assert!(!is_progress(line), "{line}");
+        }
+        for frame in [
+            "at runWithConcurrencyLimit (/src/shared/utils/concurrency-limiter.ts:33:9)",
+            "at <anonymous> (evaluation.test.ts:317:25)",
+            "at com.acme.Store.open(Store.java:41)",
+            "    at ./src/plan.rs:12:5",
+            "1: core::panicking::panic_fmt",
+        ] {
+            assert!(is_stack_frame(frame), "{frame}");
+        }
+        for line in [
+            "at 12:30 the job died",
+            "at least 3 of them",
+            "2: see store::open for why",
+            "panicked at src/plan.rs:12:5:",
+        ] {
+            assert!(!is_stack_frame(line), "{line}");
+        }
     }
 
     #[test]
