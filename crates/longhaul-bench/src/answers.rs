@@ -79,11 +79,15 @@ impl Past {
     /// When the budget is below the floor or the client cannot be set up.
     pub async fn compact(&self, budget: u64, base: &str) -> Result<Outcome> {
         let source = Source::new(&self.session, &self.entries, &self.costs, &*self.counter, &self.index);
-        let settings = CompactSettings::new(Tokens(budget) + self.system);
+        let ladder = ladder(base)?;
+        let settings = CompactSettings {
+            summary_first: ladder.worth(),
+            ..CompactSettings::new(Tokens(budget) + self.system)
+        };
         let plan = compact::plan(&source, &settings)?;
         let request = plan.request(&source, &settings);
         let limit = request.limit;
-        let draft = match ladder(base)?.summarize(request).await {
+        let draft = match ladder.summarize(request).await {
             Ok(draft) => draft,
             Err(SummarizeError::Exhausted { attempts }) => {
                 anyhow::bail!(

@@ -159,6 +159,10 @@ impl Announced {
 
 #[async_trait]
 impl Summarizer for Announced {
+    fn worth(&self) -> Tokens {
+        self.ladder.worth()
+    }
+
     async fn summarize(&self, request: SummaryRequest<'_>) -> Result<Draft, SummarizeError> {
         let plan = self.ladder.plan(&request);
         if plan.max_calls > 0 {

@@ -171,6 +171,12 @@ pub trait Summarizer: Debug + Send + Sync {
         CallPlan::default()
     }
 
+    /// Returns how much room the summary is worth before messages stay that it tells of, where a budget is small: what a
+    /// reader learns from so many tokens of it is more than from the same tokens verbatim. Nothing for facts by rule.
+    fn worth(&self) -> Tokens {
+        Tokens::ZERO
+    }
+
     /// Returns a summary of the request's entries.
     async fn summarize(&self, request: SummaryRequest<'_>) -> Result<Draft, SummarizeError>;
 }

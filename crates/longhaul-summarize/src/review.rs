@@ -91,6 +91,10 @@ impl Summarizer for Reviewed {
         self.inner.plan(request)
     }
 
+    fn worth(&self) -> Tokens {
+        self.inner.worth()
+    }
+
     async fn summarize(&self, request: SummaryRequest<'_>) -> Result<Draft, SummarizeError> {
         let draft = self.inner.summarize(request).await?;
         let mut text = draft.text.clone();

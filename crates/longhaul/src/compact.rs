@@ -42,6 +42,9 @@ pub struct CompactSettings {
     pub max_summary_tokens: Option<Tokens>,
     /// What the reader is about to do, for a summary that looks ahead.
     pub goal: Option<String>,
+    /// What the summary may have before messages other than the newest request get any room: what its writer's words are
+    /// worth. Nothing leaves it to the share that serves facts by rule best.
+    pub summary_first: Tokens,
     /// Whether reasoning stays in the messages that are kept. An open exchange keeps it in any case.
     pub reasoning: KeepReasoning,
     /// The header over the summary; `{messages}` stands for the number of messages it covers. `None` is the default header.
@@ -115,6 +118,7 @@ impl CompactSettings {
             keep_recent: None,
             max_summary_tokens: None,
             goal: None,
+            summary_first: Tokens::ZERO,
             reasoning: KeepReasoning::Strip,
             header: None,
             pins: BTreeSet::new(),

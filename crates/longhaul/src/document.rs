@@ -172,6 +172,8 @@ impl<'a> DocumentSession<'a> {
         within: &Within,
         summarizer: &dyn Summarizer,
     ) -> Result<(CompactedDocument, Vec<Attempt>), DocumentError> {
+        let summary_first = within.summary_first.max(summarizer.worth());
+        let within = &Within { summary_first, ..within.clone() };
         let narrowed = Within { budget: within.budget.scaled(1.0 - FORMAT_SLACK), ..within.clone() };
         let job = self.plan(&narrowed).or_else(|_| self.plan(within))?;
         let draft = summarizer.summarize(job.request()).await?;
@@ -183,7 +185,8 @@ impl<'a> DocumentSession<'a> {
                 return Ok((self.validated(done)?, attempts));
             }
         }
-        Ok((self.compact(within)?, attempts))
+        let by_rule = Within { summary_first: Tokens::ZERO, ..within.clone() };
+        Ok((self.compact(&by_rule)?, attempts))
     }
 
     /// Returns the compaction into `within`, not yet made.

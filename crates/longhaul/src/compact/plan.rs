@@ -253,7 +253,7 @@ fn places(entries: &[Entry], head_len: usize) -> Vec<Place<'_>> {
 /// Returns the tokens that the tail gets when nobody says otherwise.
 fn default_tail_room(settings: &CompactSettings, available: Tokens) -> Tokens {
     let share = share::tail(available);
-    let room = available.scaled(share);
+    let room = available.scaled(share).min(available - settings.summary_first);
     match settings.max_summary_tokens {
         Some(cap) => room.max(available - cap - SUMMARY_MIN),
         None => room,

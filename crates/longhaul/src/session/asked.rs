@@ -19,6 +19,8 @@ pub struct Within {
     pub keep_recent: Option<usize>,
     /// Whether reasoning stays in the messages that are kept.
     pub reasoning: KeepReasoning,
+    /// What the summary may have before messages other than the newest request get any room.
+    pub summary_first: Tokens,
     /// What the reader of the summary is about to do.
     pub goal: Option<String>,
     /// When the record is made, in milliseconds since the Unix epoch.
@@ -49,7 +51,14 @@ const SUMMARY_FRAME: Tokens = Tokens(70);
 impl Within {
     /// Returns the wish for a view of `budget` tokens, with everything else at its default.
     pub fn new(budget: Tokens) -> Within {
-        Within { budget, keep_recent: None, reasoning: KeepReasoning::Strip, goal: None, now_ms: 0 }
+        Within {
+            budget,
+            keep_recent: None,
+            reasoning: KeepReasoning::Strip,
+            summary_first: Tokens::ZERO,
+            goal: None,
+            now_ms: 0,
+        }
     }
 }
 
@@ -109,6 +118,7 @@ impl SessionState {
         let budget = self.scale().countable(within.budget);
         CompactSettings {
             keep_recent: within.keep_recent,
+            summary_first: within.summary_first,
             max_summary_tokens: self.cap(m, budget, None, room),
             reasoning: within.reasoning,
             now_ms: within.now_ms,
