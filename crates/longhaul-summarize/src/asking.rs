@@ -102,7 +102,7 @@ impl<'a> Asking<'a> {
             None => (None, request.entries),
         };
         // A small model has no room for what stays anyway.
-        let tail = if form == Form::Notes { request.tail } else { &[] };
+        let tail = if form == Form::Notes { request.tail_beside_entries() } else { &[] };
         let entries = match tail.is_empty() {
             true => Cow::Borrowed(entries),
             false => Cow::Owned([entries, tail].concat()),

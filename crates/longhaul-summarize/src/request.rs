@@ -18,8 +18,8 @@ pub struct SummaryRequest<'a> {
     pub entries: &'a [Entry],
     /// The messages that stay verbatim after the summary. What they say need not be said again.
     pub kept: &'a [Entry],
-    /// The same messages as they were, where some of `kept` stay only in part; empty where all stay whole. A model is
-    /// shown them, since what comes last says how things stand.
+    /// The same messages as they were, one for each of `kept`, some of which may stay only in part; or none. A model is shown
+    /// them, since what comes last says how things stand.
     pub tail: &'a [Entry],
     /// The summary that this one folds in.
     pub previous: Option<&'a SummaryRecord>,
@@ -62,18 +62,26 @@ impl<'a> SummaryRequest<'a> {
 
     /// Returns the messages that stay only in part, as they were, each with what stays of it.
     pub(crate) fn clipped(&self) -> impl Iterator<Item = (&'a Entry, &'a Entry)> {
-        let pairs = self.tail.iter().filter_map(|was| {
-            let stays = self.kept.iter().find(|kept| kept.id == was.id)?;
-            Some((was, stays))
-        });
+        let pairs = self.tail.iter().zip(self.kept).filter(|(was, stays)| was.id == stays.id);
         pairs.filter(|(was, stays)| was.message != stays.message)
+    }
+
+    /// Returns the messages to read that are not summarized: where all stays in part, what stays is what is summarized.
+    pub(crate) fn tail_beside_entries(&self) -> &'a [Entry] {
+        let last = self.entries.last().map(|entry| entry.id);
+        let at = self.tail.partition_point(|entry| Some(entry.id) <= last);
+        &self.tail[at..]
     }
 
     /// Returns the tokens that the summary stands for; it must be smaller.
     pub(crate) fn replaced(&self) -> Tokens {
         let cost = |entry: &Entry| self.counter.count_message(&entry.message);
-        let whole: Tokens = self.entries.iter().map(cost).sum();
-        whole + self.clipped().map(|(was, stays)| cost(was) - cost(stays)).sum()
+        let beside = self.tail_beside_entries().first().map(|entry| entry.id);
+        let is_beside = |entry: &Entry| beside.is_some_and(|first| entry.id >= first);
+        let read: Tokens = self.entries.iter().map(cost).sum();
+        let clipped = self.clipped().map(|(was, _)| was).filter(|was| is_beside(was));
+        let stays: Tokens = self.clipped().map(|(_, stays)| cost(stays)).sum();
+        read + clipped.map(cost).sum() - stays
     }
 }
 

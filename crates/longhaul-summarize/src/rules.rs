@@ -20,11 +20,13 @@ mod coverage;
 mod fixed;
 mod goal;
 mod idle;
+mod later;
 mod lists;
 mod marked;
 mod render;
 mod runs;
 mod state;
+mod talkers;
 mod trail;
 
 pub use account::task;
@@ -33,8 +35,10 @@ use choose::Choice;
 use coverage::Coverage;
 use goal::Goal;
 use idle::Idle;
+use later::Later;
 use lists::Lists;
 use render::Page;
+use talkers::Talkers;
 use trail::Trail;
 
 /// Settings of [`summarize`].
@@ -110,10 +114,14 @@ pub fn summarize(request: &SummaryRequest<'_>, options: &RulesOptions) -> Draft 
     sections.for_each(|section| coverage.read(&section.body));
     let trail = Trail::new(&summary.files);
     let lists = Lists::new(request.index.statements());
+    let later = Later::new(request.index.statements());
+    let talkers = Talkers::new(request.index.statements());
     let page = Page {
         fixed: &fixed.first,
         last: &fixed.last,
         lists: &lists,
+        later: &later,
+        talkers: &talkers,
         pool: request.index.statements(),
         trail: &trail,
         domain: request.index.domain(),

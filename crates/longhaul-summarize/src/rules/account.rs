@@ -91,11 +91,22 @@ pub(crate) fn is_users(message: &Message) -> bool {
 /// Whether a message says what is wanted: two words or more beside those of greeting and agreeing, or ten letters of a
 /// script without blanks.
 pub(crate) fn is_substantial(text: &str) -> bool {
-    let wide = text.chars().filter(|c| !c.is_ascii() && c.is_alphabetic()).count();
-    let mut words =
-        text.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase());
-    let is_telling = |word: &String| !word.is_empty() && !PHATIC.contains(&word.as_str());
-    words.by_ref().filter(is_telling).nth(1).is_some() || wide >= 10
+    telling_words(text).nth(1).is_some() || wide_letters(text) >= 10
+}
+
+/// Whether a message asks for something, in however few words: one beside those of greeting and agreeing.
+pub(crate) fn asks_something(text: &str) -> bool {
+    telling_words(text).next().is_some()
+}
+
+fn telling_words(text: &str) -> impl Iterator<Item = String> {
+    let words = text.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
+    let words = words.filter(|word| !word.is_empty()).map(str::to_lowercase);
+    words.filter(|word| !PHATIC.contains(&word.as_str()))
+}
+
+fn wide_letters(text: &str) -> usize {
+    text.chars().filter(|c| !c.is_ascii() && c.is_alphabetic()).count()
 }
 
 /// Words that say no more than hello, yes, thanks or go on.

@@ -4,7 +4,7 @@ use longhaul_extract::{Domain, StatementKind};
 use longhaul_transcript::{Entry, Role, Tokens};
 
 use super::{
-    account::{is_substantial, is_users, own_text, task},
+    account::{asks_something, is_users, own_text, task},
     clip,
     fixed::{Fixed, is_kept},
 };
@@ -14,7 +14,7 @@ impl Fixed<'_> {
     pub(super) fn requests(&mut self, is_continued: bool) {
         let first = task(self.request.entries).filter(|_| !is_continued);
         let asks =
-            |entry: &&Entry| is_users(&entry.message) && own_text(&entry.message).is_some_and(is_substantial);
+            |entry: &&Entry| is_users(&entry.message) && own_text(&entry.message).is_some_and(asks_something);
         let mut asked: Vec<&Entry> = self.request.entries.iter().filter(asks).collect();
         if asked.is_empty() {
             asked.extend(first.map(|(entry, _)| entry));

@@ -23,6 +23,8 @@ pub(crate) struct Choice<'a> {
     told: HashMap<u32, u32>,
     /// The statements that were told, by their keys.
     keys: HashSet<u32>,
+    /// The headings that were told, by their places: the same words over another list are another heading.
+    led: HashSet<usize>,
     /// What stands in the summary whatever is chosen.
     fixed: String,
     idle: &'a Idle<'a>,
@@ -50,7 +52,8 @@ impl<'a> Choice<'a> {
         words.sort_unstable();
         words.dedup();
         words.into_iter().for_each(|word| *told.entry(word).or_insert(0) += 1);
-        Choice { request, pool, goal, needed, told, keys, fixed, idle, lists }
+        let led = HashSet::new();
+        Choice { request, pool, goal, needed, told, keys, led, fixed, idle, lists }
     }
 
     /// Returns the places in the pool of what gets in, the most needed for its tokens first, until about `budget` is spent.
@@ -107,7 +110,7 @@ impl<'a> Choice<'a> {
     /// Returns what leads in the item at `at` and was not told yet, outermost first.
     fn leads(&self, at: usize) -> Vec<usize> {
         let chain = std::iter::successors(self.lists.lead(at), |lead| self.lists.lead(*lead));
-        let is_new = |lead: &usize| !self.keys.contains(&self.pool.all()[*lead].key());
+        let is_new = |lead: &usize| !self.led.contains(lead);
         let mut leads: Vec<usize> = chain.take(DEEPEST).filter(is_new).collect();
         leads.reverse();
         leads
@@ -116,6 +119,7 @@ impl<'a> Choice<'a> {
     fn tell(&mut self, at: usize) {
         let statement = &self.pool.all()[at];
         self.keys.insert(statement.key());
+        self.led.insert(at);
         statement.words().iter().for_each(|word| *self.told.entry(*word).or_insert(0) += 1);
     }
 

@@ -130,11 +130,14 @@ impl Fixed<'_> {
         let Some((entry, text)) = summaries.last() else { return false };
         let mut left = self.room(EARLIER_SHARE);
         let mut lines: Vec<String> = Vec::new();
+        let mut fence = Fence::default();
         for line in text.lines().filter(|line| !is_frame(line)) {
+            let is_quoted = fence.holds(line);
             // Its headings stand below this section's own.
-            let line = match line.trim_start_matches('#') {
-                title if title.len() < line.len() => format!("###{title}"),
-                _ => line.to_owned(),
+            let title = line.trim_start_matches('#');
+            let line = match title.starts_with(' ') && title.len() < line.len() && !is_quoted {
+                true => format!("###{title}"),
+                false => line.to_owned(),
             };
             let cost = self.cost(&line) + Tokens(1);
             if cost > left {
@@ -143,8 +146,11 @@ impl Fixed<'_> {
             left -= cost;
             lines.push(line);
         }
-        let is_open = lines.iter().filter(|line| line.starts_with("```")).count() % 2 == 1;
-        lines.extend(is_open.then(|| "```".to_owned()));
+        let mut fence = Fence::default();
+        lines.iter().for_each(|line| {
+            fence.holds(line);
+        });
+        lines.extend(fence.closing());
         self.add(
             format!("## Earlier summary ({}, of messages that are not at hand)", entry.id),
             lines.join("\n"),
@@ -153,7 +159,8 @@ impl Fixed<'_> {
     }
 
     pub(super) fn has_assistant(&self) -> bool {
-        self.request.entries.iter().any(|entry| entry.message.role == Role::Assistant)
+        let mut all = self.request.entries.iter().chain(self.request.kept);
+        all.any(|entry| entry.message.role == Role::Assistant)
     }
 
     /// What the person demands and marks as worth remembering, verbatim.
@@ -221,6 +228,33 @@ impl Fixed<'_> {
         });
         lines.sort_by_key(|(at, ..)| *at);
         lines.into_iter().map(|(_, line, _)| line).collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// The code fence that is open, line by line.
+#[derive(Debug, Default)]
+struct Fence {
+    /// How many backticks opened it.
+    open: Option<usize>,
+}
+
+impl Fence {
+    /// Reads a line. Returns whether it is part of a quotation, its fences included.
+    fn holds(&mut self, line: &str) -> bool {
+        let rest = line.trim_start_matches('`');
+        let ticks = line.len() - rest.len();
+        match self.open {
+            Some(open) if ticks >= open && rest.trim().is_empty() => self.open = None,
+            Some(_) => {}
+            None if ticks >= 3 && !rest.contains('`') => self.open = Some(ticks),
+            None => return false,
+        }
+        true
+    }
+
+    /// Returns what closes the fence that is open.
+    fn closing(&self) -> Option<String> {
+        self.open.map(|ticks| "`".repeat(ticks))
     }
 }
 

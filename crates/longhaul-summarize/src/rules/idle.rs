@@ -106,13 +106,25 @@ fn written(pool: &Statements) -> HashSet<usize> {
             }
             continue;
         }
-        let mark = statement.text.split_once("<<").map(|(_, rest)| {
-            let rest = rest.trim_start_matches(['-', '~', '\'', '"', ' ']);
-            rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>()
-        });
-        open = mark.filter(|mark| !mark.is_empty()).map(|mark| (statement.message, mark));
+        let is_mark_of_end = |mark: &&str| {
+            let rest = pool.all()[at + 1..].iter();
+            rest.take_while(|one| one.message == statement.message).any(|one| *one.text == **mark)
+        };
+        let mark = here_document(&statement.text).filter(is_mark_of_end);
+        open = mark.map(|mark| (statement.message, mark.to_owned()));
     }
     found
+}
+
+/// Returns the word that ends what a command line hands on to a program, as `EOF` in `cat <<'EOF'`.
+fn here_document(line: &str) -> Option<&str> {
+    let (before, rest) = line.split_once("<<")?;
+    let rest = rest.trim_start_matches(['-', '~']).trim_start_matches(' ');
+    let rest = rest.strip_prefix(['\'', '"']).unwrap_or(rest);
+    let length = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+    // In arithmetic it is a shift.
+    let is_shift = before.contains("((") || rest.starts_with(|c: char| !c.is_alphabetic() && c != '_');
+    (length > 0 && !is_shift).then(|| &rest[..length])
 }
 
 /// A line of code of one word and fewer characters is punctuation.
@@ -223,10 +235,17 @@ fn announces(text: &str) -> bool {
         .iter()
         .find_map(|word| start.strip_prefix(word))
         .unwrap_or(start);
-    let waits = WAITS.iter().any(|wait| start.contains(wait));
     let is_short = text.len() < 140 && !decides(text);
-    waits || is_short && STARTS.iter().any(|start| rest.starts_with(start))
+    // What goes on must be somebody's or something's that the agent itself started.
+    let waits =
+        WAITS.iter().any(|wait| start.contains(wait)) && STARTED.iter().any(|one| start.contains(one));
+    let announces = STARTS.iter().any(|start| rest.starts_with(start)) && !rest.starts_with("let me know");
+    is_short && (waits || announces)
 }
+
+/// What an agent waits for.
+const STARTED: [&str; 9] =
+    ["agent", "command", "the build", "the test", "background", "i'll ", "i will ", "i'm ", "let me "];
 
 /// What somebody says who waits for something that goes on.
 const WAITS: [&str; 9] = [
@@ -255,6 +274,9 @@ mod tests {
         assert!(!announces("Let's go with SQLite instead of files."));
         assert!(!announces("The file uses tabs."));
         assert!(announces("The agent is still running. I'll look again in a minute."));
+        assert!(!announces("Postgres 13 is still running in production, so MERGE cannot be used."));
+        assert!(!announces("The schema change is still pending because Ann has to approve it by 14 March."));
+        assert!(!announces("Let me know whether key 4711 may be rotated."));
     }
 
     #[test]
@@ -298,6 +320,8 @@ tool#c1: ok
         let mut index = FactIndex::new();
         said.entries().iter().for_each(|entry| index.push(entry));
         let pool = index.statements();
+        assert_eq!(here_document("cat > a.txt <<-'END' && ls"), Some("END"));
+        assert_eq!([here_document("x=$((1<<n)); echo $x"), here_document("grep x <<< y")], [None, None]);
         let written = written(pool);
         let shown: Vec<&str> = written.iter().map(|at| &*pool.all()[*at].text).collect();
         assert!(

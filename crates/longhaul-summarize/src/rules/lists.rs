@@ -30,7 +30,7 @@ impl Lists {
             if bullet(&all[at]) == Bullet::None || !is_worded(&all[at]) {
                 continue;
             }
-            leads[at] = lead_of(all, at);
+            leads[at] = lead_of(all, &leads, at);
             if let Some(lead) = leads[at] {
                 *items.entry(lead).or_default() += 1;
             }
@@ -56,8 +56,8 @@ pub(crate) fn is_lead(statement: &Statement) -> bool {
         return true;
     }
     let bare = text.trim_end_matches(['*', '_']);
-    let is_bold_line =
-        text.starts_with("**") && text.ends_with("**") && !text[2..text.len() - 2].contains("**");
+    let bold = text.strip_prefix("**").and_then(|rest| rest.strip_suffix("**"));
+    let is_bold_line = bold.is_some_and(|inside| !inside.is_empty() && !inside.contains("**"));
     (bare.ends_with([':', '：']) || is_bold_line) && text.split_whitespace().count() <= LONGEST_LEAD
 }
 
@@ -82,16 +82,16 @@ fn bullet(statement: &Statement) -> Bullet {
 }
 
 /// Returns the place of what leads in the item at `at`: for a row the first one of its table, else the nearest line
-/// before the list that is no item of it.
-fn lead_of(all: &[Statement], at: usize) -> Option<u32> {
+/// before the list that is no item of it. `leads` holds those of the statements before.
+fn lead_of(all: &[Statement], leads: &[Option<u32>], at: usize) -> Option<u32> {
     let (item, kind) = (&all[at], bullet(&all[at]));
     let before = (at.saturating_sub(FARTHEST)..at).rev();
-    let mut first_row = None;
     for place in before.take_while(|place| same_text(&all[*place], item)) {
         let one = &all[place];
         match (bullet(one), kind) {
-            (Bullet::Row, Bullet::Row) => first_row = Some(place),
-            (_, Bullet::Row) => break,
+            // However long the table is, its first row leads it.
+            (Bullet::Row, Bullet::Row) => return leads[place].or_else(|| u32::try_from(place).ok()),
+            (_, Bullet::Row) => return None,
             (Bullet::Number, Bullet::Dash) if is_lead(one) => return u32::try_from(place).ok(),
             (Bullet::None, _) => {
                 let leads = is_lead(one) || one.text.ends_with([':', '：']);
@@ -100,7 +100,7 @@ fn lead_of(all: &[Statement], at: usize) -> Option<u32> {
             _ => {}
         }
     }
-    first_row.and_then(|place| u32::try_from(place).ok())
+    None
 }
 
 fn same_text(one: &Statement, other: &Statement) -> bool {
@@ -132,5 +132,22 @@ mod tests {
         assert_eq!(lead("| b.rs | open |").as_deref(), Some("| File | State |"));
         assert_eq!(lead("| File | State |"), None);
         assert_eq!(lead("Done."), None);
+    }
+
+    #[test]
+    fn every_row_of_a_long_table_has_the_first_one() {
+        let rows: String = (0..90).map(|nth| format!("| host-{nth} | up since day {nth} |\n")).collect();
+        let text = format!("The hosts:\n\n***\n\n| Host | State |\n|---|---|\n{rows}");
+        let said: Transcript = [Message::user(text.as_str())].into_iter().collect();
+        let mut index = FactIndex::new();
+        said.entries().iter().for_each(|entry| index.push(entry));
+        let pool = index.statements();
+        let lists = Lists::new(pool);
+        let head = pool.all().iter().position(|statement| &*statement.text == "| Host | State |").unwrap();
+        let rows = pool.all().iter().enumerate().filter(|(_, row)| row.text.starts_with("| host-"));
+        let leads: Vec<Option<usize>> = rows.map(|(at, _)| lists.lead(at)).collect();
+        assert_eq!(leads, vec![Some(head); 90]);
+        // A rule of Markdown is no heading.
+        assert!(pool.all().iter().all(|statement| &*statement.text != "***" || !is_lead(statement)));
     }
 }

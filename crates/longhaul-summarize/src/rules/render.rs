@@ -1,13 +1,15 @@
 //! The summary as text: its sections in the order in which a reader needs them.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use longhaul_extract::{Domain, Statement, StatementKind, Statements, decides};
 use longhaul_transcript::{FileNote, FileState};
 
 use super::{
     fixed::Section,
+    later::Later,
     lists::{Lists, is_lead},
+    talkers::Talkers,
     trail::Trail,
 };
 
@@ -19,6 +21,9 @@ pub(crate) struct Page<'a> {
     /// What comes after everything else.
     pub(crate) last: &'a [Section],
     pub(crate) lists: &'a Lists,
+    pub(crate) later: &'a Later<'a>,
+    /// Who talks, where many do.
+    pub(crate) talkers: &'a Talkers,
     pub(crate) pool: &'a Statements,
     /// The files that were changed.
     pub(crate) trail: &'a Trail<'a>,
@@ -136,24 +141,12 @@ impl Page<'_> {
         let mut lines: Vec<String> = Vec::new();
         for chunk in picks.chunk_by(|one, next| self.lists.lead(*next).is_some() || one == next) {
             let mut text = self.said(chunk);
-            if let Some(later) = self.later(chunk[0]) {
+            if let Some(later) = self.later.on(chunk[0]) {
                 text.push_str(&format!(" (later on this: m{later})"));
             }
             lines.push(text);
         }
         lines.join("\n")
-    }
-
-    /// Returns the last message that takes up most of what is decided at `at` with a word of changing one's mind.
-    fn later(&self, at: usize) -> Option<u32> {
-        let decided = &self.pool.all()[at];
-        let after = self.pool.all()[at..].iter().rev().take_while(|one| one.message > decided.message);
-        let mut overrules = after.filter(|one| one.kind.is_said() && !one.is_item() && overrules(&one.text));
-        let covers = |one: &&Statement| {
-            let known: HashMap<u32, u32> = one.words().iter().map(|word| (*word, 8)).collect();
-            self.pool.news(decided, &known) <= MOST_NEWS
-        };
-        overrules.find(covers).map(|one| one.message)
     }
 
     /// Returns who says this, where many talk and the statement itself does not begin with the name.
@@ -162,14 +155,9 @@ impl Page<'_> {
             return None;
         }
         let all = self.pool.all();
-        let statement = &all[at];
-        let before = all[..at].iter().rev().take_while(|one| one.message == statement.message);
+        let before = all[..at].iter().rev().take_while(|one| one.message == all[at].message);
         let first = before.last().filter(|first| first.nth() == 0)?;
-        let (name, _) = first.text.split_once(':')?;
-        let name = name.split('(').next().unwrap_or(name).trim();
-        let is_name = name.split_whitespace().count() <= LONGEST_NAME && name.chars().next()?.is_uppercase();
-        // The last name says who it is.
-        is_name.then(|| name.rsplit(' ').next().unwrap_or(name))
+        self.talkers.of(first)
     }
 
     /// Returns quotations, each call's first after what the call was.
@@ -198,34 +186,6 @@ impl Page<'_> {
         lines.join("\n")
     }
 }
-
-/// Whether a sentence may change what was decided before it.
-fn overrules(text: &str) -> bool {
-    const WORDS: [&str; 14] = [
-        "instead",
-        "no longer",
-        "rather",
-        "actually",
-        "drop ",
-        "undo",
-        "revert",
-        "not ",
-        "n't ",
-        "without",
-        "remove",
-        "scrap",
-        "after all",
-        "switch",
-    ];
-    let lower = text.to_lowercase().replace('’', "'");
-    WORDS.iter().any(|word| lower.contains(word))
-}
-
-/// How much of a decision may be missing in what takes it up, in sixteenths.
-const MOST_NEWS: u32 = 9;
-
-/// Words of the longest name of a speaker.
-const LONGEST_NAME: usize = 6;
 
 /// Returns `lines` between fences that no run of backticks inside can close: what a tool said stands in the summary as
 /// a quotation, never as a line of the summary's own.

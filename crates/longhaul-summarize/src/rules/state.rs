@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use longhaul_extract::{
-    CallView, FileHistory, Run, StatementKind, TodoItem, TodoState, ToolFamily, Verdict, checks, todos,
+    CallView, FileHistory, Run, Statement, StatementKind, TodoItem, TodoState, ToolFamily, Verdict, checks,
+    todos,
 };
 use longhaul_transcript::{Outcome, Tokens};
 
@@ -16,9 +17,11 @@ impl Fixed<'_> {
         let Some(told) = items.iter().map(|item| item.message).max() else { return };
         let mut left = self.room(self.options.state_share * 2.0);
         let mut lines = Vec::new();
-        for (word, states) in
-            [("open", &[TodoState::InProgress, TodoState::Open][..]), ("done", &[TodoState::Done][..])]
-        {
+        for (word, states) in [
+            ("open", &[TodoState::InProgress, TodoState::Open][..]),
+            ("done", &[TodoState::Done][..]),
+            ("cancelled", &[TodoState::Cancelled][..]),
+        ] {
             let all = states.iter().flat_map(|state| items.iter().filter(move |item| item.state == *state));
             let all: Vec<&TodoItem> = all.collect();
             let mut shown = Vec::new();
@@ -103,8 +106,15 @@ impl Fixed<'_> {
         let Some(answered) = run.answered.and_then(|message| u32::try_from(message).ok()) else {
             return Vec::new();
         };
-        let all = self.request.index.statements().all().iter();
-        let of_run = all.filter(|one| one.message == answered && one.kind == StatementKind::Result);
+        let pool = self.request.index.statements();
+        // Other calls may be answered in the same message.
+        let is_runs = |one: &&Statement| {
+            let family = pool.source(one).map(|source| source.family());
+            family.is_none_or(|family| matches!(family, ToolFamily::Shell | ToolFamily::Test))
+        };
+        let all = pool.all().iter();
+        let of_run =
+            all.filter(|one| one.message == answered && one.kind == StatementKind::Result).filter(is_runs);
         let names_place = |text: &str| {
             let mut parts = text.split(':').skip(1);
             parts
@@ -127,19 +137,22 @@ impl Fixed<'_> {
                 let Some(view) = by_id.get(result.call_id.as_str()).map(|call| CallView::new(call)) else {
                     continue;
                 };
-                if matches!(
-                    view.family(),
-                    ToolFamily::Shell | ToolFamily::Read | ToolFamily::Search | ToolFamily::List
-                ) {
-                    continue;
-                }
+                // What a page, a person or another agent says may begin with any word.
+                let says_itself = match view.family() {
+                    ToolFamily::Shell | ToolFamily::Read | ToolFamily::Search | ToolFamily::List => continue,
+                    ToolFamily::WebFetch
+                    | ToolFamily::WebSearch
+                    | ToolFamily::SubAgent
+                    | ToolFamily::Talk => false,
+                    _ => true,
+                };
                 let about = view.path().unwrap_or_default().to_string();
                 let text = result.joined_text();
                 let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
                 let line = line.trim_start_matches("<tool_use_error>").trim_end_matches("</tool_use_error>");
-                let starts = ["Error", "error:", "String to replace not found"];
-                let is_error =
-                    result.outcome == Outcome::Failed || starts.iter().any(|start| line.starts_with(start));
+                let starts = ["Error:", "error:", "String to replace not found"];
+                let is_error = result.outcome == Outcome::Failed
+                    || says_itself && starts.iter().any(|start| line.starts_with(start));
                 if is_error && !line.is_empty() {
                     let call = format!("{} {about}", view.name()).trim_end().to_string();
                     let told = format!("{} {call}: {}", entry.id, first_chars(line, CHECK_CHARS));

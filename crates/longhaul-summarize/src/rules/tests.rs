@@ -227,3 +227,77 @@ proptest! {
         draft(&lines.join("\n"), limit);
     }
 }
+
+#[test]
+fn a_summary_told_on_keeps_what_it_quotes() {
+    let text = "[Context Summary - 40 messages summarized]\n\n## Request (m0)\nPort the driver to C11.\n## Quoted\n````\n#include <stdio.h>\n```\n#12 fixed in r34\n````\n## Last words (m38)\nThe ring is next.\n\nsummary-depth:0 id:0123456789abcdef";
+    let said: Vec<Message> = vec![Message::user(text), Message::assistant("I go on with the ring.")];
+    let said: longhaul_transcript::Transcript = said.into_iter().collect();
+    let mut index = FactIndex::new();
+    said.entries().iter().for_each(|entry| index.push(entry));
+    let session = SessionId::new("s").unwrap();
+    let request = SummaryRequest::new(&session, said.entries(), &index, &Quarter, Tokens(300));
+    let told = summarize(&request, &RulesOptions::default()).text;
+    assert!(
+        told.contains("### Quoted\n````\n#include <stdio.h>\n```\n#12 fixed in r34\n````\n### Last words"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_request_of_two_words_is_the_newest() {
+    let text = draft(&format!("{SESSION}\nassistant: Done.\nuser: Now revert that.\n"), 300).text;
+    assert!(text.contains("## Request (m13)\nNow revert that."), "{text}");
+    let text = draft(&format!("{SESSION}\nassistant: Shall I?\nuser: Yes, please go ahead.\n"), 300).text;
+    assert!(text.contains("## Request (m11)\nAlso look at incident"), "{text}");
+}
+
+#[test]
+fn what_a_page_begins_with_is_no_refusal() {
+    let fixture = r#"
+user: Read about errors.
+assistant: !web_fetch#c1 {"url":"https://example.org/sdk"}
+tool#c1: Error handling in the SDK: wrap each call.
+assistant: !lookup_budget#c2 {"service":"relay"}
+tool#c2: Error budget: 99.95 % is met.
+assistant: !book_flight#c3 {"flight":"HAT271"}
+tool#c3: Error: seat not available
+"#;
+    let text = draft(fixture, 300).text;
+    let failures = text.split("## Checks and failures (quoted)").nth(1).unwrap();
+    assert!(failures.contains("Error: seat not available"), "{text}");
+    assert!(!failures.contains("Error handling") && !failures.contains("Error budget"), "{text}");
+}
+
+#[test]
+fn a_cancelled_item_is_told_as_such() {
+    let fixture = r#"
+user: Do both.
+assistant: !TodoWrite#c1 {"todos":[{"content":"Write the parser","status":"completed"},{"content":"Port the shim","status":"cancelled"}]}
+tool#c1: ok
+"#;
+    let text = draft(fixture, 200).text;
+    assert!(text.contains("done: Write the parser\ncancelled: Port the shim"), "{text}");
+}
+
+#[test]
+fn the_first_message_of_a_talk_may_hold_rules() {
+    let said = transcript(
+        "user: Please help me plan the trip. Never use the word cheap in what you write.\nassistant: Gladly: where to?\nuser: Rome.",
+    );
+    let mut index = FactIndex::new();
+    said.entries().iter().for_each(|entry| index.push(entry));
+    let session = SessionId::new("s").unwrap();
+    let cut = Entry { message: Message::user("Please help …").into(), ..said.entries()[0].clone() };
+    let kept = [vec![cut], said.entries()[1..].to_vec()].concat();
+    let request = SummaryRequest {
+        kept: &kept,
+        tail: said.entries(),
+        ..SummaryRequest::new(&session, &said.entries()[..1], &index, &Quarter, Tokens(150))
+    };
+    let text = summarize(&request, &RulesOptions::default()).text;
+    assert!(text.contains("Never use the word cheap"), "{text}");
+    // What is summarized and stays in part is read once, and counted once.
+    assert_eq!(request.tail_beside_entries().len(), 2);
+    assert!(request.replaced() < Quarter.count_message(&said.entries()[0].message));
+}
