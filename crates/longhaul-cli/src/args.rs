@@ -24,7 +24,8 @@ pub(crate) struct Args {
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 done, 1 failure, 2 usage, 3 nothing to do (with --fail-if-unchanged), 4 input or budget impossible.
-FILE is a transcript; its format is recognised. `-` is stdin.";
+FILE is a transcript; its format is recognised. `-` is stdin. On a terminal, no FILE is the newest session of Claude Code,
+Codex or pi in this folder; the beginning of a session's id, or words of its first request, name any other.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -66,6 +67,17 @@ pub(crate) enum Command {
     Doctor(DoctorArgs),
     /// Print the completion script of a shell
     Completions(CompletionsArgs),
+}
+
+impl Command {
+    /// Returns the transcript that the command reads, where it reads one.
+    pub(crate) fn transcript(&mut self) -> Option<&mut PathBuf> {
+        match self {
+            Command::Context(args) => Some(&mut args.file),
+            Command::Compact(args) => Some(&mut args.file),
+            _ => None,
+        }
+    }
 }
 
 /// How tokens are counted

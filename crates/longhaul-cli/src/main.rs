@@ -11,6 +11,7 @@ mod clock;
 mod commands;
 mod counter;
 mod exit;
+mod found;
 mod input;
 mod output;
 mod paint;
@@ -29,8 +30,11 @@ use clap::Parser as _;
 use crate::args::{Args, Command};
 
 fn main() -> ExitCode {
-    let args = Args::parse();
-    let done = match args.command {
+    let mut command = Args::parse().command;
+    if let Err(error) = command.transcript().map_or(Ok(()), found::settle) {
+        return exit::report(&error);
+    }
+    let done = match command {
         Command::Count(count) => commands::count::run(&count),
         Command::Context(context) => commands::context::run(&context),
         Command::Compact(compact) => commands::compact::run(&compact),

@@ -7,6 +7,7 @@ mod chat;
 mod commands;
 mod fake;
 mod files;
+mod found;
 mod history;
 mod identity;
 mod kills;

@@ -1,0 +1,151 @@
+//! The sessions that agents keep on this machine: where they are, and which one is meant.
+
+mod about;
+mod agents;
+
+use std::{
+    env,
+    io::{self, IsTerminal as _},
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
+
+use anyhow::{Result, bail};
+
+pub(crate) use self::{
+    about::About,
+    agents::{Agent, all, places},
+};
+use crate::{exit::Impossible, paint::plain};
+
+/// A session file of an agent's.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    pub(crate) agent: &'static Agent,
+    pub(crate) path: PathBuf,
+    pub(crate) changed: SystemTime,
+}
+
+/// Puts the session that is meant in the place of `file`, where it names none: on a terminal the newest of this project
+/// stands for nothing, and anywhere the beginning of an id or words of a title stand for a session that has them.
+///
+/// # Errors
+/// When nothing is found, or more than one may be meant.
+pub(crate) fn settle(file: &mut PathBuf) -> Result<()> {
+    if file == Path::new("-") {
+        if io::stdin().is_terminal() {
+            *file = newest_here()?;
+        }
+        return Ok(());
+    }
+    let words = match file.to_str() {
+        // A path that is not there is a mistake in a path.
+        Some(words) if !file.exists() && !words.contains(['/', '\\']) && !words.contains('.') => words,
+        _ => return Ok(()),
+    };
+    if let Some(path) = named(words)? {
+        *file = path;
+    }
+    Ok(())
+}
+
+/// Returns the newest session of the folder that one is in, and says which it is.
+fn newest_here() -> Result<PathBuf> {
+    let here = env::current_dir().unwrap_or_default();
+    let found = all().into_iter().find(|found| About::quick(found).is_of(&here));
+    let Some(found) = found else {
+        bail!(Impossible(format!(
+            "which transcript? name a FILE, or `-` with a pipe; no session of an agent's was found for this folder \
+             (looked in {})",
+            places().iter().map(|place| place.display().to_string()).collect::<Vec<_>>().join(", ")
+        )));
+    };
+    told(&found);
+    Ok(found.path)
+}
+
+/// Returns the session whose id begins with `words`, or whose title holds them; `None` where there is none.
+fn named(words: &str) -> Result<Option<PathBuf>> {
+    let found = all();
+    let by_id: Vec<&Found> = found.iter().filter(|found| found.has_id(words)).collect();
+    let meant = match by_id.is_empty() {
+        false => by_id,
+        true => found.iter().filter(|found| About::quick(found).is_about(words)).collect(),
+    };
+    match meant[..] {
+        [] => Ok(None),
+        [one] => {
+            told(one);
+            Ok(Some(one.path.clone()))
+        }
+        _ => {
+            let shown: Vec<String> = meant.iter().take(SHOWN).map(|found| found.line()).collect();
+            bail!(Impossible(format!(
+                "{:?} may be any of {} sessions; the newest of them are\n{}",
+                plain(words),
+                meant.len(),
+                shown.join("\n")
+            )))
+        }
+    }
+}
+
+/// How many sessions are shown of those that may be meant.
+const SHOWN: usize = 5;
+
+fn told(found: &Found) {
+    say!("{}", found.line().trim_start());
+}
+
+impl Found {
+    /// Returns the id that the file's name bears, in short.
+    pub(crate) fn short_id(&self) -> String {
+        let id = self.id();
+        // Ids that begin with a time are told apart by their end.
+        let digits = id.chars().filter(char::is_ascii_hexdigit).count();
+        match id.get(..SHORT_ID) {
+            Some(short) if digits >= SHORT_ID && !self.agent.ids_begin_alike => short.to_owned(),
+            _ => id.chars().rev().take(SHORT_ID).collect::<Vec<_>>().into_iter().rev().collect(),
+        }
+    }
+
+    /// Returns the id in the file's name: all of it, or what stands behind a time.
+    fn id(&self) -> String {
+        let stem = self.path.file_stem().unwrap_or_default().to_string_lossy();
+        // `rollout-2026-06-22T12-10-56-019eef3d-abd1-72e1-ab99-dcdb259027c5`, `2025-11-20T23-33-50-805Z_d703a1a9-…`.
+        match stem.len().checked_sub(UUID).and_then(|at| stem.get(at..)) {
+            Some(uuid) if uuid.chars().all(|c| c.is_ascii_hexdigit() || c == '-') => uuid.to_owned(),
+            _ => stem.into_owned(),
+        }
+    }
+
+    fn has_id(&self, words: &str) -> bool {
+        let words = words.to_lowercase();
+        words.len() >= LEAST_ID && (self.id().starts_with(&words) || self.short_id() == words)
+    }
+
+    /// Returns a line about the session: short id, agent, how long ago, title.
+    pub(crate) fn line(&self) -> String {
+        let about = About::quick(self);
+        let title = about.title.as_deref().unwrap_or("(no request)");
+        format!("  {}  {}, {}: {}", self.short_id(), self.agent.name, ago(self.changed), plain(title))
+    }
+}
+
+/// As many digits of an id tell sessions apart.
+const SHORT_ID: usize = 8;
+/// As many are needed to mean one.
+const LEAST_ID: usize = 4;
+/// The length of an id of the usual kind.
+const UUID: usize = 36;
+
+/// Returns how long ago something was, as people say it.
+pub(crate) fn ago(then: SystemTime) -> String {
+    let seconds = SystemTime::now().duration_since(then).unwrap_or_default().as_secs();
+    match seconds {
+        0..90 => "just now".to_owned(),
+        90..5_400 => format!("{} min ago", seconds / 60),
+        5_400..129_600 => format!("{} h ago", (seconds + 1_800) / 3_600),
+        _ => format!("{} days ago", (seconds + 43_200) / 86_400),
+    }
+}

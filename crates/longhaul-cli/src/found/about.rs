@@ -1,0 +1,186 @@
+//! What a session file says of itself, read from its beginning and its end: files of long sessions are large.
+
+use std::{
+    fs::File,
+    io::{self, Read as _, Seek as _, SeekFrom},
+    path::{Path, PathBuf},
+};
+
+use longhaul::{
+    summarize::rules,
+    tokens::ModelTable,
+    transcript::Tokens,
+    wire::{self, Format},
+};
+use serde_json::Value;
+
+use super::Found;
+
+/// What is known of a session without reading all of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct About {
+    /// The folder that the agent worked in.
+    pub(crate) folder: Option<PathBuf>,
+    /// What was asked first.
+    pub(crate) title: Option<String>,
+    /// The model that spoke last.
+    pub(crate) model: Option<String>,
+    /// What the last request and its answer cost, as the provider billed them.
+    pub(crate) billed: Option<Tokens>,
+    /// The model's context window, where the file or the table of models tells it.
+    pub(crate) window: Option<Tokens>,
+}
+
+/// So much of the beginning is read: the first request stands in it.
+const HEAD: u64 = 1 << 20;
+/// So much of the end is read: the last answer stands in it.
+const TAIL: u64 = 1 << 19;
+
+impl About {
+    /// Returns what `found` says of itself; nothing where it cannot be read.
+    pub(crate) fn quick(found: &Found) -> About {
+        About::read(&found.path, found.agent.format).unwrap_or_default()
+    }
+
+    fn read(path: &Path, format: Format) -> io::Result<About> {
+        let mut file = File::open(path)?;
+        let length = file.metadata()?.len();
+        let mut head = Vec::new();
+        file.by_ref().take(HEAD).read_to_end(&mut head)?;
+        let mut about = About::default();
+        lines(whole_lines(&head, length <= HEAD)).for_each(|line| about.note(&line));
+        about.title = title(whole_lines(&head, length <= HEAD), format);
+        if length > HEAD {
+            file.seek(SeekFrom::Start(length - TAIL))?;
+            let mut tail = Vec::new();
+            file.take(TAIL).read_to_end(&mut tail)?;
+            // The first line is cut, and no JSON.
+            lines(&tail).for_each(|line| about.note(&line));
+        }
+        about.window =
+            about.window.or_else(|| Some(ModelTable::builtin().get(about.model.as_deref()?)?.window));
+        Ok(about)
+    }
+
+    /// Returns whether the session belongs to the folder `here`: it was held in it, above it or below it.
+    pub(crate) fn is_of(&self, here: &Path) -> bool {
+        let folder = self.folder.as_deref().filter(|folder| folder.parent().is_some());
+        folder.is_some_and(|folder| here.starts_with(folder) || folder.starts_with(here))
+    }
+
+    /// Returns whether the title holds each of `words`.
+    pub(crate) fn is_about(&self, words: &str) -> bool {
+        let title = self.title.as_deref().unwrap_or_default().to_lowercase();
+        words.to_lowercase().split_whitespace().all(|word| title.contains(word))
+    }
+
+    /// Notes what a line says; what stands in a later line holds.
+    fn note(&mut self, line: &Value) {
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let folder = text(&line["cwd"]).or_else(|| text(&line["payload"]["cwd"]));
+        self.folder = folder.map(PathBuf::from).or_else(|| self.folder.take());
+        if line["isSidechain"] == true {
+            return;
+        }
+        // Claude Code and pi keep the provider's message, Codex tells its turns and counts apart.
+        let (message, payload) = (&line["message"], &line["payload"]);
+        let model = [&message["model"], &payload["model"], &line["modelId"]].into_iter().find_map(text);
+        self.model = model.filter(|model| model != SYNTHETIC).or_else(|| self.model.take());
+        let billed = match payload["info"]["last_token_usage"].is_object() {
+            true => sum(&payload["info"]["last_token_usage"], &["total_tokens"]),
+            false => sum(&message["usage"], &USAGE),
+        };
+        self.billed = billed.filter(|billed| *billed > Tokens::ZERO).or(self.billed);
+        self.window = payload["info"]["model_context_window"].as_u64().map(Tokens).or(self.window);
+    }
+}
+
+/// What Claude Code calls the model of messages that it wrote itself.
+const SYNTHETIC: &str = "<synthetic>";
+
+/// What a request cost, by the names of Anthropic and of pi.
+const USAGE: [&str; 8] = [
+    "input_tokens",
+    "cache_creation_input_tokens",
+    "cache_read_input_tokens",
+    "output_tokens",
+    "input",
+    "cacheRead",
+    "cacheWrite",
+    "output",
+];
+
+fn sum(usage: &Value, names: &[&str]) -> Option<Tokens> {
+    let mut counts = names.iter().filter_map(|name| usage[name].as_u64()).peekable();
+    counts.peek()?;
+    Some(counts.map(Tokens).sum())
+}
+
+/// Returns `bytes` up to the last line that is whole.
+fn whole_lines(bytes: &[u8], is_all: bool) -> &[u8] {
+    match bytes.iter().rposition(|byte| *byte == b'\n').filter(|_| !is_all) {
+        Some(end) => &bytes[..=end],
+        None => bytes,
+    }
+}
+
+fn lines(bytes: &[u8]) -> impl Iterator<Item = Value> {
+    bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok())
+}
+
+/// Returns the first line of what was asked first.
+fn title(head: &[u8], format: Format) -> Option<String> {
+    let document = wire::read(Some(format), head).ok()?;
+    let (_, text) = rules::task(document.transcript().entries())?;
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
+    Some(line.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn about(format: Format, lines: &str) -> About {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("session.jsonl");
+        std::fs::write(&path, lines).unwrap();
+        About::read(&path, format).unwrap()
+    }
+
+    #[test]
+    fn sessions_of_each_agent_tell_what_they_are() {
+        let claude = about(
+            Format::ClaudeCode,
+            concat!(
+                r#"{"type":"user","cwd":"/home/mara/relay","sessionId":"s","uuid":"a","parentUuid":null,"message":{"role":"user","content":"Fix the retry\nin relay."}}"#,
+                "\n",
+                r#"{"type":"assistant","cwd":"/home/mara/relay","sessionId":"s","uuid":"b","parentUuid":"a","message":{"model":"claude-sonnet-4-5","role":"assistant","content":[{"type":"text","text":"Done."}],"usage":{"input_tokens":8,"cache_creation_input_tokens":3000,"cache_read_input_tokens":77000,"output_tokens":40}}}"#,
+                "\n",
+                r#"{"type":"assistant","isSidechain":true,"message":{"model":"claude-haiku-4-5","usage":{"input_tokens":5}}}"#,
+                "\n{\"cut",
+            ),
+        );
+        assert_eq!(claude.title.as_deref(), Some("Fix the retry"));
+        assert_eq!(
+            (claude.billed, claude.model.as_deref()),
+            (Some(Tokens(80_048)), Some("claude-sonnet-4-5"))
+        );
+        assert_eq!(claude.window, ModelTable::builtin().get("claude-sonnet-4-5").map(|model| model.window));
+        assert!(claude.is_of(Path::new("/home/mara/relay/src")) && claude.is_of(Path::new("/home/mara")));
+        assert!(!claude.is_of(Path::new("/home/mara/other")) && claude.is_about("RETRY fix"));
+
+        let codex = about(
+            Format::Codex,
+            concat!(
+                r#"{"type":"session_meta","payload":{"id":"x","cwd":"/w"}}"#,
+                "\n",
+                r#"{"type":"turn_context","payload":{"model":"gpt-5"}}"#,
+                "\n",
+                r#"{"type":"event_msg","payload":{"type":"token_count","info":{"last_token_usage":{"total_tokens":15569},"model_context_window":121600}}}"#,
+                "\n",
+            ),
+        );
+        assert_eq!((codex.billed, codex.window), (Some(Tokens(15_569)), Some(Tokens(121_600))));
+        assert_eq!((codex.model.as_deref(), codex.title), (Some("gpt-5"), None));
+    }
+}

@@ -1,0 +1,65 @@
+//! Sessions of agents are found by the beginning of their id, or by words of what was asked first.
+
+use std::{fs, path::Path};
+
+use crate::run::Folder;
+
+fn claude(folder: &Folder, id: &str, asked: &str) {
+    let said = serde_json::json!({
+        "type": "user", "cwd": "/w/relay", "sessionId": id, "uuid": "a", "parentUuid": null,
+        "message": {"role": "user", "content": asked},
+    });
+    put(folder, &format!(".claude/projects/-w-relay/{id}.jsonl"), &format!("{said}\n"));
+}
+
+fn put(folder: &Folder, name: &str, text: &str) {
+    let path = folder.path().join(name);
+    fs::create_dir_all(path.parent().unwrap_or(Path::new("."))).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+#[test]
+fn a_session_is_named_by_its_id_or_by_words() {
+    let folder = Folder::new();
+    claude(&folder, "303ebbc4-8574-4a6e-ba7a-e73a3ada1d17", "Mend the flaky retry in the relay.");
+    claude(&folder, "93db84f8-1b8c-499a-9692-1865cb6f9160", "Write the changelog of the relay.");
+    let context = |words: &str| folder.run(&["context", words], b"");
+    for words in ["303e", "303ebbc4", "flaky retry"] {
+        let ran = context(words);
+        assert_eq!(ran.code, 0, "{words}: {}", ran.stderr);
+        assert!(ran.stderr.contains("303ebbc4  Claude Code, just now: Mend the flaky"), "{}", ran.stderr);
+        assert!(String::from_utf8_lossy(&ran.stdout).contains("claude-code, 1 messages"));
+    }
+    let many = context("relay");
+    assert!(many.code != 0 && many.stderr.contains("may be any of 2 sessions"), "{}", many.stderr);
+    assert!(
+        many.stderr.contains("93db84f8  Claude Code") && many.stderr.contains("303ebbc4"),
+        "{}",
+        many.stderr
+    );
+    let none = context("zebra");
+    assert!(none.code != 0 && none.stderr.contains("zebra cannot be opened"), "{}", none.stderr);
+    // A file of that name is that file, whatever sessions there are.
+    put(&folder, "303e", r#"[{"role":"user","content":"hello"}]"#);
+    assert!(String::from_utf8_lossy(&context("303e").stdout).contains("openai, 1 messages"));
+}
+
+#[test]
+fn what_sub_agents_did_is_no_session_and_folders_can_be_moved() {
+    let folder = Folder::new();
+    claude(&folder, "agent-77", "Look for callers of retry.");
+    put(
+        &folder,
+        "elsewhere/sessions/2026/06/22/rollout-2026-06-22T12-10-56-019eef3d-abd1-72e1-ab99-dcdb259027c5.jsonl",
+        concat!(
+            r#"{"type":"session_meta","payload":{"id":"019eef3d-abd1-72e1-ab99-dcdb259027c5","cwd":"/w"}}"#,
+            "\n",
+            r#"{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Delete the callers."}]}}"#,
+            "\n",
+        ),
+    );
+    assert!(folder.run(&["context", "callers"], b"").stderr.contains("cannot be opened"));
+    let moved = folder.path().join("elsewhere");
+    let ran = folder.run_with(&[("CODEX_HOME", moved.to_str().unwrap())], &["context", "callers"], b"");
+    assert!(ran.stderr.contains("259027c5  Codex, just now: Delete the callers."), "{}", ran.stderr);
+}
