@@ -11,6 +11,7 @@ mod recall;
 mod tell;
 #[cfg(test)]
 mod tests;
+mod wait;
 
 use std::sync::{Arc, Weak};
 
@@ -76,6 +77,20 @@ pub struct Session {
     /// Counts what changed beside messages.
     changes: u64,
     overtaken: Overtaken,
+    durability: Durability,
+}
+
+/// When what is said is written into the store.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Durability {
+    /// Before [`Session::prepare`] returns.
+    #[default]
+    EachPrepare,
+    /// Before [`Session::push`] returns, which waits for the store on the calling thread: the store must not need a runtime
+    /// of that very thread. A push that could not be written is written with the next, or with [`Session::prepare`],
+    /// which says why where it cannot be.
+    EachPush,
 }
 
 /// A compaction that is made elsewhere while the conversation goes on. Dropping it calls it off.
@@ -182,6 +197,10 @@ impl Session {
         let id = self.state.push(message);
         let message_tokens = self.state.cost(id.ordinal);
         self.tell(EventKind::Counted { message: id.ordinal, message_tokens });
+        if self.durability == Durability::EachPush {
+            // What is not written stays to be written.
+            let _ = wait::wait(self.save());
+        }
         id
     }
 

@@ -36,7 +36,6 @@ pub(crate) struct Conversation {
     model: String,
     base_url: String,
     protocol: String,
-    max_output: Option<u64>,
     temperature: Option<f64>,
     config: Config,
     tools: Option<Toolbox>,
@@ -86,7 +85,6 @@ impl Conversation {
             model: args.model.clone(),
             base_url: args.base_url.clone().unwrap_or_default(),
             protocol: args.protocol.clone(),
-            max_output: args.max_output,
             temperature: args.temperature,
             config,
             tools,
@@ -189,7 +187,7 @@ impl Conversation {
             let prepared = self.manager.prepare().await;
             self.show_events(screen);
             let view = prepared?;
-            let sent = view.sent();
+            let sent = view.id();
             let messages: Vec<Arc<Message>> = view.messages().cloned().collect();
             let mut request = ChatRequest::new(&self.model, messages, self.known.window.reserved_output)
                 .with_tools(self.definitions.clone())
@@ -220,7 +218,7 @@ impl Conversation {
                     return Ok(None);
                 }
                 Some(Ok(reply)) => {
-                    if let (Some(usage), Some(sent)) = (&reply.usage, sent) {
+                    if let Some(usage) = &reply.usage {
                         self.manager.report_usage(sent, usage);
                         self.spent += usage_cost(&self.known.model.prices, usage).unwrap_or_default();
                     }
@@ -266,14 +264,14 @@ impl Conversation {
     /// Shows how full the window is.
     pub(crate) fn show_status(&self, screen: &mut Screen) {
         let state = self.manager.state();
-        let said = state.transcript().len();
+        let said = state.originals().len();
         let about = format!("{said} messages said, {} in the window · {}", state.view().len(), self.model);
         screen.status(state.view().tokens(), self.known.window.window, &state.limits(), &about);
     }
 
     /// Switches to another model. What is not in the table needs its window.
     pub(crate) fn switch(&mut self, name: &str, window: Option<u64>, screen: &mut Screen) {
-        let known = known(name, window, self.max_output, &self.config);
+        let known = known(name, window, &self.config.for_model(&self.protocol, name));
         if known.is_assumed {
             screen.warn(&format!(
                 "{name} is in no table: a window of {} tokens is assumed; /model {name} N sets it",

@@ -20,7 +20,7 @@ use crate::{
     args::{ChatArgs, SummarizerArgs},
     clock, counter, settings,
     store::{self, Store},
-    summarizer::{self, SystemClock},
+    summarizer,
 };
 
 /// The most that is read of one answer. A server wraps each token into some 250 bytes, so this is 256,000 tokens.
@@ -48,7 +48,8 @@ pub(crate) async fn setup(args: &ChatArgs) -> Result<Conversation> {
     }
     let mut config = settings::load(&args.settings)?.config.for_model(&args.protocol, &args.model);
     config.mode = summarizer::mode(args.mode.as_deref(), &config)?;
-    let known = known(&args.model, args.window, args.max_output, &config);
+    config.reserved_output_tokens = args.max_output.map(Tokens).or(config.reserved_output_tokens);
+    let known = known(&args.model, args.window, &config);
     let counter: Arc<dyn TokenCounter> = match &args.tokenizer {
         Some(_) => counter::choose(&counter_args(args))?.counter,
         None => known.model.counter(),
@@ -66,7 +67,6 @@ pub(crate) async fn setup(args: &ChatArgs) -> Result<Conversation> {
     let mut builder = Session::builder(session, known.window)
         .config(config.clone())
         .counter(counter)
-        .clock(Arc::new(SystemClock))
         .store(store.clone())
         .fixed_overhead(overhead)
         .endpoint(&args.model, args.base_url.as_deref().unwrap_or_default())
@@ -84,8 +84,8 @@ pub(crate) async fn setup(args: &ChatArgs) -> Result<Conversation> {
         builder = builder.summarizer(ladder.clone()).observer(last_request.clone());
         writer = Some(ladder);
     }
-    let mut manager = builder.resume().await.context("the conversation cannot be taken up")?;
-    if manager.state().transcript().is_empty() {
+    let mut manager = builder.open().await.context("the conversation cannot be taken up")?;
+    if manager.state().originals().is_empty() {
         let system = args.system.clone().or_else(|| tools.as_ref().map(Toolbox::instructions));
         system.into_iter().for_each(|text| {
             manager.push(Message::system(text));
@@ -106,14 +106,12 @@ pub(crate) async fn setup(args: &ChatArgs) -> Result<Conversation> {
 }
 
 /// Returns what is known of the model called `name`; the flags win over the table.
-pub(crate) fn known(name: &str, window: Option<u64>, max_output: Option<u64>, config: &Config) -> Known {
+pub(crate) fn known(name: &str, window: Option<u64>, config: &Config) -> Known {
     let table = ModelTable::builtin();
     let is_assumed = table.get(name).is_none() && window.is_none();
     let mut model = table.get_or_unknown(name);
     model.window = window.map(Tokens).unwrap_or(model.window);
-    let usual = ContextWindow::from(&model);
-    let output = max_output.map(Tokens).or(config.reserved_output_tokens).unwrap_or(usual.reserved_output);
-    Known { window: ContextWindow::new(model.window, output), model, is_assumed }
+    Known { window: config.window(ContextWindow::from(&model)), model, is_assumed }
 }
 
 /// Returns the session of that name, or a new one: named, or by the time it begins.

@@ -8,6 +8,8 @@ mod event_page;
 mod examples;
 mod failures;
 #[cfg(feature = "wire")]
+mod files;
+#[cfg(feature = "wire")]
 mod front_end;
 mod long_runs;
 mod models;
@@ -21,4 +23,6 @@ mod seed_002;
 mod seed_003;
 mod seed_004;
 mod seed_map;
+mod settings;
+mod steps;
 mod work;
