@@ -13,11 +13,14 @@ mod tell;
 mod tests;
 mod wait;
 
-use std::sync::{Arc, Weak};
+use std::{
+    error::Error as _,
+    sync::{Arc, Weak},
+};
 
 use longhaul_store::{StoreError, SummaryStore};
 use longhaul_summarize::{Draft, SummarizeError, Summarizer};
-use longhaul_tokens::ContextWindow;
+use longhaul_tokens::{ContextWindow, Prices};
 use longhaul_transcript::{
     Clock, Message, MessageId, SessionId, Span, SummaryId, SummaryMode, SummaryRecord, Tokens, Usage,
 };
@@ -88,8 +91,9 @@ pub enum Durability {
     #[default]
     EachPrepare,
     /// Before [`Session::push`] returns, which waits for the store on the calling thread: the store must not need a runtime
-    /// of that very thread. A push that could not be written is written with the next, or with [`Session::prepare`],
-    /// which says why where it cannot be.
+    /// of that very thread. Where the store fails, the message is in the session all the same and observers are told
+    /// ([`EventKind::NotSaved`]); it is written with the next push, or with [`Session::prepare`], which fails where it
+    /// cannot be.
     EachPush,
 }
 
@@ -198,8 +202,11 @@ impl Session {
         let message_tokens = self.state.cost(id.ordinal);
         self.tell(EventKind::Counted { message: id.ordinal, message_tokens });
         if self.durability == Durability::EachPush {
-            // What is not written stays to be written.
-            let _ = wait::wait(self.save());
+            // What is not written stays to be written: `prepare` fails where it cannot be.
+            if let Err(error) = wait::wait(self.save()) {
+                let error = error.source().unwrap_or(&error).to_string();
+                self.tell(EventKind::NotSaved { message: id.ordinal, error });
+            }
         }
         id
     }
@@ -429,6 +436,11 @@ impl Session {
     ) {
         self.state.switch_model(window, counter, config);
         self.tell(EventKind::ModelSwitched { window: window.window, budget: self.state.budget() });
+    }
+
+    /// Sets what the model's tokens cost (see [`SessionState::set_prices`]).
+    pub fn set_prices(&mut self, prices: Prices) {
+        self.state.set_prices(prices);
     }
 
     /// Says which model at which endpoint the conversation goes on with (see [`SessionState::set_endpoint`]).

@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::Result;
 use longhaul::{
-    Background, Config, Event, EventKind, Preset, Session,
+    Background, Event, EventKind, Preset, Session,
     cost::usage_cost,
     notice,
     summarize::{ClientError, Draft, Finish, Ladder, SummarizeError, Summarizer as _},
@@ -20,7 +20,7 @@ use super::{
     console::Console,
     interrupt::Interrupts,
     screen::Screen,
-    setup::{Known, known},
+    setup::{Known, Settings, known},
     tools::Toolbox,
 };
 use crate::{args::ChatArgs, store::Store};
@@ -35,9 +35,8 @@ pub(crate) struct Conversation {
     client: Chat,
     model: String,
     base_url: String,
-    protocol: String,
     temperature: Option<f64>,
-    config: Config,
+    settings: Settings,
     tools: Option<Toolbox>,
     definitions: Vec<ToolDefinition>,
     events: Arc<Mutex<Vec<Event>>>,
@@ -69,7 +68,7 @@ impl Conversation {
         client: Chat,
         known: Known,
         args: &ChatArgs,
-        config: Config,
+        settings: Settings,
         tools: Option<Toolbox>,
         store: Store,
         events: Arc<Mutex<Vec<Event>>>,
@@ -84,9 +83,8 @@ impl Conversation {
             client,
             model: args.model.clone(),
             base_url: args.base_url.clone().unwrap_or_default(),
-            protocol: args.protocol.clone(),
             temperature: args.temperature,
-            config,
+            settings,
             tools,
             definitions,
             events,
@@ -271,15 +269,16 @@ impl Conversation {
 
     /// Switches to another model. What is not in the table needs its window.
     pub(crate) fn switch(&mut self, name: &str, window: Option<u64>, screen: &mut Screen) {
-        let known = known(name, window, &self.config.for_model(&self.protocol, name));
+        let config = self.settings.for_model(name);
+        let known = known(name, window, &config);
         if known.is_assumed {
             screen.warn(&format!(
                 "{name} is in no table: a window of {} tokens is assumed; /model {name} N sets it",
                 known.window.window
             ));
         }
-        let config = self.config.for_model(&self.protocol, name);
         self.manager.switch_model(known.window, known.model.counter(), config);
+        self.manager.set_prices(known.model.prices);
         self.manager.set_endpoint(name, &self.base_url);
         name.clone_into(&mut self.model);
         self.known = known;

@@ -78,7 +78,7 @@ const EXAMPLES: [Example; 43] = [
     ("summarizer_model_preference", "summarizer_model_preference = ['second']", ChangesTheModels(200, "")),
     ("summary_prompt", "summary_prompt = 'Briefly, in {maxTokens}: {context}'", ChangesTheModels(200, "")),
     ("transport_retries", "transport_retries = 0", ChangesTheModels(500, "")),
-    ("max_calls_per_hour", "max_calls_per_hour = 1", ChangesTheModels(200, "transcript_cap_tokens = 600")),
+    ("max_calls_per_hour", "max_calls_per_hour = 1", ChangesTheModels(500, "")),
     ("delete_originals", "delete_originals = true", Changes("kept", "")),
     ("models", "[models.'gpt-4o*']\nmax_context_tokens = 9000", Changes(WINDOW, "")),
     ("providers", "[providers.anthropic]\nmax_context_tokens = 9000", Changes(WINDOW, "")),

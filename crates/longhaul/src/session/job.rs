@@ -329,7 +329,6 @@ impl Job {
         self.steps.after(&mut compacted, &mut changed, &*self.counter, &stays)?;
         let read = self.request().entries;
         let record = &mut compacted.record;
-        record.kept = Span::runs(compacted.tail.iter().map(|kept| kept.id.ordinal));
         record.redactions.clone_from(&self.redactions);
         if let (true, Some(first), Some(last)) = (self.has_own_range, read.first(), read.last()) {
             // Ranges are disjoint: what was only shortened in the tail belongs to the next one.
@@ -371,6 +370,7 @@ impl Job {
         }
         let digested = compacted.tail.iter().filter(|kept| kept.digested).count();
         let kept_verbatim = compacted.head.len() + compacted.tail.len() - digested;
+        compacted.record.kept = Span::runs(compacted.tail.iter().map(|kept| kept.id.ordinal));
         compacted.record.tokens_after = tokens;
         compacted.outcome = Outcome { tokens_after: tokens, digested, kept_verbatim, ..compacted.outcome };
         Ok(())

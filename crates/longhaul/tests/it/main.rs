@@ -4,6 +4,7 @@
 mod cached;
 mod configuration;
 mod documents;
+mod durability;
 mod event_page;
 mod examples;
 mod failures;

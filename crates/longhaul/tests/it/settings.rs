@@ -15,7 +15,7 @@ use longhaul::{
     config::{Layer, Layered},
     store::{MemoryStore, SummaryStore},
     summarize::{ClientError, CompletionClient, Scripted, SummarizerModel},
-    tokens::{CharsPer4, ContextWindow},
+    tokens::{CharsPer4, ContextWindow, TokenCounter as _},
     transcript::{Clock, Message, NoJitter, NoSleep, Outcome, SessionId, Span, SummaryMode, Tokens, Usage},
 };
 
@@ -45,10 +45,10 @@ const EXAMPLES: [Example; 43] = [
     ("soft_ratio", Usual, "", "soft_ratio = 0.45"),
     ("soft_action", Usual, "", OFF),
     ("target_ratio", Usual, "", "target_ratio = 0.2"),
-    ("target_context_tokens", Usual, "", "target_context_tokens = 2000"),
-    ("max_context_tokens", Usual, "", "max_context_tokens = 5000"),
-    ("reserved_output_tokens", Usual, "", "reserved_output_tokens = 3000"),
-    ("ratio_base", Usual, "reserved_output_tokens = 2000", "ratio_base = 'window'"),
+    ("target_context_tokens", Usual, "", "target_context_tokens = 1200"),
+    ("max_context_tokens", Usual, "", "max_context_tokens = 3500"),
+    ("reserved_output_tokens", Usual, "", "reserved_output_tokens = 1000"),
+    ("ratio_base", Usual, "reserved_output_tokens = 1500", "ratio_base = 'window'"),
     ("min_gain_ratio", Usual, "", "min_gain_ratio = 0.5"),
     ("cache_ttl_ms", Usual, "min_gain_ratio = 0.5", "cache_ttl_ms = 1"),
     ("trigger_messages", Usual, "", "trigger_messages = 14"),
@@ -77,21 +77,21 @@ const EXAMPLES: [Example; 43] = [
     ("transport_retries", ModelDown, "mode = 'llm'", "transport_retries = 3"),
     ("max_calls_per_hour", Usual, "mode = 'llm'", "max_calls_per_hour = 1"),
     ("delete_originals", Usual, OFF, "delete_originals = true"),
-    ("models", Usual, "", "[models.'seen*']\nmax_context_tokens = 5000"),
-    ("providers", Usual, "", "[providers.acme]\nmax_context_tokens = 5000"),
+    ("models", Usual, "", "[models.'seen*']\nmax_context_tokens = 3500"),
+    ("providers", Usual, "", "[providers.acme]\nmax_context_tokens = 3500"),
 ];
 
 const OFF: &str = "soft_action = 'off'";
 const REFRESH: &str = "soft_action = 'off'\nforce_refresh_after_messages = 14";
 const ABORT: &str = "mode = 'llm'\nabort_on_failure = true\nfailure_cooldown_ms = 0\ncooldown_messages = 1";
 
-/// A minute passes with each look at it.
+/// A second passes with each look at it.
 #[derive(Debug)]
-struct Minutes(AtomicI64);
+struct Seconds(AtomicI64);
 
-impl Clock for Minutes {
+impl Clock for Seconds {
     fn now_ms(&self) -> i64 {
-        self.0.fetch_add(60_000, Ordering::Relaxed)
+        self.0.fetch_add(1_000, Ordering::Relaxed)
     }
 }
 
@@ -115,11 +115,12 @@ async fn seen(scene: Scene, settings: &[&str]) -> String {
     let mut builder = Session::builder(session.clone(), ContextWindow::new(Tokens(1), Tokens::ZERO))
         .model("acme", "seen-1")
         .config(Config {
-            max_context_tokens: config.max_context_tokens.or(Some(Tokens(8_000))),
+            max_context_tokens: config.max_context_tokens.or(Some(Tokens(4_500))),
+            reserved_output_tokens: config.reserved_output_tokens.or(Some(Tokens(500))),
             ..config.clone()
         })
         .counter(Arc::new(CharsPer4))
-        .clock(Arc::new(Minutes(AtomicI64::new(1_700_000_000_000))))
+        .clock(Arc::new(Seconds(AtomicI64::new(1_700_000_000_000))))
         .store(store.clone())
         .observer(move |event: &Event| writeln!(events.lock().unwrap(), "{event:?}").unwrap());
     if config.mode != SummaryMode::Rules {
@@ -137,7 +138,9 @@ async fn seen(scene: Scene, settings: &[&str]) -> String {
         }
         match session_at_work.prepare().await {
             Ok(view) => {
-                let usage = Usage { input: view.tokens(), ..Usage::default() };
+                // The provider counts as the session does.
+                let input = view.messages().map(|message| CharsPer4.count_message(message)).sum();
+                let usage = Usage { input, ..Usage::default() };
                 session_at_work.report_usage(view.id(), &usage);
             }
             Err(error) => writeln!(log.lock().unwrap(), "{error:?}").unwrap(),
@@ -158,20 +161,20 @@ async fn seen(scene: Scene, settings: &[&str]) -> String {
 /// A task, and exchanges on it: commands, some of which fail with much to say, and words.
 fn said(scene: Scene) -> Vec<Message> {
     let instructions =
-        if scene == LongInstructions { "Mind the house rules. ".repeat(330) } else { String::new() };
+        if scene == LongInstructions { "Mind the house rules. ".repeat(370) } else { String::new() };
     let mut said = vec![
         Message::system(format!("You are a careful engineer. {instructions}")),
         Message::user("Make the suite pass. Never touch src/generated.rs."),
     ];
-    for nth in 0..28 {
+    for nth in 0..36 {
         let id = format!("call_{nth}");
         let (output, outcome) = match nth % 3 {
             0 => (failure(nth), Outcome::Failed),
-            _ => (format!("test part_{nth}::works ... ok\n").repeat(40), Outcome::Succeeded),
+            _ => (format!("test part_{nth}::works ... ok\n").repeat(14), Outcome::Succeeded),
         };
         let command = format!(r#"{{"command":"cargo test part_{nth}"}}"#);
         said.extend(exchange(&id, "bash", &command, &output, outcome));
-        said.push(Message::assistant(format!("Part {nth} was run; src/part_{nth}.rs is next. ").repeat(4)));
+        said.push(Message::assistant(format!("Part {nth} was run; src/part_{nth}.rs is next. ").repeat(2)));
         if nth % 4 == 3 {
             said.push(Message::user(format!("Good. Now look at src/part_{nth}.rs and say what is wrong.")));
         }
@@ -187,10 +190,17 @@ fn failure(nth: usize) -> String {
 }
 
 async fn walk(part: usize) {
-    let mut unseen = Vec::new();
+    let (mut unseen, mut usual) = (Vec::new(), None);
     for (name, scene, beside, changed) in EXAMPLES.iter().skip(part).step_by(PARTS) {
-        let (before, after) = (seen(*scene, &[beside]).await, seen(*scene, &[beside, changed]).await);
+        let before = match (scene, *beside, &usual) {
+            (Usual, "", Some(usual)) => String::clone(usual),
+            (Usual, "", None) => usual.insert(seen(Usual, &[""]).await).clone(),
+            _ => seen(*scene, &[beside]).await,
+        };
+        let after = seen(*scene, &[beside, changed]).await;
         assert!(!before.starts_with("refused"), "{name}: {before}");
+        let may_be_refused = ["version", "preset"].contains(name);
+        assert!(may_be_refused || !after.starts_with("refused"), "{name}: {after}");
         if before == after {
             unseen.push(*name);
         }
@@ -198,26 +208,36 @@ async fn walk(part: usize) {
     assert!(unseen.is_empty(), "nobody sees a difference: {unseen:?}");
 }
 
-const PARTS: usize = 4;
+const PARTS: usize = 6;
 
 #[tokio::test]
-async fn a_quarter_of_the_settings_change_something() {
+async fn a_sixth_of_the_settings_change_something() {
     walk(0).await;
 }
 
 #[tokio::test]
-async fn a_second_quarter_of_the_settings_change_something() {
+async fn a_second_sixth_of_the_settings_change_something() {
     walk(1).await;
 }
 
 #[tokio::test]
-async fn a_third_quarter_of_the_settings_change_something() {
+async fn a_third_sixth_of_the_settings_change_something() {
     walk(2).await;
 }
 
 #[tokio::test]
-async fn the_last_quarter_of_the_settings_change_something() {
+async fn a_fourth_sixth_of_the_settings_change_something() {
     walk(3).await;
+}
+
+#[tokio::test]
+async fn a_fifth_sixth_of_the_settings_change_something() {
+    walk(4).await;
+}
+
+#[tokio::test]
+async fn the_last_sixth_of_the_settings_change_something() {
+    walk(5).await;
 }
 
 #[test]

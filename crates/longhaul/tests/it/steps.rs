@@ -3,17 +3,13 @@
 use std::sync::Arc;
 
 use longhaul::{
-    BuildError, Change, CompactionStep, Config, Durability, Error, Job, Session, SessionState, Shown,
-    StepUnit,
+    BuildError, Change, CompactionStep, Config, Error, Job, Session, SessionState, Shown, StepUnit,
     compact::CompactError,
     extract::{Fact, RankContext, Ranker},
     policy::{Action, Reason},
-    store::{MemoryStore, SummaryStore as _},
     summarize::{CompletionClient, Scripted, SummarizerModel, rules::RulesOptions},
     tokens::{CharsPer4, ContextWindow},
-    transcript::{
-        FixedClock, Message, NoJitter, NoSleep, Outcome, SessionId, Span, SummaryMode, Tokens, UnitState,
-    },
+    transcript::{Message, NoJitter, NoSleep, Outcome, SessionId, Span, SummaryMode, Tokens, UnitState},
 };
 
 use crate::work::{exchange, text};
@@ -272,32 +268,4 @@ async fn a_client_and_the_settings_are_a_ladder() {
         .config(Config { mode: SummaryMode::Llm, ..Config::default() })
         .build();
     assert!(matches!(none, Err(BuildError::NoModel { .. })), "{none:?}");
-}
-
-#[test]
-fn where_every_push_is_written_a_kill_loses_nothing() {
-    let store = Arc::new(MemoryStore::default());
-    let window = ContextWindow::new(Tokens(6_000), Tokens::ZERO);
-    let name = SessionId::new("pushed").unwrap();
-    let builder = || {
-        Session::builder(name.clone(), window)
-            .counter(Arc::new(CharsPer4))
-            .clock(Arc::new(FixedClock(1)))
-            .durability(Durability::EachPush)
-    };
-    assert!(matches!(builder().build(), Err(BuildError::NoStore)));
-    let mut session = builder().store(store.clone()).build().unwrap();
-    session.push(Message::user("Fix the build, please."));
-    session.push(Message::assistant("Looking."));
-    drop(session);
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let kept = runtime.block_on(store.originals(&name, Span { start: 0, end: 9 })).unwrap();
-    assert_eq!(kept.len(), 2);
-    // On a runtime's own thread as well.
-    runtime.block_on(async {
-        let mut session = builder().store(store.clone()).open().await.unwrap();
-        session.push(Message::user("And the tests."));
-        assert_eq!(store.originals(&name, Span { start: 0, end: 9 }).await.unwrap().len(), 3);
-        assert_eq!(session.state().originals().len(), 3);
-    });
 }
