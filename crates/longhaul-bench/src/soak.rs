@@ -15,7 +15,7 @@ use std::{
 use anyhow::{Context as _, Result, bail};
 use cpu_time::ThreadTime;
 use longhaul::{
-    Config, ContextManager, Event, EventKind,
+    Config, Event, EventKind, Session,
     tokens::{self, ContextWindow, Encoding},
     transcript::{Message, Outcome, Part, Role, SessionId, Tokens, ToolResult},
 };
@@ -94,7 +94,7 @@ pub async fn soak(plan: Plan, mut tell: impl FnMut(&Stretch)) -> Result<Soaked> 
     let rewrites = Arc::new(AtomicU64::new(0));
     let told = Arc::clone(&rewrites);
     let window = ContextWindow::new(plan.window, plan.window.scaled(RESERVED));
-    let mut context = ContextManager::builder(SessionId::new("soak")?, window)
+    let mut context = Session::builder(SessionId::new("soak")?, window)
         .counter(tokens::counter(Encoding::O200kBase))
         .config(config)
         .observer(move |event: &Event| {
@@ -121,13 +121,13 @@ pub async fn soak(plan: Plan, mut tell: impl FnMut(&Stretch)) -> Result<Soaked> 
             let start = ThreadTime::now();
             let (messages, sent) = {
                 let view = context.prepare().await?;
-                (view.messages().cloned().collect::<Vec<_>>(), view.sent())
+                (view.messages().cloned().collect::<Vec<_>>(), view.id())
             };
             own += start.elapsed();
             let since = rewrites.load(Ordering::Relaxed) - known;
             done.rewrites += since;
             done.most_rewrites = done.most_rewrites.max(since);
-            let said = context.state().transcript().len() as u64;
+            let said = context.state().originals().len() as u64;
             if since > 0 {
                 done.loops += u64::from(last_rewrite.is_some_and(|last| said - last < cooldown));
                 last_rewrite = Some(said);
@@ -139,7 +139,7 @@ pub async fn soak(plan: Plan, mut tell: impl FnMut(&Stretch)) -> Result<Soaked> 
             let reply = client.reply(&request, |_| {}).await.with_context(|| format!("turn {turn}"))?;
             done.requests += 1;
             let start = ThreadTime::now();
-            if let (Some(usage), Some(sent)) = (&reply.usage, sent) {
+            if let Some(usage) = &reply.usage {
                 done.largest = done.largest.max(usage.prompt_total().0);
                 context.report_usage(sent, usage);
             }
@@ -162,7 +162,7 @@ pub async fn soak(plan: Plan, mut tell: impl FnMut(&Stretch)) -> Result<Soaked> 
             done.stretches.push(measured);
         }
     }
-    done.messages = context.state().transcript().len() as u64;
+    done.messages = context.state().originals().len() as u64;
     done.faults = endpoint.faults();
     Ok(done)
 }

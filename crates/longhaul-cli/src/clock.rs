@@ -1,9 +1,8 @@
-//! The system's clock, read here and nowhere below.
+//! The system's clock, as commands read it.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use longhaul::{runtime::SystemClock, transcript::Clock as _};
 
 /// Returns milliseconds since the Unix epoch.
 pub(crate) fn now_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+    SystemClock.now_ms()
 }

@@ -6,7 +6,11 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
-use longhaul::config::{Layer, Layered};
+use longhaul::{
+    Config,
+    config::{Layer, Layered},
+    wire::{Document, Format},
+};
 
 use crate::args::SettingsArgs;
 
@@ -33,6 +37,18 @@ pub(crate) fn load(args: &SettingsArgs) -> Result<Layered> {
         say!("{}", crate::paint::plain(&warning.to_string()));
     }
     Ok(layered)
+}
+
+/// Returns `config` with the settings for the model that a history is with: the one that was named, or the one that it
+/// names itself.
+pub(crate) fn for_history(config: &Config, document: &Document, named: Option<&str>) -> Config {
+    let provider = match document.format() {
+        Format::Anthropic | Format::ClaudeCode => "anthropic",
+        Format::OpenAi | Format::Responses | Format::Codex => "openai",
+        Format::Gemini => "gemini",
+        _ => "",
+    };
+    config.for_model(provider, named.or(document.model()).unwrap_or_default())
 }
 
 /// Returns where the user's own settings are: `longhaul/config.toml` in the configuration directory.

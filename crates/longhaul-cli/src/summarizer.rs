@@ -1,40 +1,28 @@
 //! The summarizer that the flags and settings ask for, and where it is.
 
-use std::{
-    future::Future,
-    pin::Pin,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use anyhow::{Context, Result, bail};
 use async_trait::async_trait;
 use longhaul::{
     Config, StoreCache,
     redact::Redactor,
+    runtime::{ClockJitter, SystemClock, TokioSleep},
     summarize::{
         ClientError, CompletionClient, Draft, Ladder, LastRequest, SummarizeError, Summarizer,
-        SummarizerModel, SummaryRequest, rules::RulesSummarizer,
+        SummaryRequest, rules::RulesSummarizer,
     },
-    tokens::ModelTable,
-    transcript::{Clock, Jitter, Sleep, SummaryMode, Tokens, Usage},
+    transcript::{SummaryMode, Tokens, Usage},
 };
 use longhaul_client::{Anthropic, Endpoint, OpenAi};
 
 use crate::{
     args::SummarizerArgs,
-    clock,
     store::{self, Store},
 };
 
 /// The variable that holds the key of the summarizer's endpoint.
 pub(crate) const KEY: &str = "LONGHAUL_API_KEY";
-
-/// The window of a summarizer that nobody knows: what small local models have.
-const DEFAULT_WINDOW: Tokens = Tokens(8_192);
 
 /// Returns the endpoint of the flags.
 pub(crate) fn endpoint(args: &SummarizerArgs) -> Result<Endpoint> {
@@ -106,34 +94,26 @@ pub(crate) fn ladder(
     if names.is_empty() {
         bail!("a summary by a model needs --summarizer-model (or the setting summarizer_model_preference)");
     }
-    let client = client(args)?;
-    let table = ModelTable::builtin();
-    let model = |name: &String| {
-        let known = table.get(name);
-        let known_window = known.map(|model| model.window);
-        let window = args.summarizer_window.map(Tokens).or(known_window).unwrap_or(DEFAULT_WINDOW);
-        let mut model = SummarizerModel::new(name.clone(), window, Arc::clone(&client));
-        if let Some(known) = known {
-            model.max_output = known.max_output.min(window);
-            model.counter = Some(known.counter());
-        }
-        model.last_request.clone_from(&last_request);
-        model
+    let config = Config {
+        mode,
+        abort_on_failure: config.abort_on_failure || args.abort_on_failure,
+        summarizer_model_preference: names,
+        ..config.clone()
     };
+    let mut models = config.summarizer_models(&client(args)?, args.summarizer_window.map(Tokens));
+    models.iter_mut().for_each(|model| model.last_request.clone_from(&last_request));
     let mut options = config.llm_options();
-    options.mode = mode;
-    options.abort_on_failure |= args.abort_on_failure;
     if let Some(timeout) = timeout(args) {
         options.call_timeout = timeout;
         options.deadline = options.deadline.max(timeout * 2);
     }
     let ladder = Ladder::new(
-        names.iter().map(model).collect(),
+        models,
         Arc::new(RulesSummarizer::default()),
         options,
         Arc::new(SystemClock),
-        Arc::new(Timer),
-        Arc::new(Spread::default()),
+        Arc::new(TokioSleep),
+        Arc::new(ClockJitter::default()),
     );
     let redactor = Redactor::builtin();
     let ladder = ladder.with_redaction(Arc::new(move |text| redactor.redact_text(text).0.into_owned()));
@@ -216,46 +196,4 @@ pub(crate) fn mode(flag: Option<&str>, config: &Config) -> Result<SummaryMode> {
         Some("hybrid") => SummaryMode::Hybrid,
         Some(other) => return Err(anyhow::anyhow!("{other:?} is no mode")).context("--mode"),
     })
-}
-
-#[derive(Debug)]
-pub(crate) struct SystemClock;
-
-impl Clock for SystemClock {
-    fn now_ms(&self) -> i64 {
-        clock::now_ms()
-    }
-}
-
-#[derive(Debug)]
-struct Timer;
-
-impl Sleep for Timer {
-    fn sleep(&self, duration: Duration) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
-        Box::pin(tokio::time::sleep(duration))
-    }
-}
-
-/// Spreads retries by the low digits of the clock: enough to part clients that failed at the same moment.
-#[derive(Debug, Default)]
-struct Spread(AtomicU64);
-
-impl Jitter for Spread {
-    fn next(&self) -> f64 {
-        let turn = self.0.fetch_add(0x9E37_79B9_7F4A_7C15, Ordering::Relaxed);
-        let mixed = (turn ^ clock::now_ms() as u64 ^ u64::from(std::process::id()))
-            .wrapping_mul(0xD6E8_FEB8_6659_FD93);
-        (mixed >> 11) as f64 / (1u64 << 53) as f64
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn jitter_is_a_share() {
-        let spread = Spread::default();
-        assert!((0..1000).map(|_| spread.next()).all(|share| (0.0..1.0).contains(&share)));
-    }
 }

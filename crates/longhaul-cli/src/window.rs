@@ -28,16 +28,13 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// Returns the room for `document`: the window is the flag's, the settings', the model's, or the default.
+    /// Returns the room for `document`: the window is the flag's, the model's, or the default, and no larger
+    /// than the settings allow.
     pub(crate) fn new(flag: Option<u64>, config: &Config, counter: &Named, document: &Document) -> Room {
-        let model = counter.window.map(Tokens).unwrap_or(DEFAULT_WINDOW);
-        let window = match (flag, config.max_context_tokens) {
-            (Some(flag), _) => Tokens(flag),
-            (None, Some(set)) => set.min(model),
-            (None, None) => model,
-        };
-        let usual = window.scaled(RESERVED_SHARE).min(RESERVED_OUTPUT);
-        let window = ContextWindow::new(window, config.reserved_output_tokens.unwrap_or(usual));
+        let window = flag.or(counter.window).map_or(DEFAULT_WINDOW, Tokens);
+        let usable = config.max_context_tokens.map_or(window, |most| most.min(window));
+        let usual = usable.scaled(RESERVED_SHARE).min(RESERVED_OUTPUT);
+        let window = config.window(ContextWindow::new(window, usual));
         let tools = count_tools(&*counter.counter, document.tools().iter().map(String::as_str));
         let budget = window.budget(tools);
         Room { window, budget, limits: config.limits(window.window, budget) }

@@ -42,10 +42,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         let view = context.prepare().await?;
         println!("request {step}: {} messages, {} tokens", view.len(), view.tokens());
         // Here view.messages() goes to the model; the usage it reports makes the next count exact.
-        let (sent, usage) = (view.sent(), Usage { input: view.tokens(), ..Usage::default() });
-        if let Some(sent) = sent {
-            context.report_usage(sent, &usage);
-        }
+        let usage = Usage { input: view.tokens(), ..Usage::default() };
+        context.report_usage(view.id(), &usage);
         let answer = model(step);
         let calls: Vec<ToolCall> = answer.calls().cloned().collect();
         context.push(answer);

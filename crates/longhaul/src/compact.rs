@@ -47,6 +47,8 @@ pub struct CompactSettings {
     pub summary_first: Tokens,
     /// Whether reasoning stays in the messages that are kept. An open exchange keeps it in any case.
     pub reasoning: KeepReasoning,
+    /// Whether a digest keeps error messages whole, or a line of each.
+    pub preserve_error_details: bool,
     /// The header over the summary; `{messages}` stands for the number of messages it covers. `None` is the default header.
     pub header: Option<String>,
     /// Ordinals of the messages that stay whole wherever they stand, beside instructions of system and developer, which
@@ -120,6 +122,7 @@ impl CompactSettings {
             goal: None,
             summary_first: Tokens::ZERO,
             reasoning: KeepReasoning::Strip,
+            preserve_error_details: true,
             header: None,
             pins: BTreeSet::new(),
             now_ms: 0,

@@ -18,6 +18,7 @@ pub use values::{
 use std::collections::BTreeMap;
 
 use longhaul_summarize::SummaryForm;
+use longhaul_tokens::ContextWindow;
 use longhaul_transcript::{SummaryMode, Tokens};
 use serde::{Deserialize, Serialize};
 
@@ -209,8 +210,8 @@ pub struct Config {
 
     /// The most that a summary may cost.
     ///
-    /// Unit: tokens, or `auto` (the share of the target that serves recall best, at most 10 % of the window). Range:
-    /// 50 and up. A higher value keeps more facts and leaves less room for what follows.
+    /// Unit: tokens, or `auto` (the share of the target that serves recall best, at most 10 % of the window where nobody
+    /// said how large the view may be). Range: 50 and up. A higher value keeps more facts and leaves less room for what follows.
     pub max_summary_tokens: SummaryLimit,
 
     /// The most that a summary may cost relative to the budget that the kept messages leave free.
@@ -248,7 +249,7 @@ pub struct Config {
     /// preset decides by itself.
     pub summary_form: SummaryForm,
 
-    /// Models to ask for summaries, first choice first. Empty: whatever the summarizer's client is set to.
+    /// Models to ask for summaries, first choice first; others are not asked. Empty: those that were handed over, as they were.
     ///
     /// Unit: model ids. Each is checked for window before use.
     pub summarizer_model_preference: Vec<String>,
@@ -345,6 +346,14 @@ impl Config {
     /// Returns the first line of a summary that stands for `n_messages` messages.
     pub fn header(&self, n_messages: u64) -> String {
         self.summary_header.replace("{messages}", &n_messages.to_string())
+    }
+
+    /// Returns the window to work with where a model has `window`: no larger than `max_context_tokens`, with
+    /// `reserved_output_tokens` kept free where that is set.
+    pub fn window(&self, window: ContextWindow) -> ContextWindow {
+        let most = self.max_context_tokens.unwrap_or(window.window);
+        let reserved = self.reserved_output_tokens.unwrap_or(window.reserved_output);
+        ContextWindow::new(window.window.min(most), reserved)
     }
 
     /// Returns these settings with the overrides for `model` of `provider` applied: the provider's first, the model's

@@ -11,12 +11,16 @@ mod recall;
 mod tell;
 #[cfg(test)]
 mod tests;
+mod wait;
 
-use std::sync::{Arc, Weak};
+use std::{
+    error::Error as _,
+    sync::{Arc, Weak},
+};
 
 use longhaul_store::{StoreError, SummaryStore};
 use longhaul_summarize::{Draft, SummarizeError, Summarizer};
-use longhaul_tokens::ContextWindow;
+use longhaul_tokens::{ContextWindow, Prices};
 use longhaul_transcript::{
     Clock, Message, MessageId, SessionId, Span, SummaryId, SummaryMode, SummaryRecord, Tokens, Usage,
 };
@@ -76,6 +80,21 @@ pub struct Session {
     /// Counts what changed beside messages.
     changes: u64,
     overtaken: Overtaken,
+    durability: Durability,
+}
+
+/// When what is said is written into the store.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Durability {
+    /// Before [`Session::prepare`] returns.
+    #[default]
+    EachPrepare,
+    /// Before [`Session::push`] returns, which waits for the store on the calling thread: the store must not need a runtime
+    /// of that very thread. Where the store fails, the message is in the session all the same and observers are told
+    /// ([`EventKind::NotSaved`]); it is written with the next push, or with [`Session::prepare`], which fails where it
+    /// cannot be.
+    EachPush,
 }
 
 /// A compaction that is made elsewhere while the conversation goes on. Dropping it calls it off.
@@ -182,6 +201,13 @@ impl Session {
         let id = self.state.push(message);
         let message_tokens = self.state.cost(id.ordinal);
         self.tell(EventKind::Counted { message: id.ordinal, message_tokens });
+        if self.durability == Durability::EachPush {
+            // What is not written stays to be written: `prepare` fails where it cannot be.
+            if let Err(error) = wait::wait(self.save()) {
+                let error = error.source().unwrap_or(&error).to_string();
+                self.tell(EventKind::NotSaved { message: id.ordinal, error });
+            }
+        }
         id
     }
 
@@ -410,6 +436,11 @@ impl Session {
     ) {
         self.state.switch_model(window, counter, config);
         self.tell(EventKind::ModelSwitched { window: window.window, budget: self.state.budget() });
+    }
+
+    /// Sets what the model's tokens cost (see [`SessionState::set_prices`]).
+    pub fn set_prices(&mut self, prices: Prices) {
+        self.state.set_prices(prices);
     }
 
     /// Says which model at which endpoint the conversation goes on with (see [`SessionState::set_endpoint`]).

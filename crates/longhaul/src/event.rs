@@ -126,6 +126,15 @@ pub enum EventKind {
     Undone,
     /// An undone rewrite was applied again by hand.
     Redone,
+    /// A message that was to be safe before [`push`](crate::Session::push) returned could not be written: the user should
+    /// be told. It is written with the next push, or with [`prepare`](crate::Session::prepare), which fails where it
+    /// cannot be.
+    NotSaved {
+        /// Its ordinal in the session.
+        message: u64,
+        /// Why.
+        error: String,
+    },
     /// Somebody else went on with the session meanwhile, so that this conversation goes on under a name of its own: the
     /// user should be told.
     Branched {
@@ -310,6 +319,9 @@ impl fmt::Display for Event {
             EventKind::Rewritten => write!(f, "the context was changed: {} tokens", self.tokens),
             EventKind::Undone => write!(f, "compaction undone: {} tokens", self.tokens),
             EventKind::Redone => write!(f, "compaction applied again: {} tokens", self.tokens),
+            EventKind::NotSaved { message, error } => {
+                write!(f, "m{message} is not in the store yet: {error}")
+            }
             EventKind::Branched { from, line, at } => {
                 write!(
                     f,

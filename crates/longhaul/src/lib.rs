@@ -41,19 +41,18 @@ mod trim_messages;
 
 pub use config::Config;
 pub use driver::{
-    Background, Basis, BuildError, Builder, Error, OpenError, Overtaken, RecallTool, Session, open,
+    Background, Basis, BuildError, Builder, Durability, Error, OpenError, Overtaken, RecallTool, Session,
+    open,
 };
 pub use event::{Event, EventKind, Finish, Observer, notice, summary_box};
 pub use policy::{Decision, Hold, Reason};
 pub use preset::{ParsePresetError, Preset};
 pub use session::{
-    BranchError, Finished, Job, LastSummarization, Line, PinError, Rewrite, RewriteError, SessionState,
-    Shown, Snapshot, SnapshotError, StablePrefix, Status, Stored, UsageVerdict, View, ViewId, Within,
+    BranchError, Change, CompactionStep, Finished, Job, LastSummarization, Line, PinError, Rewrite,
+    RewriteError, SessionState, Shown, Snapshot, SnapshotError, StablePrefix, Status, StepError, StepUnit,
+    Steps, Stored, UsageVerdict, View, ViewId, Within,
 };
 #[cfg(feature = "wire")]
 pub use session::{Sync, SyncError, Synced};
 
 pub use trim_messages::{Trimmed, trim_messages};
-
-#[doc(hidden)]
-pub use {Session as ContextManager, SessionState as ContextState};

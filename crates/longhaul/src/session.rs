@@ -19,6 +19,7 @@ mod shared;
 mod snapshot;
 mod soft;
 mod status;
+mod steps;
 mod stored;
 #[cfg(feature = "wire")]
 mod sync;
@@ -33,12 +34,14 @@ use std::{
 
 use longhaul_extract::FactIndex;
 use longhaul_redact::Redactor;
+use longhaul_summarize::rules::RulesOptions;
 use longhaul_tokens::{ClassCounts, ContextWindow, Prices, TokenCounter};
 use longhaul_transcript::{
     ContentHash, Entry, Message, MessageId, Redacted, SessionId, Span, SummaryRecord, Tokens, Usage,
 };
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::stored::forgotten;
 #[cfg(feature = "wire")]
 pub use self::sync::{Sync, SyncError, Synced};
 pub use self::{
@@ -50,6 +53,7 @@ pub use self::{
     rewrite::{Rewrite, RewriteError},
     snapshot::{Snapshot, SnapshotError},
     status::{LastSummarization, Status},
+    steps::{Change, CompactionStep, StepError, StepUnit, Steps},
     stored::Stored,
     view::{Shown, StablePrefix, View, ViewId},
 };
@@ -98,6 +102,10 @@ pub struct SessionState {
     /// What a token costs, where it is known: a pass of the soft tier must pay for itself.
     prices: Prices,
     redactor: Option<Redactor>,
+    /// How summaries by rule are made.
+    rules: RulesOptions,
+    /// What the caller adds to each compaction.
+    steps: Steps,
 
     /// All that was said.
     originals: Line,
@@ -193,6 +201,8 @@ impl SessionState {
             counter,
             prices: Prices::default(),
             redactor: Some(Redactor::builtin()),
+            rules: RulesOptions::default(),
+            steps: Steps::default(),
             originals: Line::default(),
             costs: Costs::default(),
             counted: HashMap::new(),
@@ -265,6 +275,16 @@ impl SessionState {
     /// The view and the originals show the user's own text and are not altered. The built-in rules are the default.
     pub fn set_redactor(&mut self, redactor: Option<Redactor>) {
         self.redactor = redactor;
+    }
+
+    /// Sets how summaries by rule are made, and which facts are worth keeping (their [`Ranker`](longhaul_extract::Ranker)).
+    pub fn set_rules(&mut self, rules: RulesOptions) {
+        self.rules = rules;
+    }
+
+    /// Sets what is added to each compaction; see [`CompactionStep`].
+    pub fn set_steps(&mut self, steps: Steps) {
+        self.steps = steps;
     }
 
     /// Takes what the provider reported for a request made from a view.
@@ -390,12 +410,6 @@ impl SessionState {
 
     /// Returns everything that was said, verbatim, as far as it is at hand.
     pub fn originals(&self) -> &Line {
-        &self.originals
-    }
-
-    /// The same, by its old name.
-    #[doc(hidden)]
-    pub fn transcript(&self) -> &Line {
         &self.originals
     }
 

@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::Result;
 use longhaul::{
-    Background, Config, Event, EventKind, Preset, Session,
+    Background, Event, EventKind, Preset, Session,
     cost::usage_cost,
     notice,
     summarize::{ClientError, Draft, Finish, Ladder, SummarizeError, Summarizer as _},
@@ -20,7 +20,7 @@ use super::{
     console::Console,
     interrupt::Interrupts,
     screen::Screen,
-    setup::{Known, known},
+    setup::{Known, Settings, known},
     tools::Toolbox,
 };
 use crate::{args::ChatArgs, store::Store};
@@ -35,10 +35,8 @@ pub(crate) struct Conversation {
     client: Chat,
     model: String,
     base_url: String,
-    protocol: String,
-    max_output: Option<u64>,
     temperature: Option<f64>,
-    config: Config,
+    settings: Settings,
     tools: Option<Toolbox>,
     definitions: Vec<ToolDefinition>,
     events: Arc<Mutex<Vec<Event>>>,
@@ -70,7 +68,7 @@ impl Conversation {
         client: Chat,
         known: Known,
         args: &ChatArgs,
-        config: Config,
+        settings: Settings,
         tools: Option<Toolbox>,
         store: Store,
         events: Arc<Mutex<Vec<Event>>>,
@@ -85,10 +83,8 @@ impl Conversation {
             client,
             model: args.model.clone(),
             base_url: args.base_url.clone().unwrap_or_default(),
-            protocol: args.protocol.clone(),
-            max_output: args.max_output,
             temperature: args.temperature,
-            config,
+            settings,
             tools,
             definitions,
             events,
@@ -189,7 +185,7 @@ impl Conversation {
             let prepared = self.manager.prepare().await;
             self.show_events(screen);
             let view = prepared?;
-            let sent = view.sent();
+            let sent = view.id();
             let messages: Vec<Arc<Message>> = view.messages().cloned().collect();
             let mut request = ChatRequest::new(&self.model, messages, self.known.window.reserved_output)
                 .with_tools(self.definitions.clone())
@@ -220,7 +216,7 @@ impl Conversation {
                     return Ok(None);
                 }
                 Some(Ok(reply)) => {
-                    if let (Some(usage), Some(sent)) = (&reply.usage, sent) {
+                    if let Some(usage) = &reply.usage {
                         self.manager.report_usage(sent, usage);
                         self.spent += usage_cost(&self.known.model.prices, usage).unwrap_or_default();
                     }
@@ -266,22 +262,23 @@ impl Conversation {
     /// Shows how full the window is.
     pub(crate) fn show_status(&self, screen: &mut Screen) {
         let state = self.manager.state();
-        let said = state.transcript().len();
+        let said = state.originals().len();
         let about = format!("{said} messages said, {} in the window · {}", state.view().len(), self.model);
         screen.status(state.view().tokens(), self.known.window.window, &state.limits(), &about);
     }
 
     /// Switches to another model. What is not in the table needs its window.
     pub(crate) fn switch(&mut self, name: &str, window: Option<u64>, screen: &mut Screen) {
-        let known = known(name, window, self.max_output, &self.config);
+        let config = self.settings.for_model(name);
+        let known = known(name, window, &config);
         if known.is_assumed {
             screen.warn(&format!(
                 "{name} is in no table: a window of {} tokens is assumed; /model {name} N sets it",
                 known.window.window
             ));
         }
-        let config = self.config.for_model(&self.protocol, name);
         self.manager.switch_model(known.window, known.model.counter(), config);
+        self.manager.set_prices(known.model.prices);
         self.manager.set_endpoint(name, &self.base_url);
         name.clone_into(&mut self.model);
         self.known = known;

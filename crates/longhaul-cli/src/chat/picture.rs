@@ -27,7 +27,7 @@ pub(crate) fn context(conversation: &Conversation, now_ms: i64, painter: Painter
         "{}  {}\n{} messages said, {} in the window, {} summaries in force\n\n",
         painter.bold(&plain(conversation.model())),
         painter.paint(light(state.view().tokens(), &limits), &numbers),
-        state.transcript().len(),
+        state.originals().len(),
         state.view().len(),
         state.view().summaries().count(),
     );
@@ -143,7 +143,7 @@ fn next(state: &SessionState, left: Tokens) -> String {
         return "a threshold is reached".to_owned();
     }
     const LATELY: u64 = 12;
-    let said = state.transcript().len() as u64;
+    let said = state.originals().len() as u64;
     let lately = said.min(LATELY);
     let tokens: Tokens = (said - lately..said).map(|ordinal| state.cost(ordinal)).sum();
     match tokens.0.checked_div(lately).filter(|mean| *mean > 0) {
@@ -180,7 +180,7 @@ fn would_save(state: &SessionState, now_ms: i64) -> String {
 
 /// Returns the summaries in force and what was said since; with `all` every message, each under its summary.
 pub(crate) fn history(state: &SessionState, all: bool) -> String {
-    let said = state.transcript().len();
+    let said = state.originals().len();
     let mut out = format!("Session history ({said} messages in all):\n");
     let mut end = 0;
     for (nth, record) in state.view().summaries().enumerate() {
@@ -188,7 +188,7 @@ pub(crate) fn history(state: &SessionState, all: bool) -> String {
         end = end.max(record.covers.end);
     }
     let span = Span { start: if all { 0 } else { end }, end: u64::MAX };
-    let shown = state.transcript().in_span(span);
+    let shown = state.originals().in_span(span);
     if !shown.is_empty() {
         let title = if all { "Every message" } else { "Recent" };
         out.push_str(&format!("\n[{title}] m{}-m{}\n", shown[0].id.ordinal, said - 1));

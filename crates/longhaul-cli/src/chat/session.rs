@@ -42,7 +42,7 @@ pub(crate) fn run(conversation: Conversation, runtime: &Runtime) -> Result<ExitC
         let _inside = runtime.enter();
         Interrupts::listen()
     };
-    let entries = conversation.manager.state().transcript().entries();
+    let entries = conversation.manager.state().originals().entries();
     let typed = entries.iter().filter(|entry| entry.message.role == Role::User);
     let typed = typed.map(|entry| entry.message.texts().collect()).collect();
     let console = Console::open(typed)?;
@@ -56,7 +56,7 @@ impl Session<'_> {
     fn greet(&mut self) {
         let (conversation, screen) = (&mut self.conversation, &mut self.screen);
         let state = conversation.manager.state();
-        let said = state.transcript().len();
+        let said = state.originals().len();
         let name = state.session().as_str().to_owned();
         screen.note(&format!("{} at {} · session {name} · /help", conversation.model(), conversation.host()));
         conversation.show_events(screen);
@@ -240,7 +240,7 @@ impl Session<'_> {
     fn save(&mut self, path: Option<&Path>) -> Result<()> {
         let manager = &mut self.conversation.manager;
         let state = manager.state();
-        let said = state.transcript().len();
+        let said = state.originals().len();
         // First the file: it is what is left where the store no longer takes what is said here.
         if let Some(path) = path {
             let written = wire::encode(&state.originals().to_transcript(), Format::Longhaul)

@@ -20,7 +20,7 @@ use crate::{
     args::{ChatArgs, SummarizerArgs},
     clock, counter, settings,
     store::{self, Store},
-    summarizer::{self, SystemClock},
+    summarizer,
 };
 
 /// The most that is read of one answer. A server wraps each token into some 250 bytes, so this is 256,000 tokens.
@@ -38,17 +38,47 @@ pub(crate) struct Known {
     pub(crate) is_assumed: bool,
 }
 
+/// The settings of a conversation, whichever model it is with.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    config: Config,
+    protocol: String,
+    max_output: Option<Tokens>,
+    /// Who writes summaries is settled when the conversation begins.
+    mode: SummaryMode,
+}
+
+impl Settings {
+    fn load(args: &ChatArgs) -> Result<Settings> {
+        let config = settings::load(&args.settings)?.config;
+        let mode = summarizer::mode(args.mode.as_deref(), &config.for_model(&args.protocol, &args.model))?;
+        Ok(Settings {
+            config,
+            protocol: args.protocol.clone(),
+            max_output: args.max_output.map(Tokens),
+            mode,
+        })
+    }
+
+    /// Returns the settings for this model; flags win over them.
+    pub(crate) fn for_model(&self, model: &str) -> Config {
+        let config = self.config.for_model(&self.protocol, model);
+        let reserved_output_tokens = self.max_output.or(config.reserved_output_tokens);
+        Config { mode: self.mode, reserved_output_tokens, ..config }
+    }
+}
+
 /// Returns the conversation that the flags ask for: a new one, or one that goes on.
 pub(crate) async fn setup(args: &ChatArgs) -> Result<Conversation> {
-    let summarizer = summarizer_args(args);
     if args.base_url.is_none() {
         bail!(
             "a conversation needs --base-url (or LONGHAUL_BASE_URL): nothing is sent anywhere that you did not name"
         );
     }
-    let mut config = settings::load(&args.settings)?.config.for_model(&args.protocol, &args.model);
-    config.mode = summarizer::mode(args.mode.as_deref(), &config)?;
-    let known = known(&args.model, args.window, args.max_output, &config);
+    let settings = Settings::load(args)?;
+    let config = settings.for_model(&args.model);
+    let summarizer = summarizer_args(args, &config);
+    let known = known(&args.model, args.window, &config);
     let counter: Arc<dyn TokenCounter> = match &args.tokenizer {
         Some(_) => counter::choose(&counter_args(args))?.counter,
         None => known.model.counter(),
@@ -66,7 +96,7 @@ pub(crate) async fn setup(args: &ChatArgs) -> Result<Conversation> {
     let mut builder = Session::builder(session, known.window)
         .config(config.clone())
         .counter(counter)
-        .clock(Arc::new(SystemClock))
+        .prices(known.model.prices)
         .store(store.clone())
         .fixed_overhead(overhead)
         .endpoint(&args.model, args.base_url.as_deref().unwrap_or_default())
@@ -78,14 +108,15 @@ pub(crate) async fn setup(args: &ChatArgs) -> Result<Conversation> {
     let mut writer = None;
     let last_request = LastRequest::default();
     if config.mode != SummaryMode::Rules {
-        let own = args.summarizer_model.is_empty().then(|| last_request.clone());
+        let is_own = summarizer.summarizer_model == [args.model.as_str()];
+        let own = is_own.then(|| last_request.clone());
         let ladder = summarizer::ladder(&summarizer, &config, config.mode, Some(store.clone()), own)?;
         let ladder = Arc::new(ladder);
         builder = builder.summarizer(ladder.clone()).observer(last_request.clone());
         writer = Some(ladder);
     }
-    let mut manager = builder.resume().await.context("the conversation cannot be taken up")?;
-    if manager.state().transcript().is_empty() {
+    let mut manager = builder.open().await.context("the conversation cannot be taken up")?;
+    if manager.state().originals().is_empty() {
         let system = args.system.clone().or_else(|| tools.as_ref().map(Toolbox::instructions));
         system.into_iter().for_each(|text| {
             manager.push(Message::system(text));
@@ -102,18 +133,16 @@ pub(crate) async fn setup(args: &ChatArgs) -> Result<Conversation> {
         _ => Chat::openai(endpoint)?,
     }
     .with_last_request(last_request);
-    Ok(Conversation::new(manager, client, known, args, config, tools, store, events, writer))
+    Ok(Conversation::new(manager, client, known, args, settings, tools, store, events, writer))
 }
 
 /// Returns what is known of the model called `name`; the flags win over the table.
-pub(crate) fn known(name: &str, window: Option<u64>, max_output: Option<u64>, config: &Config) -> Known {
+pub(crate) fn known(name: &str, window: Option<u64>, config: &Config) -> Known {
     let table = ModelTable::builtin();
     let is_assumed = table.get(name).is_none() && window.is_none();
     let mut model = table.get_or_unknown(name);
     model.window = window.map(Tokens).unwrap_or(model.window);
-    let usual = ContextWindow::from(&model);
-    let output = max_output.map(Tokens).or(config.reserved_output_tokens).unwrap_or(usual.reserved_output);
-    Known { window: ContextWindow::new(model.window, output), model, is_assumed }
+    Known { window: config.window(ContextWindow::from(&model)), model, is_assumed }
 }
 
 /// Returns the session of that name, or a new one: named, or by the time it begins.
@@ -132,18 +161,21 @@ fn counter_args(args: &ChatArgs) -> crate::args::CounterArgs {
     crate::args::CounterArgs { tokenizer: args.tokenizer.clone(), ..Default::default() }
 }
 
-/// The endpoint of the conversation writes its summaries too.
-fn summarizer_args(args: &ChatArgs) -> SummarizerArgs {
-    let models = match args.summarizer_model.is_empty() {
-        true => vec![args.model.clone()],
-        false => args.summarizer_model.clone(),
-    };
+/// The endpoint of the conversation writes its summaries too: the models of the flags, of the settings, or the one that is
+/// talked to, whose window is known.
+fn summarizer_args(args: &ChatArgs, config: &Config) -> SummarizerArgs {
+    let named = [&args.summarizer_model, &config.summarizer_model_preference];
+    let own = vec![args.model.clone()];
+    let summarizer_model = named.into_iter().find(|names| !names.is_empty()).unwrap_or(&own).clone();
     SummarizerArgs {
         base_url: args.base_url.clone(),
-        summarizer_model: models,
+        summarizer_window: args.window.filter(|_| summarizer_model == own),
+        summarizer_model,
         protocol: args.protocol.clone(),
-        summarizer_window: args.window,
         summarizer_timeout: None,
         abort_on_failure: false,
     }
 }
+
+#[cfg(test)]
+mod tests;

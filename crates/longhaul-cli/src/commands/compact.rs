@@ -50,13 +50,13 @@ pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
     target.check()?;
     let report_to = report_target(args)?;
     let layered = settings::load(&args.settings)?;
-    let keep_recent = args.keep_recent.or(kept_by_settings(&layered));
+    let chooses_recent = chooses_recent(&layered);
     refuse_what_cannot_apply(&layered)?;
-    let mut config = layered.config;
+    let document = converted(input::document(&args.file, args.from.from.0)?, args)?;
+    let mut config = settings::for_history(&layered.config, &document, args.counter.model.as_deref());
     if let Some(most) = args.max_summary_tokens {
         config.max_summary_tokens = SummaryLimit::Tokens(Tokens(most));
     }
-    let document = converted(input::document(&args.file, args.from.from.0)?, args)?;
     let counter = counter::choose(&args.counter)?;
     input::warn_of_problems(&args.file, &document, args.strict)?;
     let breakdown = Breakdown::of(document.transcript().entries(), &*counter.counter);
@@ -74,16 +74,16 @@ pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
             if redactor.is_none() {
                 say!("--no-redact: secrets are summarized and recorded as they are");
             }
+            let (window, counter) = (room.window, counter.counter.clone());
+            let session = DocumentSession::new(&document, window, counter, config.clone(), redactor.clone())
+                .map_err(told_apart)?;
             let within = Within {
-                keep_recent,
+                keep_recent: args.keep_recent.or_else(|| chooses_recent.then(|| session.state().recent())),
                 reasoning: keep_reasoning(document.format()),
                 goal: args.goal.clone(),
                 now_ms: clock::now_ms(),
                 ..Within::new(budget)
             };
-            let (window, counter) = (room.window, counter.counter.clone());
-            let session = DocumentSession::new(&document, window, counter, config.clone(), redactor.clone())
-                .map_err(told_apart)?;
             let said = Said::new(&document, session.state().redacted(), args.session.as_deref());
             let stored = stored(args, &config, &said)?;
             let is_elsewhere = stored.is_none() && depth_of_summary(&said).is_some();
@@ -184,11 +184,13 @@ fn unchanged(document: &Document) -> Result<Vec<u8>> {
     Ok(history)
 }
 
-/// Returns how many messages the settings keep, where somebody chose that; else the budget is spent on what serves best.
-fn kept_by_settings(layered: &Layered) -> Option<usize> {
-    let source = layered.sources.get("preserve_recent")?;
-    let is_chosen = !matches!(source, Source::Default | Source::Preset(_));
-    is_chosen.then(|| usize::try_from(layered.config.preserve_recent).unwrap_or(usize::MAX))
+/// Returns whether somebody chose how many messages stay; else the budget is spent on what serves best.
+fn chooses_recent(layered: &Layered) -> bool {
+    let is_chosen = |name: &str| {
+        let source = layered.sources.get(name);
+        source.is_some_and(|source| !matches!(source, Source::Default | Source::Preset(_)))
+    };
+    is_chosen("preserve_recent") || is_chosen("preserve_recent_tokens")
 }
 
 /// Says of settings that a history in a file has no place for that they change nothing here.

@@ -72,6 +72,7 @@ pub(crate) fn run(args: &ContextArgs) -> Result<ExitCode> {
     let counter = counter::choose(&args.counter)?;
     input::warn_of_problems(&args.file, &document, false)?;
     let config = settings::load(&args.settings)?.config;
+    let config = settings::for_history(&config, &document, args.counter.model.as_deref());
     let room = Room::new(args.window, &config, &counter, &document);
     let view = view(args, config, &counter, &document, &room);
     let shown = match args.json {

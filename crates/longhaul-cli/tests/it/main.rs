@@ -17,6 +17,7 @@ mod run;
 #[cfg(feature = "encryption")]
 mod sealed;
 mod secrets;
+mod settings;
 mod spelling;
 mod summarizer;
 mod sweep;

@@ -6,6 +6,8 @@ use longhaul_summarize::{
 };
 use longhaul_transcript::{Span, SummaryRecord, Tokens};
 
+use crate::session::StepError;
+
 use super::{
     CompactError, CompactSettings, Compacted, CompactionPlan, Outcome, Source,
     needed::Needed,
@@ -25,6 +27,9 @@ pub enum AssembleError {
         /// How far the whole view is over.
         over: Tokens,
     },
+    /// A step that the caller supplied asks for what cannot be.
+    #[error(transparent)]
+    Step(#[from] StepError),
 }
 
 /// Below this share of the budget, what is left over is not worth another look.
@@ -80,6 +85,7 @@ pub(crate) fn compact_by(
     loop {
         match plan.clone().assemble(source, settings, draft) {
             Ok(compacted) => return Ok(compacted),
+            Err(AssembleError::Step(error)) => return Err(error.into()),
             Err(AssembleError::OverBudget { over, .. }) => {
                 plan.limit = plan.limit - over - Tokens(1);
                 draft = summarize(&plan.request(source, settings));

@@ -41,6 +41,7 @@ impl Caps {
 pub(crate) struct Shortener<'a> {
     counter: &'a dyn TokenCounter,
     reasoning: KeepReasoning,
+    preserve_error_details: bool,
     calls: HashMap<&'a str, &'a ToolCall>,
     needed: Option<&'a Needed>,
 }
@@ -50,10 +51,11 @@ impl<'a> Shortener<'a> {
         entries: &'a [Entry],
         counter: &'a dyn TokenCounter,
         reasoning: KeepReasoning,
+        preserve_error_details: bool,
     ) -> Shortener<'a> {
         let calls = entries.iter().flat_map(|entry| entry.message.calls());
         let calls = calls.map(|call| (call.id.as_str(), call)).collect();
-        Shortener { counter, reasoning, calls, needed: None }
+        Shortener { counter, reasoning, preserve_error_details, calls, needed: None }
     }
 
     /// Returns this with digests that hold what is needed most.
@@ -137,7 +139,8 @@ impl<'a> Shortener<'a> {
         }
         let count = |text: &str| self.counter.count_text(text);
         let worth = |line: &str| self.needed.map_or(0.0, |needed| needed.worth(line));
-        let allowance = Allowance::new(cap, &count).with_wanted(&worth);
+        let mut allowance = Allowance::new(cap, &count).with_wanted(&worth);
+        allowance.preserve_error_details = self.preserve_error_details;
         let call = self.calls.get(result.call_id.as_str()).copied();
         let mut text = digest(call, &result.joined_text(), result.outcome, &allowance);
         for part in &result.content {

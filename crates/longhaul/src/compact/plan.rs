@@ -10,6 +10,8 @@ use longhaul_transcript::{
     parse_handle_line,
 };
 
+use crate::session::StepError;
+
 use super::{
     CompactSettings, Cut, Kept,
     needed::Needed,
@@ -104,6 +106,9 @@ pub enum CompactError {
     /// There is no message beside the system prompt and an open exchange.
     #[error("there is nothing to compact: every message is the system prompt or part of the open exchange")]
     NothingToCompact,
+    /// A step that the caller supplied asks for what cannot be.
+    #[error(transparent)]
+    Step(#[from] StepError),
 }
 
 /// Returns the words for what is pinned, where anything is.

@@ -172,7 +172,9 @@ fn shortened(
     caps: Caps,
 ) -> (Vec<Kept>, Tokens) {
     let entries = &source.entries[place.range.clone()];
-    let shortener = Shortener::new(entries, source.counter, settings.reasoning).with_needed(source.needed);
+    let shortener =
+        Shortener::new(entries, source.counter, settings.reasoning, settings.preserve_error_details)
+            .with_needed(source.needed);
     let kept = shortener.shorten_all(entries, caps);
     let tokens = kept.iter().map(|kept| cost(source, kept)).sum();
     (kept, tokens)

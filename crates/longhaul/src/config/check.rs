@@ -6,6 +6,7 @@ use longhaul_transcript::Tokens;
 use serde::Serialize;
 
 use super::{Config, SoftAction, SummaryLimit, Threshold};
+use crate::Preset;
 
 /// A setting that cannot be used as it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -92,6 +93,15 @@ impl Config {
             "version",
             format!("{} is not a version this longhaul reads; expected {}", self.version, Config::VERSION),
         );
+        if let Some(preset) = self.preset {
+            check(
+                self.is_from(preset),
+                "preset",
+                format!(
+                    "only the name of {preset} was set, and none of its values; begin with the preset's own settings"
+                ),
+            );
+        }
         self.check_thresholds(&mut check);
         let ratio_above_zero = |ratio: f64| ratio > 0.0 && ratio <= 1.0;
         check(
@@ -177,6 +187,14 @@ impl Config {
             "summary_header",
             "expected one line that is not blank".into(),
         );
+    }
+
+    /// Returns whether any of the values of `preset` that differ from the defaults is in force.
+    fn is_from(&self, preset: Preset) -> bool {
+        let json = |config: &Config| serde_json::to_value(config).unwrap_or_default();
+        let (own, usual) = (json(self), json(&Config::default()));
+        let mut settings = preset.settings().into_iter().filter(|(field, _)| field != "preset");
+        settings.any(|(field, value)| usual[&field] != value && own[&field] != usual[&field])
     }
 
     fn check_thresholds(&self, check: &mut impl FnMut(bool, &str, String)) {

@@ -222,10 +222,14 @@ fn why_unreadable(field: &str, value: &Value) -> Option<String> {
         let message = error.to_string();
         // serde lists every known field after an unknown one; the name alone says enough.
         match message.split_once(", expected one of") {
-            Some((what, _)) if what.starts_with("unknown field") => match Config::setting_called(field) {
-                Some(setting) => format!("names no setting; it is called {setting} here"),
-                None => "names no setting".to_owned(),
-            },
+            Some((what, _)) if what.starts_with("unknown field") => {
+                let unknown = what.split('`').nth(1).unwrap_or(field);
+                match Config::setting_called(field) {
+                    _ if unknown != field => format!("{unknown} is no setting of a single model or provider"),
+                    Some(setting) => format!("names no setting; it is called {setting} here"),
+                    None => "names no setting".to_owned(),
+                }
+            }
             _ => message,
         }
     })
@@ -244,6 +248,13 @@ fn merge_table(tables: &mut Map<String, Value>, name: String, table: Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_single_model_cannot_have_is_named() {
+        let file = Layer::file("f", "[models.'gpt-4o*']\ncooldown_messages = 9");
+        let problems = Layered::from_layers(vec![file]).unwrap_err().problems;
+        assert_eq!(problems[0].message, "cooldown_messages is no setting of a single model or provider");
+    }
     use crate::config::{SoftAction, Threshold};
     use expect_test::expect;
 

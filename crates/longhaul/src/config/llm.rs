@@ -1,6 +1,10 @@
 //! The settings as the summarizer's ladder takes them.
 
-use longhaul_summarize::{LlmOptions, prompt};
+use std::sync::Arc;
+
+use longhaul_summarize::{CompletionClient, LlmOptions, SummarizerModel, prompt};
+use longhaul_tokens::ModelTable;
+use longhaul_transcript::Tokens;
 
 use super::{Chaining, Config, Oversize};
 use crate::Preset;
@@ -28,6 +32,36 @@ impl Config {
         options
     }
 
+    /// Returns the models of `summarizer_model_preference`, all asked through `client`. `window` is theirs where somebody
+    /// says so; else it is the table's, or what small local models have.
+    pub fn summarizer_models(
+        &self,
+        client: &Arc<dyn CompletionClient>,
+        window: Option<Tokens>,
+    ) -> Vec<SummarizerModel> {
+        let table = ModelTable::builtin();
+        let model = |name: &String| {
+            let known = table.get(name);
+            let window = window.or(known.map(|model| model.window)).unwrap_or(UNKNOWN_WINDOW);
+            let mut model = SummarizerModel::new(name.clone(), window, Arc::clone(client));
+            if let Some(known) = known {
+                model.max_output = known.max_output.min(window);
+                model.counter = Some(known.counter());
+            }
+            model
+        };
+        self.summarizer_model_preference.iter().map(model).collect()
+    }
+
+    /// Returns those of `models` that are preferred, first choice first; all of them where none is.
+    pub(crate) fn preferred(&self, models: Vec<SummarizerModel>) -> Vec<SummarizerModel> {
+        if self.summarizer_model_preference.is_empty() {
+            return models;
+        }
+        let named = |name: &String| models.iter().find(|model| model.name == *name).cloned();
+        self.summarizer_model_preference.iter().filter_map(named).collect()
+    }
+
     fn prompt(&self) -> Option<&str> {
         if !self.summary_prompt.is_empty() {
             return Some(&self.summary_prompt);
@@ -42,10 +76,11 @@ impl Config {
     }
 }
 
+/// The window of a summarizer that nobody knows.
+const UNKNOWN_WINDOW: Tokens = Tokens(8_192);
+
 #[cfg(test)]
 mod tests {
-    use longhaul_transcript::Tokens;
-
     use super::*;
 
     // asserts 001-08

@@ -2,20 +2,26 @@
 
 use std::sync::{Arc, Weak};
 
+use longhaul_extract::Ranker;
 use longhaul_redact::Redactor;
 use longhaul_store::SummaryStore;
-use longhaul_summarize::{Ladder, Summarizer, SummarizerModel, rules::RulesSummarizer};
+#[cfg(feature = "tokio")]
+use longhaul_summarize::CompletionClient;
+use longhaul_summarize::{
+    Ladder, Summarizer, SummarizerModel,
+    rules::{RulesOptions, RulesSummarizer},
+};
 use longhaul_tokens::{Calibrations, ContextWindow, ModelTable, Prices, TokenCounter};
 use longhaul_transcript::{
     Clock, FixedClock, Jitter, ParseSessionIdError, SessionId, Sleep, SummaryMode, Tokens,
 };
 
-use super::{Error, EventKind, Journal, Observer, Observers, Overtaken, Session};
+use super::{Durability, Error, EventKind, Journal, Observer, Observers, Overtaken, Session};
 use crate::{
     StoreCache,
     config::{Config, ConfigError},
     policy::PolicyState,
-    session::SessionState,
+    session::{CompactionStep, SessionState, Steps},
 };
 
 /// Puts a [`Session`] together. Everything has a default that works offline. The order of calls does not matter.
@@ -28,6 +34,11 @@ pub struct Builder {
     config: Config,
     summarizer: Option<Arc<dyn Summarizer>>,
     models: Option<Models>,
+    #[cfg(feature = "tokio")]
+    client: Option<Arc<dyn CompletionClient>>,
+    rules: RulesOptions,
+    steps: Steps,
+    durability: Durability,
     model: Option<(String, String)>,
     clock: Option<Arc<dyn Clock>>,
     store: Option<Arc<dyn SummaryStore>>,
@@ -62,6 +73,18 @@ pub enum BuildError {
     /// Two summarizers were given.
     #[error("both a summarizer and models were given; one of them would not be asked")]
     TwoSummarizers,
+    /// There is no model to ask.
+    #[error("there is no model to ask: {}", match preferred.as_slice() {
+        [] => "summarizer_model_preference names none".to_owned(),
+        names => format!("none of those given is among summarizer_model_preference ({})", names.join(", ")),
+    })]
+    NoModel {
+        /// The setting.
+        preferred: Vec<String>,
+    },
+    /// Every push was to be written, and there is no store.
+    #[error("every push is to be written, and no store was given")]
+    NoStore,
     /// What is kept free for the answer, and what every request costs beside its messages, leave no room for these.
     #[error(
         "a window of {window} tokens has no room: {reserved} are kept for the answer and {overhead} are taken by what \
@@ -101,6 +124,11 @@ impl Builder {
             config: Config::default(),
             summarizer: None,
             models: None,
+            #[cfg(feature = "tokio")]
+            client: None,
+            rules: RulesOptions::default(),
+            steps: Steps::default(),
+            durability: Durability::default(),
             model: None,
             clock: default_clock(),
             store: None,
@@ -158,7 +186,46 @@ impl Builder {
         self
     }
 
-    /// Sets where originals and summaries are kept. Without one they live as long as the manager.
+    /// Lets the models of `summarizer_model_preference` write summaries, all asked through `client`; otherwise as
+    /// [`models`](Self::models), on tokio's timer.
+    #[cfg(feature = "tokio")]
+    pub fn client(mut self, client: Arc<dyn CompletionClient>) -> Builder {
+        self.client = Some(client);
+        self
+    }
+
+    /// Sets how summaries by rule are made.
+    pub fn rules(mut self, rules: RulesOptions) -> Builder {
+        self.rules = rules;
+        self
+    }
+
+    /// Sets which facts are worth keeping, wherever that is asked: in summaries by rule, and for what is quoted of messages
+    /// that lie far back.
+    pub fn ranker(mut self, ranker: impl Ranker + 'static) -> Builder {
+        self.rules.ranker = Arc::new(ranker);
+        self
+    }
+
+    /// Adds a step before the built-in ones of each compaction; see [`CompactionStep`].
+    pub fn step_before(mut self, step: impl CompactionStep + 'static) -> Builder {
+        self.steps.before.push(Arc::new(step));
+        self
+    }
+
+    /// Adds a step after the built-in ones of each compaction; see [`CompactionStep`].
+    pub fn step_after(mut self, step: impl CompactionStep + 'static) -> Builder {
+        self.steps.after.push(Arc::new(step));
+        self
+    }
+
+    /// Sets when what is said is written into the store. Without this, before each [`prepare`](Session::prepare) returns.
+    pub fn durability(mut self, durability: Durability) -> Builder {
+        self.durability = durability;
+        self
+    }
+
+    /// Sets where originals and summaries are kept. Without one they live as long as the session.
     pub fn store(mut self, store: Arc<dyn SummaryStore>) -> Builder {
         self.store = Some(store);
         self
@@ -229,15 +296,6 @@ impl Builder {
         Ok(session)
     }
 
-    /// The same, by its old name.
-    ///
-    /// # Errors
-    /// Those of [`open`](Self::open).
-    #[doc(hidden)]
-    pub async fn resume(self) -> Result<Session, OpenError> {
-        self.open().await
-    }
-
     /// Returns the session, empty whatever a store holds of it. What is said goes into the store: use
     /// [`open`](Self::open) where it may hold the session already.
     ///
@@ -260,9 +318,14 @@ impl Builder {
         self.check_room()?;
         let summarizer = self.chosen_summarizer()?;
         let counter = self.counter.take().unwrap_or_else(default_counter);
+        if self.durability == Durability::EachPush && self.store.is_none() {
+            return Err(BuildError::NoStore);
+        }
         let journal = self.store.take().map(|store| Journal::new(store, self.session.clone()));
         let mut state = SessionState::new(self.session, self.window, counter, self.config);
         state.set_redactor(self.redactor);
+        state.set_rules(self.rules);
+        state.set_steps(self.steps);
         state.set_policy(self.policy);
         state.set_fixed_overhead(self.fixed_overhead);
         state.set_calibrations(self.calibrations);
@@ -280,6 +343,7 @@ impl Builder {
             background: Weak::new(),
             changes: 0,
             overtaken: self.overtaken,
+            durability: self.durability,
         };
         if let Some(model) = unknown_model {
             session.tell(EventKind::UnknownModel { model, window: self.window.window });
@@ -288,9 +352,7 @@ impl Builder {
     }
 
     fn check_room(&self) -> Result<(), BuildError> {
-        let window =
-            self.config.max_context_tokens.map_or(self.window.window, |most| most.min(self.window.window));
-        let reserved = self.config.reserved_output_tokens.unwrap_or(self.window.reserved_output);
+        let ContextWindow { window, reserved_output: reserved, .. } = self.config.window(self.window);
         let overhead = self.fixed_overhead;
         match reserved + overhead < window {
             true => Ok(()),
@@ -299,6 +361,15 @@ impl Builder {
     }
 
     fn chosen_summarizer(&mut self) -> Result<Option<Arc<dyn Summarizer>>, BuildError> {
+        #[cfg(feature = "tokio")]
+        if let Some(client) = self.client.take() {
+            if self.models.is_some() {
+                return Err(BuildError::TwoSummarizers);
+            }
+            let models = self.config.summarizer_models(&client, None);
+            let jitter = Arc::new(crate::runtime::ClockJitter::default());
+            self.models = Some(Models { models, sleep: Arc::new(crate::runtime::TokioSleep), jitter });
+        }
         let models = self.models.take();
         let summarizer = self.summarizer.take();
         if models.is_some() && summarizer.is_some() {
@@ -308,10 +379,14 @@ impl Builder {
             return Err(BuildError::UnusedSummarizer);
         }
         let Some(Models { models, sleep, jitter }) = models else { return Ok(summarizer) };
+        let models = self.config.preferred(models);
+        if models.is_empty() {
+            return Err(BuildError::NoModel { preferred: self.config.summarizer_model_preference.clone() });
+        }
         let last_requests = models.iter().filter_map(|model| model.last_request.clone());
         self.observers.0.extend(last_requests.map(|last| Arc::new(last) as Arc<dyn Observer>));
         let clock = self.clock.clone().unwrap_or_else(|| Arc::new(FixedClock::default()));
-        let rules = Arc::new(RulesSummarizer::default());
+        let rules = Arc::new(RulesSummarizer { options: self.rules.clone() });
         let ladder = Ladder::new(models, rules, self.config.llm_options(), clock, sleep, jitter);
         Ok(Some(Arc::new(match &self.store {
             Some(store) => ladder.with_cache(Arc::new(StoreCache::new(Arc::clone(store)))),

@@ -9,7 +9,7 @@ use longhaul_transcript::{Clock, ContentHash, Message, Redacted, SessionId, Span
 use serde::{Deserialize, Serialize};
 
 use super::facts::FactsNote;
-use crate::session::{SessionState, Snapshot};
+use crate::session::{SessionState, Snapshot, forgotten};
 
 /// A store, and how much of the conversation is in it.
 #[derive(Clone, Debug)]
@@ -348,11 +348,6 @@ impl Journal {
         let ordinal = state.at_hand_from().min(self.written);
         state.let_go(ordinal);
     }
-}
-
-/// Stands where an original was destroyed.
-fn forgotten() -> Message {
-    Message::user("[forgotten]")
 }
 
 /// Returns the name of the nth branch of a session.

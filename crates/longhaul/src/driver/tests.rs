@@ -284,7 +284,7 @@ async fn a_stored_conversation_is_taken_up_as_it_was_left() {
     context.push(Message::user("The last word"));
     context.save().await.unwrap();
 
-    let resumed = builder().resume().await.unwrap();
+    let resumed = builder().open().await.unwrap();
     let session = context.state().session().clone();
     assert_eq!(store.state(&session).await.unwrap().unwrap().messages, 95);
     assert!(store.verify(&session).await.unwrap().is_intact());
@@ -335,7 +335,7 @@ async fn originals_are_deleted_once_a_summary_covers_them_and_what_they_said_is_
         assert!(said.contains("Never touch the table audit_trail."), "round {round}: {said}");
         assert!(said.contains("src/ledger/export.rs"), "round {round}: {said}");
         if round % 2 == 0 {
-            context = builder().resume().await.unwrap();
+            context = builder().open().await.unwrap();
         }
     }
 }
@@ -349,7 +349,7 @@ async fn what_one_conversation_learned_of_a_provider_serves_the_next() {
             .store(Arc::clone(&store) as Arc<dyn SummaryStore>)
             .endpoint("model", endpoint)
     };
-    let mut first = begin("first", "host").resume().await.unwrap();
+    let mut first = begin("first", "host").open().await.unwrap();
     for _ in 0..12 {
         talk(&mut first, 2);
         let sent = first.prepare().await.unwrap().id();
@@ -359,7 +359,7 @@ async fn what_one_conversation_learned_of_a_provider_serves_the_next() {
         first.save().await.unwrap();
     }
     let expected = async |name: &str, endpoint: &str| {
-        let mut context = begin(name, endpoint).resume().await.unwrap();
+        let mut context = begin(name, endpoint).open().await.unwrap();
         talk(&mut context, 10);
         let counted =
             (0..context.state().originals().len() as u64).map(|ordinal| context.state().cost(ordinal));

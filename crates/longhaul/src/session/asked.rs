@@ -133,6 +133,7 @@ impl SessionState {
                 None => goal.to_owned(),
             }),
             header: Some(self.config.summary_header.clone()),
+            preserve_error_details: self.config.preserve_error_details,
             pins: self.pins.clone(),
             // The word `system` may cost a token more than `user`, for which the engine plans.
             ..CompactSettings::new(match self.config.summary_role {
@@ -184,6 +185,12 @@ impl SessionState {
         let summary = (covered - replaced).scaled(LEAST_COMPRESSION) + replaced.min(covered);
         let summary = summary.min(cap.unwrap_or(summary));
         (m.floor.max(kept + summary + SUMMARY_FRAME + TAIL_FRAME), summary)
+    }
+
+    /// Returns how many messages are to stay at the end as the settings say: `preserve_recent`, fewer where they cost more
+    /// than `preserve_recent_tokens`.
+    pub fn recent(&self) -> usize {
+        self.tail_len(self.scale().countable(self.limits().tail))
     }
 
     /// Returns how many messages are to stay at the end: as many as set, fewer where they cost more than `most`.

@@ -1,6 +1,9 @@
 //! A compaction under way: everything it needs, apart from the conversation, so that that can go on.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use longhaul_extract::FactIndex;
 use longhaul_summarize::{
@@ -13,7 +16,7 @@ use longhaul_transcript::{
     Tokens,
 };
 
-use super::{SessionState, asked::Within, running, scope::Scope, stored};
+use super::{SessionState, StepError, Steps, asked::Within, running, scope::Scope, steps::Changed, stored};
 use crate::{
     Preset,
     compact::{
@@ -53,6 +56,11 @@ pub struct Job {
     /// The latest summary in the view, also where the new one does not build on it.
     head: Option<SummaryId>,
     settings: CompactSettings,
+    rules: RulesOptions,
+    steps: Steps,
+    changed: Changed,
+    /// Messages that no step may touch.
+    fixed: BTreeSet<u64>,
     plan: CompactionPlan,
     redactions: Vec<RedactionCount>,
     /// The preset whose document's form the summary takes.
@@ -93,9 +101,10 @@ impl SessionState {
         now_ms: Option<i64>,
     ) -> Result<Job, CompactError> {
         let before = self.measure(now_ms);
-        let scope = self.scope(action, &self.index());
+        let index = self.index();
+        let scope = self.scope(action, &index);
         let settings = self.settings(&before, reason, self.room(&scope), goal, now_ms);
-        self.planned(action, reason, before, scope, settings)
+        self.planned((action, reason), before, index, scope, settings)
     }
 
     /// Returns the compaction into a size that somebody asks for, whatever the settings say of how deep to go. Everything
@@ -105,25 +114,42 @@ impl SessionState {
     /// Those of [`plan`](Self::plan).
     pub fn plan_within(&self, action: Action, within: &Within) -> Result<Job, CompactError> {
         let before = self.measure(Some(within.now_ms));
-        let scope = self.scope(action, &self.index());
+        let index = self.index();
+        let scope = self.scope(action, &index);
         let settings = self.settings_within(&before, within, self.room(&scope));
-        self.planned(action, Reason::Manual, before, scope, settings)
+        self.planned((action, Reason::Manual), before, index, scope, settings)
     }
 
     fn planned(
         &self,
-        action: Action,
-        reason: Reason,
+        (action, reason): (Action, Reason),
         before: Measurement,
+        index: Arc<FactIndex>,
         scope: Scope,
-        settings: CompactSettings,
+        mut settings: CompactSettings,
     ) -> Result<Job, CompactError> {
-        let (index, start) = (self.index(), scope.start);
-        let n_quoted = scope.quoted.len();
+        let start = scope.start;
         let mut entries = scope.quoted;
-        entries.extend(self.entries_from(start));
         entries.retain(|entry| !stored::is_forgotten(&entry.message));
-        let mut costs: Vec<Tokens> = entries.iter().map(|entry| self.known_cost(entry)).collect();
+        let n_quoted = entries.len();
+        let mut read = self.entries_from(start);
+        read.retain(|entry| !stored::is_forgotten(&entry.message));
+        let open = self.exchange.open_from().unwrap_or(u64::MAX);
+        let fixed = |entry: &&Entry| {
+            let ordinal = entry.id.ordinal;
+            ordinal >= open || self.request == Some(ordinal) || self.is_pin(ordinal, &entry.message)
+        };
+        let fixed: BTreeSet<u64> = read.iter().filter(fixed).map(|entry| entry.id.ordinal).collect();
+        let through = read.last().or(entries.last());
+        let through = through.map(|entry| entry.id).ok_or(CompactError::NothingToCompact)?;
+        let stays = |entry: &Entry| fixed.contains(&entry.id.ordinal);
+        let changed = self.steps.before(&mut read, &mut settings, &*self.counter, &stays)?;
+        entries.extend(read);
+        let cost = |entry: &Entry| match changed.is_replaced(entry.id.ordinal) {
+            true => self.counter.count_message(&entry.message),
+            false => self.known_cost(entry),
+        };
+        let mut costs: Vec<Tokens> = entries.iter().map(cost).collect();
         if self.config.delete_originals {
             // What is quoted are the summaries.
             let quoted = entries.iter().take(n_quoted);
@@ -135,7 +161,6 @@ impl SessionState {
         if !self.config.preserve_system {
             entries.iter_mut().filter(|entry| entry.message.is_system()).for_each(as_ordinary);
         }
-        let through = entries.last().map(|entry| entry.id).ok_or(CompactError::NothingToCompact)?;
         let source = Source {
             session: &self.session,
             entries: &entries,
@@ -176,6 +201,10 @@ impl SessionState {
             let_go: scope.let_go,
             previous: scope.previous,
             settings,
+            rules: self.rules.clone(),
+            steps: self.steps.clone(),
+            changed,
+            fixed,
             plan,
         })
     }
@@ -220,7 +249,7 @@ impl Job {
             None => draft,
         };
         let compacted = self.plan.clone().assemble(&self.source(), &self.settings, draft)?;
-        Ok(self.finished(compacted))
+        Ok(self.finished(compacted)?)
     }
 
     /// Puts a summarizer's draft into its place, and gives the tail what the draft leaves of the room.
@@ -231,7 +260,7 @@ impl Job {
     pub(crate) fn finish_wide(self, draft: Draft) -> Result<Finished, AssembleError> {
         let draft = forms::shaped(self.preset, draft, &self.request());
         let compacted = self.plan.clone().assemble_wide(&self.source(), &self.settings, draft)?;
-        Ok(self.finished(compacted))
+        Ok(self.finished(compacted)?)
     }
 
     /// Summarizes by rule.
@@ -240,7 +269,7 @@ impl Job {
     /// When what must stay is larger than the budget.
     pub fn finish_by_rule(self) -> Result<Finished, CompactError> {
         if self.is_running || self.starts_running {
-            let draft = rules::summarize(&self.request(), &RulesOptions::default());
+            let draft = rules::summarize(&self.request(), &self.rules);
             // An update keeps to the plan's limit, for which there is room.
             return self
                 .clone()
@@ -248,12 +277,11 @@ impl Job {
                 .or_else(|_| self.finish(Draft::default()))
                 .map_err(|_| CompactError::NothingToCompact);
         }
-        let options = RulesOptions::default();
         let draft = |request: &SummaryRequest<'_>| {
-            forms::shaped(self.preset, rules::summarize(request, &options), request)
+            forms::shaped(self.preset, rules::summarize(request, &self.rules), request)
         };
         let compacted = compact::compact_by(&self.source(), &self.settings, &draft)?;
-        Ok(self.finished(compacted))
+        Ok(self.finished(compacted)?)
     }
 
     /// Returns why this compaction is made.
@@ -295,7 +323,10 @@ impl Job {
         self.previous.as_deref().filter(|_| self.is_running)
     }
 
-    fn finished(self, mut compacted: Compacted) -> Finished {
+    fn finished(self, mut compacted: Compacted) -> Result<Finished, StepError> {
+        let mut changed = self.changed.clone();
+        let stays = |entry: &Entry| self.fixed.contains(&entry.id.ordinal);
+        self.steps.after(&mut compacted, &mut changed, &*self.counter, &stays)?;
         let read = self.request().entries;
         let record = &mut compacted.record;
         record.redactions.clone_from(&self.redactions);
@@ -307,7 +338,12 @@ impl Job {
             // Only the newest messages were read again; the summary stands for what those before it stood for as well.
             record.covers.start = record.covers.start.min(from);
         }
-        if record.parent != self.head || !self.let_go.is_empty() {
+        let is_changed = changed.note(record);
+        if is_changed {
+            self.settle(&mut compacted, &changed)?;
+        }
+        let record = &mut compacted.record;
+        if record.parent != self.head || !self.let_go.is_empty() || is_changed {
             record.covered.splice(0..0, self.let_go.iter().copied());
             // A rebuilt or appended summary does not build on the one before it, but it comes after it in the chain.
             record.parent.clone_from(&self.head);
@@ -321,7 +357,23 @@ impl Job {
                 &record.text,
             );
         }
-        Finished { job: self, compacted }
+        Ok(Finished { job: self, compacted })
+    }
+
+    /// Takes stock of a view that steps of the caller's changed.
+    fn settle(&self, compacted: &mut Compacted, changed: &Changed) -> Result<(), StepError> {
+        let messages = compacted.messages();
+        let tokens = messages.iter().map(|message| self.counter.count_message(message)).sum::<Tokens>()
+            + self.counter.framing().per_reply;
+        if tokens > self.settings.budget {
+            return Err(changed.too_large(tokens, self.settings.budget));
+        }
+        let digested = compacted.tail.iter().filter(|kept| kept.digested).count();
+        let kept_verbatim = compacted.head.len() + compacted.tail.len() - digested;
+        compacted.record.kept = Span::runs(compacted.tail.iter().map(|kept| kept.id.ordinal));
+        compacted.record.tokens_after = tokens;
+        compacted.outcome = Outcome { tokens_after: tokens, digested, kept_verbatim, ..compacted.outcome };
+        Ok(())
     }
 
     fn source(&self) -> Source<'_> {

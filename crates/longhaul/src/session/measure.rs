@@ -1,6 +1,5 @@
 //! The numbers of a context: what it costs, what it may cost, and what a decision is made on.
 
-use longhaul_tokens::ContextWindow;
 use longhaul_transcript::{Span, Tokens};
 
 use super::{FLOOR_EXTRA, SessionState, Shown};
@@ -98,8 +97,7 @@ impl SessionState {
 
     /// Returns the most the view may cost.
     pub fn budget(&self) -> Tokens {
-        let reserved = self.config.reserved_output_tokens.unwrap_or(self.window.reserved_output);
-        ContextWindow::new(self.window(), reserved).budget(self.fixed_overhead)
+        self.config.window(self.window).budget(self.fixed_overhead)
     }
 
     /// Returns what the ratios are of.
@@ -123,7 +121,7 @@ impl SessionState {
 
     /// Returns the window to work with.
     pub(super) fn window(&self) -> Tokens {
-        self.config.max_context_tokens.map_or(self.window.window, |most| most.min(self.window.window))
+        self.config.window(self.window).window
     }
 
     /// Returns how many messages were said.

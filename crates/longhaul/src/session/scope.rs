@@ -10,7 +10,7 @@ use std::{
     sync::Arc,
 };
 
-use longhaul_extract::{DefaultRanker, FactIndex, RankContext, Ranker};
+use longhaul_extract::{FactIndex, RankContext};
 use longhaul_summarize::rules;
 use longhaul_transcript::{
     Covered, Entry, Message, MessageId, Part, Role, Span, SummaryMode, SummaryRecord, Tokens, Units,
@@ -294,7 +294,7 @@ impl SessionState {
     /// Returns the messages before `start` that facts stand in which nothing later mentions, by the value of these facts
     /// for each token.
     fn telling_before(&self, start: u64, index: &FactIndex) -> Vec<u64> {
-        let (ranker, context) = (DefaultRanker::default(), RankContext::of(index));
+        let (ranker, context) = (&self.rules.ranker, RankContext::of(index));
         let mut values: BTreeMap<u64, f64> = BTreeMap::new();
         for fact in index.facts().iter().filter(|fact| u64::from(fact.last_message) < start) {
             let value = ranker.value(fact, &context);

@@ -143,7 +143,8 @@ impl SessionState {
         {
             return None;
         }
-        let shortener = Shortener::new(unit.entries, &*self.counter, KeepReasoning::Keep);
+        let details = self.config.preserve_error_details;
+        let shortener = Shortener::new(unit.entries, &*self.counter, KeepReasoning::Keep, details);
         let kept = shortener.shorten_all(unit.entries, Caps::results(DIGESTED_RESULT.0));
         let cost = |message: &Message| self.counter.count_message(message);
         let tokens: Tokens = kept.iter().map(|kept| cost(&kept.message)).sum();

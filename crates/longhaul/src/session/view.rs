@@ -148,12 +148,6 @@ impl View {
         self.id
     }
 
-    /// The same, by its old name.
-    #[doc(hidden)]
-    pub fn sent(&self) -> Option<ViewId> {
-        self.id.through.map(|_| self.id)
-    }
-
     /// Returns the newest request of the user, where it does not fit with what else must stay and is shown in part.
     pub fn cut(&self) -> Option<Cut> {
         self.cut

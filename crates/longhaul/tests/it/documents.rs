@@ -395,7 +395,7 @@ async fn keeps_the_newest(config: Config, says: Option<&'static str>) {
             continue;
         }
         let state = work.context.state();
-        let entries = state.transcript().entries();
+        let entries = state.originals().entries();
         for entry in &entries[entries.len() - newest..] {
             let shown = state.view().messages().any(|message| **message == *entry.message);
             assert!(shown, "{name}, {says:?}: {} of {} is not as it was said", entry.id, entries.len());
@@ -420,7 +420,7 @@ async fn everything_but_the_tail_is_covered() {
         work.talk(1, 100).await;
     }
     let state = work.context.state();
-    let entries = state.transcript().entries();
+    let entries = state.originals().entries();
     let record = state.summary().unwrap();
     let kept: Vec<_> = state.view().messages().cloned().collect();
     for entry in &entries[entries.len() - 6..] {
@@ -452,7 +452,7 @@ async fn one_call_shows_the_newest_eight_thousand_tokens_whole() {
         let state = work.context.state();
         let covered = &state.summary().unwrap().covered;
         for covered in &covered[covered.len() - 5..] {
-            let text = text(&state.transcript().entries()[covered.ordinal as usize].message);
+            let text = text(&state.originals().entries()[covered.ordinal as usize].message);
             assert!(request.user.contains(text.trim()), "m{} is not shown whole", covered.ordinal);
         }
     }

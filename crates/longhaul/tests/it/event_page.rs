@@ -62,6 +62,7 @@ async fn samples() -> Vec<Event> {
     let name = |name: &str| SessionId::new(name).unwrap();
     take(vec![
         EventKind::Branched { from: name("demo"), line: name("demo-b1"), at: 42 },
+        EventKind::NotSaved { message: 42, error: "writing failed: the disk is full".into() },
         EventKind::Rewritten,
         EventKind::RequestCut { message: 41, message_tokens: Tokens(12_004), left: Tokens(6_400) },
         EventKind::Failed {

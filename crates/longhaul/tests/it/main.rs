@@ -4,9 +4,12 @@
 mod cached;
 mod configuration;
 mod documents;
+mod durability;
 mod event_page;
 mod examples;
 mod failures;
+#[cfg(feature = "wire")]
+mod files;
 #[cfg(feature = "wire")]
 mod front_end;
 mod long_runs;
@@ -21,4 +24,6 @@ mod seed_002;
 mod seed_003;
 mod seed_004;
 mod seed_map;
+mod settings;
+mod steps;
 mod work;

@@ -45,10 +45,10 @@ async fn under_each_preset_a_long_session_stays_whole_and_within_its_window() {
         }
         let state = work.context.state();
         assert!(work.finished().len() >= 2, "{preset}: {:?}", work.finished().len());
-        assert_eq!(state.transcript().len(), 242, "{preset} loses nothing");
+        assert_eq!(state.originals().len(), 242, "{preset} loses nothing");
         let sent = work.sent();
         assert!(sent.starts_with("system: You are a careful engineer.\n"), "{preset}: {sent}");
-        for entry in &state.transcript().entries()[240..] {
+        for entry in &state.originals().entries()[240..] {
             assert!(sent.contains(&text(&entry.message)), "{preset}: {}", entry.id);
         }
         for told in ["src/ledger/export.rs", "audit_trail"] {
@@ -113,7 +113,7 @@ async fn under_each_preset_a_message_larger_than_the_window_ends_in_a_view_that_
         work.context.push(Message::user("word ".repeat(60_000)));
         let tokens = work.context.prepare().await.unwrap().tokens();
         assert!(tokens <= Tokens(WINDOW), "{preset}: {tokens}");
-        assert_eq!(text(&work.context.state().transcript().entries()[6].message).len(), 300_000, "{preset}");
+        assert_eq!(text(&work.context.state().originals().entries()[6].message).len(), 300_000, "{preset}");
     }
 }
 

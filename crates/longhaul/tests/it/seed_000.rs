@@ -123,7 +123,7 @@ async fn should_handle_long_conversations() {
     let compactions = work.talk(600, 120).await;
     assert!(compactions > 3);
     assert!(work.context.state().tokens() <= Tokens(8_000));
-    assert_eq!(work.context.state().transcript().len(), 600);
+    assert_eq!(work.context.state().originals().len(), 600);
 }
 
 // asserts 000-08
@@ -146,7 +146,7 @@ async fn should_trigger_at_threshold() {
 async fn should_preserve_recent_messages() {
     let mut work = Work::new(Preset::ContextManager, 8_000);
     let said = loop {
-        let nth = work.context.state().transcript().len();
+        let nth = work.context.state().originals().len();
         work.talk(1, 100).await;
         if !work.finished().is_empty() {
             break nth;
@@ -154,7 +154,7 @@ async fn should_preserve_recent_messages() {
     };
     let sent = work.sent();
     for nth in said - 9..=said {
-        let entry = &work.context.state().transcript().entries()[nth];
+        let entry = &work.context.state().originals().entries()[nth];
         assert!(sent.contains(&text(&entry.message)), "message {nth}");
     }
 }

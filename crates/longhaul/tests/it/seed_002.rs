@@ -30,7 +30,7 @@ async fn the_ten_most_recent_messages_stay_verbatim() {
     let mut work = Work::new(Preset::Session, 1_000_000);
     work.talk(51, 20).await;
     let sent = work.sent();
-    for entry in &work.context.state().transcript().entries()[41..] {
+    for entry in &work.context.state().originals().entries()[41..] {
         assert!(sent.contains(&text(&entry.message)), "{}", entry.id);
     }
 }
@@ -123,8 +123,7 @@ async fn the_full_history_is_still_there_and_counted() {
 async fn an_existing_session_is_unchanged_until_it_is_summarized() {
     let mut work = Work::new(Preset::Session, 1_000_000);
     work.talk(40, 20).await;
-    let said: Vec<_> =
-        work.context.state().transcript().entries().iter().map(|e| e.message.clone()).collect();
+    let said: Vec<_> = work.context.state().originals().entries().iter().map(|e| e.message.clone()).collect();
     assert_eq!(work.context.state().view().messages().cloned().collect::<Vec<_>>(), said);
 }
 

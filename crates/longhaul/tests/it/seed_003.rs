@@ -86,7 +86,7 @@ async fn the_last_eight_messages_stay_intact() {
         work.talk(1, 1_500).await;
     }
     let sent = work.sent();
-    let entries = work.context.state().transcript().entries();
+    let entries = work.context.state().originals().entries();
     for entry in &entries[entries.len() - 8..] {
         assert!(sent.contains(&text(&entry.message)), "{}", entry.id);
     }

@@ -209,7 +209,7 @@ async fn a_failed_summarization_loses_no_message() {
     let silent = Config { abort_on_failure: false, ..Preset::Chain.config() };
     let mut work = Work::with(silent, WINDOW, Some(Box::new(fails)));
     work.talk(100, 150).await;
-    assert_eq!(work.context.state().transcript().len(), 100);
+    assert_eq!(work.context.state().originals().len(), 100);
     assert!(!work.finished().is_empty());
 }
 
@@ -259,7 +259,7 @@ async fn an_extremely_long_single_user_message_ends_in_a_view_that_fits() {
     work.context.push(Message::user("word ".repeat(100_000)));
     let tokens = work.context.prepare().await.unwrap().tokens();
     assert!(tokens <= Tokens(WINDOW));
-    assert_eq!(work.context.state().transcript().len(), 7);
+    assert_eq!(work.context.state().originals().len(), 7);
 }
 
 // asserts 004-51
@@ -300,7 +300,7 @@ async fn an_enormous_tail_is_made_smaller_but_never_below_two_messages() {
     assert_eq!(work.finished().len(), 1, "one compaction is enough: the plan knows what it may keep");
     assert!(state.tokens() < state.limits().trigger, "{}", state.tokens());
     let sent = work.sent();
-    let entries = state.transcript().entries();
+    let entries = state.originals().entries();
     let start = |at: usize| text(&entries[at].message).chars().take(40).collect::<String>();
     for at in entries.len() - 2..entries.len() {
         assert!(sent.contains(&start(at)), "message {at}");
@@ -320,7 +320,7 @@ async fn a_second_pass_goes_one_deeper_where_the_first_left_too_much() {
     };
     let mut work = Work::with(config, WINDOW, None);
     let background = loop {
-        let said = work.context.state().transcript().len();
+        let said = work.context.state().originals().len();
         work.context.push(Message::user(format!("Message {said} is about src/part_{said}.rs. ").repeat(12)));
         if let Some(background) = work.context.start_background() {
             break background;

@@ -59,7 +59,7 @@ impl Work {
     pub(crate) async fn talk(&mut self, n: usize, tokens: usize) -> usize {
         let before = self.finished().len();
         for nth in 0..n {
-            let said = self.context.state().transcript().len();
+            let said = self.context.state().originals().len();
             let text = format!("Message {said} is about src/part_{said}.rs and its limit of {said}0 ms. ");
             let text = text.repeat((tokens * 4 / text.len()).max(1));
             match nth % 2 {

@@ -6,7 +6,7 @@ use std::{
 };
 
 use longhaul::{
-    Config, ContextManager, Event, EventKind, Finish, Preset, notice,
+    Config, Event, EventKind, Finish, Preset, Session, notice,
     policy::{Reason, When},
     store::{MemoryStore, SummaryStore},
     summarize::{Answer, Scripted, SummarizerModel, rules::OMITTED},
@@ -94,7 +94,7 @@ pub(crate) async fn run(plan: Plan) -> Done {
     let store = Arc::new(MemoryStore::new());
     let session = SessionId::new("long").expect("a name");
     let window = ContextWindow::new(Tokens(plan.window), Tokens(plan.window / 20));
-    let mut builder = ContextManager::builder(session.clone(), window)
+    let mut builder = Session::builder(session.clone(), window)
         .config(config.clone())
         .counter(Arc::new(CharsPer4))
         .clock(Arc::new(FixedClock(1_700_000_000_000)))
@@ -143,7 +143,7 @@ pub(crate) async fn run(plan: Plan) -> Done {
         }
     }
     context.save().await.expect("memory takes everything");
-    done.messages = context.state().transcript().len() as u64;
+    done.messages = context.state().originals().len() as u64;
     done.calls = model.calls();
     let sent: String = context
         .state()
@@ -176,7 +176,7 @@ pub(crate) async fn run(plan: Plan) -> Done {
 }
 
 /// When the policy was said to act next: the number of tokens, and of messages.
-fn foretold(context: &ContextManager) -> (Option<u64>, Option<u64>) {
+fn foretold(context: &Session) -> (Option<u64>, Option<u64>) {
     let forecast = context.state().outlook(None).forecast;
     let hard = forecast.upcoming.iter().filter(|upcoming| !upcoming.is_soft);
     let (mut tokens, mut messages) = (None, None);
@@ -194,7 +194,7 @@ fn look(
     done: &mut Done,
     plan: &Plan,
     config: &Config,
-    context: &ContextManager,
+    context: &Session,
     finish: &Finish,
     nth: usize,
     standing: &mut u64,
@@ -212,7 +212,7 @@ fn look(
     }
     done.notices += usize::from(notice(record).is_some());
     // The tail: as many of the newest messages as are to be kept, as they were said, where they cost what a tail may.
-    let entries = state.transcript().entries();
+    let entries = state.originals().entries();
     let newest = &entries[entries.len().saturating_sub(config.preserve_recent as usize)..];
     let cost: Tokens = newest.iter().map(|entry| state.cost(entry.id.ordinal)).sum();
     let is_second_pass = matches!(finish.reason, Reason::SecondPass { .. } | Reason::Emergency { .. });

@@ -1,0 +1,273 @@
+//! Steps of a compaction that the caller supplies, before the built-in ones and after them.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    sync::Arc,
+};
+
+use longhaul_tokens::TokenCounter;
+use longhaul_transcript::{Covered, Entry, Message, Span, SummaryRecord, Tokens, Unit, Units};
+
+use crate::compact::{CompactSettings, Compacted, Kept};
+
+/// A step of a compaction that the caller supplies: it looks at units and says what is to become of some of them.
+///
+/// Before the built-in steps it sees all that a compaction works on, after them the messages that would stay behind the
+/// summary. It is pure: the same units get the same answer. What comes of it is checked as everything else is: an
+/// exchange stays or goes as a whole, the view stays within its budget, and what must stay cannot be touched.
+pub trait CompactionStep: fmt::Debug + Send + Sync {
+    /// Returns a short name; the record of a summary bears it where the step changed something.
+    fn name(&self) -> &str;
+
+    /// Returns what is to be changed among `units`, oldest first.
+    fn changes(&self, units: &[StepUnit<'_>]) -> Vec<Change>;
+}
+
+/// A unit as a step sees it.
+#[derive(Clone, Debug)]
+pub struct StepUnit<'a> {
+    /// An exchange, or a message. Secrets are taken out.
+    pub unit: Unit<'a>,
+    /// What it costs.
+    pub tokens: Tokens,
+    /// It stays as it is: an instruction, a pin, the newest request, the open exchange. A change of it is an error.
+    pub stays: bool,
+}
+
+/// What a step changes. Messages are named by their ordinals.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Change {
+    /// The message stays whole this time. Only before the built-in steps.
+    Pin(u64),
+    /// The unit that the message is part of is not shown. Before the built-in steps this also keeps it from whoever writes
+    /// the summary; the facts in it were read when it was said, and may be told.
+    Drop(u64),
+    /// The message is shown like this, with the same role, calls and results; whoever writes the summary reads this too
+    /// where the step comes before the built-in ones. The original is kept.
+    Replace(u64, Message),
+}
+
+/// A step of the caller's cannot be done. Nothing was changed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the step {step:?} cannot be done: {problem}")]
+pub struct StepError {
+    /// The step's name.
+    pub step: String,
+    /// What is wrong with it, with the message it is about.
+    pub problem: String,
+}
+
+/// The steps that a caller adds to each compaction, in order.
+#[derive(Clone, Debug, Default)]
+pub struct Steps {
+    /// Before the built-in ones.
+    pub before: Vec<Arc<dyn CompactionStep>>,
+    /// After them.
+    pub after: Vec<Arc<dyn CompactionStep>>,
+}
+
+/// What the steps of a compaction changed.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Changed {
+    /// Their names.
+    names: Vec<String>,
+    /// What is not shown as it was said.
+    covered: BTreeMap<u64, Covered>,
+    /// What is shown like something else.
+    replaced: BTreeSet<u64>,
+}
+
+impl Changed {
+    /// Returns whether a message is shown like something else.
+    pub(super) fn is_replaced(&self, ordinal: u64) -> bool {
+        self.replaced.contains(&ordinal)
+    }
+
+    /// Returns the error of steps that made the view too large.
+    pub(super) fn too_large(&self, tokens: Tokens, budget: Tokens) -> StepError {
+        let step = self.names.join(", ");
+        StepError { step, problem: format!("the view would cost {tokens} tokens, more than its {budget}") }
+    }
+
+    /// Writes into `record` what was changed; its id is to be derived again.
+    pub(super) fn note(&self, record: &mut SummaryRecord) -> bool {
+        if self.names.is_empty() {
+            return false;
+        }
+        let mut covered: BTreeMap<u64, Covered> = self.covered.clone();
+        covered.extend(record.covered.iter().map(|covered| (covered.ordinal, *covered)));
+        record.covered = covered.into_values().collect();
+        if let (Some(first), Some(last)) = (record.covered.first(), record.covered.last()) {
+            record.covers.start = record.covers.start.min(first.ordinal);
+            record.covers.end = record.covers.end.max(last.ordinal + 1);
+        }
+        for name in &self.names {
+            record.made_with.push('+');
+            record.made_with.push_str(name);
+        }
+        true
+    }
+}
+
+impl Steps {
+    /// Does the steps that come before the built-in ones, on what a compaction works on.
+    pub(super) fn before(
+        &self,
+        entries: &mut Vec<Entry>,
+        settings: &mut CompactSettings,
+        counter: &dyn TokenCounter,
+        stays: &dyn Fn(&Entry) -> bool,
+    ) -> Result<Changed, StepError> {
+        let mut changed = Changed::default();
+        for step in &self.before {
+            for change in asked(&**step, entries, counter, stays)? {
+                changed.note_name(step.name());
+                match change {
+                    Checked::Pin(ordinal) => {
+                        settings.pins.insert(ordinal);
+                    }
+                    Checked::Drop(span) => entries.retain(|entry| {
+                        let goes = span.contains(entry.id.ordinal);
+                        if goes {
+                            changed.cover(entry);
+                        }
+                        !goes
+                    }),
+                    Checked::Replace(ordinal, message) => {
+                        if let Some(entry) = entries.iter_mut().find(|entry| entry.id.ordinal == ordinal) {
+                            changed.cover(entry);
+                            changed.replaced.insert(ordinal);
+                            entry.message = Arc::new(message);
+                        }
+                    }
+                }
+            }
+        }
+        Ok(changed)
+    }
+
+    /// Does the steps that come after the built-in ones, on the messages that would stay.
+    pub(super) fn after(
+        &self,
+        compacted: &mut Compacted,
+        changed: &mut Changed,
+        counter: &dyn TokenCounter,
+        stays: &dyn Fn(&Entry) -> bool,
+    ) -> Result<(), StepError> {
+        for step in &self.after {
+            let entries: Vec<Entry> = compacted.tail.iter().map(entry_of).collect();
+            for change in asked(&**step, &entries, counter, stays)? {
+                changed.note_name(step.name());
+                match change {
+                    Checked::Pin(ordinal) => {
+                        return Err(problem(
+                            &**step,
+                            ordinal,
+                            "is in the view already: it cannot be pinned here",
+                        ));
+                    }
+                    Checked::Drop(span) => {
+                        let goes = |kept: &Kept| span.contains(kept.id.ordinal);
+                        compacted
+                            .tail
+                            .iter()
+                            .filter(|kept| goes(kept))
+                            .for_each(|kept| changed.cover_kept(kept));
+                        compacted.tail.retain(|kept| !goes(kept));
+                    }
+                    Checked::Replace(ordinal, message) => {
+                        let tail = &mut compacted.tail;
+                        if let Some(kept) = tail.iter_mut().find(|kept| kept.id.ordinal == ordinal) {
+                            changed.cover_kept(kept);
+                            kept.message = Arc::new(message);
+                            kept.digested = true;
+                        }
+                    }
+                }
+            }
+        }
+        // What was replaced before is not what was said.
+        compacted.tail.iter_mut().filter(|kept| changed.is_replaced(kept.id.ordinal)).for_each(|kept| {
+            kept.digested = true;
+        });
+        Ok(())
+    }
+}
+
+impl Changed {
+    fn note_name(&mut self, name: &str) {
+        if self.names.last().is_none_or(|last| last != name) {
+            self.names.push(name.to_owned());
+        }
+    }
+
+    fn cover(&mut self, entry: &Entry) {
+        self.covered.insert(entry.id.ordinal, Covered::from(entry));
+    }
+
+    fn cover_kept(&mut self, kept: &Kept) {
+        self.covered.insert(kept.id.ordinal, Covered { ordinal: kept.id.ordinal, sha256: kept.id.hash });
+    }
+}
+
+/// A change that can be made.
+enum Checked {
+    Pin(u64),
+    Drop(Span),
+    Replace(u64, Message),
+}
+
+/// Returns the changes that `step` asks for among `entries`.
+fn asked<'a>(
+    step: &dyn CompactionStep,
+    entries: &'a [Entry],
+    counter: &dyn TokenCounter,
+    stays: &dyn Fn(&Entry) -> bool,
+) -> Result<Vec<Checked>, StepError> {
+    let unit = |unit: Unit<'a>| StepUnit {
+        tokens: unit.messages().map(|message| counter.count_message(message)).sum(),
+        stays: unit.entries.iter().any(stays),
+        unit,
+    };
+    let units: Vec<StepUnit<'a>> = Units::new(entries).map(unit).collect();
+    let checked = |change: Change| {
+        let ordinal = match &change {
+            Change::Pin(ordinal) | Change::Drop(ordinal) | Change::Replace(ordinal, _) => *ordinal,
+        };
+        let is_here = |entry: &&Entry| entry.id.ordinal == ordinal;
+        let found = units.iter().find_map(|unit| Some((unit, unit.unit.entries.iter().find(is_here)?)));
+        let Some((unit, entry)) = found else {
+            return Err(problem(step, ordinal, "is none of the messages it was shown"));
+        };
+        match change {
+            Change::Pin(_) => Ok(Checked::Pin(ordinal)),
+            _ if unit.stays => Err(problem(step, ordinal, "must stay as it is")),
+            Change::Drop(_) => Ok(Checked::Drop(unit.unit.span())),
+            Change::Replace(_, message) if is_in_place_of(&message, &entry.message) => {
+                Ok(Checked::Replace(ordinal, message.with_origin(entry.message.origin)))
+            }
+            Change::Replace(..) => {
+                Err(problem(step, ordinal, "must keep its role and the ids of its calls and results"))
+            }
+        }
+    };
+    step.changes(&units).into_iter().map(checked).collect()
+}
+
+/// Returns whether `new` may stand where `old` does: who speaks, what is called and what is answered are the same.
+fn is_in_place_of(new: &Message, old: &Message) -> bool {
+    !new.parts.is_empty()
+        && new.role == old.role
+        && new.calls().map(|call| &call.id).eq(old.calls().map(|call| &call.id))
+        && new.results().map(|result| &result.call_id).eq(old.results().map(|result| &result.call_id))
+}
+
+fn problem(step: &dyn CompactionStep, ordinal: u64, words: &str) -> StepError {
+    StepError { step: step.name().to_owned(), problem: format!("m{ordinal} {words}") }
+}
+
+fn entry_of(kept: &Kept) -> Entry {
+    Entry { id: kept.id, lineage: kept.id.hash, message: Arc::clone(&kept.message) }
+}

@@ -1,0 +1,107 @@
+//! When words are safe: each push is written where that is asked for, and a store that fails is told of.
+
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicBool, Ordering},
+};
+
+use longhaul::{
+    BuildError, Builder, Durability, Error, Event, EventKind, Session,
+    store::{
+        self, Decide, JournalEntry, MemoryStore, RecordEntry, SessionInfo, Snapshot, StoreError, SummaryStore,
+    },
+    tokens::{CharsPer4, ContextWindow},
+    transcript::{ContentHash, FixedClock, Message, Redacted, SessionId, Span, Tokens},
+};
+
+fn name() -> SessionId {
+    SessionId::new("pushed").unwrap()
+}
+
+fn builder() -> Builder {
+    let window = ContextWindow::new(Tokens(6_000), Tokens::ZERO);
+    let builder =
+        Session::builder(name(), window).counter(Arc::new(CharsPer4)).clock(Arc::new(FixedClock(1)));
+    builder.durability(Durability::EachPush)
+}
+
+async fn kept(store: &dyn SummaryStore) -> usize {
+    store.originals(&name(), Span { start: 0, end: 9 }).await.unwrap().len()
+}
+
+#[test]
+fn where_every_push_is_written_a_kill_loses_nothing() {
+    let store = Arc::new(MemoryStore::default());
+    assert!(matches!(builder().build(), Err(BuildError::NoStore)));
+    let mut session = builder().store(store.clone()).build().unwrap();
+    session.push(Message::user("Fix the build, please."));
+    session.push(Message::assistant("Looking."));
+    drop(session);
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    assert_eq!(runtime.block_on(kept(&*store)), 2);
+    // On a runtime's own thread as well.
+    runtime.block_on(async {
+        let mut session = builder().store(store.clone()).open().await.unwrap();
+        session.push(Message::user("And the tests."));
+        assert_eq!(kept(&*store).await, 3);
+        assert_eq!(session.state().originals().len(), 3);
+    });
+}
+
+#[tokio::test]
+async fn a_push_that_cannot_be_written_is_told_of_and_written_later() {
+    let store = Arc::new(Failing::default());
+    let told: Arc<Mutex<Vec<String>>> = Arc::default();
+    let log = Arc::clone(&told);
+    let observer = move |event: &Event| {
+        if let EventKind::NotSaved { .. } = event.kind {
+            log.lock().unwrap().push(event.to_string());
+        }
+    };
+    let mut session = builder().store(store.clone()).observer(observer).build().unwrap();
+    session.push(Message::user("Fix the build, please."));
+    store.is_down.store(true, Ordering::Relaxed);
+    session.push(Message::assistant("Looking."));
+    assert_eq!(*told.lock().unwrap(), ["m1 is not in the store yet: writing failed: the disk is full"]);
+    // The next request is not made on words that may be lost.
+    let error = session.prepare().await.unwrap_err();
+    assert!(matches!(error, Error::Store(StoreError::Backend { .. })), "{error:?}");
+    assert_eq!((session.state().view().len(), kept(&store.inner).await), (2, 1));
+    store.is_down.store(false, Ordering::Relaxed);
+    session.push(Message::user("Well?"));
+    assert_eq!(kept(&store.inner).await, 3);
+    assert_eq!(told.lock().unwrap().len(), 1);
+    assert!(session.prepare().await.is_ok());
+}
+
+/// A store whose disk is full at times.
+#[derive(Debug, Default)]
+struct Failing {
+    inner: MemoryStore,
+    is_down: AtomicBool,
+}
+
+type Result<T> = std::result::Result<T, StoreError>;
+
+#[async_trait::async_trait]
+#[rustfmt::skip]
+impl SummaryStore for Failing {
+    async fn transact(&self, session: &SessionId, decide: Decide) -> Result<store::SessionState> {
+        if self.is_down.load(Ordering::Relaxed) {
+            return Err(StoreError::backend("writing", "the disk is full"));
+        }
+        self.inner.transact(session, decide).await
+    }
+    async fn state(&self, session: &SessionId) -> Result<Option<store::SessionState>> { self.inner.state(session).await }
+    async fn events(&self, session: &SessionId, from: u64, limit: usize) -> Result<Vec<store::Event>> { self.inner.events(session, from, limit).await }
+    async fn entries(&self, session: &SessionId, span: Span) -> Result<Vec<JournalEntry>> { self.inner.entries(session, span).await }
+    async fn records(&self, session: &SessionId) -> Result<Vec<RecordEntry>> { self.inner.records(session).await }
+    async fn snapshot(&self, session: &SessionId) -> Result<Option<Snapshot>> { self.inner.snapshot(session).await }
+    async fn contents(&self, session: &SessionId, at: &[ContentHash]) -> Result<Vec<Option<Vec<u8>>>> { self.inner.contents(session, at).await }
+    async fn find_words(&self, session: Option<&SessionId>, words: &[String], limit: usize) -> Result<Vec<(SessionId, u64)>> { self.inner.find_words(session, words, limit).await }
+    async fn sessions(&self) -> Result<Vec<SessionInfo>> { self.inner.sessions().await }
+    async fn set_alias(&self, alias: &SessionId, session: &SessionId) -> Result<()> { self.inner.set_alias(alias, session).await }
+    async fn alias(&self, alias: &SessionId) -> Result<Option<SessionId>> { self.inner.alias(alias).await }
+    async fn cached(&self, key: &ContentHash) -> Result<Option<Vec<u8>>> { self.inner.cached(key).await }
+    async fn cache(&self, key: &ContentHash, value: &Redacted<Vec<u8>>) -> Result<()> { self.inner.cache(key, value).await }
+}

@@ -1,0 +1,271 @@
+//! What callers add to a compaction: steps of their own, a ranker of their own, and when words are safe.
+
+use std::sync::Arc;
+
+use longhaul::{
+    BuildError, Change, CompactionStep, Config, Error, Job, Session, SessionState, Shown, StepUnit,
+    compact::CompactError,
+    extract::{Fact, RankContext, Ranker},
+    policy::{Action, Reason},
+    summarize::{CompletionClient, Scripted, SummarizerModel, rules::RulesOptions},
+    tokens::{CharsPer4, ContextWindow},
+    transcript::{Message, NoJitter, NoSleep, Outcome, SessionId, Span, SummaryMode, Tokens, UnitState},
+};
+
+use crate::work::{exchange, text};
+
+/// Does what its function says.
+struct Does(&'static str, Asks);
+
+type Asks = fn(&[StepUnit<'_>]) -> Vec<Change>;
+
+impl std::fmt::Debug for Does {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl CompactionStep for Does {
+    fn name(&self) -> &str {
+        self.0
+    }
+
+    fn changes(&self, units: &[StepUnit<'_>]) -> Vec<Change> {
+        (self.1)(units)
+    }
+}
+
+/// The ordinals of what may be changed and says `words`.
+fn saying(units: &[StepUnit<'_>], words: &str) -> Vec<u64> {
+    let entries = units.iter().filter(|unit| !unit.stays).flat_map(|unit| unit.unit.entries);
+    entries.filter(|entry| text(&entry.message).contains(words)).map(|entry| entry.id.ordinal).collect()
+}
+
+fn session(set: impl FnOnce(longhaul::Builder) -> longhaul::Builder) -> Session {
+    let window = ContextWindow::new(Tokens(6_000), Tokens::ZERO);
+    let builder = Session::builder(SessionId::new("steps").unwrap(), window).counter(Arc::new(CharsPer4));
+    let mut session = set(builder).build().unwrap();
+    session.push(Message::system("You are a careful engineer."));
+    session.push(Message::user("Make the suite pass."));
+    for nth in 0..12 {
+        let id = format!("call_{nth}");
+        let output = format!("part_{nth} says zebra-{nth}-end\n").repeat(12);
+        let command = format!(r#"{{"command":"cargo test part_{nth}"}}"#);
+        for message in exchange(&id, "bash", &command, &output, Outcome::Succeeded) {
+            session.push(message);
+        }
+        session.push(Message::assistant(format!("Part {nth} was run; it is plain so far.")));
+    }
+    session.push(Message::user("What is left?"));
+    session
+}
+
+/// The messages of the view, summaries apart: these may quote what is not shown.
+fn sent(session: &Session) -> String {
+    let view = session.state().view();
+    let message = |shown: &Shown| match shown {
+        Shown::Message { message, .. } => text(message) + "\n",
+        _ => String::new(),
+    };
+    view.shown().map(message).collect()
+}
+
+fn is_whole(session: &Session) -> bool {
+    let said: longhaul::transcript::Transcript = session.state().view().messages().cloned().collect();
+    said.units().all(|unit| unit.state != UnitState::Broken)
+}
+
+#[tokio::test]
+async fn steps_before_drop_replace_and_pin() {
+    let mut plain = session(|builder| builder);
+    plain.compact(None).await.unwrap();
+    assert!(sent(&plain).contains("part_11 says") && !sent(&plain).contains("part_2 says"));
+
+    let mut stepped = session(|builder| {
+        builder
+            .step_before(Does("forgets", |units| {
+                saying(units, "part_11 says").into_iter().map(Change::Drop).collect()
+            }))
+            .step_before(Does("masks", |units| {
+                let masked = |message: &Message| {
+                    let result = message.results().next().unwrap();
+                    let id = result.call_id.as_str();
+                    let [_, masked] = exchange(id, "bash", "{}", "[masked]", Outcome::Succeeded);
+                    masked
+                };
+                let at = saying(units, "part_10 says")[0];
+                let entries = units.iter().flat_map(|unit| unit.unit.entries);
+                let entry = entries.into_iter().find(|entry| entry.id.ordinal == at).unwrap();
+                vec![Change::Replace(at, masked(&entry.message))]
+            }))
+            .step_before(Does("keeps", |units| {
+                saying(units, "part_2 says").into_iter().map(Change::Pin).collect()
+            }))
+    });
+    let rewrite = stepped.compact(None).await.unwrap();
+    let seen = sent(&stepped);
+    assert!(!seen.contains("part_11 says") && seen.contains("[masked]"), "{seen}");
+    assert!(
+        !seen.contains("part_10 says") && seen.contains("part_2 says zebra-2-end\n".repeat(12).trim_end()),
+        "{seen}"
+    );
+    assert!(is_whole(&stepped));
+    let record = rewrite.record.unwrap();
+    assert!(record.made_with.ends_with("+forgets+masks+keeps"), "{}", record.made_with);
+    let covered: Vec<u64> = record.covered.iter().map(|covered| covered.ordinal).collect();
+    assert!(covered.is_sorted());
+    // What is not shown as it was said is covered, and comes back with an undo.
+    let dropped = stepped.state().originals().entries();
+    for entry in dropped.iter().filter(|entry| text(&entry.message).contains("part_1")) {
+        let is_shown = stepped.state().view().messages().any(|message| **message == *entry.message);
+        assert_eq!(is_shown, !covered.contains(&entry.id.ordinal), "m{}", entry.id.ordinal);
+    }
+    assert!(stepped.undo().await.unwrap());
+    assert!(sent(&stepped).contains("part_11 says"));
+}
+
+#[tokio::test]
+async fn steps_after_see_what_would_stay() {
+    let mut stepped = session(|builder| {
+        builder.step_after(Does("trims", |units| {
+            assert!(units.len() < 20, "the tail, not everything");
+            let calls = units
+                .iter()
+                .filter(|unit| !unit.stays && unit.unit.messages().any(|m| m.calls().next().is_some()));
+            calls.map(|unit| Change::Drop(unit.unit.entries[0].id.ordinal)).collect()
+        }))
+    });
+    let before = stepped.state().tokens();
+    let rewrite = stepped.compact(None).await.unwrap();
+    assert!(stepped.state().view().messages().all(|message| message.calls().next().is_none()));
+    assert!(is_whole(&stepped) && stepped.state().tokens() < before);
+    let record = rewrite.record.unwrap();
+    assert!(record.made_with.ends_with("+trims"), "{}", record.made_with);
+    assert_eq!(rewrite.outcome.tokens_after, stepped.state().tokens());
+}
+
+#[tokio::test]
+async fn a_step_that_asks_for_what_cannot_be_changes_nothing() {
+    let newest = |units: &[StepUnit<'_>]| {
+        let request = units.iter().rfind(|unit| unit.stays).unwrap();
+        vec![Change::Drop(request.unit.entries[0].id.ordinal)]
+    };
+    let other_role = |units: &[StepUnit<'_>]| {
+        let at = saying(units, "part_3 says")[0];
+        vec![Change::Replace(at, Message::user("something else"))]
+    };
+    let unknown = |_: &[StepUnit<'_>]| vec![Change::Drop(9_999)];
+    let wrong: [Asks; 3] = [newest, other_role, unknown];
+    for wrong in wrong {
+        let mut stepped = session(|builder| builder.step_before(Does("wrong", wrong)));
+        let before = sent(&stepped);
+        let error = stepped.compact(None).await.unwrap_err();
+        assert!(
+            matches!(&error, Error::Compact(CompactError::Step(step)) if step.step == "wrong"),
+            "{error:?}"
+        );
+        assert_eq!(sent(&stepped), before);
+    }
+    let mut large = session(|builder| {
+        builder.step_after(Does("blows up", |units| {
+            let unit = units.iter().find(|unit| !unit.stays && unit.unit.entries.len() == 1).unwrap();
+            let entry = &unit.unit.entries[0];
+            vec![Change::Replace(
+                entry.id.ordinal,
+                Message {
+                    parts: vec![longhaul::transcript::Part::Text("x ".repeat(40_000))],
+                    ..(*entry.message).clone()
+                },
+            )]
+        }))
+    });
+    assert!(matches!(large.compact(None).await, Err(Error::Compact(CompactError::Step(_)))));
+}
+
+/// Values what is named in one message, and nothing else.
+#[derive(Debug)]
+struct Only(&'static str);
+
+impl Ranker for Only {
+    fn value(&self, fact: &Fact, _: &RankContext) -> f64 {
+        if fact.name.contains(self.0) { 1.0 } else { 0.0 }
+    }
+}
+
+#[tokio::test]
+async fn a_ranker_of_the_callers_is_asked_for_summaries_and_for_what_is_quoted() {
+    // Far more than a compaction reads again: what is fetched of the rest is what the ranker values.
+    let wanted = |name: &'static str| {
+        let window = ContextWindow::new(Tokens(1_000), Tokens::ZERO);
+        let id = SessionId::new("ranked").unwrap();
+        let mut state = SessionState::new(id, window, Arc::new(CharsPer4), Config::default());
+        let mut rules = RulesOptions::default();
+        rules.ranker = Arc::new(Only(name));
+        state.set_rules(rules);
+        for nth in 0..850 {
+            let words = format!("We look at src/part_{nth}.rs and at its limit. ").repeat(5);
+            state.push(if nth % 2 == 0 { Message::user(words) } else { Message::assistant(words) });
+        }
+        let action = Action::Summarize { rebuild: false };
+        let finished = state.plan(action, Reason::Manual, None, None).and_then(Job::finish_by_rule);
+        state.apply(finished.unwrap()).unwrap();
+        state.let_go(state.at_hand_from());
+        state.wanted_by(action)
+    };
+    let holds = |spans: &[Span], ordinal: u64| spans.iter().any(|span| span.contains(ordinal));
+    let (early, later) = (wanted("part_100.rs"), wanted("part_150.rs"));
+    assert!(holds(&early, 100) && !holds(&early, 150), "{early:?}");
+    assert!(holds(&later, 150) && !holds(&later, 100), "{later:?}");
+}
+
+#[tokio::test]
+async fn models_come_before_settings_or_after_them_and_preferences_hold() {
+    let client = Arc::new(Scripted::always("never asked"));
+    let model = |name: &str| {
+        SummarizerModel::new(name, Tokens(128_000), Arc::clone(&client) as Arc<dyn CompletionClient>)
+    };
+    let window = ContextWindow::new(Tokens(6_000), Tokens::ZERO);
+    let builder = || Session::builder(SessionId::new("models").unwrap(), window);
+    let preferred = |name: &str| Config {
+        mode: SummaryMode::Llm,
+        summarizer_model_preference: vec![name.to_owned()],
+        ..Config::default()
+    };
+    let models = || vec![model("one"), model("two")];
+    let (sleep, jitter) = (Arc::new(NoSleep), Arc::new(NoJitter));
+    assert!(
+        builder().models(models(), sleep.clone(), jitter.clone()).config(preferred("two")).build().is_ok()
+    );
+    assert!(
+        builder().config(preferred("two")).models(models(), sleep.clone(), jitter.clone()).build().is_ok()
+    );
+    let none = builder().models(models(), sleep.clone(), jitter.clone()).config(preferred("three")).build();
+    assert!(matches!(none, Err(BuildError::NoModel { .. })), "{none:?}");
+    let none = builder()
+        .models(Vec::new(), sleep, jitter)
+        .config(Config { mode: SummaryMode::Llm, ..Config::default() })
+        .build();
+    assert!(matches!(none, Err(BuildError::NoModel { .. })), "{none:?}");
+}
+
+#[cfg(feature = "tokio")]
+#[tokio::test]
+async fn a_client_and_the_settings_are_a_ladder() {
+    let client = Arc::new(Scripted::new(|_, _| Ok(crate::work::answer("The parts were looked at."))));
+    let config = Config {
+        mode: SummaryMode::Llm,
+        summarizer_model_preference: vec!["gpt-4o".to_owned()],
+        ..Config::default()
+    };
+    let mut session = session(|builder| builder.client(client.clone()).config(config));
+    let rewrite = session.compact(None).await.unwrap();
+    // The system's clock is there without being asked for.
+    assert!(rewrite.record.unwrap().created_at_ms > 1_700_000_000_000);
+    assert_eq!((client.calls(), client.requests()[0].model.as_str()), (1, "gpt-4o"));
+    let window = ContextWindow::new(Tokens(6_000), Tokens::ZERO);
+    let none = Session::builder(SessionId::new("none").unwrap(), window)
+        .client(client)
+        .config(Config { mode: SummaryMode::Llm, ..Config::default() })
+        .build();
+    assert!(matches!(none, Err(BuildError::NoModel { .. })), "{none:?}");
+}
