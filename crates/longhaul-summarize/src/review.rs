@@ -103,25 +103,47 @@ impl Summarizer for Reviewed {
             let shown = Shown { text: &text, limit: request.limit, doubts: &doubts };
             let edited = match self.reviewer.review(shown).await {
                 Review::Refuse => return Err(SummarizeError::Refused),
-                Review::Edited(edited) => edited.trim_end().to_owned(),
+                Review::Edited(edited) => edited,
                 Review::Use => text.clone(),
             };
-            let is_confirmed = edited == text && doubts.iter().all(Doubt::is_for_them_to_say);
-            if edited == draft.text || is_confirmed {
-                return Ok(replaced(draft, edited, &request));
+            match draft.edited(&edited, edited == text, &request) {
+                Ok(draft) => return Ok(draft),
+                Err(found) => (doubts, text) = (found, edited),
             }
-            doubts = doubted(&draft.text, &edited, &request);
-            if doubts.is_empty() {
-                return Ok(replaced(draft, edited, &request));
-            }
-            text = edited;
+        }
+    }
+}
+
+impl Draft {
+    /// Returns the draft with `text`, a person's, in the place of its own. What of its data the person took out of the text
+    /// goes out of the data too. Where they have seen the doubts and insist, what nothing shows stands as their word.
+    ///
+    /// # Errors
+    /// What is the matter with `text`: it is empty or too long, or nobody insists and nothing shows a line of it.
+    pub fn edited(
+        &self,
+        text: &str,
+        do_they_insist: bool,
+        request: &SummaryRequest<'_>,
+    ) -> Result<Draft, Vec<Doubt>> {
+        let text = text.trim_end();
+        if text == self.text.trim_end() {
+            return Ok(self.clone());
+        }
+        let mut doubts = doubted(&self.text, text, request);
+        if do_they_insist {
+            doubts.retain(|doubt| !doubt.is_for_them_to_say());
+        }
+        match doubts.is_empty() {
+            true => Ok(replaced(self.clone(), text.to_owned(), request)),
+            false => Err(doubts),
         }
     }
 }
 
 impl Doubt {
     /// Returns whether a person who leaves it as it is has answered it.
-    fn is_for_them_to_say(&self) -> bool {
+    pub fn is_for_them_to_say(&self) -> bool {
         matches!(self, Doubt::NotShown { .. })
     }
 }
@@ -146,11 +168,7 @@ fn new_lines<'a>(text: &'a str, edited: &'a str) -> impl Iterator<Item = &'a str
     edited.lines().map(str::trim).filter(is_new)
 }
 
-/// Returns `draft` with a person's text. What of its data the person took out of the text goes out of the data too.
 fn replaced(draft: Draft, edited: String, request: &SummaryRequest<'_>) -> Draft {
-    if edited == draft.text {
-        return draft;
-    }
     let added = new_lines(&draft.text, &edited).count();
     let gone = new_lines(&edited, &draft.text).count();
     let mut repairs = draft.repairs;

@@ -4,7 +4,9 @@ use std::{path::Path, process::ExitCode};
 
 use anyhow::{Context as _, Result, bail};
 use longhaul::{
-    Basis, summary_box,
+    Basis, Finished,
+    summarize::Doubt,
+    summary_box,
     transcript::{Role, Span, SummaryMode},
     wire::{self, Format},
 };
@@ -23,6 +25,7 @@ use crate::{
     clock,
     output::Target,
     paint::plain,
+    review,
 };
 
 /// Everything a line may need.
@@ -179,16 +182,10 @@ impl Session<'_> {
         };
         let proposal = proposal?;
         let before = conversation.manager.state().view().len() as u64;
-        self.screen.text(&format!("{}\n\n", plain(proposal.record().text.trim_end())));
-        let outcome = proposal.outcome();
-        let question = format!(
-            "Put this in the place of {} messages? {} → {} tokens.",
-            outcome.summarized, outcome.tokens_before, outcome.tokens_after
-        );
-        if self.console.consent(&question, None)? != Consent::Yes {
+        let Some(proposal) = reviewed(&mut self.screen, &mut self.console, proposal)? else {
             self.screen.note("left as it was");
             return Ok(());
-        }
+        };
         let rewrite = self.runtime.block_on(conversation.manager.accept(proposal))?;
         let after = conversation.manager.state().view().len() as u64;
         conversation.take_events();
@@ -255,6 +252,40 @@ impl Session<'_> {
             state.session()
         ));
         Ok(())
+    }
+}
+
+/// Shows a compaction and returns it as the user wants it, who may edit what its summary says; `None` where they do not.
+fn reviewed(screen: &mut Screen, console: &mut Console, proposal: Finished) -> Result<Option<Finished>> {
+    let mut proposal = proposal;
+    loop {
+        screen.text(&format!("{}\n\n", plain(proposal.record().text.trim_end())));
+        let outcome = proposal.outcome();
+        let question = format!(
+            "Put this in the place of {} messages? {} → {} tokens.",
+            outcome.summarized, outcome.tokens_before, outcome.tokens_after
+        );
+        match console.consent(&question, Some(Consent::Edit))? {
+            Consent::Yes | Consent::Always => return Ok(Some(proposal)),
+            Consent::No => return Ok(None),
+            Consent::Edit => {}
+        }
+        let text = match review::edited(&proposal.record().text) {
+            Ok(text) => text,
+            Err(error) => {
+                screen.error(&format!("{error:#}"));
+                continue;
+            }
+        };
+        let edited = proposal.edited(&text, false).or_else(|doubts| {
+            doubts.iter().for_each(|doubt| screen.warn(&doubt.to_string()));
+            let is_theirs = doubts.iter().all(Doubt::is_for_them_to_say)
+                && console.consent("Keep it all the same?", None)? == Consent::Yes;
+            anyhow::Ok(
+                if is_theirs { proposal.edited(&text, true).ok() } else { None }.unwrap_or(proposal.clone()),
+            )
+        });
+        proposal = edited?;
     }
 }
 

@@ -510,3 +510,29 @@ fn ctrl_c_stops_an_answer_and_not_the_program() {
         "user: tell me\nassistant: Well, let me tell you everything\n[stopped by the user]\nuser: shorter\n";
     assert_eq!(said(&server.bodies()[1]), expected);
 }
+
+#[test]
+#[cfg(unix)]
+fn a_summary_is_edited_before_it_stands() {
+    let server = Server::start(|_, _| Answer::Says(LONG_ANSWER));
+    let folder = Folder::new();
+    let mut script = String::new();
+    for nth in 0..12 {
+        script.push_str(&format!("What does step {nth} of the import do with part_{nth}.csv?\n"));
+    }
+    // The first edit is taken back at the doubt, the second is insisted on.
+    script.push_str("/summarize\ne\nn\ne\ny\ny\n/context\n");
+    let editor = "sh -c 'printf \"\\n- Ask Mara before part_99.csv is read.\\n\" >> \"$0\"'";
+    let args = server.args(&["--session", "s", "--window", "16000", "--max-output", "600"]);
+    let ran = folder.run_with(&[("EDITOR", editor)], &args, script.as_bytes());
+    let all = shown(&ran);
+    assert_eq!(ran.code, 0, "{all}");
+    assert_eq!(all.matches("the conversation does not show \"- Ask Mara").count(), 2, "{all}");
+    assert_eq!(all.matches("[y]es, [n]o, [e]dit").count(), 3, "{all}");
+    let history = String::from_utf8_lossy(&folder.run(&["history", "s", "--json"], b"").stdout).into_owned();
+    assert!(
+        history.contains("Ask Mara before part_99.csv is read.") && history.contains("+edited"),
+        "{history}"
+    );
+    assert_eq!(folder.run(&["audit", "s", "--verify"], b"").code, 0);
+}

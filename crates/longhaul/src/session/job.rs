@@ -7,7 +7,7 @@ use std::{
 
 use longhaul_extract::FactIndex;
 use longhaul_summarize::{
-    Draft, SummaryRequest,
+    Doubt, Draft, SummaryRequest,
     rules::{self, RulesOptions},
 };
 use longhaul_tokens::TokenCounter;
@@ -347,17 +347,21 @@ impl Job {
             record.covered.splice(0..0, self.let_go.iter().copied());
             // A rebuilt or appended summary does not build on the one before it, but it comes after it in the chain.
             record.parent.clone_from(&self.head);
-            record.id = SummaryRecord::derive_id(
-                &self.session,
-                record.parent.as_ref(),
-                &record.covered,
-                record.mode,
-                &record.model,
-                &record.made_with,
-                &record.text,
-            );
+            record.id = self.id_of(record);
         }
         Ok(Finished { job: self, compacted })
+    }
+
+    fn id_of(&self, record: &SummaryRecord) -> SummaryId {
+        SummaryRecord::derive_id(
+            &self.session,
+            record.parent.as_ref(),
+            &record.covered,
+            record.mode,
+            &record.model,
+            &record.made_with,
+            &record.text,
+        )
     }
 
     /// Takes stock of a view that steps of the caller's changed.
@@ -408,6 +412,46 @@ impl Finished {
     /// Returns what would become of the messages.
     pub fn outcome(&self) -> Outcome {
         self.compacted.outcome
+    }
+
+    /// Returns this compaction with `text`, a person's, in the place of what its summary says. Everything else stays.
+    /// Where they have seen the doubts and insist, what nothing shows stands as their word.
+    ///
+    /// # Errors
+    /// What is the matter with `text`: see [`Draft::edited`].
+    pub fn edited(&self, text: &str, do_they_insist: bool) -> Result<Finished, Vec<Doubt>> {
+        let job = &self.job;
+        let record = self.record();
+        let counted = |compacted: &Compacted| {
+            let messages = compacted.messages();
+            let tokens = messages.iter().map(|message| job.counter.count_message(message));
+            tokens.sum::<Tokens>() + job.counter.framing().per_reply
+        };
+        let limit = record.tokens + (job.settings.budget - counted(&self.compacted));
+        let draft = Draft {
+            summary: record.summary.clone(),
+            text: record.text.clone(),
+            made_with: record.made_with.clone(),
+            ..Draft::default()
+        };
+        let draft = draft.edited(text, do_they_insist, &SummaryRequest { limit, ..job.request() })?;
+        let mut compacted = self.compacted.clone();
+        let record = &mut compacted.record;
+        record.summary = draft.summary;
+        record.summary.checks.extend(draft.repairs);
+        record.text = draft.text;
+        record.made_with = draft.made_with;
+        record.tokens = job.counter.count_text(&record.text);
+        record.id = job.id_of(record);
+        let tokens = counted(&compacted);
+        if tokens > job.settings.budget {
+            // The frame around the words may cost a token more than around those before.
+            let tokens = compacted.record.tokens;
+            return Err(vec![Doubt::TooLong { tokens, limit }]);
+        }
+        compacted.record.tokens_after = tokens;
+        compacted.outcome.tokens_after = tokens;
+        Ok(Finished { job: self.job.clone(), compacted })
     }
 
     /// Returns the record for changes that do not touch what it says: the time it took, what was redacted.
