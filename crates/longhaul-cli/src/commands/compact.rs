@@ -15,7 +15,7 @@ use longhaul::{
     redact::Redactor,
     redacted_messages,
     summarize::{Reviewed, Summarizer, rules::RulesSummarizer},
-    transcript::{Part, Span, SummaryMode, Tokens, parse_handle_line},
+    transcript::{Part, Span, SummaryMode, Tokens, parse_summary},
     wire::{self, Document, Format},
 };
 
@@ -317,7 +317,7 @@ fn warn_of_bound_thinking(format: Format, done: &CompactedDocument) {
 /// Returns the depth of the summary that a history begins with.
 fn depth_of_summary(said: &Said<'_>) -> Option<u32> {
     let first = said.messages.iter().find(|message| !message.is_system())?;
-    first.texts().find_map(parse_handle_line).map(|(depth, _)| depth)
+    first.texts().find_map(parse_summary).map(|(depth, _)| depth)
 }
 
 /// Records the originals and the summary, and says where. A store that cannot be had costs the user the record, not
