@@ -364,7 +364,10 @@ fn messages_that_stand_before_what_they_follow_are_told() {
         doc.problems()[0].what
     ));
     let lines = [said("a", "null", "one"), said("b", "\"a\"", "two"), said("c", "\"a\"", "again")];
-    assert!(carries(Format::ClaudeCode, lines.join("\n")).problems().is_empty(), "a turn taken back is in order");
+    assert!(
+        carries(Format::ClaudeCode, lines.join("\n")).problems().is_empty(),
+        "a turn taken back is in order"
+    );
 }
 
 #[test]

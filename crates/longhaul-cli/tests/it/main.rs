@@ -19,3 +19,4 @@ mod secrets;
 mod spelling;
 mod summarizer;
 mod sweep;
+mod undone;

@@ -41,7 +41,9 @@ mod tests {
     #[test]
     fn handles_and_headers_that_are_quoted_are_left_out() {
         let handle = "summary-depth:7 id:0123456789abcdef";
-        let text = format!("## Findings\nm1 {handle}\nIt loops.\n  {handle}\nm2 The log has {handle} in it.\n{handle}");
+        let text = format!(
+            "## Findings\nm1 {handle}\nIt loops.\n  {handle}\nm2 The log has {handle} in it.\n{handle}"
+        );
         assert_eq!(without(text), format!("## Findings\nm1 It loops.\nm2 The log has {handle} in it.\n"));
         assert_eq!(without("m3 [Context Summary - 9 messages summarized]\n## Next\nx".into()), "## Next\nx");
         assert_eq!(without("m3 more\nmore".into()), "m3 more\nmore");
