@@ -3,27 +3,16 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use longhaul_fuzz::told;
 use longhaul_transcript::{Item, Message, MessageId, Part, UnitState};
-use longhaul_wire::{Format, read, repair, write};
-
-const FORMATS: [Format; 8] = [
-    Format::OpenAi,
-    Format::Anthropic,
-    Format::Responses,
-    Format::Gemini,
-    Format::ClaudeCode,
-    Format::Codex,
-    Format::Chat,
-    Format::Longhaul,
-];
+use longhaul_wire::{read, repair, write};
 
 /// How many bytes of the input say what is done to the messages, which take turns.
 const SCRIPT: usize = 8;
 
 fuzz_target!(|bytes: &[u8]| {
-    let Some((first, rest)) = bytes.split_first() else { return };
+    let Some((format, rest)) = told(bytes) else { return };
     let Some((script, history)) = rest.split_at_checked(SCRIPT) else { return };
-    let format = FORMATS[usize::from(*first) % FORMATS.len()];
     let Ok(document) = read(Some(format), history) else { return };
     let entries = document.transcript().entries().iter();
     let kept: Vec<(MessageId, Message)> = entries

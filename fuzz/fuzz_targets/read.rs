@@ -3,24 +3,13 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use longhaul_fuzz::{FORMATS, told};
 use longhaul_transcript::{Entry, Item};
-use longhaul_wire::{Format, Profile, convert, detect, read, repair, validate, write};
-
-const FORMATS: [Format; 8] = [
-    Format::OpenAi,
-    Format::Anthropic,
-    Format::Responses,
-    Format::Gemini,
-    Format::ClaudeCode,
-    Format::Codex,
-    Format::Chat,
-    Format::Longhaul,
-];
+use longhaul_wire::{Profile, convert, detect, read, repair, validate, write};
 
 fuzz_target!(|bytes: &[u8]| {
-    let Some((first, history)) = bytes.split_first() else { return };
+    let Some((format, history)) = told(bytes) else { return };
     detect(history);
-    let format = FORMATS[usize::from(*first) % FORMATS.len()];
     let _ = validate(history, format, &Profile::default());
     let Ok(document) = read(Some(format), history) else { return };
     let entries = document.transcript().entries();

@@ -36,7 +36,7 @@ pub(crate) fn run() -> Result<()> {
     let packed: Vec<&str> = packed.iter().map(String::as_str).collect();
     cargo(&[&["package", "--locked", "--allow-dirty", "--no-verify"][..], &packed].concat(), &[])?;
     wasm()?;
-    advisories()?;
+    denied()?;
     // Half an hour more on two cores.
     if std::env::var_os("LONGHAUL_NIGHTLY").is_none() {
         return skipped("Miri and fuzzing", "LONGHAUL_NIGHTLY is not set");
@@ -60,12 +60,15 @@ fn wasm() -> Result<()> {
     cargo(&[&["check", "--locked", "--target", TARGET][..], &packages].concat(), &[])
 }
 
-/// Asks `cargo deny` for known faults of what we depend on; it needs its database from the network.
-fn advisories() -> Result<()> {
-    match works("cargo", &["deny", "--version"]) {
-        true => cargo(&["deny", "--locked", "check", "advisories"], &[]),
-        false => skipped("known faults of dependencies", "cargo-deny is not installed"),
+/// Has `cargo deny` look at what we depend on (`deny.toml`), at last for known faults: these it takes from the network.
+fn denied() -> Result<()> {
+    if !works("cargo", &["deny", "--version"]) {
+        return skipped("known faults of dependencies", "cargo-deny is not installed");
     }
+    for checks in [&["licenses", "bans", "sources"][..], &["advisories"]] {
+        cargo(&[&["deny", "--locked", "check"][..], checks].concat(), &[])?;
+    }
+    Ok(())
 }
 
 /// Interprets the tests of the vector code, the only one that reads through pointers: a few cases of each, since that is

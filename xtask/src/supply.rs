@@ -67,7 +67,20 @@ fn is_allowed(licence: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_allowed;
+    use super::{ALLOWED, is_allowed};
+
+    /// `cargo deny` is told the same.
+    #[test]
+    fn both_lists_of_licences_are_one() {
+        let deny = include_str!("../../deny.toml");
+        let (_, list) = deny.split_once("\nallow = [\n").unwrap();
+        let list: Vec<&str> = list
+            .lines()
+            .take_while(|line| *line != "]")
+            .map(|line| line.trim_matches([' ', '"', ',']))
+            .collect();
+        assert_eq!(list, ALLOWED);
+    }
 
     #[test]
     fn a_licence_may_be_chosen_and_all_of_several_are_needed() {

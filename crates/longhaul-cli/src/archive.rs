@@ -3,14 +3,14 @@
 use anyhow::{Context as _, Result, bail};
 use longhaul::{
     store::{Original, StoreError, readable_text},
-    transcript::{Message, SessionId, Span},
+    transcript::{Message, SessionId, Span, SummaryId},
 };
 use tokio::runtime::Runtime;
 
 use crate::{
     args::StoreArgs,
-    paint::plain,
-    store::{self, Store},
+    paint::{COLUMNS, plain},
+    store::{self, Store, Trace},
 };
 
 /// An open store, and what waits for its answers.
@@ -43,6 +43,11 @@ impl Archive {
     /// Waits for an answer of the store.
     pub(crate) fn wait<T>(&self, future: impl Future<Output = Result<T, StoreError>>) -> Result<T> {
         Ok(self.runtime.block_on(future)?)
+    }
+
+    /// Returns what the compaction that made the record `id` did to a file.
+    pub(crate) fn trace(&self, id: &SummaryId) -> Result<Option<Trace>> {
+        self.runtime.block_on(Trace::of(&self.store, id))
     }
 
     /// Returns the session that `name` is the id or another name of.
@@ -107,7 +112,8 @@ pub(crate) fn json_line(session: &SessionId, original: &Original) -> String {
 }
 
 fn preview(message: &Message) -> String {
-    const SHOWN: usize = 90;
+    /// What [`line`] leaves of a line on the screen.
+    const SHOWN: usize = COLUMNS - 18;
     let text = readable_text(message);
     let mut words = String::new();
     for word in text.split_whitespace() {

@@ -3,7 +3,10 @@
 mod file;
 mod same;
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context, Result, bail};
 
@@ -92,6 +95,23 @@ impl Target {
         })?;
         self.put(data)?;
         Ok(Some(kept))
+    }
+
+    /// Does what [`put_with_backup`](Self::put_with_backup) does where a file is replaced that says something else and is
+    /// not `ours` to replace.
+    pub(crate) fn put_over(&self, data: &[u8], ours: fn(&[u8]) -> bool) -> Result<Option<PathBuf>> {
+        self.check()?;
+        let is_precious = match self {
+            Target::File { path, .. } if path.is_file() => {
+                let there = fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
+                !there.is_empty() && there != data && !ours(&there)
+            }
+            _ => false,
+        };
+        match is_precious {
+            true => self.put_with_backup(data),
+            false => self.put(data).map(|()| None),
+        }
     }
 }
 

@@ -113,6 +113,30 @@ fn steers(c: char) -> bool {
     }
 }
 
+/// How wide a line for a person is, in columns.
+pub(crate) const COLUMNS: usize = 80;
+
+/// Returns `words` behind `first`, over several lines where they are longer than [`COLUMNS`]; each further line begins with
+/// `rest`. A word that is longer than a line stays whole: it may be a path.
+pub(crate) fn wrapped(first: &str, words: &str, rest: &str) -> String {
+    let width = |text: &str| text.chars().count();
+    let (mut out, mut at) = (first.to_owned(), width(first));
+    for (nth, word) in words.split(' ').enumerate() {
+        if nth > 0 && at + 1 + width(word) > COLUMNS {
+            out.push('\n');
+            out.push_str(rest);
+            at = width(rest);
+        } else if nth > 0 {
+            out.push(' ');
+            at += 1;
+        }
+        out.push_str(word);
+        at += width(word);
+    }
+    out.push('\n');
+    out
+}
+
 /// Returns `number` with thin groups of three: `181,575`.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
@@ -155,6 +179,15 @@ mod tests {
             let painted = painter.paint(colour, "x");
             assert_eq!(harmless(&painted), painted);
         }
+    }
+
+    #[test]
+    fn long_lines_are_broken_between_words() {
+        let words = "word ".repeat(30) + &"x".repeat(90) + " end";
+        let text = wrapped("  ", &words, "    ");
+        assert!(text.lines().all(|line| line.len() <= COLUMNS || !line.trim().contains(' ')), "{text}");
+        assert_eq!(text.split_whitespace().collect::<Vec<_>>(), words.split_whitespace().collect::<Vec<_>>());
+        assert_eq!(wrapped("- ", "short one", "  "), "- short one\n");
     }
 
     #[test]

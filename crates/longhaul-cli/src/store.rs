@@ -15,8 +15,10 @@ use serde::Serialize;
 use crate::{args::StoreArgs, clock};
 
 mod place;
+mod trace;
 
 pub(crate) use place::{open, place, spare};
+pub(crate) use trace::{Back, Replaced, Trace};
 
 /// A store of any kind.
 pub(crate) type Store = Arc<dyn SummaryStore>;

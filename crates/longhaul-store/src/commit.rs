@@ -9,7 +9,7 @@ use longhaul_transcript::{Message, Redacted, SessionId, Span, SummaryId, Summary
 
 use crate::{
     Change, EventKind, Object, SessionState, Step, StoreError, SummaryStore,
-    store::{Spoken, originals_change},
+    change::{Spoken, originals_change},
 };
 
 /// What a writer of a session wants kept: all of it or nothing.

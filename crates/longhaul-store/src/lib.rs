@@ -42,12 +42,14 @@
 //! [`Redacted`]: longhaul_transcript::Redacted
 #![forbid(unsafe_code)]
 
+mod change;
 mod commit;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod error;
 mod event;
 mod forget;
+mod held;
 mod identity;
 mod memory;
 mod object;
@@ -59,6 +61,7 @@ mod postgres;
 #[cfg(feature = "encryption")]
 mod seal;
 mod search;
+mod shared;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod state;
@@ -66,10 +69,12 @@ mod store;
 mod transfer;
 mod verify;
 
+pub use change::{Change, Decide, Sealed, Snapshot, Step};
 pub use commit::{ChainStep, Commit};
 pub use error::StoreError;
 pub use event::{Event, EventKind, ForgottenBy, ForkedFrom};
 pub use forget::{Forgotten, Selector};
+pub use held::{Hit, JournalEntry, Journaled, Original, RecordEntry, SessionInfo};
 pub use identity::{History, Kin, Place, locate};
 pub use memory::MemoryStore;
 pub use object::{Object, address_of, readable_text};
@@ -82,8 +87,5 @@ pub use search::words;
 #[cfg(feature = "sqlite")]
 pub use sqlite::{Durability, SqliteStore};
 pub use state::SessionState;
-pub use store::{
-    Change, Decide, Hit, JournalEntry, Journaled, Original, RecordEntry, Sealed, SessionInfo, Snapshot, Step,
-    SummaryStore,
-};
+pub use store::SummaryStore;
 pub use verify::{Problem, Verification};

@@ -37,11 +37,12 @@ impl Location {
         }
     }
 
-    /// Returns whether there may be something in it. A server is there, or says so when it is asked.
+    /// Returns whether there may be something in it. A server is there, or says so when it is asked; so does a file that
+    /// cannot be looked at.
     pub fn may_exist(&self) -> bool {
         match self {
             Location::Memory => false,
-            Location::File(path) => path.exists(),
+            Location::File(path) => path.try_exists().unwrap_or(true),
             Location::Server(_) => true,
         }
     }
@@ -140,5 +141,12 @@ mod tests {
     fn what_is_in_memory_is_there_at_once() {
         assert!(format!("{:?}", open_store("memory:").unwrap()).contains("MemoryStore"));
         assert!(!Location::Memory.may_exist());
+    }
+
+    #[test]
+    fn what_cannot_be_looked_at_may_be_there() {
+        let here = std::env::current_exe().unwrap();
+        assert!(Location::File(here.join("no-folder.db")).may_exist());
+        assert!(!Location::File(here.with_file_name("nothing.db")).may_exist());
     }
 }

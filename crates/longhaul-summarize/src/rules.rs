@@ -18,6 +18,7 @@ mod choose;
 mod clip;
 mod coverage;
 mod fixed;
+mod frames;
 mod goal;
 mod idle;
 mod later;
@@ -136,6 +137,7 @@ pub fn summarize(request: &SummaryRequest<'_>, options: &RulesOptions) -> Draft 
     if request.counter.count_text(&text) > request.limit {
         text = without_last_heading(clip::to_tokens(&text, request.limit, request.counter));
     }
+    text = frames::without(text);
     Draft {
         tokens: request.counter.count_text(&text),
         text,

@@ -217,6 +217,14 @@ pub fn parse_handle_line(text: &str) -> Option<(u32, SummaryId)> {
     })
 }
 
+/// Returns depth and id of the summary that `text` is, as [`SummaryRecord::to_message`] writes one: begun by a header in
+/// brackets, or ended by its handle. A text that quotes a handle somewhere is none.
+pub fn parse_summary(text: &str) -> Option<(u32, SummaryId)> {
+    let has_header = text.trim_start().starts_with('[');
+    let lines = if has_header { text } else { text.trim_end().lines().next_back()? };
+    parse_handle_line(lines)
+}
+
 impl SummaryMode {
     /// Returns the name that settings and reports use.
     pub fn as_str(self) -> &'static str {
@@ -245,6 +253,21 @@ mod tests {
         assert_eq!(parse_handle_line(&text), Some((2, id)));
         for odd in ["", "summary-depth:x id:0123456789abcdef", "summary-depth:0 id:../../etc/passwd"] {
             assert_eq!(parse_handle_line(odd), None, "{odd}");
+        }
+    }
+
+    #[test]
+    fn a_text_that_quotes_a_handle_is_no_summary() {
+        let handle = handle_line(3, &SummaryId("0123456789abcdef".into()));
+        for (text, is_one) in [
+            (format!("[Context Summary]\n\nwords\n\n{handle}"), true),
+            (format!("A header of the user's\nwords\n{handle}\n"), true),
+            (format!("[Context Summary]\nwords\n{handle}\nand words of another"), true),
+            (format!("Look at this:\n{handle}\nWhat is it?"), false),
+            (format!("what does `{handle}` mean?"), false),
+            (String::new(), false),
+        ] {
+            assert_eq!(parse_summary(&text).is_some(), is_one, "{text}");
         }
     }
 

@@ -70,7 +70,7 @@ pub use document::{Document, read};
 pub use error::{Problem, WireError};
 pub use format::Format;
 pub use raw::messages_from_json;
-pub use render::{Rendition, render};
+pub use render::{Rendition, render, render_session};
 pub use repair::{Repair, repair};
 pub use validate::{IdPattern, Profile, Thinking, Violation, validate};
 pub use write::{summary_text, write, write_unchanged};

@@ -1,11 +1,11 @@
 //! Messages as a request: what came in spelled for the same provider goes out in the same bytes, what was shortened since is
 //! patched in place, and the rest is spelled afresh.
 
-use longhaul_transcript::{Message, Part, Role, Transcript};
+use longhaul_transcript::{Message, Part, Role, SessionId, Transcript};
 
 use crate::{
     Format, WireError,
-    convert::{Losses, encode, regroup, strip},
+    convert::{Losses, body, encode, regroup, strip},
     dialect::{Dialect, Said, Sources},
     document::dialect_of,
     edit::{Located, align, patch},
@@ -24,7 +24,7 @@ pub struct Rendition {
     pub losses: Vec<String>,
 }
 
-/// Spells `messages` as a request of the format `to`.
+/// Spells `messages` as a request of the format `to`, or as the session file of an agent.
 ///
 /// A message that carries its spelling in that format is written in the same bytes where it says the same, and otherwise
 /// patched: images, signed thinking and fields that longhaul does not know stay. Messages from elsewhere are spelled
@@ -36,8 +36,21 @@ pub fn render<'a>(
     messages: impl IntoIterator<Item = &'a Message>,
     to: Format,
 ) -> Result<Rendition, WireError> {
+    render_session(messages, to, None)
+}
+
+/// Does what [`render`](fn@render) does, for the session of this id: the files of agents name theirs, and those of others are
+/// given one that is derived from the messages.
+///
+/// # Errors
+/// Those of `render`.
+pub fn render_session<'a>(
+    messages: impl IntoIterator<Item = &'a Message>,
+    to: Format,
+    session: Option<&SessionId>,
+) -> Result<Rendition, WireError> {
     let said: Transcript = messages.into_iter().cloned().collect();
-    if !matches!(to, Format::OpenAi | Format::Responses | Format::Anthropic | Format::Gemini) {
+    if matches!(to, Format::Chat | Format::Longhaul) || to.is_import_only() {
         let conversion = encode(&said, to)?;
         let json = String::from_utf8_lossy(conversion.document.as_bytes()).into_owned();
         return Ok(Rendition { json, losses: conversion.losses });
@@ -69,7 +82,8 @@ pub fn render<'a>(
         }
     }
     body.fresh(waiting, &sources, &mut losses);
-    let json = body.json(&mut losses);
+    let session = session.cloned().unwrap_or_else(|| said.derived_session());
+    let json = body.json(&session, &mut losses);
     Ok(Rendition { json, losses: losses.into_lines() })
 }
 
@@ -205,7 +219,7 @@ impl Body {
         }
     }
 
-    fn json(mut self, losses: &mut Losses) -> String {
+    fn json(mut self, session: &SessionId, losses: &mut Losses) -> String {
         // reasoning is followed by what it led to.
         let is_followed: Vec<bool> = (1..=self.list.len())
             .map(|next| self.list.get(next).is_some_and(|next| next.is_answer))
@@ -225,6 +239,20 @@ impl Body {
             losses.note("a user turn stands before the first answer: a history must begin with one");
             let start = "{\"role\":\"user\",\"parts\":[{\"text\":\"(start of the conversation)\"}]}";
             values.insert(0, start.to_owned());
+        }
+        match self.to {
+            Format::ClaudeCode => {
+                if !self.outside.is_empty() {
+                    losses.note(body::NO_SYSTEM_PROMPT);
+                }
+                return body::claude_code(session, &values);
+            }
+            Format::Codex => {
+                let text = |value: &String| Json::check(value.as_bytes()).ok().and_then(Json::string);
+                let instructions: Vec<_> = self.outside.iter().filter_map(text).collect();
+                return body::codex(session, &instructions.join("\n\n"), &values);
+            }
+            _ => {}
         }
         let list = format!("[{}]", values.join(","));
         let outside = instructions(self.to, self.outside);

@@ -354,6 +354,23 @@ fn a_session_that_runs_in_a_circle_ends() {
 }
 
 #[test]
+fn messages_that_stand_before_what_they_follow_are_told() {
+    let lines = [said("c", "\"b\"", "three"), said("b", "\"a\"", "two"), said("a", "null", "one")];
+    let doc = carries(Format::ClaudeCode, lines.join("\n"));
+    assert_eq!(texts(&doc), "one");
+    expect!["line 1: this message and 1 others stand before the one that it follows (line 2): the lines are out of order, and only what leads to the last one is read"].assert_eq(&format!(
+        "{}: {}",
+        doc.problems()[0].place,
+        doc.problems()[0].what
+    ));
+    let lines = [said("a", "null", "one"), said("b", "\"a\"", "two"), said("c", "\"a\"", "again")];
+    assert!(
+        carries(Format::ClaudeCode, lines.join("\n")).problems().is_empty(),
+        "a turn taken back is in order"
+    );
+}
+
+#[test]
 fn x_01_an_old_compaction_keeps_the_requests_and_the_summary() {
     let item = |payload: &str| format!(r#"{{"type":"response_item","payload":{payload}}}"#);
     let user = |text: &str| {

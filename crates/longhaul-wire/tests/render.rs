@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
 
 use longhaul_transcript::{Message, Part, ToolResult};
-use longhaul_wire::{Format, Profile, messages_from_json, read, render, validate};
+use longhaul_wire::{Format, Profile, messages_from_json, read, render, render_session, validate};
 
 /// A request's messages in a format, each with something that only this provider knows, as they stand in a list.
 fn spelled(format: Format) -> Vec<&'static str> {
@@ -158,6 +158,25 @@ fn what_comes_from_elsewhere_is_spelled_afresh_with_its_pictures() {
         rendered.json
     );
     assert_eq!(validate(rendered.json.as_bytes(), Format::Anthropic, &Profile::default()).unwrap(), []);
+}
+
+#[test]
+fn the_session_files_of_agents_keep_what_their_provider_signed_and_the_id() {
+    let id = longhaul_transcript::SessionId::new("7d1c2f6a-5b0e").unwrap();
+    for (own, file) in [(Format::Anthropic, Format::ClaudeCode), (Format::Responses, Format::Codex)] {
+        let messages = [vec![Message::system("Be brief.")], pushed(own)].concat();
+        let rendered = render_session(&messages, file, Some(&id)).unwrap();
+        let again = read(Some(file), rendered.json.as_bytes()).unwrap();
+        assert_eq!(again.problems(), []);
+        assert_eq!(again.session_id(), Some(id.clone()));
+        for item in spelled(own) {
+            assert!(rendered.json.contains(item), "{file}: {item}\n{}", rendered.json);
+        }
+        let said = |document: &longhaul_wire::Document| document.transcript().entries().len();
+        let has_system = file == Format::Codex;
+        assert_eq!(said(&again), messages.len() - usize::from(!has_system), "{}", rendered.json);
+        assert_eq!(rendered.losses.len(), usize::from(!has_system), "{:?}", rendered.losses);
+    }
 }
 
 #[test]

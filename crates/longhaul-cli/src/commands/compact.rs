@@ -15,7 +15,7 @@ use longhaul::{
     redact::Redactor,
     redacted_messages,
     summarize::{Reviewed, Summarizer, rules::RulesSummarizer},
-    transcript::{Part, Span, SummaryMode, Tokens, parse_handle_line},
+    transcript::{Part, Span, SummaryMode, Tokens, parse_summary},
     wire::{self, Document, Format},
 };
 
@@ -27,7 +27,7 @@ use crate::{
     output::{self, NewFile, Target},
     review::AtTerminal,
     say, settings,
-    store::{self, AfterSummary, BranchOf, Recorded, Said},
+    store::{self, AfterSummary, BranchOf, Recorded, Replaced, Said, Trace},
     summarizer,
     window::Room,
 };
@@ -57,6 +57,7 @@ pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
     if let Some(most) = args.max_summary_tokens {
         config.max_summary_tokens = SummaryLimit::Tokens(Tokens(most));
     }
+    let mut redactor = None;
     let counter = counter::choose(&args.counter)?;
     input::warn_of_problems(&args.file, &document, args.strict)?;
     let breakdown = Breakdown::of(document.transcript().entries(), &*counter.counter);
@@ -70,7 +71,7 @@ pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
             unchanged(&document)?
         }
         false => {
-            let redactor = (!args.no_redact).then(Redactor::builtin);
+            redactor = (!args.no_redact).then(Redactor::builtin);
             if redactor.is_none() {
                 say!("--no-redact: secrets are summarized and recorded as they are");
             }
@@ -113,6 +114,7 @@ pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
         Target::Stdout.put(report.preview().as_bytes())?;
     } else {
         report.backup = put(&target, &history, args, &document)?;
+        keep_trace(args, &report, &document, &history, redactor.as_ref());
     }
     tell(args, report_to.as_ref(), &report)?;
     let unchanged = breakdown.total <= budget;
@@ -154,16 +156,59 @@ fn put(target: &Target, history: &[u8], args: &CompactArgs, document: &Document)
     target.put_with_backup(history)
 }
 
+/// Keeps beside the record what the compaction did to the file, so that `undo` can take that back too.
+fn keep_trace(
+    args: &CompactArgs,
+    report: &Report,
+    document: &Document,
+    history: &[u8],
+    redactor: Option<&Redactor>,
+) {
+    let (Some(_), Some(record)) = (&report.recorded, &report.summary) else { return };
+    let before = |backup: &PathBuf| {
+        let before = std::fs::read(backup).ok()?;
+        Replaced::new(&args.file, backup, &before, history)
+    };
+    let trace = Trace::new(document.format(), report.backup.as_ref().and_then(before));
+    let kept =
+        store::open(&args.store).and_then(|store| store::block_on(trace.keep(&store, &record.id, redactor)));
+    if let Err(error) = kept {
+        say!("undo will not put the file back: {}", exit::words(&error));
+    }
+}
+
 /// Returns the document in the format that is to be written.
 fn converted(document: Document, args: &CompactArgs) -> Result<Document> {
     let Some(to) = args.to.and_then(|to| to.0).filter(|to| *to != document.format()) else {
         return Ok(document);
     };
     let conversion = wire::convert(&document, to).map_err(|error| Impossible(error.to_string()))?;
+    let (from, to) = (document.format().name(), to.name());
     for loss in &conversion.losses {
-        say!("{} to {}: {loss}", document.format().name(), to.name());
+        say!("{from} to {to}: {loss}");
+    }
+    if let Some(at) = renumbered_from(&document, &conversion.document) {
+        say!(
+            "{from} to {to}: messages from m{at} on have other numbers than in {}",
+            input::shown(&args.file)
+        );
     }
     Ok(conversion.document)
+}
+
+/// Returns the first message that has another number in the converted document: formats cut a conversation differently, and
+/// results that were missing are put in.
+fn renumbered_from(before: &Document, after: &Document) -> Option<usize> {
+    let roles = |document: &Document| -> Vec<_> {
+        let said = document.transcript().entries().iter();
+        said.map(|entry| {
+            (entry.message.is_user_text(), entry.message.calls().count(), entry.message.results().count())
+        })
+        .collect()
+    };
+    let (before, after) = (roles(before), roles(after));
+    let same = before.iter().zip(&after).take_while(|(before, after)| before == after).count();
+    (before.len() != after.len()).then_some(same)
 }
 
 /// Returns what the whole history may cost.
@@ -319,7 +364,7 @@ fn warn_of_bound_thinking(format: Format, done: &CompactedDocument) {
 /// Returns the depth of the summary that a history begins with.
 fn depth_of_summary(said: &Said<'_>) -> Option<u32> {
     let first = said.messages.iter().find(|message| !message.is_system())?;
-    first.texts().find_map(parse_handle_line).map(|(depth, _)| depth)
+    first.texts().find_map(parse_summary).map(|(depth, _)| depth)
 }
 
 /// Records the originals and the summary, and says where. A store that cannot be had costs the user the record, not

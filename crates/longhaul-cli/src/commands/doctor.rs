@@ -14,7 +14,7 @@ use crate::{
     archive::Archive,
     args::DoctorArgs,
     output::Target,
-    paint::{GREEN, Painter, RED, plain},
+    paint::{self, GREEN, Painter, RED, plain},
     settings, store, summarizer,
 };
 
@@ -48,7 +48,9 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<ExitCode> {
 fn line(finding: &Finding) -> String {
     let painter = Painter::stdout();
     let sign = if finding.ok { painter.paint(GREEN, "✓") } else { painter.paint(RED, "✗") };
-    format!("{sign} {:<11} {}\n", finding.what, plain(&finding.says))
+    // The sign may be painted, and takes a column all the same.
+    let text = paint::wrapped(&format!("  {:<11} ", finding.what), &plain(&finding.says), &" ".repeat(14));
+    format!("{sign}{}", &text[1..])
 }
 
 fn settings_finding(config: &Result<Config>) -> Finding {

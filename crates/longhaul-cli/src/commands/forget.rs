@@ -1,9 +1,9 @@
 //! `longhaul forget`: gone for good, and provably so.
 
-use std::process::ExitCode;
+use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::{Result, bail};
-use longhaul::store::Selector;
+use longhaul::{store::Selector, transcript::SessionId};
 
 use crate::{
     archive::{Archive, required_span},
@@ -22,6 +22,7 @@ pub(crate) fn run(args: &ForgetArgs) -> Result<ExitCode> {
     let selector = selector(&args.what)?;
     let archive = Archive::existing(&args.store)?;
     let session = archive.session(&args.session)?;
+    let files = files(&archive, &session)?;
     let forgotten = archive.wait(archive.store.forget(&session, &selector, clock::now_ms()))?;
     if args.json {
         let value = serde_json::json!({
@@ -46,7 +47,22 @@ pub(crate) fn run(args: &ForgetArgs) -> Result<ExitCode> {
         "{} of {session} destroyed; `longhaul audit {session} --verify` shows that nothing else is missing",
         counts.collect::<Vec<_>>().join(" and "),
     );
+    for file in files.iter().filter(|file| file.is_file()) {
+        say!("{} is not touched, and may hold it too", file.display());
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the files that compactions of the session replaced, and what is kept of them beside.
+fn files(archive: &Archive, session: &SessionId) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in archive.wait(archive.store.records(session))? {
+        let replaced = archive.trace(&entry.id)?.and_then(|trace| trace.file);
+        files.extend(replaced.into_iter().flat_map(|file| [file.path, file.backup]));
+    }
+    files.sort();
+    files.dedup();
+    Ok(files)
 }
 
 fn selector(what: &ForgetWhat) -> Result<Selector> {

@@ -13,7 +13,7 @@ use crate::{
     archive::{Archive, full, line, utc},
     args::HistoryArgs,
     output::Target,
-    paint::{Painter, grouped, plain},
+    paint::{Painter, grouped, plain, wrapped},
 };
 
 pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode> {
@@ -76,7 +76,7 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode> {
 fn heading(record: &SummaryRecord, painter: Painter) -> String {
     let title = format!("Summary {} of {}", record.id, record.covers);
     format!(
-        "\n{}, depth {}, by {}, {} → {} tokens, {}\n",
+        "\n{}\ndepth {}, by {}, {} → {} tokens, {}\n",
         painter.bold(&title),
         record.depth,
         record.mode.as_str(),
@@ -95,10 +95,8 @@ fn loss(originals: &[Original], chain: &[SummaryRecord]) -> Loss {
 
 /// Returns the loss report: by class what is visible, what is recoverable and by which handle, and what is gone.
 fn report(originals: &[Original], chain: &[SummaryRecord], session: &str, painter: Painter) -> String {
-    let mut out = format!(
-        "\n{}\n",
-        painter.bold("Visible in the last summary and the messages beside it, and where the rest is")
-    );
+    let mut out =
+        format!("\n{}\n", painter.bold("Visible in the last summary and beside it, and where the rest is"));
     for (class, loss) in &loss(originals, chain).classes {
         let named =
             loss.hidden.iter().take(NAMED).map(|fact| format!("{} (m{})", plain(&fact.name), fact.message));
@@ -108,13 +106,18 @@ fn report(originals: &[Original], chain: &[SummaryRecord], session: &str, painte
         }
         let (kept, total) = (grouped(loss.seen.kept), grouped(loss.seen.total));
         let named = if named.is_empty() { named } else { format!("; recoverable: {named}") };
-        out.push_str(&format!("  {class:8} {kept:>6} of {total}{named}\n"));
+        out.push_str(&wrapped("  ", &format!("{class:8} {kept:>6} of {total}{named}"), "    "));
     }
-    out.push_str(&format!("Each comes back with `longhaul recall {session} mN`; --json names all of them\n"));
+    let each = format!("Each comes back with `longhaul recall {session} mN`; --json names all of them");
+    out.push_str(&wrapped("", &each, "  "));
     let forgotten = originals.iter().filter(|original| original.message.is_none()).count();
     out.push_str(&match forgotten {
         0 => "Gone: nothing\n".to_owned(),
-        n => format!("Gone: what stood only in {n} messages that were forgotten on purpose (`longhaul audit {session}`)\n"),
+        n => wrapped(
+            "",
+            &format!("Gone: what stood only in {n} messages that were forgotten on purpose (`longhaul audit {session}`)"),
+            "  ",
+        ),
     });
     out
 }

@@ -8,7 +8,7 @@ use crate::{
     archive::{Archive, utc},
     args::SessionsArgs,
     output::Target,
-    paint::grouped,
+    paint::{grouped, wrapped},
 };
 
 pub(crate) fn run(args: &SessionsArgs) -> Result<ExitCode> {
@@ -31,13 +31,20 @@ pub(crate) fn run(args: &SessionsArgs) -> Result<ExitCode> {
             out.push_str(&format!("{value}\n"));
         } else {
             let names: Vec<&str> = info.aliases.iter().map(|alias| alias.as_str()).collect();
-            out.push_str(&format!(
-                "{}  {:>7} messages  {:>3} compactions  {}{}\n",
+            if out.is_empty() {
+                out.push_str("changed           messages  compactions  session\n");
+            }
+            let columns = format!(
+                "{}  {:>8}  {:>11}  ",
                 utc(state.changed_at_ms),
                 grouped(state.messages),
-                state.chain.len(),
-                info.session,
-                if names.is_empty() { String::new() } else { format!("  ({})", names.join(", ")) },
+                state.chain.len()
+            );
+            let known_as = if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
+            out.push_str(&wrapped(
+                &columns,
+                &format!("{}{known_as}", info.session),
+                &" ".repeat(columns.len()),
             ));
         }
     }

@@ -11,6 +11,7 @@ use crate::{
     clock,
     exit::NOTHING_TO_DO,
     output::Target,
+    store::{Back, Replaced},
 };
 
 pub(crate) fn undo(args: &SessionArgs) -> Result<ExitCode> {
@@ -74,5 +75,24 @@ fn tell(
         _ => "; earlier compactions were replaced by later ones and do not come back",
     };
     say!("summary {record} {done}; {now}{earlier}");
+    if let Some(file) = archive.trace(&record)?.and_then(|trace| trace.file) {
+        match done {
+            "undone" => put_back(&file)?,
+            _ if file.is_as_before() => say!("{} stays as it is; compact it again", file.path.display()),
+            _ => {}
+        }
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Puts the file that the compaction replaced back as it was, or says why not.
+fn put_back(file: &Replaced) -> Result<()> {
+    let (path, backup) = (file.path.display(), file.backup.display());
+    match file.put_back()? {
+        Back::Restored => say!("{path} is as it was before, byte for byte"),
+        Back::Changed => say!("{path} was changed since and stays as it is; as it was before it is {backup}"),
+        Back::NoBackup => say!("{path} stays as it is: {backup} is not there any more, or was changed"),
+        Back::Gone => say!("{path} is not there any more; as it was before it is {backup}"),
+    }
+    Ok(())
 }

@@ -176,8 +176,8 @@ fn what_the_store_lacks_is_said() {
     let args = ["compact", "a.json", "--budget", "3000", "--from", "anthropic"];
     let ran = folder.run(&args, b"");
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    assert!(!ran.stderr.contains("every original is kept"), "{}", ran.stderr);
-    assert!(ran.stderr.contains("(4 with placeholders for secrets)"), "{}", ran.stderr);
+    assert!(!ran.said().contains("every original is kept"), "{}", ran.stderr);
+    assert!(ran.said().contains("(4 with placeholders for secrets)"), "{}", ran.stderr);
     let over = folder.run(&[&args[..], &["-o", "a.json", "--force"]].concat(), b"");
     assert!(over.code == 0 && over.stderr.contains("kept as a.json.bak"), "{}", over.stderr);
 }
@@ -311,12 +311,12 @@ fn a_summary_whose_originals_are_elsewhere_is_not_called_kept() {
     assert_eq!(compact(&folder, &["--store", "first.db", "-o", "once"]).code, 0);
     let again = |store: &str| folder.run(&["compact", "once", "--budget", "1500", "--store", store], b"");
     let there = again("first.db");
-    assert!(there.stderr.contains("every original is kept"), "{}", there.stderr);
+    assert!(there.said().contains("every original is kept"), "{}", there.stderr);
     let elsewhere = again("second.db");
     assert_eq!(elsewhere.code, 0, "{}", elsewhere.stderr);
-    assert!(!elsewhere.stderr.contains("every original is kept"), "{}", elsewhere.stderr);
+    assert!(!elsewhere.said().contains("every original is kept"), "{}", elsewhere.stderr);
     let expected = "(1 is a summary whose originals are not in this store)";
-    assert!(elsewhere.stderr.contains(expected), "{}", elsewhere.stderr);
+    assert!(elsewhere.said().contains(expected), "{}", elsewhere.stderr);
 }
 
 #[test]

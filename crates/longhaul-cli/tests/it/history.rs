@@ -334,10 +334,10 @@ fn originals_are_deleted_where_the_settings_say_so() {
     let compact = ["compact", example.to_str().unwrap(), "--budget", "4000", "--session", "work"];
     let ran = folder.run_with(&[("LONGHAUL_DELETE_ORIGINALS", "true")], &compact, b"");
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    assert!(ran.stderr.contains("originals deleted there (delete_originals)"), "{}", ran.stderr);
+    assert!(ran.said().contains("originals deleted there (delete_originals)"), "{}", ran.stderr);
     let diff = json(&run(&folder, &["diff", "work", "--json"]));
     let gone = diff["gone"].as_array().unwrap().len();
-    assert!(gone > 3 && ran.stderr.contains(&format!("{gone} originals deleted")), "{gone}: {}", ran.stderr);
+    assert!(gone > 3 && ran.said().contains(&format!("{gone} originals deleted")), "{gone}: {}", ran.stderr);
     assert!(text(&run(&folder, &["audit", "work", "--verify"])).contains("intact"));
 }
 

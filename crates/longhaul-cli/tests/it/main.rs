@@ -21,3 +21,4 @@ mod settings;
 mod spelling;
 mod summarizer;
 mod sweep;
+mod undone;

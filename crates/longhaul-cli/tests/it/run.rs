@@ -68,6 +68,13 @@ impl Folder {
     }
 }
 
+impl Ran {
+    /// Returns what was said for a person, in one line: long lines are broken where they happen to be.
+    pub(crate) fn said(&self) -> String {
+        self.stderr.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+}
+
 /// Returns the session that lies in the repository.
 pub(crate) fn example() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/session.jsonl")

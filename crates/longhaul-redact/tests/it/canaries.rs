@@ -147,7 +147,7 @@ fn the_rate_for_encoded_and_split_secrets_is_known() {
         kinds.len()
     );
     println!("{found}");
-    expect_test::expect!["of 55: split by a line break behind the middle 25; by a message: the first part 25, both 0; in base64 54, as a basic authorization 55"].assert_eq(&found);
+    expect_test::expect!["of 57: split by a line break behind the middle 27; by a message: the first part 27, both 0; in base64 55, as a basic authorization 57"].assert_eq(&found);
 }
 
 fn base64(bytes: &[u8]) -> String {

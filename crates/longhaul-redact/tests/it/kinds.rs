@@ -56,6 +56,8 @@ pub(crate) const KINDS: &[(&str, &str, &str)] = &[
     ("figma token", "", "figd_<A40>"),
     ("doppler token", "", "dp.pt.<A43>"),
     ("plain password", "  password: ", "<a9>!<N2>"),
+    ("typed password", "log in with password=", "<a9>2<A3>"),
+    ("typed password in a command", "curl -d 'user=me' --pwd=", "<A8>!7<a4>"),
     ("password in words", "the password is ", "<A8>7<A4>"),
     ("mysql password", "mysql -u root -p", "<A14>"),
     ("sshpass password", "sshpass -p ", "<A14>"),

@@ -1,6 +1,6 @@
 //! Writing a whole file of a format from messages that were regrouped for it.
 
-use longhaul_transcript::{ContentHash, Message, Role};
+use longhaul_transcript::{ContentHash, Message, Role, SessionId};
 
 use super::{Losses, media_of};
 use crate::{
@@ -13,6 +13,10 @@ use crate::{
 
 /// Session files carry times; a converted one has none of its own.
 const EPOCH: &str = "1970-01-01T00:00:00.000Z";
+
+/// What is said where a system prompt cannot be written.
+pub(crate) const NO_SYSTEM_PROMPT: &str =
+    "the system prompt is left out: session files of Claude Code hold none";
 
 pub(super) fn write(
     doc: &Document,
@@ -36,11 +40,11 @@ pub(super) fn write(
     match to {
         Format::ClaudeCode => {
             if !system.is_empty() {
-                losses.note("the system prompt is left out: session files of Claude Code hold none");
+                losses.note(NO_SYSTEM_PROMPT);
             }
-            claude_code(doc, &spelled(rest))
+            claude_code(&session_of(doc), &spelled(rest))
         }
-        Format::Codex => codex(doc, &system.join("\n\n"), &spelled(rest)),
+        Format::Codex => codex(&session_of(doc), &system.join("\n\n"), &spelled(rest)),
         Format::Longhaul => canonical(doc, &spelled(rest), sources),
         Format::Anthropic => {
             later_system(rest, losses);
@@ -111,12 +115,17 @@ fn object_or_list(fields: &str, key: &str, values: &[String]) -> String {
     }
 }
 
-fn claude_code(doc: &Document, values: &[String]) -> String {
-    let session = doc.session_id().unwrap_or_else(|| doc.transcript.derived_session());
+fn session_of(doc: &Document) -> SessionId {
+    doc.session_id().unwrap_or_else(|| doc.transcript.derived_session())
+}
+
+/// Spells messages as a session file of Claude Code.
+pub(crate) fn claude_code(session: &SessionId, values: &[String]) -> String {
     let mut parent = "null".to_owned();
     let mut text = String::new();
     for value in values {
-        let kind = if value.starts_with("{\"role\":\"assistant\"") { "assistant" } else { "user" };
+        let role = Json::check(value.as_bytes()).ok().and_then(|json| json.get("role")?.string());
+        let kind = if role.as_deref() == Some("assistant") { "assistant" } else { "user" };
         let hash = ContentHash::of_fields([parent.as_bytes(), value.as_bytes()]);
         let uuid = crate::session::claude_code_write::uuid_from(&hash);
         text.push_str(&format!(
@@ -129,8 +138,8 @@ fn claude_code(doc: &Document, values: &[String]) -> String {
     text
 }
 
-fn codex(doc: &Document, instructions: &str, values: &[String]) -> String {
-    let session = doc.session_id().unwrap_or_else(|| doc.transcript.derived_session());
+/// Spells items as a rollout of Codex.
+pub(crate) fn codex(session: &SessionId, instructions: &str, values: &[String]) -> String {
     let base = match instructions.is_empty() {
         true => String::new(),
         false => format!(",\"base_instructions\":{{\"text\":{}}}", quoted(instructions)),

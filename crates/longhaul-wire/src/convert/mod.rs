@@ -1,6 +1,6 @@
 //! From one format to another: what both can say, and a list of what could not be carried.
 
-mod body;
+pub(crate) mod body;
 mod regroup;
 
 pub(crate) use regroup::regroup;

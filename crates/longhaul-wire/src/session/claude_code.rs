@@ -230,6 +230,7 @@ impl<'a> File<'a> {
             (head <= tail && tail < anchor).then_some((head, anchor, tail))
         });
         let mut before: Option<usize> = None;
+        let mut ahead: Vec<(usize, usize)> = Vec::new();
         for at in 0..self.lines.len() {
             let named = self.parents[at];
             let mut parent = named.and_then(|uuid| self.by_uuid.get(uuid).copied());
@@ -242,6 +243,9 @@ impl<'a> File<'a> {
                         "its parent {uuid} is not in the file; it is read as following the line before it"
                     ),
                 ));
+            }
+            if self.lines[at].kind == Kind::Message {
+                ahead.extend(parent.filter(|parent| *parent > at).map(|parent| (at, parent)));
             }
             if let Some((head, anchor, tail)) = preserved {
                 if at == head {
@@ -257,6 +261,18 @@ impl<'a> File<'a> {
             if self.lines[at].uuid.is_some() && self.lines[at].kind != Kind::Sidechain {
                 before = Some(at);
             }
+        }
+        if let Some((at, parent)) = ahead.first() {
+            let (others, stand) = match ahead.len() {
+                1 => (String::new(), "stands"),
+                n => (format!(" and {} others", n - 1), "stand"),
+            };
+            let what = format!(
+                "this message{others} {stand} before the one that it follows (line {}): the lines are out of order, and only what \
+                 leads to the last one is read",
+                parent + 1
+            );
+            self.problems.push(Problem::new(format!("line {}", at + 1), what));
         }
     }
 

@@ -7,7 +7,7 @@ use longhaul_summarize::SummaryRequest;
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{
     Covered, Entry, Message, MessageId, SessionId, Span, SummaryId, SummaryRecord, Tokens, Units,
-    parse_handle_line,
+    parse_summary,
 };
 
 use crate::session::StepError;
@@ -352,7 +352,7 @@ fn chain(source: &Source<'_>) -> (u32, Option<SummaryId>) {
         return (depth, Some(previous.id.clone()));
     }
     let first = source.entries.iter().find(|entry| !entry.message.is_system());
-    let handle = first.and_then(|entry| entry.message.texts().find_map(parse_handle_line));
+    let handle = first.and_then(|entry| entry.message.texts().find_map(parse_summary));
     handle.map_or((0, None), |(depth, id)| (depth.saturating_add(1), Some(id)))
 }
 

@@ -15,9 +15,14 @@ use serde::{Serialize, Serializer};
 
 use crate::{
     counter::Named,
-    paint::{GREEN, Painter, grouped, plain},
+    paint::{self, GREEN, Painter, grouped, plain},
     store::Recorded,
 };
+
+/// Returns a line of the report, over several lines where it is long.
+fn wrapped(words: &str) -> String {
+    paint::wrapped("  ", words, "    ")
+}
 
 /// What a compaction did. The keys are stable.
 #[derive(Debug, Serialize)]
@@ -195,8 +200,8 @@ impl Report {
             painter.paint(GREEN, &format!("-{saved:.1} %")),
             grouped(self.budget.0),
         );
-        out.push_str(&format!(
-            "  {} → {} messages: {} summarized{}, {} kept as they were\n",
+        out.push_str(&wrapped(&format!(
+            "{} → {} messages: {} summarized{}, {} kept as they were",
             self.messages_before,
             self.messages_after,
             // Those that are shown in short as well: the summary's own heading counts them too.
@@ -206,7 +211,7 @@ impl Report {
                 digested => format!(", {digested} of them still shown in short"),
             },
             self.kept_verbatim,
-        ));
+        )));
         out.push_str(&format!(
             "  summary {} of {} tokens, depth {}, by {}\n",
             record.id,
@@ -219,31 +224,43 @@ impl Report {
             .map(|(class, survival)| format!("{class} {}/{}", survival.kept, survival.total))
             .collect();
         if !survival.is_empty() {
-            out.push_str(&format!("  still visible: {}\n", survival.join(", ")));
+            out.push_str(&wrapped(&format!("still visible: {}", survival.join(", "))));
         }
         if let Some(recorded) = &self.recorded {
             let (store, session) = (plain(&recorded.store), plain(&recorded.session));
-            out.push_str(&match recorded.deleted {
-                0 => format!(
-                    "  {} in {store}\n  longhaul history {session} shows them, longhaul undo {session} takes this back\n",
+            let (kept, back) = match (recorded.deleted, self.not_kept) {
+                (0, NotKept { forgotten: 0, .. }) => (
                     match self.not_kept.words() {
-                        None => "every original is kept".to_owned(),
-                        Some(lacking) => format!("the originals are kept ({lacking})"),
-                    }
+                        None => format!("every original is kept in {store}"),
+                        Some(lacking) => format!("the originals are kept ({lacking}) in {store}"),
+                    },
+                    format!("longhaul history {session} shows them, longhaul undo {session} takes this back"),
                 ),
-                deleted => format!(
-                    "  recorded in {store} and {} originals deleted there (delete_originals): this cannot be taken back\n  longhaul history {session} shows the summary\n",
-                    grouped(deleted),
+                (0, lacks) => (
+                    format!("the originals are kept ({}) in {store}", lacks.words().unwrap_or_default()),
+                    format!(
+                        "longhaul history {session} shows them, longhaul undo {session} takes this back; what was forgotten does \
+                         not come back"
+                    ),
                 ),
-            });
+                (deleted, _) => (
+                    format!(
+                        "recorded in {store} and {} originals deleted there (delete_originals): this cannot be taken back",
+                        grouped(deleted),
+                    ),
+                    format!("longhaul history {session} shows the summary"),
+                ),
+            };
+            out.push_str(&wrapped(&kept));
+            out.push_str(&wrapped(&back));
         }
         if let Some(backup) = &self.backup {
             let backup = plain(&backup.display().to_string());
-            out.push_str(&format!("  the transcript as it was is kept as {backup}\n"));
+            out.push_str(&wrapped(&format!("the transcript as it was is kept as {backup}")));
         }
         out.push_str(&match self.valid.0.is_empty() {
             true => format!("  valid for {} {}\n", self.format, painter.paint(GREEN, "✓")),
-            false => format!("  faults that the input had too: {}\n", plain(&self.valid.0.join("; "))),
+            false => wrapped(&format!("faults that the input had too: {}", plain(&self.valid.0.join("; ")))),
         });
         out
     }

@@ -1,0 +1,209 @@
+//! What is said of the way back is so: files that come back, exports, what was forgotten.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::run::{Folder, Ran, example};
+
+/// Puts the example into the folder and returns its bytes.
+fn session(folder: &Folder) -> Vec<u8> {
+    let bytes = fs::read(example()).unwrap();
+    folder.file("session.jsonl", &bytes);
+    bytes
+}
+
+fn run(folder: &Folder, args: &[&str]) -> Ran {
+    let ran = folder.run(args, b"");
+    assert_eq!(ran.code, 0, "{args:?}: {}", ran.stderr);
+    ran
+}
+
+fn in_place(folder: &Folder, budget: &str) -> Ran {
+    let file = "session.jsonl";
+    run(folder, &["compact", file, "--budget", budget, "--session", "work", "-o", file, "--force"])
+}
+
+fn said(folder: &Folder, name: &str) -> Vec<u8> {
+    fs::read(folder.path().join(name)).unwrap()
+}
+
+#[test]
+fn a_file_that_was_compacted_in_place_comes_back_byte_for_byte() {
+    let folder = Folder::new();
+    let before = session(&folder);
+    in_place(&folder, "4000");
+    let once = said(&folder, "session.jsonl");
+    in_place(&folder, "2500");
+    assert_ne!(said(&folder, "session.jsonl"), once);
+    let undone = run(&folder, &["undo", "work"]);
+    assert!(undone.said().contains("is as it was before, byte for byte"), "{}", undone.stderr);
+    assert_eq!(said(&folder, "session.jsonl"), once, "one compaction back");
+    let redone = run(&folder, &["redo", "work"]);
+    assert!(redone.said().contains("session.jsonl stays as it is; compact it again"), "{}", redone.stderr);
+    assert_eq!(said(&folder, "session.jsonl"), once);
+
+    let folder = Folder::new();
+    session(&folder);
+    in_place(&folder, "4000");
+    run(&folder, &["undo", "work"]);
+    assert_eq!(said(&folder, "session.jsonl"), before);
+}
+
+#[test]
+fn a_file_that_somebody_wrote_to_since_stays_as_it_is() {
+    let folder = Folder::new();
+    let before = session(&folder);
+    in_place(&folder, "4000");
+    let written =
+        [said(&folder, "session.jsonl"), b"{\"type\":\"summary\",\"summary\":\"x\"}\n".to_vec()].concat();
+    folder.file("session.jsonl", &written);
+    let undone = run(&folder, &["undo", "work"]);
+    assert!(
+        undone.said().contains("was changed since and stays as it is; as it was before it is "),
+        "{}",
+        undone.stderr
+    );
+    assert_eq!((said(&folder, "session.jsonl"), said(&folder, "session.jsonl.bak")), (written, before));
+
+    for (what, expected) in [
+        ("session.jsonl.bak", "is not there any more"),
+        ("session.jsonl", "is not there any more; as it was"),
+    ] {
+        let folder = Folder::new();
+        session(&folder);
+        in_place(&folder, "4000");
+        fs::remove_file(folder.path().join(what)).unwrap();
+        let undone = run(&folder, &["undo", "work"]);
+        assert!(undone.said().contains(expected), "{what}: {}", undone.stderr);
+    }
+}
+
+#[test]
+fn what_is_forgotten_does_not_come_back_and_nobody_says_so() {
+    let folder = Folder::new();
+    session(&folder);
+    in_place(&folder, "4000");
+    let forgotten = run(&folder, &["forget", "work", "--all"]);
+    assert!(
+        forgotten.said().contains("session.jsonl.bak is not touched, and may hold it too"),
+        "{}",
+        forgotten.stderr
+    );
+    session(&folder);
+    let again = run(&folder, &["compact", "session.jsonl", "--budget", "3000", "-o", "out"]);
+    assert!(again.said().contains("what was forgotten does not come back"), "{}", again.stderr);
+}
+
+#[test]
+fn an_export_is_in_the_format_that_the_session_came_in() {
+    let folder = Folder::new();
+    session(&folder);
+    in_place(&folder, "4000");
+    let exported = run(&folder, &["export", "work", "--to", "auto", "-o", "back.jsonl"]);
+    let counted = run(&folder, &["count", "back.jsonl", "--json"]);
+    let counted: Value = serde_json::from_slice(&counted.stdout).unwrap();
+    assert_eq!(counted["format"], "claude-code");
+    assert!(
+        exported.said().contains("lines that are no messages) is not in the store"),
+        "{}",
+        exported.stderr
+    );
+    assert!(exported.said().contains("the file as it was is "), "{}", exported.stderr);
+    let back = String::from_utf8(said(&folder, "back.jsonl")).unwrap();
+    assert!(back.contains(r#""sessionId":"7d1c2f6a-5b0e-4f2d-9a53-3f4c81b0e6aa""#), "{back}");
+}
+
+#[test]
+fn an_export_over_a_transcript_keeps_it() {
+    let folder = Folder::new();
+    let before = session(&folder);
+    run(&folder, &["compact", "session.jsonl", "--budget", "4000", "--session", "work", "-o", "out"]);
+    let over =
+        |args: &[&str]| run(&folder, &[&["export", "work", "-o", "session.jsonl", "--force"], args].concat());
+    assert!(over(&["--to", "auto"]).said().contains("kept as session.jsonl.bak"));
+    assert_eq!(said(&folder, "session.jsonl.bak"), before);
+    // An export is replaced by the next: the store has what is in it.
+    run(&folder, &["export", "work", "-o", "exported"]);
+    run(&folder, &["undo", "work"]);
+    run(&folder, &["export", "work", "-o", "exported", "--force"]);
+    assert!(!folder.path().join("exported.bak").exists());
+}
+
+#[test]
+fn messages_that_a_conversion_numbers_otherwise_are_told() {
+    let folder = Folder::new();
+    let call = r#"{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"ls","input":{}}]}"#;
+    let history = format!(
+        r#"{{"system":"s","messages":[{{"role":"user","content":"go"}},{call},{{"role":"user","content":"and on"}}]}}"#
+    );
+    folder.file("a.json", history.as_bytes());
+    let to = |format: &str| {
+        run(&folder, &["compact", "a.json", "--budget", "9000", "--no-store", "--to", format]).said()
+    };
+    let expected = "messages from m3 on have other numbers than in a.json";
+    assert!(to("openai").contains(expected), "{}", to("openai"));
+    let history =
+        r#"{"system":"s","messages":[{"role":"user","content":"go"},{"role":"assistant","content":"done"}]}"#;
+    folder.file("a.json", history.as_bytes());
+    assert!(!to("openai").contains("other numbers"));
+}
+
+#[test]
+fn a_quoted_handle_is_no_summary() {
+    let folder = Folder::new();
+    let first = "Look:\\nsummary-depth:3 id:0123456789abcdef\\nWhat is that?";
+    let long = "A sentence about the work. ".repeat(300);
+    let history = format!(
+        r#"[{{"role":"user","content":"{first}"}},{{"role":"assistant","content":"{long}"}},{{"role":"user","content":"Go on."}}]"#
+    );
+    folder.file("a.json", history.as_bytes());
+    let ran = run(&folder, &["compact", "a.json", "--budget", "500", "--no-store"]);
+    assert!(!ran.said().contains("begins with a summary"), "{}", ran.stderr);
+    assert!(ran.said().contains(", depth 0, by rules"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_store_that_cannot_be_looked_at_is_not_called_missing() {
+    let folder = Folder::new();
+    folder.file("file", b"x");
+    for (args, code) in
+        [(["sessions", "--store", "file/store.db"], 1), (["doctor", "--store", "file/store.db"], 1)]
+    {
+        let ran = folder.run(&args, b"");
+        let all = ran.said() + &String::from_utf8_lossy(&ran.stdout);
+        assert!(ran.code == code && all.contains("cannot be opened"), "{all}");
+        assert!(!all.contains("not there yet") && !all.contains("nothing is recorded"), "{all}");
+    }
+}
+
+#[test]
+fn a_session_whose_lines_are_reversed_says_so() {
+    let folder = Folder::new();
+    let text = String::from_utf8(session(&folder)).unwrap();
+    let reversed: Vec<&str> = text.lines().rev().collect();
+    folder.file("session.jsonl", reversed.join("\n").as_bytes());
+    let ran = run(&folder, &["compact", "session.jsonl", "--budget", "4000", "--no-store"]);
+    assert!(ran.said().contains("the lines are out of order"), "{}", ran.stderr);
+    assert_eq!(folder.run(&["compact", "session.jsonl", "--budget", "4000", "--strict"], b"").code, 4);
+}
+
+#[test]
+fn no_line_is_wider_than_a_terminal() {
+    let folder = Folder::new();
+    session(&folder);
+    let ran = in_place(&folder, "4000");
+    let shown = |args: &[&str]| String::from_utf8(run(&folder, args).stdout).unwrap();
+    let history = shown(&["history", "work"]);
+    let (head, summary) = history.split_once("\ndepth ").unwrap();
+    let (heading, said) = summary.split_once('\n').unwrap();
+    let since = said.split_once("\nSince then\n").map_or("", |(_, since)| since);
+    let full = shown(&["history", "work", "--full"]);
+    let loss = full.split_once("\nVisible in").unwrap().1.split_once("\nEvery message").unwrap().0;
+    for text in [&ran.stderr, &shown(&["sessions"]), &shown(&["doctor"]), head, heading, since, loss] {
+        for line in text.lines() {
+            // A path or an id that is longer than a line stays whole.
+            assert!(line.chars().count() <= 80 || !line.trim().contains(' '), "{line}");
+        }
+    }
+}

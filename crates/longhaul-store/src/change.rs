@@ -1,0 +1,117 @@
+//! What is to be written: a change decided on a state, as events with the contents that they name.
+
+use std::sync::Arc;
+
+use longhaul_transcript::{Message, Redacted, SessionId};
+
+use crate::{Event, EventKind, Object, SessionState, StoreError};
+
+/// Decides what is to be written on top of a state. Pure: it may be called more than once.
+pub type Decide = Arc<dyn Fn(&SessionState) -> Result<Change, StoreError> + Send + Sync>;
+
+/// What is to be written: events in order, with the contents they name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Change {
+    /// The steps, in order.
+    pub steps: Vec<Step>,
+    /// What is to be the session's snapshot from then on; `None` leaves the one there is.
+    pub snapshot: Option<Redacted<Vec<u8>>>,
+}
+
+/// What a session's writer needs beside the log to go on where it was, in a form that the store does not read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Snapshot {
+    /// How many events the session had when it was written, those of the same change included. Where the session has more
+    /// now, somebody else went on since.
+    pub events: u64,
+    /// What was written.
+    pub bytes: Vec<u8>,
+}
+
+/// One event to be, with its contents.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// When it happened, in milliseconds since the Unix epoch.
+    pub at_ms: i64,
+    /// What happened.
+    pub kind: EventKind,
+    /// The contents that `kind` names, in the same order; `None` for one that was destroyed before an import. Empty for
+    /// kinds that name none.
+    pub objects: Vec<Option<Object>>,
+}
+
+/// A step that became an event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sealed {
+    /// The event.
+    pub event: Event,
+    /// The contents it names, as in [`Step::objects`].
+    pub objects: Vec<Option<Object>>,
+}
+
+impl Change {
+    /// Returns a change of one step without contents, or of none.
+    pub fn of(at_ms: i64, kind: Option<EventKind>) -> Change {
+        let steps = kind.into_iter().map(|kind| Step { at_ms, kind, objects: Vec::new() }).collect();
+        Change { steps, snapshot: None }
+    }
+
+    /// Returns whether there is nothing to write.
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty() && self.snapshot.is_none()
+    }
+
+    /// Returns the change that opens a session where `state` is that of a new one, else no change.
+    pub fn opened(state: &SessionState, at_ms: i64) -> Change {
+        Change::of(at_ms, (state.events == 0).then_some(EventKind::Opened { forked_from: None }))
+    }
+
+    /// Moves `state` through `steps`, and returns the events they are with their contents. For backends.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] where a step cannot follow; nothing is to be written then, and `state` is of no use.
+    pub fn seal(
+        steps: Vec<Step>,
+        session: &SessionId,
+        state: &mut SessionState,
+    ) -> Result<Vec<Sealed>, StoreError> {
+        let steps = steps.into_iter().map(|step| {
+            let event = state.next_event(session, step.at_ms, step.kind);
+            let applied = state.apply(session, &event);
+            applied.map_err(|problem| StoreError::Damaged { session: session.clone(), problem })?;
+            Ok(Sealed { event, objects: step.objects })
+        });
+        steps.collect()
+    }
+}
+
+/// A message on its way into a store, with what is kept beside it.
+#[derive(Clone, Debug)]
+pub(crate) struct Spoken {
+    pub(crate) content: Object,
+    pub(crate) spelling: Option<Object>,
+}
+
+impl Spoken {
+    pub(crate) fn of(message: &Redacted<Message>) -> Spoken {
+        Spoken { content: Object::of_message(message), spelling: Object::of_spelling(message) }
+    }
+}
+
+/// Returns the change that adds messages at the end of a session.
+pub(crate) fn originals_change(state: &SessionState, spoken: Vec<Spoken>, at_ms: i64) -> Change {
+    let mut change = Change::opened(state, at_ms);
+    if spoken.is_empty() {
+        return change;
+    }
+    let addresses = spoken.iter().map(|spoken| spoken.content.address).collect();
+    let is_spelled = spoken.iter().any(|spoken| spoken.spelling.is_some());
+    let spelling = |spoken: &Spoken| spoken.spelling.as_ref().map(|spelling| spelling.address);
+    let spellings = if is_spelled { spoken.iter().map(spelling).collect() } else { Vec::new() };
+    let kind = EventKind::Originals { start: state.messages, addresses, spellings };
+    let (contents, spellings): (Vec<_>, Vec<_>) =
+        spoken.into_iter().map(|spoken| (Some(spoken.content), spoken.spelling)).unzip();
+    let objects = contents.into_iter().chain(spellings.into_iter().flatten().map(Some)).collect();
+    change.steps.push(Step { at_ms, kind, objects });
+    change
+}
