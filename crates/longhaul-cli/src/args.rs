@@ -39,7 +39,7 @@ pub(crate) enum Command {
     Chat(Box<ChatArgs>),
     /// Digest one tool's output: `cargo test 2>&1 | longhaul digest --tool shell`
     Digest(DigestArgs),
-    /// List the recorded sessions
+    /// List the sessions that agents keep on this machine, and the recorded ones
     Sessions(SessionsArgs),
     /// Show a session's summaries and what was said since
     History(HistoryArgs),

@@ -2,6 +2,7 @@
 
 mod about;
 mod agents;
+mod list;
 
 use std::{
     env,
@@ -15,6 +16,7 @@ use anyhow::{Result, bail};
 pub(crate) use self::{
     about::About,
     agents::{Agent, all, places},
+    list::{json_lines, table},
 };
 use crate::{exit::Impossible, paint::plain};
 

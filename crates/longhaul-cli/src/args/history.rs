@@ -8,6 +8,9 @@ use super::{FormatArg, StoreArgs, format_or_auto};
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct SessionsArgs {
+    /// Show at most this many of the sessions that agents keep here
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
+    pub(crate) limit: usize,
     #[command(flatten)]
     pub(crate) store: StoreArgs,
     /// Print one JSON object a session

@@ -1,4 +1,4 @@
-//! `longhaul sessions`: what is recorded.
+//! `longhaul sessions`: what agents keep on this machine, and what is recorded.
 
 use std::process::ExitCode;
 
@@ -7,11 +7,32 @@ use anyhow::Result;
 use crate::{
     archive::{Archive, utc},
     args::SessionsArgs,
+    found,
     output::Target,
     paint::{grouped, wrapped},
+    store,
 };
 
 pub(crate) fn run(args: &SessionsArgs) -> Result<ExitCode> {
+    let found = found::all();
+    if args.json {
+        Target::Stdout.put(found::json_lines(&found).as_bytes())?;
+    } else if !found.is_empty() {
+        let table = found::table(&found, args.limit);
+        Target::Stdout.put(
+            format!("on this machine; an id, or words, name one: longhaul context ID\n{table}\n").as_bytes(),
+        )?;
+    }
+    // Where agents keep sessions here, that there is no store yet is no failure.
+    if !found.is_empty() && !store::place(&args.store)?.may_exist() {
+        say!("nothing is recorded yet");
+        return Ok(ExitCode::SUCCESS);
+    }
+    recorded(args)
+}
+
+/// Lists what the store has.
+fn recorded(args: &SessionsArgs) -> Result<ExitCode> {
     let archive = Archive::existing(&args.store)?;
     let sessions = archive.wait(archive.store.sessions())?;
     let mut out = String::new();
@@ -32,7 +53,7 @@ pub(crate) fn run(args: &SessionsArgs) -> Result<ExitCode> {
         } else {
             let names: Vec<&str> = info.aliases.iter().map(|alias| alias.as_str()).collect();
             if out.is_empty() {
-                out.push_str("changed           messages  compactions  session\n");
+                out.push_str("recorded          messages  compactions  session\n");
             }
             let columns = format!(
                 "{}  {:>8}  {:>11}  ",

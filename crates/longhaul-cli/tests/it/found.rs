@@ -45,6 +45,21 @@ fn a_session_is_named_by_its_id_or_by_words() {
 }
 
 #[test]
+fn sessions_lists_what_is_there_before_anything_is_recorded() {
+    let folder = Folder::new();
+    claude(&folder, "303ebbc4-8574-4a6e-ba7a-e73a3ada1d17", &"Mend the flaky retry in the relay. ".repeat(9));
+    let ran = folder.run(&["sessions"], b"");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let shown = String::from_utf8(ran.stdout).unwrap();
+    assert!(shown.contains("/w/relay\n  303ebbc4  Claude Code     just now"), "{shown}");
+    assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
+    assert!(ran.stderr.contains("nothing is recorded yet"), "{}", ran.stderr);
+    let json = folder.run(&["sessions", "--json"], b"").stdout;
+    let line: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    assert_eq!((&line["agent"], &line["folder"]), (&"claude-code".into(), &"/w/relay".into()));
+}
+
+#[test]
 fn what_sub_agents_did_is_no_session_and_folders_can_be_moved() {
     let folder = Folder::new();
     claude(&folder, "agent-77", "Look for callers of retry.");

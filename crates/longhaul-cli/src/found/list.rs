@@ -1,0 +1,68 @@
+//! The sessions on this machine as a list.
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use longhaul::transcript::Tokens;
+
+use super::{About, Found, ago};
+use crate::paint::{COLUMNS, plain};
+
+/// Returns the newest of `found`, by the folder they were held in: the folder of the newest first.
+pub(crate) fn table(found: &[Found], most: usize) -> String {
+    let mut folders: Vec<(Option<PathBuf>, Vec<String>)> = Vec::new();
+    let mut places: BTreeMap<Option<PathBuf>, usize> = BTreeMap::new();
+    for found in found.iter().take(most) {
+        let about = About::quick(found);
+        let at = *places.entry(about.folder.clone()).or_insert_with(|| {
+            folders.push((about.folder.clone(), Vec::new()));
+            folders.len() - 1
+        });
+        folders[at].1.push(row(found, &about));
+    }
+    let mut out = String::new();
+    for (folder, rows) in folders {
+        let folder = folder.map_or("(no folder told)".to_owned(), |folder| folder.display().to_string());
+        out.push_str(&format!("{}\n", plain(&folder)));
+        rows.iter().for_each(|row| out.push_str(row));
+    }
+    if found.len() > most {
+        out.push_str(&format!("… and {} older ones\n", found.len() - most));
+    }
+    out
+}
+
+/// Returns a line: id, agent, age, how full the window was, what was asked first.
+fn row(found: &Found, about: &About) -> String {
+    let share = |billed: Tokens| Some(format!("{:.0} %", 100.0 * billed.ratio_of(about.window?)));
+    let used = about.billed.and_then(share).unwrap_or_default();
+    let columns =
+        format!("  {}  {:<11}  {:>11}  {used:>5}  ", found.short_id(), found.agent.name, ago(found.changed));
+    let title = plain(about.title.as_deref().unwrap_or("(no request)"));
+    let room = COLUMNS.saturating_sub(columns.chars().count());
+    let shown: String = match title.chars().count() > room {
+        true => title.chars().take(room.saturating_sub(1)).chain(['…']).collect(),
+        false => title,
+    };
+    format!("{columns}{shown}\n")
+}
+
+/// Returns a JSON object for each of `found`, on a line of its own.
+pub(crate) fn json_lines(found: &[Found]) -> String {
+    let line = |found: &Found| {
+        let about = About::quick(found);
+        let since = found.changed.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        let value = serde_json::json!({
+            "version": 1,
+            "agent": found.agent.format.name(),
+            "path": found.path,
+            "folder": about.folder,
+            "title": about.title,
+            "model": about.model,
+            "billed_tokens": about.billed,
+            "window": about.window,
+            "changed_at_ms": since.as_millis() as u64,
+        });
+        format!("{value}\n")
+    };
+    found.iter().map(line).collect()
+}
