@@ -128,12 +128,15 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = Value> {
     bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok())
 }
 
-/// Returns the first line of what was asked first.
+/// Returns the first line of what was asked first, with the next where it only leads that in.
 fn title(head: &[u8], format: Format) -> Option<String> {
     let document = wire::read(Some(format), head).ok()?;
     let (_, text) = rules::task(document.transcript().entries())?;
-    let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
-    Some(line.split_whitespace().collect::<Vec<_>>().join(" "))
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.next()?;
+    let next = lines.next().filter(|_| first.ends_with(':')).unwrap_or_default();
+    let words = first.split_whitespace().chain(next.trim_start_matches('#').split_whitespace());
+    Some(words.collect::<Vec<_>>().join(" "))
 }
 
 #[cfg(test)]
