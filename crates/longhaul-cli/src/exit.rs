@@ -37,14 +37,16 @@ pub(crate) fn words(error: &anyhow::Error) -> String {
 }
 
 /// Returns `words`, which may quote what they are about, without secrets. Reading the rules takes longer than most failures:
-/// only where a word has both letters and digits, as every secret has that stands without its name.
+/// only where a word has both letters and digits, as every secret has that stands without its name, or where something is
+/// named.
 pub(crate) fn without_secrets(words: &str) -> Cow<'_, str> {
     const SHORTEST: usize = 8;
     let is_like_one = |word: &str| {
         let has = |is: fn(&u8) -> bool| word.as_bytes().iter().any(is);
         word.len() >= SHORTEST && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic)
     };
-    match words.split_ascii_whitespace().any(is_like_one) {
+    let names_something = words.contains([':', '=', '"']);
+    match names_something || words.split_ascii_whitespace().any(is_like_one) {
         true => Redactor::builtin().redact_text(words).0,
         false => Cow::Borrowed(words),
     }

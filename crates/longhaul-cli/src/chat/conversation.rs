@@ -162,6 +162,7 @@ impl Conversation {
                     (_, true) => Toolbox::refused(&call, "not run: the user stopped the turn"),
                     (None, _) => Toolbox::refused(&call, "there are no tools in this conversation"),
                     (Some(tools), false) => {
+                        tools.follow(self.manager.line());
                         let (result, was_stopped) = tools.run(&call, screen, console, interrupts).await?;
                         stopped = was_stopped;
                         result

@@ -60,7 +60,7 @@ impl Session<'_> {
         let (conversation, screen) = (&mut self.conversation, &mut self.screen);
         let state = conversation.manager.state();
         let said = state.originals().len();
-        let name = state.session().as_str().to_owned();
+        let name = conversation.manager.line().as_str().to_owned();
         screen.note(&format!("{} at {} · session {name} · /help", conversation.model(), conversation.host()));
         conversation.show_events(screen);
         if conversation.known.is_assumed {
@@ -98,7 +98,7 @@ impl Session<'_> {
             }
         }
         self.runtime.block_on(self.conversation.close(&mut self.screen));
-        let name = self.conversation.manager.state().session().as_str().to_owned();
+        let name = self.conversation.manager.line().as_str().to_owned();
         self.screen.note(&format!("kept as {name}: `longhaul chat --session {name}` goes on"));
         Ok(ExitCode::from(u8::from(self.failed)))
     }
@@ -209,7 +209,7 @@ impl Session<'_> {
 
     /// Shows originals by number or by words, wherever they stand now.
     fn recall(&mut self, query: &str) -> Result<()> {
-        let (store, session) = (&self.conversation.store, self.conversation.manager.state().session());
+        let (store, session) = (&self.conversation.store, self.conversation.manager.line());
         let text: String = match span(query) {
             Some(span) => {
                 let held = self.runtime.block_on(store.originals(session, span))?;
@@ -246,11 +246,9 @@ impl Session<'_> {
             self.screen.note(&format!("{said} messages written to {}", path.display()));
         }
         self.runtime.block_on(manager.save())?;
-        let state = manager.state();
-        self.screen.note(&format!(
-            "{said} messages are kept as {}; `longhaul history {0}` shows them",
-            state.session()
-        ));
+        let line = manager.line();
+        self.screen
+            .note(&format!("{said} messages are kept as {line}; `longhaul history {line}` shows them"));
         Ok(())
     }
 }

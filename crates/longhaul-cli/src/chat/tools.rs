@@ -103,6 +103,11 @@ impl Toolbox {
         Ok(Toolbox { place: Place::new(&folder)?, store, session, always: BTreeSet::new() })
     }
 
+    /// Looks things up in the conversation that the store keeps as `line` from now on.
+    pub(crate) fn follow(&mut self, line: &SessionId) {
+        self.session.clone_from(line);
+    }
+
     /// Returns what the model is told to begin with.
     pub(crate) fn instructions(&self) -> String {
         format!(

@@ -29,8 +29,8 @@ pub(crate) fn run(args: &AuditArgs) -> Result<ExitCode> {
             out.push_str(&match args.json {
                 true => format!("{}\n", serde_json::to_string(&verified)?),
                 false => {
-                    let in_force = archive.wait(archive.store.state(session));
-                    words(&verified, in_force.ok().flatten().map_or(0, |state| state.chain.len()))
+                    let in_force = archive.wait(archive.store.state(session))?;
+                    words(&verified, in_force.map_or(0, |state| state.chain.len()))
                 }
             });
         } else {

@@ -65,10 +65,10 @@ pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
     let budget = budget(args, &room)?;
 
     let mut report = Report::new(&document, &counter, budget, &breakdown);
-    let history = match breakdown.total <= budget {
+    let made = match breakdown.total <= budget {
         true => {
             report.decision = format!("unchanged: {} tokens are within the budget", breakdown.total);
-            unchanged(&document)?
+            None
         }
         false => {
             redactor = (!args.no_redact).then(Redactor::builtin);
@@ -95,25 +95,29 @@ pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
             let done = compacted(args, &config, &session, &within)?;
             report.fill(&done);
             warn_of_bound_thinking(document.format(), &done);
-            if !args.no_store && !args.dry_run {
-                let said = said.with_spellings(&document, redactor.as_ref());
-                let format = document.format();
-                if let Some((recorded, forgotten)) =
-                    recorded(args, &config, &said, (format, &done), redactor.as_ref())
-                {
-                    report.recorded = Some(recorded);
-                    report.not_kept = NotKept::of(&document, &said.messages, forgotten);
-                    report.not_kept.elsewhere = u64::from(is_elsewhere);
-                }
-            }
-            done.bytes
+            Some((said, done, is_elsewhere))
         }
+    };
+    let history = match &made {
+        Some((_, done, _)) => done.bytes.clone(),
+        None => unchanged(&document)?,
     };
     report.duration_ms = started.elapsed().as_millis() as u64;
     if args.dry_run {
         Target::Stdout.put(report.preview().as_bytes())?;
     } else {
         report.backup = put(&target, &history, args, &document)?;
+        // A history that nobody got is not recorded as the one that is in force.
+        if let Some((said, done, is_elsewhere)) = made.filter(|_| !args.no_store) {
+            let said = said.with_spellings(&document, redactor.as_ref());
+            let of_format = (document.format(), &done);
+            if let Some((recorded, forgotten)) = recorded(args, &config, &said, of_format, redactor.as_ref())
+            {
+                report.recorded = Some(recorded);
+                report.not_kept = NotKept::of(&document, &said.messages, forgotten);
+                report.not_kept.elsewhere = u64::from(is_elsewhere);
+            }
+        }
         keep_trace(args, &report, &document, &history, redactor.as_ref());
     }
     tell(args, report_to.as_ref(), &report)?;
@@ -185,7 +189,8 @@ fn converted(document: Document, args: &CompactArgs) -> Result<Document> {
     let conversion = wire::convert(&document, to).map_err(|error| Impossible(error.to_string()))?;
     let (from, to) = (document.format().name(), to.name());
     for loss in &conversion.losses {
-        say!("{from} to {to}: {loss}");
+        // It may quote how a tool is called.
+        say!("{from} to {to}: {}", exit::without_secrets(&loss.to_string()));
     }
     if let Some(at) = renumbered_from(&document, &conversion.document) {
         say!(

@@ -57,9 +57,17 @@ impl About {
             // The first line is cut, and no JSON.
             lines(&tail).for_each(|line| about.note(&line));
         }
-        about.window =
-            about.window.or_else(|| Some(ModelTable::builtin().get(about.model.as_deref()?)?.window));
+        about.window = about.window.or_else(|| about.usual_window(format));
         Ok(about)
+    }
+
+    /// Returns the window of the model. Claude Code uses 200,000 tokens of larger ones where nobody asks for all of it, and
+    /// keeps nothing that says so: what was billed tells.
+    fn usual_window(&self, format: Format) -> Option<Tokens> {
+        const CLAUDE_CODE: Tokens = Tokens(200_000);
+        let window = ModelTable::builtin().get(self.model.as_deref()?)?.window;
+        let is_all_used = format != Format::ClaudeCode || self.billed > Some(CLAUDE_CODE);
+        Some(if is_all_used { window } else { window.min(CLAUDE_CODE) })
     }
 
     /// Returns whether the session belongs to the folder `here`: it was held in it, above it or below it.

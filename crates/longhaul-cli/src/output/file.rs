@@ -76,26 +76,53 @@ fn is_database(path: &Path) -> io::Result<bool> {
 /// What each SQLite database begins with.
 const SQLITE: &[u8] = b"SQLite format 3\0";
 
-/// Keeps the file that `path` leads to under a name of its own beside it: `session.jsonl.bak`. Returns that name.
+/// Keeps the file that `path` leads to under a name of its own beside it: `session.jsonl.bak`, `.bak2` and so on. Returns
+/// that name; the newest of these, where it holds the same bytes already.
 pub(super) fn back_up(path: &Path) -> io::Result<PathBuf> {
     let place = followed(path)?;
-    for n in 1..=MAX_NAMES {
-        let number = if n == 1 { String::new() } else { n.to_string() };
-        let mut name = place.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_owned();
-        name.push(format!(".bak{number}"));
-        let kept = place.with_file_name(name);
+    let name = place.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+    let named = |number: u32| {
+        let mut name = name.to_owned();
+        name.push(if number == 1 { ".bak".to_owned() } else { format!(".bak{number}") });
+        place.with_file_name(name)
+    };
+    let mut number = newest_backup(&place, name);
+    if number > 0 && has_same_bytes(&named(number), &place)? {
+        return Ok(named(number));
+    }
+    loop {
+        number += 1;
         // A second name for the same bytes costs nothing and cannot be half written.
-        match fs::hard_link(&place, &kept) {
-            Ok(()) => return Ok(kept),
+        match fs::hard_link(&place, named(number)) {
+            Ok(()) => return Ok(named(number)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             // A file system without links.
             Err(_) => {
                 let found = fs::metadata(&place)?;
+                let kept = named(number);
                 return replace(&kept, &fs::read(&place)?, Some(&found), NewFile::Private).map(|()| kept);
             }
         }
     }
-    Err(io::ErrorKind::AlreadyExists.into())
+}
+
+/// Returns the number of the newest backup of `place`, whose name is `name`; 0 where there is none.
+fn newest_backup(place: &Path, name: &std::ffi::OsStr) -> u32 {
+    let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let prefix = format!("{}.bak", name.to_string_lossy());
+    let number = |entry: fs::DirEntry| {
+        let name = entry.file_name();
+        match name.to_string_lossy().strip_prefix(&prefix)? {
+            "" => Some(1),
+            number => number.parse().ok(),
+        }
+    };
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.filter_map(number).filter(|number| *number < u32::MAX).max().unwrap_or_default()
+}
+
+fn has_same_bytes(one: &Path, other: &Path) -> io::Result<bool> {
+    Ok(fs::metadata(one)?.len() == fs::metadata(other)?.len() && fs::read(one)? == fs::read(other)?)
 }
 
 /// Returns where `path` leads, also where nothing is there yet.

@@ -470,7 +470,13 @@ fn the_later_of_two_chats_on_one_session_goes_on_under_a_name_of_its_own() {
     assert_eq!(ran.code, 0, "{}", shown(&ran));
     early.type_line("the second says pears");
     early.type_line("/save pears.json");
+    early.type_line("/recall pears");
+    early.read_to("the second says pears");
+    early.type_line("/recall apples");
     drop(early.child.stdin.take());
+    let mut rest = String::new();
+    early.out.read_to_string(&mut rest).unwrap();
+    assert!(!rest.contains("apples"), "what the other said is not of this conversation: {rest}");
     assert!(early.child.wait().unwrap().success());
     let kept = |name: &str| {
         let kept = folder.run(&["history", name, "--full"], b"");

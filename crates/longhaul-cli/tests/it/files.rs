@@ -237,12 +237,39 @@ fn a_history_that_nobody_can_get_is_a_failure() {
         assert!(code == 1 && said.contains("stdout"), "{full}: {code} {said}");
     }
     assert_eq!(shell(&folder, "\"$L\" count session.jsonl >&-").0, 1);
+    assert_eq!(shell(&folder, &format!("{compact} >/dev/full")).0, 1);
     // Nothing is recorded for a history that goes nowhere; one that somebody throws away is his own affair.
     assert_eq!(shell(&folder, &format!("{compact} >&-")).0, 1);
     assert!(!folder.path().join(".local").exists());
     assert_eq!(shell(&folder, &format!("{compact} --no-store >/dev/null")).0, 0);
     assert_eq!(shell(&folder, &format!("{compact} --no-store <>/dev/null 1<>/dev/null")).0, 0);
     assert_eq!(shell(&folder, &format!("{compact} --no-store -o out >&-")).0, 0, "a file needs no stdout");
+}
+
+#[test]
+fn each_compaction_in_place_keeps_what_it_replaces() {
+    let folder = Folder::new();
+    session(&folder);
+    let mut before = Vec::new();
+    for budget in ["6000", "4000", "2000"] {
+        before.push(said(&folder, "session.jsonl"));
+        let args =
+            ["compact", "session.jsonl", "--budget", budget, "--no-store", "-o", "session.jsonl", "--force"];
+        assert_eq!(folder.run(&args, b"").code, 0);
+    }
+    let kept =
+        ["session.jsonl.bak", "session.jsonl.bak2", "session.jsonl.bak3"].map(|name| said(&folder, name));
+    assert_eq!(before, kept);
+    // What is kept already is not kept twice, and gaps are not filled.
+    std::fs::remove_file(folder.path().join("session.jsonl.bak")).unwrap();
+    std::fs::write(folder.path().join("session.jsonl"), &before[2]).unwrap();
+    let again =
+        ["compact", "session.jsonl", "--budget", "2000", "--no-store", "-o", "session.jsonl", "--force"];
+    assert!(folder.run(&again, b"").stderr.contains("kept as session.jsonl.bak3"));
+    assert!(
+        !folder.path().join("session.jsonl.bak4").exists()
+            && !folder.path().join("session.jsonl.bak").exists()
+    );
 }
 
 #[test]

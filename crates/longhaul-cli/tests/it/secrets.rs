@@ -86,3 +86,27 @@ fn no_secret_is_in_anything_that_longhaul_writes() {
     }
     assert!(files > 0);
 }
+
+#[test]
+fn what_is_said_of_a_conversion_or_a_fault_holds_no_secret() {
+    let folder = Folder::new();
+    let token = ["gh", "p_", "1A2b3C4d5E6f7G8h9I0jK1l2M3n4O5p6Q7r8"].concat();
+    let call = serde_json::json!([
+        {"role": "user", "content": "go"},
+        {"role": "assistant", "content": null, "tool_calls": [
+            {"id": "c1", "type": "function", "function": {"name": token, "arguments": "{}"}}]},
+        {"role": "user", "content": "go on"},
+    ]);
+    folder.file("call.json", &serde_json::to_vec(&call).unwrap());
+    let args =
+        ["compact", "call.json", "--from", "openai", "--to", "anthropic", "--budget", "9000", "--no-store"];
+    let ran = folder.run(&args, b"");
+    assert!(ran.stderr.contains("c1") && !ran.stderr.contains(&token), "{}", ran.stderr);
+    for named in ["password: correct-Horse!battery", "mysql://root:swordfish@db/x"] {
+        let said = serde_json::json!([{"role": named, "content": "x"}]);
+        folder.file("role.json", &serde_json::to_vec(&said).unwrap());
+        let ran = folder.run(&["count", "--from", "openai", "role.json"], b"");
+        let secret = named.rsplit([' ', ':']).next().unwrap().split('@').next().unwrap();
+        assert!(ran.code != 0 && !ran.stderr.contains(secret), "{}", ran.stderr);
+    }
+}
