@@ -78,7 +78,9 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
 
 /// Returns whether there is what fuzzing needs.
 pub(crate) fn can_run() -> bool {
-    works("cargo", &["+nightly", "--version"]) && works("c++", &["--version"])
+    cfg!(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu"))
+        && works("cargo", &["+nightly", "--version"])
+        && works("c++", &["--version"])
 }
 
 fn folder() -> PathBuf {

@@ -1,4 +1,4 @@
-//! What the published crates are made of: under which licences, and from where.
+//! What everything in the lock file is made of: under which licences, and from where.
 
 use std::{collections::BTreeSet, process::Command};
 
@@ -32,6 +32,9 @@ pub(crate) fn run() -> Result<()> {
         .current_dir(root())
         .output()
         .context("cargo metadata does not start")?;
+    if !out.status.success() {
+        bail!("cargo metadata --locked: {}", String::from_utf8_lossy(&out.stderr).trim());
+    }
     let metadata: serde_json::Value =
         serde_json::from_slice(&out.stdout).context("cargo metadata is not JSON")?;
     let packages = metadata["packages"].as_array().context("cargo metadata lists no packages")?;

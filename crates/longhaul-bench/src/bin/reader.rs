@@ -46,7 +46,8 @@ fn main() -> Result<()> {
             "--without" => {
                 left_out = true;
                 let names = args.next().context("--without wants names of features")?;
-                without = names.split(',').filter_map(place).collect();
+                let known = |name: &str| place(name).with_context(|| format!("there is no feature {name:?}"));
+                without = names.split(',').map(known).collect::<Result<_>>()?;
             }
             "--missed" => missed = true,
             "--write" => write = Some(PathBuf::from(args.next().context("--write wants a folder")?)),

@@ -65,12 +65,16 @@ fn tell(
         Some(head) => format!("summary {head} is in force"),
         None => "no summary is in force: the whole conversation is".to_owned(),
     };
-    let replaced = archive.wait(archive.store.records(&session))?;
     let is_replaced = |id: &SummaryId| !state.chain.contains(id) && !state.undone.contains(id);
-    let replaced = replaced.iter().filter(|entry| !entry.is_forgotten && is_replaced(&entry.id)).count();
+    let replaced = match done {
+        "undone" => {
+            let all = archive.wait(archive.store.records(&session))?;
+            all.iter().filter(|entry| !entry.is_forgotten && is_replaced(&entry.id)).count()
+        }
+        _ => 0,
+    };
     let earlier = match replaced {
         0 => "",
-        _ if done == "redone" => "",
         1 => "; an earlier compaction was replaced by later ones and does not come back",
         _ => "; earlier compactions were replaced by later ones and do not come back",
     };
