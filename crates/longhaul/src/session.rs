@@ -15,6 +15,7 @@ mod pins;
 mod rewrite;
 mod running;
 mod scope;
+mod settle;
 mod shared;
 mod snapshot;
 mod soft;
@@ -63,7 +64,7 @@ use self::{
     costs::Costs,
     exchange::Exchange,
     items::{Items, Weight},
-    line::Clean,
+    line::{Clean, Original},
     rewrite::Past,
 };
 use crate::{
@@ -424,7 +425,7 @@ impl SessionState {
         index.set_most_facts(most_facts(self.window));
         self.originals
             .originals(Span { start: 0, end: u64::MAX })
-            .for_each(|original| index.push(&clean(original)));
+            .for_each(|original| index.push(&original.clean_entry(self.redactor.as_ref())));
         if self.config.delete_originals {
             // They are all that is left.
             self.summaries_as_entries(u64::MAX).iter().for_each(|entry| index.push(entry));
@@ -449,9 +450,7 @@ impl SessionState {
 
     /// Returns the message without its secrets; `None` where it has none.
     fn cleaned(&self, message: &Message) -> Option<Arc<Clean>> {
-        let (clean, redactions) = self.redactor.as_ref()?.redact_message(message);
-        (!redactions.is_empty())
-            .then(|| Arc::new(Clean { message: Arc::new(clean.into_inner()), redactions }))
+        Clean::of(message, self.redactor.as_ref())
     }
 
     /// Returns what was said, as far as it is at hand, without secrets, as a store takes it.
@@ -513,25 +512,18 @@ impl SessionState {
 
     /// Returns the originals in `span` that are at hand, without their secrets.
     pub(crate) fn clean_in(&self, span: Span) -> Vec<Entry> {
+        let clean = |original: &Original| original.clean_entry(self.redactor.as_ref());
         self.originals.originals(span).map(clean).collect()
     }
 
     /// Returns the originals from `start` on without their secrets, as facts and summaries are made from them.
     fn entries_from(&self, start: u64) -> Vec<Entry> {
-        self.originals.originals(Span { start, end: u64::MAX }).map(clean).collect()
+        self.clean_in(Span { start, end: u64::MAX })
     }
 
     /// Returns the element that shows an original as it was said.
     fn whole(&self, ordinal: u64) -> Option<Shown> {
         let entry = self.originals.get(ordinal)?;
         Some(Shown::Message { id: entry.id, message: Arc::clone(&entry.message), digested: false })
-    }
-}
-
-/// Returns an original as facts and summaries are made from it.
-fn clean(original: &line::Original) -> Entry {
-    match &original.clean {
-        Some(clean) => Entry { message: Arc::clone(&clean.message), ..original.entry.clone() },
-        None => original.entry.clone(),
     }
 }

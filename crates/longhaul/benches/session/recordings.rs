@@ -70,8 +70,8 @@ fn one(said: &[Arc<Message>], window: u64) -> Done {
         if pinned[0] != pinned[1] {
             done.faults.push(format!("m{nth}: pinned {pinned:?}"));
         }
-        settle(&mut whole);
-        settle(&mut resumed);
+        whole.settle(None);
+        resumed.settle(None);
         let rewrites = whole.view().id().rewrites;
         let is_rewritten = rewrites != done.rewrites;
         done.rewrites = rewrites;
@@ -104,22 +104,6 @@ fn taken_up(state: &SessionState, said: &[Arc<Message>], window: u64) -> Session
         state.put_back(span.start, original(span));
     }
     state
-}
-
-fn settle(state: &mut SessionState) {
-    for _ in 0..6 {
-        let Decision::Act { action, reason } = state.decide(None) else { return };
-        let is_done = match action {
-            Action::SoftDigest | Action::SoftTrim => state.soften(action, reason, None).is_ok(),
-            _ => {
-                let finished = state.plan(action, reason, None, None).and_then(|job| job.finish_by_rule());
-                finished.is_ok_and(|finished| state.apply(finished).is_ok())
-            }
-        };
-        if !is_done {
-            state.failed(reason, None);
-        }
-    }
 }
 
 /// Looks at a view that is about to be sent.

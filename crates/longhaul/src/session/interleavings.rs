@@ -113,24 +113,6 @@ impl Run {
         }
     }
 
-    fn settle(&mut self) {
-        for _ in 0..8 {
-            let Decision::Act { action, reason } = self.state.decide(None) else { return };
-            let done = match action {
-                Action::SoftDigest | Action::SoftTrim => self.state.soften(action, reason, None).is_ok(),
-                _ => {
-                    let job = self.state.plan(action, reason, None, None);
-                    let finished = job.and_then(|job| job.finish_by_rule());
-                    finished.is_ok_and(|finished| self.state.apply(finished).is_ok())
-                }
-            };
-            if !done {
-                self.state.failed(reason, None);
-            }
-        }
-        panic!("it loops: {}", self.state.decide(None));
-    }
-
     fn id(&self, at: &prop::sample::Index) -> Option<MessageId> {
         let n = self.said.len();
         (n > 0).then(|| self.state.originals().get(at.index(n) as u64).unwrap().id)
@@ -150,7 +132,7 @@ impl Run {
             Step::Answer(text) => self.say(Role::Assistant, text),
             Step::Instruct(text) => self.say(Role::System, text),
             Step::Work(text, n) => self.work(text, *n),
-            Step::Prepare => self.settle(),
+            Step::Prepare => assert!(matches!(self.state.settle(None), Decision::Hold(_)), "it loops"),
             Step::Start => {
                 let action = Action::Summarize { rebuild: false };
                 let job = self.state.plan(action, Reason::Manual, None, None);

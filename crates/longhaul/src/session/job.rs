@@ -212,7 +212,9 @@ impl SessionState {
     /// Returns how often each rule struck in the messages from `start` on.
     fn redactions_from(&self, start: u64) -> Vec<RedactionCount> {
         let mut by_rule: BTreeMap<&str, u64> = BTreeMap::new();
-        let clean = self.originals.originals(Span { start, end: u64::MAX }).filter_map(|o| o.clean.as_ref());
+        let redactor = self.redactor.as_ref();
+        let originals = self.originals.originals(Span { start, end: u64::MAX });
+        let clean = originals.filter_map(|original| original.clean(redactor));
         for redaction in clean.flat_map(|clean| &clean.redactions) {
             *by_rule.entry(&redaction.rule).or_default() += redaction.count;
         }

@@ -1,7 +1,8 @@
 //! The originals of one line of conversation: the newest in memory, older ones perhaps in a store only.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use longhaul_redact::Redactor;
 use longhaul_transcript::{ContentHash, Entry, Message, MessageId, RedactionCount, Span, Transcript};
 
 /// The originals of one line of conversation, oldest first.
@@ -20,7 +21,8 @@ pub struct Line {
 #[derive(Clone, Debug)]
 pub(crate) struct Original {
     pub(crate) entry: Entry,
-    pub(crate) clean: Option<Arc<Clean>>,
+    /// Looked for once it is asked for: what comes back from a store is often only shown.
+    clean: OnceLock<Option<Arc<Clean>>>,
 }
 
 /// A message without its secrets.
@@ -39,6 +41,30 @@ struct Chunk {
     held: Option<Arc<Vec<Original>>>,
     /// Lineage of its last original, where it is known.
     lineage: Option<ContentHash>,
+}
+
+impl Original {
+    /// Returns it without its secrets; `None` where it has none.
+    pub(crate) fn clean(&self, redactor: Option<&Redactor>) -> Option<&Arc<Clean>> {
+        self.clean.get_or_init(|| Clean::of(&self.entry.message, redactor)).as_ref()
+    }
+
+    /// Returns it as facts and summaries are made from it.
+    pub(crate) fn clean_entry(&self, redactor: Option<&Redactor>) -> Entry {
+        match self.clean(redactor) {
+            Some(clean) => Entry { message: Arc::clone(&clean.message), ..self.entry.clone() },
+            None => self.entry.clone(),
+        }
+    }
+}
+
+impl Clean {
+    /// Returns the message without its secrets; `None` where it has none.
+    pub(crate) fn of(message: &Message, redactor: Option<&Redactor>) -> Option<Arc<Clean>> {
+        let (clean, redactions) = redactor?.redact_message(message);
+        (!redactions.is_empty())
+            .then(|| Arc::new(Clean { message: Arc::new(clean.into_inner()), redactions }))
+    }
 }
 
 impl Line {
@@ -60,7 +86,7 @@ impl Line {
         let id = MessageId { ordinal: self.len() as u64, hash };
         self.lineage = Some(lineage);
         let last = Arc::make_mut(&mut self.last);
-        last.push(Original { entry: Entry { id, lineage, message }, clean });
+        last.push(Original { entry: Entry { id, lineage, message }, clean: clean.into() });
         if last.len() as u64 == CHUNK {
             let held = Some(std::mem::take(&mut self.last));
             Arc::make_mut(&mut self.full).push(Chunk { held, lineage: Some(lineage) });
@@ -152,22 +178,18 @@ impl Line {
     }
 
     /// Takes back what [`missing`](Self::missing) asked for: originals from the first of a chunk on.
-    pub(crate) fn put_back(
-        &mut self,
-        start: u64,
-        messages: impl IntoIterator<Item = (Arc<Message>, Option<Arc<Clean>>)>,
-    ) {
+    pub(crate) fn put_back(&mut self, start: u64, messages: impl IntoIterator<Item = Arc<Message>>) {
         let mut messages = messages.into_iter();
         let mut lineage = start.checked_sub(1).and_then(|before| self.lineage(before));
         let full = Arc::make_mut(&mut self.full);
         for (nth, chunk) in full.iter_mut().enumerate().skip((start / CHUNK) as usize) {
             let first = nth as u64 * CHUNK;
             let mut held = Vec::with_capacity(CHUNK as usize);
-            for (message, clean) in messages.by_ref().take(CHUNK as usize) {
+            for message in messages.by_ref().take(CHUNK as usize) {
                 let id = MessageId { ordinal: first + held.len() as u64, hash: message.content_hash() };
                 let before = lineage.as_ref().map_or(&[][..], |lineage| &lineage.0[..]);
                 let next = ContentHash::of_fields([before, &id.hash.0]);
-                held.push(Original { entry: Entry { id, lineage: next, message }, clean });
+                held.push(Original { entry: Entry { id, lineage: next, message }, clean: OnceLock::new() });
                 lineage = Some(next);
             }
             if held.len() as u64 != CHUNK {
@@ -184,9 +206,12 @@ impl Line {
         if self.last.is_empty() {
             let first = self.full.len() as u64 * CHUNK;
             let mut held = Vec::new();
-            for (message, clean) in messages {
+            for message in messages {
                 let id = MessageId { ordinal: first + held.len() as u64, hash: message.content_hash() };
-                held.push(Original { entry: Entry { id, lineage: id.hash, message }, clean });
+                held.push(Original {
+                    entry: Entry { id, lineage: id.hash, message },
+                    clean: OnceLock::new(),
+                });
             }
             self.last = Arc::new(held);
             self.date(first);
@@ -253,7 +278,7 @@ mod tests {
         assert_eq!(missing, [Span { start: 64, end: 320 }]);
         assert_eq!(part.lineage(127), whole.lineage(127));
         for span in missing {
-            let messages = whole.in_span(span).into_iter().map(|entry| (entry.message, None));
+            let messages = whole.in_span(span).into_iter().map(|entry| entry.message);
             part.put_back(span.start, messages);
         }
         assert_eq!(texts(&part, span), texts(&whole, span));

@@ -16,7 +16,7 @@ use longhaul_transcript::{
     Covered, Entry, Message, MessageId, Part, Role, Span, SummaryMode, SummaryRecord, Tokens, Units,
 };
 
-use super::{SessionState, Shown, clean};
+use super::{SessionState, Shown};
 use crate::{config::Chaining, policy::Action};
 
 /// What a compaction reads, and what stays in front of it.
@@ -251,8 +251,7 @@ impl SessionState {
     fn quoted(&self, start: u64, telling: &[u64]) -> Vec<u64> {
         let mut left = self.window().scaled(QUOTED_WINDOWS);
         let mut chosen = BTreeSet::new();
-        let firsts = self.originals.originals(Span { start: 0, end: TASK_WITHIN.min(start) });
-        let firsts: Vec<Entry> = firsts.map(clean).collect();
+        let firsts = self.clean_in(Span { start: 0, end: TASK_WITHIN.min(start) });
         let task = rules::task(&firsts).map(|(entry, _)| entry.id.ordinal);
         let shown = self.shown_messages_before(start).map(|covered| covered.ordinal);
         let constraints = self.summaries().flat_map(|record| &record.summary.constraints);
@@ -267,7 +266,8 @@ impl SessionState {
     }
 
     fn quotations(&self, ordinals: Vec<u64>) -> Vec<Entry> {
-        let entry = |ordinal: u64| self.originals.original(ordinal).map(clean);
+        let redactor = self.redactor.as_ref();
+        let entry = |ordinal: u64| Some(self.originals.original(ordinal)?.clean_entry(redactor));
         ordinals.into_iter().filter_map(entry).filter_map(quotation).collect()
     }
 

@@ -308,9 +308,7 @@ impl SessionState {
 
     /// Takes back originals that were asked for, from the first of a span that was named on.
     pub fn put_back(&mut self, start: u64, messages: Vec<Arc<Message>>) {
-        let cleaned: Vec<_> =
-            messages.into_iter().map(|message| (message.clone(), self.cleaned(&message))).collect();
-        self.originals.put_back(start, cleaned);
+        self.originals.put_back(start, messages);
     }
 
     /// Returns the facts read so far; `None` where they are to be read anew.

@@ -32,22 +32,6 @@ fn document(said: &[Message]) -> Document {
     read(Some(Format::OpenAi), &*json).unwrap()
 }
 
-fn settle(state: &mut SessionState) {
-    for _ in 0..6 {
-        let Decision::Act { action, reason } = state.decide(None) else { return };
-        let is_done = match action {
-            Action::SoftDigest | Action::SoftTrim => state.soften(action, reason, None).is_ok(),
-            _ => {
-                let finished = state.plan(action, reason, None, None).and_then(|job| job.finish_by_rule());
-                finished.is_ok_and(|finished| state.apply(finished).is_ok())
-            }
-        };
-        if !is_done {
-            state.failed(reason, None);
-        }
-    }
-}
-
 fn words(message: &Message) -> String {
     message.texts().collect::<Vec<_>>().join("\n")
 }
@@ -150,7 +134,7 @@ fn whatever_a_front_end_does_the_session_is_where_it_is() {
             // Handed in again it is where it was.
             assert_eq!(state.clone().sync(&document(said)).unwrap().change, Synced::Unchanged, "{expected}");
             // Nothing in the view was said elsewhere: on what the front end took back, or in another conversation.
-            settle(&mut state);
+            state.settle(None);
             let here: String =
                 state.originals().entries().iter().map(|entry| words(&entry.message)).collect();
             for message in state.view().messages() {

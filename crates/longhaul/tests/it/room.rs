@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use longhaul::{
-    Config, Decision, Event, EventKind, SessionState,
-    policy::Action,
+    Config, Event, EventKind, SessionState,
     tokens::{CharsPer4, ContextWindow},
     transcript::{Message, Outcome, Part, Role, SessionId, Tokens, ToolCall, ToolResult},
 };
@@ -29,25 +28,6 @@ fn exchange(state: &mut SessionState, nth: usize, tokens: u64) {
 }
 
 /// Carries out what is decided, until nothing is.
-fn settle(state: &mut SessionState) {
-    for _ in 0..6 {
-        let Decision::Act { action, reason } = state.decide(None) else { return };
-        match action {
-            Action::SoftDigest | Action::SoftTrim => {
-                if state.soften(action, reason, None).is_err() {
-                    state.failed(reason, None);
-                }
-            }
-            _ => match state.plan(action, reason, None, None).and_then(|job| job.finish_by_rule()) {
-                Ok(finished) if state.check(&finished).is_ok() => {
-                    state.apply(finished).unwrap();
-                }
-                _ => state.failed(reason, None),
-            },
-        }
-    }
-}
-
 fn shows(state: &SessionState, message: &Message) -> bool {
     state.view().messages().any(|shown| **shown == *message)
 }
@@ -68,17 +48,17 @@ fn what_the_user_just_said_reaches_the_model_whole() {
                 while state.tokens().0 < budget * filled / 10 {
                     exchange(&mut state, nth, window / 50);
                     nth += 1;
-                    settle(&mut state);
+                    state.settle(None);
                     if nth > 400 {
                         break;
                     }
                 }
                 let request = Message::user(format!("Now look at this, please.\n{}", text_of(length)));
                 state.push(request.clone());
-                settle(&mut state);
+                state.settle(None);
                 if is_open {
                     (0..8).for_each(|n| exchange(&mut state, 1_000 + n, window / 100));
-                    settle(&mut state);
+                    state.settle(None);
                 }
                 let says = format!("{length} at {filled}/10 of {window}");
                 assert!(state.tokens().0 <= budget, "{says}: {} of {budget}", state.tokens());
@@ -126,7 +106,7 @@ fn instructions_in_mid_conversation_stay() {
         state.push(rule.clone());
         for nth in 6..400 {
             exchange(&mut state, nth, 80);
-            settle(&mut state);
+            state.settle(None);
             assert!(shows(&state, &rule), "gone after {nth} exchanges as {role:?}");
             assert!(state.tokens() <= state.budget());
         }
@@ -142,7 +122,7 @@ fn without_preserve_system_instructions_are_summarized_like_the_rest() {
     state.push(Message::user("Please mend the export."));
     for nth in 0..80 {
         exchange(&mut state, nth, 80);
-        settle(&mut state);
+        state.settle(None);
     }
     assert!(!shows(&state, &first) && state.summary().is_some());
 }
