@@ -6,8 +6,7 @@
 use std::sync::Arc;
 
 use longhaul::{
-    Decision, Session, SessionState, Synced,
-    policy::Action,
+    Session, SessionState, Synced,
     store::{MemoryStore, SummaryStore},
     tokens::{CharsPer4, ContextWindow},
     transcript::{Message, Role, SessionId, Tokens, Transcript},
