@@ -12,8 +12,8 @@ use longhaul_summarize::{
 };
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{
-    Covered, Entry, Message, MessageId, RedactionCount, Role, SessionId, Span, SummaryId, SummaryRecord,
-    Tokens,
+    ContentHash, Covered, Entry, Message, MessageId, RedactionCount, Role, SessionId, Span, SummaryId,
+    SummaryRecord, Tokens,
 };
 
 use super::{SessionState, StepError, Steps, asked::Within, running, scope::Scope, steps::Changed, stored};
@@ -61,6 +61,8 @@ pub struct Job {
     changed: Changed,
     /// Messages that no step may touch.
     fixed: BTreeSet<u64>,
+    /// The hashes of messages without their secrets, where they have any.
+    clean: BTreeMap<u64, ContentHash>,
     plan: CompactionPlan,
     redactions: Vec<RedactionCount>,
     /// The preset whose document's form the summary takes.
@@ -187,6 +189,7 @@ impl SessionState {
             index,
             counter: Arc::clone(&self.counter),
             redactions: self.redactions_from(start),
+            clean: self.clean_hashes(start, &scope.let_go),
             reads_new_only: scope.reads_new_only,
             has_own_range: self.config.chaining != Chaining::Fold,
             preset: self.config.preset,
@@ -219,6 +222,14 @@ impl SessionState {
             *by_rule.entry(&redaction.rule).or_default() += redaction.count;
         }
         by_rule.into_iter().map(|(rule, count)| RedactionCount { rule: rule.to_owned(), count }).collect()
+    }
+
+    /// Returns the hashes without their secrets of the messages that have any: of those from `start` on, and of `let_go`.
+    fn clean_hashes(&self, start: u64, let_go: &[Covered]) -> BTreeMap<u64, ContentHash> {
+        let redactor = self.redactor.as_ref();
+        let hash = |ordinal| Some((ordinal, self.originals.original(ordinal)?.clean(redactor)?.hash));
+        let before = let_go.iter().map(|covered| covered.ordinal);
+        before.chain(start..self.n_total()).filter_map(hash).collect()
     }
 
     /// Returns what a message costs without its secrets taken out, which the engine plans with.
@@ -345,8 +356,16 @@ impl Job {
             self.settle(&mut compacted, &changed)?;
         }
         let record = &mut compacted.record;
-        if record.parent != self.head || !self.let_go.is_empty() || is_changed {
-            record.covered.splice(0..0, self.let_go.iter().copied());
+        record.covered.splice(0..0, self.let_go.iter().copied());
+        let mut is_clean = true;
+        for covered in &mut record.covered {
+            // Of what a store is given, not of what was said: a hash of a secret is a hint to it.
+            if let Some(hash) = self.clean.get(&covered.ordinal) {
+                is_clean = false;
+                covered.sha256 = *hash;
+            }
+        }
+        if record.parent != self.head || !self.let_go.is_empty() || is_changed || !is_clean {
             // A rebuilt or appended summary does not build on the one before it, but it comes after it in the chain.
             record.parent.clone_from(&self.head);
             record.id = self.id_of(record);

@@ -29,6 +29,8 @@ pub(crate) struct Original {
 #[derive(Debug)]
 pub(crate) struct Clean {
     pub(crate) message: Arc<Message>,
+    /// Its hash: one of what it was made from would be a hint to the secret.
+    pub(crate) hash: ContentHash,
     /// How often each rule struck.
     pub(crate) redactions: Vec<RedactionCount>,
 }
@@ -62,8 +64,10 @@ impl Clean {
     /// Returns the message without its secrets; `None` where it has none.
     pub(crate) fn of(message: &Message, redactor: Option<&Redactor>) -> Option<Arc<Clean>> {
         let (clean, redactions) = redactor?.redact_message(message);
-        (!redactions.is_empty())
-            .then(|| Arc::new(Clean { message: Arc::new(clean.into_inner()), redactions }))
+        (!redactions.is_empty()).then(|| {
+            let message = Arc::new(clean.into_inner());
+            Arc::new(Clean { hash: message.content_hash(), message, redactions })
+        })
     }
 }
 

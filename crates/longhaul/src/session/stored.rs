@@ -80,7 +80,7 @@ impl SessionState {
     /// Returns whether a history shows an original as it was said.
     fn is_shown_whole(&self, is_front: bool, shown: &Message, original: &Message) -> bool {
         let hash = match self.cleaned(shown) {
-            Some(clean) => clean.message.content_hash(),
+            Some(clean) => clean.hash,
             None => shown.content_hash(),
         };
         is_front || hash == original.content_hash()

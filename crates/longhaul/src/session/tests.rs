@@ -491,3 +491,27 @@ fn triggers_fire_on_what_will_be_billed_and_not_on_what_is_counted() {
     compact(&mut state, Action::Summarize { rebuild: false });
     assert!(state.counted().scaled(1.6) <= state.limits().target);
 }
+
+#[test]
+fn a_record_bears_the_hashes_of_what_a_store_is_given() {
+    let mut state = state(8_000, Config::default());
+    let key = format!("ghp_{}", "k8Zr2VqT5nXw9LbY3mHc7JdF4sGp6AeR1uQo");
+    let secret = state.push(Message::user(format!("Use the key {key} for the calls.")));
+    full(&mut state, 10, 700);
+    let clean = state.redacted()[0].content_hash();
+    assert_ne!(clean, secret.hash, "it has a secret");
+    compact(&mut state, Action::Summarize { rebuild: false });
+    let record = state.summary().unwrap();
+    let covered = record.covered.iter().find(|covered| covered.ordinal == secret.ordinal).unwrap();
+    assert_eq!(covered.sha256, clean);
+    let id = SummaryRecord::derive_id(
+        state.session(),
+        record.parent.as_ref(),
+        &record.covered,
+        record.mode,
+        &record.model,
+        &record.made_with,
+        &record.text,
+    );
+    assert_eq!(record.id, id);
+}
