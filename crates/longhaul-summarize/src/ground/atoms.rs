@@ -2,7 +2,7 @@
 
 use super::{
     evidence::Evidence,
-    names::{is_name, knows_code, knows_name, trimmed},
+    names::{is_choice, is_name, knows_code, knows_name, trimmed},
     numbers::knows_numbers,
     words::words,
 };
@@ -31,14 +31,38 @@ pub(super) fn unknown(claim: &str, cited: &[u64], evidence: &Evidence) -> Option
         return Some(Unknown::Quote);
     }
     let names = quoted.iter().copied().filter(|span| !span.contains(' ')).chain(prose.split_whitespace());
+    let mut before = "";
     for token in names {
         let token = trimmed(token);
-        if is_name(token) && !knows_name(token, evidence) {
+        let is_place = PLACES.iter().any(|place| before.eq_ignore_ascii_case(place));
+        if is_name(token)
+            && !knows_name(token, evidence)
+            && (is_place || !is_choice(token, 3..=usize::MAX, evidence))
+        {
             return Some(Unknown::Name);
         }
+        before = token;
     }
     (!knows_numbers(&prose, claim, cited, evidence)).then_some(Unknown::Number)
 }
+
+/// Words behind which words between slashes are a path.
+const PLACES: [&str; 14] = [
+    "in",
+    "at",
+    "under",
+    "from",
+    "into",
+    "inside",
+    "within",
+    "to",
+    "file",
+    "directory",
+    "folder",
+    "path",
+    "module",
+    "dir",
+];
 
 /// Returns whether somebody's words stand in the source: as a whole, or in the pieces that the claim took out of them
 /// (`not found ... at line`, `Session states/Shadow branches:`).

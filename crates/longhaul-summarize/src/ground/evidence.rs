@@ -22,6 +22,8 @@ pub(crate) struct Evidence {
     text: String,
     /// Where each word stands, by hash of the word as it is spelled.
     positions: HashMap<u64, Vec<u32>>,
+    /// How a word is spelled, by its lower case.
+    spellings: HashMap<u64, Vec<u64>>,
     clauses: Vec<Clause>,
     /// Which clauses hold a stem.
     postings: HashMap<u64, Vec<u32>>,
@@ -117,6 +119,7 @@ impl Evidence {
 
     fn read_entry(&mut self, entry: &Entry) {
         let ordinal = entry.id.ordinal;
+        self.acts.note(entry);
         self.end = self.end.max(ordinal.saturating_add(1));
         let speaker = match entry.message.role {
             Role::Assistant => Speaker::Assistant,
@@ -134,7 +137,6 @@ impl Evidence {
                 Part::ToolCall(call) => {
                     self.read(&call.name, Speaker::Call, ordinal);
                     self.note_question(call);
-                    self.acts.note(call);
                     match serde_json::from_str::<Value>(&call.arguments.0) {
                         Ok(arguments) => self.read_json(&arguments, ordinal),
                         Err(_) => self.read(&call.arguments.0, Speaker::Call, ordinal),
@@ -287,7 +289,12 @@ impl Evidence {
         self.text.push_str(text);
         self.text.push('\n');
         for (at, word) in words(text) {
-            self.positions.entry(hash(word)).or_default().push((base + at) as u32);
+            let spelling = hash(word);
+            let places = self.positions.entry(spelling).or_default();
+            if places.is_empty() {
+                self.spellings.entry(hash(&word.to_lowercase())).or_default().push(spelling);
+            }
+            places.push((base + at) as u32);
         }
         for (word, number) in numbered(text) {
             self.pairs.insert((word, number));
@@ -452,14 +459,9 @@ impl Evidence {
         if wanted.is_empty() {
             return true;
         }
-        let spellings = |word: &str| {
-            let mut chars = word.chars();
-            let first = chars.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
-            [word.to_owned(), word.to_lowercase(), format!("{first}{}", chars.as_str())]
-        };
         let places = |word: &str| -> Vec<u32> {
-            let found = spellings(word).into_iter().filter_map(|word| self.positions.get(&hash(&word)));
-            found.flatten().copied().collect()
+            let spelled = self.spellings.get(&hash(&word.to_lowercase())).map_or(&[][..], Vec::as_slice);
+            spelled.iter().filter_map(|spelling| self.positions.get(spelling)).flatten().copied().collect()
         };
         let rarest = words(text).map(|(_, word)| places(word)).min_by_key(Vec::len).unwrap_or_default();
         let reach = 2 * text.len() + NEAR_BYTES;
@@ -667,6 +669,16 @@ mod tests {
         let found = evidence.matches(&stems("Rollback to 4.2.1"), 0.6);
         assert_eq!(found.len(), 1);
         assert!(evidence.is_question(evidence.clause(found[0].clause).unwrap()));
+    }
+
+    #[test]
+    fn quotations_are_found_however_they_are_written() {
+        let evidence = of("IMPORTANT: quote All iDentifiers, in 2026-11-09T10:30 and 9f137abc77 until July3");
+        assert!(evidence.quotes("Important: Quote all Identifiers"));
+        assert!(!evidence.quotes("Important: quote no identifiers"));
+        for (number, stands) in [("137", false), ("77", false), ("09", true), ("3", true), ("30", true)] {
+            assert_eq!(evidence.has_number(number), stands, "{number}");
+        }
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Names: paths, identifiers, flags, pieces of code, and the spellings in which a source may have them.
 
+use std::ops::RangeInclusive;
+
 use super::{
     evidence::Evidence,
     handles::{cited, without_handles},
@@ -179,15 +181,15 @@ pub(super) fn knows_name(token: &str, evidence: &Evidence) -> bool {
         }
         return knows_name(name, evidence) && (value.is_empty() || evidence.contains(value));
     }
-    // `fmt/lint/tests`: words, not a path, where they are spoken of together.
-    let alternatives: Vec<&str> = token.split('/').collect();
-    if alternatives.len() > 1
-        && alternatives.iter().all(|part| part.chars().all(char::is_alphabetic))
-        && evidence.are_together(&alternatives)
-    {
-        return true;
-    }
-    is_part(token, evidence) || is_compound(token, evidence)
+    is_choice(token, 2..=2, evidence) || is_part(token, evidence) || is_compound(token, evidence)
+}
+
+/// `fmt/lint/tests`: so many words, not a path, that are spoken of together.
+pub(super) fn is_choice(token: &str, many: RangeInclusive<usize>, evidence: &Evidence) -> bool {
+    let words: Vec<&str> = token.split('/').collect();
+    many.contains(&words.len())
+        && words.iter().all(|word| !word.is_empty() && word.chars().all(char::is_alphabetic))
+        && evidence.are_together(&words)
 }
 
 /// `_NoItems` behind `TestRun_PartialFailure`, `ModifiedFile` for `TestOverlap_ModifiedFile`, `TestRun_*`: a piece of a
@@ -218,10 +220,8 @@ fn with_lines(token: &str) -> Option<(&str, Vec<&str>)> {
     let (path, lines) = token.split_once(':')?;
     let lines: Vec<&str> = lines.split([':', '-', '–', ',']).collect();
     let is_number = |line: &&str| !line.is_empty() && line.bytes().all(|byte| byte.is_ascii_digit());
-    (is_file_name(path.rsplit('/').next()?) || is_path(path) && lines.iter().all(is_number))
-        .then_some(())
-        .filter(|()| lines.iter().all(is_number))
-        .map(|()| (path, lines))
+    let is_place = is_file_name(path.rsplit('/').next()?) || is_path(path);
+    (is_place && lines.iter().all(is_number)).then_some((path, lines))
 }
 
 /// Returns `text` with the source's spelling of the names that it begins with a capital, where there are any: in some
@@ -274,11 +274,11 @@ mod tests {
         ] {
             assert!(is_name(name), "{name}");
         }
-        for word in
-            ["and/or", "read/write", "word", "API", "30s", "1st", "4x", "e.g", "well-known", "PostgreSQL's"]
+        for word in ["and/or", "read/write", "word", "API", "30s", "1st", "4x", "e.g", "well-known", "Ann's"]
         {
-            assert!(!is_name(trimmed(word)) || word.starts_with("Postgre"), "{word}");
+            assert!(!is_name(trimmed(word)), "{word}");
         }
+        assert_eq!(trimmed("(PostgreSQL's)"), "PostgreSQL");
     }
 
     /// Qwen2.5-Coder-0.5B did so on 2026-11-22 with a function of a Go program.

@@ -180,7 +180,8 @@ const UNITS: [&[&str]; 11] = [
     &["euros", "euro", "eur"],
 ];
 
-/// Returns the numbers of a text with where they begin, however they are written onto words: `$1.6billion`, `July3`.
+/// Returns the numbers of a text with where they begin, however they are written onto words: `$1.6billion`, `July3`. The
+/// digits inside a hash or an identifier are no numbers.
 pub(super) fn values(text: &str) -> Vec<(usize, u64)> {
     let mut found = Vec::new();
     let bytes = text.as_bytes();
@@ -193,7 +194,9 @@ pub(super) fn values(text: &str) -> Vec<(usize, u64)> {
         {
             end += 1;
         }
-        found.push((start, value(&text[start..end])));
+        if stands_alone(text, start, end) {
+            found.push((start, value(&text[start..end])));
+        }
         at = end;
     }
     for (at, word) in words(text) {
@@ -203,6 +206,29 @@ pub(super) fn values(text: &str) -> Vec<(usize, u64)> {
     }
     found
 }
+
+/// Returns whether digits are no piece of a longer name: behind them stand at most letters to the word's end, before them
+/// nothing, or a word to which they were pasted. `T` and `x` join numbers: `2026-11-09T10:30`, `1920x1080`.
+fn stands_alone(text: &str, start: usize, end: usize) -> bool {
+    let is_letter = |c: &char| c.is_alphabetic();
+    let before: Vec<char> = text[..start].chars().rev().take(LONGEST_WORD).take_while(is_letter).collect();
+    let behind: Vec<char> = text[end..].chars().take(LONGEST_WORD).take_while(is_letter).collect();
+    let is_joint = |letters: &[char]| matches!(letters, ['T' | 'x']);
+    let digit_before = || {
+        let at = start - before.iter().map(|c| c.len_utf8()).sum::<usize>();
+        text[..at].ends_with(|c: char| c.is_ascii_digit())
+    };
+    let digit_behind = || {
+        let at = end + behind.iter().map(|c| c.len_utf8()).sum::<usize>();
+        text[at..].starts_with(|c: char| c.is_ascii_digit())
+    };
+    let is_pasted = before.len() >= 3 && behind.is_empty() && !digit_before();
+    (before.is_empty() || is_pasted || is_joint(&before) && digit_before())
+        && (behind.is_empty() || !digit_behind() || is_joint(&behind))
+}
+
+/// More letters in a row than this are no word.
+const LONGEST_WORD: usize = 24;
 
 /// Returns the hash of a number without separators and idle zeros.
 pub(super) fn value(number: &str) -> u64 {

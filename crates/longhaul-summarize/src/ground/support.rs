@@ -183,7 +183,8 @@ const IRREVERSIBLE: [&str; 18] = [
 
 /// Returns whether a sentence tells to use what the conversation only ever speaks against: `park it with git stash`.
 pub(super) fn is_forbidden(sentence: &str, evidence: &Evidence) -> bool {
-    if is_negated(sentence) {
+    let bans = |word: &str| BANS.iter().any(|ban| word.eq_ignore_ascii_case(ban));
+    if is_negated(sentence) || words(sentence).any(|(_, word)| bans(word)) {
         return false;
     }
     let code = spans(sentence).code;
@@ -194,6 +195,20 @@ pub(super) fn is_forbidden(sentence: &str, evidence: &Evidence) -> bool {
             && places.all(|clause| clause.speaker != Speaker::Call && is_negated(evidence.text_of(clause)))
     })
 }
+
+/// Words by which a sentence forbids what it names, beside those that deny it.
+const BANS: [&str; 10] = [
+    "prohibited",
+    "prohibit",
+    "banned",
+    "bans",
+    "ban",
+    "avoid",
+    "avoided",
+    "disallowed",
+    "limits",
+    "forbade",
+];
 
 const DANGERS: [&str; 30] = [
     "rm -rf",
