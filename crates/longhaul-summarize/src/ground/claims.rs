@@ -141,7 +141,7 @@ pub(super) fn has_wrong_speaker(claim: &str, evidence: &Evidence) -> bool {
 }
 
 /// Returns whether what somebody is said to have said is quoted, and stands in this one's words.
-fn is_quoted_of(speaker: Speaker, what: &str, evidence: &Evidence) -> bool {
+pub(super) fn is_quoted_of(speaker: Speaker, what: &str, evidence: &Evidence) -> bool {
     let quoted = spans(what).quoted;
     let mut speech = quoted.iter().filter(|span| words(span).count() >= 3).peekable();
     speech.peek().is_some()

@@ -23,6 +23,14 @@ pub(super) fn knows_numbers(prose: &str, claim: &str, cited: &[u64], evidence: &
         if told.contains(&true) || labels.iter().any(|word| evidence.is_pair(*word, hashed) == Some(true)) {
             return true;
         }
+        // `#12` is a name, and `2026-11-09` the day of `2026-11-09T10:30`.
+        let hashed_name = format!("#{number}");
+        if prose.contains(&hashed_name) && evidence.contains(&hashed_name)
+            || is_day(number) && evidence.has_piece(&format!("{number}T"))
+            || counts_list(number, claim)
+        {
+            return true;
+        }
         let is_small = plain.len() == 1;
         let is_telling = plain.len() >= 3 || plain.contains('.');
         let near: HashSet<u64> = about.iter().copied().filter(|stem| *stem != hashed).collect();
@@ -45,6 +53,24 @@ pub(super) fn knows_numbers(prose: &str, claim: &str, cited: &[u64], evidence: &
             let ends: Vec<&str> = number.split(['-', '/']).filter(|end| !end.is_empty()).collect();
             ends.len() == 2 && ends.iter().all(|end| is_known(end, end))
         }
+    })
+}
+
+fn is_day(number: &str) -> bool {
+    number.len() == 10 && number.split('-').map(str::len).eq([4, 2, 2])
+}
+
+/// `13 functions: bold, italic, …`: the number of what is listed right behind it.
+fn counts_list(number: &str, claim: &str) -> bool {
+    let Ok(wanted) = number.parse::<usize>() else { return false };
+    let Some((_, behind)) = claim.split_once(&format!("{number} ")) else { return false };
+    let list = behind
+        .split_once(": ")
+        .or_else(|| behind.split_once(" ("))
+        .filter(|(what, _)| words(what).count() <= 3);
+    list.is_some_and(|(_, list)| {
+        let list = list.split([';', ')', '.', ':']).next().unwrap_or_default();
+        list.split(", ").filter(|item| !item.trim().is_empty()).count() == wanted
     })
 }
 
