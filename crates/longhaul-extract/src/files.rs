@@ -1,6 +1,6 @@
 //! What became of the files: every touch, folded to the final state, and what each edit changed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use hashbrown::HashMap;
 use longhaul_transcript::{Entry, FileNote, FileState, Outcome, Part, ToolResult};
@@ -127,23 +127,30 @@ pub(crate) enum Touch {
     Commit,
 }
 
-/// The results that calls wait for. They mostly follow at once, so that few are held at a time.
+/// The results that calls wait for. They mostly follow at once, so that few are held at a time. Some clients give each call
+/// the same id: its results come in the order of the calls.
 struct Results<'e> {
     /// What was not looked through yet.
     ahead: &'e [Entry],
-    found: HashMap<&'e str, &'e ToolResult>,
+    found: HashMap<&'e str, VecDeque<&'e ToolResult>>,
 }
 
 impl<'e> Results<'e> {
     /// Returns the result of `call`, which is asked for once.
     fn of(&mut self, call: &str) -> Option<&'e ToolResult> {
         loop {
-            if let Some(result) = self.found.remove(call) {
-                return Some(result);
+            if let Some(waiting) = self.found.get_mut(call) {
+                let result = waiting.pop_front();
+                if waiting.is_empty() {
+                    self.found.remove(call);
+                }
+                return result;
             }
             let (next, ahead) = self.ahead.split_first()?;
             self.ahead = ahead;
-            self.found.extend(next.message.results().map(|result| (result.call_id.as_str(), result)));
+            for result in next.message.results() {
+                self.found.entry(result.call_id.as_str()).or_default().push_back(result);
+            }
         }
     }
 }
@@ -251,6 +258,7 @@ fn fold(touches: Vec<(u64, Touch)>, edits: Vec<(String, FileEdit)>) -> Vec<FileH
     );
     let name = |path: &str| names.of(path).to_owned();
     let mut files: BTreeMap<String, FileHistory> = BTreeMap::new();
+    let mut moved: Vec<Moved> = Vec::new();
     for (message, touch) in &touches {
         let message = *message;
         match touch {
@@ -277,10 +285,12 @@ fn fold(touches: Vec<(u64, Touch)>, edits: Vec<(String, FileEdit)>) -> Vec<FileH
         }
         let Some(path) = touch.paths().next().map(name) else { continue };
         let known = files.contains_key(&path);
-        if let Touch::Rename(from, to) = touch
-            && rename_inside(&mut files, &path, &beside(&path, &clean(from), name(to)), message)
-        {
-            continue;
+        if let Touch::Rename(from, to) = touch {
+            let before = moved.len();
+            moved.extend(rename_inside(&mut files, &path, &beside(&path, &clean(from), name(to)), message));
+            if moved.len() > before {
+                continue;
+            }
         }
         let file = files.entry(path.clone()).or_insert_with(|| FileHistory::new(&path));
         match touch {
@@ -321,6 +331,11 @@ fn fold(touches: Vec<(u64, Touch)>, edits: Vec<(String, FileEdit)>) -> Vec<FileH
     drop(names);
     for (mut path, (_, edit)) in renamed.into_iter().zip(edits) {
         // What was edited under its old name is told under the new one.
+        for folder in &moved {
+            if folder.from == path && edit.message <= folder.message {
+                path.clone_from(&folder.to);
+            }
+        }
         for _ in 0..8 {
             match files.get(&path) {
                 Some(FileHistory { state: FileState::Renamed, other_name: Some(now), .. }) => {
@@ -366,27 +381,41 @@ fn delete_inside(files: &mut BTreeMap<String, FileHistory>, folder: &str, messag
     known > 0 && known == made_here
 }
 
-/// A directory that is renamed takes the files in it along. Returns whether any file in it is known.
-fn rename_inside(files: &mut BTreeMap<String, FileHistory>, from: &str, to: &str, message: u64) -> bool {
+/// A file that went along with its directory.
+struct Moved {
+    from: String,
+    to: String,
+    message: u64,
+}
+
+/// A directory that is renamed takes the files in it along. Returns those that are known.
+fn rename_inside(
+    files: &mut BTreeMap<String, FileHistory>,
+    from: &str,
+    to: &str,
+    message: u64,
+) -> Vec<Moved> {
     let inside = format!("{from}/");
     let known: Vec<String> = files
         .range(inside.clone()..)
         .take_while(|(path, _)| path.starts_with(&inside))
         .map(|(path, _)| path.clone())
         .collect();
-    for path in &known {
+    let mut moved = Vec::new();
+    for path in known {
         let now = format!("{to}/{}", &path[inside.len()..]);
-        let Some(mut file) = files.remove(path) else { continue };
+        let Some(mut file) = files.remove(&path) else { continue };
         if !matches!(file.state, FileState::Deleted | FileState::Renamed) {
             if file.state == FileState::Read {
                 file.state = FileState::Modified;
             }
             (file.other_name, file.last_message) = (Some(path.clone()), message);
             file.path.clone_from(&now);
-            files.insert(now, file);
+            files.insert(now.clone(), file);
         }
+        moved.push(Moved { from: path, to: now, message });
     }
-    !known.is_empty()
+    moved
 }
 
 impl FileHistory {
@@ -538,6 +567,46 @@ tool#c2:
 "#,
             expect![[r#"
                 examples.md Created  m1
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_directory_that_moves_takes_its_edits_along() {
+        check(
+            r#"
+user: go
+assistant: !Edit#c1 {"file_path":"src/old/retry.rs","old_string":"once();","new_string":"thrice();"}
+tool#c1: ok
+assistant: !Bash#c2 {"command":"git mv src/old src/new && git mv src/new src/newest"}
+tool#c2:
+assistant: !Edit#c3 {"file_path":"src/newest/retry.rs","old_string":"thrice();","new_string":"often();\nwait();"}
+tool#c3: ok
+assistant: !Write#c4 {"file_path":"src/old/retry.rs","content":"x"}
+tool#c4: File created successfully
+"#,
+            expect![[r#"
+                src/newest/retry.rs Modified edited 2 times, was src/new/retry.rs, +3 -2 lines m5
+                src/old/retry.rs Created +1 -0 lines m7
+            "#]],
+        );
+    }
+
+    #[test]
+    fn results_of_calls_that_share_an_id_come_in_their_order() {
+        check(
+            r#"
+user: go
+assistant: !Read#x {"file_path":"src/never.rs"}
+user: Stop, do not read that one.
+assistant: !Edit#c {"file_path":"src/first.rs","old_string":"x","new_string":"y"}
+tool#c: ok
+assistant: !Edit#c {"file_path":"src/second.rs","old_string":"x","new_string":"y"}
+tool#c: Error: String to replace not found
+"#,
+            expect![[r#"
+                src/first.rs Modified +1 -1 lines m3
+                src/never.rs Read  m1
             "#]],
         );
     }

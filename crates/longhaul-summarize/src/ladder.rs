@@ -347,12 +347,21 @@ impl Ladder {
             .collect();
         let hashes =
             |entries: &[Entry]| entries.iter().flat_map(|entry| entry.id.hash.0).collect::<Vec<u8>>();
+        // What stays in part keeps its id.
+        let cut: Vec<u8> = request
+            .clipped()
+            .flat_map(|(was, stays)| {
+                let stays = serde_json::to_vec(&*stays.message).unwrap_or_default();
+                [&was.id.hash.0[..], &ContentHash::of(&stays).0[..]].concat()
+            })
+            .collect();
         // The index has read everything up to the last message, which is what the lineage names.
         let lineage = request.kept.last().or_else(|| request.entries.last()).map(|entry| entry.lineage.0);
         ContentHash::of_fields([
             request.session.as_str().as_bytes(),
             &hashes(request.entries),
             &hashes(request.kept),
+            &cut,
             &lineage.unwrap_or_default()[..],
             request.previous.map_or("", |previous| previous.id.as_str()).as_bytes(),
             request.goal.unwrap_or_default().as_bytes(),

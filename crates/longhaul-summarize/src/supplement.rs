@@ -1,9 +1,8 @@
 //! What only rules know exactly, beside a model's statements: as far as those do not hold it already.
 
+use longhaul_extract::{Run, Verdict, runs};
 use longhaul_tokens::TokenCounter;
-use longhaul_transcript::{
-    ActionItem, CommandNote, Constraint, Entry, FileNote, FileState, Role, Summary, Tokens,
-};
+use longhaul_transcript::{ActionItem, Constraint, Entry, FileNote, FileState, Role, Summary, Tokens};
 
 use crate::{
     SummaryRequest,
@@ -30,13 +29,14 @@ pub(crate) fn supplemented(
 ) -> Option<(String, Tokens, Notes)> {
     let counter = request.counter;
     quote_rules(&mut notes, &known.constraints, request, limit);
+    let runs = runs(request.entries);
     loop {
         let said = notes.render();
         let mut page = Page { text: said, counter, limit };
         let spoken = counter.count_text(&page.text);
         if spoken <= limit {
             let most = limit.min(spoken + limit.scaled(ADDED_SHARE));
-            page.section(EXACTLY, &exact_lines(&page.text, known), most);
+            page.section(EXACTLY, &exact_lines(&page.text, known, &runs), most);
             let spent = counter.count_text(&page.text);
             let most = limit.min(spent + limit.scaled(UNCONFIRMED_SHARE));
             page.section(UNCONFIRMED, unconfirmed, most);
@@ -97,7 +97,7 @@ fn quotation(rule: &Constraint) -> String {
 }
 
 /// Returns a line for each kind of thing that rules know exactly and `said` does not tell.
-fn exact_lines(said: &str, known: &Summary) -> Vec<String> {
+fn exact_lines(said: &str, known: &Summary, runs: &[Run]) -> Vec<String> {
     let mut lines = Vec::new();
     for (state, word) in TRAIL {
         let is_said = |file: &FileNote| names(said, &file.path, &known.files);
@@ -107,10 +107,9 @@ fn exact_lines(said: &str, known: &Summary) -> Vec<String> {
             lines.push(format!("{word}: {}", files.join(", ")));
         }
     }
-    let checks = known.commands.iter().filter(|command| is_check(command));
-    let checks: Vec<&CommandNote> = checks.filter(|check| !said.contains(heart(&check.command))).collect();
-    let last = checks.len().saturating_sub(CHECKS);
-    lines.extend(checks[last..].iter().map(|check| check_line(check)));
+    let untold: Vec<&Run> = last_checks(runs).into_iter().filter(|check| !tells(said, check)).collect();
+    let last = untold.len().saturating_sub(CHECKS);
+    lines.extend(untold[last..].iter().map(|check| check_line(check)));
     let open = known.action_items.iter().filter(|item| !holds(said, &item.task));
     lines.extend(open.map(|item: &ActionItem| format!("Open: {}", item.task.trim())));
     lines
@@ -141,37 +140,66 @@ fn names(text: &str, path: &str, files: &[FileNote]) -> bool {
         };
         end.len() >= 5 && files.iter().filter(is_same).count() <= 1
     });
-    let is_whole = |at: usize, end: &str| {
-        let goes_on = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
-        !text[..at].ends_with(goes_on) && !text[at + end.len()..].starts_with(goes_on)
+    text.contains(path) || end.is_some_and(|end| has_whole(text, &end))
+}
+
+/// Returns whether a text has a name as it is, and not as a piece of a longer one: `pytest` is not in `pytest.ini`.
+fn has_whole(text: &str, name: &str) -> bool {
+    let is_inside = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    text.match_indices(name).any(|(at, _)| {
+        let behind = &text[at + name.len()..];
+        let goes_on = behind.strip_prefix('.').is_some_and(|rest| rest.starts_with(is_inside));
+        !text[..at].ends_with(is_inside) && !behind.starts_with(is_inside) && !goes_on
+    })
+}
+
+/// Returns the last run of each check whose outcome is known, in their order.
+fn last_checks(runs: &[Run]) -> Vec<&Run> {
+    let mut last: Vec<&Run> = Vec::new();
+    for run in runs.iter().filter(|run| run.purpose.is_check() && run.verdict != Verdict::Unknown) {
+        last.retain(|earlier| earlier.heart != run.heart);
+        last.push(run);
+    }
+    last
+}
+
+/// Returns whether a line of `said` tells how a check went.
+fn tells(said: &str, check: &Run) -> bool {
+    let outcomes: &[&str] = match check.verdict {
+        Verdict::Failed => &["fail", "error", "broke", "red", "exit"],
+        _ => &["pass", "succe", "green", "ok", "clean", "exit", "fine", "works"],
     };
-    text.contains(path)
-        || end.is_some_and(|end| text.match_indices(end.as_str()).any(|(at, _)| is_whole(at, &end)))
+    let is_outcome = |word: &str| {
+        let word = word.to_lowercase();
+        outcomes.iter().any(|outcome| word.starts_with(outcome))
+    };
+    let heart = shown(check);
+    said.lines()
+        .any(|line| has_whole(line, &heart) && line.split(|c: char| !c.is_alphanumeric()).any(is_outcome))
 }
 
-/// Returns whether a command checks the work, and its outcome is known.
-fn is_check(command: &CommandNote) -> bool {
-    const CHECKING: [&str; 12] = [
-        "test", "check", "lint", "clippy", "build", "tsc", "mypy", "pytest", "vet", "fmt", "verify",
-        "compile",
-    ];
-    let has_outcome = command.exit_code.is_some() || !command.note.trim().is_empty();
-    has_outcome && CHECKING.iter().any(|word| command.command.contains(word))
-}
-
-/// Returns what of a command line checks: without the way to a directory, redirections and what cuts the output.
-fn heart(command: &str) -> &str {
-    let command = command.trim();
-    let last = command.rsplit("&& ").next().unwrap_or(command);
-    last.split(" 2>").next().and_then(|last| last.split(" | ").next()).unwrap_or(last).trim()
-}
-
-fn check_line(check: &CommandNote) -> String {
+fn check_line(check: &Run) -> String {
     let code = check.exit_code.map(|code| format!("exit {code}"));
-    let note = Some(check.note.trim().to_owned()).filter(|note| !note.is_empty());
-    let outcome: Vec<String> = code.into_iter().chain(note).collect();
-    format!("Last run of `{}`: {}", check.command.trim().replace('\n', " "), outcome.join(", "))
+    let verdict = if check.verdict == Verdict::Failed { "failed" } else { "passed" };
+    let outcome = [Some(code.unwrap_or_else(|| verdict.to_owned())), check.error.as_deref().map(clipped)];
+    let outcome: Vec<String> = outcome.into_iter().flatten().collect();
+    format!("Last run of `{}`: {}", shown(check), outcome.join(", "))
 }
+
+/// A command as one line.
+fn shown(check: &Run) -> String {
+    clipped(&check.heart.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+fn clipped(text: &str) -> String {
+    match text.char_indices().nth(COMMAND_CHARS) {
+        Some((at, _)) => format!("{}…", text[..at].trim_end()),
+        None => text.to_owned(),
+    }
+}
+
+/// More characters of a command or of an error are not shown.
+const COMMAND_CHARS: usize = 160;
 
 /// Returns whether a text says what a task says, however it is spaced and capitalised, or most of its words near one another.
 fn holds(text: &str, task: &str) -> bool {
@@ -235,5 +263,33 @@ impl Page<'_> {
                 (self.text, begun) = (next, true);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SAID: &str = r#"user: Find out why the relay tests fail.
+assistant: Running. !Bash#c1 {"command":"cd /w && pytest"}
+tool#c1: 1 failed, 3 passed in 0.2s
+Exit code: 1
+assistant: And the lint. !Bash#c2 {"command":"cd /w && ruff check ."}
+tool#c2: All checks passed!
+Exit code: 0
+"#;
+
+    #[test]
+    fn a_check_is_told_where_no_line_says_how_it_went() {
+        let transcript = longhaul_testkit::transcript(SAID);
+        let all = runs(transcript.entries());
+        let lines = |said: &str| exact_lines(said, &Summary::default(), &all);
+        let both = [
+            "Last run of `pytest`: exit 1, 1 failed, 3 passed in 0.2s",
+            "Last run of `ruff check .`: exit 0",
+        ];
+        assert_eq!(lines("- `pytest.ini` sets the path, and the check failed."), both);
+        assert_eq!(lines("- `pytest` is the runner.\n- `ruff check .` is the linter."), both);
+        assert_eq!(lines("- `pytest` fails: 1 of 4.\n- `ruff check .` passes."), Vec::<String>::new());
     }
 }

@@ -1,7 +1,7 @@
 //! Whether each line of a summary stands in its source: read apart from the code that writes summaries, so that it can catch
 //! its mistakes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use longhaul_transcript::{Entry, Message, Part};
 use serde_json::Value;
@@ -43,7 +43,7 @@ pub fn unsourced(summary: &str, entries: &[Entry]) -> Vec<String> {
 }
 
 /// Headings under which lines are made of pieces.
-const MADE: [&str; 8] = ["State", "Where", "Changed files", "To do", "Plan", "Checks", "Failures", "Next"];
+const MADE: [&str; 3] = ["Changed files", "To do", "Checks"];
 
 /// The words that lines of its own making may have beside what the source says.
 const OWN: [&str; 39] = [
@@ -88,35 +88,51 @@ const OWN: [&str; 39] = [
     "answered",
 ];
 
-/// What the messages say, without white space.
+/// What the messages say.
 struct Sources {
-    by_message: HashMap<u64, String>,
-    all: String,
+    by_message: HashMap<u64, Said>,
+    all: Said,
+}
+
+/// A text without white space.
+#[derive(Default)]
+struct Said {
+    text: String,
+    /// Where its lines begin, with their marks and behind them.
+    starts: HashSet<usize>,
+}
+
+impl Said {
+    fn add(&mut self, text: &str) {
+        for line in text.lines() {
+            let line = folded(line);
+            let marks = line.trim_start_matches(['-', '*', '#', '>', '•', '`']);
+            self.starts.extend([self.text.len(), self.text.len() + line.len() - marks.len()]);
+            self.text.push_str(&line);
+        }
+        self.text.push('\n');
+    }
 }
 
 impl Sources {
     fn new(entries: &[Entry]) -> Sources {
-        let mut sources = Sources { by_message: HashMap::new(), all: String::new() };
+        let mut sources = Sources { by_message: HashMap::new(), all: Said::default() };
         for entry in entries {
-            let mut text = String::new();
-            texts(&entry.message).iter().for_each(|one| {
-                text.push_str(&folded(one));
-                text.push('\n');
-                text.push_str(&folded(&unnumbered(one)));
-                text.push('\n');
-            });
-            sources.all.push_str(&text);
-            sources.by_message.insert(entry.id.ordinal, text);
+            let said = sources.by_message.entry(entry.id.ordinal).or_default();
+            for text in texts(&entry.message) {
+                for text in [&unnumbered(&text), &text] {
+                    said.add(text);
+                    sources.all.add(text);
+                }
+            }
         }
         sources
     }
 
     /// Whether `said` stands in `message`, or anywhere where no message is named. A clipped text stands there by its parts.
     fn hold(&self, said: &str, message: Option<u64>) -> bool {
-        let source = match message {
-            Some(message) => self.by_message.get(&message).map_or("", String::as_str),
-            None => &self.all,
-        };
+        let said_there = message.map_or(Some(&self.all), |message| self.by_message.get(&message));
+        let Some(Said { text: source, starts }) = said_there else { return false };
         let stands = |text: &str, source: &str| {
             let mut parts = text.split("[…]").flat_map(|part| part.split('…'));
             parts.all(|part| source.contains(&folded(part)))
@@ -126,12 +142,16 @@ impl Sources {
         if plain.iter().any(|text| stands(text, source)) {
             return true;
         }
-        // An item stands after the line that leads to it, items after one another.
-        if let Some((lead, items)) = said.split_once(": ")
-            && stands(lead, source)
-            && items.split("; ").all(|item| stands(item, source))
-        {
-            return true;
+        // Items stand behind what leads to them, which begins a line or ends with a colon.
+        if let Some((lead, items)) = said.split_once(": ") {
+            let lead = lead.split('…').next().map(folded).unwrap_or_default();
+            let leads = |at: usize| starts.contains(&at) || source[at + lead.len()..].starts_with(':');
+            let mut leading = source.match_indices(&lead).map(|(at, _)| at).filter(|at| leads(*at));
+            if !lead.is_empty()
+                && leading.any(|at| items.split("; ").all(|item| stands(item, &source[at + lead.len()..])))
+            {
+                return true;
+            }
         }
         // What a short answer answers, and what became of a demand or an error, stands behind it.
         let Some((text, behind)) = said.rsplit_once(" (") else { return false };
@@ -139,10 +159,10 @@ impl Sources {
         let is_note =
             ["taken back in m", "passed in m", "answered in m"].iter().any(|note| behind.starts_with(note));
         match asked {
-            Some(asked) => stands(text, source) && stands(asked, &self.all),
+            Some(asked) => stands(text, source) && stands(asked, &self.all.text),
             None if is_note => stands(text, source),
             None => said.split_once(" (to: \"").is_some_and(|(text, asked)| {
-                stands(text, source) && stands(asked.trim_end_matches("\")"), &self.all)
+                stands(text, source) && stands(asked.trim_end_matches("\")"), &self.all.text)
             }),
         }
     }
@@ -151,7 +171,7 @@ impl Sources {
     fn hold_pieces(&self, line: &str) -> bool {
         let holds = |piece: &str| {
             let piece = folded(piece);
-            piece.is_empty() || self.all.contains(&piece)
+            piece.is_empty() || self.all.text.contains(&piece)
         };
         let pieces = line
             .split(['…', '→', ';'])
@@ -261,13 +281,25 @@ mod tests {
     use crate::transcript;
 
     #[test]
+    fn items_stand_behind_what_leads_to_them() {
+        let said = transcript(
+            "user: Nobody may push on Fridays.\n\nOpen points\n- the changelog\n- the tag\n\nWe ship: soon.",
+        );
+        let told = |line: &str| unsourced(&format!("## Findings\nm0 {line}"), said.entries()).is_empty();
+        assert!(told("Open points: the changelog; the tag"));
+        assert!(told("We ship: soon."));
+        assert!(!told("soon: Open points"));
+        assert!(!told("push: the changelog"));
+    }
+
+    #[test]
     fn a_line_is_found_in_its_message_or_named() {
         let said = transcript(
             "user: Fix a.rs please.\nassistant: It is a\nlock. !read_file#c1 {\"path\":\"a.rs\"}\ntool#c1: 1\tfn lock() {}\nuser: yes",
         );
         let summary = "## Request (m0)\nFix a.rs please.\n## Findings\nm1 It is a lock.\n## Rules\n- m0: Fix a.rs […] please.\n## Asked\nm3 yes (to: \"It is a lock.\")\n## Changed files\na.rs: edited 2 times, +1 -0 lines\n```\nm2 read_file a.rs:\nfn lock() {}\n```";
         assert_eq!(unsourced(summary, said.entries()), Vec::<String>::new());
-        let invented = "## Findings\nm1 It is a race.\nm0 It is a lock.\n## State\n$ a.rs → failed m1 (exit 3)\n$ b.rs → ok m1";
+        let invented = "## Findings\nm1 It is a race.\nm0 It is a lock.\n## Checks and failures\n$ a.rs → failed m1 (exit 3)\n$ b.rs → ok m1";
         assert_eq!(
             unsourced(invented, said.entries()),
             ["m1 It is a race.", "m0 It is a lock.", "$ b.rs → ok m1"]

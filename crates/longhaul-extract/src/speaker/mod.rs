@@ -101,12 +101,19 @@ impl Speakers {
         let base = base(message);
         for (part, of_message) in message.parts.iter().enumerate() {
             match of_message {
-                Part::Text(text) => self.pieces(text, base, (part, None), &mut found),
+                Part::Text(text) => {
+                    // What a client sends in one text with a summary is said by who sends the message.
+                    let (summary, rest) = text.split_at(own_summary(text));
+                    if !summary.is_empty() {
+                        self.pieces(summary, (0, SUMMARY), (part, None), &mut found);
+                    }
+                    self.pieces(rest, (summary.len(), base), (part, None), &mut found);
+                }
                 Part::ToolResult(result) => {
                     for (inner, content) in result.content.iter().enumerate() {
                         if let Part::Text(text) = content {
                             let tool = (Speaker::Tool, Matter::Output);
-                            self.pieces(text, tool, (part, Some(inner)), &mut found);
+                            self.pieces(text, (0, tool), (part, Some(inner)), &mut found);
                         }
                     }
                 }
@@ -171,7 +178,7 @@ impl Speakers {
     fn pieces<'m>(
         &self,
         text: &'m str,
-        base: (Speaker, Matter),
+        (offset, base): (usize, (Speaker, Matter)),
         (part, inner): (usize, Option<usize>),
         found: &mut Vec<Segment<'m>>,
     ) {
@@ -181,7 +188,7 @@ impl Speakers {
             if trimmed.is_empty() {
                 return;
             }
-            let start = range.start + (piece.len() - piece.trim_start().len());
+            let start = offset + range.start + (piece.len() - piece.trim_start().len());
             found.push(Segment { speaker, matter, part, inner, start, text: trimmed });
         };
         for (range, who) in self.marked(text, base) {
@@ -196,8 +203,8 @@ impl Speakers {
 
 /// Who speaks in a message where no mark says otherwise.
 fn base(message: &Message) -> (Speaker, Matter) {
-    if message.origin == Origin::Longhaul || is_own_summary(message) {
-        return (Speaker::Harness, Matter::Summary);
+    if message.origin == Origin::Longhaul {
+        return SUMMARY;
     }
     let by_role = match message.role {
         Role::System | Role::Developer => Speaker::System,
@@ -216,9 +223,20 @@ fn base(message: &Message) -> (Speaker, Matter) {
     (speaker, matter)
 }
 
-/// Returns whether `message` is a summary that longhaul wrote, as a history holds it that was compacted before.
-fn is_own_summary(message: &Message) -> bool {
-    message.texts().any(|text| text.trim_start().starts_with('[') && parse_handle_line(text).is_some())
+const SUMMARY: (Speaker, Matter) = (Speaker::Harness, Matter::Summary);
+
+/// Returns how many bytes at the front of `text` are a summary that longhaul wrote, as a history holds it that was compacted
+/// before: from a header in brackets to the handle line.
+fn own_summary(text: &str) -> usize {
+    let first = text.trim_start().lines().next().unwrap_or_default().trim_end();
+    if !(first.starts_with('[') && first.ends_with(']')) {
+        return 0;
+    }
+    let mut ends = text.split_inclusive('\n').scan(0, |end, line| {
+        *end += line.len();
+        Some((line, *end))
+    });
+    ends.find(|(line, _)| parse_handle_line(line).is_some()).map_or(0, |(_, end)| end)
 }
 
 #[cfg(test)]

@@ -194,6 +194,22 @@ fn a_mark_that_does_not_end_is_no_mark_in_the_middle() {
 }
 
 #[test]
+fn what_stands_behind_a_summary_is_said_by_who_sends_it() {
+    let summary = "[Context Summary - 40 messages summarized]\n\nPort it. Never push.\n\nsummary-depth:0 id:0123456789abcdef";
+    let rule = "Now the ring. Never use malloc.";
+    let parts = vec![Part::Text(summary.into()), Part::Text(rule.into())];
+    for message in [Message::new(Role::User, parts), Message::user(format!("{summary}\n{rule}"))] {
+        let pieces = segments(&message);
+        assert_eq!(pieces[0].matter, Matter::Summary);
+        assert_eq!(Speakers::builtin().own_words(&message).collect::<Vec<_>>(), [rule]);
+        assert_eq!(Speakers::builtin().sent(&message), Some(rule));
+    }
+    // Who pastes a handle line into words of their own still says them.
+    let pasted = "[WIP] Never use malloc.\nsummary-depth:0 id:0123456789abcdef\nAnd never push.";
+    assert_eq!(own(pasted).concat(), pasted);
+}
+
+#[test]
 fn hostile_texts_cost_linear_time() {
     for unit in [
         "<system-reminder> x\n",

@@ -1,79 +1,153 @@
-//! What was done in a conversation: the files that calls wrote to, the commands that were run.
+//! What was done in a conversation: the files that calls changed, the commands that were run, the tools that were called.
 
-use longhaul_transcript::ToolCall;
-use serde_json::Value;
+use std::collections::HashSet;
+
+use longhaul_extract::{CallView, Purpose, ToolFamily, runs};
+use longhaul_transcript::{CallId, Entry, Part, ToolCall, ToolResult};
+
+use super::words::{identifier_parts, is_word_char};
 
 /// The deeds of a conversation's tool calls.
 #[derive(Debug, Default)]
 pub(super) struct Acts {
     /// How many calls there are.
     pub calls: usize,
-    /// What calls that write say they write to, and the commands that were run.
-    written: String,
+    /// The names of files that calls changed, without their folders.
+    changed: HashSet<String>,
+    /// Commands that do more than look, and what other agents and version control say was done.
+    done: String,
+    /// The tools that were called.
+    tools: HashSet<String>,
+    /// Calls whose results tell what was changed.
+    telling: HashSet<CallId>,
 }
 
 impl Acts {
-    pub(super) fn note(&mut self, call: &ToolCall) {
-        self.calls += 1;
-        let name = call.name.to_lowercase();
-        let arguments = serde_json::from_str::<Value>(&call.arguments.0).ok();
-        let is_shell = SHELLS.iter().any(|shell| name.contains(shell));
-        if !is_shell && READING.iter().any(|verb| name.starts_with(verb)) {
-            return;
-        }
-        match arguments {
-            Some(Value::Object(fields)) => {
-                for (key, value) in &fields {
-                    let key = key.to_lowercase();
-                    let is_target = TARGETS.iter().any(|target| key.contains(target));
-                    let is_command = is_shell && COMMANDS.iter().any(|command| key.contains(command));
-                    if is_command || is_target {
-                        self.add(&value.to_string());
-                    } else if let Some(text) = value.as_str() {
-                        self.note_patch(text);
-                    }
-                }
+    pub(super) fn note(&mut self, entry: &Entry) {
+        for part in &entry.message.parts {
+            match part {
+                Part::ToolCall(call) => self.note_call(call),
+                Part::ToolResult(result) if self.telling.remove(&result.call_id) => self.note_told(result),
+                _ => {}
             }
-            _ => self.note_patch(&call.arguments.0),
+        }
+        let ran = runs(std::slice::from_ref(entry));
+        for run in ran.iter().filter(|run| run.purpose != Purpose::Look) {
+            self.add(&run.command);
         }
     }
 
-    /// Notes the files that a patch says it changes.
-    fn note_patch(&mut self, patch: &str) {
-        const HEADS: [&str; 5] =
-            ["*** Add File", "*** Update File", "*** Delete File", "*** Move to", "+++ "];
-        let lines = patch.lines().filter(|line| HEADS.iter().any(|head| line.starts_with(head)));
-        lines.for_each(|line| self.add(line));
+    fn note_call(&mut self, call: &ToolCall) {
+        self.calls += 1;
+        let view = CallView::new(call);
+        self.tools.insert(view.name().to_owned());
+        match view.family() {
+            ToolFamily::Read
+            | ToolFamily::Search
+            | ToolFamily::List
+            | ToolFamily::WebFetch
+            | ToolFamily::WebSearch
+            | ToolFamily::Todo
+            | ToolFamily::Talk => {}
+            ToolFamily::SubAgent => {
+                self.telling.insert(call.id.clone());
+            }
+            ToolFamily::Shell => {
+                let patched = view.patched().into_iter().map(|(_, path)| name(path).to_owned());
+                self.changed.extend(patched);
+                let tells = |command: &str| TELLING.iter().any(|words| command.contains(words));
+                if view.command().is_some_and(|command| tells(&command)) {
+                    self.telling.insert(call.id.clone());
+                }
+            }
+            // What is not known may change what it names.
+            _ => {
+                let targets = TARGETS.iter().filter_map(|key| view.key_text(key));
+                self.changed
+                    .extend(view.paths().into_iter().chain(targets).map(|path| name(path).to_owned()));
+            }
+        }
+    }
+
+    /// Notes what a result tells of changes: another agent in its words, version control in lines that name a file.
+    fn note_told(&mut self, result: &ToolResult) {
+        for line in result.joined_text().lines() {
+            let is_short =
+                |state: &str| state.len() <= 2 && state.bytes().all(|state| b"MADRCU?".contains(&state));
+            let is_state = line.trim_start().split_once(' ').is_some_and(|(state, _)| is_short(state));
+            let is_told = is_state || CHANGED.iter().any(|mark| line.contains(mark));
+            let is_prose = !line.starts_with(['+', '-', '@', ' ']);
+            if is_told || is_prose {
+                self.add(line);
+            }
+        }
     }
 
     fn add(&mut self, text: &str) {
-        if self.written.len() + text.len() <= MAX_BYTES {
-            self.written.push_str(text);
-            self.written.push('\n');
+        if self.done.len() + text.len() <= MAX_BYTES {
+            self.done.push_str(text);
+            self.done.push('\n');
         }
     }
 
-    /// Returns whether a call wrote to a file of this name, or a command spoke of it.
+    /// Returns whether a call changed a file of this name, or something that was done names it.
     pub(super) fn touched(&self, file: &str) -> bool {
-        let name = file.rsplit('/').next().unwrap_or(file);
-        !name.is_empty() && self.written.contains(name)
+        let own = name(file);
+        let goes_on = |c: char| is_word_char(c) || c == '-';
+        let is_whole = |at: usize| {
+            !self.done[..at].ends_with(goes_on) && !self.done[at + own.len()..].starts_with(goes_on)
+        };
+        !own.is_empty()
+            && (self.changed.contains(own)
+                || self.done.match_indices(own).any(|(at, _)| is_whole(at))
+                || self.done.split_whitespace().any(|word| is_match(word.trim_matches(['\'', '"']), file)))
     }
 
-    /// Returns whether a command of these words was run.
-    pub(super) fn ran(&self, words: &[&str]) -> bool {
-        self.written.lines().any(|line| words.iter().all(|word| line.contains(word)))
+    /// Returns whether version control was told to do this (`merge`), by a command or by a tool that is named after it.
+    pub(super) fn has(&self, verb: &str) -> bool {
+        let by_command = |command: &str| {
+            let mut words = command.split_whitespace().map(|word| word.trim_start_matches(['(', '$', '`']));
+            words.any(|word| VERSION_CONTROL.contains(&word)) && words.any(|word| word == verb)
+        };
+        let is_verb = |part: &str| part.eq_ignore_ascii_case(verb);
+        self.done.split(['\n', ';', '|', '&']).any(by_command)
+            || self.tools.iter().any(|tool| is_verb(tool) || identifier_parts(tool).into_iter().any(is_verb))
     }
 }
 
-const SHELLS: [&str; 6] = ["bash", "shell", "exec", "terminal", "command", "run_"];
-/// What the names of tools that change nothing begin with.
-const READING: [&str; 14] = [
-    "read", "grep", "glob", "search", "list", "ls", "view", "find", "get", "fetch", "look", "think", "web",
-    "todo",
+/// A path without its folders.
+fn name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// `docs/*.md` means `docs/usage.md`, also where that is told without its folder.
+fn is_match(pattern: &str, file: &str) -> bool {
+    let (folder, pattern) = pattern.rsplit_once('/').unwrap_or(("", pattern));
+    let Some((start, end)) = pattern.split_once('*').filter(|sides| *sides != ("", "")) else { return false };
+    let own = name(file);
+    let is_there = || match file.rsplit_once('/') {
+        Some((named, _)) => folder.contains('*') || named.ends_with(folder) || folder.ends_with(named),
+        None => true,
+    };
+    own.len() >= start.len() + end.len() && own.starts_with(start) && own.ends_with(end) && is_there()
+}
+
+/// Arguments that name a file beside those that every tool has for it.
+const TARGETS: [&str; 5] = ["destination", "target", "target_path", "new_path", "newPath"];
+/// Commands whose output tells what was changed.
+const TELLING: [&str; 5] = ["git diff", "git status", "git commit", "git stash", "jj status"];
+/// What stands in lines of version control that name a changed file.
+const CHANGED: [&str; 9] = [
+    " | ",
+    "+++ ",
+    "create mode",
+    "delete mode",
+    "rename ",
+    "modified:",
+    "new file:",
+    "deleted:",
+    "renamed:",
 ];
-/// What the arguments that name a file are called.
-const TARGETS: [&str; 6] = ["path", "file", "target", "notebook", "uri", "dest"];
-/// What the arguments that hold a command are called.
-const COMMANDS: [&str; 5] = ["cmd", "command", "script", "arg", "input"];
+const VERSION_CONTROL: [&str; 3] = ["git", "gh", "jj"];
 /// What is said of calls beyond this is not looked at.
 const MAX_BYTES: usize = 8 << 20;

@@ -2,7 +2,7 @@
 
 use super::{
     evidence::Evidence,
-    names::{is_name, knows_code, knows_name, trimmed},
+    names::{is_choice, is_name, is_placeholder, knows_code, knows_name, trimmed},
     numbers::knows_numbers,
     words::words,
 };
@@ -22,7 +22,14 @@ pub(super) enum Unknown {
 /// claim itself names as its source.
 pub(super) fn unknown(claim: &str, cited: &[u64], evidence: &Evidence) -> Option<Unknown> {
     let Spans { code, quoted, prose } = spans(claim);
-    if code.iter().any(|span| !knows_code(span, evidence)) {
+    let is_known = |span: &str| {
+        let (before, behind) = beside(claim, span);
+        knows_code(span, evidence)
+            || !is_place(before) && is_choice(span, 3..=MOST_CHOICES, evidence)
+            // Of what was not run nothing can be shown.
+            || UNDONE.iter().any(|words| behind.starts_with(words))
+    };
+    if !code.iter().all(|span| is_known(span)) {
         return Some(Unknown::Name);
     }
     // Of one or two words are names and terms; three and more are somebody's words.
@@ -31,27 +38,78 @@ pub(super) fn unknown(claim: &str, cited: &[u64], evidence: &Evidence) -> Option
         return Some(Unknown::Quote);
     }
     let names = quoted.iter().copied().filter(|span| !span.contains(' ')).chain(prose.split_whitespace());
+    let mut before = "";
     for token in names {
         let token = trimmed(token);
-        if is_name(token) && !knows_name(token, evidence) {
+        if is_name(token)
+            && !knows_name(token, evidence)
+            && (is_place(before) || !is_choice(token, 2..=MOST_CHOICES, evidence))
+        {
             return Some(Unknown::Name);
         }
+        before = token;
     }
     (!knows_numbers(&prose, claim, cited, evidence)).then_some(Unknown::Number)
 }
 
+/// Returns the word before a span of `claim`, and what follows it.
+fn beside<'c>(claim: &'c str, span: &str) -> (&'c str, &'c str) {
+    let at = (span.as_ptr() as usize).saturating_sub(claim.as_ptr() as usize);
+    let before = claim.get(..at).unwrap_or_default().trim_end_matches(['`', ' ', '(']);
+    let behind = claim.get(at + span.len()..).unwrap_or_default().trim_start_matches('`');
+    (before.rsplit(' ').next().unwrap_or_default(), behind)
+}
+
+fn is_place(word: &str) -> bool {
+    PLACES.iter().any(|place| word.eq_ignore_ascii_case(place))
+}
+
+/// Words behind which words between slashes are a path.
+const PLACES: [&str; 14] = [
+    "in",
+    "at",
+    "under",
+    "from",
+    "into",
+    "inside",
+    "within",
+    "to",
+    "file",
+    "directory",
+    "folder",
+    "path",
+    "module",
+    "dir",
+];
+const UNDONE: [&str; 4] = [" was not ", " were not ", " was never ", " has not been "];
+/// More words between slashes are a path.
+const MOST_CHOICES: usize = 6;
+
 /// Returns whether somebody's words stand in the source: as a whole, or in the pieces that the claim took out of them
-/// (`not found ... at line`, `Session states/Shadow branches:`).
+/// (`not found ... at line`, `Session states/Shadow branches:`, `batch n/m of the run`).
 fn knows_quotation(span: &str, evidence: &Evidence) -> bool {
-    const CUTS: [&str; 6] = ["[...]", "[…]", "...", "…", "/", " | "];
+    const CUTS: [&str; 5] = ["[...]", "[…]", "...", "…", " | "];
     if evidence.quotes(span) {
         return true;
     }
-    let mut pieces = vec![span];
-    for cut in CUTS {
-        pieces = pieces.into_iter().flat_map(|piece| piece.split(cut)).collect();
+    let spread = CUTS.iter().fold(span.to_owned(), |spread, cut| spread.replace(cut, " / "));
+    let mut pieces: Vec<Vec<&str>> = vec![Vec::new()];
+    for word in spread.split_whitespace() {
+        if is_placeholder(word) {
+            pieces.push(Vec::new());
+            continue;
+        }
+        for (nth, side) in word.split('/').enumerate() {
+            if nth > 0 {
+                pieces.push(Vec::new());
+            }
+            pieces.last_mut().into_iter().for_each(|piece| piece.push(side));
+        }
     }
-    pieces.len() > 1 && pieces.into_iter().all(|piece| evidence.quotes(piece))
+    let pieces: Vec<String> = pieces.iter().map(|piece| piece.join(" ")).collect();
+    pieces.len() > 1
+        && pieces.iter().any(|piece| words(piece).count() >= 2)
+        && pieces.iter().all(|piece| evidence.quotes(piece))
 }
 
 /// The pieces of a claim by how they are set.
@@ -81,8 +139,8 @@ pub(super) fn spans(claim: &str) -> Spans<'_> {
             same => same,
         };
         let inside = &rest[at + opening.len_utf8()..];
-        // A quotation inside a quotation has its marks escaped.
-        let is_end = |(at, _): &(usize, &str)| opening == '`' || !inside[..*at].ends_with('\\');
+        // A quotation inside a quotation has its marks escaped, and so has code inside code.
+        let is_end = |(at, _): &(usize, &str)| !inside[..*at].ends_with('\\');
         let Some((length, _)) = inside.match_indices(closing).find(is_end) else { break };
         prose.push_str(&rest[..at]);
         prose.push(' ');
@@ -91,6 +149,8 @@ pub(super) fn spans(claim: &str) -> Spans<'_> {
             _ => quoted.push(&inside[..length]),
         }
         rest = &inside[length + closing.len_utf8()..];
+        // `fail`/score: the stroke belongs to neither.
+        rest = rest.strip_prefix('/').unwrap_or(rest);
     }
     prose.push_str(rest);
     Spans { code, quoted, prose }

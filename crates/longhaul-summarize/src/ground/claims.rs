@@ -141,7 +141,7 @@ pub(super) fn has_wrong_speaker(claim: &str, evidence: &Evidence) -> bool {
 }
 
 /// Returns whether what somebody is said to have said is quoted, and stands in this one's words.
-fn is_quoted_of(speaker: Speaker, what: &str, evidence: &Evidence) -> bool {
+pub(super) fn is_quoted_of(speaker: Speaker, what: &str, evidence: &Evidence) -> bool {
     let quoted = spans(what).quoted;
     let mut speech = quoted.iter().filter(|span| words(span).count() >= 3).peekable();
     speech.peek().is_some()
@@ -249,10 +249,22 @@ pub(super) fn weakens(sentence: &str, rule: &str) -> bool {
     restated && is_weak(sentence) && !is_emphatic(sentence)
 }
 
-/// `Deltell asked what somebody should do` states no rule.
+/// `The chair asked who should do it` states no rule; `asked to avoid it if possible` does.
 fn reports_question(sentence: &str) -> bool {
-    words(sentence).any(|(_, word)| ["asked", "asks", "whether"].contains(&word.to_lowercase().as_str()))
+    let said: Vec<String> = words(sentence).map(|(_, word)| word.to_lowercase()).collect();
+    let is_within = |from: usize, list: &[&str]| {
+        said[from..].iter().take(ASKED_WITHIN).any(|word| list.contains(&word.as_str()))
+    };
+    let asks = |at: &usize| ["asked", "asks", "wondered"].contains(&said[*at].as_str());
+    (0..said.len()).filter(asks).any(|at| {
+        let is_wish = said.get(at + 1).is_some_and(|next| ["to", "for", "that"].contains(&next.as_str()));
+        !is_wish
+            && is_within(at + 1, &["what", "who", "whom", "whether", "if", "why", "how", "which", "when"])
+    })
 }
+
+/// Words behind `asked` within which the question begins: `asked the chair of the committee whether`.
+const ASKED_WITHIN: usize = 7;
 
 /// Returns the sentence of the user's that `rule` restates, verbatim, where there is one that is near enough.
 pub(super) fn words_of_user<'a>(rule: &str, evidence: &'a Evidence) -> Option<(&'a str, u64)> {

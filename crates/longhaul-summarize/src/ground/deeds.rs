@@ -4,7 +4,7 @@ use super::{
     atoms::spans,
     evidence::{Clause, Evidence, Speaker},
     names::{is_file, trimmed},
-    polarity::{is_negated, is_pending},
+    polarity::{is_negated, is_pending, is_question},
     words::{hash, root, stem, stems, words},
 };
 use crate::notes::Section;
@@ -30,13 +30,11 @@ fn is_change_of_untouched(statement: &str, section: Section, evidence: &Evidence
     }
     let named = statement.split([' ', '`', ',', '(', ')']).map(trimmed).find(|token| is_file(token));
     let Some(file) = named else { return false };
-    let is_said_of = |section| match section {
-        // `X: now does …`
-        Section::Changes => statement.trim_start_matches(['-', '*', ' ', '`']).starts_with(file),
-        _ => false,
-    };
+    // `X: now does …`
+    let leads =
+        section == Section::Changes && statement.trim_start_matches(['-', '*', ' ', '`']).starts_with(file);
     let lower = statement.to_lowercase();
-    let is_said = is_said_of(section) || MADE.iter().any(|made| lower.contains(made));
+    let is_said = leads || MADE.iter().any(|made| lower.contains(made));
     is_said && !evidence.acts.touched(file) && !is_told_by_person(file, evidence)
 }
 
@@ -67,12 +65,21 @@ fn is_outcome_of_nothing(statement: &str, evidence: &Evidence) -> bool {
     }
     let mut commands = told.code.iter().filter(|code| is_command(code));
     commands.any(|command| {
-        let is_wish = |speaker| matches!(speaker, Speaker::User | Speaker::Assistant);
+        let is_wish = |clause: &Clause| match clause.speaker {
+            Speaker::User => !tells_of_a_run(evidence.sentence_of(clause)),
+            speaker => speaker == Speaker::Assistant,
+        };
         evidence.contains(command)
-            && evidence
-                .occurrences(command)
-                .all(|at| evidence.clause_at(at).is_some_and(|clause| is_wish(clause.speaker)))
+            && evidence.occurrences(command).all(|at| evidence.clause_at(at).is_some_and(is_wish))
     })
+}
+
+/// `I ran it myself and it passed`: somebody tells of a run, and does not ask for one.
+fn tells_of_a_run(sentence: &str) -> bool {
+    let has = |list: &[&str]| words(sentence).any(|(_, word)| list.contains(&word.to_lowercase().as_str()));
+    has(&["ran", "passed", "succeeded", "failed", "printed", "verified"])
+        && !has(&["if", "should", "must", "until", "unless", "when", "once"])
+        && !is_question(sentence)
 }
 
 const OUTCOMES: [&str; 8] =
@@ -102,12 +109,8 @@ fn is_commit_of_nothing(statement: &str, evidence: &Evidence) -> bool {
                         .contains(&told[before].1.to_lowercase().as_str())
                 })
         });
-        let is_shown = || {
-            evidence.acts.ran(&["git", verb])
-                || evidence.acts.ran(&["gh", verb])
-                || evidence.acts.ran(&["jj", verb])
-                || evidence.is_quoted(deed, |speaker| speaker != Speaker::Tool)
-        };
+        let is_shown =
+            || evidence.acts.has(verb) || evidence.is_quoted(deed, |speaker| speaker != Speaker::Tool);
         is_told && !is_shown()
     })
 }
@@ -208,6 +211,80 @@ assistant: And the tests. !bash#c3 {"command":"cd cli && cargo test 2>&1 | tail 
 tool#c3: 7 passed, 0 failed
 assistant: The flag is called --quiet now and cargo test passes.
 "#;
+
+    /// Tools by other names, and work that others did.
+    const BY_OTHERS: &str = r#"user: Rename the flag in src/cli/args.rs to --quiet. IMPORTANT: quote all identifiers in the SQL files. I ran `make lint` on my machine myself and it passed. Please merge pull request 12.
+assistant: Now the edit. !search_replace#c1 {"file_path":"src/cli/opts.rs","old_string":"silent","new_string":"quiet"}
+tool#c1: ok
+assistant: The flag is called --quiet. !mcp__github__merge_pull_request#c2 {"owner":"acme","pull_number":12}
+tool#c2: {"merged":true,"sha":"9f137abc77"}
+assistant: I look at the docs. !str_replace_based_edit_tool#c3 {"command":"view","path":"docs/usage.md"}
+tool#c3: The flag --silent is told here, by the app, the models and every user of the pool.
+assistant: The guide is next. !Task#c4 {"description":"fix the docs","prompt":"Correct the guide"}
+tool#c4: I corrected docs/guide.md: it tells of --quiet now.
+assistant: A plan. !str_replace_based_edit_tool#c5 {"command":"create","path":"notes/plan.txt","file_text":"later: look at src/zeta.rs and its tests"}
+tool#c5: File created
+assistant: I format. !Bash#c6 {"command":"cargo fmt && git diff --stat; cat src/pool_test.rs docs/man/flags.txt"}
+tool#c6:  src/relay.rs | 2 +-
+ src/pool.rs  | 4 ++--
+assistant: The manuals. !Bash#c7 {"command":"sed -i s/silent/quiet/ docs/man/*.txt"}
+tool#c7:
+assistant: And a look. !Bash#c8 {"command":"cat src/only_read.rs"}
+tool#c8: fn pool() {}
+"#;
+
+    fn judged(said: &str, section: Section, statement: &str) -> Verdict {
+        let said = longhaul_testkit::transcript(said);
+        let (session, index) = (SessionId::new("s").unwrap(), FactIndex::default());
+        let evidence =
+            Evidence::new(&SummaryRequest::new(&session, said.entries(), &index, &BytesPer4, Tokens(1_000)));
+        judge(statement, Some(section), &evidence, &evidence.rules())
+    }
+
+    #[test]
+    fn what_others_did_by_other_tools_counts() {
+        for (section, truth) in [
+            (Section::Changes, "`src/cli/opts.rs`: the flag is called `--quiet`."),
+            (Section::State, "Pull request 12 is merged."),
+            (Section::State, "`make lint` passed on the user's machine."),
+            (Section::Changes, "`docs/guide.md`: tells of `--quiet` now."),
+            (Section::Changes, "`src/pool.rs`: formatted anew."),
+            (Section::Changes, "`docs/man/flags.txt`: tells of `--quiet` now."),
+            (Section::Rules, "The user: \"Important: quote all identifiers\"."),
+        ] {
+            assert_eq!(judged(BY_OTHERS, section, truth), Verdict::Stays, "{truth}");
+        }
+        for (section, lie) in [
+            (Section::Changes, "`docs/usage.md`: tells of `--quiet` now."),
+            (Section::Changes, "`src/zeta.rs`: its tests tell of `--quiet`."),
+            (Section::Changes, "`src/only_read.rs`: has `pool()` now."),
+            (Section::Findings, "The pool holds 137 sockets."),
+            (Section::Findings, "The user of the pool lives in app/models/user."),
+            (Section::State, "The flag is pushed."),
+        ] {
+            assert_ne!(judged(BY_OTHERS, section, lie), Verdict::Stays, "{lie}");
+        }
+    }
+
+    #[test]
+    fn a_ban_is_no_use_and_a_weakened_rule_no_question() {
+        let said = "user: Never use `git stash pop` in this checkout. Never push to main.\nassistant: Noted.";
+        for ban in [
+            "`git stash pop` is prohibited in this checkout.",
+            "The user banned `git stash pop`.",
+            "`git stash pop` is off limits here.",
+            "Never use `git stash pop`.",
+        ] {
+            assert_eq!(judged(said, Section::Rules, ban), Verdict::Stays, "{ban}");
+        }
+        for lie in
+            ["Park the work with `git stash pop`.", "The user asked to avoid pushing to main if possible."]
+        {
+            assert_ne!(judged(said, Section::Rules, lie), Verdict::Stays, "{lie}");
+        }
+        let question = "The minister asked who should push to main.";
+        assert_eq!(judged(&format!("{said}\nuser: {question}"), Section::Findings, question), Verdict::Stays);
+    }
 
     #[test]
     fn what_was_not_done_is_told_from_what_was() {

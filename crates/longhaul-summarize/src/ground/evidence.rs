@@ -22,6 +22,8 @@ pub(crate) struct Evidence {
     text: String,
     /// Where each word stands, by hash of the word as it is spelled.
     positions: HashMap<u64, Vec<u32>>,
+    /// How a word is spelled, by its lower case.
+    spellings: HashMap<u64, Vec<u64>>,
     clauses: Vec<Clause>,
     /// Which clauses hold a stem.
     postings: HashMap<u64, Vec<u32>>,
@@ -117,6 +119,7 @@ impl Evidence {
 
     fn read_entry(&mut self, entry: &Entry) {
         let ordinal = entry.id.ordinal;
+        self.acts.note(entry);
         self.end = self.end.max(ordinal.saturating_add(1));
         let speaker = match entry.message.role {
             Role::Assistant => Speaker::Assistant,
@@ -134,7 +137,6 @@ impl Evidence {
                 Part::ToolCall(call) => {
                     self.read(&call.name, Speaker::Call, ordinal);
                     self.note_question(call);
-                    self.acts.note(call);
                     match serde_json::from_str::<Value>(&call.arguments.0) {
                         Ok(arguments) => self.read_json(&arguments, ordinal),
                         Err(_) => self.read(&call.arguments.0, Speaker::Call, ordinal),
@@ -287,7 +289,12 @@ impl Evidence {
         self.text.push_str(text);
         self.text.push('\n');
         for (at, word) in words(text) {
-            self.positions.entry(hash(word)).or_default().push((base + at) as u32);
+            let spelling = hash(word);
+            let places = self.positions.entry(spelling).or_default();
+            if places.is_empty() {
+                self.spellings.entry(hash(&word.to_lowercase())).or_default().push(spelling);
+            }
+            places.push((base + at) as u32);
         }
         for (word, number) in numbered(text) {
             self.pairs.insert((word, number));
@@ -418,12 +425,31 @@ impl Evidence {
 
     /// Returns whether one message has all of these names.
     pub(super) fn are_together(&self, names: &[&str]) -> bool {
-        let places = |name: &&str| -> BTreeSet<u64> {
-            self.occurrences(name).take(MAX_NEAR * 8).map(|at| self.ordinal_at(at)).collect()
-        };
-        let mut all = names.iter().map(places);
+        let mut all = names.iter().map(|name| self.ordinals(name));
         let first = all.next().unwrap_or_default();
         !all.fold(first, |common, places| &common & &places).is_empty()
+    }
+
+    fn ordinals(&self, name: &str) -> BTreeSet<u64> {
+        self.occurrences(name).map(|at| self.ordinal_at(at)).collect()
+    }
+
+    /// Returns whether `rest` stands without a folder before it in a message that has `folder`, or right behind one.
+    pub(super) fn joins(&self, folder: &str, rest: &str) -> bool {
+        let folders = self.ordinals(folder);
+        let is_bare = |at: &usize| {
+            let before = &self.text[..*at];
+            !before.ends_with('/') || before.ends_with("./")
+        };
+        !folders.is_empty()
+            && self.occurrences(rest).filter(is_bare).map(|at| self.ordinal_at(at)).any(|at| {
+                folders.contains(&at) || at.checked_sub(1).is_some_and(|before| folders.contains(&before))
+            })
+    }
+
+    /// Returns whether the source has these characters, also inside a word.
+    pub(super) fn has_piece(&self, piece: &str) -> bool {
+        self.text[..self.text.floor_char_boundary(MAX_SCANNED.min(self.text.len()))].contains(piece)
     }
 
     /// Returns whether `part` is a piece of a name that begins and ends where a word of the name does: `ModifiedFile` of
@@ -452,22 +478,29 @@ impl Evidence {
         if wanted.is_empty() {
             return true;
         }
-        let spellings = |word: &str| {
-            let mut chars = word.chars();
-            let first = chars.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
-            [word.to_owned(), word.to_lowercase(), format!("{first}{}", chars.as_str())]
-        };
         let places = |word: &str| -> Vec<u32> {
-            let found = spellings(word).into_iter().filter_map(|word| self.positions.get(&hash(&word)));
-            found.flatten().copied().collect()
+            let spelled = self.spellings.get(&hash(&word.to_lowercase())).map_or(&[][..], Vec::as_slice);
+            spelled.iter().filter_map(|spelling| self.positions.get(spelling)).flatten().copied().collect()
         };
-        let rarest = words(text).map(|(_, word)| places(word)).min_by_key(Vec::len).unwrap_or_default();
+        let all: Vec<Vec<u32>> = words(text).map(|(_, word)| places(word)).collect();
+        let rarest = all.iter().min_by_key(|places| places.len()).map_or(&[][..], Vec::as_slice);
         let reach = 2 * text.len() + NEAR_BYTES;
         let wanted = format!(" {wanted} ");
-        rarest.iter().map(|at| *at as usize).take(MAX_QUOTED).any(|at| {
-            self.clause_at(at).is_some_and(|clause| meant(clause.speaker))
-                && format!(" {} ", plain(self.around(at, reach))).contains(&wanted)
-        })
+        let is_meant = |at: &usize| self.clause_at(*at).is_some_and(|clause| meant(clause.speaker));
+        let places = |rarest: &[u32]| {
+            let places: Vec<usize> = rarest.iter().map(|at| *at as usize).take(MAX_QUOTED).collect();
+            places.into_iter().filter(is_meant)
+        };
+        if places(rarest).any(|at| format!(" {} ", plain(self.around(at, reach))).contains(&wanted)) {
+            return true;
+        }
+        // Letter by letter, where marks and line ends stand between and inside its words.
+        let wanted = squeezed(text);
+        let rarest = all.iter().filter(|places| !places.is_empty()).min_by_key(|places| places.len());
+        wanted.len() >= LEAST_SQUEEZED
+            && rarest.is_some_and(|rarest| {
+                places(rarest).any(|at| squeezed(&unmarked(self.around(at, 2 * reach))).contains(&wanted))
+            })
     }
 
     /// Returns the clauses that hold at least `least` of the content of a claim, best first.
@@ -606,6 +639,33 @@ fn plain(text: &str) -> String {
     words.join(" ")
 }
 
+/// Lower case, letters and digits only.
+fn squeezed(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// A text without the tags of a page and the line numbers of a file view.
+fn unmarked(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for line in text.lines() {
+        let rest = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
+        let mut rest = rest.strip_prefix(['→', '\t', '|']).unwrap_or(line);
+        while let Some(at) = rest.find('<') {
+            let inside = &rest[at + 1..];
+            let is_tag = inside.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/');
+            let Some(end) = inside.find('>').filter(|_| is_tag) else { break };
+            out.push_str(&rest[..at]);
+            rest = &inside[end + 1..];
+        }
+        out.push_str(rest);
+        out.push('\n');
+    }
+    out
+}
+
+/// A shorter text may stand anywhere letter by letter.
+const LEAST_SQUEEZED: usize = 16;
+
 /// Neighbouring short words written as one: `roll back` is `rollback`.
 fn joined(clause: &str) -> Vec<u64> {
     let plain = |word: &str| word.len() <= 9 && word.bytes().all(|byte| byte.is_ascii_alphabetic());
@@ -667,6 +727,16 @@ mod tests {
         let found = evidence.matches(&stems("Rollback to 4.2.1"), 0.6);
         assert_eq!(found.len(), 1);
         assert!(evidence.is_question(evidence.clause(found[0].clause).unwrap()));
+    }
+
+    #[test]
+    fn quotations_are_found_however_they_are_written() {
+        let evidence = of("IMPORTANT: quote All iDentifiers, in 2026-11-09T10:30 and 9f137abc77 until July3");
+        assert!(evidence.quotes("Important: Quote all Identifiers"));
+        assert!(!evidence.quotes("Important: quote no identifiers"));
+        for (number, stands) in [("137", false), ("77", false), ("09", true), ("3", true), ("30", true)] {
+            assert_eq!(evidence.has_number(number), stands, "{number}");
+        }
     }
 
     #[test]

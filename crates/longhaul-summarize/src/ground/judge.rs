@@ -79,7 +79,7 @@ fn judge_sentence(
     if is_unsaid_wish(sentence, evidence) {
         return Unconfirmed(RepairKind::UnsaidWish);
     }
-    if is_undone_deed(sentence, evidence) {
+    if section != Some(Section::Rules) && is_undone_deed(sentence, evidence) {
         return Unconfirmed(RepairKind::UndoneDeed);
     }
     if is_to_be_done && is_unasked_deed(sentence, evidence) {

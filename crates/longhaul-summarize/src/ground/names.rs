@@ -1,5 +1,7 @@
 //! Names: paths, identifiers, flags, pieces of code, and the spellings in which a source may have them.
 
+use std::ops::RangeInclusive;
+
 use super::{
     evidence::Evidence,
     handles::{cited, without_handles},
@@ -11,41 +13,64 @@ use super::{
 /// between.
 pub(super) fn knows_code(code: &str, evidence: &Evidence) -> bool {
     let code = code.trim();
+    let is_known = |piece: &str| {
+        // In code a hyphen belongs to the name.
+        let is_compound = !piece.starts_with('-')
+            && piece.contains('-')
+            && !piece.contains('/')
+            && with_lines(piece).is_none();
+        !is_compound && knows_name(piece, evidence) || (!is_name(piece) && evidence.quotes(piece))
+    };
+    // `usage.md:20-21, 57`
+    let places = code.replace(", ", ",");
+    let mut pieces = code.split_whitespace().map(trimmed).filter(|piece| !is_placeholder(piece)).peekable();
     evidence.contains(code)
         || knows_expression(code, evidence)
-        || code.split_whitespace().map(trimmed).all(|piece| {
-            // In code a hyphen belongs to the name.
-            let is_compound = !piece.starts_with('-')
-                && piece.contains('-')
-                && !piece.contains('/')
-                && with_lines(piece).is_none();
-            piece.is_empty()
-                || !is_compound && knows_name(piece, evidence)
-                || (!is_name(piece) && evidence.quotes(piece))
-        })
+        || with_lines(&places).is_some() && knows_name(&places, evidence)
+        || pieces.peek().is_some() && pieces.all(|piece| piece.is_empty() || is_known(piece))
+}
+
+/// `n/m`, `N`, `(x)`: letters that stand for anything.
+pub(super) fn is_placeholder(piece: &str) -> bool {
+    let mut parts = piece.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty()).peekable();
+    let stands_for_any = |part: &str| part.len() == 1 && !["a", "A", "i", "I"].contains(&part);
+    parts.peek().is_some()
+        && piece.contains(char::is_alphabetic)
+        && parts.all(|part| stands_for_any(part) && part.contains(char::is_alphabetic))
 }
 
 /// `CleanupItem{Type, ID}`, `read(...).Metadata.Strategy`, `-f/--force`: the names that code is made of, where one message
-/// has them all.
+/// has them all. What a call is given may be called anything: `errorResponse(message, CODE)`.
 fn knows_expression(code: &str, evidence: &Evidence) -> bool {
-    let is_joint = |c: char| c.is_whitespace() || "(){}[]<>,;&*!=|+…".contains(c);
+    let is_joint = |c: char| c.is_whitespace() || "(){}[]<>,;&*!=|+…\"'`".contains(c);
     let is_made_up =
         code.contains(['(', '{', '[', '<', '|', '=', '…', '*', '.', ':', '#']) || code.contains("/-");
     if !is_made_up {
         return false;
     }
     let spread = code.replace("...", " ").replace("->", " ").replace("/-", " -");
-    let pieces = spread.split(is_joint).map(|piece| piece.trim_matches(['.', ':']));
+    let pieces = spread.split(is_joint).map(|piece| piece.trim_matches(['.', ':', '?', '/']));
+    let pieces = pieces.filter(|piece| piece.contains(char::is_alphanumeric));
+    let is_call = code.contains('(') && !code.contains('{');
+    let is_any = |piece: &&str| {
+        let is_plain = |case: fn(&u8) -> bool| piece.bytes().all(|byte| case(&byte));
+        is_call
+            && piece.len() <= LONGEST_ANY
+            && (is_plain(u8::is_ascii_lowercase) || is_plain(u8::is_ascii_uppercase))
+    };
+    let (any, named): (Vec<&str>, Vec<&str>) = pieces.partition(is_any);
     let mut names: Vec<&str> = Vec::new();
-    for piece in pieces.filter(|piece| !piece.is_empty()) {
+    for piece in if named.is_empty() { any } else { named } {
         match evidence.contains(piece) {
             true => names.push(piece),
             false => names.extend(members(piece)),
         }
     }
-    names.retain(|name| name.chars().any(char::is_alphanumeric));
     !names.is_empty() && evidence.are_together(&names)
 }
+
+/// A longer word is the name of something.
+const LONGEST_ANY: usize = 8;
 
 /// `Writer.flush`, `Writer::flush`, `Writer#flush`: a type and what belongs to it, which a source may have side by side.
 /// `config.toml` is one name.
@@ -112,10 +137,15 @@ pub(super) fn is_file(token: &str) -> bool {
 
 fn is_path(token: &str) -> bool {
     let slashes = token.matches('/').count();
-    let plain = |part: &str| !part.is_empty() && part.chars().all(char::is_alphabetic);
+    let plain = |part: &str| {
+        !part.is_empty()
+            && (part.chars().all(char::is_alphabetic)
+                || part.bytes().all(|byte| byte.is_ascii_digit())
+                || is_measure(part))
+    };
     match slashes {
         0 => token.contains('\\') && token.len() > 3,
-        // `and/or`, `read/write` are prose.
+        // `and/or`, `read/write`, `4th/5th` are prose.
         1 => token.len() > 2 && !token.split('/').all(plain),
         _ => !(slashes == 2 && token.split('/').all(|part| plain(part) && part.len() <= 3)),
     }
@@ -179,15 +209,50 @@ pub(super) fn knows_name(token: &str, evidence: &Evidence) -> bool {
         }
         return knows_name(name, evidence) && (value.is_empty() || evidence.contains(value));
     }
-    // `fmt/lint/tests`: words, not a path, where they are spoken of together.
-    let alternatives: Vec<&str> = token.split('/').collect();
-    if alternatives.len() > 1
-        && alternatives.iter().all(|part| part.chars().all(char::is_alphabetic))
-        && evidence.are_together(&alternatives)
-    {
-        return true;
+    is_choice(token, 2..=2, evidence)
+        || is_part(token, evidence)
+        || is_compound(token, evidence)
+        || is_beside_its_folder(token, evidence)
+        || is_implied(token, evidence)
+        || token.strip_suffix('s').is_some_and(|one| is_name(one) && evidence.contains(one))
+}
+
+/// `docs/evals/one.yaml`, where `docs/evals` and `one.yaml` are spoken of together and no other folder stands before it.
+fn is_beside_its_folder(token: &str, evidence: &Evidence) -> bool {
+    token.match_indices('/').any(|(slash, _)| {
+        let (folder, rest) = (&token[..slash], &token[slash + 1..]);
+        folder.contains('/') && (rest.contains('/') || is_file_name(rest)) && evidence.joins(folder, rest)
+    })
+}
+
+/// What endings and places of files say without the word.
+fn is_implied(token: &str, evidence: &Evidence) -> bool {
+    const SIGNS: [(&str, &[&str]); 4] = [
+        ("TypeScript", &[".ts", "tsc"]),
+        ("JavaScript", &[".js", ".mjs"]),
+        ("macOS", &["/Users/", "Darwin"]),
+        ("GitHub", &["github.com"]),
+    ];
+    let signs = SIGNS.iter().find(|(name, _)| *name == token);
+    signs.is_some_and(|(_, signs)| signs.iter().any(|sign| evidence.has_piece(sign)))
+}
+
+/// `fmt/lint/tests`, `thinkingOff/Low/High`: so many words, not a path, that are spoken of together.
+pub(super) fn is_choice(token: &str, many: RangeInclusive<usize>, evidence: &Evidence) -> bool {
+    let is_plain =
+        |word: &&str| !word.is_empty() && word.split('-').all(|part| part.chars().all(char::is_alphabetic));
+    let choices: Vec<&str> = token.split('/').collect();
+    if !many.contains(&choices.len()) || !choices.iter().all(is_plain) {
+        return false;
     }
-    is_part(token, evidence) || is_compound(token, evidence)
+    let (whole, parts): (Vec<&str>, Vec<&str>) =
+        choices.into_iter().partition(|word| evidence.contains(word));
+    !whole.is_empty()
+        && evidence.are_together(&whole)
+        && parts.iter().all(|part| {
+            part.contains('-') && is_compound(part, evidence)
+                || part.len() >= 3 && evidence.contains_part(part)
+        })
 }
 
 /// `_NoItems` behind `TestRun_PartialFailure`, `ModifiedFile` for `TestOverlap_ModifiedFile`, `TestRun_*`: a piece of a
@@ -218,10 +283,8 @@ fn with_lines(token: &str) -> Option<(&str, Vec<&str>)> {
     let (path, lines) = token.split_once(':')?;
     let lines: Vec<&str> = lines.split([':', '-', '–', ',']).collect();
     let is_number = |line: &&str| !line.is_empty() && line.bytes().all(|byte| byte.is_ascii_digit());
-    (is_file_name(path.rsplit('/').next()?) || is_path(path) && lines.iter().all(is_number))
-        .then_some(())
-        .filter(|()| lines.iter().all(is_number))
-        .map(|()| (path, lines))
+    let is_place = is_file_name(path.rsplit('/').next()?) || is_path(path);
+    (is_place && lines.iter().all(is_number)).then_some((path, lines))
 }
 
 /// Returns `text` with the source's spelling of the names that it begins with a capital, where there are any: in some
@@ -274,11 +337,11 @@ mod tests {
         ] {
             assert!(is_name(name), "{name}");
         }
-        for word in
-            ["and/or", "read/write", "word", "API", "30s", "1st", "4x", "e.g", "well-known", "PostgreSQL's"]
+        for word in ["and/or", "read/write", "word", "API", "30s", "1st", "4x", "e.g", "well-known", "Ann's"]
         {
-            assert!(!is_name(trimmed(word)) || word.starts_with("Postgre"), "{word}");
+            assert!(!is_name(trimmed(word)), "{word}");
         }
+        assert_eq!(trimmed("(PostgreSQL's)"), "PostgreSQL");
     }
 
     /// Qwen2.5-Coder-0.5B did so on 2026-11-22 with a function of a Go program.

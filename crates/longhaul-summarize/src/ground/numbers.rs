@@ -23,6 +23,14 @@ pub(super) fn knows_numbers(prose: &str, claim: &str, cited: &[u64], evidence: &
         if told.contains(&true) || labels.iter().any(|word| evidence.is_pair(*word, hashed) == Some(true)) {
             return true;
         }
+        // `#12` is a name, and `2026-11-09` the day of `2026-11-09T10:30`.
+        let hashed_name = format!("#{number}");
+        if prose.contains(&hashed_name) && evidence.contains(&hashed_name)
+            || is_day(number) && evidence.has_piece(&format!("{number}T"))
+            || counts_list(number, claim)
+        {
+            return true;
+        }
         let is_small = plain.len() == 1;
         let is_telling = plain.len() >= 3 || plain.contains('.');
         let near: HashSet<u64> = about.iter().copied().filter(|stem| *stem != hashed).collect();
@@ -45,6 +53,24 @@ pub(super) fn knows_numbers(prose: &str, claim: &str, cited: &[u64], evidence: &
             let ends: Vec<&str> = number.split(['-', '/']).filter(|end| !end.is_empty()).collect();
             ends.len() == 2 && ends.iter().all(|end| is_known(end, end))
         }
+    })
+}
+
+fn is_day(number: &str) -> bool {
+    number.len() == 10 && number.split('-').map(str::len).eq([4, 2, 2])
+}
+
+/// `13 functions: bold, italic, …`: the number of what is listed right behind it.
+fn counts_list(number: &str, claim: &str) -> bool {
+    let Ok(wanted) = number.parse::<usize>() else { return false };
+    let Some((_, behind)) = claim.split_once(&format!("{number} ")) else { return false };
+    let list = behind
+        .split_once(": ")
+        .or_else(|| behind.split_once(" ("))
+        .filter(|(what, _)| words(what).count() <= 3);
+    list.is_some_and(|(_, list)| {
+        let list = list.split([';', ')', '.', ':']).next().unwrap_or_default();
+        list.split(", ").filter(|item| !item.trim().is_empty()).count() == wanted
     })
 }
 
@@ -180,7 +206,8 @@ const UNITS: [&[&str]; 11] = [
     &["euros", "euro", "eur"],
 ];
 
-/// Returns the numbers of a text with where they begin, however they are written onto words: `$1.6billion`, `July3`.
+/// Returns the numbers of a text with where they begin, however they are written onto words: `$1.6billion`, `July3`. The
+/// digits inside a hash or an identifier are no numbers.
 pub(super) fn values(text: &str) -> Vec<(usize, u64)> {
     let mut found = Vec::new();
     let bytes = text.as_bytes();
@@ -193,7 +220,9 @@ pub(super) fn values(text: &str) -> Vec<(usize, u64)> {
         {
             end += 1;
         }
-        found.push((start, value(&text[start..end])));
+        if stands_alone(text, start, end) {
+            found.push((start, value(&text[start..end])));
+        }
         at = end;
     }
     for (at, word) in words(text) {
@@ -203,6 +232,29 @@ pub(super) fn values(text: &str) -> Vec<(usize, u64)> {
     }
     found
 }
+
+/// Returns whether digits are no piece of a longer name: behind them stand at most letters to the word's end, before them
+/// nothing, or a word to which they were pasted. `T` and `x` join numbers: `2026-11-09T10:30`, `1920x1080`.
+fn stands_alone(text: &str, start: usize, end: usize) -> bool {
+    let is_letter = |c: &char| c.is_alphabetic();
+    let before: Vec<char> = text[..start].chars().rev().take(LONGEST_WORD).take_while(is_letter).collect();
+    let behind: Vec<char> = text[end..].chars().take(LONGEST_WORD).take_while(is_letter).collect();
+    let is_joint = |letters: &[char]| matches!(letters, ['T' | 'x']);
+    let digit_before = || {
+        let at = start - before.iter().map(|c| c.len_utf8()).sum::<usize>();
+        text[..at].ends_with(|c: char| c.is_ascii_digit())
+    };
+    let digit_behind = || {
+        let at = end + behind.iter().map(|c| c.len_utf8()).sum::<usize>();
+        text[at..].starts_with(|c: char| c.is_ascii_digit())
+    };
+    let is_pasted = before.len() >= 3 && behind.is_empty() && !digit_before();
+    (before.is_empty() || is_pasted || is_joint(&before) && digit_before())
+        && (behind.is_empty() || !digit_behind() || is_joint(&behind))
+}
+
+/// More letters in a row than this are no word.
+const LONGEST_WORD: usize = 24;
 
 /// Returns the hash of a number without separators and idle zeros.
 pub(super) fn value(number: &str) -> u64 {

@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use super::{
     atoms::spans,
+    claims::is_quoted_of,
     evidence::{Evidence, Match, Speaker},
     polarity::{is_directive, is_negated, is_pending},
     speakers::{Verb, attributions, names_user},
@@ -21,7 +22,7 @@ const ORDERED: f64 = 0.5;
 
 /// Returns whether a sentence claims the user's will or consent for something that no person said.
 pub(super) fn is_unsaid_wish(sentence: &str, evidence: &Evidence) -> bool {
-    wishes(sentence).into_iter().any(|wish| {
+    wishes(sentence).into_iter().filter(|wish| !is_quoted_of(Speaker::User, wish, evidence)).any(|wish| {
         let whole = content(wish);
         let first = content(first_clause(wish));
         let told = |stems: &[u64]| {
@@ -42,13 +43,39 @@ pub(super) fn wishes(sentence: &str) -> Vec<&str> {
         (Speaker::User, Verb::Asks | Verb::Says) => Some(what),
         _ => None,
     };
-    let mut found: Vec<&str> = attributions(sentence).into_iter().filter_map(by_user).collect();
+    let mut found: Vec<&str> = attributions(sentence)
+        .into_iter()
+        .filter_map(by_user)
+        .filter(|what| !is_denied(sentence, what))
+        .map(|what| meant(sentence, what))
+        .collect();
     let lower = sentence.to_lowercase();
     let is_trailing = found.iter().all(|what| stems(what).is_empty());
     if is_trailing && (CONSENT.iter().any(|words| lower.contains(words)) || !found.is_empty()) {
         found = vec![sentence];
     }
     found
+}
+
+/// `The user neither accepted nor refused`, `the user stated no rule`: nothing was said.
+fn is_denied(sentence: &str, what: &str) -> bool {
+    const DENIALS: [&str; 6] = ["not", "never", "neither", "no", "nothing", "none"];
+    let is_denial = |word: &str| DENIALS.iter().any(|denial| word.eq_ignore_ascii_case(denial));
+    let at = what.as_ptr() as usize - sentence.as_ptr() as usize;
+    let before: Vec<&str> = words(sentence.get(..at).unwrap_or_default()).map(|(_, word)| word).collect();
+    before.iter().rev().take(3).any(|word| is_denial(word))
+        || words(what).next().is_some_and(|(_, first)| is_denial(first) && !first.eq_ignore_ascii_case("not"))
+}
+
+/// Returns what is said of a wish: what follows the verb, or, in `the commit the user asked for`, what stands before it.
+fn meant<'s>(sentence: &'s str, what: &'s str) -> &'s str {
+    if !stems(first_clause(what)).is_empty() || stems(what).is_empty() {
+        return what;
+    }
+    let at = what.as_ptr() as usize - sentence.as_ptr() as usize;
+    let before = sentence.get(..at).unwrap_or_default();
+    let clause = before.rsplit([';', ',', ':']).next().unwrap_or(before);
+    if content(clause).is_empty() { what } else { clause }
 }
 
 /// Words by which a sentence claims the user's will without saying that the user said it.
@@ -132,7 +159,15 @@ pub(super) fn is_foreign_order(sentence: &str, is_to_be_done: bool, evidence: &E
     if !is_order {
         return false;
     }
-    let dangers = || DANGERS.iter().filter(|danger| lower.contains(*danger));
+    // What is said to be needed is no order: `it needs SERVICE_API_KEY` names a variable.
+    let is_statement = !is_to_be_done && !is_directive(sentence);
+    let is_named = |danger: &str| {
+        lower
+            .match_indices(danger)
+            .all(|(at, _)| lower[..at].ends_with(|c: char| c == '_' || c.is_alphanumeric()))
+    };
+    let dangers =
+        || DANGERS.iter().filter(|danger| lower.contains(*danger) && !(is_statement && is_named(danger)));
     if dangers().any(|danger| !is_told(danger, evidence)) {
         return true;
     }
@@ -156,7 +191,13 @@ pub(super) fn is_unasked_deed(sentence: &str, evidence: &Evidence) -> bool {
     let told: Vec<String> = words(sentence).map(|(_, word)| word.to_lowercase()).collect();
     let is_order = |nth: &usize| {
         let before = nth.checked_sub(1).and_then(|before| told.get(before)).map_or("", String::as_str);
-        IRREVERSIBLE.contains(&told[*nth].as_str()) && (*nth == 0 || ["and", "then", "or"].contains(&before))
+        let behind = told.get(nth + 1).map_or("", String::as_str);
+        // `has not said whether to wait and merge`
+        let is_left_open = told[nth.saturating_sub(8)..*nth].iter().any(|word| word == "whether");
+        IRREVERSIBLE.contains(&told[*nth].as_str())
+            && (*nth == 0 || ["and", "then"].contains(&before))
+            && !["is", "are", "was", "were"].contains(&behind)
+            && !is_left_open
     };
     let mut verbs = (0..told.len()).filter(is_order).filter_map(|nth| stem(&told[nth])).peekable();
     let is_refused = told.first().is_some_and(|word| ["do", "don", "never", "not"].contains(&word.as_str()));
@@ -183,7 +224,8 @@ const IRREVERSIBLE: [&str; 18] = [
 
 /// Returns whether a sentence tells to use what the conversation only ever speaks against: `park it with git stash`.
 pub(super) fn is_forbidden(sentence: &str, evidence: &Evidence) -> bool {
-    if is_negated(sentence) {
+    let bans = |word: &str| BANS.iter().any(|ban| word.eq_ignore_ascii_case(ban));
+    if is_negated(sentence) || words(sentence).any(|(_, word)| bans(word)) {
         return false;
     }
     let code = spans(sentence).code;
@@ -194,6 +236,20 @@ pub(super) fn is_forbidden(sentence: &str, evidence: &Evidence) -> bool {
             && places.all(|clause| clause.speaker != Speaker::Call && is_negated(evidence.text_of(clause)))
     })
 }
+
+/// Words by which a sentence forbids what it names, beside those that deny it.
+const BANS: [&str; 10] = [
+    "prohibited",
+    "prohibit",
+    "banned",
+    "bans",
+    "ban",
+    "avoid",
+    "avoided",
+    "disallowed",
+    "limits",
+    "forbade",
+];
 
 const DANGERS: [&str; 30] = [
     "rm -rf",

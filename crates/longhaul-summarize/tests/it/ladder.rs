@@ -8,7 +8,7 @@ use longhaul_summarize::{
     Summarizer, SummarizerModel, SummaryRequest,
 };
 use longhaul_testkit::block_on;
-use longhaul_transcript::{Clock, NoJitter, Sleep, SummaryMode, Tokens};
+use longhaul_transcript::{Clock, Message, NoJitter, Sleep, SummaryMode, Tokens};
 
 use crate::fixtures::{Asking, Time, UserWords, conversation, time};
 
@@ -282,6 +282,14 @@ fn a_cached_summary_costs_no_call() {
     let (conversation, asking) = (conversation(), Asking::new());
     block_on(ladder.summarize(asking.request(conversation.entries(), 300))).unwrap();
     assert_eq!(client.calls(), 2, "another limit is another summary");
+    let (all, last) = conversation.entries().split_at(conversation.entries().len() - 1);
+    for words in ["I sorted […]", "all deadlock tests […]", "all deadlock tests […]"] {
+        let mut kept = last.to_vec();
+        kept[0].message = Arc::new(Message::assistant(words));
+        let request = SummaryRequest { kept: &kept, tail: last, ..asking.request(all, 400) };
+        block_on(ladder.summarize(request)).unwrap();
+    }
+    assert_eq!(client.calls(), 4, "what stays of the last message is part of what is asked");
 }
 
 #[test]
