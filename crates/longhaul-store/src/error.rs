@@ -110,6 +110,13 @@ pub enum StoreError {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// What was to be written was sent, and no answer came: it may have been written or not.
+    #[error("whether it was written is not known: {source}", source = source.as_ref())]
+    Unanswered {
+        /// What the storage says.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// The store was closed, or its thread ended.
     #[error("the store is closed")]
     Closed,

@@ -395,7 +395,8 @@ fn recorded(
         Ok((Recorded { session, store, deleted, branch_of }, forgotten))
     });
     kept.inspect_err(|error| {
-        say!("nothing was recorded: {}", exit::words(error));
+        // Originals may have been written before what failed.
+        say!("the compaction was not recorded: {}", exit::words(error));
     })
     .ok()
 }

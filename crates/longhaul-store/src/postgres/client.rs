@@ -3,9 +3,9 @@
 use std::{error::Error as _, io, time::Duration};
 
 use deadpool_postgres::{Client, Manager, ManagerConfig, Pool, PoolError, RecyclingMethod, Runtime};
-use tokio_postgres::{Config, NoTls, Row, error::SqlState, types::ToSql};
+use tokio_postgres::{Config, NoTls, Row, config::SslMode, error::SqlState, types::ToSql};
 
-use super::{PostgresOptions, schema};
+use super::{PostgresOptions, schema, tls};
 use crate::{StoreError, seal::Sealer};
 
 /// A schema of a server, and what opens what stands in it.
@@ -36,7 +36,8 @@ impl Server {
             url.parse().map_err(|error| StoreError::backend("reading the store's URL", error))?;
         // What the caller said in the URL stays in force beside it.
         let said = config.get_options().map(|said| format!("{said} ")).unwrap_or_default();
-        config.options(format!("{said}-c search_path={}", options.schema));
+        config.options(format!("{DEADLINE} {said}-c search_path={}", options.schema));
+        tls::secure(&mut config);
         if config.get_application_name().is_none() {
             config.application_name("longhaul");
         }
@@ -45,8 +46,15 @@ impl Server {
         }
         // A machine that vanished without a word is noticed, and its rows are free again.
         config.keepalives_idle(KEEPALIVE);
-        let recycling_method = RecyclingMethod::Fast;
-        let manager = Manager::from_config(config, NoTls, ManagerConfig { recycling_method });
+        config.tcp_user_timeout(SILENCE);
+        let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
+        let manager = match config.get_ssl_mode() {
+            SslMode::Disable => Manager::from_config(config, NoTls, recycling),
+            _ => {
+                let tls = tls::Tls::new().map_err(|error| StoreError::backend("reading trusted roots", error))?;
+                Manager::from_config(config, tls, recycling)
+            }
+        };
         let pool = Pool::builder(manager)
             .max_size(options.max_connections.max(1))
             .runtime(Runtime::Tokio1)
@@ -147,6 +155,16 @@ impl Failure {
     }
 }
 
+impl Failure {
+    /// Returns the error that a caller is told where a commit was sent and its answer never came.
+    pub(super) fn unanswered(self) -> StoreError {
+        match self.told("writing") {
+            StoreError::Backend { source, .. } => StoreError::Unanswered { source },
+            error => error,
+        }
+    }
+}
+
 impl From<tokio_postgres::Error> for Failure {
     fn from(error: tokio_postgres::Error) -> Failure {
         Failure::Server(error)
@@ -197,6 +215,12 @@ fn is_name(name: &str) -> bool {
 }
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// A statement that takes longer than this has met something that does not end by itself. What the caller's URL says goes
+/// before it.
+const DEADLINE: &str = "-c statement_timeout=300s";
+
+/// How long what was sent may stay without a sign that it arrived.
+const SILENCE: Duration = Duration::from_secs(60);
 const KEEPALIVE: Duration = Duration::from_secs(30);
 const FIRST_WAIT: Duration = Duration::from_millis(25);
 const LONGEST_WAIT: Duration = Duration::from_secs(1);

@@ -3,6 +3,7 @@
 mod client;
 mod read;
 mod schema;
+mod tls;
 mod write;
 
 use std::{future::Future, sync::Arc};
@@ -55,6 +56,10 @@ impl Default for PostgresOptions {
 
 impl PostgresStore {
     /// Opens the store that a URL (`postgres://user@host/database`) or a list of `key=value` names, as libpq does.
+    ///
+    /// With another machine it talks under TLS, whose certificate must be one that this machine trusts (or that is signed
+    /// under what the file `SSL_CERT_FILE` holds); `sslmode=disable` in the URL goes in the clear. On this machine it goes in
+    /// the clear; `sslmode=require` has TLS there too.
     ///
     /// # Errors
     /// When the URL cannot be read, the server cannot be reached, or the store is of a newer version or under a key.

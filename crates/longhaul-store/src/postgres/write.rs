@@ -38,6 +38,7 @@ pub(super) async fn transact(
         match attempt(server, id, &decide, &mut sent).await {
             Ok(done) => break done,
             Err(failure) if failure.is_passing() && patience.wait().await => {}
+            Err(failure) if sent.is_some() => return Err(failure.unanswered()),
             Err(failure) => return Err(failure.told(WRITING)),
         }
     };

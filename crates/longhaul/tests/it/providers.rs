@@ -2,7 +2,7 @@
 //!
 //! The rules are written once more here (`rules.rs`), from what the providers document and answer, on plain JSON: they
 //! share nothing with the validator of `longhaul-wire`, whose mistakes they are to find. The histories are drawn
-//! (`histories.rs`). `LONGHAUL_CASES=1000000 cargo test --release -p longhaul providers` is the long run.
+//! (`histories.rs`). `LONGHAUL_CASES=1000000 cargo test --release -p longhaul --features wire providers` is the long run.
 
 mod histories;
 mod rules;

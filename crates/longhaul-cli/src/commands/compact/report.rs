@@ -9,12 +9,13 @@ use std::{
 use longhaul::{
     Breakdown, CompactedDocument,
     transcript::{Message, Part, Redacted, SummaryMode, SummaryRecord, Survival, Tokens},
-    wire::Document,
+    wire::{Document, Violation},
 };
 use serde::{Serialize, Serializer};
 
 use crate::{
     counter::Named,
+    exit::without_secrets,
     paint::{self, GREEN, Painter, grouped, plain},
     store::Recorded,
 };
@@ -178,7 +179,9 @@ impl Report {
         self.kept_verbatim = outcome.kept_verbatim;
         self.depth = record.depth;
         self.mode = record.mode;
-        self.valid = Valid(done.inherited.iter().map(ToString::to_string).collect());
+        // What breaks a rule is quoted: a name, an id.
+        let quoted = |fault: &Violation| without_secrets(&fault.to_string()).into_owned();
+        self.valid = Valid(done.inherited.iter().map(quoted).collect());
         self.survival = record.survival.clone();
         self.decision =
             format!("compacted: {} tokens are over the budget of {}", self.tokens_before, self.budget);
