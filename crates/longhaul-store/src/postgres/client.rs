@@ -51,7 +51,8 @@ impl Server {
         let manager = match config.get_ssl_mode() {
             SslMode::Disable => Manager::from_config(config, NoTls, recycling),
             _ => {
-                let tls = tls::Tls::new().map_err(|error| StoreError::backend("reading trusted roots", error))?;
+                let tls =
+                    tls::Tls::new().map_err(|error| StoreError::backend("reading trusted roots", error))?;
                 Manager::from_config(config, tls, recycling)
             }
         };

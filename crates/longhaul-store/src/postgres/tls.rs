@@ -106,7 +106,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for Secured<S> {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Secured<S> {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         Pin::new(&mut *self.0).poll_read(cx, buf)
     }
 }
