@@ -266,6 +266,10 @@ pub(crate) fn is_replaced(value: &[u8]) -> bool {
         let inside =
             rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"-_:".contains(byte)).count();
         rest = rest.get(inside + 1..).unwrap_or_default();
+        if left == 0 && rest.first().is_some_and(|next| b"\"'`\\".contains(next)) {
+            // The value ends here: what an expression that knows no quotes took along is the JSON around it.
+            return true;
+        }
         match find_bytes(rest, PLACEHOLDER) {
             Some(next) => at = next,
             None => return left + rest.len() < SHORTEST_VALUE,
@@ -343,6 +347,8 @@ mod tests {
             ("user=[REDACTED:x-y_z:12]", true),
             ("[REDACTED:x:1][REDACTED:y:2],", true),
             ("[REDACTED:generic", true),
+            (r#"[REDACTED:x:1]\"}"}}]},{"role":"tool"}"#, true),
+            (r#"0123456789[REDACTED:x:1]\"}"}}]},{"role":"tool"}"#, false),
             ("[REDACTED:]0123456789abcdef", false),
             ("0123456789[REDACTED:x:1]", false),
             ("0123456789", false),

@@ -314,3 +314,38 @@ fn a_server_that_crashes_in_the_middle_loses_and_doubles_nothing() {
     };
     crowd(&url, runs("LONGHAUL_CRASHES", 2));
 }
+
+#[test]
+fn not_a_word_goes_in_the_clear_where_tls_is_wanted() {
+    use std::{
+        io::{Read as _, Write as _},
+        net::TcpListener,
+        time::Duration,
+    };
+    /// What a client asks first, where it wants TLS.
+    const REQUEST: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
+    for answer in [b"N", b"S"] {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let server = std::thread::spawn(move || {
+            let (mut client, _) = listener.accept().unwrap();
+            client.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+            let mut asked = [0; 8];
+            client.read_exact(&mut asked).unwrap();
+            client.write_all(answer).unwrap();
+            let mut next = [0; 64];
+            let length = client.read(&mut next).unwrap();
+            (asked, next[..length].to_vec())
+        });
+        let url = format!("postgres://somebody:word@localhost:{port}/db?sslmode=require");
+        let error = PostgresStore::connect_with(&url, fresh()).unwrap_err().to_string();
+        assert!(error.starts_with("opening the database failed: ") && !error.contains("word"), "{error}");
+        let (asked, next) = server.join().unwrap();
+        assert_eq!(asked, REQUEST);
+        match answer {
+            b"N" => assert!(next.is_empty(), "it hangs up: {next:?}"),
+            // The first record of a TLS handshake.
+            _ => assert_eq!(next[..2], [22, 3]),
+        }
+    }
+}
