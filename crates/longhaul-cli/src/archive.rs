@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, Result, bail};
 use longhaul::{
-    store::{Original, StoreError, readable_text},
+    store::{Original, SessionInfo, StoreError, readable_text},
     transcript::{Message, SessionId, Span, SummaryId},
 };
 use tokio::runtime::Runtime;
@@ -53,11 +53,28 @@ impl Archive {
     /// Returns the session that `name` is the id or another name of.
     pub(crate) fn session(&self, name: &str) -> Result<SessionId> {
         match self.runtime.block_on(self.store.resolve(name)) {
-            Err(error @ StoreError::UnknownSession { .. }) => {
-                bail!("{error}; `longhaul sessions` lists what is recorded")
-            }
+            Err(error @ StoreError::UnknownSession { .. }) => match self.beginning_with(name)?[..] {
+                [ref one] => Ok(one.clone()),
+                [] => bail!("{error}; `longhaul sessions` lists what is recorded"),
+                ref many => bail!("{name:?} may be any of {} recorded sessions", many.len()),
+            },
             resolved => Ok(resolved?),
         }
+    }
+}
+
+impl Archive {
+    /// Returns the sessions whose id, or another name, begins with `start`: four letters or more.
+    fn beginning_with(&self, start: &str) -> Result<Vec<SessionId>> {
+        const LEAST: usize = 4;
+        if start.len() < LEAST {
+            return Ok(Vec::new());
+        }
+        let all = self.wait(self.store.sessions())?.into_iter();
+        let has_start = |info: &SessionInfo| {
+            info.aliases.iter().chain([&info.session]).any(|name| name.as_str().starts_with(start))
+        };
+        Ok(all.filter(has_start).map(|info| info.session).collect())
     }
 }
 

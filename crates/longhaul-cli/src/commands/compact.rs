@@ -49,6 +49,7 @@ pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
     store::spare(&args.store, "--report", args.report.as_deref())?;
     target.check()?;
     let report_to = report_target(args)?;
+    let read = Seen::of(&args.file);
     let layered = settings::load(&args.settings)?;
     let chooses_recent = chooses_recent(&layered);
     refuse_what_cannot_apply(&layered)?;
@@ -106,16 +107,29 @@ pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
     if args.dry_run {
         Target::Stdout.put(report.preview().as_bytes())?;
     } else {
-        report.backup = put(&target, &history, args, &document)?;
-        // A history that nobody got is not recorded as the one that is in force.
-        if let Some((said, done, is_elsewhere)) = made.filter(|_| !args.no_store) {
+        read.must_be_unchanged(&args.file)?;
+        let record = |report: &mut Report| {
+            let Some((said, done, is_elsewhere)) = made.filter(|_| !args.no_store) else { return };
             let said = said.with_spellings(&document, redactor.as_ref());
             let of_format = (document.format(), &done);
-            if let Some((recorded, forgotten)) = recorded(args, &config, &said, of_format, redactor.as_ref())
-            {
+            let recorded = recorded(args, &config, &said, of_format, redactor.as_ref());
+            if let Some((recorded, forgotten)) = recorded {
                 report.recorded = Some(recorded);
                 report.not_kept = NotKept::of(&document, &said.messages, forgotten);
                 report.not_kept.elsewhere = u64::from(is_elsewhere);
+            }
+        };
+        // What a file is about to lose is kept first. What goes to stdout is lost by nobody, and a history that nobody got
+        // is not to be recorded as the one in force.
+        match target {
+            Target::Stdout => {
+                report.backup = put(&target, &history, args, &document)?;
+                record(&mut report);
+            }
+            Target::File { .. } => {
+                record(&mut report);
+                read.must_be_unchanged(&args.file)?;
+                report.backup = put(&target, &history, args, &document)?;
             }
         }
         keep_trace(args, &report, &document, &history, redactor.as_ref());
@@ -123,6 +137,25 @@ pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
     tell(args, report_to.as_ref(), &report)?;
     let unchanged = breakdown.total <= budget;
     Ok(ExitCode::from(if unchanged && args.fail_if_unchanged { NOTHING_TO_DO } else { 0 }))
+}
+
+/// What a file was like when it was read.
+#[derive(Debug, PartialEq, Eq)]
+struct Seen(Option<(u64, std::time::SystemTime)>);
+
+impl Seen {
+    fn of(path: &Path) -> Seen {
+        let seen = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file);
+        Seen(seen.and_then(|seen| Some((seen.len(), seen.modified().ok()?))))
+    }
+
+    /// Fails where somebody wrote to the transcript since: what they said would be in no history.
+    fn must_be_unchanged(&self, path: &Path) -> Result<()> {
+        match *self == Seen::of(path) {
+            true => Ok(()),
+            false => bail!("{} was written to while it was compacted; nothing was written", path.display()),
+        }
+    }
 }
 
 /// Returns where the report goes, where it may: never over the transcript or the new history, and over a file that is no
@@ -150,14 +183,19 @@ fn put(target: &Target, history: &[u8], args: &CompactArgs, document: &Document)
         bail!(Impossible(format!("stdout is {} itself; name another file with -o", args.file.display())));
     }
     if !target.replaces(&args.file) {
-        target.put(history)?;
-        return Ok(None);
+        return target.put_over(history, is_compacted);
     }
     if history == document.as_bytes() {
         // It is there already.
         return Ok(None);
     }
     target.put_with_backup(history)
+}
+
+/// Whether these bytes are a history that was compacted here: what it was made from is kept.
+fn is_compacted(bytes: &[u8]) -> bool {
+    const HANDLE: &[u8] = b"summary-depth:";
+    bytes.windows(HANDLE.len()).any(|window| window == HANDLE)
 }
 
 /// Keeps beside the record what the compaction did to the file, so that `undo` can take that back too.

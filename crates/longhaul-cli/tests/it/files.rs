@@ -273,6 +273,21 @@ fn each_compaction_in_place_keeps_what_it_replaces() {
 }
 
 #[test]
+fn another_transcript_is_kept_where_it_is_overwritten() {
+    let folder = Folder::new();
+    session(&folder);
+    let other = r#"[{"role":"user","content":"what somebody else said"}]"#;
+    folder.file("other.json", other.as_bytes());
+    let args = ["compact", "session.jsonl", "--budget", "2000", "--no-store", "-o", "other.json", "--force"];
+    let ran = folder.run(&args, b"");
+    assert!(ran.code == 0 && ran.stderr.contains("kept as other.json.bak"), "{}", ran.stderr);
+    assert_eq!(said(&folder, "other.json.bak"), other.as_bytes());
+    // What was compacted here may be made again: it does not pile up.
+    assert_eq!(folder.run(&args, b"").code, 0);
+    assert!(!folder.path().join("other.json.bak2").exists());
+}
+
+#[test]
 fn stdout_may_be_named_and_so_may_other_pipes() {
     let folder = Folder::new();
     session(&folder);

@@ -123,7 +123,10 @@ impl Page<'_> {
             message = Some(statement.message);
             let answers =
                 statement.answers.as_ref().map_or(String::new(), |asked| format!(" (to: \"{asked}\")"));
-            lines.push(format!("{handle}{speaker}{}{answers}", statement.text));
+            // Nothing that is quoted is a heading of ours.
+            let bare = statement.text.trim_start_matches('#');
+            let text = if bare.starts_with(' ') { bare.trim_start() } else { &*statement.text };
+            lines.push(format!("{handle}{speaker}{text}{answers}"));
             if let Some(lead) = self.lists.lead(*at) {
                 let is_of = |at: &&usize| self.lists.lead(**at) == Some(lead);
                 let is_last = !picks[nth + 1..].iter().any(|at| is_of(&at));

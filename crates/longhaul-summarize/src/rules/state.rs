@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use longhaul_extract::{
-    CallView, FileHistory, Run, Statement, StatementKind, TodoItem, TodoState, ToolFamily, Verdict, checks,
-    todos,
+    CallView, FileHistory, Purpose, Run, Statement, StatementKind, TodoItem, TodoState, ToolFamily, Verdict,
+    checks, todos,
 };
 use longhaul_transcript::{Outcome, Tokens};
 
@@ -89,7 +89,8 @@ impl Fixed<'_> {
                 }
             }
         }
-        for line in self.refusals().into_iter().rev().take(MOST_REFUSALS) {
+        for line in failed_acts(runs).into_iter().chain(self.refusals().into_iter().rev().take(MOST_REFUSALS))
+        {
             let cost = self.cost(&line) + Tokens(1);
             if cost <= left {
                 left -= cost;
@@ -177,6 +178,22 @@ impl Fixed<'_> {
     }
 }
 
+/// Returns the last commands that were to change something, failed, and did not go well after all: what stands open at the
+/// end may depend on them. The newest first.
+fn failed_acts(runs: &[Run]) -> Vec<String> {
+    let acts = runs.iter().enumerate().rev().filter(|(_, run)| run.purpose == Purpose::Act);
+    let is_mended = |at: usize, run: &Run| {
+        runs[at + 1..].iter().any(|later| later.heart == run.heart && later.verdict == Verdict::Passed)
+    };
+    let failed = acts.filter(|(at, run)| run.verdict == Verdict::Failed && !is_mended(*at, run));
+    let line = |(_, run): (usize, &Run)| {
+        let error = run.error.as_deref().map_or(String::new(), |error| format!(": {error}"));
+        let heart = run.heart.split_whitespace().collect::<Vec<_>>().join(" ");
+        first_chars(&format!("m{} {heart} failed{error}", run.message), CHECK_CHARS)
+    };
+    failed.map(line).take(MOST_FAILED_ACTS).collect()
+}
+
 /// Returns the first characters of `text`, with an ellipsis where it is longer.
 fn first_chars(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
@@ -190,6 +207,9 @@ const LAST_CHECKS: usize = 4;
 
 /// How many lines of the last failed check are told.
 const MOST_COMPLAINTS: usize = 10;
+
+/// How many failed commands are told.
+const MOST_FAILED_ACTS: usize = 3;
 
 /// How many refusals are told.
 const MOST_REFUSALS: usize = 4;

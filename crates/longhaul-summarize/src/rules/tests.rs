@@ -315,3 +315,26 @@ fn the_first_message_of_a_talk_may_hold_rules() {
     assert_eq!(request.tail_beside_entries().len(), 2);
     assert!(request.replaced() < Quarter.count_message(&said.entries()[0].message));
 }
+
+#[test]
+fn a_step_that_failed_and_was_not_done_after_all_is_told() {
+    let fixture = r#"
+user: Tag and publish it.
+assistant: !bash#c1 {"command":"git tag v0.8.0 && git push origin v0.8.0"}
+tool#c1: To github.com:acme/relay
+ * [new tag] v0.8.0 -> v0.8.0
+Exit code: 0
+assistant: !bash#c2 {"command":"git push origin mian"}
+tool#c2!: error: src refspec mian does not match any
+Exit code: 1
+assistant: !bash#c3 {"command":"npm publish"}
+tool#c3!: npm error code E403
+npm error 403 You cannot publish over 0.8.0
+Exit code: 1
+"#;
+    let text = draft(fixture, 900).text;
+    let failures = text.split("## Checks and failures (quoted)").nth(1).unwrap_or_default();
+    assert!(failures.contains("m5 npm publish failed: "), "{text}");
+    assert!(failures.contains("git push origin mian failed"), "{text}");
+    assert!(!failures.contains("git tag v0.8.0"), "{text}");
+}
