@@ -6,6 +6,8 @@ use std::{
     sync::{Arc, LazyLock},
 };
 
+use longhaul_transcript::ContentHash;
+
 use crate::{
     Finding, RedactError, Vault,
     json::{find_in_json, sealed},
@@ -17,7 +19,7 @@ use crate::{
 #[derive(Clone)]
 pub struct Redactor {
     /// `None` stands for the built-in rules.
-    custom: Option<Arc<RuleSet>>,
+    custom: Option<(Arc<RuleSet>, ContentHash)>,
 }
 
 impl Redactor {
@@ -36,7 +38,13 @@ impl Redactor {
         let files: Vec<&str> = BUILTIN_RULES.iter().copied().chain([toml]).collect();
         let set = RuleSet::parse(&files)?;
         set.check()?;
-        Ok(Redactor { custom: Some(Arc::new(set)) })
+        Ok(Redactor { custom: Some((Arc::new(set), fingerprint(&files))) })
+    }
+
+    /// Tells redactors with other rules apart, over processes and versions: what one of them let through another may find.
+    pub fn fingerprint(&self) -> ContentHash {
+        static BUILTIN: LazyLock<ContentHash> = LazyLock::new(|| fingerprint(BUILTIN_RULES));
+        self.custom.as_ref().map_or_else(|| *BUILTIN, |(_, fingerprint)| *fingerprint)
     }
 
     /// Returns where the secrets of `text` are, in order, none overlapping another. Linear in the length of the text.
@@ -94,7 +102,7 @@ impl Redactor {
     }
 
     fn set(&self) -> &RuleSet {
-        self.custom.as_deref().unwrap_or(&BUILTIN)
+        self.custom.as_ref().map_or(&BUILTIN, |(set, _)| set)
     }
 }
 
@@ -122,6 +130,10 @@ fn replace<'a>(text: &'a str, findings: &[Finding], vault: &mut Vault) -> Cow<'a
     }
     out.push_str(&text[at..]);
     Cow::Owned(out)
+}
+
+fn fingerprint(files: &[&str]) -> ContentHash {
+    ContentHash::of_fields(files.iter().map(|file| file.as_bytes()))
 }
 
 /// The built-in rule files, each able to change the rules of those before it.

@@ -42,6 +42,7 @@
 //! [`Redacted`]: longhaul_transcript::Redacted
 #![forbid(unsafe_code)]
 
+mod cache;
 mod change;
 mod commit;
 #[cfg(feature = "conformance")]
@@ -69,6 +70,7 @@ mod store;
 mod transfer;
 mod verify;
 
+pub use cache::{lasting_key, session_key};
 pub use change::{Change, Decide, Sealed, Snapshot, Step};
 pub use commit::{ChainStep, Commit};
 pub use error::StoreError;

@@ -10,7 +10,7 @@ use longhaul_transcript::{ContentHash, Redacted, SessionId, Span};
 
 use crate::{
     Change, Decide, Event, EventKind, JournalEntry, Object, RecordEntry, Sealed, SessionInfo, SessionState,
-    Snapshot, StoreError, SummaryStore,
+    Snapshot, StoreError, SummaryStore, cache::goes_with,
 };
 
 /// Keeps everything in memory. What it acknowledged is lost with it.
@@ -127,7 +127,7 @@ impl SummaryStore for MemoryStore {
         let sealed = Change::seal(change.steps, session, &mut state)?;
         // What is cached may quote what is forgotten, and can be made again.
         if sealed.iter().any(|sealed| matches!(sealed.event.kind, EventKind::Forgotten { .. })) {
-            inner.cache.clear();
+            inner.cache.retain(|key, _| !goes_with(key, session));
         }
         let held = inner.sessions.entry(session.clone()).or_insert_with(Session::new);
         held.state = state.clone();

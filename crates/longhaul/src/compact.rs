@@ -20,11 +20,14 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use longhaul_transcript::{Message, MessageId, SummaryRecord, Tokens};
 
-pub(crate) use self::assemble::compact_by;
+pub(crate) use self::{
+    assemble::compact_by,
+    needed::Needed,
+    plan::{FLOOR_EXTRA, SUMMARY_FRAME},
+};
 pub use self::{
     assemble::{AssembleError, compact},
     clip::{clip_arguments, clip_text},
-    needed::Needed,
     plan::{CompactError, CompactionPlan, Earlier, Source, plan},
     standing::Cut,
 };

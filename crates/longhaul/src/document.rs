@@ -1,6 +1,9 @@
 //! Compacting a file: a session that follows the document, in; bytes that are valid, within the budget and never larger,
 //! out.
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 
 use longhaul_redact::Redactor;
@@ -26,6 +29,8 @@ pub struct DocumentSession<'a> {
     state: SessionState,
     /// The summary is made anew from the originals where the chain is as deep as it may be.
     may_rebuild: bool,
+    /// What a store has was taken up.
+    has_originals: bool,
     /// What the conversation calls each message, where that is something else than the state does.
     ordinals: Option<Vec<Option<u64>>>,
 }
@@ -121,19 +126,32 @@ impl<'a> DocumentSession<'a> {
         empty.set_redactor(redactor);
         let mut state = empty.clone();
         state.sync(document)?;
-        Ok(DocumentSession { document, empty, state, may_rebuild: true, ordinals: None })
+        Ok(DocumentSession {
+            document,
+            empty,
+            state,
+            may_rebuild: true,
+            has_originals: false,
+            ordinals: None,
+        })
     }
 
     /// Takes up what a store has of the conversation behind the summary that the document begins with: the next summary is
-    /// made from the originals instead of that summary's text, and names them as the store does.
+    /// made from the originals instead of that summary's text, and names them as the store does. Where the two do not go
+    /// together it is made from that text; [`has_originals`](Self::has_originals) tells.
     #[must_use]
     pub fn with_stored(self, stored: Stored) -> DocumentSession<'a> {
         let ordinals = stored.ordinals.clone();
         let may_rebuild = stored.originals.iter().all(Option::is_some);
         match self.empty.clone().take_up(self.document.transcript().entries(), stored) {
-            Some(state) => DocumentSession { state, may_rebuild, ..self },
+            Some(state) => DocumentSession { state, may_rebuild, has_originals: true, ..self },
             None => DocumentSession { ordinals: Some(ordinals), ..self },
         }
+    }
+
+    /// Returns whether what a store has of the conversation was taken up.
+    pub fn has_originals(&self) -> bool {
+        self.has_originals
     }
 
     /// Returns the state.
@@ -180,9 +198,12 @@ impl<'a> DocumentSession<'a> {
         let attempts = draft.attempts.clone();
         let wide = job.clone().finish_wide(draft.clone());
         for finished in [wide, job.finish(draft)].into_iter().flatten() {
-            let done = self.written(finished)?;
-            if done.tokens_after <= within.budget {
-                return Ok((self.validated(done)?, attempts));
+            // What the model said was paid for: where one form of it cannot be used, another may.
+            if let Ok(done) = self.written(finished)
+                && done.tokens_after <= within.budget
+                && let Ok(done) = self.validated(done)
+            {
+                return Ok((done, attempts));
             }
         }
         let by_rule = Within { summary_first: Tokens::ZERO, ..within.clone() };

@@ -11,6 +11,10 @@ mod recall;
 mod tell;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod troubled;
+#[cfg(test)]
+mod troubles;
 mod wait;
 
 use std::{
@@ -65,7 +69,8 @@ use crate::{
 /// With a store every message is written before [`prepare`](Self::prepare) returns, and what `open` or
 /// [`Builder::open`] finds there goes on as if it had never been interrupted.
 ///
-/// Every future may be dropped at any await: until a compaction is applied, which takes no await, nothing has changed.
+/// Every future may be dropped at any await: a compaction, an undo or another way is then as if it had not been asked for,
+/// or whole. What the store took of it without an answer, the next write takes back.
 #[derive(Debug)]
 pub struct Session {
     state: SessionState,
@@ -308,7 +313,9 @@ impl Session {
         self.apply(finished, None).await
     }
 
-    /// Puts the context back as it was before the last rewrite, and returns whether there was one.
+    /// Puts the context back as it was before the last rewrite, and returns whether it did: not where there was none, nor
+    /// where a summary that the context showed then was destroyed in the store. What was before that one cannot be had
+    /// again either.
     ///
     /// # Errors
     /// When the store cannot be written; the context is then as it was.
@@ -316,7 +323,7 @@ impl Session {
         self.step(Step::Undo).await
     }
 
-    /// Applies the last undone rewrite again, and returns whether there was one.
+    /// Applies the last undone rewrite again, and returns whether it did; see [`undo`](Self::undo).
     ///
     /// # Errors
     /// When the store cannot be written; the context is then as it was.
@@ -613,8 +620,8 @@ impl Session {
         })
     }
 
-    /// Writes the record down where there is a store, then applies it. The write is idempotent, so that a future dropped
-    /// in between loses nothing: the record is written again with the next attempt, or never becomes the head.
+    /// Writes the record down where there is a store, then applies it. Where a future is dropped in between, the next write
+    /// takes back what this one may have done.
     async fn apply(&mut self, mut finished: Finished, started: Option<i64>) -> Result<Rewrite, Error> {
         let duration_ms = match (self.now_ms(), started) {
             (Some(now), Some(started)) => u64::try_from(now.saturating_sub(started)).unwrap_or(0),
@@ -638,8 +645,11 @@ impl Session {
         self.state = applied;
         self.changes += 1;
         self.tell_rewrite(&rewrite, duration_ms);
-        if let (true, Some(journal)) = (self.state.config().delete_originals, &mut self.journal) {
-            journal.delete_originals(&record, self.clock.as_deref()).await.map_err(Error::Store)?;
+        if let Some(journal) = &mut self.journal {
+            journal.save_facts(&self.state).await;
+            if self.state.config().delete_originals {
+                journal.delete_originals(&record, self.clock.as_deref()).await.map_err(Error::Store)?;
+            }
         }
         Ok(rewrite)
     }

@@ -325,7 +325,7 @@ impl fmt::Display for Event {
             EventKind::Branched { from, line, at } => {
                 write!(
                     f,
-                    "somebody else went on with {from} after message {at}; this conversation goes on as {line}"
+                    "somebody else went on with {from} after {at} messages; this conversation goes on as {line}"
                 )
             }
             EventKind::ModelSwitched { window, budget } => {

@@ -22,7 +22,10 @@ use longhaul_summarize::rules::LEAST_LIMIT;
 use longhaul_transcript::{Span, Tokens};
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Config, Limits, OnMaxDepth, SoftAction};
+use crate::{
+    compact::SUMMARY_FRAME,
+    config::{Config, Limits, OnMaxDepth, SoftAction},
+};
 
 /// What is known about the context at the moment of a decision. Numbers only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -186,9 +189,6 @@ fn least_range(config: &Config) -> Tokens {
     let compressed = config.target_compression.map(|ratio| LEAST_LIMIT.0 as f64 / ratio);
     compressed.map_or(with_frame, |tokens| with_frame.max(Tokens(tokens.ceil() as u64)))
 }
-
-/// What a summary's header, handle line and frame cost at most.
-const SUMMARY_FRAME: Tokens = Tokens(70);
 
 fn depth_hold(config: &Config, m: &Measurement) -> Option<Hold> {
     let is_deep = m.next_depth >= config.max_summary_chain_depth;

@@ -164,9 +164,6 @@ pub enum UsageVerdict {
 /// A digested tool result keeps about this many tokens, so a result is worth digesting for what is above.
 const DIGESTED_RESULT: Tokens = Tokens(200);
 
-/// Beside the system prompt and an open exchange a view needs this many tokens.
-const FLOOR_EXTRA: Tokens = Tokens(200);
-
 /// A reported usage this many times above or below the count is not of this view. Estimators are wrong by less than
 /// half of this on any text in `docs/benchmarks.md`; running totals are above it from the third request on.
 const PLAUSIBLE_FACTOR: u64 = 4;
@@ -286,6 +283,11 @@ impl SessionState {
     /// Sets what is added to each compaction; see [`CompactionStep`].
     pub fn set_steps(&mut self, steps: Steps) {
         self.steps = steps;
+    }
+
+    /// Returns what finds secrets.
+    pub(crate) fn redactor(&self) -> Option<&Redactor> {
+        self.redactor.as_ref()
     }
 
     /// Takes what the provider reported for a request made from a view.

@@ -87,12 +87,16 @@ pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
                 ..Within::new(budget)
             };
             let said = Said::new(&document, session.state().redacted(), args.session.as_deref());
-            let stored = stored(args, &config, &said)?;
+            let (stored, words) = stored(args, &config, &said)?;
             let is_elsewhere = stored.is_none() && depth_of_summary(&said).is_some();
             let session = match stored {
                 Some(stored) => session.with_stored(stored),
                 None => session,
             };
+            let is_unfit = !is_elsewhere && !session.has_originals();
+            if let Some(depth) = depth_of_summary(&said) {
+                tell_of_summary(depth, if is_unfit { UNFIT } else { &words });
+            }
             let done = compacted(args, &config, &session, &within)?;
             report.fill(&done);
             warn_of_bound_thinking(document.format(), &done);
@@ -356,9 +360,9 @@ fn told_apart(error: DocumentError) -> anyhow::Error {
 }
 
 /// Returns what the store has of the conversation behind the summary that the document begins with. Where the chain of
-/// summaries is as deep as it may get, and no original is missing, it begins anew.
-fn stored(args: &CompactArgs, config: &Config, said: &Said<'_>) -> Result<Option<Stored>> {
-    let Some(depth) = depth_of_summary(said) else { return Ok(None) };
+/// summaries is as deep as it may get, and no original is missing, it begins anew. Also returns what to say of it.
+fn stored(args: &CompactArgs, config: &Config, said: &Said<'_>) -> Result<(Option<Stored>, String)> {
+    let Some(depth) = depth_of_summary(said) else { return Ok((None, String::new())) };
     let found = match args.no_store {
         true => Ok(None),
         false => store::existing(&args.store).and_then(|store| match store {
@@ -382,11 +386,19 @@ fn stored(args: &CompactArgs, config: &Config, said: &Said<'_>) -> Result<Option
         Ok(Some(_)) => "some of its originals were forgotten: the chain goes on".to_owned(),
         Ok(None) => "its originals are not in the store: summarized from the summary itself".to_owned(),
     };
+    Ok((found.ok().flatten(), words))
+}
+
+/// Says what becomes of the summary that a history begins with, where there is something to say.
+fn tell_of_summary(depth: u32, words: &str) {
     if !words.is_empty() {
         say!("the history begins with a summary of depth {depth}; {words}");
     }
-    Ok(found.ok().flatten())
 }
+
+/// What is said where the store has the originals of a history that begins with more instructions than they do.
+const UNFIT: &str =
+    "it has other instructions than its originals in the store: summarized from the summary itself";
 
 /// Says that what stays of a round in progress was signed together with what stood before it. Without its thinking, older
 /// models refuse the round; with it, models with preserved thinking do, unless they are told to drop it.

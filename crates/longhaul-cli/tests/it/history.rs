@@ -100,6 +100,18 @@ fn a_compaction_is_taken_back_and_put_back() {
 }
 
 #[test]
+fn a_history_with_more_instructions_than_its_originals_is_told_so() {
+    let (folder, _, _) = recorded();
+    run(&folder, &["compact", example().to_str().unwrap(), "--to", "openai", "--budget", "12000", "-o", "0"]);
+    let mut said: Value = serde_json::from_slice(&std::fs::read(folder.path().join("0")).unwrap()).unwrap();
+    let more = serde_json::json!({ "role": "system", "content": "Answer in English." });
+    said["messages"].as_array_mut().unwrap().insert(0, more);
+    folder.file("0", &serde_json::to_vec(&said).unwrap());
+    let told = run(&folder, &["compact", "0", "--budget", "6000", "-o", "1"]).stderr;
+    assert!(told.contains("other instructions than its originals in the store"), "{told}");
+}
+
+#[test]
 fn a_conversation_without_ids_is_one_session_however_often_it_is_compacted() {
     let (folder, session, head) = recorded();
     let budgets = ["9000", "6000", "3000"];

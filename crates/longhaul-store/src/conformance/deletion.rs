@@ -3,7 +3,7 @@
 use longhaul_transcript::{ContentHash, Redacted, Span};
 
 use super::{record, said, session};
-use crate::{Selector, SummaryStore};
+use crate::{Selector, SummaryStore, lasting_key, session_key};
 
 pub(super) async fn a_range_leaves_a_tombstone(store: &impl SummaryStore) {
     let name = session("range");
@@ -54,9 +54,18 @@ pub(super) async fn a_secret_goes_wherever_it_stands(store: &impl SummaryStore) 
     store.append(&name, &quoting).await.unwrap();
     let facts = ContentHash::of(b"facts");
     store.cache(&facts, &Redacted::assume(secret.as_bytes().to_vec())).await.unwrap();
+    let numbers = lasting_key([b"numbers".as_slice()]);
+    let [own, others] = [&name, &session("others")].map(|of| session_key(of, [b"facts".as_slice()]));
+    for key in [&numbers, &own, &others] {
+        store.cache(key, &Redacted::assume(b"{}".to_vec())).await.unwrap();
+    }
     let gone = store.forget(&name, &Selector::Matching(secret.to_owned()), 5).await.unwrap();
     assert_eq!((gone.message_count(), gone.records.as_slice()), (1, std::slice::from_ref(&quoting.id)));
     assert_eq!(store.cached(&facts).await.unwrap(), None, "what is cached may quote it");
+    assert_eq!(store.cached(&own).await.unwrap(), None, "what was made of this session may too");
+    for key in [&numbers, &others] {
+        assert_eq!(store.cached(key).await.unwrap().as_deref(), Some(&b"{}"[..]), "this cannot quote it");
+    }
     let exported = store.export(&name).await.unwrap();
     assert!(!exported.contains("tr0ub4dor"), "{exported}");
     assert!(store.search(None, "tr0ub4dor", 9).await.unwrap().is_empty());

@@ -10,7 +10,7 @@ use super::{
     read::{clamp, read_state},
 };
 use crate::{
-    Change, Decide, Event, EventKind, Object, Sealed, SessionState, StoreError,
+    Change, Decide, Event, EventKind, Object, Sealed, SessionState, StoreError, cache,
     pack::compress,
     seal::{SealedAlone, Sealer},
 };
@@ -74,6 +74,9 @@ async fn attempt(
     let erased = sealed.iter().any(|sealed| matches!(sealed.event.kind, EventKind::Forgotten { .. }));
     for Sealed { event, objects } in &sealed {
         write_event(server, &transaction, (key, &token), event, objects).await?;
+    }
+    if erased {
+        forget_cached(&transaction, id).await?;
     }
     let json = serde_json::to_string(&state).expect("a state has string keys only");
     let update = "UPDATE sessions SET changed_at_ms = $2, state = $3 WHERE key = $1";
@@ -289,8 +292,7 @@ async fn put(
     Ok(known)
 }
 
-/// Takes originals and records away; with the last reference a content and its key go. The cache goes too: it may quote
-/// what was forgotten, and can be made again.
+/// Takes originals and records away; with the last reference a content and its key go.
 async fn erase(
     transaction: &Transaction<'_>,
     key: i64,
@@ -325,10 +327,21 @@ async fn erase(
     let rows = transaction.query(RECORDS, &[&key, &ids]).await?;
     dropped.extend(rows.iter().map(|row| row.get::<_, i64>(0)));
     let rows = transaction.query(REFERENCES, &[&dropped]).await?;
-    let mut gone: Vec<i64> = rows.iter().filter(|row| row.get(1)).map(|row| row.get(0)).collect();
+    let gone: Vec<i64> = rows.iter().filter(|row| row.get(1)).map(|row| row.get(0)).collect();
     transaction.execute("DELETE FROM contents WHERE key = ANY ($1)", &[&gone]).await?;
-    let rows = transaction.query("DELETE FROM cache RETURNING key", &[]).await?;
-    gone.extend(rows.iter().map(|row| row.get::<_, i64>(0)));
+    transaction.execute("DELETE FROM keys WHERE id = ANY ($1)", &[&gone]).await?;
+    Ok(())
+}
+
+/// Takes away what is cached and may quote what was forgotten in `session`.
+async fn forget_cached(transaction: &Transaction<'_>, session: &SessionId) -> Result<(), Failure> {
+    const CACHED: &str = "DELETE FROM cache
+        WHERE substr(address, 1, 8) <> $1 AND (substr(address, 1, 8) <> $2 OR substr(address, 9, 8) = $3)
+        RETURNING key";
+    let (lasting, of_session, part) = (cache::LASTING, cache::OF_SESSION, cache::part_of(session));
+    let tags = [lasting.as_slice(), of_session.as_slice(), part.as_slice()];
+    let rows = transaction.query(CACHED, &[&tags[0], &tags[1], &tags[2]]).await?;
+    let gone: Vec<i64> = rows.iter().map(|row| row.get(0)).collect();
     transaction.execute("DELETE FROM keys WHERE id = ANY ($1)", &[&gone]).await?;
     Ok(())
 }

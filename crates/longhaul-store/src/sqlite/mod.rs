@@ -21,7 +21,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use longhaul_transcript::{ContentHash, Redacted, SessionId, Span, SummaryId};
+use longhaul_transcript::{ContentHash, Redacted, SessionId, Span, SummaryId, SummaryRecord};
 use rusqlite::Connection;
 
 use crate::{
@@ -161,6 +161,12 @@ impl SummaryStore for SqliteStore {
         self.worker.read(move |desk| rows::records(&desk.connection, &session)).await
     }
 
+    async fn record(&self, session: &SessionId, id: &SummaryId) -> Result<Option<SummaryRecord>, StoreError> {
+        let (session, id) = (session.clone(), id.clone());
+        let read = move |desk: &mut Desk| rows::record(&desk.connection, &desk.codec, &session, &id);
+        self.worker.read(read).await
+    }
+
     async fn snapshot(&self, session: &SessionId) -> Result<Option<Snapshot>, StoreError> {
         let session = session.clone();
         self.worker.read(move |desk| rows::snapshot(&desk.connection, &desk.codec, &session)).await
@@ -228,7 +234,7 @@ impl SummaryStore for SqliteStore {
     ) -> Result<Forgotten, StoreError> {
         let forgotten = forget::forget(self, session, selector, at_ms).await?;
         if forgotten.is_empty() {
-            self.worker.alone(|desk| rows::scrub(&desk.connection)).await?;
+            self.worker.alone(|desk| rows::scrub_where_due(&desk.connection)).await?;
         }
         Ok(forgotten)
     }

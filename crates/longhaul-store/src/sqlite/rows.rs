@@ -2,7 +2,7 @@
 
 use std::{cmp::Reverse, collections::HashSet};
 
-use longhaul_transcript::{ContentHash, SessionId, Span, SummaryId};
+use longhaul_transcript::{ContentHash, SessionId, Span, SummaryId, SummaryRecord};
 use rusqlite::{Connection, OptionalExtension, Row, params, types::ValueRef};
 
 use super::{
@@ -47,13 +47,32 @@ pub(super) fn key(connection: &Connection, id: &SessionId) -> Result<Option<i64>
     key.map_err(reading(id))
 }
 
+/// The key under which it is noted that the log may still hold what was forgotten, because somebody was reading then.
+pub(super) fn scrub_due() -> ContentHash {
+    crate::lasting_key([b"the log is to be cleared".as_slice()])
+}
+
+/// Clears the log where what was forgotten may still be in it, because somebody was reading when it was.
+pub(super) fn scrub_where_due(connection: &Connection) -> Result<(), StoreError> {
+    let due = "SELECT EXISTS (SELECT 1 FROM cache WHERE key = ?1)";
+    let is_due = connection.query_row(due, [scrub_due().0], |row| row.get(0));
+    match is_due.map_err(|error| StoreError::backend("reading the cache", error))? {
+        true => scrub(connection),
+        false => Ok(()),
+    }
+}
+
 /// Removes what was taken away from the log, where it still stands. After a kill before this, whoever opens the store next
 /// and closes it does the same.
 pub(super) fn scrub(connection: &Connection) -> Result<(), StoreError> {
     let scrub = || connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
     let failed = |error| StoreError::backend("overwriting what was forgotten", error);
     match super::desk::patiently(scrub).map_err(failed)? {
-        0 => Ok(()),
+        0 => {
+            let done = connection.execute("DELETE FROM cache WHERE key = ?1", [scrub_due().0]);
+            // The note alone is left in the log, which whoever writes next clears.
+            done.map(drop).map_err(WRITING)
+        }
         _ => {
             let reason = "another process is reading; forget again when it has ended to clear the log";
             Err(StoreError::backend("overwriting what was forgotten", reason))
@@ -203,6 +222,28 @@ pub(super) fn snapshot(
     let (events, hash, body) = found.ok_or_else(changed)?;
     let bytes = codec.decode_cached(body).filter(|bytes| ContentHash::of(bytes).0 == hash);
     Ok(Some(Snapshot { events: events as u64, bytes: bytes.ok_or_else(changed)? }))
+}
+
+/// Returns a record, in force or not; `None` where there is none or it was destroyed.
+pub(super) fn record(
+    connection: &Connection,
+    codec: &Codec,
+    id: &SessionId,
+    record: &SummaryId,
+) -> Result<Option<SummaryRecord>, StoreError> {
+    let query = connection.prepare_cached(
+        "SELECT contents.address FROM records JOIN contents ON contents.key = records.content
+         WHERE records.session = (SELECT key FROM sessions WHERE id = ?1) AND records.id = ?2
+         ORDER BY records.seq DESC LIMIT 1",
+    );
+    let address = |row: &Row<'_>| row.get::<_, [u8; 32]>(0).map(ContentHash);
+    let found = query
+        .and_then(|mut query| query.query_row([id.as_str(), record.as_str()], address).optional())
+        .map_err(reading(id))?;
+    let Some(address) = found else { return Ok(None) };
+    let json = contents(connection, codec, id, &[address])?.pop().flatten();
+    let json = json.ok_or(StoreError::DamagedContent { address })?;
+    object::read_record(address, &json).map(Some)
 }
 
 /// Returns the records in the order they were made.

@@ -10,10 +10,10 @@ use super::{
     codec::Codec,
     desk::Desk,
     frame,
-    rows::{Held, WRITING, words_row},
+    rows::{Held, WRITING, scrub_due, words_row},
     settle, tail,
 };
-use crate::{Change, Decide, Event, EventKind, Object, SessionState, Step, StoreError, pack::pack};
+use crate::{Change, Decide, Event, EventKind, Object, SessionState, Step, StoreError, cache, pack::pack};
 
 /// Decides and writes, inside the caller's transaction. Also returns whether contents were taken away.
 pub(super) fn transact(
@@ -139,6 +139,9 @@ fn write_rows(
     for sealed in &sealed {
         write_event(&desk.connection, &desk.codec, key, &sealed.event, &sealed.objects).map_err(WRITING)?;
     }
+    if is_erased {
+        forget_cached(&desk.connection, id).map_err(WRITING)?;
+    }
     self::state(&desk.connection, key, &state).map_err(WRITING)?;
     let held = Held { key, state, end: None };
     desk.keep(id, held.clone());
@@ -197,9 +200,8 @@ fn write_event(
                 erase_record(connection, key, record, &mut blocks)?;
             }
             blocks::rewrite(connection, codec, &blocks)?;
-            // These may quote what was forgotten, and can be made again.
+            // It may quote what was forgotten, and can be made again.
             connection.prepare_cached("DELETE FROM snapshots WHERE session = ?1")?.execute([key])?;
-            connection.execute("DELETE FROM cache", [])?;
             // The index keeps the words of deleted entries until it is merged. Not left for later: whoever is killed in
             // between would leave them for good.
             connection.execute("INSERT INTO words (words) VALUES ('optimize')", [])?;
@@ -207,6 +209,15 @@ fn write_event(
         _ => {}
     }
     log(connection, key, event)
+}
+
+/// Takes away what is cached and may quote what was forgotten in `session`, and notes that the log is to be cleared.
+fn forget_cached(connection: &Connection, session: &SessionId) -> rusqlite::Result<()> {
+    let gone = "DELETE FROM cache
+        WHERE substr(key, 1, 8) <> ?1 AND (substr(key, 1, 8) <> ?2 OR substr(key, 9, 8) = ?3)";
+    connection.execute(gone, params![cache::LASTING, cache::OF_SESSION, cache::part_of(session)])?;
+    let due = "INSERT INTO cache (key, value) VALUES (?1, x'') ON CONFLICT (key) DO NOTHING";
+    connection.execute(due, [scrub_due().0]).map(drop)
 }
 
 fn log(connection: &Connection, key: i64, event: &Event) -> rusqlite::Result<()> {

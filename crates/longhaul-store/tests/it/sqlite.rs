@@ -305,3 +305,26 @@ fn a_changed_snapshot_or_spelling_is_found() {
     let found = block_on(store.verify(&name)).unwrap().problem;
     assert_eq!(found, Some(Problem::ChangedEntry { ordinal: 0 }));
 }
+
+#[test]
+fn forgetting_nothing_waits_for_nobody_but_where_the_log_is_to_be_cleared() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("history.db");
+    let name = session("s");
+    let store = SqliteStore::open(&path).unwrap();
+    block_on(store.journal(&name, 0, &[said("hello"), said("it is tr0ub4dor")], 1)).unwrap();
+    let reader = rusqlite::Connection::open(&path).unwrap();
+    reader.execute_batch("BEGIN; SELECT count(*) FROM events;").unwrap();
+    let nothing = Selector::Matching("no such words".to_owned());
+    assert!(block_on(store.forget(&name, &nothing, 2)).unwrap().is_empty());
+    let error = block_on(store.forget(&name, &Selector::Session, 3)).unwrap_err();
+    assert!(error.to_string().contains("another process is reading"), "{error}");
+    reader.execute_batch("COMMIT").unwrap();
+    assert!(holds(&bytes_of(&path), "tr0ub4dor"), "its log was not cleared");
+    // By another process, which knows of it.
+    let other = SqliteStore::open(&path).unwrap();
+    assert!(block_on(other.forget(&name, &nothing, 4)).unwrap().is_empty());
+    assert!(!holds(&bytes_of(&path), "tr0ub4dor"));
+    reader.execute_batch("BEGIN; SELECT count(*) FROM events;").unwrap();
+    assert!(block_on(store.forget(&name, &nothing, 5)).unwrap().is_empty(), "nothing is left to clear");
+}

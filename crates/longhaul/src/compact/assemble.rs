@@ -59,8 +59,15 @@ pub(crate) fn compact_by(
     settings: &CompactSettings,
     summarize: &dyn Fn(&SummaryRequest<'_>) -> Draft,
 ) -> Result<Compacted, CompactError> {
-    let needed = Needed::new(source.index);
-    let source = &Source { needed: Some(&needed), ..*source };
+    let weighed;
+    let needed = match source.needed {
+        Some(needed) => needed,
+        None => {
+            weighed = Needed::new(source.index);
+            &weighed
+        }
+    };
+    let source = &Source { needed: Some(needed), ..*source };
     let mut plan = plan::plan(source, settings)?;
     let mut draft = summarize(&plan.request(source, settings));
     // In less room a summary says less. What it says in all of its room is its own: only what that leaves is spare.
@@ -116,8 +123,10 @@ impl CompactionPlan {
             let spread = Spread { tail: Some(widest.older + spare), older_result };
             let Ok(wider) = plan::plan_with(source, settings, spread) else { break };
             let is_larger = wider.older > widest.older && wider.fixed + draft.tokens <= settings.budget;
+            // A tail of longer results may hold fewer messages; those that the draft was not asked about stay.
+            let is_told = wider.summarized.end <= self.summarized.end;
             // Where nothing but the tail were left, there would be nothing that the draft stands for.
-            if is_larger && !wider.covered.is_empty() {
+            if is_larger && is_told && !wider.covered.is_empty() {
                 widest = wider;
             } else {
                 older_result = older_result + older_result;

@@ -38,7 +38,7 @@ pub struct Source<'a> {
     /// What came before, where the conversation was compacted before.
     pub earlier: Earlier<'a>,
     /// How much each line of an output is needed, for digests; their own rules decide where it is not given.
-    pub needed: Option<&'a Needed>,
+    pub(crate) needed: Option<&'a Needed>,
 }
 
 /// What a compaction knows of the ones before it.
@@ -124,10 +124,11 @@ fn pinned(pins: Tokens, largest: &[(u64, Tokens)]) -> String {
 const NAMED_PINS: usize = 3;
 
 /// Beside the system prompt and the open exchange, a view needs this many tokens to say anything.
-pub(super) const FLOOR_EXTRA: Tokens = Tokens(200);
+pub(crate) const FLOOR_EXTRA: Tokens = Tokens(200);
 
-/// What the smallest summary message costs: header, handle and the line that says it was left out.
-const SUMMARY_MIN: Tokens = Tokens(70);
+/// What a summary's header, handle line and frame cost at most, and with them the smallest summary: the line that says it
+/// was left out.
+pub(crate) const SUMMARY_FRAME: Tokens = Tokens(70);
 
 impl<'a> Source<'a> {
     /// Returns the source of a compaction of `entries`, which was not compacted before. `costs` has what each of them
@@ -234,11 +235,11 @@ pub(super) fn plan_with(
         return Err(CompactError::NothingToCompact);
     }
     let kept = system + pinned + open_cost;
-    let most = settings.budget - kept - source.counter.framing().per_reply - SUMMARY_MIN;
+    let most = settings.budget - kept - source.counter.framing().per_reply - SUMMARY_FRAME;
     // Summary and older messages share what the newest request leaves.
     let request = tail::newest_request(source, settings, closed, most);
-    let rest = most + SUMMARY_MIN - request.as_ref().map_or(Tokens::ZERO, |request| request.tokens);
-    let wanted = spread.tail.unwrap_or_else(|| default_tail_room(settings, rest)).min(rest - SUMMARY_MIN);
+    let rest = most + SUMMARY_FRAME - request.as_ref().map_or(Tokens::ZERO, |request| request.tokens);
+    let wanted = spread.tail.unwrap_or_else(|| default_tail_room(settings, rest)).min(rest - SUMMARY_FRAME);
     let room = Room { wanted, most, older_result: spread.older_result };
     let tail = tail::choose(source, settings, &places, request, room);
     Ok(finish(source, settings, head_len, tail, kept))
@@ -260,7 +261,7 @@ fn default_tail_room(settings: &CompactSettings, available: Tokens) -> Tokens {
     let share = share::tail(available);
     let room = available.scaled(share).min(available - settings.summary_first);
     match settings.max_summary_tokens {
-        Some(cap) => room.max(available - cap - SUMMARY_MIN),
+        Some(cap) => room.max(available - cap - SUMMARY_FRAME),
         None => room,
     }
 }
@@ -291,7 +292,7 @@ fn finish(
         end: covered.last().map_or(0, |covered| covered.ordinal + 1),
     };
     let n_summarized = source.covered_before() + covered.len();
-    let n_behind = n_summarized.saturating_add(counted_before(&entries[first..]));
+    let n_behind = n_summarized.saturating_add(counted_before(settings, &entries[first..]));
     let frame = source.counter.count_message(&placeholder(settings, n_behind, depth)) + HANDLE_SLACK;
     let fixed = kept_cost + tail.tokens + source.counter.framing().per_reply + frame;
     let cap = settings.max_summary_tokens.unwrap_or(settings.budget);
@@ -316,11 +317,13 @@ fn finish(
 }
 
 /// Returns how many messages the summaries among `entries` stand for beyond themselves, as their headers say.
-fn counted_before(entries: &[Entry]) -> usize {
+fn counted_before(settings: &CompactSettings, entries: &[Entry]) -> usize {
     let texts = entries.iter().filter(|entry| standing::is_summary(&entry.message));
     let counts = texts.flat_map(|entry| entry.message.texts()).filter_map(|text| {
-        let rest = text.trim_start().strip_prefix("[Context Summary - ")?;
-        rest.split_once(" messages summarized]")?.0.parse::<usize>().ok()
+        let line = text.trim_start().lines().next()?;
+        let mut numbers = line.split(|c: char| !c.is_ascii_digit()).filter_map(|digits| digits.parse().ok());
+        numbers
+            .find(|n| [header(settings, *n), SummaryRecord::default_header(*n)].iter().any(|it| it == line))
     });
     counts.map(|count| count.saturating_sub(1)).fold(0, usize::saturating_add)
 }

@@ -152,3 +152,67 @@ fn a_second_compaction_follows_the_first_in_the_chain() {
     assert!(texts.iter().any(|text| text.contains("never touch Cargo.lock")), "{texts:?}");
     assert!(!second.record.text.contains("m0 [Context Summary"), "{}", second.record.text);
 }
+
+/// What a model leaves of its room goes to the tail, and nothing goes missing for it: a message stays in some form, or the
+/// model was asked about it.
+#[test]
+fn what_a_short_draft_leaves_is_not_taken_from_what_it_was_not_asked_about() {
+    let exchange = |nth: usize| {
+        let line = format!("let value_{nth} = compute(limit_{nth}, {nth});\n");
+        format!(
+            "assistant: !read_file#c{nth} {{\"path\":\"src/part_{nth}.rs\"}}\ntool#c{nth}: {}\n",
+            line.repeat(60)
+        )
+    };
+    let paste = format!("assistant: {}\n", "It waits for the lock and holds it. ".repeat(340));
+    let mut n_wider = 0;
+    for n_behind in [10, 12, 20] {
+        let exchanges = |range: std::ops::Range<usize>| range.map(exchange).collect::<String>();
+        let said = format!("user: Fix it.\n{}{paste}{}", exchanges(0..20), exchanges(20..20 + n_behind));
+        let said = transcript(&said);
+        let costs: Vec<Tokens> =
+            said.entries().iter().map(|entry| Quarter.count_message(&entry.message)).collect();
+        let mut index = FactIndex::new();
+        said.entries().iter().for_each(|entry| index.push(entry));
+        let session = SessionId::new("test").unwrap();
+        let source = Source::new(&session, said.entries(), &costs, &Quarter, &index);
+        for (budget, spare) in [(11_000, 260), (13_000, 300), (14_000, 350), (15_000, 500), (15_000, 4_000)] {
+            let settings = CompactSettings::new(Tokens(budget));
+            let plan = plan(&source, &settings).unwrap();
+            let asked: BTreeSet<u64> =
+                plan.request(&source, &settings).entries.iter().map(|entry| entry.id.ordinal).collect();
+            let text = "said".repeat((plan.limit.0 - spare) as usize);
+            let tokens = Quarter.count_text(&text);
+            let draft = longhaul_summarize::Draft { text, tokens, ..Default::default() };
+            let narrow = plan.tail.len();
+            let done = plan.assemble_wide(&source, &settings, draft).unwrap();
+            n_wider += usize::from(done.tail.len() > narrow);
+            for entry in said.entries() {
+                let stays = done.head.iter().chain(&done.tail).any(|kept| kept.id == entry.id);
+                assert!(stays || asked.contains(&entry.id.ordinal), "{} at {budget} is lost", entry.id);
+            }
+        }
+    }
+    assert!(n_wider > 3, "{n_wider} of them were wider");
+}
+
+#[test]
+fn the_header_counts_what_an_earlier_summary_stood_for_in_any_words() {
+    let header = Some("[Previous conversation summarized - {messages} messages compressed]".to_owned());
+    let settings = CompactSettings { header, ..CompactSettings::new(Tokens(500)) };
+    let mut said = transcript("user: Fix src/parser.rs and never touch Cargo.lock.\nassistant: Looking.");
+    for nth in 0..60 {
+        said.push(Message::assistant(format!("I looked at src/part_{nth}.rs and found nothing there.")));
+    }
+    let first = run(&said, &settings).unwrap();
+    let n_first = first.record.covered.len();
+    assert!(first.record.header.contains(&format!("- {n_first} messages")), "{}", first.record.header);
+    let mut again: Transcript = first.messages().into_iter().collect();
+    for nth in 0..60 {
+        again.push(Message::assistant(format!("Then I looked at src/other_{nth}.rs as well.")));
+    }
+    let second = run(&again, &settings).unwrap();
+    // The summary is one of them.
+    let expected = n_first + second.record.covered.len() - 1;
+    assert!(second.record.header.contains(&format!("- {expected} messages")), "{}", second.record.header);
+}

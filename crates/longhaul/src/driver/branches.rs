@@ -9,13 +9,13 @@ use crate::{
     session::{BranchError, SessionState},
 };
 
-/// What a session does when somebody else went on with it meanwhile, in another process, say. Neither hides what the
-/// other says in any case.
+/// What a session does when somebody else went on with it meanwhile, in another process, say. What either said is kept in
+/// any case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Overtaken {
     /// It goes on under a name of its own ([`Session::line`]), from what both have in common, and observers are told; the
-    /// session's name stays with the other one. Give that name to [`Builder::open`](super::Builder::open) to take it up.
+    /// session's name stays with the other one. A [builder](Session::builder) for the name of the branch takes that up.
     #[default]
     Branch,
     /// It stops: what would write says so, and nothing is written.
@@ -113,12 +113,12 @@ impl Session {
         };
         match sync.change {
             Synced::Unchanged | Synced::Another => {}
-            Synced::Grew { .. } | Synced::CompactedByClient { .. } => {
+            Synced::Grew { .. } => self.state = synced,
+            Synced::CompactedByClient { .. } => {
+                self.write_as_compacted_by_client(&synced).await?;
                 self.state = synced;
-                if !matches!(sync.change, Synced::Grew { .. }) {
-                    self.changes += 1;
-                    self.tell(EventKind::Rewritten);
-                }
+                self.changes += 1;
+                self.tell(EventKind::Rewritten);
             }
             Synced::Rewound { to: at } | Synced::Regenerated { at, .. } | Synced::Edited { at, .. } => {
                 if let Some(journal) = &mut self.journal {
@@ -134,5 +134,20 @@ impl Session {
         }
         self.save().await?;
         Ok(sync)
+    }
+
+    /// Writes the session as `synced` is, whose front end put a summary of its own in the place of ours: no summary is in
+    /// force any more.
+    #[cfg(feature = "wire")]
+    async fn write_as_compacted_by_client(&mut self, synced: &SessionState) -> Result<(), Error> {
+        for may_branch in [true, false] {
+            let Some(journal) = &mut self.journal else { break };
+            let head = self.state.summary().map(|record| &record.id);
+            match journal.take_back_all(synced, head, self.changes + 1, self.clock.as_deref()).await {
+                Err(error) if may_branch && self.is_overtaken(&error) => self.branch_off().await?,
+                done => return done.map_err(Error::Store),
+            }
+        }
+        Ok(())
     }
 }

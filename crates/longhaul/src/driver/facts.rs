@@ -6,7 +6,7 @@
 //! after something was forgotten for good, they are read anew.
 
 use longhaul_extract::FactIndex;
-use longhaul_store::{StoreError, SummaryStore};
+use longhaul_store::{StoreError, SummaryStore, session_key};
 use longhaul_transcript::{ContentHash, Redacted, SessionId};
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +24,8 @@ pub(super) struct FactsNote {
     read: u32,
     /// What they weigh.
     bytes: u64,
+    /// By which rules secrets were taken out of what they were read from; `None` where nobody looked for any.
+    redactor: Option<ContentHash>,
 }
 
 /// The facts as they are kept.
@@ -51,6 +53,11 @@ impl FactsNote {
         said.saturating_mul(SHARE_SAID) >= self.bytes
     }
 
+    /// Returns whether `state` reads messages by the same rules as the facts were read by.
+    pub(super) fn is_read_as(&self, state: &SessionState) -> bool {
+        self.redactor == redactor_of(state)
+    }
+
     /// Writes the facts of `state`, which `line` holds whole, and returns where they are; `None` where there are none to
     /// write.
     pub(super) async fn write(
@@ -63,8 +70,9 @@ impl FactsNote {
         // Names and numbers can be written as JSON.
         let Ok(json) = serde_json::to_vec(&Kept { through, index: &**index }) else { return Ok(None) };
         let (holder, read, bytes) = (line.clone(), index.tokens_read(), json.len() as u64);
-        let note = FactsNote { version: VERSION, holder, through, read, bytes };
-        // They were read from messages without their secrets.
+        let redactor = redactor_of(state);
+        let note = FactsNote { version: VERSION, holder, through, read, bytes, redactor };
+        // They were read from messages without what the session's redactor finds.
         store.cache(&key(b"facts", line), &Redacted::assume(json)).await?;
         note.enter(store, line).await?;
         Ok(Some(note))
@@ -95,6 +103,11 @@ impl FactsNote {
     }
 }
 
+fn redactor_of(state: &SessionState) -> Option<ContentHash> {
+    state.redactor().map(|redactor| redactor.fingerprint())
+}
+
+/// What a session forgets its facts may quote; what another does, they do not.
 fn key(what: &[u8], line: &SessionId) -> ContentHash {
-    ContentHash::of_fields([what, line.as_str().as_bytes()])
+    session_key(line, [what, line.as_str().as_bytes()])
 }

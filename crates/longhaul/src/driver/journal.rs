@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use longhaul_extract::FactIndex;
-use longhaul_store::{ChainStep, Commit, Original, Selector, StoreError, SummaryStore};
+use longhaul_store::{ChainStep, Commit, Original, Selector, StoreError, SummaryStore, lasting_key};
 use longhaul_tokens::Calibration;
 use longhaul_transcript::{Clock, ContentHash, Message, Redacted, SessionId, Span, SummaryId, SummaryRecord};
 use serde::{Deserialize, Serialize};
@@ -27,6 +27,10 @@ pub(super) struct Journal {
     learned: Option<Calibration>,
     /// Where the facts are that were written last.
     facts: Option<FactsNote>,
+    /// Steps along the chain whose answer did not come: they may have been taken.
+    in_doubt: Vec<ChainStep>,
+    /// How many messages there are in the store at the most if they were, and nobody else said anything.
+    in_doubt_at: u64,
 }
 
 /// Tells whether a snapshot says anything that the messages after it do not.
@@ -67,7 +71,17 @@ pub(super) enum Naming {
 
 impl Journal {
     pub(super) fn new(store: Arc<dyn SummaryStore>, line: SessionId) -> Journal {
-        Journal { store, line, written: 0, kept: None, to_delete: Vec::new(), learned: None, facts: None }
+        Journal {
+            store,
+            line,
+            written: 0,
+            kept: None,
+            to_delete: Vec::new(),
+            learned: None,
+            facts: None,
+            in_doubt: Vec::new(),
+            in_doubt_at: 0,
+        }
     }
 
     pub(super) fn store(&self) -> &Arc<dyn SummaryStore> {
@@ -107,6 +121,7 @@ impl Journal {
         mark: Option<Mark>,
         clock: Option<&dyn Clock>,
     ) -> Result<(), StoreError> {
+        self.take_back_in_doubt(clock).await?;
         // A snapshot is numbers, ids and forms of messages, all of which can be written as JSON.
         let snapshot = || serde_json::to_vec(&state.snapshot_to_store()).ok().map(Redacted::assume);
         let commit = Commit {
@@ -117,9 +132,28 @@ impl Journal {
             at_ms: now(clock),
         };
         let n_messages = commit.messages.len() as u64;
+        self.in_doubt.clone_from(&commit.chain);
+        self.in_doubt_at = commit.start + n_messages;
         self.store.commit(&self.line, &commit).await?;
+        self.in_doubt.clear();
         self.written += n_messages;
         self.kept = mark.or(self.kept.take());
+        Ok(())
+    }
+
+    /// Takes back what a call did to the chain whose future was dropped, or whose answer was lost: the session does not know
+    /// of it, and would take it for another writer's.
+    async fn take_back_in_doubt(&mut self, clock: Option<&dyn Clock>) -> Result<(), StoreError> {
+        let Some(last) = self.in_doubt.last() else { return Ok(()) };
+        let held = self.store.state(&self.line).await?;
+        let is_ours =
+            |held: &longhaul_store::SessionState| is_taken(last, held) && held.messages <= self.in_doubt_at;
+        if let Some(held) = held.filter(is_ours) {
+            let (start, chain) = (held.messages, self.in_doubt.iter().rev().map(inverse).collect());
+            let commit = Commit { start, chain, at_ms: now(clock), ..Commit::default() };
+            self.store.commit(&self.line, &commit).await?;
+        }
+        self.in_doubt.clear();
         Ok(())
     }
 
@@ -160,18 +194,39 @@ impl Journal {
     ) -> Result<(), StoreError> {
         let chain = vec![ChainStep::Append(Box::new(applied.redacted_record(record)))];
         let mark = Mark { changes, messages: applied.originals().len() as u64 };
-        self.commit(applied, chain, Some(mark), clock).await?;
-        self.save_facts(applied).await
+        self.commit(applied, chain, Some(mark), clock).await
+    }
+
+    /// Writes the session as it is where no summary is in force any more; `head` is the one that was.
+    #[cfg(feature = "wire")]
+    pub(super) async fn take_back_all(
+        &mut self,
+        state: &SessionState,
+        head: Option<&SummaryId>,
+        changes: u64,
+        clock: Option<&dyn Clock>,
+    ) -> Result<(), StoreError> {
+        self.take_back_in_doubt(clock).await?;
+        let chain = self.store.state(&self.line).await?.map(|held| held.chain).unwrap_or_default();
+        if chain.last() != head {
+            let (session, expected) = (self.line.clone(), head.cloned());
+            return Err(StoreError::Conflict { session, expected, found: chain.last().cloned() });
+        }
+        let chain = chain.into_iter().rev().map(ChainStep::Undo).collect();
+        let mark = Mark { changes, messages: state.originals().len() as u64 };
+        self.commit(state, chain, Some(mark), clock).await
     }
 
     /// Writes the facts where enough was said since they were written. Where originals are deleted they go too: facts
-    /// quote them.
-    async fn save_facts(&mut self, state: &SessionState) -> Result<(), StoreError> {
+    /// quote them. They can be read anew: where they cannot be written now, that is tried after the next compaction.
+    pub(super) async fn save_facts(&mut self, state: &SessionState) {
         let is_outdated = |index| self.facts.as_ref().is_none_or(|note| note.is_outdated(index));
-        if !state.config().delete_originals && state.facts().is_some_and(|index| is_outdated(index)) {
-            self.facts = FactsNote::write(&*self.store, &self.line, state).await?;
+        if !state.config().delete_originals
+            && state.facts().is_some_and(|index| is_outdated(index))
+            && let Ok(written) = FactsNote::write(&*self.store, &self.line, state).await
+        {
+            self.facts = written;
         }
-        Ok(())
     }
 
     /// Returns the facts that were written last and how many messages they were read from.
@@ -252,14 +307,24 @@ impl Journal {
     ) -> Result<(), StoreError> {
         let mut chain: Vec<SummaryRecord> = Vec::new();
         let mut next = branch.summary().map(|record| (**record).clone());
+        let in_force = match next.as_ref().and_then(|record| record.parent.as_ref()) {
+            Some(_) => self.store.chain(&self.line).await?,
+            None => Vec::new(),
+        };
+        let mut in_force: HashMap<SummaryId, SummaryRecord> =
+            in_force.into_iter().map(|record| (record.id.clone(), record)).collect();
         while let Some(record) = next {
             next = match &record.parent {
-                Some(parent) => self.store.record(&self.line, parent).await?,
+                Some(parent) => match in_force.remove(parent) {
+                    Some(parent) => Some(parent),
+                    // It was taken back since.
+                    None => self.store.record(&self.line, parent).await?,
+                },
                 None => None,
             };
-            chain.insert(0, record);
+            chain.push(record);
         }
-        let chain: Vec<_> = chain.iter().map(|record| branch.redacted_record(record)).collect();
+        let chain: Vec<_> = chain.iter().rev().map(|record| branch.redacted_record(record)).collect();
         let name = branch.session();
         let mut nth = 1u64;
         let into = loop {
@@ -272,14 +337,17 @@ impl Journal {
                 }
             }
         };
+        let facts = self.facts.clone().filter(|note| note.through <= len);
+        if let Some(note) = &facts {
+            // Without the note they are read anew.
+            let _ = note.enter(&*self.store, &into).await;
+        }
+        // The last that can fail: a name never stands for a branch that nobody goes on with.
         if naming == Naming::Takes {
             self.store.set_alias(name, &into).await?;
         }
-        self.facts = self.facts.take().filter(|note| note.through <= len);
-        if let Some(note) = &self.facts {
-            note.enter(&*self.store, &into).await?;
-        }
-        (self.line, self.written, self.kept) = (into, len, None);
+        (self.line, self.written, self.kept, self.facts) = (into, len, None, facts);
+        self.in_doubt.clear();
         Ok(())
     }
 
@@ -302,7 +370,8 @@ impl Journal {
                 resumed.push(message);
             }
             self.kept = Some(Mark { changes: 0, messages: snapshot.messages() });
-            self.facts = FactsNote::find(&*self.store, &self.line, held.messages).await?;
+            let note = FactsNote::find(&*self.store, &self.line, held.messages).await?;
+            self.facts = note.filter(|note| note.is_read_as(&resumed));
             return Ok(resumed);
         }
         // There is none, or somebody else went on with the summaries and left none.
@@ -350,6 +419,23 @@ impl Journal {
     }
 }
 
+/// Returns whether `step` was the last that was taken.
+fn is_taken(step: &ChainStep, held: &longhaul_store::SessionState) -> bool {
+    match step {
+        ChainStep::Append(record) => held.head() == Some(&record.id),
+        ChainStep::Redo(id) => held.head() == Some(id),
+        ChainStep::Undo(id) => held.undone.last() == Some(id),
+    }
+}
+
+fn inverse(step: &ChainStep) -> ChainStep {
+    match step {
+        ChainStep::Append(record) => ChainStep::Undo(record.id.clone()),
+        ChainStep::Redo(id) => ChainStep::Undo(id.clone()),
+        ChainStep::Undo(id) => ChainStep::Redo(id.clone()),
+    }
+}
+
 /// Returns the name of the nth branch of a session.
 fn branch_name(name: &SessionId, nth: u64) -> SessionId {
     let stem: String = name.as_str().chars().take(SessionId::MAX_BYTES - BRANCH_SUFFIX).collect();
@@ -363,7 +449,7 @@ fn branch_name(name: &SessionId, nth: u64) -> SessionId {
 const BRANCH_SUFFIX: usize = 22;
 
 fn learned_key(model: &str, endpoint: &str) -> ContentHash {
-    ContentHash::of_fields([b"calibration".as_slice(), model.as_bytes(), endpoint.as_bytes()])
+    lasting_key([b"calibration".as_slice(), model.as_bytes(), endpoint.as_bytes()])
 }
 
 /// Without a clock everything happens at the epoch.

@@ -2,9 +2,9 @@
 
 use longhaul_transcript::{Span, Tokens};
 
-use super::{FLOOR_EXTRA, SessionState, Shown, scope::Scope};
+use super::{SessionState, Shown, scope::Scope};
 use crate::{
-    compact::{CompactSettings, KeepReasoning},
+    compact::{CompactSettings, FLOOR_EXTRA, KeepReasoning, SUMMARY_FRAME},
     config::{Config, Limits, SummaryLimit, SummaryRole},
     policy::{Measurement, Reason},
 };
@@ -44,9 +44,6 @@ const LEAST_COMPRESSION: f64 = 0.3;
 
 /// What the reply's primer, the role of the summary's message and rounding cost at most.
 const TAIL_FRAME: Tokens = Tokens(16);
-
-/// What a summary's header, handle line and frame cost at most.
-const SUMMARY_FRAME: Tokens = Tokens(70);
 
 impl Within {
     /// Returns the wish for a view of `budget` tokens, with everything else at its default.
@@ -115,7 +112,10 @@ impl SessionState {
     /// Returns what the engine is asked for where somebody says how large the view may be. A summary whose limit is `auto`
     /// then takes the share of that which serves recall best.
     pub(super) fn settings_within(&self, m: &Measurement, within: &Within, room: Room) -> CompactSettings {
-        let budget = self.scale().countable(within.budget);
+        // The engine counts; what the provider bills is brought down to counts first.
+        let scale = self.scale();
+        let budget = scale.countable(within.budget);
+        let m = &Measurement { floor: scale.countable(m.floor), ..*m };
         CompactSettings {
             keep_recent: within.keep_recent,
             summary_first: within.summary_first,

@@ -20,8 +20,8 @@ use super::{SessionState, StepError, Steps, asked::Within, running, scope::Scope
 use crate::{
     Preset,
     compact::{
-        self, AssembleError, CompactError, CompactSettings, Compacted, CompactionPlan, Earlier, Outcome,
-        Source,
+        self, AssembleError, CompactError, CompactSettings, Compacted, CompactionPlan, Earlier, Needed,
+        Outcome, Source,
     },
     config::Chaining,
     forms,
@@ -51,6 +51,8 @@ pub struct Job {
     let_go: Vec<Covered>,
     costs: Vec<Tokens>,
     pub(super) index: Arc<FactIndex>,
+    /// What the facts say of how much each line of an output is needed.
+    needed: Arc<Needed>,
     counter: Arc<dyn TokenCounter>,
     previous: Option<Arc<SummaryRecord>>,
     /// The latest summary in the view, also where the new one does not build on it.
@@ -163,6 +165,7 @@ impl SessionState {
         if !self.config.preserve_system {
             entries.iter_mut().filter(|entry| entry.message.is_system()).for_each(as_ordinary);
         }
+        let needed = Arc::new(Needed::new(&index));
         let source = Source {
             session: &self.session,
             entries: &entries,
@@ -175,7 +178,7 @@ impl SessionState {
                 quoted: n_quoted,
                 is_rebuilt: scope.is_rebuilt,
             },
-            needed: None,
+            needed: Some(&needed),
         };
         let plan = compact::plan(&source, &settings)?;
         Ok(Job {
@@ -187,6 +190,7 @@ impl SessionState {
             start,
             session: self.session.clone(),
             index,
+            needed,
             counter: Arc::clone(&self.counter),
             redactions: self.redactions_from(start),
             clean: self.clean_hashes(start, &scope.let_go),
@@ -414,7 +418,7 @@ impl Job {
                 quoted: self.n_quoted,
                 is_rebuilt: self.is_rebuilt,
             },
-            needed: None,
+            needed: Some(&self.needed),
         }
     }
 }

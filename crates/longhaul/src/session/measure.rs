@@ -2,8 +2,9 @@
 
 use longhaul_transcript::{Span, Tokens};
 
-use super::{FLOOR_EXTRA, SessionState, Shown};
+use super::{SessionState, Shown};
 use crate::{
+    compact::FLOOR_EXTRA,
     config::{Chaining, Limits, SoftAction},
     cost::{Cache, Outlook, Sizes},
     policy::{self, Measurement},

@@ -217,18 +217,21 @@ impl SessionState {
 
     /// Puts the view back as it was before the last rewrite, with everything that was said since, and returns whether
     /// there was one. What is undone is not done again at once. Originals that are not at hand, and that the old view
-    /// shows, must be [put back](Self::put_back) first: see [`wanted_by_undo`](Self::wanted_by_undo).
+    /// shows, must be [put back](Self::put_back) first: see [`wanted_by_undo`](Self::wanted_by_undo). Summaries of the old
+    /// view that only a store has must be too ([`summaries_wanted_by_undo`](Self::summaries_wanted_by_undo)): it is not
+    /// shown without them.
     pub fn undo(&mut self) -> bool {
-        let Some(past) = self.undo.pop() else { return false };
+        let Some(past) = self.undo.pop_if(|past| past.is_at_hand()) else { return false };
         let now = self.swap_in(past);
         self.redo.push(now);
         self.policy.undone(self.n_total());
         true
     }
 
-    /// Applies the last undone rewrite again, and returns whether there was one.
+    /// Applies the last undone rewrite again, and returns whether there was one. What it shows must be at hand, as for
+    /// [`undo`](Self::undo).
     pub fn redo(&mut self) -> bool {
-        let Some(past) = self.redo.pop() else { return false };
+        let Some(past) = self.redo.pop_if(|past| past.is_at_hand()) else { return false };
         let now = self.swap_in(past);
         self.undo.push(now);
         true

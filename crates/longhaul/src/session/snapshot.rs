@@ -26,7 +26,9 @@ use super::{
 use crate::{compact::Cut, config::SummaryRole, policy::PolicyState};
 
 /// All of a session that cannot be had from its originals: the view and the ones before it, pins, sums, what the policy
-/// remembers, what was learned of the provider's counting, the facts read. What a store keeps with each change.
+/// remembers, what was learned of the provider's counting. What a store keeps with each change, without the summaries,
+/// which it has. The facts read go with it in memory; where it is written and read back they are left out, and are read
+/// anew once they are needed.
 ///
 /// `resume(snapshot(x))` is `x`: no view is made by other rules than those that made it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -124,8 +126,8 @@ const PROBES: [&str; 5] = [
 ];
 
 impl Snapshot {
-    /// The version this code writes.
-    pub const VERSION: u32 = 1;
+    /// The version this code writes. In the first, views that were held all that they showed.
+    pub const VERSION: u32 = 2;
 
     /// Returns the spans of originals that are needed to go on from it; others are asked for when they are needed.
     pub fn wants(&self) -> Vec<Span> {
@@ -343,17 +345,17 @@ impl SessionState {
     }
 
     /// Returns the summaries that the next undo shows and that are in the store only.
-    pub(crate) fn summaries_wanted_by_undo(&self) -> Vec<SummaryId> {
+    pub fn summaries_wanted_by_undo(&self) -> Vec<SummaryId> {
         self.undo.last().map(|past| stored_in(&past.shapes)).unwrap_or_default()
     }
 
     /// Returns the summaries that the next redo shows and that are in the store only.
-    pub(crate) fn summaries_wanted_by_redo(&self) -> Vec<SummaryId> {
+    pub fn summaries_wanted_by_redo(&self) -> Vec<SummaryId> {
         self.redo.last().map(|past| stored_in(&past.shapes)).unwrap_or_default()
     }
 
     /// Takes back a summary that was in the store only.
-    pub(crate) fn put_back_summary(&mut self, record: &Arc<SummaryRecord>) {
+    pub fn put_back_summary(&mut self, record: &Arc<SummaryRecord>) {
         let past = self.undo.iter_mut().chain(&mut self.redo).flat_map(|past| &mut past.shapes);
         past.for_each(|shape| shape.put_back(record));
     }
@@ -434,6 +436,11 @@ pub(super) fn stored_in(shapes: &[Shape]) -> Vec<SummaryId> {
 }
 
 impl Past {
+    /// Returns whether all summaries that it shows are here, and not in a store only.
+    pub(super) fn is_at_hand(&self) -> bool {
+        stored_in(&self.shapes).is_empty()
+    }
+
     /// Returns the originals that it shows, and those after it up to `len`.
     pub(super) fn wants(&self, len: u64) -> Vec<Span> {
         let whole = self.shapes.iter().filter_map(|shape| match shape {

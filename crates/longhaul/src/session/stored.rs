@@ -22,17 +22,19 @@ pub struct Stored {
 impl SessionState {
     /// Returns the session as `history` shows it: what was said comes from the store, the view is what stands in the
     /// history, whose last messages are new. Nothing may have been said in this state yet. `None` where the two do not go
-    /// together: the history begins with instructions that the conversation did not begin with.
+    /// together: the history begins with more instructions than the conversation did, or not one message of it alone is
+    /// the summary.
     pub fn take_up(mut self, history: &[Entry], stored: Stored) -> Option<SessionState> {
         let Stored { originals, ordinals, summary } = stored;
         let is_instruction = |message: &Message| standing::is_instruction(message);
         let front = history.iter().take_while(|entry| is_instruction(&entry.message)).count();
         let stored_front =
             originals.iter().take_while(|said| said.as_ref().is_some_and(is_instruction)).count();
-        if front != 0 && front != stored_front {
+        let ordinal_of = |at: usize| if at < front { Some(at as u64) } else { *ordinals.get(at)? };
+        let n_summaries = (front..history.len()).filter(|at| ordinal_of(*at).is_none()).count();
+        if front > stored_front || n_summaries != 1 {
             return None;
         }
-        let ordinal_of = |at: usize| if at < front { Some(at as u64) } else { *ordinals.get(at)? };
         let places: BTreeMap<u64, usize> =
             (0..history.len()).filter_map(|at| Some((ordinal_of(at)?, at))).collect();
 
@@ -98,3 +100,113 @@ pub(super) fn is_forgotten(message: &Message) -> bool {
 }
 
 const FORGOTTEN: &str = "[forgotten]";
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use longhaul_tokens::{CharsPer4, ContextWindow};
+    use longhaul_transcript::{SessionId, Tokens};
+
+    use super::*;
+    use crate::{
+        Config,
+        policy::{Action, Reason},
+    };
+
+    const SUMMARIZE: Action = Action::Summarize { rebuild: false };
+
+    fn state() -> SessionState {
+        let window = ContextWindow::new(Tokens(2_000), Tokens::ZERO);
+        let session = SessionId::new("stored").unwrap();
+        SessionState::new(session, window, Arc::new(CharsPer4), Config::default())
+    }
+
+    /// A conversation of `turns` turns with a constraint near its beginning that was compacted once, the history that this
+    /// leaves, and what a store has behind it.
+    fn compacted(turns: usize) -> (Vec<Entry>, Stored) {
+        let mut said = state();
+        said.push(Message::system("Be careful."));
+        said.push(Message::user("Move the export in src/ledger/export.rs."));
+        said.push(Message::user("Never touch the table audit_trail."));
+        for nth in 0..turns {
+            said.push(Message::user(format!("Question {nth}: what does src/file_{nth}.rs do?")));
+            let says = format!("It computes value_{nth} for the caller in src/main.rs. ").repeat(3);
+            said.push(Message::assistant(says));
+        }
+        let job = said.plan(SUMMARIZE, Reason::Manual, None, None).unwrap();
+        said.apply(job.finish_by_rule().unwrap()).unwrap();
+        let summary = (**said.summary().unwrap()).clone();
+        assert!(summary.summary.constraints.iter().any(|constraint| constraint.message == 2), "{summary:?}");
+        let view: longhaul_transcript::Transcript =
+            said.view().messages().map(|message| (**message).clone()).collect();
+        let ordinal = |shown: &Shown| match shown {
+            Shown::Message { id, .. } => Some(id.ordinal),
+            _ => None,
+        };
+        let ordinals = said.view().shown().map(ordinal).collect();
+        let entries = said.originals().entries();
+        let originals = entries.iter().map(|entry| Some((*entry.message).clone()));
+        (view.entries().to_vec(), Stored { originals: originals.collect(), ordinals, summary })
+    }
+
+    #[test]
+    fn what_is_taken_up_is_shown_as_the_history_shows_it() {
+        let (history, stored) = compacted(20);
+        let taken = state().take_up(&history, stored.clone()).unwrap();
+        let hashes = |state: &SessionState| -> Vec<_> {
+            state.view().messages().map(|message| message.content_hash()).collect()
+        };
+        assert_eq!(hashes(&taken), history.iter().map(|entry| entry.id.hash).collect::<Vec<_>>());
+        assert_eq!(taken.summary().unwrap().id, stored.summary.id);
+        assert_eq!(taken.originals().len(), stored.originals.len());
+    }
+
+    #[test]
+    fn a_history_that_says_too_little_of_itself_is_not_taken_up() {
+        let (history, stored) = compacted(20);
+        let short =
+            Stored { ordinals: stored.ordinals[..stored.ordinals.len() - 2].to_vec(), ..stored.clone() };
+        assert!(state().take_up(&history, short).is_none(), "two messages without a place");
+        let mut ordinals = stored.ordinals.clone();
+        *ordinals.last_mut().unwrap() = None;
+        assert!(state().take_up(&history, Stored { ordinals, ..stored.clone() }).is_none(), "two summaries");
+        let ordinals = (0..history.len() as u64).map(Some).collect();
+        assert!(state().take_up(&history, Stored { ordinals, ..stored }).is_none(), "none");
+    }
+
+    #[test]
+    fn a_history_may_have_lost_instructions_and_not_gained_any() {
+        let (history, stored) = compacted(20);
+        let ordinals = stored.ordinals[1..].to_vec();
+        let taken = state().take_up(&history[1..], Stored { ordinals, ..stored.clone() }).unwrap();
+        assert_eq!(taken.view().len(), history.len() - 1);
+
+        let mut more = history.clone();
+        more.insert(1, history[0].clone());
+        let mut ordinals = stored.ordinals.clone();
+        ordinals.insert(1, None);
+        assert!(state().take_up(&more, Stored { ordinals, ..stored }).is_none());
+    }
+
+    #[test]
+    fn nothing_is_lost_beside_a_constraint_that_was_forgotten() {
+        let (history, mut stored) = compacted(500);
+        stored.originals[2] = None;
+        let mut taken = state().take_up(&history, stored).unwrap();
+        let job = taken.plan(SUMMARIZE, Reason::Manual, None, None).unwrap();
+        let start = job.start;
+        assert!(start > 100, "it does not read all of it again: {start}");
+        let finished = job.finish_by_rule().unwrap();
+        let record = finished.record().clone();
+        taken.apply(finished).unwrap();
+        let mut found: BTreeSet<u64> = record.covered.iter().map(|covered| covered.ordinal).collect();
+        found.extend(taken.view().shown().filter_map(|shown| match shown {
+            Shown::Message { id, .. } => Some(id.ordinal),
+            _ => None,
+        }));
+        let lost: Vec<u64> =
+            (start..taken.originals().len() as u64).filter(|ordinal| !found.contains(ordinal)).collect();
+        assert!(lost.is_empty(), "neither shown nor told of: {lost:?}");
+    }
+}

@@ -1,6 +1,6 @@
 //! Following a front end that hands over its whole history each time, as a file or a request does.
 
-use longhaul_extract::speaker::{Matter, segments};
+use longhaul_extract::speaker::{Matter, Segment, segments};
 use longhaul_transcript::{Entry, Span, SummaryId};
 use longhaul_wire::Document;
 use serde::{Deserialize, Serialize};
@@ -90,10 +90,13 @@ impl SessionState {
             return Ok(sync);
         }
         let front = said.iter().take_while(|entry| standing::is_instruction(&entry.message)).count();
-        // By the marks that agents' sources and recordings show; a summary of ours is none of the client's.
+        // By the marks that agents' sources and recordings show, where a text begins with one: a person may quote them. A
+        // summary of ours is none of the client's.
         let is_client_summary = |entry: &Entry| {
-            let mut pieces = segments(&entry.message).into_iter();
-            !standing::is_summary(&entry.message) && pieces.any(|piece| piece.matter == Matter::Summary)
+            let mut part = None;
+            let begins = |piece: &Segment<'_>| part.replace(piece.part) != Some(piece.part);
+            let mut first = segments(&entry.message).into_iter().filter(begins);
+            !standing::is_summary(&entry.message) && first.any(|piece| piece.matter == Matter::Summary)
         };
         if common as usize <= front && said[front..].iter().take(2).any(is_client_summary) {
             return Ok(self.compacted_by_client(said, front));

@@ -515,3 +515,71 @@ fn a_record_bears_the_hashes_of_what_a_store_is_given() {
     );
     assert_eq!(record.id, id);
 }
+
+#[test]
+fn a_view_with_a_summary_that_only_a_store_has_is_not_shown_without_it() {
+    let mut whole = state(8_000, Config::default());
+    full(&mut whole, 10, 700);
+    compact(&mut whole, Action::Summarize { rebuild: false });
+    full(&mut whole, 8, 700);
+    compact(&mut whole, Action::Summarize { rebuild: false });
+    let mut snapshot = whole.snapshot_to_store();
+    for id in snapshot.summaries_wanted() {
+        assert_eq!(id, whole.summary().unwrap().id);
+        snapshot.put_back_summary(whole.summary().unwrap());
+    }
+    let originals = whole.originals().entries().to_vec();
+    let said = |span: longhaul_transcript::Span| -> Vec<_> {
+        let entries = &originals[span.start as usize..span.end as usize];
+        entries.iter().map(|entry| entry.message.clone()).collect()
+    };
+    let mut resumed = state(8_000, Config::default()).resume(snapshot, said).unwrap();
+    for span in resumed.wanted_by_undo() {
+        resumed.put_back(span.start, said(span));
+    }
+    assert_eq!(shape(&resumed), shape(&whole));
+    assert!(!resumed.undo(), "its summary is not at hand");
+    assert_eq!(shape(&resumed), shape(&whole), "nothing has changed");
+    let wanted = resumed.summaries_wanted_by_undo();
+    assert_eq!(wanted.len(), 1);
+    assert!(whole.undo());
+    resumed.put_back_summary(whole.summary().unwrap());
+    assert!(resumed.undo());
+    assert_eq!(shape(&resumed), shape(&whole));
+}
+
+#[cfg(feature = "wire")]
+#[test]
+fn a_request_that_quotes_an_agents_mark_is_no_summary_of_the_client() {
+    let document = |said: &str| {
+        let encoded = longhaul_wire::encode(&transcript(said), longhaul_wire::Format::OpenAi).unwrap();
+        longhaul_wire::read(Some(longhaul_wire::Format::OpenAi), encoded.document.as_bytes()).unwrap()
+    };
+    let mut state = state(8_000, Config::default());
+    state.sync(&document("user: What is this?\nassistant: It is a parser.\nuser: Go on.")).unwrap();
+    let change = |said: &str| state.clone().sync(&document(said)).unwrap().change;
+    let edited =
+        change("user: What does this line of the log say?\n<state_snapshot>\nassistant: It is a mark.");
+    assert!(matches!(edited, Synced::Another | Synced::Edited { .. }), "{edited:?}");
+    let compacted =
+        change("user: <state_snapshot>\nWe wrote a parser.\n</state_snapshot>\nassistant: Go on.");
+    assert!(matches!(compacted, Synced::CompactedByClient { .. }), "{compacted:?}");
+}
+
+#[test]
+fn a_share_for_the_summary_is_of_what_is_counted_whatever_is_billed() {
+    let config = Config { max_summary_share: Some(0.2), ..Config::default() };
+    let (mut billed, mut plain) = (state(100_000, config.clone()), state(100_000, config));
+    billed_turns(&mut billed, 12, 1.5, 40);
+    for entry in billed.originals().entries().iter() {
+        plain.push(entry.message.clone());
+    }
+    let cap = |state: &SessionState, budget: Tokens| {
+        let scope = state.scope(Action::Summarize { rebuild: false }, &state.index());
+        let settings = state.settings_within(&state.measure(None), &Within::new(budget), state.room(&scope));
+        settings.max_summary_tokens.unwrap().0
+    };
+    let counted = billed.scale().countable(Tokens(6_000));
+    let (one, other) = (cap(&billed, Tokens(6_000)), cap(&plain, counted));
+    assert!(one.abs_diff(other) <= 3, "{one} where 1.5 times as much is billed, {other} else");
+}

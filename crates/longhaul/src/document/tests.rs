@@ -1,0 +1,81 @@
+//! Files whose history a store knows, and models that are asked for more room than is needed.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use longhaul_summarize::{Draft, SummarizeError, SummaryRequest};
+use longhaul_tokens::CharsPer4;
+use longhaul_transcript::{Message, SummaryMode, Transcript};
+
+use super::*;
+
+const WINDOW: ContextWindow = ContextWindow { window: Tokens(20_000), reserved_output: Tokens(0) };
+
+fn document(said: &[Message]) -> Document {
+    let transcript: Transcript = said.iter().cloned().collect();
+    let encoded = wire::encode(&transcript, Format::OpenAi).unwrap();
+    wire::read(Some(Format::OpenAi), encoded.document.as_bytes()).unwrap()
+}
+
+fn said(turns: usize) -> Vec<Message> {
+    let turns = (0..turns).flat_map(|nth| {
+        let says = format!("It computes value_{nth} for the caller in src/main.rs. ").repeat(6);
+        [Message::user(format!("What does src/file_{nth}.rs do?")), Message::assistant(says)]
+    });
+    [Message::system("Be careful.")].into_iter().chain(turns).collect()
+}
+
+fn session(document: &Document) -> DocumentSession<'_> {
+    DocumentSession::new(document, WINDOW, Arc::new(CharsPer4), Config::default(), None).unwrap()
+}
+
+/// A model that says little.
+#[derive(Debug)]
+struct Brief;
+
+#[async_trait]
+impl Summarizer for Brief {
+    async fn summarize(&self, request: SummaryRequest<'_>) -> Result<Draft, SummarizeError> {
+        let text =
+            "Files in src were looked at, and the caller in src/main.rs needs their values.".to_owned();
+        let tokens = request.counter.count_text(&text);
+        Ok(Draft { text, tokens, mode: SummaryMode::Llm, model: "brief".into(), ..Draft::default() })
+    }
+}
+
+#[tokio::test]
+async fn what_a_model_said_is_used_also_where_there_was_room_for_everything() {
+    let said = said(20);
+    let document = document(&said);
+    let session = session(&document);
+    let tokens = session.state().tokens();
+    for budget in (tokens.0..tokens.0 + 160).step_by(5).map(Tokens) {
+        let (done, _) = session.compact_with(&Within::new(budget), &Brief).await.unwrap();
+        assert_eq!(done.record.model, "brief", "{budget}");
+        assert!(done.tokens_after < tokens, "{budget}");
+    }
+}
+
+#[test]
+fn it_says_whether_the_originals_of_a_store_were_taken_up() {
+    let said = said(20);
+    let first = document(&said);
+    let done = session(&first).compact(&Within::new(Tokens(700))).unwrap();
+    let after = wire::read(Some(Format::OpenAi), &*done.bytes).unwrap();
+    let messages: Vec<Message> =
+        after.transcript().entries().iter().map(|entry| (*entry.message).clone()).collect();
+    // The instruction, the summary, and then the last messages of the conversation.
+    let n_tail = messages.len() as u64 - 2;
+    let tail = (said.len() as u64 - n_tail..).map(Some).take(n_tail as usize);
+    let stored = |n_before: usize| Stored {
+        originals: said.iter().cloned().map(Some).collect(),
+        ordinals: std::iter::repeat_n(None, n_before).chain(tail.clone()).collect(),
+        summary: done.record.clone(),
+    };
+    assert!(!session(&after).has_originals());
+    assert!(session(&after).with_stored(stored(2)).has_originals());
+
+    let more: Vec<Message> = [Message::system("Answer in English.")].into_iter().chain(messages).collect();
+    let more = document(&more);
+    assert!(!session(&more).with_stored(stored(3)).has_originals());
+}

@@ -1,0 +1,214 @@
+//! Sessions whose store fails, whose futures are dropped, and who talk to a front end that compacts by itself: what is said
+//! stays under the session's name, and nobody is told of another writer where there was none.
+
+use std::{
+    future::Future,
+    pin::pin,
+    sync::{Arc, Mutex, atomic::Ordering::Relaxed},
+    task::{Context, Poll, Waker},
+};
+
+use longhaul_store::SummaryStore;
+use longhaul_tokens::{CharsPer4, ContextWindow};
+use longhaul_transcript::{ContentHash, FixedClock, Message, SessionId, Tokens};
+
+use super::{
+    troubled::{Trouble, Troubled},
+    *,
+};
+
+const WINDOW: ContextWindow = ContextWindow { window: Tokens(2_000), reserved_output: Tokens(0) };
+
+type Told = Arc<Mutex<Vec<String>>>;
+
+fn builder(store: &Arc<Troubled>, name: &str) -> (Builder, Told) {
+    let told = Told::default();
+    let log = Arc::clone(&told);
+    let builder = Session::builder(SessionId::new(name).unwrap(), WINDOW)
+        .store(Arc::clone(store) as Arc<dyn SummaryStore>)
+        .counter(Arc::new(CharsPer4))
+        .clock(Arc::new(FixedClock(1_000)))
+        .observer(move |event: &crate::Event| {
+            if matches!(event.kind, EventKind::Branched { .. }) {
+                log.lock().unwrap().push(event.to_string());
+            }
+        });
+    (builder, told)
+}
+
+async fn open(store: &Arc<Troubled>, name: &str) -> (Session, Told) {
+    let (builder, told) = builder(store, name);
+    (builder.open().await.unwrap(), told)
+}
+
+fn talk(session: &mut Session, turns: std::ops::Range<usize>) {
+    for nth in turns {
+        session.push(Message::user(format!("Question {nth}: what does src/file_{nth}.rs do?")));
+        let says = format!("It computes value_{nth} for the caller in src/main.rs. ").repeat(3);
+        session.push(Message::assistant(says));
+    }
+}
+
+fn shown(session: &Session) -> Vec<ContentHash> {
+    session.state().view().messages().map(|message| message.content_hash()).collect()
+}
+
+/// Asks once and drops the future.
+fn drop_at_its_await(future: impl Future) {
+    let mut future = pin!(future);
+    assert!(matches!(future.as_mut().poll(&mut Context::from_waker(Waker::noop())), Poll::Pending));
+}
+
+/// Opened again by its name it is as it is, and it was never told of anybody else.
+async fn is_whole_under_its_name(store: &Arc<Troubled>, session: &mut Session, told: &Told) {
+    session.save().await.unwrap();
+    assert_eq!(*told.lock().unwrap(), [String::new(); 0], "nobody else wrote");
+    let (again, _) = open(store, session.state().session().as_str()).await;
+    assert_eq!(again.state().originals().len(), session.state().originals().len());
+    assert_eq!(shown(&again), shown(session));
+}
+
+#[tokio::test]
+async fn facts_that_cannot_be_kept_do_not_undo_a_compaction() {
+    let store = Arc::new(Troubled::default());
+    let (mut session, told) = open(&store, "kept").await;
+    talk(&mut session, 0..20);
+    store.trouble_cache(Trouble::Fails);
+    session.compact(None).await.unwrap();
+    assert!(session.state().summary().is_some());
+    store.trouble_cache(Trouble::None);
+    talk(&mut session, 20..40);
+    session.compact(None).await.unwrap();
+    is_whole_under_its_name(&store, &mut session, &told).await;
+}
+
+#[tokio::test]
+async fn a_compaction_that_is_dropped_while_facts_are_kept_is_applied() {
+    let store = Arc::new(Troubled::default());
+    let (mut session, told) = open(&store, "kept").await;
+    talk(&mut session, 0..20);
+    store.trouble_cache(Trouble::Silent);
+    drop_at_its_await(session.compact(None));
+    assert!(session.state().summary().is_some());
+    store.trouble_cache(Trouble::None);
+    talk(&mut session, 20..40);
+    session.compact(None).await.unwrap();
+    is_whole_under_its_name(&store, &mut session, &told).await;
+}
+
+#[tokio::test]
+async fn a_compaction_that_is_dropped_after_it_was_written_is_no_other_writers() {
+    let store = Arc::new(Troubled::default());
+    let (mut session, told) = open(&store, "kept").await;
+    talk(&mut session, 0..20);
+    session.save().await.unwrap();
+    store.trouble_commit(Trouble::Silent);
+    drop_at_its_await(session.compact(None));
+    store.trouble_commit(Trouble::None);
+    talk(&mut session, 20..22);
+    session.compact(None).await.unwrap();
+    is_whole_under_its_name(&store, &mut session, &told).await;
+}
+
+#[tokio::test]
+async fn a_name_never_stands_for_a_branch_that_was_not_taken() {
+    let trouble: [fn(&Troubled, Trouble); 2] = [Troubled::trouble_cache, Troubled::trouble_alias];
+    for (nth, set) in trouble.into_iter().enumerate() {
+        let store = Arc::new(Troubled::default());
+        let (mut session, told) = open(&store, "kept").await;
+        talk(&mut session, 0..20);
+        session.compact(None).await.unwrap();
+        talk(&mut session, 20..24);
+        session.save().await.unwrap();
+        let back_to = session.state().originals().get(43).unwrap().id;
+        set(&store, Trouble::Fails);
+        let is_rewound = session.rewind(back_to).await.is_ok();
+        set(&store, Trouble::None);
+        assert_eq!(session.state().originals().len(), if is_rewound { 44 } else { 48 });
+        let name = store.alias(&SessionId::new("kept").unwrap()).await.unwrap();
+        assert_eq!(name.unwrap_or(SessionId::new("kept").unwrap()), *session.line(), "trouble {nth}");
+        talk(&mut session, 30..32);
+        is_whole_under_its_name(&store, &mut session, &told).await;
+    }
+}
+
+#[tokio::test]
+async fn facts_read_with_other_rules_for_secrets_are_read_anew() {
+    // Put together here, so that no scanner takes this file for a leak.
+    let secret = format!("ghp_{}", "k8Zr2VqT5nXw9LbY3mHc7JdF4sGp6AeR1uQo");
+    let store = Arc::new(Troubled::default());
+    let mut session = builder(&store, "kept").0.redactor(None).open().await.unwrap();
+    talk(&mut session, 0..20);
+    session.push(Message::user(format!("Never print the token {secret} anywhere.")));
+    talk(&mut session, 20..30);
+    session.prepare().await.unwrap();
+    session.compact(None).await.unwrap();
+    assert!(format!("{:?}", session.state().index()).contains(&secret), "it was not looked for");
+    drop(session);
+
+    let (mut session, _) = open(&store, "kept").await;
+    talk(&mut session, 30..40);
+    session.compact(None).await.unwrap();
+    assert!(!format!("{:?}", session.state().index()).contains(&secret));
+    let record = serde_json::to_string(&**session.state().summary().unwrap()).unwrap();
+    assert!(!record.contains(&secret), "{record}");
+}
+
+#[cfg(feature = "wire")]
+#[tokio::test]
+async fn a_front_end_that_compacts_by_itself_is_no_other_writer() {
+    let document = |said: &[Message]| {
+        let transcript: longhaul_transcript::Transcript = said.iter().cloned().collect();
+        let encoded = longhaul_wire::encode(&transcript, longhaul_wire::Format::OpenAi).unwrap();
+        let json = encoded.document.as_bytes().to_vec();
+        longhaul_wire::read(Some(longhaul_wire::Format::OpenAi), &*json).unwrap()
+    };
+    let said = |turns: std::ops::Range<usize>| {
+        turns.flat_map(|nth| {
+            let says = format!("It computes value_{nth} for the caller in src/main.rs. ").repeat(3);
+            [Message::user(format!("What does src/file_{nth}.rs do?")), Message::assistant(says)]
+        })
+    };
+    let store = Arc::new(Troubled::default());
+    let (mut session, told) = open(&store, "kept").await;
+    let mut history: Vec<Message> = said(0..20).collect();
+    session.sync(&document(&history)).await.unwrap();
+    session.compact(None).await.unwrap();
+    history.extend(said(20..30));
+    session.sync(&document(&history)).await.unwrap();
+    session.compact(None).await.unwrap();
+    assert_eq!(store.chain(session.line()).await.unwrap().len(), 2);
+
+    let mark = "This session is being continued from a previous conversation that ran out of context.";
+    let mut history = vec![Message::user(mark)];
+    history.extend(said(30..32));
+    let sync = session.sync(&document(&history)).await.unwrap();
+    assert!(matches!(sync.change, crate::session::Synced::CompactedByClient { .. }), "{sync:?}");
+    is_whole_under_its_name(&store, &mut session, &told).await;
+    history.extend(said(32..50));
+    session.sync(&document(&history)).await.unwrap();
+    session.compact(None).await.unwrap();
+    assert_eq!(session.line().as_str(), "kept");
+    is_whole_under_its_name(&store, &mut session, &told).await;
+    let kept =
+        store.originals(session.line(), longhaul_transcript::Span { start: 0, end: u64::MAX }).await.unwrap();
+    assert_eq!(kept.len(), 60 + 1 + 40, "all that was ever said");
+}
+
+#[tokio::test]
+async fn another_way_lists_the_records_once_however_many_there_are() {
+    let store = Arc::new(Troubled::default());
+    let (mut session, _) = open(&store, "kept").await;
+    for nth in 0..6 {
+        talk(&mut session, 10 * nth..10 * nth + 10);
+        session.compact(None).await.unwrap();
+    }
+    talk(&mut session, 60..62);
+    session.save().await.unwrap();
+    assert_eq!(store.chain(session.line()).await.unwrap().len(), 6);
+    store.n_listed.store(0, Relaxed);
+    let back_to = session.state().originals().get(121).unwrap().id;
+    session.rewind(back_to).await.unwrap();
+    assert_eq!(store.n_listed.load(Relaxed), 1);
+    assert_eq!(store.chain(session.line()).await.unwrap().len(), 6);
+}
