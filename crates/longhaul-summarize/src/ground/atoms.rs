@@ -126,8 +126,16 @@ pub(super) fn spans(claim: &str) -> Spans<'_> {
     let mut rest = claim;
     while let Some(at) = rest.find(['`', '"', '“', '«']) {
         let opening = rest[at..].chars().next().unwrap_or('`');
-        // A fence that is spoken of begins nothing.
+        // A fence that is spoken of begins nothing; two marks enclose code that has one.
         let fence = rest[at..].len() - rest[at..].trim_start_matches('`').len();
+        let paired = || rest[at + 2..].split_once("``");
+        if let (2, Some((inside, behind))) = (fence, paired()) {
+            prose.push_str(&rest[..at]);
+            prose.push(' ');
+            code.push(inside.trim());
+            rest = behind;
+            continue;
+        }
         if fence >= 3 {
             prose.push_str(&rest[..at + fence]);
             rest = &rest[at + fence..];
@@ -198,6 +206,49 @@ assistant: Six files, fmt then lint. The first of the reports was not found in t
             "`UnmodifiedFile` is tested",
             "\"was not found ... in the log\"",
             "see m99",
+        ] {
+            assert_ne!(unknown(lie, &[], &evidence), None, "{lie}");
+        }
+    }
+
+    /// A page with tags and line numbers, names that are put together, a template.
+    const VIEWED: &str = r##"user: Look at #950, opened for the form.
+assistant: I read it. !read_file#c1 {"path":"web/src/Form.tsx"}
+tool#c1:  11→<h2 className="head">
+ 12→  Check your{" "}
+ 13→  <b className="strong">agent context</b>
+ 14→</h2> in web/src/Form.tsx, import { useForm } from "../hooks/useForm"; created 2026-04-06T03:22:01Z
+assistant: The issue. !fetch#c2 {"url":"https://example.org/950"}
+tool#c2: 2. `docs/guides/evals/`: add `and-or.eval.yaml` there, not in docs/other/listed.yaml; thinkingOff, thinkingLow and thinkingHigh; DefaultStyle has color and label = `(batch ${one}/${two})`
+assistant: errorResponse("no such form", 404) answers, in Loader(ui, spinnerFn, text).
+"##;
+
+    #[test]
+    fn what_was_viewed_is_known_as_a_reader_tells_it() {
+        let said = longhaul_testkit::transcript(VIEWED);
+        let (session, index) = (SessionId::new("s").unwrap(), FactIndex::default());
+        let evidence =
+            Evidence::new(&SummaryRequest::new(&session, said.entries(), &index, &BytesPer4, Tokens(1_000)));
+        for truth in [
+            "the headline \"Check your agent context\"",
+            "`docs/guides/evals/and-or.eval.yaml` is asked for in #950 of 2026-04-06",
+            "`web/src/hooks/useForm` is TypeScript and was not read",
+            "`thinkingOff/Low/High`, `DefaultStyle.color`, `(batch n/m)`",
+            "`errorResponse(message, CODE)` and `Loader(ui, spinnerFn, message)`",
+            "``label = `(batch` `` stands there; the 14 lines of it",
+            "`make e2e` was not run",
+        ] {
+            assert_eq!(unknown(truth, &[], &evidence), None, "{truth}");
+        }
+        for lie in [
+            "the headline \"Check your agent contents\"",
+            "`docs/guides/evals/listed.yaml` is asked for",
+            "`thinkingOff/Middle/High`",
+            "`errorAnswer(message, CODE)`",
+            "opened on 2026-04-07",
+            "asked for in #951",
+            "it lives in docs/form/evals",
+            "`make e2e` was run",
         ] {
             assert_ne!(unknown(lie, &[], &evidence), None, "{lie}");
         }

@@ -246,7 +246,7 @@ pub(super) fn weakens(sentence: &str, rule: &str) -> bool {
         let shared = wanted.iter().filter(|stem| said.contains(stem)).count();
         wanted.len() >= 2 && shared * 2 >= wanted.len()
     });
-    restated && is_weak(sentence) && !is_emphatic(sentence)
+    restated && is_weak(&spans(sentence).prose) && !is_emphatic(sentence)
 }
 
 /// `The chair asked who should do it` states no rule; `asked to avoid it if possible` does.

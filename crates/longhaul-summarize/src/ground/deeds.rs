@@ -31,8 +31,12 @@ fn is_change_of_untouched(statement: &str, section: Section, evidence: &Evidence
     let named = statement.split([' ', '`', ',', '(', ')']).map(trimmed).find(|token| is_file(token));
     let Some(file) = named else { return false };
     // `X: now does …`
-    let leads =
-        section == Section::Changes && statement.trim_start_matches(['-', '*', ' ', '`']).starts_with(file);
+    let before = statement.find(file).and_then(|at| statement.get(..at)).unwrap_or_default();
+    // `X: now does …`, `Added the file X`
+    let mut lead = words(before).map(|(_, word)| word.to_lowercase());
+    let is_verb = |word: String| WRITING.contains(&word.as_str());
+    let leads = section == Section::Changes
+        && (words(before).next().is_none() || lead.next().is_some_and(is_verb) && lead.count() <= 3);
     let lower = statement.to_lowercase();
     let is_said = leads || MADE.iter().any(|made| lower.contains(made));
     is_said && !evidence.acts.touched(file) && !is_told_by_person(file, evidence)
@@ -47,6 +51,11 @@ const MADE: [&str; 8] = [
     "was changed",
     "was updated",
     "was rewritten",
+];
+
+const WRITING: [&str; 12] = [
+    "added", "created", "wrote", "updated", "changed", "edited", "rewrote", "new", "extended", "fixed",
+    "renamed", "moved",
 ];
 
 /// Somebody may have done it by hand, or before.
@@ -261,6 +270,7 @@ tool#c8: fn pool() {}
             (Section::Findings, "The pool holds 137 sockets."),
             (Section::Findings, "The user of the pool lives in app/models/user."),
             (Section::State, "The flag is pushed."),
+            (Section::Changes, "Added the new file `docs/usage.md`."),
         ] {
             assert_ne!(judged(BY_OTHERS, section, lie), Verdict::Stays, "{lie}");
         }

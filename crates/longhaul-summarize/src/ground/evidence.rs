@@ -495,7 +495,7 @@ impl Evidence {
             return true;
         }
         // Letter by letter, where marks and line ends stand between and inside its words.
-        let wanted = squeezed(text);
+        let wanted = squeezed(&unmarked(text));
         let rarest = all.iter().filter(|places| !places.is_empty()).min_by_key(|places| places.len());
         wanted.len() >= LEAST_SQUEEZED
             && rarest.is_some_and(|rarest| {
@@ -644,24 +644,27 @@ fn squeezed(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// A text without the tags of a page and the line numbers of a file view.
+/// A text without the line numbers of a file view and the tags of a page.
 fn unmarked(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for line in text.lines() {
+    let unnumbered = |line: &str| {
         let rest = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
-        let mut rest = rest.strip_prefix(['→', '\t', '|']).unwrap_or(line);
-        while let Some(at) = rest.find('<') {
-            let inside = &rest[at + 1..];
-            let is_tag = inside.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/');
-            let Some(end) = inside.find('>').filter(|_| is_tag) else { break };
-            out.push_str(&rest[..at]);
-            rest = &inside[end + 1..];
-        }
-        out.push_str(rest);
-        out.push('\n');
+        rest.strip_prefix(['→', '\t', '|']).unwrap_or(line).to_owned()
+    };
+    let lines = text.lines().map(unnumbered).collect::<Vec<_>>().join("\n");
+    let (mut out, mut rest) = (String::with_capacity(lines.len()), lines.as_str());
+    while let Some(at) = rest.find('<') {
+        let (before, inside) = (&rest[..at], &rest[at + 1..]);
+        out.push_str(before);
+        let is_tag = inside.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/');
+        let end = inside.find('>').filter(|end| is_tag && *end <= LONGEST_TAG);
+        rest = end.map_or(inside, |end| &inside[end + 1..]);
     }
+    out.push_str(rest);
     out
 }
+
+/// What is longer is no tag.
+const LONGEST_TAG: usize = 300;
 
 /// A shorter text may stand anywhere letter by letter.
 const LEAST_SQUEEZED: usize = 16;

@@ -44,7 +44,10 @@ pub(super) fn judge(
         .flat_map(sentences)
         .map(|sentence| judge_sentence(without_handles(sentence).trim(), section, evidence, rules));
     let unshown = match section {
-        Some(section) if is_unshown(&without_handles(statement), section, evidence) => {
+        // A rule tells what is to be done whenever, not what was done.
+        Some(section)
+            if section != Section::Rules && is_unshown(&without_handles(statement), section, evidence) =>
+        {
             Verdict::Unconfirmed(RepairKind::UndoneDeed)
         }
         _ => Verdict::Stays,

@@ -2,6 +2,8 @@
 
 use std::ops::RangeInclusive;
 
+use longhaul_extract::is_known_extension;
+
 use super::{
     evidence::Evidence,
     handles::{cited, without_handles},
@@ -24,16 +26,21 @@ pub(super) fn knows_code(code: &str, evidence: &Evidence) -> bool {
     // `usage.md:20-21, 57`
     let places = code.replace(", ", ",");
     let mut pieces = code.split_whitespace().map(trimmed).filter(|piece| !is_placeholder(piece)).peekable();
-    evidence.contains(code)
+    code.is_empty()
+        || evidence.contains(code)
         || knows_expression(code, evidence)
         || with_lines(&places).is_some() && knows_name(&places, evidence)
         || pieces.peek().is_some() && pieces.all(|piece| piece.is_empty() || is_known(piece))
 }
 
-/// `n/m`, `N`, `(x)`: letters that stand for anything.
+/// `n/m`, `N`, `(x)`, `Ns`: letters that stand for anything, with a unit.
 pub(super) fn is_placeholder(piece: &str) -> bool {
     let mut parts = piece.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty()).peekable();
-    let stands_for_any = |part: &str| part.len() == 1 && !["a", "A", "i", "I"].contains(&part);
+    let stands_for_any = |part: &str| match part.len() {
+        1 => !["a", "A", "i", "I"].contains(&part),
+        2 => part.starts_with(['N', 'X', 'Y']) && part.ends_with(['s', 'm', 'h', 'x']),
+        _ => false,
+    };
     parts.peek().is_some()
         && piece.contains(char::is_alphabetic)
         && parts.all(|part| stands_for_any(part) && part.contains(char::is_alphabetic))
@@ -75,7 +82,11 @@ const LONGEST_ANY: usize = 8;
 /// `Writer.flush`, `Writer::flush`, `Writer#flush`: a type and what belongs to it, which a source may have side by side.
 /// `config.toml` is one name.
 fn members(piece: &str) -> Vec<&str> {
-    if piece.contains(['/', '-']) || is_file_name(piece) {
+    let is_file = |piece: &str| {
+        piece.rsplit_once('.').is_some_and(|(_, extension)| is_known_extension(extension))
+            && is_file_name(piece)
+    };
+    if piece.contains(['/', '-']) || is_file(piece) {
         return vec![piece];
     }
     piece.split(['.', ':', '#']).filter(|part| !part.is_empty()).collect()
@@ -247,11 +258,11 @@ pub(super) fn is_choice(token: &str, many: RangeInclusive<usize>, evidence: &Evi
     }
     let (whole, parts): (Vec<&str>, Vec<&str>) =
         choices.into_iter().partition(|word| evidence.contains(word));
-    !whole.is_empty()
-        && evidence.are_together(&whole)
+    let is_compound_of_known =
+        |part: &str| part.contains('-') && part.split('-').all(|word| evidence.contains(word));
+    (whole.is_empty() || evidence.are_together(&whole))
         && parts.iter().all(|part| {
-            part.contains('-') && is_compound(part, evidence)
-                || part.len() >= 3 && evidence.contains_part(part)
+            is_compound_of_known(part) || !whole.is_empty() && part.len() >= 3 && evidence.contains_part(part)
         })
 }
 

@@ -28,6 +28,8 @@ pub(super) fn knows_numbers(prose: &str, claim: &str, cited: &[u64], evidence: &
         if prose.contains(&hashed_name) && evidence.contains(&hashed_name)
             || is_day(number) && evidence.has_piece(&format!("{number}T"))
             || counts_list(number, claim)
+            // The last line of a file view says how many there are.
+            || claim.contains(&format!("{number} lines")) && evidence.has_piece(&format!("{number}→"))
         {
             return true;
         }

@@ -51,7 +51,10 @@ pub(super) fn wishes(sentence: &str) -> Vec<&str> {
         .collect();
     let lower = sentence.to_lowercase();
     let is_trailing = found.iter().all(|what| stems(what).is_empty());
-    if is_trailing && (CONSENT.iter().any(|words| lower.contains(words)) || !found.is_empty()) {
+    // `that is all that the user said`, `nothing of it was ordered by the user`
+    let is_extent = ["all that the user", "all the user"].iter().any(|words| lower.contains(words));
+    let has_consent = |words: &&str| lower.find(*words).is_some_and(|at| !ends_in_denial(&lower[..at], 5));
+    if is_trailing && !is_extent && (CONSENT.iter().any(|words| has_consent(&words)) || !found.is_empty()) {
         found = vec![sentence];
     }
     found
@@ -59,12 +62,21 @@ pub(super) fn wishes(sentence: &str) -> Vec<&str> {
 
 /// `The user neither accepted nor refused`, `the user stated no rule`: nothing was said.
 fn is_denied(sentence: &str, what: &str) -> bool {
-    const DENIALS: [&str; 6] = ["not", "never", "neither", "no", "nothing", "none"];
-    let is_denial = |word: &str| DENIALS.iter().any(|denial| word.eq_ignore_ascii_case(denial));
     let at = what.as_ptr() as usize - sentence.as_ptr() as usize;
-    let before: Vec<&str> = words(sentence.get(..at).unwrap_or_default()).map(|(_, word)| word).collect();
-    before.iter().rev().take(3).any(|word| is_denial(word))
+    ends_in_denial(sentence.get(..at).unwrap_or_default(), 3)
         || words(what).next().is_some_and(|(_, first)| is_denial(first) && !first.eq_ignore_ascii_case("not"))
+}
+
+/// Returns whether one of the last words of a text denies what follows.
+fn ends_in_denial(text: &str, last: usize) -> bool {
+    let before: Vec<&str> = words(text).map(|(_, word)| word).collect();
+    before.iter().rev().take(last).any(|word| is_denial(word))
+}
+
+fn is_denial(word: &str) -> bool {
+    ["not", "never", "neither", "no", "nothing", "none"]
+        .iter()
+        .any(|denial| word.eq_ignore_ascii_case(denial))
 }
 
 /// Returns what is said of a wish: what follows the verb, or, in `the commit the user asked for`, what stands before it.
@@ -75,6 +87,10 @@ fn meant<'s>(sentence: &'s str, what: &'s str) -> &'s str {
     let at = what.as_ptr() as usize - sentence.as_ptr() as usize;
     let before = sentence.get(..at).unwrap_or_default();
     let clause = before.rsplit([';', ',', ':']).next().unwrap_or(before);
+    // Of `finish the commit the user asked for` the commit is what was asked for.
+    let object =
+        clause.rfind(" the user").and_then(|at| clause[..at].rsplit_once(" the ")).map(|(_, object)| object);
+    let clause = object.unwrap_or(clause);
     if content(clause).is_empty() { what } else { clause }
 }
 
