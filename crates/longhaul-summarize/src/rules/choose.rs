@@ -1,10 +1,8 @@
 //! Which statements get in: what is needed most for each token, what was told already counting for less.
 
-use std::{
-    cmp::Reverse,
-    collections::{BinaryHeap, HashMap, HashSet},
-};
+use std::{cmp::Reverse, collections::BinaryHeap};
 
+use hashbrown::{HashMap, HashSet};
 use longhaul_extract::{Statement, Statements, log2_sixteenths, statement_words};
 use longhaul_transcript::Tokens;
 
@@ -58,15 +56,17 @@ impl<'a> Choice<'a> {
 
     /// Returns the places in the pool of what gets in, the most needed for its tokens first, until about `budget` is spent.
     pub(crate) fn pick(mut self, coverage: &mut Coverage<'_>, budget: Tokens) -> Vec<usize> {
-        let mut subjects: Vec<Vec<u32>> = vec![Vec::new(); self.pool.all().len()];
+        let mut subjects: Vec<Option<Vec<u32>>> = vec![None; self.pool.all().len()];
+        // What picks have made known.
+        let mut since: HashSet<u32> = HashSet::new();
         let mut heap: BinaryHeap<(i32, Reverse<usize>)> = BinaryHeap::new();
         for (at, statement) in self.pool.all().iter().enumerate() {
             if self.idle.holds(at) || self.keys.contains(&statement.key()) {
                 continue;
             }
-            subjects[at] = coverage.known_by(&statement.text);
             let cost = statement.text.len() as u64 / 4 + LINE;
-            heap.push((self.worth(at, cost, &subjects[at], coverage), Reverse(at)));
+            // With all the facts there may be in it: what is in it is read only where that may be enough.
+            heap.push((self.worth(at, cost, MOST_FACTS), Reverse(at)));
         }
         let mut costs: HashMap<usize, u64> = HashMap::new();
         let (mut opened, mut picks, mut left) = (HashSet::new(), Vec::new(), budget.0);
@@ -78,11 +78,19 @@ impl<'a> Choice<'a> {
             if self.keys.contains(&statement.key()) {
                 continue;
             }
+            let Some(known) = &subjects[at] else {
+                let known = coverage.known_by(&statement.text);
+                let worth =
+                    worth - self.extra(at, MOST_FACTS) + self.extra(at, coverage.gain(&known, &since));
+                subjects[at] = Some(known);
+                heap.push((worth, Reverse(at)));
+                continue;
+            };
             let count = |text: &str| self.request.counter.count_text(text).0;
             let cost = *costs.entry(at).or_insert_with(|| {
                 count(&statement.text) + statement.answers.as_ref().map_or(0, |text| count(text)) + LINE
             });
-            let now = self.worth(at, cost, &subjects[at], coverage);
+            let now = self.worth(at, cost, coverage.gain(known, &HashSet::new()));
             if now < worth {
                 heap.push((now, Reverse(at)));
                 continue;
@@ -100,8 +108,10 @@ impl<'a> Choice<'a> {
                 self.tell(at);
                 picks.push(at);
             }
-            for subject in &subjects[at] {
-                coverage.anchor(*subject);
+            for subject in known {
+                if coverage.anchor(*subject) {
+                    since.insert(*subject);
+                }
             }
         }
         picks
@@ -123,16 +133,24 @@ impl<'a> Choice<'a> {
         statement.words().iter().for_each(|word| *self.told.entry(*word).or_insert(0) += 1);
     }
 
-    /// Returns what a statement is worth for its tokens: a logarithm in thousandths, so that whole numbers do.
-    fn worth(&self, at: usize, cost: u64, subjects: &[u32], coverage: &Coverage<'_>) -> i32 {
+    /// Returns what a statement is worth for its tokens where it makes `facts` known: a logarithm in thousandths, so that whole
+    /// numbers do.
+    fn worth(&self, at: usize, cost: u64, facts: f64) -> i32 {
+        self.needed[at] + self.news(at) + self.extra(at, facts) - ln(cost) * 7 / 10
+    }
+
+    /// Returns what it adds that a statement makes `facts` known and serves the goal.
+    fn extra(&self, at: usize, facts: f64) -> i32 {
         let statement: &Statement = &self.pool.all()[at];
-        let news = u64::from(self.pool.news(statement, &self.told));
+        (facts.min(MOST_FACTS) * FACT + self.goal.worth(&statement.text) * GOAL) as i32
+    }
+
+    /// Returns what a statement loses because it was told already.
+    fn news(&self, at: usize) -> i32 {
+        let told = |word: u32| self.told.get(&word).copied().unwrap_or_default();
+        let news = u64::from(self.pool.news(&self.pool.all()[at], told));
         // A fifth of the worth stays where everything was told: said again in other words.
-        let news = ln(16 + news * 4) - ln(80);
-        let facts: f64 = subjects.iter().map(|subject| coverage.gain_by_line(*subject)).sum();
-        let goal = self.goal.worth(&statement.text);
-        let extra = (facts.min(MOST_FACTS) * FACT + goal * GOAL) as i32;
-        self.needed[at] + news + extra - ln(cost) * 7 / 10
+        ln(16 + news * 4) - ln(80)
     }
 }
 
