@@ -23,6 +23,7 @@ mod idle;
 mod later;
 mod lists;
 mod marked;
+mod records;
 mod render;
 mod runs;
 mod state;
@@ -31,12 +32,13 @@ mod trail;
 
 pub use account::task;
 
-use choose::Choice;
+use choose::{Choice, Places};
 use coverage::Coverage;
 use goal::Goal;
 use idle::Idle;
 use later::Later;
 use lists::Lists;
+use records::Records;
 use render::Page;
 use talkers::Talkers;
 use trail::Trail;
@@ -131,7 +133,9 @@ pub fn summarize(request: &SummaryRequest<'_>, options: &RulesOptions) -> Draft 
     coverage.read(&least);
     let budget = request.limit - request.counter.count_text(&least);
     let idle = Idle::new(request, &lists, &runs, &files, !plan.is_empty());
-    let choice = Choice::new(request, options, &goal, least, &idle, &lists);
+    let records = Records::new(request.index.statements());
+    let places = Places { idle: &idle, lists: &lists, records: &records };
+    let choice = Choice::new(request, options, &goal, least, &places);
     let picks = choice.pick(&mut coverage, budget.scaled(ROOM_TO_CHOOSE));
     let mut text = fit(picks.len(), request, |count| page.text(&picks[..count]));
     if request.counter.count_text(&text) > request.limit {
