@@ -478,6 +478,24 @@ fn clean(path: &str) -> String {
     path.to_string()
 }
 
+/// Which whole paths end in a name.
+#[derive(Clone, Copy)]
+enum Ends<'p> {
+    None,
+    One(&'p str),
+    Several,
+}
+
+impl<'p> Ends<'p> {
+    fn add(&mut self, path: &'p str) {
+        *self = match *self {
+            Ends::None => Ends::One(path),
+            Ends::One(known) if known == path => return,
+            _ => Ends::Several,
+        };
+    }
+}
+
 /// What the paths of a conversation mean: each clean, and a relative one as the only absolute one that ends in it.
 struct Names<'p> {
     of: HashMap<&'p str, String>,
@@ -489,15 +507,24 @@ impl<'p> Names<'p> {
         for path in paths {
             of.entry(path).or_insert_with(|| clean(path));
         }
-        // Sorted, so that each stands once.
-        let all: std::collections::BTreeSet<&str> = of.values().map(String::as_str).collect();
-        let mut ends: HashMap<&str, Option<&str>> = HashMap::new();
-        for path in all.iter().filter(|path| path.starts_with(['/', '~'])) {
-            for (slash, _) in path.match_indices('/') {
-                ends.entry(&path[slash + 1..]).and_modify(|only| *only = None).or_insert(Some(*path));
+        let is_whole = |path: &&str| path.starts_with(['/', '~']);
+        // For each name that may be the end of a whole path, that path where there is only one.
+        let names = of.values().map(String::as_str);
+        let mut ends: HashMap<&str, Ends<'_>> =
+            names.clone().filter(|name| !is_whole(name)).map(|name| (name, Ends::None)).collect();
+        if !ends.is_empty() {
+            for path in names.filter(is_whole) {
+                for (slash, _) in path.match_indices('/') {
+                    if let Some(end) = ends.get_mut(&path[slash + 1..]) {
+                        end.add(path);
+                    }
+                }
             }
         }
-        let whole = |path: &String| ends.get(path.as_str()).copied().flatten().map(str::to_owned);
+        let whole = |path: &String| match ends.get(path.as_str()) {
+            Some(Ends::One(whole)) => Some((*whole).to_owned()),
+            _ => None,
+        };
         let longer: Vec<(&str, String)> =
             of.iter().filter_map(|(path, clean)| Some((*path, whole(clean)?))).collect();
         drop(ends);

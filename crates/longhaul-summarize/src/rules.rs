@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use longhaul_extract::{DefaultRanker, Ranker, StatementWeights, Subjects, file_histories};
+use longhaul_extract::{DefaultRanker, Ranker, StatementWeights, Subjects, file_histories, todos};
 use longhaul_transcript::{SummaryMode, Tokens};
 
 use crate::{Draft, SummarizeError, Summarizer, SummaryRequest};
@@ -24,6 +24,7 @@ mod idle;
 mod later;
 mod lists;
 mod marked;
+mod records;
 mod render;
 mod runs;
 mod state;
@@ -32,12 +33,13 @@ mod trail;
 
 pub use account::task;
 
-use choose::Choice;
+use choose::{Choice, Places};
 use coverage::Coverage;
 use goal::Goal;
 use idle::Idle;
 use later::Later;
 use lists::Lists;
+use records::Records;
 use render::Page;
 use talkers::Talkers;
 use trail::Trail;
@@ -110,7 +112,8 @@ pub fn summarize(request: &SummaryRequest<'_>, options: &RulesOptions) -> Draft 
     let ran = longhaul_extract::runs(request.entries);
     let runs = runs::runs(&ran);
     let summary = account::account(request, &runs, &files, &subjects);
-    let fixed = fixed::sections(request, &summary, &ran, &files, options);
+    let plan = todos(request.entries);
+    let fixed = fixed::sections(request, &summary, &ran, &plan, &files, options);
     let sections = fixed.first.iter().chain(&fixed.last);
     sections.for_each(|section| coverage.read(&section.body));
     let trail = Trail::new(&summary.files);
@@ -130,8 +133,10 @@ pub fn summarize(request: &SummaryRequest<'_>, options: &RulesOptions) -> Draft 
     let least = page.text(&[]);
     coverage.read(&least);
     let budget = request.limit - request.counter.count_text(&least);
-    let idle = Idle::new(request, &lists, &runs, &files);
-    let choice = Choice::new(request, options, &goal, least, &idle, &lists);
+    let idle = Idle::new(request, &lists, &runs, &files, !plan.is_empty());
+    let records = Records::new(request.index.statements());
+    let places = Places { idle: &idle, lists: &lists, records: &records };
+    let choice = Choice::new(request, options, &goal, least, &places);
     let picks = choice.pick(&mut coverage, budget.scaled(ROOM_TO_CHOOSE));
     let mut text = fit(picks.len(), request, |count| page.text(&picks[..count]));
     if request.counter.count_text(&text) > request.limit {

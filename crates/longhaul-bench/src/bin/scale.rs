@@ -1,4 +1,4 @@
-//! `cargo xtask bench scale`: how the cost of a compaction and of one turn grows with the conversation.
+//! `cargo xtask bench scale [MESSAGES]...`: how the cost of a compaction and of one turn grows with the conversation.
 //!
 //! Times are the processor's, so that a busy machine does not count twice.
 
@@ -11,12 +11,17 @@ use longhaul::{
     transcript::{Message, Outcome, Part, Role, SessionId, Tokens, ToolCall, ToolResult, Transcript},
 };
 
+/// Messages of the conversations, where none are given.
+const SIZES: [usize; 5] = [1_000, 2_000, 10_000, 100_000, 1_000_000];
+
 #[allow(clippy::print_stdout, reason = "a program that prints a table")]
 fn main() {
     let counter = tokens::counter(Encoding::O200kBase);
     println!("| messages | tokens | push | count | index | plan | compact to 16k | per message |");
     println!("|---|---|---|---|---|---|---|---|");
-    for messages in [1_000, 2_000, 10_000, 100_000, 1_000_000] {
+    let given: Vec<usize> = std::env::args().skip(1).filter_map(|arg| arg.parse().ok()).collect();
+    let sizes = if given.is_empty() { SIZES.to_vec() } else { given };
+    for messages in sizes {
         let size = if messages <= 2_000 { 1_000 } else { 200 };
         let said = conversation(messages, size);
         let start = ThreadTime::now();

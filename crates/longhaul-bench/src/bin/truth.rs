@@ -5,7 +5,8 @@
 //! gone; `files`: what was done to each file; `checks`: the last state of each check and of the to-do list; `digests`: some
 //! results in one line each; `statements`: all that was read of every message, as it is stored, one line each (to compare
 //! before and after a change); `lines`: every line of the summaries of 2,000, 4,000 and 8,000 tokens that does not stand in its
-//! source; `asked`: what the summaries say that persons ask and demand. Recordings that are set aside for the last reading are passed over.
+//! source; `asked`: what the summaries say that persons ask and demand; `untyped`: those lines of it that nobody typed, of which
+//! there must be none. Recordings that are set aside for the last reading are passed over.
 
 #![allow(clippy::print_stdout, reason = "a program that prints what is to be read")]
 
@@ -21,7 +22,7 @@ use longhaul_summarize::{
 };
 use longhaul_testkit::unsourced;
 use longhaul_tokens::{Encoding, counter};
-use longhaul_transcript::{Role, SessionId, Tokens, Transcript};
+use longhaul_transcript::{Message, Role, SessionId, Speaker, Tokens, Transcript};
 
 /// Not read and not tuned on: these are for readers at the end.
 const SET_ASIDE: [&str; 4] =
@@ -43,6 +44,7 @@ fn main() -> Result<()> {
         }
     }
     files.sort();
+    let mut untyped_lines = 0;
     for file in files {
         let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if SET_ASIDE.iter().any(|aside| name.starts_with(aside)) {
@@ -62,14 +64,16 @@ fn main() -> Result<()> {
                 "statements" => statements(transcript)?,
                 "lines" => lines(transcript),
                 "asked" => asked(transcript),
+                "untyped" => untyped_lines += untyped(transcript),
                 other => {
                     anyhow::bail!(
-                        "{other} is none of: speakers, rules, outcomes, files, checks, digests, statements, lines, asked"
+                        "{other} is none of: speakers, rules, outcomes, files, checks, digests, statements, lines, asked, untyped"
                     )
                 }
             }
         }
     }
+    anyhow::ensure!(untyped_lines == 0, "{untyped_lines} lines that nobody typed");
     Ok(())
 }
 
@@ -184,15 +188,111 @@ fn lines(transcript: &Transcript) {
 
 fn asked(transcript: &Transcript) {
     let text = summary(transcript, &index(transcript), 8_000);
+    asked_lines(&text).for_each(|line| println!("{}", ends(line)));
+}
+
+/// The lines of the sections that tell what persons ask and demand.
+fn asked_lines(text: &str) -> impl Iterator<Item = &str> {
     let mut is_asked = false;
-    for line in text.lines() {
+    text.lines().filter(move |line| {
         if let Some(heading) = line.strip_prefix("## ") {
             is_asked = ["Request", "Asked", "Rules"].iter().any(|word| heading.starts_with(word));
         }
-        if is_asked {
-            println!("{}", ends(line));
+        is_asked
+    })
+}
+
+/// Prints the lines that tell what persons ask and demand and that nobody typed, and returns how many there are. A line
+/// counts where its message is no person's by the structure of the file, or where its words stand only in a block that a
+/// harness puts in: told by the look of such blocks, without the table of marks that the summaries are made by.
+fn untyped(transcript: &Transcript) -> usize {
+    let index = index(transcript);
+    let mut count = 0;
+    for limit in [2_000, 4_000, 8_000] {
+        let text = summary(transcript, &index, limit);
+        let mut message = None;
+        for line in asked_lines(&text) {
+            let (handle, said) = handled(line);
+            message = handle.or(message);
+            let Some(entry) = transcript.entries().iter().find(|entry| Some(entry.id.ordinal) == message)
+            else {
+                continue;
+            };
+            if !is_typed(&entry.message, said) {
+                println!("{limit}: {}", ends(line));
+                count += 1;
+            }
         }
     }
+    count
+}
+
+/// Takes the handle (`m12`) off a line of a summary.
+fn handled(line: &str) -> (Option<u64>, &str) {
+    let line = line.trim_start_matches("- ");
+    if let Some(heading) = line.strip_prefix("## ") {
+        let handle = heading.split_once("(m").and_then(|(_, rest)| rest.split(')').next()?.parse().ok());
+        return (handle, "");
+    }
+    let handle = line.strip_prefix('m').and_then(|rest| rest.split_once([' ', ':']));
+    match handle.and_then(|(number, rest)| Some((number.parse().ok()?, rest))) {
+        Some((number, rest)) => (Some(number), rest.trim_start_matches(' ')),
+        None => (None, line),
+    }
+}
+
+/// Whether a person typed what a line says, or a system or developer message says it.
+fn is_typed(message: &Message, said: &str) -> bool {
+    if message.is_system() {
+        return true;
+    }
+    let is_persons = matches!(message.speaker, None | Some(Speaker::Person)) && message.role == Role::User;
+    let fold = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    // What stands after these is ours: what was cut out, which message answered, what was answered.
+    let own = ["[…]", "…", " (answered in m", " (to: \"", " (taken back in m"].iter();
+    let said = own.fold(said, |said, mark| said.split(mark).next().unwrap_or_default());
+    let start: String = fold(said).chars().take(60).collect();
+    let holds = |text: &str| {
+        // An item of a list is told with what leads it in.
+        let both =
+            start.split_once(": ").is_some_and(|(lead, item)| text.contains(lead) && text.contains(item));
+        text.contains(start.trim()) || both
+    };
+    is_persons && message.texts().any(|text| holds(&fold(&without_blocks(text))))
+}
+
+/// Returns `text` without the blocks that harnesses put in (`<system-reminder>…</system-reminder>`), and nothing of a text that
+/// begins as their notices do.
+fn without_blocks(text: &str) -> String {
+    const NOTICES: [&str; 6] = [
+        "Caveat: The messages below",
+        "Base directory for this skill",
+        "# AGENTS.md instructions",
+        "Stop hook feedback",
+        "[Request interrupted",
+        "This session is being continued from",
+    ];
+    if NOTICES.iter().any(|notice| text.trim_start().starts_with(notice)) {
+        return String::new();
+    }
+    let mut rest = text;
+    let mut left = String::new();
+    while let Some(at) = rest.find('<') {
+        let name: String =
+            rest[at + 1..].chars().take_while(|c| c.is_ascii_lowercase() || matches!(c, '-' | '_')).collect();
+        let end = format!("</{name}>");
+        match rest[at..].find(&end).filter(|_| name.contains(['-', '_'])) {
+            Some(length) => {
+                left.push_str(&rest[..at]);
+                rest = &rest[at + length + end.len()..];
+            }
+            None => {
+                left.push_str(&rest[..=at]);
+                rest = &rest[at + 1..];
+            }
+        }
+    }
+    left + rest
 }
 
 /// Every seventh result, in one line.

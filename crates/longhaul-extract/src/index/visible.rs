@@ -1,7 +1,8 @@
 //! What a reader of some text knows from it.
 
-use std::{borrow::Cow, collections::HashSet};
+use std::borrow::Cow;
 
+use hashbrown::HashSet;
 use longhaul_transcript::{CallKind, Message, Part, Role};
 
 use super::call_fields;

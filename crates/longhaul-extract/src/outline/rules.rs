@@ -1,6 +1,6 @@
 //! Outlines of code, by the look of its lines.
 
-use std::{collections::BTreeMap, sync::LazyLock};
+use std::sync::OnceLock;
 
 use regex::Regex;
 
@@ -9,7 +9,7 @@ use super::{Language, Outline};
 /// Lists the definitions and imports of code.
 pub(crate) fn code(view: &[(u64, &str)], outline: &mut Outline) {
     let language = outline.language;
-    let rules = &RULES[&language];
+    let Some(rules) = Rules::of(language) else { return };
     let mut skip = Skip::default();
     let mut in_import_block = false;
     for &(number, line) in view {
@@ -96,13 +96,17 @@ struct Rules {
     define: Regex,
 }
 
-static RULES: LazyLock<BTreeMap<Language, Rules>> = LazyLock::new(|| {
-    let rules = TABLE.iter().map(|&(language, import, define)| {
+impl Rules {
+    /// Returns the rules of a language; its patterns are compiled when they are first asked for, as most conversations are
+    /// about one language and all of them take longer than a summary.
+    fn of(language: Language) -> Option<&'static Rules> {
+        static RULES: [OnceLock<Rules>; TABLE.len()] = [const { OnceLock::new() }; TABLE.len()];
+        let at = TABLE.iter().position(|(known, ..)| *known == language)?;
+        let (_, import, define) = TABLE[at];
         let compile = |pattern: &str| Regex::new(pattern).expect("the patterns below are tested");
-        (language, Rules { import: compile(import), define: compile(define) })
-    });
-    rules.collect()
-});
+        Some(RULES[at].get_or_init(|| Rules { import: compile(import), define: compile(define) }))
+    }
+}
 
 /// For each language: the line that imports, with the module in a group; the line that defines, with the name in the
 /// first group that matches.

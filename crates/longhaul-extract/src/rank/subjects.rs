@@ -106,20 +106,26 @@ impl Fact {
 /// Returns for each fact the fact whose name is the longest path that ends in it, where there is only one; else itself.
 fn longest_names(facts: &[Fact]) -> Vec<usize> {
     let mut longest: Vec<usize> = (0..facts.len()).collect();
-    // Sorted by components from the last to the first, each path stands right before those that end in it.
-    let mut paths: Vec<(Vec<&str>, usize)> = facts
-        .iter()
-        .enumerate()
-        .filter(|(_, fact)| fact.kind.is_path())
-        .map(|(id, fact)| (fact.name.trim_matches('/').rsplit('/').collect(), id))
-        .collect();
-    paths.sort();
+    // Each with its components from the last to the first, all in one text; no component holds the mark between them.
+    let mut turned = String::new();
+    let mut places: Vec<(std::ops::Range<usize>, usize)> = Vec::new();
+    for (id, fact) in facts.iter().enumerate().filter(|(_, fact)| fact.kind.is_path()) {
+        let start = turned.len();
+        for component in fact.name.trim_matches('/').rsplit('/') {
+            turned.push_str(component);
+            turned.push('\0');
+        }
+        places.push((start..turned.len(), id));
+    }
+    // Sorted, each path stands right before those that end in it.
+    let mut paths: Vec<(&str, usize)> = places.into_iter().map(|(place, id)| (&turned[place], id)).collect();
+    paths.sort_unstable();
     // For each path: one past the last that ends in it, and the only longest of these.
     let mut reach: Vec<(usize, Option<usize>)> = vec![(0, None); paths.len()];
     for at in (0..paths.len()).rev() {
         let (mut next, mut branches) = (at + 1, 0);
         let mut only = Some(paths[at].1);
-        while next < paths.len() && paths[next].0.starts_with(&paths[at].0) {
+        while next < paths.len() && paths[next].0.starts_with(paths[at].0) {
             only = if branches == 0 { reach[next].1 } else { None };
             branches += 1;
             next = reach[next].0;

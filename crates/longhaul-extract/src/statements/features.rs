@@ -167,7 +167,7 @@ impl Statements {
         let (mut rarity, mut spread) = (0, 0);
         for hash in &s.words {
             let word = self.words.get(*hash);
-            let rare = self.words.rarity(*hash) as i32;
+            let rare = self.words.rarity_of(&word) as i32;
             rarity += rare;
             view.rarest = view.rarest.max(rare / 4);
             spread += log2_sixteenths(u64::from(word.messages) + 1) as i32;

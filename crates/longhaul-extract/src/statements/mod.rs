@@ -5,6 +5,8 @@
 //! pool is bounded: beyond its bound the statements that are least likely to be needed are dropped, by what is known of
 //! them when they are read.
 
+use std::sync::OnceLock;
+
 use hashbrown::HashMap;
 use longhaul_transcript::{Entry, Message, Origin};
 use serde::{Deserialize, Serialize};
@@ -111,6 +113,8 @@ pub struct Statements {
     /// The sources of calls that wait for their results.
     waiting: HashMap<Box<str>, u32>,
     weights: StatementWeights,
+    /// What all statements are worth by the built-in weights, once somebody has asked since the last message.
+    ranked: OnceLock<Vec<i32>>,
 }
 
 impl Statements {
@@ -129,6 +133,7 @@ impl Statements {
             asked: None,
             waiting: HashMap::new(),
             weights: StatementWeights::builtin(),
+            ranked: OnceLock::new(),
         }
     }
 
@@ -151,14 +156,14 @@ impl Statements {
         pool
     }
 
-    /// Returns how much of a statement is news, in sixteenths, where `known` words were told before: each time a word was
-    /// told halves what it is still worth.
-    pub fn news(&self, statement: &Statement, known: &std::collections::HashMap<u32, u32>) -> u32 {
+    /// Returns how much of a statement is news, in sixteenths, where each word was told as often before as `known` says: each
+    /// time halves what it is still worth.
+    pub fn news(&self, statement: &Statement, known: impl Fn(u32) -> u32) -> u32 {
         let (mut new, mut all) = (0, 0);
         for word in &statement.words {
             let rarity = self.words.rarity(*word) + 1;
             all += rarity;
-            new += rarity >> known.get(word).copied().unwrap_or_default().min(8);
+            new += rarity >> known(*word).min(8);
         }
         (new * 16).checked_div(all).unwrap_or(16)
     }
@@ -169,6 +174,7 @@ impl Statements {
             return;
         }
         self.end = self.end.max(ordinal.saturating_add(1));
+        self.ranked = OnceLock::new();
         let first = self.all.len();
         read::Reader::new(self, ordinal).message(message);
         let weights = std::mem::take(&mut self.weights);

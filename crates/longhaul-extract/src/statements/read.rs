@@ -348,8 +348,12 @@ fn label(view: &CallView<'_>) -> String {
     };
     let about = about.or_else(|| if view.family() == ToolFamily::Todo { None } else { first() });
     let about = about.unwrap_or_default();
-    let about: String = about.lines().next().unwrap_or_default().chars().take(LABEL_CHARS).collect();
-    format!("{} {}", view.name(), about.trim()).trim_end().to_string()
+    let about = about.lines().next().unwrap_or_default();
+    let about = about.char_indices().nth(LABEL_CHARS).map_or(about, |(end, _)| &about[..end]).trim();
+    if about.is_empty() {
+        return view.name().trim_end().to_string();
+    }
+    [view.name(), " ", about].concat()
 }
 
 /// Returns the first line of a command without the change of directory it begins with.

@@ -137,9 +137,14 @@ impl Statements {
     /// Returns for every statement the logarithm of the probability that it is needed, in thousandths, by the built-in
     /// weights or by `weights`.
     pub fn rank(&self, weights: Option<&StatementWeights>) -> Vec<i32> {
-        let weights = weights.unwrap_or(&self.weights);
-        let features = self.features();
-        features.iter().map(|features| log_probability(weights.score(features))).collect()
+        let by = |weights: &StatementWeights| {
+            self.features().iter().map(|features| log_probability(weights.score(features))).collect()
+        };
+        match weights {
+            Some(weights) => by(weights),
+            // A compaction asks for it several times.
+            None => self.ranked.get_or_init(|| by(&self.weights)).clone(),
+        }
     }
 }
 

@@ -27,6 +27,8 @@ struct Splitter {
     is_item: bool,
     last_len: usize,
     in_fence: bool,
+    /// The fence shows how it is not to be done.
+    is_warning: bool,
 }
 
 impl Splitter {
@@ -35,10 +37,14 @@ impl Splitter {
         if line.starts_with("```") {
             self.flush();
             self.in_fence = !self.in_fence;
+            self.is_warning = self.in_fence && self.pieces.last().is_some_and(|lead| warns(&lead.text));
             return;
         }
         if line.is_empty() {
             self.flush();
+            return;
+        }
+        if self.in_fence && self.is_warning {
             return;
         }
         if self.in_fence {
@@ -77,6 +83,20 @@ impl Splitter {
         self.pieces.push(Piece { text, is_item });
     }
 }
+
+/// Whether a line leads in an example of what is wrong: told without it, the example would be taken for an instruction.
+fn warns(lead: &str) -> bool {
+    const WORDS: [&str; 8] =
+        ["bad", "wrong", "incorrect", "avoid", "anti-pattern", "don't", "don’t", "never"];
+    let is_lead = lead.starts_with(['#', '*']) || lead.trim_end_matches('*').ends_with([':', '：']);
+    let lower = lead.to_lowercase();
+    let mut words =
+        lower.split(|c: char| c.is_whitespace() || matches!(c, ':' | '*' | '(' | ')' | ',' | '#'));
+    lead.contains('❌') || is_lead && lead.len() <= LONGEST_WARNING && words.any(|word| WORDS.contains(&word))
+}
+
+/// Bytes of the longest line that warns of what it leads in.
+const LONGEST_WARNING: usize = 60;
 
 /// Lines of so many bytes are taken for wrapped ones.
 const WRAPPED: usize = 55;

@@ -1,6 +1,6 @@
 //! The pool as it is stored: with its words sorted, so that the same pool has the same bytes.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::OnceLock};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -56,6 +56,7 @@ impl<'de> Deserialize<'de> for Statements {
             asked: stored.asked,
             waiting: stored.waiting.into_iter().filter(|(_, at)| *at < count).collect(),
             weights: StatementWeights::builtin(),
+            ranked: OnceLock::new(),
         })
     }
 }

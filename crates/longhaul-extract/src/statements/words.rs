@@ -150,8 +150,13 @@ impl Words {
 
     /// Returns how rare a word is: the binary logarithm, in sixteenths, of statements for each that has it.
     pub(crate) fn rarity(&self, hash: u32) -> u32 {
+        self.rarity_of(&self.get(hash))
+    }
+
+    /// Returns the same of a word that was looked up.
+    pub(crate) fn rarity_of(&self, word: &Word) -> u32 {
         let all = log2_sixteenths(u64::from(self.statements.max(1)));
-        all.saturating_sub(log2_sixteenths(u64::from(self.get(hash).statements.max(1))))
+        all.saturating_sub(log2_sixteenths(u64::from(word.statements.max(1))))
     }
 
     /// Forgets the older half of the words that only one message has; where that is not enough, the older half of all.

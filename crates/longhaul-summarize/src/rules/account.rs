@@ -213,7 +213,7 @@ fn tools(entries: &[Entry]) -> Vec<ToolUse> {
         });
         let tool = &mut tools[at];
         tool.count += 1;
-        let text = call_text(call);
+        let text = call_text(call, call.name.len() + USE_CHARS * 8);
         let said = text.strip_prefix(&format!("[{}]", call.name)).unwrap_or(&text).trim();
         let said = clipped(said.lines().next().unwrap_or_default(), USE_CHARS);
         if !said.is_empty() && !tool.notable_uses.contains(&said) {
@@ -228,17 +228,20 @@ fn tools(entries: &[Entry]) -> Vec<ToolUse> {
     tools
 }
 
-/// Returns a call as people read it: `[bash] command: cargo test`.
-fn call_text(call: &ToolCall) -> String {
+/// Returns a call as people read it: `[bash] command: cargo test`; what goes beyond its first line or `most` bytes may be missing.
+fn call_text(call: &ToolCall, most: usize) -> String {
     let mut text = format!("[{}]", call.name);
     for field in call_fields(&call.arguments.0, call.kind == CallKind::Function) {
+        if text.len() > most || text.trim_end().contains('\n') {
+            break;
+        }
         if !field.key.is_empty() {
             text.push(' ');
             text.push_str(&field.key);
             text.push(':');
         }
         text.push(' ');
-        text.push_str(&field.text);
+        text.push_str(&field.text[..field.text.floor_char_boundary(most)]);
     }
     text
 }

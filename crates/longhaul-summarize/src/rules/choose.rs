@@ -1,14 +1,12 @@
 //! Which statements get in: what is needed most for each token, what was told already counting for less.
 
-use std::{
-    cmp::Reverse,
-    collections::{BinaryHeap, HashMap, HashSet},
-};
+use std::{cmp::Reverse, collections::BinaryHeap};
 
-use longhaul_extract::{Statement, Statements, log2_sixteenths, statement_words};
+use hashbrown::{HashMap, HashSet};
+use longhaul_extract::{Domain, Statement, Statements, log2_sixteenths, statement_words};
 use longhaul_transcript::Tokens;
 
-use super::{RulesOptions, coverage::Coverage, goal::Goal, idle::Idle, lists::Lists};
+use super::{RulesOptions, coverage::Coverage, goal::Goal, idle::Idle, lists::Lists, records::Records};
 use crate::SummaryRequest;
 
 /// What statements are chosen by.
@@ -27,8 +25,15 @@ pub(crate) struct Choice<'a> {
     led: HashSet<usize>,
     /// What stands in the summary whatever is chosen.
     fixed: String,
-    idle: &'a Idle<'a>,
-    lists: &'a Lists,
+    places: &'a Places<'a>,
+}
+
+/// What is known of places in the pool.
+#[derive(Debug)]
+pub(crate) struct Places<'a> {
+    pub(crate) idle: &'a Idle<'a>,
+    pub(crate) lists: &'a Lists,
+    pub(crate) records: &'a Records,
 }
 
 impl<'a> Choice<'a> {
@@ -38,11 +43,12 @@ impl<'a> Choice<'a> {
         options: &RulesOptions,
         goal: &'a Goal,
         fixed: String,
-        idle: &'a Idle<'a>,
-        lists: &'a Lists,
+        places: &'a Places<'a>,
     ) -> Choice<'a> {
         let pool = request.index.statements();
-        let needed = pool.rank(options.weights.as_ref());
+        let mut needed = pool.rank(options.weights.as_ref());
+        let renewed = needed.iter_mut().enumerate().filter(|(at, _)| places.records.is_renewed(*at));
+        renewed.for_each(|(_, needed)| *needed += RENEWED);
         let (mut told, mut keys) = (HashMap::new(), HashSet::new());
         for statement in Statements::of(request.kept.iter()).all() {
             keys.insert(statement.key());
@@ -53,20 +59,22 @@ impl<'a> Choice<'a> {
         words.dedup();
         words.into_iter().for_each(|word| *told.entry(word).or_insert(0) += 1);
         let led = HashSet::new();
-        Choice { request, pool, goal, needed, told, keys, led, fixed, idle, lists }
+        Choice { request, pool, goal, needed, told, keys, led, fixed, places }
     }
 
     /// Returns the places in the pool of what gets in, the most needed for its tokens first, until about `budget` is spent.
     pub(crate) fn pick(mut self, coverage: &mut Coverage<'_>, budget: Tokens) -> Vec<usize> {
-        let mut subjects: Vec<Vec<u32>> = vec![Vec::new(); self.pool.all().len()];
+        let mut subjects: Vec<Option<Vec<u32>>> = vec![None; self.pool.all().len()];
+        // What picks have made known.
+        let mut since: HashSet<u32> = HashSet::new();
         let mut heap: BinaryHeap<(i32, Reverse<usize>)> = BinaryHeap::new();
         for (at, statement) in self.pool.all().iter().enumerate() {
-            if self.idle.holds(at) || self.keys.contains(&statement.key()) {
+            if self.is_idle(at) || self.keys.contains(&statement.key()) {
                 continue;
             }
-            subjects[at] = coverage.known_by(&statement.text);
             let cost = statement.text.len() as u64 / 4 + LINE;
-            heap.push((self.worth(at, cost, &subjects[at], coverage), Reverse(at)));
+            // With all the facts there may be in it: what is in it is read only where that may be enough.
+            heap.push((self.worth(at, cost, MOST_FACTS), Reverse(at)));
         }
         let mut costs: HashMap<usize, u64> = HashMap::new();
         let (mut opened, mut picks, mut left) = (HashSet::new(), Vec::new(), budget.0);
@@ -78,11 +86,19 @@ impl<'a> Choice<'a> {
             if self.keys.contains(&statement.key()) {
                 continue;
             }
+            let Some(known) = &subjects[at] else {
+                let known = coverage.known_by(&statement.text);
+                let worth =
+                    worth - self.extra(at, MOST_FACTS) + self.extra(at, coverage.gain(&known, &since));
+                subjects[at] = Some(known);
+                heap.push((worth, Reverse(at)));
+                continue;
+            };
             let count = |text: &str| self.request.counter.count_text(text).0;
             let cost = *costs.entry(at).or_insert_with(|| {
                 count(&statement.text) + statement.answers.as_ref().map_or(0, |text| count(text)) + LINE
             });
-            let now = self.worth(at, cost, &subjects[at], coverage);
+            let now = self.worth(at, cost, coverage.gain(known, &HashSet::new()));
             if now < worth {
                 heap.push((now, Reverse(at)));
                 continue;
@@ -100,8 +116,17 @@ impl<'a> Choice<'a> {
                 self.tell(at);
                 picks.push(at);
             }
-            for subject in &subjects[at] {
-                coverage.anchor(*subject);
+            for subject in known {
+                if coverage.anchor(*subject) {
+                    since.insert(*subject);
+                }
+            }
+            // A question says little without its answer.
+            if let Some(reply) = self.reply(at) {
+                self.needed[reply] += ANSWERS;
+                let cost = self.pool.all()[reply].text.len() as u64 / 4 + LINE;
+                subjects[reply] = None;
+                heap.push((self.worth(reply, cost, MOST_FACTS), Reverse(reply)));
             }
         }
         picks
@@ -109,11 +134,40 @@ impl<'a> Choice<'a> {
 
     /// Returns what leads in the item at `at` and was not told yet, outermost first.
     fn leads(&self, at: usize) -> Vec<usize> {
-        let chain = std::iter::successors(self.lists.lead(at), |lead| self.lists.lead(*lead));
+        let chain = std::iter::successors(self.places.lists.lead(at), |lead| self.places.lists.lead(*lead));
         let is_new = |lead: &usize| !self.led.contains(lead);
         let mut leads: Vec<usize> = chain.take(DEEPEST).filter(is_new).collect();
         leads.reverse();
         leads
+    }
+
+    fn is_idle(&self, at: usize) -> bool {
+        self.places.idle.holds(at) || self.places.records.is_old(at)
+    }
+
+    /// Returns what answers the question at `at` best, where people talk: a sentence of the next message, if none was told.
+    fn reply(&self, at: usize) -> Option<usize> {
+        let all = self.pool.all();
+        let asks = |one: &Statement| one.text.trim_end().ends_with(['?', '？']);
+        let is_talk = self.request.index.domain() == Domain::Talk && self.request.limit >= ROOMY;
+        if !is_talk || !all[at].kind.is_said() || !asks(&all[at]) {
+            return None;
+        }
+        let next = at + all[at..].iter().position(|one| one.message > all[at].message)?;
+        let message = all[next].message;
+        let of_message = next..next + all[next..].iter().take_while(|one| one.message == message).count();
+        if of_message.clone().any(|place| self.keys.contains(&all[place].key())) {
+            return None;
+        }
+        let answers = |place: &usize| {
+            all[*place].kind.is_said()
+                && all[*place].words().len() >= LEAST_ANSWER
+                && !asks(&all[*place])
+                && !self.is_idle(*place)
+        };
+        let worth =
+            |place: &usize| self.needed[*place] - ln(all[*place].text.len() as u64 / 4 + LINE) * 7 / 10;
+        of_message.filter(answers).max_by_key(|place| (worth(place), Reverse(*place)))
     }
 
     fn tell(&mut self, at: usize) {
@@ -123,16 +177,24 @@ impl<'a> Choice<'a> {
         statement.words().iter().for_each(|word| *self.told.entry(*word).or_insert(0) += 1);
     }
 
-    /// Returns what a statement is worth for its tokens: a logarithm in thousandths, so that whole numbers do.
-    fn worth(&self, at: usize, cost: u64, subjects: &[u32], coverage: &Coverage<'_>) -> i32 {
+    /// Returns what a statement is worth for its tokens where it makes `facts` known: a logarithm in thousandths, so that whole
+    /// numbers do.
+    fn worth(&self, at: usize, cost: u64, facts: f64) -> i32 {
+        self.needed[at] + self.news(at) + self.extra(at, facts) - ln(cost) * 7 / 10
+    }
+
+    /// Returns what it adds that a statement makes `facts` known and serves the goal.
+    fn extra(&self, at: usize, facts: f64) -> i32 {
         let statement: &Statement = &self.pool.all()[at];
-        let news = u64::from(self.pool.news(statement, &self.told));
+        (facts.min(MOST_FACTS) * FACT + self.goal.worth(&statement.text) * GOAL) as i32
+    }
+
+    /// Returns what a statement loses because it was told already.
+    fn news(&self, at: usize) -> i32 {
+        let told = |word: u32| self.told.get(&word).copied().unwrap_or_default();
+        let news = u64::from(self.pool.news(&self.pool.all()[at], told));
         // A fifth of the worth stays where everything was told: said again in other words.
-        let news = ln(16 + news * 4) - ln(80);
-        let facts: f64 = subjects.iter().map(|subject| coverage.gain_by_line(*subject)).sum();
-        let goal = self.goal.worth(&statement.text);
-        let extra = (facts.min(MOST_FACTS) * FACT + goal * GOAL) as i32;
-        self.needed[at] + news + extra - ln(cost) * 7 / 10
+        ln(16 + news * 4) - ln(80)
     }
 }
 
@@ -143,6 +205,18 @@ fn ln(n: u64) -> i32 {
 
 /// What a mark and a line break cost.
 const LINE: u64 = 2;
+
+/// What it adds that a statement shows the new state of a record, in thousandths of a logarithm.
+const RENEWED: i32 = 1000;
+
+/// What it adds that a statement answers a question that was told.
+const ANSWERS: i32 = 700;
+
+/// From this limit on answers are looked for: with less room, more of a talk is told by what is asked in it.
+const ROOMY: Tokens = Tokens(5000);
+
+/// Words of the shortest answer.
+const LEAST_ANSWER: usize = 4;
 
 /// What the handle of a message that was not named yet costs.
 const HANDLE: u64 = 4;

@@ -2,7 +2,7 @@
 //! work stands, what failed, what was said last.
 
 use longhaul_extract::{
-    Domain, FileHistory, Run, is_standing_rule,
+    Domain, FileHistory, Run, TodoItem, is_standing_rule,
     speaker::{Matter, Speakers},
 };
 use longhaul_transcript::{Constraint, Entry, Part, Role, Summary, Tokens, parse_handle_line};
@@ -49,6 +49,7 @@ pub(crate) fn sections(
     request: &SummaryRequest<'_>,
     summary: &Summary,
     runs: &[Run],
+    plan: &[TodoItem],
     files: &[FileHistory],
     options: &RulesOptions,
 ) -> Sections {
@@ -68,7 +69,7 @@ pub(crate) fn sections(
     if !is_tight {
         fixed.rules(&summary.constraints, is_meeting);
     }
-    fixed.plan(files);
+    fixed.plan(plan, files);
     let first = std::mem::take(&mut fixed.sections);
     fixed.checks(runs, files);
     fixed.last_words();

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use longhaul_extract::{FileHistory, StatementKind, Statements, ToolFamily, decides, todos};
+use longhaul_extract::{FileHistory, StatementKind, Statements, ToolFamily, decides};
 
 use super::{
     fixed::is_frame,
@@ -34,6 +34,7 @@ impl<'a> Idle<'a> {
         lists: &'a Lists,
         runs: &[Run],
         files: &[FileHistory],
+        has_plan: bool,
     ) -> Idle<'a> {
         let ordinal = |message: u64| u32::try_from(message).unwrap_or(u32::MAX);
         let looks = runs.iter().filter(|run| run.purpose == Purpose::Look);
@@ -46,7 +47,7 @@ impl<'a> Idle<'a> {
             at_hand: request.entries.iter().map(|entry| ordinal(entry.id.ordinal)).collect(),
             edited: trail.map(|edit| ordinal(edit.message)).collect(),
             written: written(pool),
-            has_plan: !todos(request.entries).is_empty(),
+            has_plan,
         }
     }
 

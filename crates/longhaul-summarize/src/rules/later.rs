@@ -11,8 +11,8 @@ use longhaul_extract::{Statement, Statements};
 #[derive(Debug)]
 pub(crate) struct Later<'a> {
     pool: &'a Statements,
-    /// The places of what may overrule something, the newest first, with the words of each.
-    overruling: OnceCell<Vec<(usize, HashMap<u32, u32>)>>,
+    /// The places of what may overrule something, the newest first.
+    overruling: OnceCell<Vec<usize>>,
     /// What was found for a decision: the same one is asked for at every length that a summary is tried at.
     found: RefCell<HashMap<usize, Option<u32>>>,
 }
@@ -30,17 +30,20 @@ impl<'a> Later<'a> {
     fn find(&self, at: usize) -> Option<u32> {
         let decided = &self.pool.all()[at];
         let all = self.overruling.get_or_init(|| overruling(self.pool)).iter();
-        let mut after = all.take_while(|(place, _)| self.pool.all()[*place].message > decided.message);
-        let takes_up = |known: &HashMap<u32, u32>| self.pool.news(decided, known) <= MOST_NEWS;
-        after.find(|(_, words)| takes_up(words)).map(|(place, _)| self.pool.all()[*place].message)
+        let after = all.map(|place| &self.pool.all()[*place]);
+        let mut after = after.take_while(|one| one.message > decided.message);
+        let takes_up = |one: &&Statement| {
+            let told = |word: u32| if one.words().binary_search(&word).is_ok() { TOLD } else { 0 };
+            self.pool.news(decided, told) <= MOST_NEWS
+        };
+        after.find(takes_up).map(|one| one.message)
     }
 }
 
-fn overruling(pool: &Statements) -> Vec<(usize, HashMap<u32, u32>)> {
+fn overruling(pool: &Statements) -> Vec<usize> {
     let may = |one: &Statement| one.kind.is_said() && !one.is_item() && overrules(&one.text);
     let newest = pool.all().iter().enumerate().rev().filter(|(_, one)| may(one));
-    let words = |one: &Statement| one.words().iter().map(|word| (*word, TOLD)).collect();
-    newest.take(MOST).map(|(place, one)| (place, words(one))).collect()
+    newest.take(MOST).map(|(place, _)| place).collect()
 }
 
 /// Whether a sentence may change what was decided before it.

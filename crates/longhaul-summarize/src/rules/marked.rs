@@ -31,8 +31,43 @@ pub(crate) fn is_marked(line: &str) -> bool {
         && label.chars().all(|c| c.is_alphabetic() || matches!(c, ' ' | '\'' | '-'))
         && label.chars().next().is_some_and(|c| c.is_uppercase() || !c.is_ascii());
     let said = rest.trim_start_matches('*').trim();
-    is_label && said.chars().count() >= 4 && line.len() <= LONGEST && !rest.starts_with("//")
+    let describes = DESCRIBES.contains(&label.trim().to_lowercase().as_str());
+    is_label && !describes && said.chars().count() >= 4 && line.len() <= LONGEST && !rest.starts_with("//")
 }
+
+/// Labels under which a text says what it is about, not what holds.
+const DESCRIBES: [&str; 30] = [
+    "file",
+    "files",
+    "path",
+    "paths",
+    "location",
+    "line",
+    "lines",
+    "add",
+    "remove",
+    "change",
+    "changes",
+    "update",
+    "type",
+    "types",
+    "function",
+    "component",
+    "class",
+    "module",
+    "title",
+    "name",
+    "severity",
+    "description",
+    "summary",
+    "example",
+    "examples",
+    "output",
+    "code",
+    "before",
+    "after",
+    "imports",
+];
 
 /// Characters of the longest label.
 const LONGEST_LABEL: usize = 28;
@@ -62,6 +97,8 @@ mod tests {
             "src/main.rs:12: error",
             "Next:",
             "then: go on with it",
+            "**File**: `src/relay/queue.rs`",
+            "**Add**: `phase: idle | busy`, two of them",
         ] {
             assert!(!is_marked(line), "{line}");
         }

@@ -1,19 +1,17 @@
 //! Where the work stands: the plan with its open items first, how the checks went, what failed, what was said last.
 
-use std::collections::HashMap;
-
+use hashbrown::HashMap;
 use longhaul_extract::{
     CallView, FileHistory, Purpose, Run, Statement, StatementKind, TodoItem, TodoState, ToolFamily, Verdict,
-    checks, todos,
+    checks,
 };
-use longhaul_transcript::{Outcome, Tokens};
+use longhaul_transcript::{Outcome, Tokens, ToolCall};
 
 use super::{account::last_words, fixed::Fixed, render::fenced};
 
 impl Fixed<'_> {
     /// The agent's own list, where it keeps one: items are told whole, open ones first.
-    pub(super) fn plan(&mut self, files: &[FileHistory]) {
-        let items = todos(self.request.entries);
+    pub(super) fn plan(&mut self, items: &[TodoItem], files: &[FileHistory]) {
         let Some(told) = items.iter().map(|item| item.message).max() else { return };
         let mut left = self.room(self.options.state_share * 2.0);
         let mut lines = Vec::new();
@@ -131,13 +129,11 @@ impl Fixed<'_> {
     fn refusals(&self) -> Vec<String> {
         let mut found: Vec<(String, String)> = Vec::new();
         let entries = self.request.entries;
-        let calls = entries.iter().flat_map(|entry| entry.message.calls());
-        let by_id: HashMap<&str, _> = calls.map(|call| (call.id.as_str(), call)).collect();
+        let mut waiting: HashMap<&str, &ToolCall> = HashMap::new();
         for entry in entries {
+            waiting.extend(entry.message.calls().map(|call| (call.id.as_str(), call)));
             for result in entry.message.results() {
-                let Some(view) = by_id.get(result.call_id.as_str()).map(|call| CallView::new(call)) else {
-                    continue;
-                };
+                let Some(view) = waiting.remove(result.call_id.as_str()).map(CallView::new) else { continue };
                 // What a page, a person or another agent says may begin with any word.
                 let says_itself = match view.family() {
                     ToolFamily::Shell | ToolFamily::Read | ToolFamily::Search | ToolFamily::List => continue,
