@@ -54,7 +54,7 @@ pub(super) fn wishes(sentence: &str) -> Vec<&str> {
     // `that is all that the user said`, `nothing of it was ordered by the user`
     let is_extent = ["all that the user", "all the user"].iter().any(|words| lower.contains(words));
     let has_consent = |words: &&str| lower.find(*words).is_some_and(|at| !ends_in_denial(&lower[..at], 5));
-    if is_trailing && !is_extent && (CONSENT.iter().any(|words| has_consent(words)) || !found.is_empty()) {
+    if is_trailing && !is_extent && (CONSENT.iter().any(has_consent) || !found.is_empty()) {
         found = vec![sentence];
     }
     found
