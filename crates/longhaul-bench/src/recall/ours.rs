@@ -50,11 +50,9 @@ impl Before {
         previous: Option<&SummaryRecord>,
         options: &RulesOptions,
     ) -> Option<Compacted> {
-        let source = Source {
-            tokens_before: self.total,
-            earlier: Earlier { summary: previous, ..Earlier::default() },
-            ..Source::new(&self.session, &self.entries, &self.costs, &*self.counter, &self.index)
-        };
+        let mut source = Source::new(&self.session, &self.entries, &self.costs, &*self.counter, &self.index);
+        source.tokens_before = self.total;
+        source.earlier = Earlier { summary: previous, ..Earlier::default() };
         compact(&source, &CompactSettings::new(Tokens(budget as u64)), options).ok()
     }
 
