@@ -285,7 +285,13 @@ impl Session {
         if self.journal.is_some() && !self.state.wanted_by(action).is_empty() {
             return None;
         }
-        let job = self.plan_at_hand(action, reason, None).ok()?;
+        let job = self.planned(action, reason, None).ok()?;
+        let is_for_rules = !self.may_ask_model(action) || self.oversized(&job).is_some();
+        if is_for_rules && self.state.config().mode != SummaryMode::Rules {
+            // Rules take no time to speak of: `prepare` makes it, and says why no model was asked.
+            return None;
+        }
+        self.tell_started(&job);
         if let Some(summarizer) = self.summarizer.as_deref().filter(|_| self.asks_model(action, &job)) {
             self.tell_calls(summarizer, &job);
         }
@@ -500,6 +506,11 @@ impl Session {
         }
         let started = self.now_ms();
         let job = self.plan(action, reason, goal).await?;
+        if let (true, Some(_), Some((tokens, limit))) =
+            (self.may_ask_model(action), &self.summarizer, self.oversized(&job))
+        {
+            self.tell(EventKind::TooLargeForModel { tokens_to_summarize: tokens, limit });
+        }
         let finished = match self.asks_model(action, &job) {
             true => self.summarize(job).await?,
             false => self.by_rule(job)?,
@@ -555,28 +566,45 @@ impl Session {
     }
 
     fn plan_at_hand(&mut self, action: Action, reason: Reason, goal: Option<&str>) -> Result<Job, Error> {
-        let job = self.state.plan(action, reason, goal, self.now_ms()).map_err(|error| {
-            self.fail(reason, error.to_string());
-            Error::Compact(error)
-        })?;
-        self.tell(EventKind::Started {
-            action,
-            reason,
-            depth: job.depth(),
-            compressed_messages: job.covered() as u64,
-        });
+        let job = self.planned(action, reason, goal)?;
+        self.tell_started(&job);
         Ok(job)
     }
 
+    fn planned(&mut self, action: Action, reason: Reason, goal: Option<&str>) -> Result<Job, Error> {
+        self.state.plan(action, reason, goal, self.now_ms()).map_err(|error| {
+            self.fail(reason, error.to_string());
+            Error::Compact(error)
+        })
+    }
+
+    fn tell_started(&mut self, job: &Job) {
+        self.tell(EventKind::Started {
+            action: job.action(),
+            reason: job.reason(),
+            depth: job.depth(),
+            compressed_messages: job.covered() as u64,
+        });
+    }
+
     fn asks_model(&self, action: Action, job: &Job) -> bool {
-        let config = self.state.config();
-        let may = match action {
+        self.may_ask_model(action) && self.summarizer.is_some() && self.oversized(job).is_none()
+    }
+
+    fn may_ask_model(&self, action: Action) -> bool {
+        match action {
             Action::SummarizeRules { .. } | Action::Emergency { by_rule: true, .. } => false,
-            _ => config.mode != SummaryMode::Rules,
-        };
-        let is_too_large = config.oversize == Oversize::Rules
-            && config.transcript_cap_tokens.is_some_and(|cap| job.span_tokens() > cap);
-        may && self.summarizer.is_some() && !is_too_large
+            _ => self.state.config().mode != SummaryMode::Rules,
+        }
+    }
+
+    /// Returns what a summary is to be made of, and how much a model may be shown, where the first is too much and the
+    /// settings leave it to the rules.
+    fn oversized(&self, job: &Job) -> Option<(Tokens, Tokens)> {
+        let config = self.state.config();
+        let cap = config.transcript_cap_tokens.filter(|_| config.oversize == Oversize::Rules)?;
+        let tokens = job.span_tokens();
+        (tokens > cap).then_some((tokens, cap))
     }
 
     /// Asks the summarizer, and falls back to rules where it gives nothing that can be used.
@@ -629,7 +657,7 @@ impl Session {
         };
         finished.record_mut().duration_ms = duration_ms;
         let reason = finished.reason();
-        let record = finished.record().clone();
+        let mut record = finished.record().clone();
         let mut applied = self.state.clone();
         let rewrite = match applied.apply(finished) {
             Ok(rewrite) => rewrite,
@@ -638,6 +666,7 @@ impl Session {
                 return Err(Error::Rewrite(error));
             }
         };
+        record.tokens_after = rewrite.outcome.tokens_after;
         if let Err(error) = self.append(&applied, &record).await {
             self.fail(reason, error.to_string());
             return Err(error);

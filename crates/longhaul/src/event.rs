@@ -77,6 +77,14 @@ pub enum EventKind {
         /// The most calls that will be made, whatever happens.
         max_calls: u32,
     },
+    /// No model is asked, since the conversation to summarize is larger than the settings let one read
+    /// (`oversize = "rules"`): the rules summarize it, and the user should be told.
+    TooLargeForModel {
+        /// What is to be summarized costs.
+        tokens_to_summarize: Tokens,
+        /// What a model may be shown (`transcript_cap_tokens`).
+        limit: Tokens,
+    },
     /// A summarizer was asked and gave nothing that could be used.
     SummarizerFailed {
         /// The model, or `rules`.
@@ -292,6 +300,12 @@ impl fmt::Display for Event {
             EventKind::Asking { models, parts, max_calls } => {
                 let parts = if *parts > 1 { format!(", in {parts} parts") } else { String::new() };
                 write!(f, "asking {} for a summary{parts}: at most {max_calls} calls", models.join(", then "))
+            }
+            EventKind::TooLargeForModel { tokens_to_summarize, limit } => {
+                write!(
+                    f,
+                    "too large for a model: {tokens_to_summarize} tokens of at most {limit}; summarized by rule"
+                )
             }
             EventKind::SummarizerFailed { summarizer, error, .. } => {
                 write!(f, "{summarizer} gave no summary: {error}")

@@ -86,8 +86,9 @@ pub fn decide(state: &PolicyState, config: &Config, m: &Measurement) -> Decision
 /// Why a tier would act, strongest first.
 fn wishes(state: &PolicyState, config: &Config, m: &Measurement, limits: &Limits) -> Vec<Reason> {
     let mut wishes = Vec::new();
-    if m.tokens >= limits.trigger {
-        let (tokens, trigger) = (m.tokens, limits.trigger);
+    // What the first tier condensed by rule has not been read by a model, and counts until it has.
+    let (tokens, trigger) = (m.tokens + state.condensed(config), limits.trigger);
+    if tokens >= trigger {
         wishes.push(match (state.is_second_pass_due(), state.is_window_new()) {
             (true, _) => Reason::SecondPass { tokens, trigger },
             (false, true) => Reason::ModelSwitch { tokens, trigger },

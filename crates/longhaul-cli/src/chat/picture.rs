@@ -3,7 +3,7 @@
 use longhaul::{
     SessionState, Shown,
     config::SoftAction,
-    policy::{Action, Reason},
+    policy::{Action, Decision, Forecast, Reason, When},
     store::Original,
     transcript::{Span, SummaryRecord, Tokens},
 };
@@ -108,7 +108,8 @@ fn outlook(conversation: &Conversation, now_ms: i64) -> Vec<(&'static str, Strin
             grouped(limits.ceiling.0)
         ),
     )];
-    lines.push(("next", next(state, outlook.left)));
+    lines.push(("next", next(state, &outlook.forecast)));
+    lines.extend(outlook.adjustments.iter().map(|adjustment| ("adjusted", adjustment.to_string())));
     lines.push(("now", outlook.decision.to_string()));
     lines.push(("would save", would_save(state, now_ms)));
     let cost = match outlook.cost(&conversation.known.model.prices, 0.0) {
@@ -137,22 +138,18 @@ fn outlook(conversation: &Conversation, now_ms: i64) -> Vec<(&'static str, Strin
     lines
 }
 
-/// Says how far the next threshold is, in tokens and in messages like the last ones.
-fn next(state: &SessionState, left: Tokens) -> String {
-    if left == Tokens::ZERO {
-        return "a threshold is reached".to_owned();
-    }
+/// Says what the policy will do next, and where tokens call for it, how many messages like the last ones that is.
+fn next(state: &SessionState, forecast: &Forecast) -> String {
     const LATELY: u64 = 12;
     let said = state.originals().len() as u64;
     let lately = said.min(LATELY);
     let tokens: Tokens = (said - lately..said).map(|ordinal| state.cost(ordinal)).sum();
-    match tokens.0.checked_div(lately).filter(|mean| *mean > 0) {
-        Some(mean) => format!(
-            "{} tokens to go, about {} messages like the last {lately}",
-            grouped(left.0),
-            grouped(left.0 / mean)
-        ),
-        None => format!("{} tokens to go", grouped(left.0)),
+    let mean = tokens.0.checked_div(lately).filter(|mean| *mean > 0);
+    match (forecast.upcoming.first().map(|upcoming| upcoming.when), mean) {
+        (Some(When::Tokens { left, .. }), Some(mean)) if left > Tokens::ZERO && !forecast.acts_now => {
+            format!("{forecast}; that is about {} messages like the last {lately}", grouped(left.0 / mean))
+        }
+        _ => forecast.to_string(),
     }
 }
 
@@ -160,20 +157,23 @@ fn next(state: &SessionState, left: Tokens) -> String {
 fn would_save(state: &SessionState, now_ms: i64) -> String {
     let m = state.measure(Some(now_ms));
     let action = Action::Summarize { rebuild: m.next_depth >= state.config().max_summary_chain_depth };
-    let reason = Reason::Ratio { tokens: m.tokens, trigger: state.limits().trigger };
+    // What is due now, or what `/summarize` would do.
+    let reason = match state.decide(Some(now_ms)) {
+        Decision::Act { reason, .. } => reason,
+        Decision::Hold(_) => Reason::Manual,
+    };
     let job = state.plan(action, reason, None, Some(now_ms));
     match job.and_then(|job| job.finish_by_rule()) {
-        Ok(finished) if finished.outcome().tokens_after < m.tokens => {
-            let outcome = finished.outcome();
-            format!(
+        Ok(finished) => match state.check(&finished) {
+            Ok(after) => format!(
                 "{} tokens: {} messages would become one summary, {} → {} tokens",
-                grouped((m.tokens - outcome.tokens_after).0),
-                outcome.summarized,
+                grouped((m.tokens - after).0),
+                finished.outcome().summarized,
                 grouped(m.tokens.0),
-                grouped(outcome.tokens_after.0)
-            )
-        }
-        Ok(_) => "nothing: the window would not become emptier".to_owned(),
+                grouped(after.0)
+            ),
+            Err(error) => format!("nothing: {error}"),
+        },
         Err(error) => format!("nothing: {error}"),
     }
 }

@@ -4,7 +4,10 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use longhaul::{
-    Breakdown, Config, DocumentSession, Within, keep_reasoning,
+    Breakdown, Config, DocumentSession, Within,
+    config::Adjustment,
+    keep_reasoning,
+    policy::{self, Measurement, PolicyState, Upcoming, When},
     tokens::count_tools,
     transcript::{Entry, Message, Part, Role, Tokens},
     wire::Document,
@@ -63,6 +66,12 @@ struct Forecast {
     trigger: Tokens,
     to_go: Tokens,
     target: Tokens,
+    /// Each tier that may act, and what is left until it does; what comes first is first.
+    upcoming: Vec<Upcoming>,
+    /// What would be done is due now.
+    acts_now: bool,
+    /// Thresholds that do not fit the budget as they are set, and what takes their place.
+    adjusted: Vec<Adjustment>,
     /// What the history would cost after a compaction now; `None` where it is at the target already.
     after: Option<Tokens>,
 }
@@ -158,15 +167,36 @@ fn forecast(
     room: &Room,
 ) -> Forecast {
     let (target, trigger) = (room.limits.target, room.limits.trigger);
+    let adjusted = config.adjustments(room.window.window, room.budget);
+    let session =
+        DocumentSession::new(document, room.window, counter.counter.clone(), config.clone(), None).ok();
+    // A history that can only be imported is told of by its size.
+    let measured = session.as_ref().map(|session| session.state().measure(None));
+    let n_messages = breakdown.messages as u64;
+    let unknown =
+        || Measurement { n_messages, n_said: n_messages, n_total: n_messages, ..Measurement::default() };
+    let m = Measurement {
+        tokens: breakdown.total,
+        budget: room.budget,
+        window: room.window.window,
+        ..measured.unwrap_or_else(unknown)
+    };
+    let coming = policy::forecast(&PolicyState::new(), &config, &m);
     let after = || {
-        let counter = counter.counter.clone();
-        let session = DocumentSession::new(document, room.window, counter, config, None).ok()?;
         let reasoning = keep_reasoning(document.format());
-        let job = session.plan(&Within { reasoning, ..Within::new(target) }).ok()?;
+        let job = session?.plan(&Within { reasoning, ..Within::new(target) }).ok()?;
         Some(job.finish_by_rule().ok()?.outcome().tokens_after)
     };
     let after = if breakdown.total > target { after() } else { None };
-    Forecast { trigger, to_go: trigger - breakdown.total, target, after }
+    Forecast {
+        trigger,
+        to_go: trigger - breakdown.total,
+        target,
+        upcoming: coming.upcoming,
+        acts_now: coming.acts_now,
+        adjusted,
+        after,
+    }
 }
 
 const COLUMNS: u64 = 50;
@@ -251,15 +281,37 @@ pub(crate) fn grid(kinds: &[Kind], window: Tokens, reserved_output: Tokens, pain
 }
 
 fn words(forecast: &Forecast, view: &View) -> String {
-    let trigger = grouped(forecast.trigger.0);
-    let comes = match forecast.to_go {
-        Tokens::ZERO => format!("over the trigger of {trigger} tokens: it would be compacted now"),
-        to_go => format!("compacts at {trigger} tokens: {} to go", grouped(to_go.0)),
-    };
-    match forecast.after {
+    let mut lines: Vec<String> = forecast.upcoming.iter().map(comes).collect();
+    if lines.is_empty() {
+        lines.push("switched off: nothing is compacted".to_owned());
+    }
+    if forecast.acts_now {
+        lines.insert(0, "a compaction is due now".to_owned());
+    }
+    lines.extend(forecast.adjusted.iter().map(ToString::to_string));
+    lines.push(match forecast.after {
         Some(after) => {
-            format!("{comes}; now it would go from {} to {} tokens", grouped(view.tokens.0), grouped(after.0))
+            format!(
+                "compacted now it would go from {} to {} tokens",
+                grouped(view.tokens.0),
+                grouped(after.0)
+            )
         }
-        None => format!("{comes}; nothing to gain below the target of {}", grouped(forecast.target.0)),
+        None => format!("nothing to gain below the target of {} tokens", grouped(forecast.target.0)),
+    });
+    lines.join("\n")
+}
+
+/// Says when a tier acts.
+fn comes(upcoming: &Upcoming) -> String {
+    let what = if upcoming.is_soft { "the soft tier acts" } else { "compacts" };
+    match upcoming.when {
+        When::Tokens { at, left: Tokens::ZERO } => {
+            format!("{what} from {} tokens on, where it is worth it", grouped(at.0))
+        }
+        When::Tokens { at, left } => {
+            format!("{what} at {} tokens: {} to go", grouped(at.0), grouped(left.0))
+        }
+        When::Messages { at, left } => format!("{what} with message {at} in the view: {left} to go"),
     }
 }

@@ -175,6 +175,39 @@ fn context_shows_what_fills_the_window() {
     assert!(!shown.contains('\u{1b}'), "no colour where there is no terminal");
 }
 
+// asserts 000-23
+#[test]
+fn context_foretells_what_the_policy_does() {
+    let folder = Folder::new();
+    let said = |n: usize| {
+        let message = |nth: usize| {
+            let role = ["user", "assistant"][nth % 2];
+            format!(r#"{{"role":"{role}","content":"Message {nth} is about part {nth}."}}"#)
+        };
+        format!("[{}]", (0..n).map(message).collect::<Vec<_>>().join(",")).into_bytes()
+    };
+    let shown = |n: usize, more: &[&str]| {
+        folder.file("in.json", &said(n));
+        let ran = folder.run(&[&["context", "in.json", "--window", "128000"], more].concat(), b"");
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        String::from_utf8(ran.stdout).unwrap()
+    };
+    let session = ["--preset", "session"];
+    assert!(
+        shown(42, &session).contains("compacts with message 51 in the view: 9 to go\n"),
+        "{}",
+        shown(42, &session)
+    );
+    let two_tier = shown(42, &["--preset", "two-tier", "--window", "16000"]);
+    assert!(two_tier.contains("the soft tier acts at "), "{two_tier}");
+    assert!(
+        two_tier.contains("trigger_ratio: 120000 tokens do not fit a budget of 14400; 12960 are used\n"),
+        "{two_tier}"
+    );
+    let off = shown(42, &["--set", "enabled=false"]);
+    assert!(off.contains("switched off: nothing is compacted\n"), "{off}");
+}
+
 #[test]
 fn digest_is_a_filter() {
     let folder = Folder::new();

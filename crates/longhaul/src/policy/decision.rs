@@ -55,7 +55,7 @@ pub enum Action {
 pub enum Reason {
     /// The hard tier's threshold is reached.
     Ratio {
-        /// Tokens of the view.
+        /// Tokens of the view, and of what a first tier that summarizes by rule took out of it since the hard tier acted.
         tokens: Tokens,
         /// The threshold.
         trigger: Tokens,

@@ -5,7 +5,7 @@ use std::fmt;
 use longhaul_transcript::Tokens;
 use serde::{Deserialize, Serialize};
 
-use super::{Decision, Measurement, PolicyState, decide};
+use super::{Decision, Measurement, PolicyState, decide, depth_hold};
 use crate::config::{Config, SoftAction};
 
 /// What is to come: every tier that may act, the one with the least left first.
@@ -62,18 +62,24 @@ pub fn forecast(state: &PolicyState, config: &Config, m: &Measurement) -> Foreca
         Upcoming { is_soft: false, when: When::Messages { at, left } }
     };
     let has_soft_tier = config.soft_action != SoftAction::Off;
-    // Where the hard tier fired and waits to be armed again, it acts later than at its threshold.
-    let trigger = state.disarmed_until(&limits).filter(|_| m.tokens >= limits.reset);
-    let hard = trigger.map_or(limits.trigger, |until| until.min(limits.ceiling));
+    // Where the hard tier fired and waits to be armed again, it acts later than at its threshold; where the chain is as
+    // deep as it may be, at the hard limit.
+    let is_halted = depth_hold(config, m).is_some();
+    let rearmed = state.disarmed_until(&limits).filter(|_| m.tokens >= limits.reset);
+    let hard = match (is_halted, rearmed) {
+        (true, _) => limits.ceiling,
+        (false, Some(until)) => until.min(limits.ceiling),
+        (false, None) => limits.trigger - state.condensed(config),
+    };
     let mut upcoming: Vec<Upcoming> =
         [has_soft_tier.then(|| tokens(true, limits.soft)), Some(tokens(false, hard))]
             .into_iter()
             .flatten()
             .collect();
-    if let Some(limit) = config.trigger_messages {
+    if let Some(limit) = config.trigger_messages.filter(|_| !is_halted) {
         upcoming.push(messages(limit + 1, m.n_said, state.message_wait(config)));
     }
-    if let Some(after) = config.force_refresh_after_messages {
+    if let Some(after) = config.force_refresh_after_messages.filter(|_| !is_halted) {
         upcoming.push(messages(after, since_last, config.cooldown_messages));
     }
     upcoming.sort_by(|a, b| a.share_left().total_cmp(&b.share_left()));
@@ -177,6 +183,41 @@ mod tests {
         );
         let told = forecast(&state, &config, &measured(155_000, 41));
         assert_eq!(told.upcoming[0].when, When::Tokens { at: Tokens(170_000), left: Tokens(15_000) });
+    }
+
+    #[test]
+    fn a_chain_that_is_as_deep_as_it_may_be_is_foretold_to_act_at_the_limit() {
+        let config = Preset::Chain.config();
+        let deep = |tokens| Measurement { next_depth: 3, ..measured(tokens, 40) };
+        let told = forecast(&PolicyState::new(), &config, &deep(150_000));
+        assert_eq!(told.upcoming[0].when, When::Tokens { at: Tokens(180_000), left: Tokens(30_000) });
+        assert!(!decide(&PolicyState::new(), &config, &deep(179_999)).is_act());
+        assert!(decide(&PolicyState::new(), &config, &deep(180_000)).is_act());
+    }
+
+    // asserts 003-04
+    #[test]
+    fn what_the_first_tier_condensed_brings_the_second_nearer() {
+        let config = Preset::TwoTier.config();
+        let limits = config.limits(Tokens(200_000), Tokens(180_000));
+        let mut state = PolicyState::new();
+        for said in [40, 60] {
+            let m = measured(80_000, said);
+            let Decision::Act { reason, .. } = decide(&state, &config, &m) else { panic!("nothing is done") };
+            assert!(matches!(reason, Reason::Soft { .. }), "{reason}");
+            state.acted(reason, &m, Tokens(60_000), &limits);
+        }
+        // Twice 20,000 tokens were summarized by rule: at 80,000 the conversation has the 120,000 of the second tier.
+        let told = forecast(&state, &config, &measured(70_000, 80));
+        assert!(told.upcoming.iter().any(|upcoming| {
+            upcoming.when == When::Tokens { at: Tokens(80_000), left: Tokens(10_000) } && !upcoming.is_soft
+        }));
+        let m = measured(80_000, 80);
+        let Decision::Act { reason, .. } = decide(&state, &config, &m) else { panic!("nothing is done") };
+        assert_eq!(reason, Reason::Ratio { tokens: Tokens(120_000), trigger: Tokens(120_000) });
+        state.acted(reason, &m, Tokens(60_000), &limits);
+        let next = decide(&state, &config, &measured(80_000, 100));
+        assert!(matches!(next, Decision::Act { reason: Reason::Soft { .. }, .. }), "{next}");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use longhaul_transcript::{Span, Tokens};
 use serde::{Deserialize, Serialize};
 
 use super::{Measurement, Reason};
-use crate::config::{Config, Limits};
+use crate::config::{Config, Limits, SoftAction};
 
 /// What the policy remembers between decisions.
 ///
@@ -27,6 +27,8 @@ pub struct PolicyState {
     second_pass_is_due: bool,
     /// The window changed since the last decision that acted.
     window_is_new: bool,
+    /// What passes of the soft tier took out of the view since the hard tier acted.
+    condensed: Tokens,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,8 +90,11 @@ impl PolicyState {
         self.undone = None;
         self.tried = None;
         self.window_is_new = false;
-        if !matches!(reason, Reason::Soft { .. }) {
+        if let Reason::Soft { .. } = reason {
+            self.condensed += before.tokens - after;
+        } else {
             self.disarmed_at = Some(after);
+            self.condensed = Tokens::ZERO;
         }
         let is_first_pass =
             matches!(reason, Reason::Ratio { .. } | Reason::ModelSwitch { .. } | Reason::Emergency { .. });
@@ -109,6 +114,7 @@ impl PolicyState {
 
     /// Takes note that the last compaction was undone by hand: it is not made again at once.
     pub fn undone(&mut self, n_total: u64) {
+        self.condensed = Tokens::ZERO;
         self.undone = Some(Undone { n_total });
         self.second_pass_is_due = false;
         self.disarmed_at = None;
@@ -147,6 +153,14 @@ impl PolicyState {
     /// Returns whether the hard tier is armed.
     pub fn is_armed(&self) -> bool {
         self.disarmed_at.is_none()
+    }
+
+    /// Returns what a first tier that summarizes by rule took out of the view and no summary of the second has taken in.
+    pub(super) fn condensed(&self, config: &Config) -> Tokens {
+        match config.soft_action {
+            SoftAction::SummarizeRules => self.condensed,
+            _ => Tokens::ZERO,
+        }
     }
 
     pub(super) fn is_second_pass_due(&self) -> bool {

@@ -5,7 +5,7 @@ use longhaul_transcript::{Span, Tokens};
 use super::{SessionState, Shown, scope::Scope};
 use crate::{
     compact::{CompactSettings, FLOOR_EXTRA, KeepReasoning, SUMMARY_FRAME},
-    config::{Config, Limits, SummaryLimit, SummaryRole},
+    config::{Chaining, Config, Limits, SummaryLimit, SummaryRole},
     policy::{Measurement, Reason},
 };
 
@@ -41,6 +41,9 @@ const AUTO_SUMMARY_SHARE: f64 = 0.10;
 
 /// A summary that is not made for want of room may cost this share of what it replaces, as in preset `session`.
 const LEAST_COMPRESSION: f64 = 0.3;
+
+/// Where summaries side by side are replaced by one, it may cost this share of them.
+const MERGED_SHARE: f64 = 0.4;
 
 /// What the reply's primer, the role of the summary's message and rounding cost at most.
 const TAIL_FRAME: Tokens = Tokens(16);
@@ -149,6 +152,10 @@ impl SessionState {
         let spoken = || self.items.in_span(m.range);
         let caps = [
             match self.config.max_summary_tokens {
+                // One that takes the place of many says more than each of them, or most of what they say would go at once.
+                SummaryLimit::Tokens(tokens) if self.config.chaining == Chaining::Append => {
+                    Some(tokens.max(room.replaced.scaled(MERGED_SHARE)))
+                }
                 SummaryLimit::Tokens(tokens) => Some(tokens),
                 SummaryLimit::Auto => auto,
             },

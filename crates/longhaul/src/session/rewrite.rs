@@ -80,8 +80,17 @@ impl SessionState {
     /// When the view was rewritten since, when it would not become smaller, or when it would not fit. The state is then
     /// as it was; tell it with [`failed`](Self::failed) that the attempt is over.
     pub fn apply(&mut self, finished: Finished) -> Result<Rewrite, RewriteError> {
-        let shown = self.rewritten(&finished)?;
+        let mut shown = self.rewritten(&finished)?;
         let Finished { job, compacted } = finished;
+        // What the plan counted is the new summary and the tail; other summaries may stand beside them.
+        let after = self.price_of(self.counts_of(&shown));
+        for (shown, _) in &mut shown {
+            if let Shown::Summary { record, .. } = shown
+                && record.id == compacted.record.id
+            {
+                Arc::make_mut(record).tokens_after = after;
+            }
+        }
         let (tokens_before, tokens_after) = self.replace_view(shown, job.action, job.reason, &job.before)?;
         self.cut = compacted.cut;
         if self.index.is_none() {
@@ -101,13 +110,15 @@ impl SessionState {
         })
     }
 
-    /// Returns whether [`apply`](Self::apply) would succeed, for whoever has to write the record down first.
+    /// Returns what the view would cost if [`apply`](Self::apply) were called, for whoever asks before it is done.
     ///
     /// # Errors
     /// Those of `apply`.
-    pub fn check(&self, finished: &Finished) -> Result<(), RewriteError> {
+    pub fn check(&self, finished: &Finished) -> Result<Tokens, RewriteError> {
         let shown = self.rewritten(finished)?;
-        self.check_gain(self.price_of(self.counts_of(&shown)), finished.job.action)
+        let after = self.price_of(self.counts_of(&shown));
+        self.check_gain(after, finished.job.action)?;
+        Ok(after)
     }
 
     /// Returns the view that a finished compaction makes.

@@ -72,6 +72,7 @@ async fn samples() -> Vec<Event> {
                     .into(),
             failures: 1,
         },
+        EventKind::TooLargeForModel { tokens_to_summarize: Tokens(9_310), limit: Tokens(1_000) },
         EventKind::UnknownModel { model: "frontier-9".into(), window: Tokens(32_768) },
     ]);
     samples
@@ -107,7 +108,7 @@ async fn events_md_is_up_to_date() {
         "# Events\n\n\
          Written by a test from the events of sessions at work (`crates/longhaul/tests/it/event_page.rs`); run\n\
          `UPDATE_EXPECT=1 cargo test -p longhaul events_md` to renew it.\n\n\
-         An `Observer` is told of each event as it happens; the command line maps them to `tracing` events. They hold\n\
+         An `Observer` is told of each event as it happens; the command line prints them (`-v`). They hold\n\
          names, numbers and reasons, and never a word of the conversation. Common fields: `version`, `session`, `tokens`\n\
          (what the context costs now), `ratio` (of the budget). `Event::is_notice` says which ones a user should see.\n",
     );

@@ -1,7 +1,7 @@
 //! Seed 001, "Phase 3: Automatic Summarization": preset `rolling`.
 
 use longhaul::{
-    Preset,
+    EventKind, Preset,
     extract::{ToolStatus, ToolSummary, format_summaries, summarize_tool_result},
     summarize::ClientError,
     transcript::{Message, Outcome, SummaryMode, Tokens, ToolCall, ToolResult},
@@ -67,6 +67,24 @@ async fn falls_back_to_rules_when_the_context_is_too_large() {
     // Each span is more than twice the summary's 500 tokens, so the model was never asked.
     assert_eq!(work.calls(), 0);
     assert!(work.finished().iter().all(|finish| finish.mode == SummaryMode::Rules && finish.cost.is_none()));
+    let is_warning = |event: &EventKind| {
+        matches!(event, EventKind::TooLargeForModel { tokens_to_summarize, limit: Tokens(1_000) }
+            if *tokens_to_summarize > Tokens(1_000))
+    };
+    assert_eq!(work.events().iter().filter(|event| is_warning(event)).count(), work.finished().len());
+}
+
+// asserts 001-20
+#[tokio::test]
+async fn no_model_is_asked_in_the_background_either_where_the_context_is_too_large() {
+    let config = longhaul::Config { mode: SummaryMode::Llm, ..Preset::Rolling.config() };
+    let mut work = Work::with(config, 20_000, Some(Box::new(|_, _| Ok(answer("never asked")))));
+    while !work.context.decide().is_act() {
+        work.context.push(Message::user("The export of part 7 is about src/part_7.rs. ".repeat(20)));
+    }
+    assert!(work.context.start_background().is_none());
+    work.context.prepare().await.unwrap();
+    assert_eq!((work.finished().len(), work.finished()[0].mode), (1, SummaryMode::Rules));
 }
 
 // asserts 001-03, 001-05, 001-21
@@ -152,11 +170,8 @@ async fn the_summary_is_injected_after_the_system_prompt() {
     let sent = work.sent();
     let lines: Vec<&str> = sent.lines().take(2).collect();
     assert_eq!(lines, ["system: You are a careful assistant.", "system: [Previous Conversation Summary]"]);
-}
-
-#[test]
-fn the_model_is_asked_with_the_documents_prompt() {
-    let options = longhaul::Config { mode: SummaryMode::Llm, ..Preset::Rolling.config() }.llm_options();
-    let prompt = options.custom_prompt.unwrap();
-    assert!(prompt.contains("{maxTokens}") && prompt.contains("{context}"));
+    // Where there is no system prompt, it comes first.
+    let mut work = Work::new(Preset::Rolling, 8_000);
+    work.talk(60, 200).await;
+    assert!(work.sent().starts_with("system: [Previous Conversation Summary]\n"), "{}", work.sent());
 }

@@ -7,7 +7,7 @@ use longhaul::{
     store::{MemoryStore, SummaryStore},
     summary_box,
     tokens::{CharsPer4, ContextWindow},
-    transcript::{Message, Outcome, SessionId, Span, Tokens},
+    transcript::{FileState, Message, Outcome, SessionId, Span, Tokens},
 };
 
 use crate::work::{Work, exchange, text};
@@ -42,7 +42,19 @@ async fn system_prompts_are_kept() {
     work.context.push(Message::system("You are a careful assistant."));
     work.talk(60, 20).await;
     assert!(!work.finished().is_empty());
-    assert!(work.sent().starts_with("system: You are a careful assistant."));
+    // The system prompt, the summaries, the recent messages.
+    let roles: Vec<String> = work
+        .context
+        .state()
+        .view()
+        .messages()
+        .map(|message| text(message).chars().take(24).collect())
+        .collect();
+    let n_summaries = work.context.state().view().summaries().count();
+    assert_eq!(roles[0], "You are a careful assist");
+    assert!(roles[1..=n_summaries].iter().all(|summary| summary == "[Previous conversation s"), "{roles:?}");
+    assert!(roles[n_summaries + 1..].iter().all(|said| said.starts_with("Message ")), "{roles:?}");
+    assert!(roles.len() > n_summaries + 10);
 }
 
 // asserts 002-09, 002-19
@@ -85,11 +97,36 @@ async fn a_summary_is_at_most_three_tenths_of_what_it_replaces() {
 #[tokio::test]
 async fn the_record_has_the_documents_fields() {
     let mut work = Work::new(Preset::Session, 1_000_000);
-    work.talk(51, 20).await;
+    for nth in 0..5 {
+        let path = format!(r#"{{"file_path":"src/auth_{nth}.rs","old_string":"a","new_string":"b"}}"#);
+        for message in exchange(&format!("e{nth}"), "Edit", &path, "ok", Outcome::Succeeded) {
+            work.context.push(message);
+        }
+        let path = format!(r#"{{"file_path":"src/read_{nth}.rs"}}"#);
+        for message in exchange(&format!("r{nth}"), "Read", &path, "fn read() {}", Outcome::Succeeded) {
+            work.context.push(message);
+        }
+    }
+    while work.finished().is_empty() {
+        work.talk(1, 60).await;
+    }
     let record = work.context.state().summary().unwrap();
     assert!(!record.id.as_str().is_empty());
     assert!(!record.covers.is_empty());
     assert!(!record.text.is_empty());
+    let files = |state: &[FileState]| {
+        let files = record.summary.files.iter().filter(|file| state.contains(&file.state));
+        files.map(|file| file.path.clone()).collect::<Vec<_>>()
+    };
+    let changed: Vec<String> = (0..5).map(|nth| format!("src/auth_{nth}.rs")).collect();
+    assert_eq!(files(&[FileState::Modified, FileState::Created]), changed);
+    let tools: Vec<_> = record
+        .summary
+        .tools_used
+        .iter()
+        .map(|tool| (tool.tool.as_str(), tool.count, tool.notable_uses.len()))
+        .collect();
+    assert_eq!(tools, [("Edit", 5, 3), ("Read", 5, 3)]);
     assert_eq!(record.created_at_ms, 1_700_000_000_000);
     assert_eq!(record.tokens, longhaul::tokens::TokenCounter::count_text(&CharsPer4, &record.text));
 }

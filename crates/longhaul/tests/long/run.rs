@@ -2,16 +2,19 @@
 
 use std::{
     fmt,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicI64, Ordering},
+    },
 };
 
 use longhaul::{
     Config, Event, EventKind, Finish, Preset, Session, notice,
     policy::{Reason, When},
     store::{MemoryStore, SummaryStore},
-    summarize::{Answer, Scripted, SummarizerModel, rules::OMITTED},
+    summarize::{Answer, CompletionRequest, Scripted, SummarizerModel, rules::OMITTED},
     tokens::{CharsPer4, ContextWindow},
-    transcript::{FixedClock, Message, NoJitter, NoSleep, SessionId, SummaryMode, Tokens},
+    transcript::{Clock, Message, NoJitter, NoSleep, SessionId, SummaryMode, Tokens},
 };
 
 use super::conversation::{SETTLING, Style, settled, turn};
@@ -37,6 +40,8 @@ pub(crate) struct Done {
     pub(crate) smallest: u64,
     pub(crate) largest: u64,
     pub(crate) calls: usize,
+    /// Summaries that a model wrote, or a part of.
+    pub(crate) by_model: usize,
     pub(crate) notices: usize,
     pub(crate) peak: u64,
     /// The smallest view right after a summary.
@@ -49,10 +54,29 @@ pub(crate) struct Done {
     pub(crate) faults: Vec<String>,
 }
 
+/// A summary says something from here on.
+const LEAST_SUMMARY: Tokens = Tokens(120);
+
+/// A clock that a turn moves on, so that what is bounded by the hour goes on.
+#[derive(Debug)]
+struct Ticking(AtomicI64);
+
+impl Clock for Ticking {
+    fn now_ms(&self) -> i64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+const TURN_MS: i64 = 90_000;
+
 /// Faults beyond this many are counted, not told.
 const MOST_TOLD: usize = 8;
 
 impl Plan {
+    pub(crate) fn name(&self) -> &'static str {
+        self.preset.map_or("defaults", Preset::as_str)
+    }
+
     pub(crate) fn config(&self) -> Config {
         let config = self.preset.map_or_else(Config::default, Preset::config);
         match (self.model, config.mode) {
@@ -76,15 +100,36 @@ impl Done {
     }
 }
 
-/// What the scripted model says: prose where a document's prompt asks for it, a record elsewhere.
-fn says(prompt: &str) -> String {
-    let narrative = "The parts were gone through one after the other, as the user asked. Each was read, changed where it had to be, and tested; the tests passed.";
-    if prompt.contains("\"narrative\"") {
-        return serde_json::to_string(&Answer { narrative: narrative.to_owned(), ..Answer::default() })
-            .unwrap_or_default();
+/// What the scripted model says: every statement that it is shown, newest first, as far as its answer may go. As prose
+/// where a document's prompt asks for it, as a record elsewhere.
+fn says(request: &CompletionRequest) -> String {
+    let most = request.max_tokens.0 as usize * 2;
+    let mut statements: Vec<&str> = Vec::new();
+    let mut length = 0;
+    let sentences: Vec<&str> =
+        request.user.split(['\n', '"']).flat_map(|line| line.split_inclusive(". ")).collect();
+    for sentence in sentences.into_iter().rev() {
+        let sentence = sentence.trim().trim_start_matches("- ");
+        let is_statement = STATEMENTS.iter().any(|words| sentence.starts_with(words));
+        if is_statement && length + sentence.len() < most && !statements.contains(&sentence) {
+            length += sentence.len() + 3;
+            statements.push(sentence);
+        }
     }
-    narrative.to_owned()
+    statements.reverse();
+    let narrative = format!(
+        "The parts were gone through one after the other, as the user asked.\n- {}",
+        statements.join("\n- ")
+    );
+    if request.user.contains("\"narrative\"") {
+        return serde_json::to_string(&Answer { narrative, ..Answer::default() }).unwrap_or_default();
+    }
+    narrative
 }
+
+/// How the sentences begin that somebody who sums up would keep.
+const STATEMENTS: [&str; 4] =
+    ["Never rename the column", "We decided to", "The file src/", "Please go on with the part"];
 
 /// Has the conversation.
 pub(crate) async fn run(plan: Plan) -> Done {
@@ -94,13 +139,14 @@ pub(crate) async fn run(plan: Plan) -> Done {
     let store = Arc::new(MemoryStore::new());
     let session = SessionId::new("long").expect("a name");
     let window = ContextWindow::new(Tokens(plan.window), Tokens(plan.window / 20));
+    let clock = Arc::new(Ticking(AtomicI64::new(1_700_000_000_000)));
     let mut builder = Session::builder(session.clone(), window)
         .config(config.clone())
         .counter(Arc::new(CharsPer4))
-        .clock(Arc::new(FixedClock(1_700_000_000_000)))
+        .clock(Arc::clone(&clock) as Arc<dyn Clock>)
         .store(Arc::clone(&store) as Arc<dyn SummaryStore>)
         .observer(move |event: &Event| log.lock().expect("nobody panics here").push(event.clone()));
-    let model = Arc::new(Scripted::new(|_, request| Ok(Scripted::says(says(&request.user)))));
+    let model = Arc::new(Scripted::new(|_, request| Ok(Scripted::says(says(request)))));
     if plan.model {
         let asked = SummarizerModel::new("small", Tokens(128_000), Arc::clone(&model) as _);
         builder = builder.models(vec![asked], Arc::new(NoSleep), Arc::new(NoJitter));
@@ -110,15 +156,18 @@ pub(crate) async fn run(plan: Plan) -> Done {
     context.push(Message::system("You are a careful engineer."));
     let mut seen = 0;
     let mut standing = 0;
+    let mut promise = None;
     for nth in 0..plan.turns {
+        clock.0.fetch_add(TURN_MS, Ordering::Relaxed);
         for message in turn(nth, plan.style()) {
-            let foretold = foretold(&context);
             let pushed = message.role;
             context.push(message);
             if pushed == longhaul::transcript::Role::Assistant {
                 // The request was made before the answer came.
                 continue;
             }
+            // What is promised right after a compaction holds until the next, however much is said.
+            let told = promise.get_or_insert_with(|| Promise::of(&context)).clone();
             if let Err(error) = context.prepare().await {
                 done.fault(|| format!("turn {nth}: {error}"));
                 continue;
@@ -132,19 +181,43 @@ pub(crate) async fn run(plan: Plan) -> Done {
             seen += new.len();
             for event in &new {
                 match &event.kind {
-                    EventKind::Trimmed { .. } => done.soft += 1,
+                    EventKind::SummarizerFailed { error, .. } => {
+                        done.fault(|| format!("turn {nth}: {error}"));
+                    }
+                    EventKind::Trimmed { reason, tokens_before, .. } => {
+                        done.soft += 1;
+                        told.is_kept(&mut done, *reason, *tokens_before, &context, nth);
+                        promise = None;
+                    }
                     EventKind::Finished(finish) => {
-                        look(&mut done, &plan, &config, &context, finish, nth, &mut standing);
-                        keeps_its_word(&mut done, finish, foretold, nth);
+                        look(&mut done, &config, &context, finish, nth, &mut standing);
+                        told.is_kept(&mut done, finish.reason, finish.tokens_before, &context, nth);
+                        promise = None;
                     }
                     _ => {}
                 }
+            }
+            if promise.is_some() {
+                told.is_not_overdue(&mut done, &context, nth);
             }
         }
     }
     context.save().await.expect("memory takes everything");
     done.messages = context.state().originals().len() as u64;
     done.calls = model.calls();
+    if done.summaries == 0 {
+        done.fault(|| "no summary".to_owned());
+    }
+    if done.notices != done.summaries {
+        let (notices, summaries) = (done.notices, done.summaries);
+        done.fault(|| format!("{notices} notices of {summaries} summaries"));
+    }
+    // Where one summary takes the place of many, all they stand for may be read again, in parts.
+    let merges = if plan.preset == Some(Preset::Session) { done.by_model / 10 } else { 0 };
+    if done.calls < done.by_model || done.calls > done.by_model + merges {
+        let (calls, by_model) = (done.calls, done.by_model);
+        done.fault(|| format!("{calls} calls for {by_model} summaries by a model"));
+    }
     let sent: String = context
         .state()
         .view()
@@ -175,24 +248,84 @@ pub(crate) async fn run(plan: Plan) -> Done {
     done
 }
 
-/// When the policy was said to act next: the number of tokens, and of messages.
-fn foretold(context: &Session) -> (Option<u64>, Option<u64>) {
-    let forecast = context.state().outlook(None).forecast;
-    let hard = forecast.upcoming.iter().filter(|upcoming| !upcoming.is_soft);
-    let (mut tokens, mut messages) = (None, None);
-    for upcoming in hard {
-        match upcoming.when {
-            When::Tokens { at, .. } => tokens = Some(at.0),
-            When::Messages { left, .. } => messages = Some(left),
+/// What `/context` says of when the policy will act next.
+#[derive(Clone, Debug)]
+struct Promise {
+    /// At so many tokens, by a summary and by the soft tier.
+    hard: Option<u64>,
+    soft: Option<u64>,
+    /// With the message of this number, of all that were ever said.
+    message: Option<u64>,
+    /// How many had been said.
+    said: u64,
+}
+
+impl Promise {
+    fn of(context: &Session) -> Promise {
+        let said = context.state().originals().len() as u64;
+        let mut promise = Promise { hard: None, soft: None, message: None, said };
+        for upcoming in context.state().outlook(None).forecast.upcoming {
+            match upcoming.when {
+                When::Tokens { at, .. } if upcoming.is_soft => promise.soft = Some(at.0),
+                When::Tokens { at, .. } => promise.hard = Some(at.0),
+                When::Messages { left, .. } => promise.message = Some(said + left),
+            }
+        }
+        promise
+    }
+
+    /// A compaction came when it was said to come, give or take a twentieth and what was said at once.
+    fn is_kept(&self, done: &mut Done, reason: Reason, tokens: Tokens, context: &Session, nth: usize) {
+        let said = context.state().originals().len() as u64;
+        let step = self.step(context);
+        let is_near = |at: u64, tokens: u64| at <= tokens + at / 20 && tokens <= at + at / 20 + step;
+        let is_kept = match reason {
+            Reason::Ratio { .. } => self.hard.is_some_and(|at| is_near(at, tokens.0)),
+            // It waits where it is not worth it, which is said beside it.
+            Reason::Soft { .. } => self.soft.is_some_and(|at| at <= tokens.0 + at / 20),
+            Reason::Messages { .. } => self.message.is_some_and(|at| {
+                let slack = 2 + (at - self.said) / 20;
+                at <= said + slack && said <= at + slack + MESSAGES_OF_A_TURN
+            }),
+            _ => true,
+        };
+        if !is_kept {
+            done.fault(|| {
+                format!("turn {nth}: {reason} at {tokens} tokens and {said} messages, promised {self:?}")
+            });
         }
     }
-    (tokens, messages)
+
+    /// What was promised and did not happen, though it should have by now.
+    fn is_not_overdue(&self, done: &mut Done, context: &Session, nth: usize) {
+        let (tokens, said) = (context.state().tokens().0, context.state().originals().len() as u64);
+        let step = self.step(context);
+        let tokens_overdue = self.hard.is_some_and(|at| tokens > at + at / 20 + step);
+        let messages_overdue =
+            self.message.is_some_and(|at| said > at + 2 + (at - self.said) / 20 + MESSAGES_OF_A_TURN);
+        if tokens_overdue || messages_overdue {
+            done.fault(|| {
+                format!(
+                    "turn {nth}: {tokens} tokens, {said} messages and {}, promised {self:?}",
+                    context.decide()
+                )
+            });
+        }
+    }
+
+    /// What the newest messages added that no decision was made between.
+    fn step(&self, context: &Session) -> u64 {
+        let said = context.state().originals().len() as u64;
+        (said.saturating_sub(2)..said).map(|ordinal| context.state().cost(ordinal).0).sum()
+    }
 }
+
+/// What is not urgent waits for the end of a turn.
+const MESSAGES_OF_A_TURN: u64 = 6;
 
 /// Looks at a summary right after it was made.
 fn look(
     done: &mut Done,
-    plan: &Plan,
     config: &Config,
     context: &Session,
     finish: &Finish,
@@ -200,6 +333,7 @@ fn look(
     standing: &mut u64,
 ) {
     done.summaries += 1;
+    done.by_model += usize::from(finish.mode != SummaryMode::Rules);
     done.smallest = done.smallest.min(finish.summary_tokens.0);
     done.largest = done.largest.max(finish.summary_tokens.0);
     let state = context.state();
@@ -210,7 +344,21 @@ fn look(
     if record.text.contains(OMITTED) && free > Tokens(1_000) {
         done.fault(|| format!("turn {nth}: an empty summary with {free} tokens free ({:?})", finish.reason));
     }
+    if finish.summary_tokens < LEAST_SUMMARY && free > Tokens(1_000) && record.tokens_before > Tokens(4_000) {
+        done.fault(|| format!("turn {nth}: a summary of {} tokens with {free} free", finish.summary_tokens));
+    }
+    // A trigger of messages leaves what was said last, however small; one of tokens goes down to the target.
+    let is_of_tokens = matches!(finish.reason, Reason::Ratio { .. } | Reason::Soft { .. });
+    if is_of_tokens && view.tokens().0 * 4 < state.limits().target.0 * 3 {
+        done.fault(|| format!("turn {nth}: a view of {} tokens ({:?})", view.tokens(), finish.reason));
+    }
     done.notices += usize::from(notice(record).is_some());
+    // What the box and the record say of it is what the next request costs.
+    for told in [finish.tokens_after, record.tokens_after] {
+        if told.0.abs_diff(view.tokens().0) * 20 > view.tokens().0 {
+            done.fault(|| format!("turn {nth}: told as {told} tokens, and is {}", view.tokens()));
+        }
+    }
     // The tail: as many of the newest messages as are to be kept, as they were said, where they cost what a tail may.
     let entries = state.originals().entries();
     let newest = &entries[entries.len().saturating_sub(config.preserve_recent as usize)..];
@@ -228,24 +376,11 @@ fn look(
     }
     // What stands for all that was said does not shrink as more is said, but for what a merge saves.
     let now: u64 = view.summaries().map(|record| record.tokens.0).sum();
-    // A merge of three at the cap of one leaves a third, and rounding.
-    if plan.turns > 20 && now * 10 < *standing * 3 {
+    // A merge leaves four tenths, and rounding; how much a model says where it writes alone is its own affair.
+    if finish.mode != SummaryMode::Llm && now * 10 < *standing * 3 {
         done.fault(|| format!("turn {nth}: the summaries went from {standing} to {now} tokens"));
     }
-    *standing = (*standing).max(now);
-}
-
-/// What `/context` said before the last message is what happened.
-fn keeps_its_word(done: &mut Done, finish: &Finish, foretold: (Option<u64>, Option<u64>), nth: usize) {
-    match (finish.reason, foretold) {
-        (Reason::Ratio { tokens, .. }, (Some(at), _)) if tokens.0 < at - at / 20 => {
-            done.fault(|| format!("turn {nth}: acted at {tokens} tokens, foretold for {at}"));
-        }
-        (Reason::Messages { .. }, (_, Some(left))) if left > 6 => {
-            done.fault(|| format!("turn {nth}: acted on messages with {left} left"));
-        }
-        _ => {}
-    }
+    *standing = now;
 }
 
 /// The first row of the table.
@@ -262,7 +397,7 @@ impl fmt::Display for Row<'_> {
         write!(
             f,
             "| {} | {} | {} | {} | {} | {} | {} ({}) | {}-{} | {} | {} | {} | {} | {} / {} / {} | {} |",
-            plan.preset.map_or("defaults", Preset::as_str),
+            plan.name(),
             plan.window,
             if plan.tools { "yes" } else { "no" },
             if plan.model { "model" } else { "rules" },
