@@ -12,8 +12,8 @@ pub(crate) const RED: Colour = Colour(167);
 pub(crate) const GREY: Colour = Colour(245);
 
 /// Every colour that is painted with. None of them is close to a background, so that no text is hidden by it.
-pub(crate) const PALETTE: [Colour; 9] =
-    [GREEN, YELLOW, RED, GREY, Colour(38), Colour(69), Colour(134), Colour(141), Colour(173)];
+pub(crate) const PALETTE: [Colour; 10] =
+    [GREEN, YELLOW, RED, GREY, Colour(38), Colour(69), Colour(134), Colour(141), Colour(173), Colour(103)];
 
 /// Writes colour, or leaves it out.
 #[derive(Clone, Copy, Debug)]

@@ -17,6 +17,7 @@ use serde::Serialize;
 use crate::{
     args::ContextArgs,
     counter::{self, Named},
+    found::About,
     input,
     output::Target,
     paint::{Colour, GREEN, GREY, Painter, RED, YELLOW, grouped, plain},
@@ -35,7 +36,12 @@ struct View {
     window: Tokens,
     reserved_output: Tokens,
     budget: Tokens,
+    /// What the next request costs, as far as that is known: what was billed last, where that is more than is counted.
     tokens: Tokens,
+    /// What the messages cost as they are counted here.
+    counted: Tokens,
+    /// What the last request and its answer were billed, where the file says so.
+    billed: Option<Tokens>,
     ratio: f64,
     kinds: Vec<Kind>,
     largest: Vec<Large>,
@@ -82,8 +88,15 @@ pub(crate) fn run(args: &ContextArgs) -> Result<ExitCode> {
     input::warn_of_problems(&args.file, &document, false)?;
     let config = settings::load(&args.settings)?.config;
     let config = settings::for_history(&config, &document, args.counter.model.as_deref());
-    let room = Room::new(args.window, &config, &counter, &document);
-    let view = view(args, config, &counter, &document, &room);
+    // Whoever asks about another window asks what the messages would fill of it.
+    let recorded = match args.window {
+        None => About::of(&args.file, document.format()),
+        Some(_) => About::default(),
+    };
+    let window =
+        args.window.or_else(|| recorded.window.filter(|_| counter.window.is_none()).map(|window| window.0));
+    let room = Room::new(window, &config, &counter, &document);
+    let view = view(args, config, &counter, &document, &room, recorded.billed);
     let shown = match args.json {
         true => serde_json::to_string(&view)? + "\n",
         false => picture(&view),
@@ -92,9 +105,19 @@ pub(crate) fn run(args: &ContextArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn view(args: &ContextArgs, config: Config, counter: &Named, document: &Document, room: &Room) -> View {
+fn view(
+    args: &ContextArgs,
+    config: Config,
+    counter: &Named,
+    document: &Document,
+    room: &Room,
+    billed: Option<Tokens>,
+) -> View {
     let entries = document.transcript().entries();
     let breakdown = Breakdown::of(entries, &*counter.counter);
+    // What the agent sends beside what it writes down: system prompt, tools, memory; and what the count misses.
+    let unseen = billed.unwrap_or_default() - breakdown.total;
+    let used = breakdown.total + unseen;
     let largest = breakdown.largest(entries, 8).into_iter();
     View {
         version: 1,
@@ -105,13 +128,15 @@ fn view(args: &ContextArgs, config: Config, counter: &Named, document: &Document
         window: room.window.window,
         reserved_output: room.window.reserved_output,
         budget: room.budget,
-        tokens: breakdown.total,
-        ratio: breakdown.total.ratio_of(room.budget),
-        kinds: kinds(entries, &breakdown, counter, document),
+        tokens: used,
+        counted: breakdown.total,
+        billed,
+        ratio: used.ratio_of(room.budget),
+        kinds: kinds(entries, &breakdown, counter, document, unseen),
         largest: largest
             .map(|large| Large { message: large.id.to_string(), tokens: large.tokens, what: large.what })
             .collect(),
-        compaction: forecast(document, &breakdown, config, counter, room),
+        compaction: forecast(document, &breakdown, config, counter, room, unseen),
     }
 }
 
@@ -130,8 +155,15 @@ pub(crate) fn no_kinds() -> Vec<Kind> {
     ]
 }
 
-fn kinds(entries: &[Entry], breakdown: &Breakdown, counter: &Named, document: &Document) -> Vec<Kind> {
+fn kinds(
+    entries: &[Entry],
+    breakdown: &Breakdown,
+    counter: &Named,
+    document: &Document,
+    unseen: Tokens,
+) -> Vec<Kind> {
     let mut kinds = no_kinds();
+    kinds.push(Kind { name: "billed, not in the file", letter: 'b', tokens: unseen, colour: Colour(103) });
     kinds[1].tokens = count_tools(&*counter.counter, document.tools().iter().map(String::as_str));
     for (entry, whole) in entries.iter().zip(&breakdown.per_message) {
         let mut framing = *whole;
@@ -165,6 +197,7 @@ fn forecast(
     config: Config,
     counter: &Named,
     room: &Room,
+    unseen: Tokens,
 ) -> Forecast {
     let (target, trigger) = (room.limits.target, room.limits.trigger);
     let adjusted = config.adjustments(room.window.window, room.budget);
@@ -176,7 +209,7 @@ fn forecast(
     let unknown =
         || Measurement { n_messages, n_said: n_messages, n_total: n_messages, ..Measurement::default() };
     let m = Measurement {
-        tokens: breakdown.total,
+        tokens: breakdown.total + unseen,
         budget: room.budget,
         window: room.window.window,
         ..measured.unwrap_or_else(unknown)
@@ -187,10 +220,10 @@ fn forecast(
         let job = session?.plan(&Within { reasoning, ..Within::new(target) }).ok()?;
         Some(job.finish_by_rule().ok()?.outcome().tokens_after)
     };
-    let after = if breakdown.total > target { after() } else { None };
+    let after = if breakdown.total > target { after().map(|after| after + unseen) } else { None };
     Forecast {
         trigger,
-        to_go: trigger - breakdown.total,
+        to_go: trigger - breakdown.total - unseen,
         target,
         upcoming: coming.upcoming,
         acts_now: coming.acts_now,
@@ -205,7 +238,8 @@ const CELLS: u64 = 4 * COLUMNS;
 fn picture(view: &View) -> String {
     let painter = Painter::stdout();
     let share = 100.0 * view.tokens.ratio_of(view.window);
-    let used = format!("{} of {} tokens ({share:.1} %)", grouped(view.tokens.0), grouped(view.window.0));
+    let how = if view.tokens > view.counted { ", as billed" } else { "" };
+    let used = format!("{} of {} tokens ({share:.1} %{how})", grouped(view.tokens.0), grouped(view.window.0));
     let mut out = format!(
         "{}  {}\n{}, {} messages, {}\n\n",
         painter.bold(&plain(&view.file)),

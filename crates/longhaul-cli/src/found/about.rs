@@ -42,6 +42,12 @@ impl About {
         About::read(&found.path, found.agent.format).unwrap_or_default()
     }
 
+    /// Returns what the file at `path` says of itself, where it is a session of an agent's that says such things.
+    pub(crate) fn of(path: &Path, format: Format) -> About {
+        let says = matches!(format, Format::ClaudeCode | Format::Codex | Format::Pi);
+        says.then(|| About::read(path, format).ok()).flatten().unwrap_or_default()
+    }
+
     fn read(path: &Path, format: Format) -> io::Result<About> {
         let mut file = File::open(path)?;
         let length = file.metadata()?.len();
