@@ -146,9 +146,8 @@ impl SessionState {
         }
     }
 
-    /// Returns what a pass of the soft tier that frees `gain` must free to be paid back in half of the requests until the
-    /// hard tier would rewrite the view without it: from there on it saves nothing, and the conversation may end before.
-    /// Where the cache is warm, it costs that what stands behind the first change is written anew.
+    /// Returns what a pass of the soft tier that frees `gain` must free to be paid back before the hard tier rewrites the
+    /// view in any case. Where the cache is warm, it costs that what stands behind the first change is written anew.
     fn soft_price(&self, tokens: Tokens, gain: Tokens) -> Tokens {
         if gain == Tokens::ZERO {
             return Tokens::ZERO;
@@ -159,8 +158,8 @@ impl SessionState {
         let (count, sum) = spoken.fold((0u64, Tokens::ZERO), |(count, sum), cost| (count + 1, sum + cost));
         // A request adds a call and its result, or a question and its answer.
         let growth = (sum.0 * 2 / count.max(1)).max(1);
-        let left = self.limits().trigger - tokens;
-        let requests = (left.0 / growth / 2).max(1);
+        let left = self.limits().trigger - (tokens - gain);
+        let requests = (left.0 / growth).max(1);
         let input = self.prices.input.unwrap_or(1.0).max(f64::MIN_POSITIVE);
         let read = self.prices.cache_read.unwrap_or(match self.prices.input {
             Some(input) => input,
