@@ -128,8 +128,8 @@ pub(super) fn spans(claim: &str) -> Spans<'_> {
         let opening = rest[at..].chars().next().unwrap_or('`');
         // A fence that is spoken of begins nothing; two marks enclose code that has one.
         let fence = rest[at..].len() - rest[at..].trim_start_matches('`').len();
-        let paired = || rest[at + 2..].split_once("``");
-        if let (2, Some((inside, behind))) = (fence, paired()) {
+        let paired = rest.get(at + fence..).filter(|_| fence == 2).and_then(|rest| rest.split_once("``"));
+        if let Some((inside, behind)) = paired {
             prose.push_str(&rest[..at]);
             prose.push(' ');
             code.push(inside.trim());
@@ -236,7 +236,7 @@ assistant: errorResponse("no such form", 404) answers, in Loader(ui, spinnerFn, 
             "`thinkingOff/Low/High`, `DefaultStyle.color`, `(batch n/m)`",
             "`errorResponse(message, CODE)` and `Loader(ui, spinnerFn, message)`",
             "``label = `(batch` `` stands there; the 14 lines of it",
-            "`make e2e` was not run",
+            "`make e2e` was not run; the arrow → of “the view”, `→` and `…`→",
         ] {
             assert_eq!(unknown(truth, &[], &evidence), None, "{truth}");
         }

@@ -89,3 +89,17 @@ fn true_statements_stay_as_they_are() {
         .collect();
     assert!(harmed.is_empty(), "{harmed:#?}");
 }
+
+#[test]
+fn odd_statements_are_judged_too() {
+    for odd in [
+        "`→` and `, `→` of ``",
+        "The user assistant asked",
+        "user, the user user asked for: →",
+        "“→” «→» \"→\" ```→``",
+        "→`` ``→ 9→9 #→ 12 lines (→",
+        "…/→/…: `/→`",
+    ] {
+        let _ = (judged(odd, false), judged(odd, true));
+    }
+}

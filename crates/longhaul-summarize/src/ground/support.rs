@@ -62,7 +62,7 @@ pub(super) fn wishes(sentence: &str) -> Vec<&str> {
 
 /// `The user neither accepted nor refused`, `the user stated no rule`: nothing was said.
 fn is_denied(sentence: &str, what: &str) -> bool {
-    let at = what.as_ptr() as usize - sentence.as_ptr() as usize;
+    let at = (what.as_ptr() as usize).wrapping_sub(sentence.as_ptr() as usize);
     ends_in_denial(sentence.get(..at).unwrap_or_default(), 3)
         || words(what).next().is_some_and(|(_, first)| is_denial(first) && !first.eq_ignore_ascii_case("not"))
 }
@@ -84,7 +84,7 @@ fn meant<'s>(sentence: &'s str, what: &'s str) -> &'s str {
     if !stems(first_clause(what)).is_empty() || stems(what).is_empty() {
         return what;
     }
-    let at = what.as_ptr() as usize - sentence.as_ptr() as usize;
+    let at = (what.as_ptr() as usize).wrapping_sub(sentence.as_ptr() as usize);
     let before = sentence.get(..at).unwrap_or_default();
     let clause = before.rsplit([';', ',', ':']).next().unwrap_or(before);
     // Of `finish the commit the user asked for` the commit is what was asked for.
