@@ -211,9 +211,10 @@ fn keep_trace(
     redactor: Option<&Redactor>,
 ) {
     let (Some(_), Some(record)) = (&report.recorded, &report.summary) else { return };
+    // What was replaced may be another transcript than the one that was read.
     let before = |backup: &PathBuf| {
         let before = std::fs::read(backup).ok()?;
-        Replaced::new(&args.file, backup, &before, history)
+        Replaced::new(args.output.as_deref()?, backup, &before, history)
     };
     let trace = Trace::new(document.format(), report.backup.as_ref().and_then(before));
     let kept =

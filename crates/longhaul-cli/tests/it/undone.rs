@@ -80,6 +80,22 @@ fn a_file_that_somebody_wrote_to_since_stays_as_it_is() {
 }
 
 #[test]
+fn another_transcript_that_was_replaced_comes_back_too() {
+    let folder = Folder::new();
+    let before = session(&folder);
+    folder.file("other.json", br#"[{"role":"user","content":"another conversation"}]"#);
+    let other = said(&folder, "other.json");
+    run(
+        &folder,
+        &["compact", "session.jsonl", "--budget", "4000", "--session", "work", "-o", "other.json", "--force"],
+    );
+    assert_eq!(said(&folder, "other.json.bak"), other);
+    let undone = run(&folder, &["undo", "work"]);
+    assert!(undone.said().contains("other.json is as it was before"), "{}", undone.stderr);
+    assert_eq!((said(&folder, "other.json"), said(&folder, "session.jsonl")), (other, before));
+}
+
+#[test]
 fn what_is_forgotten_does_not_come_back_and_nobody_says_so() {
     let folder = Folder::new();
     session(&folder);

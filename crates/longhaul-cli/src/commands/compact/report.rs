@@ -240,7 +240,10 @@ impl Report {
                     format!("longhaul history {session} shows them, longhaul undo {session} takes this back"),
                 ),
                 (0, lacks) => (
-                    format!("the originals are kept ({}) in {store}", lacks.words().unwrap_or_default()),
+                    format!(
+                        "what was not forgotten is kept ({}) in {store}",
+                        lacks.words().unwrap_or_default()
+                    ),
                     format!(
                         "longhaul history {session} shows them, longhaul undo {session} takes this back; what was forgotten does \
                          not come back"
