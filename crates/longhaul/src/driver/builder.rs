@@ -390,7 +390,7 @@ impl Builder {
         let ladder = Ladder::new(models, rules, self.config.llm_options(), clock, sleep, jitter);
         Ok(Some(Arc::new(match &self.store {
             Some(store) => ladder.with_cache(Arc::new(StoreCache::new(Arc::clone(store)))),
-            None => ladder,
+            None => ladder.with_cache(Arc::new(longhaul_summarize::MemoryCache::default())),
         })))
     }
 }

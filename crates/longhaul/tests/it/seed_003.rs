@@ -1,7 +1,8 @@
 //! Seed 003, "Context Management and Message Summarization": preset `two-tier`.
 
 use longhaul::{
-    Preset, Reason,
+    Config, Preset, Reason,
+    config::Threshold,
     summarize::Scripted,
     tokens::{CharsPer4, TokenCounter},
     transcript::{Outcome, SummaryMode, Tokens},
@@ -120,12 +121,21 @@ async fn unchanged_content_is_not_summarized_twice() {
 // asserts 003-04
 #[tokio::test]
 async fn a_long_task_comes_to_the_second_tier_although_the_first_condenses_it() {
-    let mut work = Work::asking(Preset::TwoTier, WINDOW, |_, _| Ok(Scripted::says(SAID)));
-    work.talk(240, 1_000).await;
-    let made: Vec<_> = work.finished().iter().map(|finish| (finish.reason.as_str(), finish.mode)).collect();
-    let (quick, model) = (("soft", SummaryMode::Rules), ("ratio", SummaryMode::Llm));
-    assert!(made.starts_with(&[quick, quick, model, quick]), "{made:?}");
-    assert_eq!(work.calls(), made.iter().filter(|made| **made == model).count());
+    // A tenth of the document's thresholds, so that a test reaches them soon.
+    let tokens = |n| Threshold::Tokens(Tokens(n));
+    let config = Config {
+        soft_ratio: tokens(8_000),
+        trigger_ratio: tokens(12_000),
+        reset_ratio: tokens(10_500),
+        target_ratio: tokens(6_000),
+        preserve_recent_tokens: tokens(3_000),
+        ..Preset::TwoTier.config()
+    };
+    let mut work = Work::with(config, WINDOW, Some(Box::new(|_, _| Ok(Scripted::says(SAID)))));
+    work.talk(180, 100).await;
+    let reasons: Vec<_> = work.finished().iter().map(|finish| finish.reason.as_str()).collect();
+    assert!(reasons.starts_with(&["soft", "soft", "ratio", "soft"]), "{reasons:?}");
+    assert_eq!(work.calls(), reasons.iter().filter(|reason| **reason == "ratio").count());
 }
 
 #[tokio::test]
