@@ -184,7 +184,7 @@ async fn hysteresis_prevents_an_immediate_second_summarization_after_a_small_bur
                 break background;
             }
         };
-        (1_000..1_036).for_each(|nth| say(&mut work, nth));
+        (1_000..1_031).for_each(|nth| say(&mut work, nth));
         let draft = RulesSummarizer::default().summarize(background.job().request()).await.unwrap();
         work.context.finish_background(background, draft).await.unwrap();
         let after = work.context.state().tokens();
