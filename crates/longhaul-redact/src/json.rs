@@ -17,6 +17,8 @@ use crate::{
 /// escapes undone, where a file's lines are lines.
 pub(crate) fn find_in_json(set: &RuleSet, json: &str) -> Vec<Finding> {
     let mut struck = strikes(set, Cow::Borrowed(json));
+    struck.extend(strikes_in_command_lines(set, json));
+    join(set, &mut struck);
     keep_inside_literals(json, &mut struck);
     for Literal { span: literal, .. } in Literals::of(json).filter(|literal| literal.is_escaped) {
         let found = strikes_behind_escapes(set, &json[literal.clone()], 1);
@@ -39,6 +41,8 @@ pub(crate) fn find_in_json(set: &RuleSet, json: &str) -> Vec<Finding> {
 fn strikes_behind_escapes(set: &RuleSet, raw: &str, depth: usize) -> Vec<Struck> {
     let text = unescaped(raw);
     let mut struck = strikes(set, Cow::Borrowed(&text));
+    struck.extend(strikes_in_command_lines(set, &text));
+    join(set, &mut struck);
     if depth < MOST_ESCAPED && text.contains('\\') {
         struck.extend(strikes_behind_escapes(set, &text, depth + 1));
         join(set, &mut struck);
@@ -51,6 +55,52 @@ fn strikes_behind_escapes(set: &RuleSet, raw: &str, depth: usize) -> Vec<Struck>
     });
     struck
 }
+
+/// Returns what is struck in lists of strings that are read as the words of a command line: `["mysql", "-u", "root", "-pX"]`.
+fn strikes_in_command_lines(set: &RuleSet, json: &str) -> Vec<Struck> {
+    let mut found = Vec::new();
+    let mut words: Vec<Range<usize>> = Vec::new();
+    let mut read = |words: &[Range<usize>]| {
+        if words.len() < 2 {
+            return;
+        }
+        let line: Vec<&str> = words.iter().map(|word| &json[word.clone()]).collect();
+        // Where each word begins in the line, and in the text.
+        let mut places = words.iter().scan(0, |at, word| {
+            let begins = *at;
+            *at += word.len() + 1;
+            Some((begins, word))
+        });
+        let mut place = places.next();
+        for struck in strikes(set, Cow::Owned(line.join(" "))) {
+            while place.as_ref().is_some_and(|(at, word)| at + word.len() <= struck.start) {
+                place = places.next();
+            }
+            let Some((at, word)) = &place else { break };
+            let start = word.start + struck.start.saturating_sub(*at);
+            found.extend(struck.moved(start..(word.start + struck.end() - at).min(word.end)));
+        }
+    };
+    for Literal { span, .. } in Literals::of(json) {
+        let is_next = words.last().is_some_and(|before: &Range<usize>| {
+            let between = json.get(before.end + 1..span.start.saturating_sub(1)).unwrap_or_default();
+            between.trim() == ","
+        });
+        let is_key = json.get(span.end + 1..).is_some_and(|behind| behind.trim_start().starts_with(':'));
+        if !is_next || is_key || span.len() > LONGEST_WORD {
+            read(&words);
+            words.clear();
+        }
+        if !is_key && span.len() <= LONGEST_WORD {
+            words.push(span);
+        }
+    }
+    read(&words);
+    found
+}
+
+/// A longer string is no word of a command line, in bytes.
+const LONGEST_WORD: usize = 1_000;
 
 /// How often escapes are undone that stand behind each other.
 const MOST_ESCAPED: usize = 4;
@@ -287,6 +337,29 @@ fn decode(escape: &str) -> char {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_of_a_command_line_are_read_together() {
+        let redactor = crate::Redactor::builtin();
+        for argv in [
+            r#"["sshpass","-p","i7HWMb6yxU31dv","ssh","h"]"#,
+            r#"["mysql", "-u", "root", "-pi7HWMb6yxU31dv"]"#,
+            r#"["docker","login","-u","me","-p","i7HWMb6yxU31dv"]"#,
+            r#"["redis-cli","-h","cache","-a","i7HWMb6yxU31dv"]"#,
+            r#"["curl","-u","me:i7HWMb6yxU31dv","https://x"]"#,
+        ] {
+            let plain = format!(r#"{{"command":{argv}}}"#);
+            let nested = serde_json::json!({ "arguments": plain }).to_string();
+            for json in [&plain, &nested] {
+                let clean = redactor.redact_json(json).0;
+                assert!(!clean.contains("i7HWMb6yxU31dv"), "{clean}");
+                assert!(serde_json::from_str::<serde_json::Value>(&clean).is_ok(), "{clean}");
+                assert!(clean.contains(&argv[2..6]), "{clean}");
+            }
+        }
+        let innocent = r#"{"files":["a.rs","-p","b.rs"],"of":["x"],"y":"z"}"#;
+        assert_eq!(redactor.redact_json(innocent).0, innocent);
+    }
 
     #[test]
     fn literals_are_found_and_escapes_undone() {
