@@ -77,7 +77,7 @@ use crate::{
 ///
 /// Every message is counted and read once in its life; [`push`](Self::push), [`decide`](Self::decide) and
 /// [`view`](Self::view) cost the same however long the conversation is. Nothing is ever lost: the originals stay in
-/// [`transcript`](Self::transcript), a rewrite changes the view only, and a failed one changes nothing.
+/// [`originals`](Self::originals), a rewrite changes the view only, and a failed one changes nothing.
 ///
 /// ```
 /// use std::sync::Arc;
