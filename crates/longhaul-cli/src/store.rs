@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use longhaul::{
     Stored,
     redact::Redactor,
@@ -133,6 +133,9 @@ pub(crate) async fn keep(
     let mut tries = TRIES;
     let place = loop {
         let place = said.locate(store).await?;
+        if originals == AfterSummary::Kept {
+            refuse_what_was_forgotten(store, &place).await?;
+        }
         tries -= 1;
         match place.enter(store, &said.messages, now).await {
             // Another process wrote there in between.
@@ -156,6 +159,19 @@ pub(crate) async fn keep(
         store.set_alias(&SessionId::new(name)?, &place.session).await?;
     }
     Ok((place, n_deleted))
+}
+
+/// Fails where the history still says what was forgotten: its summary would bring that back into the store.
+async fn refuse_what_was_forgotten(store: &Store, place: &Place) -> Result<()> {
+    let Some(state) = store.state(place.holder()).await? else { return Ok(()) };
+    let said_again = place.ordinals.iter().flatten().filter(|ordinal| state.is_forgotten(**ordinal)).count();
+    if said_again > 0 {
+        bail!(
+            "the transcript still says {said_again} messages of {} that were forgotten, and its summary would keep them",
+            place.holder()
+        );
+    }
+    Ok(())
 }
 
 /// Returns what stands behind the summary that a history begins with; `None` where the store does not hold that summary.

@@ -108,7 +108,32 @@ fn what_is_forgotten_does_not_come_back_and_nobody_says_so() {
     );
     session(&folder);
     let again = run(&folder, &["compact", "session.jsonl", "--budget", "3000", "-o", "out"]);
-    assert!(again.said().contains("what was forgotten does not come back"), "{}", again.stderr);
+    assert!(
+        again.said().contains("was not recorded: the transcript still says 76 messages of"),
+        "{}",
+        again.stderr
+    );
+}
+
+#[test]
+fn a_transcript_that_still_says_what_was_forgotten_does_not_bring_it_back() {
+    let folder = Folder::new();
+    session(&folder);
+    in_place(&folder, "4000");
+    folder.file("words", b"TRIM_SLACK\n");
+    assert_eq!(run(&folder, &["forget", "work", "--matching", "words"]).code, 0);
+    session(&folder);
+    let again = run(&folder, &["compact", "session.jsonl", "--budget", "4000", "-o", "out"]);
+    assert!(
+        again.code == 0 && again.said().contains("were forgotten, and its summary would keep"),
+        "{}",
+        again.stderr
+    );
+    for what in [&["history", "work", "--full"][..], &["export", "work"]] {
+        let shown = run(&folder, what);
+        assert!(!String::from_utf8_lossy(&shown.stdout).contains("TRIM_SLACK"), "{what:?}");
+    }
+    assert_eq!(run(&folder, &["audit", "work", "--verify"]).code, 0);
 }
 
 #[test]
