@@ -96,6 +96,7 @@ impl SessionState {
         branch.pins.retain(|pin| *pin < len);
         branch.exchange = Exchange::default();
         branch.redo.clear();
+        branch.undo.iter_mut().for_each(|past| past.truncate(len));
         for original in branch.originals.originals(recent) {
             branch.exchange.push(original.entry.id.ordinal, &original.entry.message);
         }
@@ -115,6 +116,7 @@ impl SessionState {
                 let (shapes, n_total, made_at) = past
                     .map_or((&[][..], 0, 0), |past: &Past| (&past.shapes[..], past.n_total, past.made_at));
                 branch.made_at = made_at;
+                branch.cut = past.and_then(|past| past.cut);
                 let mut shown = branch.shown_of(shapes);
                 shown.retain(is_before);
                 shown.extend((n_total..len).filter_map(|ordinal| Some((branch.whole(ordinal)?, None))));

@@ -38,6 +38,8 @@ pub struct Job {
     pub(super) before: Measurement,
     pub(super) rewrites: u64,
     pub(super) through: MessageId,
+    /// Lineage of that message: another branch may have been rewritten as often.
+    pub(super) lineage: Option<ContentHash>,
     /// From this ordinal on all messages were read.
     pub(super) start: u64,
     session: SessionId,
@@ -186,6 +188,7 @@ impl SessionState {
             reason,
             before,
             rewrites: self.rewrites,
+            lineage: self.originals.lineage(through.ordinal),
             through,
             start,
             session: self.session.clone(),

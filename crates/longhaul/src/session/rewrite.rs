@@ -68,6 +68,9 @@ pub(crate) struct Past {
     pub(super) n_total: u64,
     /// Messages pushed when it was made.
     pub(super) made_at: u64,
+    /// The request that had to be cut in it.
+    #[serde(default)]
+    pub(super) cut: Option<Cut>,
 }
 
 /// How many rewrites can be undone.
@@ -124,7 +127,9 @@ impl SessionState {
     /// Returns the view that a finished compaction makes.
     fn rewritten(&self, finished: &Finished) -> Result<Vec<Counted>, RewriteError> {
         let Finished { job, compacted } = finished;
-        if job.rewrites != self.rewrites || job.through.ordinal >= self.n_total() {
+        let through = job.through.ordinal;
+        let is_same_line = through < self.n_total() && self.originals.lineage(through) == job.lineage;
+        if job.rewrites != self.rewrites || !is_same_line {
             return Err(RewriteError::Stale);
         }
         let keeps_head = self.config.preserve_system || job.reads_new_only;
@@ -269,7 +274,7 @@ impl SessionState {
 
     /// Returns the view as it can be shown again.
     pub(super) fn past(&self) -> Past {
-        Past { shapes: shapes(&self.items), n_total: self.n_total(), made_at: self.made_at }
+        Past { shapes: shapes(&self.items), n_total: self.n_total(), made_at: self.made_at, cut: self.cut }
     }
 
     pub(super) fn remember(&mut self, past: Past) {
@@ -289,6 +294,7 @@ impl SessionState {
         let since = past.n_total..self.n_total();
         shown.extend(since.filter_map(|ordinal| Some((self.whole(ordinal)?, self.known_counts(ordinal)))));
         let shown = self.with_pins(shown);
+        self.cut = past.cut;
         self.set_items(shown);
         self.rewrites += 1;
         self.made_at = past.made_at;

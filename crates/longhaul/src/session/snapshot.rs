@@ -399,6 +399,22 @@ impl Shape {
         }
     }
 
+    /// Takes out the messages from `len` on, and returns whether anything is left.
+    fn truncate(&mut self, len: u64) -> bool {
+        match self {
+            Shape::Whole { first, costs } => {
+                costs.truncate(usize::try_from(len.saturating_sub(*first)).unwrap_or(usize::MAX));
+                !costs.is_empty()
+            }
+            Shape::Run { first, len: n } => {
+                *n = (*n).min(len.saturating_sub(*first));
+                *n > 0
+            }
+            Shape::Shortened { id, .. } => id.ordinal < len,
+            Shape::Summary { .. } | Shape::Stored { .. } | Shape::Block { .. } => true,
+        }
+    }
+
     /// Keeps of a view that was what cannot be had again.
     fn shorten(&mut self) {
         self.store_summary();
@@ -448,7 +464,14 @@ impl Past {
             Shape::Run { first, len } => Some(Span { start: *first, end: first + len }),
             _ => None,
         });
-        whole.chain([Span { start: self.n_total, end: len }]).collect()
+        whole.chain([Span { start: self.n_total.min(len), end: len }]).collect()
+    }
+
+    /// Ends the conversation before `len`: a message said there later is another one.
+    pub(super) fn truncate(&mut self, len: u64) {
+        self.n_total = self.n_total.min(len);
+        self.shapes.retain_mut(|shape| shape.truncate(len));
+        self.cut = self.cut.filter(|cut| cut.id.ordinal < len);
     }
 }
 

@@ -187,6 +187,24 @@ fn an_undo_brings_back_every_message_with_what_was_said_since() {
 }
 
 #[test]
+fn a_view_that_was_shows_no_word_of_a_line_that_was_left() {
+    let mut state = state(8_000, Config::default());
+    full(&mut state, 8, 700);
+    compact(&mut state, Action::Summarize { rebuild: false });
+    assert!(state.undo());
+    full(&mut state, 1, 400);
+    // From here on the view before the redo knows of the turn that is left now.
+    assert!(state.redo());
+    let end = MessageId { ordinal: 31, ..state.originals().get(31).unwrap().id };
+    state.rewind(end).unwrap();
+    full(&mut state, 2, 90);
+    assert!(state.undo());
+    assert_eq!(shape(&state), (0..40).map(|at| format!("m{at}")).collect::<Vec<_>>().join(" "));
+    let counted: Tokens = state.view().messages().map(|message| CharsPer4.count_message(message)).sum();
+    assert_eq!(state.items.sums().counts.total(), counted);
+}
+
+#[test]
 fn a_job_is_applied_with_what_was_said_meanwhile() {
     let mut state = state(8_000, Config::default());
     full(&mut state, 10, 700);
@@ -205,6 +223,37 @@ fn a_job_planned_before_another_rewrite_is_stale() {
     let shape_before = shape(&state);
     assert_eq!(state.apply(slow.finish_by_rule().unwrap()).unwrap_err(), RewriteError::Stale);
     assert_eq!(shape(&state), shape_before);
+}
+
+#[test]
+fn a_request_that_was_cut_is_told_again_after_a_redo() {
+    let mut state = state(2_000, Config::default());
+    full(&mut state, 3, 300);
+    state.push(Message::user("Do all of this. ".repeat(900)));
+    compact(&mut state, Action::Emergency { rebuild: false, by_rule: false });
+    let cut = state.view().cut();
+    assert!(cut.is_some());
+    assert!(state.undo() && state.view().cut().is_none());
+    assert!(state.redo());
+    assert_eq!(state.view().cut(), cut);
+}
+
+#[test]
+fn a_job_of_another_branch_is_stale() {
+    let mut state = state(8_000, Config::default());
+    full(&mut state, 3, 700);
+    let mut branch = state.branch(state.originals().get(7).unwrap().id).unwrap();
+    // Both were rewritten once, and both end alike.
+    full(&mut state, 3, 700);
+    compact(&mut state, Action::Summarize { rebuild: false });
+    full(&mut branch, 1, 300);
+    full(&mut branch, 3, 700);
+    [&mut state, &mut branch].into_iter().for_each(|state| full(state, 3, 500));
+    let action = Action::Summarize { rebuild: false };
+    let finished = branch.plan(action, Reason::Manual, None, None).unwrap().finish_by_rule().unwrap();
+    assert_eq!((state.rewrites, state.n_total() > branch.n_total() - 5), (branch.rewrites, true));
+    assert!(matches!(state.apply(finished.clone()), Err(RewriteError::Stale)));
+    branch.apply(finished).unwrap();
 }
 
 #[test]
@@ -367,7 +416,6 @@ fn is_paired(state: &SessionState) {
     assert!(Units::new(shown.entries()).all(|unit| unit.state != UnitState::Broken), "{}", shape(state));
 }
 
-/// Does whatever the policy says until it holds, and returns how often it acted.
 fn cases() -> u32 {
     std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(100)
 }

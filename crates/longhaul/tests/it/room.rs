@@ -27,7 +27,6 @@ fn exchange(state: &mut SessionState, nth: usize, tokens: u64) {
     state.push(Message::new(Role::Tool, vec![Part::ToolResult(result)]));
 }
 
-/// Carries out what is decided, until nothing is.
 fn shows(state: &SessionState, message: &Message) -> bool {
     state.view().messages().any(|shown| **shown == *message)
 }
