@@ -54,6 +54,7 @@ mod import;
 mod json;
 mod lines;
 mod media;
+mod order;
 mod raw;
 mod reasoning;
 mod render;

@@ -8,6 +8,7 @@ use crate::{
     Document, Format, WireError,
     dialect::{Dialect, Said},
     document::dialect_of,
+    error::Fault,
     json::{Json, quoted},
     whole::syntax_error,
 };
@@ -25,7 +26,9 @@ pub fn messages_from_json(format: Format, json: &str) -> Result<Vec<Message>, Wi
     let dialect = dialect_of(format);
     let mut messages: Vec<Message> = Vec::new();
     for (at, item) in items(dialect, value).into_iter().enumerate() {
-        let said = dialect.read(item).map_err(|fault| fault.at(&format!("message {at}")))?;
+        let place = |fault: Fault| fault.at(&format!("message {at}"));
+        of_its_own(dialect, item).map_err(place)?;
+        let said = dialect.read(item).map_err(place)?;
         let mut message = message(said);
         message.raw = spelling(dialect, &[item]).map(|json| {
             let after_reasoning = is_led(messages.iter().rev());
@@ -86,6 +89,30 @@ pub(crate) fn is_reasoning(message: &Message) -> bool {
 fn message(said: Said<'_>) -> Message {
     let parts = said.parts.into_iter().map(|located| located.part).collect();
     Message { name: said.name, ..Message::new(said.role, parts) }
+}
+
+/// Fails for a message in the shape of another provider's: read leniently it would lose its calls.
+fn of_its_own(dialect: Dialect, item: Json<'_>) -> Result<(), Fault> {
+    let fields = |keys: &[&str]| keys.iter().any(|key| item.get(key).is_some_and(|value| !value.is_null()));
+    let content = item.get("content").filter(|content| !content.is_null());
+    let is_blocks = |kinds: &[&str]| {
+        let blocks = content.map(Json::elements).unwrap_or_default();
+        let kinds_of = blocks.iter().filter_map(|block| block.get("type").and_then(Json::string));
+        kinds_of.into_iter().any(|kind| kinds.contains(&&*kind))
+    };
+    let expected = match dialect {
+        Dialect::Anthropic if item.is_object() && (fields(&["tool_calls", "parts"]) || content.is_none()) => {
+            "content that is a string or blocks, calls among them, as Anthropic spells a message"
+        }
+        Dialect::OpenAi if is_blocks(&["tool_use", "tool_result", "thinking", "redacted_thinking"]) => {
+            "calls in tool_calls and results under the role tool, as OpenAI spells a message"
+        }
+        Dialect::Gemini if item.get("parts").is_none() && content.is_some() => {
+            "parts, as Gemini spells a message"
+        }
+        _ => return Ok(()),
+    };
+    Err(Fault::new("", item.raw(), expected))
 }
 
 /// Returns the messages inside an answer, a list or themselves.

@@ -10,6 +10,7 @@ use crate::{
     document::dialect_of,
     edit::{Located, align, patch},
     json::{Json, quoted},
+    order::ordered,
     raw::{dialect_of_item, is_reasoning, items_of},
     reasoning::without_field,
     repair,
@@ -58,7 +59,8 @@ pub fn render_session<'a>(
     let mut losses = Losses::default();
     let repaired = repair(&said);
     repaired.done.into_iter().for_each(|done| losses.note(done));
-    let messages: Vec<&Message> = repaired.transcript.entries().iter().map(|entry| &*entry.message).collect();
+    let messages = repaired.transcript.entries().iter().map(|entry| &*entry.message).collect();
+    let messages = ordered(messages, to, &mut losses);
     let spelled: Vec<Option<Vec<Spelled<'_>>>> = messages.iter().map(|message| spelled(message)).collect();
     let payloads = spelled.iter().flatten().flatten().flat_map(|item| item.said.payloads.iter().cloned());
     let mut sources = Sources::of_media(payloads);
@@ -207,7 +209,7 @@ impl Body {
                 messages.drain(..lead).map(|message| message.texts().collect::<Vec<_>>().join("\n\n"));
             self.outside.extend(texts.filter(|text| !text.is_empty()).map(|text| quoted(&text)));
         }
-        if matches!(self.to, Format::Anthropic | Format::Gemini) {
+        if matches!(self.to, Format::Anthropic | Format::Gemini | Format::ClaudeCode) {
             for _ in messages.iter().filter(|message| message.is_system()) {
                 losses.count("system message in mid-conversation written as the user's");
             }

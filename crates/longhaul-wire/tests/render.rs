@@ -214,3 +214,57 @@ fn the_messages_of_a_document_have_their_spelling() {
     let raw = doc.raw_of(0).unwrap();
     assert_eq!(&*raw.json, format!(r#"{{"role":"assistant","content":[{thought},{call}]}}"#));
 }
+
+#[test]
+fn what_is_said_while_a_tool_runs_stands_behind_its_result() {
+    let said = [
+        (
+            Format::Anthropic,
+            [
+                r#"{"role":"user","content":"go"}"#,
+                r#"{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"ls","input":{}}]}"#,
+                r#"{"role":"user","content":"and be quick"}"#,
+                r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"x"}]}"#,
+            ],
+        ),
+        (
+            Format::OpenAi,
+            [
+                r#"{"role":"user","content":"go"}"#,
+                r#"{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"ls","arguments":"{}"}}]}"#,
+                r#"{"role":"user","content":"and be quick"}"#,
+                r#"{"role":"tool","tool_call_id":"a","content":"x"}"#,
+            ],
+        ),
+    ];
+    for (format, said) in said {
+        let messages = messages_from_json(format, &format!("[{}]", said.join(","))).unwrap();
+        let rendered = render(&messages, format).unwrap();
+        assert_eq!(rendered.json, format!("[{},{},{},{}]", said[0], said[1], said[3], said[2]));
+        assert_eq!(rendered.losses, ["1 x result put before what was said while its tool ran"]);
+        assert_eq!(validate(rendered.json.as_bytes(), format, &Profile::default()).unwrap(), []);
+    }
+}
+
+#[test]
+fn an_answer_without_content_is_left_out() {
+    for content in ["[]", "\"\""] {
+        let json = format!(
+            r#"[{{"role":"user","content":"go"}},{{"role":"assistant","content":{content}}},{{"role":"user","content":"on"}}]"#
+        );
+        let messages = messages_from_json(Format::Anthropic, &json).unwrap();
+        let rendered = render(&messages, Format::Anthropic).unwrap();
+        assert_eq!(rendered.losses, ["1 x message without content left out"]);
+        assert_eq!(validate(rendered.json.as_bytes(), Format::Anthropic, &Profile::default()).unwrap(), []);
+    }
+}
+
+#[test]
+fn a_message_in_another_providers_shape_is_refused() {
+    let call = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"ls","arguments":"{}"}}]}"#;
+    let blocks = r#"{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"ls","input":{}}]}"#;
+    for (format, json) in [(Format::Anthropic, call), (Format::OpenAi, blocks), (Format::Gemini, blocks)] {
+        let error = messages_from_json(format, json).unwrap_err().to_string();
+        assert!(error.contains("message 0") && error.contains("spells a message"), "{format}: {error}");
+    }
+}

@@ -5,7 +5,7 @@ use std::ops::Range;
 use longhaul_transcript::{Entry, Tokens, Unit, UnitState};
 
 use super::{
-    CompactSettings, Cut, Kept,
+    CompactSettings, Cut, KeepReasoning, Kept,
     digest::{Caps, Shortener},
     plan::Source,
     standing::{self, Pins},
@@ -172,9 +172,11 @@ fn shortened(
     caps: Caps,
 ) -> (Vec<Kept>, Tokens) {
     let entries = &source.entries[place.range.clone()];
-    let shortener =
-        Shortener::new(entries, source.counter, settings.reasoning, settings.preserve_error_details)
-            .with_needed(source.needed);
+    // The model goes on from the results that end the history: it is to find the thinking that led there.
+    let in_progress = place.range.end == source.entries.len() && place.unit.is_exchange();
+    let reasoning = if in_progress { KeepReasoning::Keep } else { settings.reasoning };
+    let shortener = Shortener::new(entries, source.counter, reasoning, settings.preserve_error_details)
+        .with_needed(source.needed);
     let kept = shortener.shorten_all(entries, caps);
     let tokens = kept.iter().map(|kept| cost(source, kept)).sum();
     (kept, tokens)

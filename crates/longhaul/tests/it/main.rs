@@ -26,4 +26,6 @@ mod seed_004;
 mod seed_map;
 mod settings;
 mod steps;
+#[cfg(feature = "wire")]
+mod thinking;
 mod work;

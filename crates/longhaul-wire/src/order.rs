@@ -1,0 +1,40 @@
+//! The order that providers ask for: results directly behind their calls, and no message without content.
+
+use longhaul_transcript::{Message, Part, Role};
+
+use crate::{Format, convert::Losses};
+
+/// Returns `messages` as a request of `format` may have them. What a user says while a tool runs stands behind the
+/// tool's result, and a message that says nothing is left out.
+pub(crate) fn ordered<'a>(
+    messages: Vec<&'a Message>,
+    format: Format,
+    losses: &mut Losses,
+) -> Vec<&'a Message> {
+    if !matches!(format, Format::OpenAi | Format::Anthropic | Format::Gemini) {
+        return messages;
+    }
+    let n_said = messages.len();
+    let mut messages: Vec<&Message> =
+        messages.into_iter().filter(|message| !is_empty(message, format)).collect();
+    (messages.len()..n_said).for_each(|_| losses.count("message without content left out"));
+    // What follows an answer, up to the next one.
+    for segment in messages.split_mut(|message| message.role == Role::Assistant) {
+        if !segment.is_sorted_by_key(|message| !answers(message)) {
+            segment.sort_by_key(|message| !answers(message));
+            losses.count("result put before what was said while its tool ran");
+        }
+    }
+    messages
+}
+
+fn answers(message: &Message) -> bool {
+    message.results().next().is_some()
+}
+
+fn is_empty(message: &Message, format: Format) -> bool {
+    // OpenAI takes an empty text.
+    let says_nothing =
+        |part: &Part| matches!(part, Part::Text(text) if text.is_empty() && format != Format::OpenAi);
+    message.parts.iter().all(says_nothing)
+}

@@ -1,0 +1,49 @@
+//! Signed thinking: the round that the model goes on from keeps its own, whatever is compacted before it.
+
+use std::sync::Arc;
+
+use longhaul::{
+    Config, SessionState,
+    policy::Decision,
+    tokens::{CharsPer4, ContextWindow},
+    transcript::{SessionId, Tokens},
+    wire::{Format, Profile, Thinking, messages_from_json, validate},
+};
+
+/// A round of a tool loop with extended thinking, as Anthropic spells it.
+fn round(nth: usize) -> String {
+    let output = format!("line {nth} of what the file says about the ledger\\n").repeat(120);
+    format!(
+        r#"[{{"role":"assistant","content":[{{"type":"thinking","thinking":"Look at {nth}.","signature":"c2ln{nth}"}},{{"type":"text","text":"I read part {nth}."}},{{"type":"tool_use","id":"t{nth}","name":"read_file","input":{{"path":"src/{nth}.rs"}}}}]}},{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"t{nth}","content":"{output}"}}]}}]"#
+    )
+}
+
+#[test]
+fn the_round_in_progress_keeps_its_signed_thinking() {
+    let window = ContextWindow::new(Tokens(16_000), Tokens(2_000));
+    let id = SessionId::new("thinking").unwrap();
+    let mut state = SessionState::new(id, window, Arc::new(CharsPer4), Config::default());
+    let ask = r#"{"role":"user","content":"Read all parts of the ledger and say where the sum goes wrong."}"#;
+    let push = |state: &mut SessionState, json: &str| {
+        for message in messages_from_json(Format::Anthropic, json).unwrap() {
+            state.push(message);
+        }
+    };
+    push(&mut state, ask);
+    let mut compactions = 0;
+    for nth in 0..40 {
+        push(&mut state, &round(nth));
+        while let Decision::Act { action, reason } = state.decide(None) {
+            let job = state.plan(action, reason, None, None).unwrap();
+            state.apply(job.finish_by_rule().unwrap()).unwrap();
+            compactions += 1;
+        }
+        let sent = state.view().to_json(Format::Anthropic).unwrap();
+        let mut profile = Profile::default();
+        profile.thinking = Thinking::On;
+        let found = validate(sent.json.as_bytes(), Format::Anthropic, &profile).unwrap();
+        assert!(found.is_empty(), "round {nth}: {found:?}");
+        assert!(sent.json.contains(&format!("\"signature\":\"c2ln{nth}\"")), "round {nth}");
+    }
+    assert!(compactions > 3, "{compactions}");
+}
