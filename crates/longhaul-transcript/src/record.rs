@@ -218,9 +218,12 @@ pub fn parse_handle_line(text: &str) -> Option<(u32, SummaryId)> {
 }
 
 /// Returns depth and id of the summary that `text` is, as [`SummaryRecord::to_message`] writes one: begun by a header in
-/// brackets, or ended by its handle. A text that quotes a handle somewhere is none.
+/// brackets on a line of its own with an empty line behind it, or ended by its handle. A text that quotes a handle
+/// somewhere is none.
 pub fn parse_summary(text: &str) -> Option<(u32, SummaryId)> {
-    let has_header = text.trim_start().starts_with('[');
+    let mut first = text.trim_start().lines().map(str::trim_end);
+    let is_header = |line: &str| line.starts_with('[') && line.ends_with(']');
+    let has_header = first.next().is_some_and(is_header) && first.next() == Some("");
     let lines = if has_header { text } else { text.trim_end().lines().next_back()? };
     parse_handle_line(lines)
 }
@@ -262,7 +265,9 @@ mod tests {
         for (text, is_one) in [
             (format!("[Context Summary]\n\nwords\n\n{handle}"), true),
             (format!("A header of the user's\nwords\n{handle}\n"), true),
-            (format!("[Context Summary]\nwords\n{handle}\nand words of another"), true),
+            (format!("[Context Summary]\n\nwords\n{handle}\nand words of another"), true),
+            (format!("[Image #1] Look:\n{handle}\nWhat is that?"), false),
+            (format!("[Image #1]\nLook:\n{handle}\nWhat is that?"), false),
             (format!("Look at this:\n{handle}\nWhat is it?"), false),
             (format!("what does `{handle}` mean?"), false),
             (String::new(), false),

@@ -15,11 +15,11 @@ use longhaul::{
 const SIZES: [usize; 5] = [1_000, 2_000, 10_000, 100_000, 1_000_000];
 
 #[allow(clippy::print_stdout, reason = "a program that prints a table")]
-fn main() {
+fn main() -> Result<(), std::num::ParseIntError> {
+    let given: Vec<usize> = std::env::args().skip(1).map(|arg| arg.parse()).collect::<Result<_, _>>()?;
     let counter = tokens::counter(Encoding::O200kBase);
     println!("| messages | tokens | push | count | index | plan | compact to 16k | per message |");
     println!("|---|---|---|---|---|---|---|---|");
-    let given: Vec<usize> = std::env::args().skip(1).filter_map(|arg| arg.parse().ok()).collect();
     let sizes = if given.is_empty() { SIZES.to_vec() } else { given };
     for messages in sizes {
         let size = if messages <= 2_000 { 1_000 } else { 200 };
@@ -58,6 +58,7 @@ fn main() {
             took.as_secs_f64() * 1e6 / messages as f64,
         );
     }
+    Ok(())
 }
 
 /// Returns a coding session of this many messages: requests, calls, results of `size` characters, answers.

@@ -255,35 +255,28 @@ impl Session<'_> {
 
 /// Shows a compaction and returns it as the user wants it, who may edit what its summary says; `None` where they do not.
 fn reviewed(screen: &mut Screen, console: &mut Console, proposal: Finished) -> Result<Option<Finished>> {
-    let mut proposal = proposal;
+    let outcome = proposal.outcome();
+    let question = format!(
+        "Put this in the place of {} messages? {} → {} tokens.",
+        outcome.summarized, outcome.tokens_before, outcome.tokens_after
+    );
+    let mut text = proposal.record().text.clone();
+    let mut doubts: Vec<Doubt> = Vec::new();
     loop {
-        screen.text(&format!("{}\n\n", plain(proposal.record().text.trim_end())));
-        let outcome = proposal.outcome();
-        let question = format!(
-            "Put this in the place of {} messages? {} → {} tokens.",
-            outcome.summarized, outcome.tokens_before, outcome.tokens_after
-        );
+        screen.text(&format!("{}\n\n", plain(text.trim_end())));
+        doubts.iter().for_each(|doubt| screen.warn(&doubt.to_string()));
         match console.consent(&question, Some(Consent::Edit))? {
-            Consent::Yes | Consent::Always => return Ok(Some(proposal)),
             Consent::No => return Ok(None),
-            Consent::Edit => {}
+            Consent::Edit => match review::edited(&text) {
+                Ok(edited) => (text, doubts) = (edited, Vec::new()),
+                Err(error) => screen.error(&format!("{error:#}")),
+            },
+            // What they were told of and leave standing is their word.
+            Consent::Yes | Consent::Always => match proposal.edited(&text, !doubts.is_empty()) {
+                Ok(edited) => return Ok(Some(edited)),
+                Err(found) => doubts = found,
+            },
         }
-        let text = match review::edited(&proposal.record().text) {
-            Ok(text) => text,
-            Err(error) => {
-                screen.error(&format!("{error:#}"));
-                continue;
-            }
-        };
-        let edited = proposal.edited(&text, false).or_else(|doubts| {
-            doubts.iter().for_each(|doubt| screen.warn(&doubt.to_string()));
-            let is_theirs = doubts.iter().all(Doubt::is_for_them_to_say)
-                && console.consent("Keep it all the same?", None)? == Consent::Yes;
-            anyhow::Ok(
-                if is_theirs { proposal.edited(&text, true).ok() } else { None }.unwrap_or(proposal.clone()),
-            )
-        });
-        proposal = edited?;
     }
 }
 

@@ -526,14 +526,14 @@ fn a_summary_is_edited_before_it_stands() {
     for nth in 0..12 {
         script.push_str(&format!("What does step {nth} of the import do with part_{nth}.csv?\n"));
     }
-    // The first edit is taken back at the doubt, the second is insisted on.
-    script.push_str("/summarize\ne\nn\ne\ny\ny\n/context\n");
+    // An edit is kept while it is doubted, and stands once it is insisted on.
+    script.push_str("/summarize\ne\ny\ny\n/context\n");
     let editor = "sh -c 'printf \"\\n- Ask Mara before part_99.csv is read.\\n\" >> \"$0\"'";
     let args = server.args(&["--session", "s", "--window", "16000", "--max-output", "600"]);
     let ran = folder.run_with(&[("EDITOR", editor)], &args, script.as_bytes());
     let all = shown(&ran);
     assert_eq!(ran.code, 0, "{all}");
-    assert_eq!(all.matches("the conversation does not show \"- Ask Mara").count(), 2, "{all}");
+    assert_eq!(all.matches("the conversation does not show \"- Ask Mara").count(), 1, "{all}");
     assert_eq!(all.matches("[y]es, [n]o, [e]dit").count(), 3, "{all}");
     let history = String::from_utf8_lossy(&folder.run(&["history", "s", "--json"], b"").stdout).into_owned();
     assert!(

@@ -32,7 +32,7 @@ type Example = (&'static str, &'static str, Here);
 
 const EXAMPLES: [Example; 43] = [
     ("version", "version = 2", Refused),
-    ("preset", "preset = 'session'", Changes(BUDGET, "")),
+    ("preset", "preset = 'session'", Changes(BUDGET, "mode = 'rules'")),
     ("enabled", "enabled = false", WhenToAct),
     ("mode", "mode = 'llm'", Refused),
     ("trigger_ratio", "trigger_ratio = 0.9", WhenToAct),
@@ -163,7 +163,14 @@ fn walk(part: usize) {
     for (name, changed, here) in EXAMPLES.iter().skip(part).step_by(PARTS) {
         let beside = match here {
             Changes(_, beside) | ChangesTheSecond(_, beside) | ChangesTheModels(_, beside) => *beside,
-            WhenToAct => continue,
+            WhenToAct => {
+                let ((is_done, before), after) = (seen(*here, ""), seen(*here, changed));
+                assert!(
+                    is_done && after == (true, before),
+                    "{name} changes what a command does that is told to"
+                );
+                continue;
+            }
             Refused => {
                 // Of a file it may be said that it changes nothing; asked for in so many words it is an error.
                 let value = changed.split_once(" = ").unwrap().1.trim_matches('\'');
@@ -174,6 +181,9 @@ fn walk(part: usize) {
                     ["compact", file.to_str().unwrap(), "--budget", "4000", "--no-store", "--set", &set];
                 let ran = folder.run(&args, b"");
                 assert!(ran.code != 0 && ran.stdout.is_empty(), "{name}: {}", ran.stderr);
+                // A model that is asked for must be named.
+                let why = if *name == "mode" { "--summarizer-model" } else { name };
+                assert!(ran.stderr.contains(why), "{name}: {}", ran.stderr);
                 continue;
             }
         };
@@ -182,8 +192,10 @@ fn walk(part: usize) {
             Some((beside, _)) if beside == *name => (*changed).to_owned(),
             _ => format!("{beside}\n{changed}"),
         };
-        let ((is_done, before), (_, after)) = (seen(*here, beside), seen(*here, &with));
-        assert!(is_done, "{name}: {before}");
+        let ((is_done, before), (is_done_too, after)) = (seen(*here, beside), seen(*here, &with));
+        // What stops a compaction is seen as an error, and nothing else is.
+        let stops = ["on_max_depth", "max_summary_chain_depth", "abort_on_failure"].contains(name);
+        assert!(is_done && is_done_too != stops, "{name}: {}", &after[after.len().saturating_sub(400)..]);
         if before == after {
             unseen.push(*name);
         }
