@@ -7,6 +7,8 @@ use std::ops::Range;
 pub(crate) struct Run {
     /// Where its lines are. All but the last hold whole groups of four.
     lines: Vec<Range<usize>>,
+    /// It spells UTF-16, behind so many bytes.
+    wide_from: Option<usize>,
 }
 
 /// The shortest run worth decoding, in digits: 18 bytes, less than any secret with what names it.
@@ -38,14 +40,14 @@ pub(crate) fn runs(text: &[u8]) -> impl Iterator<Item = Run> + '_ {
                 lines.push(next);
             }
             at = lines[lines.len() - 1].end + 1;
-            return Some(Run { lines });
+            return Some(Run { wide_from: wide_from(&decoded(&shortest[..LOOKED_AT])), lines });
         }
         None
     })
 }
 
 impl Run {
-    /// Returns what the run spells; what is no text in it becomes U+FFFD.
+    /// Returns what the run spells, one byte for one, or for two in UTF-16; what is no ASCII in it becomes `?`.
     pub(crate) fn decode(&self, text: &[u8]) -> String {
         let digits: usize = self.lines.iter().map(ExactSizeIterator::len).sum();
         let mut bytes = Vec::with_capacity(digits / 4 * 3 + 3);
@@ -53,11 +55,19 @@ impl Run {
             decode(&text[line.clone()], &mut bytes);
         }
         // One byte for one, so that places stay what they are.
-        bytes.iter().map(|byte| if byte.is_ascii() { char::from(*byte) } else { '?' }).collect()
+        let shown = |byte: &u8| if byte.is_ascii() { char::from(*byte) } else { '?' };
+        match self.wide_from {
+            Some(from) => bytes.iter().skip(from).step_by(2).map(shown).collect(),
+            None => bytes.iter().map(shown).collect(),
+        }
     }
 
     /// Returns where the bytes `span` of what the run spells stand in the text.
     pub(crate) fn place(&self, span: Range<usize>) -> Range<usize> {
+        let span = match self.wide_from {
+            Some(from) => from + 2 * span.start..from + 2 * span.end,
+            None => span,
+        };
         let (mut start, mut end) = (span.start / 3 * 4, span.end.div_ceil(3) * 4);
         let (mut from, mut to) = (None, None);
         for line in &self.lines {
@@ -92,10 +102,69 @@ fn next_line(text: &[u8], line: &Range<usize>) -> Option<Range<usize>> {
     (ends > 0 && !next.is_empty() && next.len() <= line.len()).then_some(next)
 }
 
+/// Returns whether the first digits spell text: UTF-8 without control characters, perhaps behind a byte order mark, or
+/// ASCII in UTF-16, as PowerShell encodes its commands.
 fn spells_text(digits: &[u8]) -> bool {
-    let mut bytes = Vec::with_capacity(LOOKED_AT);
-    decode(&digits[..LOOKED_AT], &mut bytes);
-    bytes.iter().all(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace())
+    let bytes = decoded(&digits[..LOOKED_AT.min(digits.len())]);
+    let is_shown = |byte: &u8| *byte >= 0x80 || byte.is_ascii_graphic() || byte.is_ascii_whitespace();
+    // A character may be cut off at the end.
+    let is_utf8 = || std::str::from_utf8(&bytes).map_or_else(|error| error.error_len().is_none(), |_| true);
+    bytes.iter().all(is_shown) && is_utf8() || wide_from(&bytes).is_some()
+}
+
+/// Returns where the text begins in bytes that begin as ASCII in UTF-16 does: each second byte is nothing.
+fn wide_from(bytes: &[u8]) -> Option<usize> {
+    let from = if bytes.starts_with(b"\xff\xfe") { 2 } else { 0 };
+    let pairs = bytes[from..].chunks_exact(2).take(LOOKED_AT / 4);
+    let is_ascii = |byte: u8| byte.is_ascii_graphic() || byte.is_ascii_whitespace();
+    (pairs.len() == LOOKED_AT / 4 && { pairs }.all(|pair| is_ascii(pair[0]) && pair[1] == 0)).then_some(from)
+}
+
+/// Returns the text that `data`, the bytes of a file in base64, spells; `None` where it is none. What is said to be text is
+/// read as such however it begins.
+pub(crate) fn text(data: &str, is_said_to_be: bool) -> Option<String> {
+    let digits: Vec<u8> = data.bytes().filter(|byte| value(*byte).is_some()).collect();
+    if !is_said_to_be && !spells_text(&digits) {
+        return None;
+    }
+    let bytes = decoded(&digits);
+    if let Some(from) = wide_from(&bytes) {
+        let units = bytes[from..].chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
+        return Some(String::from_utf16_lossy(&units.collect::<Vec<_>>()));
+    }
+    match String::from_utf8(bytes) {
+        Ok(text) => Some(text),
+        // One of the old encodings: a byte, a character. What has control characters is none of them.
+        Err(error) => {
+            let said: String = error.as_bytes().iter().map(|byte| char::from(*byte)).collect();
+            let is_odd = |c: char| c.is_ascii_control() && !c.is_ascii_whitespace();
+            (!is_said_to_be || !said.contains(is_odd)).then_some(said)
+        }
+    }
+}
+
+/// Returns `bytes` in base64.
+pub(crate) fn encode(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for group in bytes.chunks(3) {
+        let word =
+            group.iter().fold(0u32, |word, byte| word << 8 | u32::from(*byte)) << (8 * (3 - group.len()));
+        let digit = |nth: usize| char::from(DIGITS[(word >> (18 - 6 * nth) & 63) as usize]);
+        out.extend((0..4).map(|nth| if nth > group.len() { '=' } else { digit(nth) }));
+    }
+    out
+}
+
+/// Returns whether `byte` is a digit of base64, in either alphabet.
+pub(crate) fn is_digit(byte: u8) -> bool {
+    value(byte).is_some()
+}
+
+fn decoded(digits: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(digits.len() / 4 * 3 + 3);
+    decode(digits, &mut bytes);
+    bytes
 }
 
 fn decode(digits: &[u8], out: &mut Vec<u8>) {
@@ -157,6 +226,28 @@ mod tests {
             let place = runs[0].place(50..64);
             assert!(place.start < lines[0].len() && place.end > lines[0].len() + end.len());
         }
+    }
+
+    #[test]
+    fn a_file_is_read_as_what_it_is() {
+        for said in
+            ["the password is hunter2 and more", "\u{feff}Clé: hunter2, and some more", "読む file, and more"]
+        {
+            let data = encode(said.as_bytes());
+            assert_eq!(text(&data, false).as_deref(), Some(said));
+            assert_eq!(runs(data.as_bytes()).count(), 1, "{said}");
+        }
+        let wide: Vec<u8> = "$env:KEY='hunter2'".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let data = encode(&wide);
+        assert_eq!(text(&data, false).as_deref(), Some("$env:KEY='hunter2'"));
+        let run = runs(data.as_bytes()).next().unwrap();
+        assert_eq!(run.decode(data.as_bytes()), "$env:KEY='hunter2'");
+        assert_eq!(text(&data[run.place(10..17)], true).as_deref(), Some("'hunter2'"));
+        let picture = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk";
+        assert_eq!(text(picture, false), None);
+        assert_eq!(text(picture, true), None);
+        assert_eq!(text(&encode(b"cl\xe9: hunter2"), true).as_deref(), Some("clé: hunter2"));
+        assert_eq!((encode(b""), encode(b"a"), encode(b"ab")), ("".into(), "YQ==".into(), "YWI=".into()));
     }
 
     #[test]

@@ -132,44 +132,6 @@ fn keep_inside_literals(json: &str, struck: &mut Vec<Struck>) {
     });
 }
 
-/// Returns where the sealed strings of the JSON text `json` are, in order: signatures and what a provider encrypted. They
-/// are worth something only byte for byte, and hold no text of anybody.
-pub(crate) fn sealed(json: &str) -> Vec<Range<usize>> {
-    let mut sealed = Vec::new();
-    let mut key: Option<&str> = None;
-    for Literal { span, .. } in Literals::of(json) {
-        let behind = json[(span.end + 1).min(json.len())..].trim_start();
-        let text = &json[span.clone()];
-        match key.take() {
-            // The string right behind a key and its colon.
-            Some(name) if SEALED.contains(&name) => sealed.push(span),
-            Some("data") if is_payload(text) => sealed.push(span),
-            _ if behind.starts_with(':') && behind[1..].trim_start().starts_with('"') => key = Some(text),
-            _ => {}
-        }
-    }
-    sealed
-}
-
-/// The fields that are sealed, in all dialects.
-const SEALED: [&str; 9] = [
-    "signature",
-    "thoughtSignature",
-    "thought_signature",
-    "encrypted_content",
-    "encrypted_index",
-    "encrypted_stdout",
-    "encrypted_stderr",
-    "encrypted",
-    "obfuscation",
-];
-
-/// Returns whether a `data` field holds the bytes of a picture or of a provider, and not a document's text.
-fn is_payload(data: &str) -> bool {
-    let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || b"+/_-=".contains(&byte);
-    data.len() >= 16 && data.bytes().all(is_digit)
-}
-
 /// Returns whether `text` is one JSON value. Only the outline is checked: strings closed, brackets paired.
 pub(crate) fn looks_like_json(text: &str) -> bool {
     let trimmed = text.trim();
@@ -250,7 +212,7 @@ impl Escapes<'_> {
 }
 
 /// Returns a literal's inside with its escapes undone.
-fn unescaped(raw: &str) -> String {
+pub(crate) fn unescaped(raw: &str) -> String {
     let mut text = String::with_capacity(raw.len());
     let mut at = 0;
     while let Some(found) = memchr(b'\\', &raw.as_bytes()[at..]) {

@@ -28,6 +28,7 @@ mod error;
 mod json;
 mod keywords;
 mod message;
+mod names;
 mod raw;
 mod redactor;
 mod rules;

@@ -3,18 +3,24 @@
 use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
 use longhaul_transcript::{
-    CallKind, Message, Opaque, Part, Raw, RawJson, Redacted, RedactionCount, Summary, SummaryRecord, ToolCall,
+    CallId, CallKind, Message, Opaque, Part, Raw, RawJson, Redacted, RedactionCount, Summary, SummaryRecord,
+    ToolCall,
 };
 
-use crate::{Redactor, Vault, json::looks_like_json};
+use crate::{
+    Redactor, Vault,
+    json::looks_like_json,
+    names::{Names, name_in_place_of},
+};
 
 impl Redactor {
     /// Returns `message` without its secrets, and how often each rule struck.
     ///
     /// Texts, names, readable reasoning, the arguments of tool calls (which stay valid JSON), tool results, references to
-    /// media and the strings of blocks that longhaul does not read are searched. Ids, hashes, signatures and encrypted
-    /// content are left as they are; a block that is sealed and says a secret is left out whole. Numbering starts anew
-    /// with each message, so that the same message always gives the same bytes.
+    /// media, files in base64 that are text, and the strings of blocks that longhaul does not read are searched. Hashes,
+    /// signatures and encrypted content are left as they are; a block that is sealed and says a secret is left out whole. A
+    /// name or an id that is a secret becomes another name: the same in a call and in its result. Numbering starts anew with
+    /// each message, so that the same message always gives the same bytes.
     pub fn redact_message(&self, message: &Message) -> (Redacted<Message>, Vec<RedactionCount>) {
         self.redact_message_into(message, &mut Vault::new())
     }
@@ -25,7 +31,7 @@ impl Redactor {
         message: &Message,
         vault: &mut Vault,
     ) -> (Redacted<Message>, Vec<RedactionCount>) {
-        let mut run = Run { redactor: self, vault, counts: BTreeMap::new() };
+        let mut run = Run::new(self, vault);
         let mut message = message.clone();
         if let Some(name) = &mut message.name
             && let Some(other) = run.other_name(name)
@@ -47,7 +53,7 @@ impl Redactor {
     /// nothing; where it finds something, the id no longer follows from the text.
     pub fn redact_record(&self, record: &SummaryRecord) -> (Redacted<SummaryRecord>, Vec<RedactionCount>) {
         let mut vault = Vault::new();
-        let mut run = Run { redactor: self, vault: &mut vault, counts: BTreeMap::new() };
+        let mut run = Run::new(self, &mut vault);
         let mut record = record.clone();
         run.text(&mut record.text);
         for text in texts_of(&mut record.summary) {
@@ -67,10 +73,15 @@ impl Redactor {
 struct Run<'a> {
     redactor: &'a Redactor,
     vault: &'a mut Vault,
+    names: Names,
     counts: BTreeMap<String, u64>,
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
+    fn new(redactor: &'a Redactor, vault: &'a mut Vault) -> Run<'a> {
+        Run { redactor, vault, names: Names::default(), counts: BTreeMap::new() }
+    }
+
     fn parts(&mut self, parts: &mut [Part]) {
         for part in parts {
             match part {
@@ -78,7 +89,10 @@ impl Run<'_> {
                 Part::Media(media) => self.text(&mut media.source),
                 Part::ToolCall(call) => self.call(call),
                 // One level only: a result that holds a result is no dialect's shape, and its text is text.
-                Part::ToolResult(result) => self.leaves(&mut result.content),
+                Part::ToolResult(result) => {
+                    self.id(&mut result.call_id);
+                    self.leaves(&mut result.content);
+                }
                 Part::Reasoning(reasoning) => self.text(&mut reasoning.text),
                 Part::Opaque(opaque) => self.block(opaque),
                 _ => {}
@@ -88,7 +102,7 @@ impl Run<'_> {
 
     /// What is found in both is counted once.
     fn raw(&mut self, raw: &Raw) -> Option<Arc<Raw>> {
-        let (raw, counts) = self.redactor.redact_raw_into(raw, self.vault);
+        let (raw, counts) = self.redactor.redact_raw_with(raw, self.vault, &mut self.names);
         for (rule, count) in counts {
             let told = self.counts.entry(rule).or_default();
             *told = count.max(*told);
@@ -100,7 +114,10 @@ impl Run<'_> {
         let mut pending: Vec<&mut Part> = parts.iter_mut().collect();
         while let Some(part) = pending.pop() {
             match part {
-                Part::ToolResult(result) => pending.extend(&mut result.content),
+                Part::ToolResult(result) => {
+                    self.id(&mut result.call_id);
+                    pending.extend(&mut result.content);
+                }
                 Part::Text(text) => self.text(text),
                 Part::Media(media) => self.text(&mut media.source),
                 Part::ToolCall(call) => self.call(call),
@@ -112,6 +129,7 @@ impl Run<'_> {
     }
 
     fn call(&mut self, call: &mut ToolCall) {
+        self.id(&mut call.id);
         if let Some(other) = self.other_name(&call.name) {
             call.name = other;
         }
@@ -121,17 +139,27 @@ impl Run<'_> {
         }
     }
 
-    /// Returns what stands in the place of a name that is a secret: letters, digits and dashes, as providers take.
+    /// Formats without ids make one of a tool's name.
+    fn id(&mut self, id: &mut CallId) {
+        if let Some((other, rule)) = self.names.id(self.redactor, id.as_str()) {
+            *id = CallId::from(&*other);
+            self.count([&*rule]);
+        }
+    }
+
     fn other_name(&mut self, name: &str) -> Option<String> {
-        let findings = self.redactor.find(name);
-        self.count(&findings);
-        findings.first().map(|finding| format!("redacted-{}", finding.rule))
+        let (other, rule) = name_in_place_of(self.redactor, name)?;
+        self.count([&*rule]);
+        Some(other)
     }
 
     fn block(&mut self, opaque: &mut Opaque) {
-        let (redacted, findings) = self.redactor.redact_block_into(&opaque.raw.0, self.vault);
-        self.count(&findings);
-        match redacted {
+        if let Some(id) = &mut opaque.pair_id {
+            self.id(id);
+        }
+        let (left, rules) = self.redactor.redact_item_with(&opaque.raw.0, self.vault, &mut self.names);
+        self.count(rules.iter().map(|rule| &**rule));
+        match left {
             Some(Cow::Owned(redacted)) => opaque.raw.0 = redacted,
             Some(Cow::Borrowed(_)) => {}
             // The kind is the block's own word; what is left must be JSON whatever it is.
@@ -141,7 +169,7 @@ impl Run<'_> {
 
     fn text(&mut self, text: &mut String) {
         let (redacted, findings) = self.redactor.redact_text_into(text, self.vault);
-        self.count(&findings);
+        self.count(findings.iter().map(|found| &*found.rule));
         if let Cow::Owned(redacted) = redacted {
             *text = redacted;
         }
@@ -152,15 +180,15 @@ impl Run<'_> {
             return self.text(&mut arguments.0);
         }
         let (redacted, findings) = self.redactor.redact_json_into(&arguments.0, self.vault);
-        self.count(&findings);
+        self.count(findings.iter().map(|found| &*found.rule));
         if let Cow::Owned(redacted) = redacted {
             arguments.0 = redacted;
         }
     }
 
-    fn count(&mut self, findings: &[crate::Finding]) {
-        for finding in findings {
-            *self.counts.entry(finding.rule.to_string()).or_default() += 1;
+    fn count<'r>(&mut self, rules: impl IntoIterator<Item = &'r str>) {
+        for rule in rules {
+            *self.counts.entry(rule.to_owned()).or_default() += 1;
         }
     }
 

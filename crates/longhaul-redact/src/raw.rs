@@ -5,7 +5,7 @@
 //! a secret in it is left out whole. Nothing of this holds inside the arguments of a call: there, a field of any name is
 //! the caller's.
 
-use std::{borrow::Cow, collections::BTreeMap, fmt, ops::Range};
+use std::{borrow::Cow, collections::BTreeMap, fmt, ops::Range, sync::Arc};
 
 use longhaul_transcript::Raw;
 use serde::{
@@ -14,12 +14,26 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-use crate::{Finding, Redactor, Vault};
+use crate::{
+    Finding, Redactor, Vault, base64,
+    json::{looks_like_json, unescaped},
+    names::{Names, name_in_place_of},
+};
 
 impl Redactor {
     /// Returns `raw` without its secrets, and how often each rule struck; `None` where nothing is left that could be
     /// sent. Numbers and the way back go to `vault`.
     pub fn redact_raw_into(&self, raw: &Raw, vault: &mut Vault) -> (Option<Raw>, BTreeMap<String, u64>) {
+        self.redact_raw_with(raw, vault, &mut Names::default())
+    }
+
+    /// Does what [`redact_raw_into`](Self::redact_raw_into) does, for a message whose ids are in `names`.
+    pub(crate) fn redact_raw_with(
+        &self,
+        raw: &Raw,
+        vault: &mut Vault,
+        names: &mut Names,
+    ) -> (Option<Raw>, BTreeMap<String, u64>) {
         let mut counts = BTreeMap::new();
         let mut redacted = raw.redacted;
         // One item a line where there are several; an item by itself may be spread over lines.
@@ -29,73 +43,123 @@ impl Redactor {
         };
         let mut kept = Vec::with_capacity(items.len());
         for item in items {
-            let mut sweep = Sweep { text: item, findings: self.redact_json(item).1, edits: BTreeMap::new() };
-            let is_left = sweep.item();
-            for finding in &sweep.findings {
-                *counts.entry(finding.rule.to_string()).or_default() += 1;
+            let (left, rules) = self.redact_item_with(item, vault, names);
+            for rule in rules {
+                *counts.entry(rule.to_string()).or_default() += 1;
                 redacted += 1;
             }
-            if is_left {
-                kept.push(sweep.written(vault));
-            }
+            kept.extend(left);
         }
         let json = match kept.len() {
             0 => None,
-            1 => kept.pop(),
+            1 => kept.pop().map(Cow::into_owned),
             _ => Some(kept.join("\n")),
         };
         let (format, after_reasoning) = (raw.format.clone(), raw.after_reasoning);
         (json.map(|json| Raw { format, json: json.into(), after_reasoning, redacted }), counts)
     }
+
+    /// Returns an item or a block as a provider spells it without its secrets, and the rules that struck; `None` where nothing
+    /// is left of it.
+    pub(crate) fn redact_item_with<'a>(
+        &self,
+        item: &'a str,
+        vault: &mut Vault,
+        names: &mut Names,
+    ) -> (Option<Cow<'a, str>>, Vec<Arc<str>>) {
+        let findings = self.redact_json(item).1;
+        let mut sweep =
+            Sweep { redactor: self, names, text: item, findings, edits: BTreeMap::new(), within: Vec::new() };
+        let is_left = sweep.item();
+        let found = sweep.findings.iter().map(|found| &found.rule);
+        let rules: Vec<Arc<str>> = found.chain(&sweep.within).cloned().collect();
+        let left = is_left.then(|| match rules.is_empty() {
+            true => Cow::Borrowed(item),
+            false => Cow::Owned(sweep.written(vault)),
+        });
+        (left, rules)
+    }
 }
 
 /// One JSON text, and what is to be changed in it.
-struct Sweep<'a> {
+struct Sweep<'a, 'r> {
+    redactor: &'r Redactor,
+    names: &'r mut Names,
     text: &'a str,
     findings: Vec<Finding>,
     /// What is replaced, by where it begins: where it ends, and by what.
-    edits: BTreeMap<usize, (usize, &'static str)>,
+    edits: BTreeMap<usize, (usize, With)>,
+    /// The rules that struck in files that are spelled in base64.
+    within: Vec<Arc<str>>,
 }
 
-impl<'a> Sweep<'a> {
+/// What something is replaced by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum With {
+    /// This JSON.
+    Json(Cow<'static, str>),
+    /// A file with secrets, in base64 and without them; this stands before it.
+    File { before: String, text: String },
+}
+
+const NOTHING: With = With::Json(Cow::Borrowed(""));
+
+/// Where a value stands.
+#[derive(Clone, Copy)]
+struct Place {
+    /// In what a caller hands to a tool or gets from it.
+    is_argument: bool,
+    /// In so many other values.
+    depth: usize,
+    /// Under this key, where that is one of [`HOLDERS`].
+    key: &'static str,
+}
+
+impl Place {
+    fn inside(self, key: &'static str) -> Place {
+        Place { depth: self.depth + 1, key, ..self }
+    }
+}
+
+impl<'a> Sweep<'a, '_> {
     /// Decides what becomes of the whole; returns whether anything is left of it.
     fn item(&mut self) -> bool {
         let Ok(whole) = serde_json::from_str::<&'a RawValue>(self.text) else { return true };
-        let is_sealed = self.value(whole, false, 0);
+        let is_left_out = self.value(whole, Place { is_argument: false, depth: 0, key: "" });
         self.findings.retain(|found| !found.span.is_empty());
         let is_emptied = self.edits.values().any(|(_, with)| *with == EMPTIED);
-        !(is_sealed && self.is_found(&self.span(whole)) || is_emptied)
+        !(is_left_out || is_emptied)
     }
 
-    /// Walks a value and returns whether a change of it would be refused. `is_argument` where it is a caller's. `depth` is how
-    /// many values it stands in.
-    fn value(&mut self, value: &'a RawValue, is_argument: bool, depth: usize) -> bool {
-        // Where there is no secret nothing is to be done, and nothing is walked or remembered.
-        if depth > DEEPEST || !self.is_found(&self.span(value)) {
+    /// Walks a value and returns whether it has to go, since a change of it would be refused.
+    fn value(&mut self, value: &'a RawValue, place: Place) -> bool {
+        // Where there is no secret nothing is to be done, and nothing is walked or remembered; but a file in base64 is not yet
+        // looked into.
+        if place.depth > DEEPEST || !self.is_found(&self.span(value)) && !may_hold_a_file(value.get()) {
             return false;
         }
         match value.get().as_bytes().first() {
-            Some(b'[') => self.array(value, is_argument, depth),
-            Some(b'{') => return self.object(value, is_argument, depth),
+            Some(b'[') => self.array(value, place),
+            Some(b'{') => return self.object(value, place),
             _ => {}
         }
         false
     }
 
-    fn array(&mut self, value: &'a RawValue, is_argument: bool, depth: usize) {
+    fn array(&mut self, value: &'a RawValue, place: Place) {
         let whole = self.span(value);
         // Where a run of elements begins that are left out before the first that stays; where the last element ended.
         let (mut open, mut end, mut is_any_kept) = (None, None, false);
         let walked = each_element(value, |element| {
             let span = self.span(element);
             if let Some(start) = open.take() {
-                self.edits.insert(start, (span.start, ""));
+                self.edits.insert(start, (span.start, NOTHING));
             }
-            let is_left_out = self.value(element, is_argument, depth + 1) && self.is_found(&span);
+            let is_left_out = self.value(element, place.inside(""));
             // With the comma behind it up to the first that stays, then with the one before it.
             match end {
                 _ if !is_left_out => is_any_kept = true,
-                Some(end) if is_any_kept => drop(self.edits.insert(end, (span.end, ""))),
+                Some(end) if is_any_kept => drop(self.edits.insert(end, (span.end, NOTHING))),
                 _ => open = Some(span.start),
             }
             end = Some(span.end);
@@ -110,43 +174,102 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    fn object(&mut self, value: &'a RawValue, is_argument: bool, depth: usize) -> bool {
+    fn object(&mut self, value: &'a RawValue, place: Place) -> bool {
         let mut named: BTreeMap<&'static str, &'a str> = BTreeMap::new();
         let walked = each_field(value, |key, field| {
             let is_given = ARGUMENTS.contains(&key) && field.get().starts_with('{');
+            let inside =
+                place.inside(HOLDERS.iter().find(|holder| **holder == key).copied().unwrap_or_default());
             let span = self.span(field);
-            if self.value(field, is_argument || is_given, depth + 1) && self.is_found(&span) {
-                self.edits.insert(span.start, (span.end, "null"));
+            if self.value(field, Place { is_argument: place.is_argument || is_given, ..inside }) {
+                self.edits.insert(span.start, (span.end, With::Json("null".into())));
             }
-            let inside = field.get().strip_prefix('"').and_then(|inside| inside.strip_suffix('"'));
-            if let Some((name, inside)) = NAMED.iter().find(|name| **name == key).zip(inside) {
+            let Some(inside) = field.get().strip_prefix('"').and_then(|inside| inside.strip_suffix('"'))
+            else {
+                return;
+            };
+            if !place.is_argument && self.is_found(&span) {
+                self.rename(key, inside);
+            }
+            if let Some(name) = NAMED.iter().find(|name| **name == key) {
                 named.insert(name, inside);
             }
         });
-        if is_argument || !walked {
+        if place.is_argument || !walked {
             return false;
         }
         let string = |name: &str| named.get(name).copied().filter(|inside| !inside.is_empty());
         let kind = string("type").unwrap_or_default();
-        let is_thought = kind.ends_with("thinking") || kind.starts_with("reasoning");
-        let seals: &[&str] = match is_thought {
-            true => &["signature", "data", "encrypted_content"],
-            false => &["thoughtSignature", "thought_signature", "encrypted_content"],
-        };
-        let seals: Vec<&str> = seals.iter().filter_map(|name| string(name)).collect();
-        let is_media =
-            kind == "base64" || ["mimeType", "mime_type", "format"].iter().any(|name| string(name).is_some());
-        let media = string("data").filter(|_| is_media);
-        let addresses = ["file_data", "image_url", "url"].iter().filter_map(|name| string(name));
-        let inline = addresses.filter(|address| address.starts_with("data:"));
-        for exempt in seals.iter().copied().chain(media).chain(inline) {
-            let exempt = span_of(self.text, exempt);
-            let from = self.findings.partition_point(|found| found.span.start < exempt.start);
-            let inside = self.findings[from..].iter_mut().take_while(|found| found.span.end <= exempt.end);
-            // Taken out at the end: a history may have as many of them as it has messages.
-            inside.for_each(|found| found.span.end = found.span.start);
+        let seals = seals(kind).iter().filter_map(|name| string(name));
+        let long =
+            SEALED_WHERE_LONG.iter().filter_map(|name| string(name)).filter(|sealed| is_payload(sealed));
+        let seals: Vec<&str> = seals.chain(long).collect();
+        seals.iter().for_each(|sealed| self.exempt(&span_of(self.text, sealed)));
+        if let Some(data) = string("data")
+            && let Some(media_type) = media_type(kind, place.key, string)
+        {
+            self.file("", media_type, data);
         }
-        !seals.is_empty()
+        for address in ["file_data", "image_url", "url"].iter().filter_map(|name| string(name)) {
+            if let Some((media_type, data)) =
+                address.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"))
+            {
+                self.file(&address[..address.len() - data.len()], media_type, address);
+            }
+        }
+        !seals.is_empty() && self.is_touched(&self.span(value))
+    }
+
+    /// Puts another name or id in the place of one that is a secret.
+    fn rename(&mut self, key: &str, inside: &'a str) {
+        let other = match key {
+            "name" => name_in_place_of(self.redactor, inside),
+            "id" | "call_id" | "tool_call_id" | "tool_use_id" => self.names.id(self.redactor, inside),
+            _ => None,
+        };
+        if let Some((other, _)) = other {
+            let Range { start, end } = span_of(self.text, inside);
+            self.edits.insert(start, (end, With::Json(other.into())));
+        }
+    }
+
+    /// Takes the secrets out of a file in base64 that is a text; any other stays as it is. `before` is what stands before it in
+    /// `literal`.
+    fn file(&mut self, before: &str, media_type: &str, literal: &'a str) {
+        let data = unescaped(&literal[before.len()..]);
+        let is_base64 = |byte: u8| byte.is_ascii_whitespace() || base64::is_digit(byte);
+        let span = span_of(self.text, literal);
+        let text = base64::text(&data, is_text(media_type));
+        // Whoever says that it is text and gives none may mean it as it stands.
+        let is_none = text.is_none() && is_text(media_type);
+        if is_none || !data.trim_end_matches('=').bytes().all(is_base64) {
+            return;
+        }
+        let rules: Vec<_> =
+            text.iter().flat_map(|text| self.redact_file(text, &mut Vault::new()).1).collect();
+        // What a rule sees in the digits themselves is chance.
+        self.exempt(&span);
+        if let Some(text) = text.filter(|_| !rules.is_empty()) {
+            self.within.extend(rules);
+            let before = before.to_owned();
+            self.edits.insert(span.start, (span.end, With::File { before, text }));
+        }
+    }
+
+    fn redact_file(&self, text: &str, vault: &mut Vault) -> (String, Vec<Arc<str>>) {
+        let (clean, findings) = match looks_like_json(text) {
+            true => self.redactor.redact_json_into(text, vault),
+            false => self.redactor.redact_text_into(text, vault),
+        };
+        (clean.into_owned(), findings.into_iter().map(|found| found.rule).collect())
+    }
+
+    /// Takes what was found in `span` for chance.
+    fn exempt(&mut self, span: &Range<usize>) {
+        let from = self.findings.partition_point(|found| found.span.start < span.start);
+        let inside = self.findings[from..].iter_mut().take_while(|found| found.span.end <= span.end);
+        // Taken out at the end: a history may have as many of them as it has messages.
+        inside.for_each(|found| found.span.end = found.span.start);
     }
 
     /// Returns whether a secret stands in `span` that nothing was done about yet.
@@ -155,12 +278,19 @@ impl<'a> Sweep<'a> {
             let before = self.edits.range(..=found.span.start).next_back();
             before.is_some_and(|(_, (end, _))| found.span.end <= *end)
         };
+        self.found_in(span).any(|found| !is_done(found))
+    }
+
+    /// Returns whether anything in `span` is changed.
+    fn is_touched(&self, span: &Range<usize>) -> bool {
+        self.found_in(span).next().is_some() || self.edits.range(span.clone()).next().is_some()
+    }
+
+    fn found_in(&self, span: &Range<usize>) -> impl Iterator<Item = &Finding> {
         // Findings come in order: those of a block are looked at, and not all of them for each block.
         let from = self.findings.partition_point(|found| found.span.start < span.start);
-        let inside = self.findings[from..].iter().take_while(|found| found.span.start < span.end);
-        inside
-            .into_iter()
-            .any(|found| !found.span.is_empty() && found.span.end <= span.end && !is_done(found))
+        let inside = self.findings[from..].iter().take_while(move |found| found.span.start < span.end);
+        inside.filter(move |found| !found.span.is_empty() && found.span.end <= span.end)
     }
 
     fn span(&self, value: &RawValue) -> Range<usize> {
@@ -178,17 +308,76 @@ impl<'a> Sweep<'a> {
                 at = end;
             }
         };
-        let mut edits = self.edits.iter().map(|(start, (end, with))| (*start, *end, *with)).peekable();
+        let mut edit = |start: usize, end: usize, with: &With, vault: &mut Vault| match with {
+            With::Json(json) => put(start, end, json),
+            With::File { before, text } => {
+                let clean = self.redact_file(text, vault).0;
+                put(start, end, &(before.clone() + &base64::encode(clean.as_bytes())));
+            }
+        };
+        let mut edits = self.edits.iter().map(|(start, (end, with))| (*start, *end, with)).peekable();
         for Finding { rule, span } in self.findings.iter().filter(|found| self.is_found(&found.span)) {
             while let Some((start, end, with)) = edits.next_if(|(start, ..)| *start <= span.start) {
-                put(start, end, with);
+                edit(start, end, with, vault);
             }
-            put(span.start, span.end, vault.placeholder(rule, &self.text[span.clone()]));
+            let placeholder = vault.placeholder(rule, &self.text[span.clone()]).to_owned();
+            edit(span.start, span.end, &With::Json(placeholder.into()), vault);
         }
-        edits.for_each(|(start, end, with)| put(start, end, with));
+        edits.for_each(|(start, end, with)| edit(start, end, with, vault));
         out.push_str(&self.text[at..]);
         out
     }
+}
+
+/// Returns the fields of a block of this type that a provider signed or encrypted.
+fn seals(kind: &str) -> &'static [&'static str] {
+    match kind {
+        _ if kind.ends_with("thinking") || kind == "reasoning" || kind.starts_with("reasoning.") => {
+            &["signature", "data", "encrypted_content"]
+        }
+        _ if kind.starts_with("compaction") || kind.starts_with("web_search_result") => {
+            &["encrypted_content", "encrypted_index"]
+        }
+        _ if kind.ends_with("code_execution_result") => &["encrypted_stdout", "encrypted_stderr"],
+        // A part of Gemini's, which names no type.
+        "" => &["thoughtSignature", "thought_signature"],
+        _ => &[],
+    }
+}
+
+/// Sealed in a block of any type, where it is longer than secrets are: next month's types are not known yet.
+const SEALED_WHERE_LONG: [&str; 4] =
+    ["encrypted_content", "encrypted_index", "encrypted_stdout", "encrypted_stderr"];
+
+fn is_payload(sealed: &str) -> bool {
+    const LONGER_THAN_SECRETS: usize = 200;
+    sealed.len() >= LONGER_THAN_SECRETS && sealed.bytes().all(|byte| byte == b'=' || base64::is_digit(byte))
+}
+
+/// Returns the media type of a block whose `data` is a file in base64; `None` where it is something else.
+fn media_type<'a>(kind: &str, holder: &str, string: impl Fn(&str) -> Option<&'a str>) -> Option<&'a str> {
+    let declared = string("mimeType").or_else(|| string("mime_type"));
+    match (kind, holder) {
+        ("base64", _) => Some(string("media_type").unwrap_or_default()),
+        // As tools of MCP return them.
+        ("image" | "audio" | "video" | "blob", _) | (_, "inlineData" | "inline_data") => declared,
+        (_, "input_audio") => string("format").map(|_| "audio"),
+        _ => None,
+    }
+}
+
+/// Returns whether files of this type are text.
+fn is_text(media_type: &str) -> bool {
+    let media_type = media_type.to_ascii_lowercase();
+    let texts =
+        ["text/", "json", "xml", "yaml", "toml", "csv", "javascript", "typescript", "x-sh", "x-www-form"];
+    texts.iter().any(|text| media_type.contains(text))
+}
+
+/// Returns whether `json` may hold a file in base64, in which a secret does not show.
+fn may_hold_a_file(json: &str) -> bool {
+    let has = |word: &str| memchr::memmem::find(json.as_bytes(), word.as_bytes()).is_some();
+    has("base64") || has("inlineData") || has("inline_data")
 }
 
 /// Returns where `part`, a slice of `text`, stands in it.
@@ -241,13 +430,17 @@ fn each_field<'a>(object: &'a RawValue, take: impl FnMut(&str, &'a RawValue)) ->
 const DEEPEST: usize = 128;
 
 /// The fields whose text is looked at.
-const NAMED: [&str; 12] = [
+const NAMED: [&str; 16] = [
     "type",
     "signature",
     "data",
     "encrypted_content",
+    "encrypted_index",
+    "encrypted_stdout",
+    "encrypted_stderr",
     "thoughtSignature",
     "thought_signature",
+    "media_type",
     "mimeType",
     "mime_type",
     "format",
@@ -256,8 +449,11 @@ const NAMED: [&str; 12] = [
     "url",
 ];
 
+/// Fields whose objects hold a file.
+const HOLDERS: [&str; 3] = ["inlineData", "inline_data", "input_audio"];
+
 /// Marks a list of which nothing is left.
-const EMPTIED: &str = "[]";
+const EMPTIED: With = With::Json(Cow::Borrowed("[]"));
 
 /// Fields whose objects are what a caller hands to a tool, or gets from it.
 const ARGUMENTS: [&str; 6] = ["input", "args", "arguments", "parameters", "response", "output"];
@@ -338,5 +534,50 @@ mod tests {
         assert_eq!(redacted(&sealed).0, None);
         let open = format!(r#"{{"type":"reasoning","summary":[{{"text":"{SECRET}"}}]}}"#);
         assert_eq!(text(&open), open.replace(SECRET, "[REDACTED:github-pat:1]"));
+    }
+
+    #[test]
+    fn files_in_base64_that_are_text_are_searched_and_stay_files() {
+        for said in [
+            format!("GITHUB_TOKEN={SECRET}\n"),
+            format!("\u{feff}Clé: {SECRET}\n"),
+            format!(r#"{{"key":"a\n{SECRET}"}}"#),
+        ] {
+            let data = base64::encode(said.as_bytes());
+            for (block, head) in [
+                (
+                    format!(
+                        r#"{{"type":"document","source":{{"type":"base64","media_type":"text/plain","data":"{data}"}}}}"#
+                    ),
+                    r#""data":""#,
+                ),
+                (
+                    format!(r#"{{"inlineData":{{"mimeType":"application/json","data":"{data}"}}}}"#),
+                    r#""data":""#,
+                ),
+                (
+                    format!(r#"{{"type":"file","file":{{"file_data":"data:text/plain;base64,{data}"}}}}"#),
+                    "base64,",
+                ),
+                (
+                    format!(
+                        r#"{{"type":"document","source":{{"type":"base64","media_type":"application/pdf","data":"{data}"}}}}"#
+                    ),
+                    r#""data":""#,
+                ),
+            ] {
+                let (raw, count) = redacted(&format!(r#"{{"content":[{block}]}}"#));
+                let json = raw.unwrap().json;
+                let start = json.find(head).unwrap() + head.len();
+                let data = &json[start..start + json[start..].find('"').unwrap()];
+                let text = base64::text(data, true).unwrap();
+                assert_eq!((text, count), (said.replace(SECRET, "[REDACTED:github-pat:1]"), 1), "{block}");
+            }
+        }
+        let clean = base64::encode(b"nothing to hide in these words");
+        let json = format!(
+            r#"{{"content":[{{"type":"document","source":{{"type":"base64","media_type":"text/plain","data":"{clean}"}}}}]}}"#
+        );
+        assert_eq!(text(&json), json);
     }
 }

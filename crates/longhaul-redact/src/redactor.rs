@@ -8,12 +8,7 @@ use std::{
 
 use longhaul_transcript::ContentHash;
 
-use crate::{
-    Finding, RedactError, Vault,
-    json::{find_in_json, sealed},
-    rules::RuleSet,
-    scan,
-};
+use crate::{Finding, RedactError, Vault, json::find_in_json, rules::RuleSet, scan};
 
 /// Finds and replaces secrets. Cheap to make and to clone; rules are read and compiled when they are first needed.
 #[derive(Clone)]
@@ -74,26 +69,6 @@ impl Redactor {
     pub fn redact_json_into<'a>(&self, json: &'a str, vault: &mut Vault) -> (Cow<'a, str>, Vec<Finding>) {
         let findings = find_in_json(self.set(), json);
         (replace(json, &findings, vault), findings)
-    }
-
-    /// Returns a block of a provider without secrets; signatures and encrypted content in it stay as they are. `None`
-    /// where the block is sealed that way and would have to be changed: then it is worth nothing any more.
-    pub(crate) fn redact_block_into<'a>(
-        &self,
-        block: &'a str,
-        vault: &mut Vault,
-    ) -> (Option<Cow<'a, str>>, Vec<Finding>) {
-        let mut findings = find_in_json(self.set(), block);
-        if findings.is_empty() {
-            return (Some(Cow::Borrowed(block)), findings);
-        }
-        let sealed = sealed(block);
-        findings.retain(|finding| {
-            let next = sealed.partition_point(|span| span.end <= finding.span.start);
-            sealed.get(next).is_none_or(|span| finding.span.end <= span.start)
-        });
-        let is_spoilt = !sealed.is_empty() && !findings.is_empty();
-        ((!is_spoilt).then(|| replace(block, &findings, vault)), findings)
     }
 
     /// Returns how many rules there are.

@@ -71,6 +71,8 @@ pub(crate) struct Candidate<'a> {
     pub(crate) secret: &'a [u8],
     pub(crate) whole: &'a [u8],
     pub(crate) line: &'a [u8],
+    /// The secret is drawn, so that words in it are chance.
+    pub(crate) is_random: bool,
 }
 
 impl RuleSet {
@@ -150,6 +152,9 @@ impl Allowlist {
         });
         if regexes.iter().any(|regex| regex.is_match(target)) {
             return true;
+        }
+        if candidate.is_random {
+            return false;
         }
         let automaton = self.automaton.get_or_init(|| {
             let words = (!self.stopwords.is_empty()).then_some(&self.stopwords)?;

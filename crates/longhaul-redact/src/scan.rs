@@ -203,8 +203,28 @@ fn is_secret(set: &RuleSet, rule: &Rule, text: &[u8], secret: Range<usize>, whol
     let line_end = text[whole.end..].iter().take(LINE_REACH).position(|byte| *byte == b'\n');
     let line = whole.start - line_start.unwrap_or(whole.start.min(LINE_REACH))
         ..whole.end + line_end.unwrap_or((text.len() - whole.end).min(LINE_REACH));
-    let candidate = Candidate { secret: value, whole: &text[whole], line: &text[line] };
+    let is_random = is_random(value);
+    let candidate = Candidate { secret: value, whole: &text[whole], line: &text[line], is_random };
     !set.allow.allows(candidate) && !rule.allow.iter().any(|list| list.allows(candidate))
+}
+
+/// Returns whether letters and digits take turns in `value` as they do in drawn keys and in no name: what words stand in it
+/// is chance. Names are of one piece or have separators; a capital begins a word there.
+fn is_random(value: &[u8]) -> bool {
+    const SHORTEST: usize = 16;
+    /// In names one character in four, of keys in base 62 nearly every second.
+    const TURNS: f64 = 0.3;
+    let class = |byte: u8| match byte {
+        b'a'..=b'z' => 0,
+        b'A'..=b'Z' => 1,
+        b'0'..=b'9' => 2,
+        _ => 3,
+    };
+    let is_turn =
+        |pair: &&[u8]| class(pair[0]) != class(pair[1]) && (class(pair[0]), class(pair[1])) != (1, 0);
+    value.len() >= SHORTEST
+        && value.iter().all(u8::is_ascii_alphanumeric)
+        && value.windows(2).filter(is_turn).count() as f64 >= TURNS * (value.len() - 1) as f64
 }
 
 /// Remembers the last value it measured, so that a long value full of key words is measured once.
@@ -266,8 +286,8 @@ pub(crate) fn is_replaced(value: &[u8]) -> bool {
         let inside =
             rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"-_:".contains(byte)).count();
         rest = rest.get(inside + 1..).unwrap_or_default();
-        if left == 0 && rest.first().is_some_and(|next| b"\"'`\\".contains(next)) {
-            // The value ends here: what an expression that knows no quotes took along is the JSON around it.
+        if left == 0 && ends_with_quote(rest) {
+            // What an expression that knows no quotes took along is the JSON around the value.
             return true;
         }
         match find_bytes(rest, PLACEHOLDER) {
@@ -275,6 +295,15 @@ pub(crate) fn is_replaced(value: &[u8]) -> bool {
             None => return left + rest.len() < SHORTEST_VALUE,
         }
     }
+}
+
+/// Returns whether `rest`, which follows a placeholder, begins with the quote that ends a value: punctuation follows it, of
+/// JSON or of a program. A quote may stand in a password as well, and what follows that one is the rest of it.
+fn ends_with_quote(rest: &[u8]) -> bool {
+    let escapes = rest.iter().take_while(|byte| **byte == b'\\').count();
+    let is_quote = rest.get(escapes).is_some_and(|byte| b"\"'`".contains(byte));
+    let behind = rest.get(escapes + 1);
+    is_quote && behind.is_none_or(|byte| byte.is_ascii_whitespace() || b",:;.}])>\"'`\\".contains(byte))
 }
 
 fn find_bytes(haystack: &[u8], needle: &[u8]) -> Option<usize> {
@@ -350,10 +379,29 @@ mod tests {
             (r#"[REDACTED:x:1]\"}"}}]},{"role":"tool"}"#, true),
             (r#"0123456789[REDACTED:x:1]\"}"}}]},{"role":"tool"}"#, false),
             ("[REDACTED:]0123456789abcdef", false),
+            ("[REDACTED:x:1]'", true),
+            ("[REDACTED:x:1]\\\"", true),
+            ("[REDACTED:x:1]`Zk39dkLmQ02xWp81sVb7", false),
+            ("[REDACTED:x:1]'Zk39dkLmQ02xWp81sVb7", false),
+            ("[REDACTED:x:1]\\\"Zk39dkLmQ02xWp81sVb7", false),
+            ("[REDACTED:x:1]\\Zk39dkLmQ02xWp81sVb7", false),
             ("0123456789[REDACTED:x:1]", false),
             ("0123456789", false),
         ] {
             assert_eq!(is_replaced(value.as_bytes()), expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn keys_look_random_and_names_do_not() {
+        for (value, expected) in [
+            ("xR1zHU33RWhvPNzrTy7c8s9k0uucL2sQ", true),
+            ("k8zr2vqt5nxw9lby3mhc7jdf4sgp6aer", true),
+            ("getOAuth2ClientForHttp2Requests", false),
+            ("AKIAIOSFODNN7EXAMPLE", false),
+            ("sha256_of_the_http2_header", false),
+        ] {
+            assert_eq!(is_random(value.as_bytes()), expected, "{value}");
         }
     }
 

@@ -110,3 +110,76 @@ fn what_is_said_of_a_conversion_or_a_fault_holds_no_secret() {
         assert!(ran.code != 0 && !ran.stderr.contains(secret), "{}", ran.stderr);
     }
 }
+
+/// Gemini and OpenAI's old functions have no ids: a call and its result go together by the tool's name, which may be a secret.
+#[test]
+fn a_secret_as_the_name_of_a_tool_neither_stops_a_compaction_nor_gets_out() {
+    let key = |nth: usize| kinds().filter(|(kind, ..)| kind.ends_with(" token")).nth(nth).unwrap().2;
+    let (one, other) = (key(0), key(3));
+    let output = "a line of the result\n".repeat(60);
+    let (mut contents, mut messages) = (Vec::new(), Vec::new());
+    for n in 0..4 {
+        let asked = format!("Do step {n}. {}", "And more of it. ".repeat(40));
+        let arguments = json!({ "x": "y ".repeat(300) });
+        let response = |name: &str, output: &str| json!({"functionResponse": {"name": name, "response": {"output": output}}});
+        contents.extend([
+            json!({"role": "user", "parts": [{"text": asked}]}),
+            json!({"role": "model", "parts": [
+                {"functionCall": {"name": one, "args": arguments}},
+                {"functionCall": {"name": other, "args": {}}},
+                {"functionCall": {"name": one, "args": {}}},
+            ]}),
+            json!({"role": "user", "parts": [response(&one, &output), response(&other, "ok"), response(&one, &output)]}),
+            json!({"role": "model", "parts": [{"text": "It is done. ".repeat(40)}]}),
+        ]);
+        messages.extend([
+            json!({"role": "user", "content": asked}),
+            json!({"role": "assistant", "content": null, "function_call": {"name": one, "arguments": arguments.to_string()}}),
+            json!({"role": "function", "name": one, "content": output}),
+            json!({"role": "assistant", "content": "It is done. ".repeat(40)}),
+        ]);
+    }
+    for (format, history) in
+        [("gemini", json!({ "contents": contents })), ("openai", json!({ "messages": messages }))]
+    {
+        let folder = Folder::new();
+        folder.file("in", history.to_string().as_bytes());
+        for budget in ["1100", "1600"] {
+            let args = [
+                "compact",
+                "in",
+                "--from",
+                format,
+                "--budget",
+                budget,
+                "--session",
+                "work",
+                "-o",
+                "out",
+                "--force",
+            ];
+            let ran = folder.run(&args, b"");
+            assert_eq!(ran.code, 0, "{format} {budget}: {}", ran.stderr);
+        }
+        for args in [
+            &["recall", "work", "m0-m20", "--json"][..],
+            &["history", "work", "--full", "--json"],
+            &["export", "work"],
+            &["export", "work", "--to", "auto"],
+            &["export", "work", "--to", "openai"],
+        ] {
+            let ran = folder.run(args, b"");
+            assert_eq!(ran.code, 0, "{format} {args:?}: {}", ran.stderr);
+            let said = String::from_utf8_lossy(&ran.stdout) + &*ran.stderr;
+            assert!(
+                ![&one, &other].iter().any(|secret| said.contains(tell(secret))),
+                "{format} {args:?}: {said}"
+            );
+            assert!(!ran.stderr.contains("without a call"), "{format} {args:?}: {}", ran.stderr);
+        }
+        // What was exported is read, and is valid.
+        folder.run(&["export", "work", "--to", "auto", "-o", "again"], b"");
+        let ran = folder.run(&["count", "again", "--json"], b"");
+        assert_eq!(ran.code, 0, "{format}: {}", ran.stderr);
+    }
+}

@@ -147,7 +147,7 @@ fn the_rate_for_encoded_and_split_secrets_is_known() {
         kinds.len()
     );
     println!("{found}");
-    expect_test::expect!["of 57: split by a line break behind the middle 27; by a message: the first part 27, both 0; in base64 55, as a basic authorization 57"].assert_eq(&found);
+    expect_test::expect!["of 57: split by a line break behind the middle 28; by a message: the first part 28, both 0; in base64 55, as a basic authorization 57"].assert_eq(&found);
 }
 
 fn base64(bytes: &[u8]) -> String {
@@ -189,4 +189,62 @@ fn what_was_redacted_is_no_secret_beside_other_strings() {
     let redactor = Redactor::builtin();
     let line = r#"{"parts":[{"text":"login me password [REDACTED:netrc-password:1]."}],"role":"assistant","more":[1,2,3]}"#;
     assert_eq!(redactor.redact_json(line).1, [], "what follows in other strings is not part of it");
+}
+
+#[test]
+fn a_secret_is_found_before_a_closing_tag() {
+    let redactor = Redactor::builtin();
+    for text in [
+        "<env>curl -d 'user=me' --pwd=Ab3dEf6h!7kq2x</env>",
+        "<arg>--password=kL9mQ2xR7tVb!9</arg>",
+        "<password>kL9mQ2xR7tVb!7</password>",
+        "<db.password encoding=\"plain\">kL9mQ2xR7tVb!7</db.password>",
+        "<env>PGPASSWORD=kL9mQ2xR7tVb7</env>",
+        "<p>password: kL9mQ2xR7tVb!7</p>",
+    ] {
+        let clean = redactor.redact_text(text).0;
+        assert!(clean.contains("[REDACTED:") && clean.ends_with('>'), "{clean}");
+        assert!(!clean.contains("kL9mQ2xR7tVb") && !clean.contains("Ab3dEf6h"), "{clean}");
+    }
+    let innocent = "<password>string</password> <password>changeme</password> <input type=password></input>";
+    assert_eq!(redactor.redact_text(innocent).0, innocent);
+}
+
+/// What follows a placeholder may be the rest of a secret.
+#[test]
+fn a_placeholder_hides_nothing_behind_it() {
+    let redactor = Redactor::builtin();
+    for text in [
+        "app --token=[REDACTED:x:1]`Zk39dkLmQ02xWp81sVb7",
+        "https://x/?access_token=[REDACTED:x:1]`Zk39dkLmQ02xWp81sVb7",
+        "mysql -u root -p[REDACTED:x:1]`Zk39dkLmQ02xWp81sVb7",
+        "login me password [REDACTED:x:1]'Zk39dkLmQ02xWp81sVb7",
+    ] {
+        let clean = redactor.redact_text(text).0;
+        assert!(!clean.contains("Zk39dkLmQ02xWp81sVb7"), "{clean}");
+    }
+}
+
+/// Words of a list of innocents stand in drawn keys by chance.
+#[test]
+fn no_drawn_key_is_taken_for_a_name() {
+    let redactor = Redactor::builtin();
+    let mut draw = crate::kinds::Draw(3);
+    let mut missed = Vec::new();
+    for _ in 0..400 {
+        for (before, template) in [
+            ("api_key=", "<A32>"),
+            ("the password is ", "<A8>7<A4>"),
+            ("", "hvs.<A96>"),
+            ("", "sk-ant-api03-<A93>AA"),
+            ("", "ghp_<A36>"),
+        ] {
+            let secret = draw.secret(template);
+            let text = format!("{before}{secret}\n");
+            if redactor.redact_text(&text).0.contains(tell(&secret)) {
+                missed.push(text);
+            }
+        }
+    }
+    assert!(missed.is_empty(), "{missed:?}");
 }

@@ -1,7 +1,9 @@
 //! What must survive: an agent cannot work without its hashes, ids and code.
 
-use longhaul_redact::Redactor;
-use longhaul_transcript::{ContentHash, Message, Opaque, Part, RawJson, Reasoning, Role, ToolCall};
+use longhaul_redact::{Redactor, Vault};
+use longhaul_transcript::{
+    ContentHash, Message, Opaque, Outcome, Part, Raw, RawJson, Reasoning, Role, ToolCall, ToolResult,
+};
 
 #[test]
 fn hashes_ids_and_code_survive() {
@@ -44,25 +46,54 @@ fn opaque(raw: String) -> Message {
 }
 
 #[test]
-fn ids_signatures_and_encrypted_content_are_never_touched() {
+fn signatures_and_encrypted_content_are_never_touched() {
     let secret = format!("ghp_{}", "k8Zr2VqT5nXw9LbY3mHc7JdF4sGp6AeR1uQo");
     let message = Message::new(
         Role::Assistant,
         vec![
-            Part::ToolCall(ToolCall::function(secret.clone(), "bash", "{}")),
+            Part::ToolCall(ToolCall::function("toolu_01A09q90qw90lq917835lq9", "bash", "{}")),
             Part::Reasoning(Reasoning { text: String::new(), opaque_bytes: 9, hash: ContentHash::of(b"x") }),
         ],
     );
     let (redacted, counts) = Redactor::builtin().redact_message(&message);
     assert_eq!(*redacted, message);
     assert!(counts.is_empty());
+    let long = secret.repeat(9);
     for sealed in [
-        format!(r#"{{"type":"x","encrypted_content": "{secret}","title":"a page"}}"#),
-        format!(r#"{{"signature":"{secret}"}}"#),
-        format!(r#"{{"data":"{secret}"}}"#),
+        format!(r#"{{"type":"web_search_result","encrypted_content": "{secret}","title":"a page"}}"#),
+        format!(r#"{{"type":"redacted_thinking","data":"{secret}"}}"#),
+        format!(r#"{{"type":"next_month","encrypted_content":"{long}"}}"#),
+        format!(r#"{{"thoughtSignature":"{secret}"}}"#),
     ] {
         let message = opaque(sealed);
         assert_eq!(*Redactor::builtin().redact_message(&message).0, message);
+    }
+}
+
+/// Fields that are sealed in one block, in another that only calls one so.
+#[test]
+fn a_field_is_not_sealed_because_it_is_called_so() {
+    let secret = format!("ghp_{}", "k8Zr2VqT5nXw9LbY3mHc7JdF4sGp6AeR1uQo");
+    for block in [
+        format!(r#"{{"signature":"{secret}"}}"#),
+        format!(r#"{{"data":"{secret}"}}"#),
+        format!(r#"{{"type":"log","format":"text","data":"token {secret}"}}"#),
+        format!(r#"{{"type":"log","format":"text","data":"{secret}"}}"#),
+        format!(r#"{{"type":"res","mimeType":"text/plain","data":"export GITHUB_TOKEN={secret}"}}"#),
+        format!(r#"{{"type":"reasoning_note","data":"{secret}"}}"#),
+        format!(r#"{{"type":"commit","encrypted_content":"{secret}","encrypted":"{secret}"}}"#),
+        format!(r#"{{"type":"link","url":"data:,{secret}"}}"#),
+        format!(r#"{{"type":"image_url","image_url":{{"url":"data:text/plain,token {secret}"}}}}"#),
+        format!(r#"{{"inlineData":{{"mimeType":"text/plain","data":"T={secret}"}}}}"#),
+        format!(r#"{{"inlineData":{{"mimeType":"text/plain","data":"{secret}"}}}}"#),
+    ] {
+        let redactor = Redactor::builtin();
+        let said = serde_json::to_string(&*redactor.redact_message(&opaque(block.clone())).0).unwrap();
+        assert!(!said.contains(&secret), "{said}");
+        let raw = Raw::new("openai", format!(r#"{{"content":[{block}]}}"#));
+        let raw = redactor.redact_raw_into(&raw, &mut Vault::new()).0.unwrap().json;
+        assert!(!raw.contains(&secret), "{raw}");
+        serde_json::from_str::<serde_json::Value>(&raw).unwrap();
     }
 }
 
@@ -82,21 +113,51 @@ fn blocks_that_nobody_reads_are_searched_and_left_out_where_they_are_sealed() {
             r#"{"SECRET":1.0,"n":[{"deep":"SECRET"}]}"#,
             r#"{"[REDACTED:github-pat:1]":1.0,"n":[{"deep":"[REDACTED:github-pat:1]"}]}"#,
         ),
-        (r#"{"url":"https://a/SECRET","encrypted_content":"Zm9v"}"#, r#"{"type":"redacted"}"#),
+        (
+            r#"{"type":"web_search_result","url":"https://a/SECRET","encrypted_content":"Zm9v"}"#,
+            r#"{"type":"redacted"}"#,
+        ),
     ] {
         assert_eq!(said(raw.replace("SECRET", &secret)), expected);
     }
 }
 
+/// Formats without ids make one of the name: both have to be another, the same in the call and in its result.
 #[test]
 fn a_name_that_is_a_secret_becomes_one_that_providers_take() {
     let secret = format!("ghp_{}", "k8Zr2VqT5nXw9LbY3mHc7JdF4sGp6AeR1uQo");
-    let call = Part::ToolCall(ToolCall::function("c1", secret.clone(), "{}"));
-    let message = Message { name: Some(secret.into()), ..Message::new(Role::Assistant, vec![call]) };
-    let (redacted, counts) = Redactor::builtin().redact_message(&message);
-    assert_eq!(redacted.name.as_deref(), Some("redacted-github-pat"));
-    assert_eq!(redacted.calls().next().unwrap().name, "redacted-github-pat");
-    assert_eq!(counts[0].count, 2);
+    let (second, other) = (format!("{secret}-2"), format!("glpat-{}", "a8Zr2VqT5nXw9LbY3mHc"));
+    let call = |id: &str, name: &str| Part::ToolCall(ToolCall::function(id, name, "{}"));
+    let asked = Message::new(
+        Role::Assistant,
+        vec![call(&secret, &secret), call(&second, &secret), call(&other, &other)],
+    );
+    let asked = Message { name: Some(secret.clone().into()), ..asked };
+    let answers = [&secret, &second, &other]
+        .map(|id| Part::ToolResult(ToolResult::text(id.as_str(), "done", Outcome::Succeeded)));
+    let answered = Message::new(Role::Tool, answers.into());
+    let redactor = Redactor::builtin();
+    let (asked, answered) = (redactor.redact_message(&asked).0, redactor.redact_message(&answered).0);
+    assert_eq!(asked.name.as_deref(), Some("redacted-github-pat"));
+    let names: Vec<_> = asked.calls().map(|call| (call.id.as_str(), call.name.as_str())).collect();
+    let expected = [
+        ("redacted-github-pat", "redacted-github-pat"),
+        ("redacted-github-pat-2", "redacted-github-pat"),
+        ("redacted-gitlab-pat", "redacted-gitlab-pat"),
+    ];
+    assert_eq!(names, expected);
+    assert!(answered.results().map(|result| result.call_id.as_str()).eq(expected.map(|(id, _)| id)));
+
+    let contents = format!(
+        r#"{{"parts":[{{"functionCall":{{"name":"{secret}","args":{{"name":"{secret}"}}}}}}]}}
+{{"role":"function","name":"{secret}","tool_call_id":"{secret}-2","content":"ok"}}"#
+    );
+    let raw = redactor.redact_raw_into(&Raw::new("gemini", contents), &mut Vault::new()).0.unwrap();
+    assert_eq!(
+        &*raw.json,
+        r#"{"parts":[{"functionCall":{"name":"redacted-github-pat","args":{"name":"[REDACTED:github-pat:1]"}}}]}
+{"role":"function","name":"redacted-github-pat","tool_call_id":"redacted-github-pat","content":"ok"}"#
+    );
 }
 
 #[test]

@@ -75,7 +75,7 @@ pub(crate) const KINDS: &[(&str, &str, &str)] = &[
 ];
 
 /// Draws the parts of a secret: the same each time, different from kind to kind.
-struct Draw(u64);
+pub(crate) struct Draw(pub(crate) u64);
 
 impl Draw {
     fn next(&mut self) -> u64 {
@@ -91,7 +91,7 @@ impl Draw {
         (0..length).map(|_| char::from(alphabet[self.next() as usize % alphabet.len()])).collect()
     }
 
-    fn secret(&mut self, template: &str) -> String {
+    pub(crate) fn secret(&mut self, template: &str) -> String {
         let mut out = String::new();
         let mut rest = template;
         while let Some((before, after)) = rest.split_once('<') {

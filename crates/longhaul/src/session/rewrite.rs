@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use longhaul_tokens::ClassCounts;
-use longhaul_transcript::{SummaryRecord, Tokens, Units};
+use longhaul_transcript::{CallId, Message, Part, SummaryRecord, Tokens, Units};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -156,7 +156,8 @@ impl SessionState {
         // The engine saw messages without their secrets; one that stays verbatim is shown as it was said.
         shown.extend(compacted.tail.iter().map(|kept| match self.whole(kept.id.ordinal) {
             Some(whole) if !kept.digested => (whole, self.known_counts(kept.id.ordinal)),
-            _ => (of_kept(kept.clone()), None),
+            Some(whole) => (of_kept(tied_as(kept.clone(), whole.message())), None),
+            None => (of_kept(kept.clone()), None),
         }));
         let later = self.items.placed().skip(self.items.before(job.through.ordinal + 1));
         shown.extend(later.map(counted));
@@ -325,4 +326,38 @@ pub(super) fn merge(shown: &mut Vec<Counted>, originals: Vec<Counted>) {
 
 pub(super) fn of_kept(kept: Kept) -> Shown {
     Shown::Message { id: kept.id, message: kept.message, digested: kept.digested }
+}
+
+/// Returns a shortened message whose calls and results bear the names and ids of `said` again, where these were secrets: what
+/// they go together with may be shown as it was said.
+fn tied_as(mut kept: Kept, said: &Message) -> Kept {
+    let ties = |message: &Message| -> Vec<(CallId, Option<String>)> {
+        let tie = |part: &Part| match part {
+            Part::ToolCall(call) => Some((call.id.clone(), Some(call.name.clone()))),
+            Part::ToolResult(result) => Some((result.call_id.clone(), None)),
+            _ => None,
+        };
+        message.parts.iter().filter_map(tie).collect()
+    };
+    let (shown, said) = (ties(&kept.message), ties(said));
+    if shown == said || shown.len() != said.len() {
+        return kept;
+    }
+    let mut said = said.into_iter();
+    for part in &mut Arc::make_mut(&mut kept.message).parts {
+        match part {
+            Part::ToolCall(call) => {
+                if let Some((id, Some(name))) = said.next() {
+                    (call.id, call.name) = (id, name);
+                }
+            }
+            Part::ToolResult(result) => {
+                if let Some((id, None)) = said.next() {
+                    result.call_id = id;
+                }
+            }
+            _ => {}
+        }
+    }
+    kept
 }
