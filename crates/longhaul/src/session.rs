@@ -120,6 +120,9 @@ pub struct SessionState {
     exchange: Exchange,
     /// How many messages at the start are standing instructions.
     head: u64,
+    /// Where what a front end hands in begins after a compaction of its own, standing instructions apart; zero where it
+    /// made none.
+    client_from: u64,
     /// Ordinal of the newest request of the user.
     request: Option<u64>,
     /// Ordinals of what the caller pinned.
@@ -208,6 +211,7 @@ impl SessionState {
             index: Some(Arc::new(index)),
             exchange: Exchange::default(),
             head: 0,
+            client_from: 0,
             request: None,
             pins: BTreeSet::new(),
             blocks: BTreeMap::new(),

@@ -93,6 +93,7 @@ impl SessionState {
         branch.costs.truncate(len);
         branch.index = None;
         branch.head = self.head.min(len);
+        branch.client_from = if self.client_from < len { self.client_from } else { 0 };
         branch.pins.retain(|pin| *pin < len);
         branch.exchange = Exchange::default();
         branch.redo.clear();

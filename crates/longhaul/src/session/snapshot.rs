@@ -46,6 +46,8 @@ pub struct Snapshot {
     learned: Learned,
     exchange: Exchange,
     head: u64,
+    #[serde(default)]
+    client_from: u64,
     request: Option<u64>,
     pins: BTreeSet<u64>,
     blocks: BTreeMap<Arc<str>, Arc<str>>,
@@ -218,6 +220,7 @@ impl SessionState {
             learned: Learned { known: known.clone(), model, endpoint, anchor },
             exchange: self.exchange.clone(),
             head: self.head,
+            client_from: self.client_from,
             request: self.request,
             pins: self.pins.clone(),
             blocks: self.blocks.clone(),
@@ -276,6 +279,7 @@ impl SessionState {
             Calibrated::from_parts(learned.known, learned.model, learned.endpoint, learned.anchor);
         self.exchange = snapshot.exchange;
         self.head = snapshot.head;
+        self.client_from = snapshot.client_from;
         self.request = snapshot.request;
         self.pins = snapshot.pins;
         self.blocks = snapshot.blocks;

@@ -1,7 +1,7 @@
 //! Following a front end that hands over its whole history each time, as a file or a request does.
 
 use longhaul_extract::speaker::{Matter, Segment, segments};
-use longhaul_transcript::{Entry, Span, SummaryId};
+use longhaul_transcript::{ContentHash, Entry, Span, SummaryId};
 use longhaul_wire::Document;
 use serde::{Deserialize, Serialize};
 
@@ -90,6 +90,9 @@ impl SessionState {
             return Ok(sync);
         }
         let front = said.iter().take_while(|entry| standing::is_instruction(&entry.message)).count();
+        if let Some(sync) = self.sync_with_client(said, front)? {
+            return Ok(sync);
+        }
         // By the marks that agents' sources and recordings show, where a text begins with one: a person may quote them. A
         // summary of ours is none of the client's.
         let is_client_summary = |entry: &Entry| {
@@ -101,7 +104,9 @@ impl SessionState {
         if common as usize <= front && said[front..].iter().take(2).any(is_client_summary) {
             return Ok(self.compacted_by_client(said, front));
         }
-        if !self.is_asked(Span { start: 0, end: common }) {
+        // A summary is no opening that thousands of conversations share.
+        let shares_summary = said[..common as usize].iter().any(is_client_summary);
+        if !shares_summary && !self.is_asked(Span { start: 0, end: common }) {
             return Ok(Sync { change: Synced::Another, ordinals: vec![None; said.len()] });
         }
         let is_answer = !self.is_asked(Span { start: common, end: len });
@@ -132,11 +137,20 @@ impl SessionState {
     /// Returns how many messages both begin with.
     fn common_with(&self, said: &[Entry]) -> Result<u64, SyncError> {
         let end = self.n_total().min(said.len() as u64);
-        let is_same = |ordinal: u64| match self.originals.lineage(ordinal) {
-            Some(lineage) => Ok(said[ordinal as usize].lineage == lineage),
-            None => {
-                let span = Span { start: ordinal, end: ordinal + 1 };
-                Err(SyncError::NotAtHand(self.originals.missing([span])))
+        self.common(end, |ordinal| (ordinal, Some(said[ordinal as usize].lineage)))
+    }
+
+    /// Returns how many of `end` messages both begin with. `said` gives for each the ordinal that it would have here, and
+    /// its lineage.
+    fn common(&self, end: u64, said: impl Fn(u64) -> (u64, Option<ContentHash>)) -> Result<u64, SyncError> {
+        let is_same = |nth: u64| {
+            let (ordinal, lineage) = said(nth);
+            match self.originals.lineage(ordinal) {
+                Some(here) => Ok(lineage == Some(here)),
+                None => {
+                    let span = Span { start: ordinal, end: ordinal + 1 };
+                    Err(SyncError::NotAtHand(self.originals.missing([span])))
+                }
             }
         };
         // The usual case: it has grown.
@@ -193,6 +207,38 @@ impl SessionState {
         Ok(Some(Sync { change, ..sync }))
     }
 
+    /// Follows a front end that compacted by itself before and hands in what it has since.
+    fn sync_with_client(&mut self, said: &[Entry], front: usize) -> Result<Option<Sync>, SyncError> {
+        let (from, len) = (self.client_from, self.n_total());
+        if from == 0 {
+            return Ok(None);
+        }
+        let mut lineage = self.originals.lineage(from - 1);
+        let lineages: Vec<Option<ContentHash>> = said[front..]
+            .iter()
+            .take((len - from) as usize)
+            .map(|entry| {
+                lineage = lineage.map(|before| ContentHash::of_fields([&before.0[..], &entry.id.hash.0]));
+                lineage
+            })
+            .collect();
+        let common = self.common(lineages.len() as u64, |nth| (from + nth, lineages[nth as usize]))?;
+        if common == 0 {
+            return Ok(None);
+        }
+        let at = from + common;
+        let known = front + common as usize;
+        let is_answer = !self.is_asked(Span { start: at, end: len });
+        self.go_back_to(at)?;
+        let mut ordinals = ordinals_from(0, self.head.min(front as u64));
+        ordinals.resize(front, None);
+        ordinals.extend((from..at).map(Some));
+        let sync = self.grown(said, known, ordinals);
+        let n = (said.len() - known) as u64;
+        let change = if at == len { sync.change } else { other_way(at, n, is_answer) };
+        Ok(Some(Sync { change, ..sync }))
+    }
+
     /// Returns whether a person says something in `span`.
     fn is_asked(&self, span: Span) -> bool {
         let mut originals = self.originals.originals(span);
@@ -229,6 +275,7 @@ impl SessionState {
         // There is nothing of ours to go back to: the front end would not follow.
         self.undo.clear();
         let from = ordinals.len();
+        self.client_from = self.n_total() + (front - from) as u64;
         ordinals.extend(said[from..].iter().map(|entry| Some(self.push(entry.message.clone()).ordinal)));
         Sync { change: Synced::CompactedByClient { n: (said.len() - front) as u64 }, ordinals }
     }
