@@ -36,6 +36,16 @@ pub(crate) enum Said {
     Notes(Notes),
 }
 
+impl Said {
+    /// Returns the words of an answer in prose.
+    pub(crate) fn prose(&self) -> Option<&str> {
+        match self {
+            Said::Record(answer) => Some(&answer.narrative),
+            Said::Notes(_) => None,
+        }
+    }
+}
+
 impl Form {
     /// Returns the form in which `model` is to answer.
     pub(crate) fn of(options: &LlmOptions, model: &SummarizerModel) -> Form {
@@ -56,6 +66,7 @@ impl Form {
 }
 
 /// One request's prompt to one model.
+#[derive(Clone)]
 pub(crate) struct Asking<'a> {
     pub(crate) request: &'a SummaryRequest<'a>,
     pub(crate) form: Form,
@@ -73,6 +84,17 @@ pub(crate) struct Asking<'a> {
     schema: AnswerSchema,
     previous: Option<&'a str>,
     language: Option<&'static str>,
+}
+
+/// Returns the messages that the previous summary does not tell of, where they directly follow what it tells of and is to
+/// be read again; `None` where all are to be read. The earlier summary stands for the rest: a conversation that grows is
+/// paid for once, and what a model wrote is not lost when it falls out of its window.
+fn untold<'a>(options: &LlmOptions, request: &SummaryRequest<'a>) -> Option<&'a [Entry]> {
+    let previous = request.previous.filter(|_| options.updates && !options.newest_only)?;
+    let at = request.entries.partition_point(|entry| entry.id.ordinal < previous.covers.end);
+    let (told, new) = request.entries.split_at_checked(at)?;
+    let is_read_again = told.last()?.id.ordinal + 1 == new.first()?.id.ordinal;
+    is_read_again.then_some(new)
 }
 
 impl<'a> Asking<'a> {
@@ -96,11 +118,14 @@ impl<'a> Asking<'a> {
             (None, _, SummaryMode::Hybrid) => prompt::HYBRID,
             (None, _, _) => prompt::USER,
         };
-        let (earlier, entries) = match Earlier::of(request).filter(|_| form == Form::Notes && options.updates)
-        {
-            Some((earlier, new)) => (Some(earlier), new),
-            None => (None, request.entries),
+        let (earlier, entries) = match form {
+            Form::Notes => match Earlier::of(request).filter(|_| options.updates) {
+                Some((earlier, new)) => (Some(earlier), new),
+                None => (None, request.entries),
+            },
+            _ => (None, untold(options, request).unwrap_or(request.entries)),
         };
+        let is_update = entries.len() < request.entries.len();
         // A small model has no room for what stays anyway.
         let tail = if form == Form::Notes { request.tail_beside_entries() } else { &[] };
         let entries = match tail.is_empty() {
@@ -139,7 +164,11 @@ impl<'a> Asking<'a> {
             answer_tokens,
             entries,
             clipped,
-            previous: previous.filter(|_| earlier.is_none()),
+            previous: previous.filter(|_| match form {
+                Form::Notes => earlier.is_none(),
+                Form::Record => true,
+                Form::Prose => is_update,
+            }),
             earlier,
             template,
             schema,
@@ -150,6 +179,12 @@ impl<'a> Asking<'a> {
     /// Returns the prompt with `context` as the conversation.
     pub(crate) fn fill(&self, context: &str) -> String {
         self.fill_with(self.template, context)
+    }
+
+    /// Returns the prompt with `context` as what was said since `answer`, the summary of the parts before.
+    pub(crate) fn fill_behind(&self, answer: Option<&str>, context: &str) -> String {
+        let behind = Asking { previous: answer.or(self.previous), ..self.clone() };
+        behind.fill(context)
     }
 
     /// Returns the prompt that merges `parts`.

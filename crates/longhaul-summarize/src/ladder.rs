@@ -128,17 +128,26 @@ impl Ladder {
         if room < MIN_ROOM {
             return Show { max_tokens, ..Show::default() };
         }
-        let passes = match self.options.newest_only {
+        let within = |room: Tokens| match self.options.newest_only {
             true => newest(&asking.entries, &asking.fence, counter, room),
             false => passes(&asking.entries, &asking.fence, counter, room, self.options.max_passes),
         };
+        let mut passes = within(room);
+        // Behind the first part stands the summary of those before it.
+        let carried = match passes.texts.len() > 1 && asking.form == Form::Prose {
+            true => asking.answer_tokens.min(room.scaled(0.5)),
+            false => Tokens::ZERO,
+        };
+        if carried > Tokens::ZERO {
+            passes = within(room - carried);
+        }
         Show {
             conversation: None,
             texts: passes.texts,
             units_left_out: passes.units_left_out,
             room,
             max_tokens,
-            max_prompt: fixed + passes.largest,
+            max_prompt: fixed + passes.largest + carried,
         }
     }
 
@@ -220,7 +229,8 @@ impl Ladder {
                     false => (text.clone(), show.max_prompt),
                     true => cut(text, counter, room),
                 };
-                let asked = asking.ask(model, &asking.fill(&text), show.max_tokens);
+                let before = parts.last().filter(|_| asking.form == Form::Prose).and_then(Said::prose);
+                let asked = asking.ask(model, &asking.fill_behind(before, &text), show.max_tokens);
                 match run.ask(model, &asked, tokens).await {
                     Ok(completion) => break completion,
                     // The server knows its window better than we do: show it less, once.
@@ -232,6 +242,10 @@ impl Ladder {
                 }
             };
             let (said, done) = self.read(run, model, &asking, &completion, since)?;
+            // Prose is told on, not joined: joined, the newest would be what the limit cuts.
+            if asking.form == Form::Prose {
+                parts.clear();
+            }
             parts.push(said);
             notes.extend(done);
         }
@@ -239,6 +253,9 @@ impl Ladder {
             notes.push(
                 "showed the model less than planned, since its window is smaller than configured".to_owned(),
             );
+        }
+        if asking.form == Form::Prose && show.texts.len() > 1 {
+            notes.push(format!("told on in {} parts", show.texts.len()));
         }
         let said = match parts.len() {
             1 => parts.pop()?,
@@ -268,8 +285,7 @@ impl Ladder {
         let asked = asking.ask(model, &asking.fill_merge(&parts), show.max_tokens);
         let since = self.clock.now_ms();
         // Parts of an update each tell only what is new in them.
-        if asking.form != Form::Prose
-            && asking.earlier.is_none()
+        if asking.earlier.is_none()
             && let Ok(completion) = run.ask(model, &asked, tokens).await
             && let Some((said, done)) = self.read(run, model, asking, &completion, since)
         {

@@ -103,15 +103,13 @@ pub(crate) fn fill(template: &str, fields: &Fields<'_>) -> String {
             "schema" => form(fields.schema, &mut out),
             // A template with marks of its own says where the data ends; any other gets the marks with the data.
             "context" if template.contains("{fence}") => out.push_str(fields.context),
-            "context" => out.push_str(&marked(fields)),
-            "previous" => {
-                if let Some(previous) = fields.previous {
-                    out.push_str(&format!(
-                        "The summary of what came before stands first; fold it in, and keep what still holds.\nBEGIN {fence}\n{}\nEND {fence}\n\n",
-                        fields.fence.clean(previous).trim()
-                    ));
+            "context" => {
+                if !template.contains("{previous}") {
+                    out.push_str(&previous(fields));
                 }
+                out.push_str(&marked(fields));
             }
+            "previous" => out.push_str(&previous(fields)),
             "goal" => out.push_str(&goal(fields)),
             _ => {
                 out.push('{');
@@ -124,9 +122,21 @@ pub(crate) fn fill(template: &str, fields: &Fields<'_>) -> String {
     out.push_str(rest);
     if !template.contains("{context}") && template != NOTES_INSTRUCTION {
         out.push_str("\n\n");
+        out.push_str(&previous(fields));
         out.push_str(&marked(fields));
     }
     out
+}
+
+/// Returns the summary of what came before, where there is one.
+fn previous(fields: &Fields<'_>) -> String {
+    let fence = fields.fence.as_str();
+    fields.previous.map_or_else(String::new, |previous| {
+        format!(
+            "The summary of what came before stands first; fold it in, and keep what still holds.\nBEGIN {fence}\n{}\nEND {fence}\n\n",
+            fields.fence.clean(previous).trim()
+        )
+    })
 }
 
 /// English prose takes four tokens for three words, prose full of names more.
@@ -257,7 +267,10 @@ mod tests {
     #[test]
     fn a_prompt_without_a_place_for_the_conversation_gets_it_at_the_end() {
         let prompt = filled("Summarize in one line. {unknown} {");
-        assert!(prompt.starts_with("Summarize in one line. {unknown} {\n\nThe conversation stands"));
+        assert!(
+            prompt
+                .starts_with("Summarize in one line. {unknown} {\n\nThe summary of what came before stands")
+        );
         assert!(prompt.contains("fn main() {}"));
     }
 

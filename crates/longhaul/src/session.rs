@@ -27,6 +27,7 @@ mod sync;
 #[cfg(test)]
 mod tests;
 mod view;
+mod written;
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},

@@ -8,7 +8,7 @@ use longhaul_summarize::{
     Summarizer, SummarizerModel, SummaryRequest,
 };
 use longhaul_testkit::block_on;
-use longhaul_transcript::{Clock, Message, NoJitter, Sleep, SummaryMode, Tokens};
+use longhaul_transcript::{Clock, Message, NoJitter, Sleep, Span, SummaryMode, Tokens};
 
 use crate::fixtures::{Asking, Time, UserWords, conversation, time};
 
@@ -331,4 +331,44 @@ fn a_custom_prompt_asks_for_prose() {
     assert!(draft.text.contains("\nThe export deadlock was fixed"), "{}", draft.text);
     let request = &client.requests()[0];
     assert!(request.schema.is_none() && request.user.starts_with("In 340 tokens: "), "{}", request.user);
+}
+
+fn prose(client: &Arc<Scripted>, cap: Option<u64>) -> Ladder {
+    let mut options = LlmOptions::default();
+    options.custom_prompt = Some("In {maxTokens} tokens: {context}".into());
+    options.transcript_cap = cap.map(Tokens);
+    ladder(vec![model("m", client)], options, &time())
+}
+
+#[test]
+fn a_prompt_of_ones_own_is_shown_the_summary_before_and_what_is_new() {
+    let client =
+        Arc::new(Scripted::always("The tenant ids are sorted in flush, and Lena reviews the patch."));
+    let (conversation, asking) = (conversation(), Asking::new());
+    let entries = conversation.entries();
+    let covered = Span { start: 0, end: 9 };
+    let earlier = "The export fails with a deadlock; the tenants are locked in the order they arrive.";
+    let draft = Draft { text: earlier.into(), ..Draft::default() };
+    let previous = crate::drift::record(None, &draft, covered);
+    let request = SummaryRequest { previous: Some(&previous), ..asking.request(entries, 400) };
+    block_on(prose(&client, None).summarize(request)).unwrap();
+    let asked = &client.requests()[0].user;
+    assert!(asked.contains(earlier) && asked.contains("deadlock_11"), "{asked}");
+    assert!(!asked.contains("Never touch Cargo.lock"), "what it tells of is read again: {asked}");
+}
+
+#[test]
+fn prose_about_several_parts_is_told_on_from_part_to_part() {
+    let client =
+        Arc::new(Scripted::always("The tenant ids are sorted in flush, and Lena reviews the patch."));
+    let (conversation, asking) = (conversation(), Asking::new());
+    let ladder = prose(&client, Some(900));
+    let request = asking.request(conversation.entries(), 400);
+    let passes = ladder.plan(&request).models[0].passes;
+    let draft = block_on(ladder.summarize(request)).unwrap();
+    assert!(passes > 1 && client.calls() == passes, "no call merges them: {} of {passes}", client.calls());
+    assert!(!client.requests()[0].user.contains("The summary of what came before"));
+    let last = &client.requests()[passes - 1].user;
+    assert!(last.contains("The summary of what came before stands first") && last.contains("Lena reviews"));
+    assert_eq!(draft.text.matches("Lena reviews the patch.").count(), 1, "{}", draft.text);
 }

@@ -16,7 +16,9 @@ use longhaul_transcript::{
     SummaryRecord, Tokens,
 };
 
-use super::{SessionState, StepError, Steps, asked::Within, running, scope::Scope, steps::Changed, stored};
+use super::{
+    SessionState, StepError, Steps, asked::Within, running, scope::Scope, steps::Changed, stored, written,
+};
 use crate::{
     Preset,
     compact::{
@@ -298,7 +300,10 @@ impl Job {
                 .map_err(|_| CompactError::NothingToCompact);
         }
         let draft = |request: &SummaryRequest<'_>| {
-            forms::shaped(self.preset, rules::summarize(request, &self.rules), request)
+            let by_rule = |request: &SummaryRequest<'_>| {
+                forms::shaped(self.preset, rules::summarize(request, &self.rules), request)
+            };
+            written::beside(self.previous.as_deref(), request, by_rule)
         };
         let compacted = compact::compact_by(&self.source(), &self.settings, &draft)?;
         Ok(self.finished(compacted)?)

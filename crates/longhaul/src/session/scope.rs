@@ -90,9 +90,12 @@ impl SessionState {
         }
         let Reads { start, quoted } = self.reads_of(index);
         if self.is_whole(start) {
-            // All originals are at hand: a rebuilt summary needs no earlier one, nor does one that replaces several.
-            let previous = previous.filter(|_| !action.is_rebuild() && !is_apart);
-            return Scope { previous, carried: blocks, ..Scope::of_all() };
+            // All originals are at hand: a rebuilt summary needs no earlier one, nor does one that replaces several. A model
+            // may not be shown all of them, and goes on from what the summary before says of the rest.
+            let is_rebuilt = action.is_rebuild();
+            let asks_model = self.config.mode != SummaryMode::Rules;
+            let previous = previous.filter(|_| !is_apart && (!is_rebuilt || asks_model));
+            return Scope { previous, is_rebuilt, carried: blocks, ..Scope::of_all() };
         }
         let request = self.request_tokens(start);
         let quoted = match self.config.delete_originals {

@@ -205,6 +205,12 @@ pub(crate) async fn run(plan: Plan) -> Done {
     context.save().await.expect("memory takes everything");
     done.messages = context.state().originals().len() as u64;
     done.calls = model.calls();
+    // What the summary before tells of is not paid for again; what a first tier shortened in between is read as it was said.
+    let largest =
+        model.requests().iter().map(|request| request.user.len() as u64 / 4).max().unwrap_or_default();
+    if largest > plan.window * 2 {
+        done.fault(|| format!("a prompt of {largest} tokens for a summary"));
+    }
     if done.summaries == 0 {
         done.fault(|| "no summary".to_owned());
     }
