@@ -80,8 +80,8 @@ pub mod on {
     };
 
     pub use crate::{
-        Commit, Decide, Event, Forgotten, Hit, JournalEntry, Journaled, Original, RecordEntry, Selector, SessionInfo,
-        SessionState, Snapshot,
+        Commit, Decide, Event, Forgotten, Hit, JournalEntry, Journaled, Original, RecordEntry, Selector,
+        SessionInfo, SessionState, Snapshot,
     };
 }
 

@@ -5,9 +5,7 @@ use std::sync::Arc;
 use longhaul_transcript::Span;
 
 use super::{record, said, session};
-use crate::{
-    Change, EventKind, Selector, SessionState, Step, StoreError, SummaryStore, address_of,
-};
+use crate::{Change, EventKind, Selector, SessionState, Step, StoreError, SummaryStore, address_of};
 
 pub(super) async fn a_record_needs_the_head_as_its_parent(store: &impl SummaryStore) {
     let name = session("chain");

@@ -78,11 +78,13 @@ fn holders(
     content: Option<i64>,
 ) -> rusqlite::Result<Vec<i64>> {
     let at = at as i64;
-    let mut held = connection
-        .prepare_cached("SELECT session FROM originals WHERE content = ?1 AND ordinal = ?2 AND ordinal < 64")?;
+    let mut held = connection.prepare_cached(
+        "SELECT session FROM originals WHERE content = ?1 AND ordinal = ?2 AND ordinal < 64",
+    )?;
     let mut keys: Vec<i64> =
         held.query_map(params![content, at], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
-    let mut gone = connection.prepare_cached("SELECT session FROM originals WHERE address = ?1 AND ordinal = ?2")?;
+    let mut gone =
+        connection.prepare_cached("SELECT session FROM originals WHERE address = ?1 AND ordinal = ?2")?;
     for key in gone.query_map(params![address.0, at], |row| row.get(0))? {
         keys.push(key?);
     }

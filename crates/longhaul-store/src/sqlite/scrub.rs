@@ -35,7 +35,8 @@ pub(super) fn where_due(connection: &Connection) -> Result<(), StoreError> {
 /// Returns the note of the last forgetting, where there is one.
 fn noted(connection: &Connection) -> Result<Option<Vec<u8>>, StoreError> {
     let note = || {
-        let query = connection.query_row("SELECT value FROM cache WHERE key = ?1", [key().0], |row| row.get(0));
+        let query =
+            connection.query_row("SELECT value FROM cache WHERE key = ?1", [key().0], |row| row.get(0));
         query.optional()
     };
     patiently(note).map_err(|error| StoreError::backend("reading the cache", error))
@@ -44,7 +45,8 @@ fn noted(connection: &Connection) -> Result<Option<Vec<u8>>, StoreError> {
 /// Takes the note away, unless something was forgotten since it was read. It alone is left in the log, which whoever writes
 /// next clears.
 fn done(connection: &Connection, note: &[u8]) -> Result<(), StoreError> {
-    let gone = || connection.execute("DELETE FROM cache WHERE key = ?1 AND value = ?2", params![key().0, note]);
+    let gone =
+        || connection.execute("DELETE FROM cache WHERE key = ?1 AND value = ?2", params![key().0, note]);
     patiently(gone).map(drop).map_err(WRITING)
 }
 

@@ -252,11 +252,7 @@ pub(super) fn find_words(
 }
 
 /// Returns the keys of the sessions that have the message `address` at `at` in their tail. What is damaged shows none.
-pub(super) fn holders(
-    connection: &Connection,
-    at: u64,
-    address: ContentHash,
-) -> rusqlite::Result<Vec<i64>> {
+pub(super) fn holders(connection: &Connection, at: u64, address: ContentHash) -> rusqlite::Result<Vec<i64>> {
     // Tails are few, and most begin later than where sessions begin.
     let mut query = connection.prepare_cached("SELECT key, body FROM tail WHERE (key & ?1) <= ?2")?;
     let mut rows = query.query([ORDINALS, i64::try_from(at).unwrap_or(i64::MAX)])?;

@@ -11,8 +11,7 @@ use super::{
     desk::Desk,
     frame,
     rows::{Held, WRITING, words_row},
-    scrub,
-    settle, tail,
+    scrub, settle, tail,
 };
 use crate::{Change, Decide, Event, EventKind, Object, SessionState, Step, StoreError, cache, pack::pack};
 
@@ -154,7 +153,9 @@ pub(super) fn state(connection: &Connection, key: i64, state: &SessionState) -> 
     let json = serde_json::to_string(state).expect("a state has string keys only");
     let parent = state.forked_from.as_ref().map(|from| from.session.as_str());
     connection
-        .prepare_cached("UPDATE sessions SET changed_at_ms = ?2, state = ?3, forked_from = ?4 WHERE key = ?1")?
+        .prepare_cached(
+            "UPDATE sessions SET changed_at_ms = ?2, state = ?3, forked_from = ?4 WHERE key = ?1",
+        )?
         .execute(params![key, state.changed_at_ms, json, parent])
         .map(drop)
 }
