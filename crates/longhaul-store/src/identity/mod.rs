@@ -104,8 +104,8 @@ async fn alone<S: SummaryStore + ?Sized>(
     given: &[ContentHash],
 ) -> Result<Option<Fit>, StoreError> {
     // What a person says beyond the opening: only a conversation that goes on like this can be it, and those are few.
-    let persons = history.said.iter().enumerate().filter(|(_, message)| is_person(message));
-    let Some((second, _)) = persons.skip(1).next() else { return Ok(None) };
+    let mut persons = history.said.iter().enumerate().filter(|(_, message)| is_person(message));
+    let Some((second, _)) = persons.nth(1) else { return Ok(None) };
     let mut lines: Vec<(SessionId, u64)> = Vec::new();
     for session in store.sessions_beginning_with(&given[..=second]).await? {
         if is_derived(&session) {
