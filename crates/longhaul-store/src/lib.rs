@@ -50,6 +50,7 @@ pub mod conformance;
 mod error;
 mod event;
 mod forget;
+mod hand_on;
 mod held;
 mod identity;
 mod memory;
@@ -69,6 +70,20 @@ mod state;
 mod store;
 mod transfer;
 mod verify;
+
+/// What [`hand_on`] names.
+#[doc(hidden)]
+pub mod on {
+    pub use async_trait::async_trait;
+    pub use longhaul_transcript::{
+        ContentHash, Message, Redacted, SessionId, Span, SummaryId, SummaryRecord,
+    };
+
+    pub use crate::{
+        Commit, Decide, Event, Forgotten, Hit, JournalEntry, Journaled, Original, RecordEntry, Selector,
+        SessionInfo, SessionState, Snapshot,
+    };
+}
 
 pub use cache::{lasting_key, session_key};
 pub use change::{Change, Decide, Sealed, Snapshot, Step};

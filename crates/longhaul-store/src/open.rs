@@ -18,8 +18,8 @@ pub enum Location {
     Server(String),
 }
 
-/// Opens the store that `url` names: `memory:`, a server's `postgres://…`, or else the path of a file, which is made
-/// where it is missing.
+/// Opens the store that `url` names: `memory:`, a server's `postgres://…`, or else the path of a file (`sqlite:` may stand
+/// before it), which is made where it is missing.
 ///
 /// # Errors
 /// Those of [`Location::open`].
@@ -33,7 +33,10 @@ impl Location {
         match url {
             "memory:" => Location::Memory,
             url if SCHEMES.iter().any(|scheme| url.starts_with(scheme)) => Location::Server(url.to_owned()),
-            path => Location::File(path.into()),
+            url => {
+                let path = url.strip_prefix("sqlite:").unwrap_or(url);
+                Location::File(path.strip_prefix("//").filter(|_| path != url).unwrap_or(path).into())
+            }
         }
     }
 
@@ -55,6 +58,10 @@ impl Location {
     pub fn open(&self, key: Option<&str>) -> Result<Arc<dyn SummaryStore>, StoreError> {
         match self {
             Location::Memory => Ok(Arc::new(MemoryStore::new())),
+            Location::File(path) if is_url(path) => Err(StoreError::backend(
+                "opening a store",
+                "its name is neither `memory:`, nor a path, nor a URL that begins with `sqlite:` or `postgres://`",
+            )),
             Location::File(path) => file(path, key),
             Location::Server(url) => server(url, key),
         }
@@ -81,6 +88,16 @@ impl fmt::Display for Location {
             }
         }
     }
+}
+
+/// Returns whether this is the URL of something else, or names nothing: a file of that name would be nobody's intention.
+fn is_url(path: &std::path::Path) -> bool {
+    let name = path.to_string_lossy();
+    let is_scheme =
+        |scheme: &str| scheme.len() > 1 && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    name.is_empty()
+        || name == ":memory:"
+        || name.split_once("://").is_some_and(|(scheme, _)| is_scheme(scheme))
 }
 
 #[cfg(feature = "sqlite")]
@@ -134,6 +151,20 @@ mod tests {
             ("memory:", "memory:"),
         ] {
             assert_eq!(Location::of(given).to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn a_url_of_something_else_is_no_path() {
+        assert_eq!(Location::of("sqlite:folder/u.db"), Location::File("folder/u.db".into()));
+        assert_eq!(Location::of("sqlite:///tmp/u.db"), Location::File("/tmp/u.db".into()));
+        assert_eq!(Location::of("//server/u.db"), Location::File("//server/u.db".into()));
+        for url in ["redis://h/1", "postgress://db", "mine://x", "sqlite::memory:", ""] {
+            let error = open_store(url).unwrap_err();
+            assert!(
+                std::error::Error::source(&error).unwrap().to_string().contains("neither"),
+                "{url}: {error:?}"
+            );
         }
     }
 

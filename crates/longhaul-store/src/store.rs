@@ -19,7 +19,9 @@ use crate::{
     change::{Spoken, originals_change},
     commit,
     event::ForkedFrom,
-    forget, object, search,
+    forget,
+    identity::begins_with,
+    object, search,
     state::merged,
     transfer, verify,
 };
@@ -97,6 +99,25 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
             }
         }
         Ok(holders)
+    }
+
+    /// Returns the sessions whose first messages have these addresses (see [`address_of`](crate::address_of)), destroyed ones
+    /// included. This looks at every session: a backend that can hold very many asks an index.
+    async fn sessions_beginning_with(&self, addresses: &[ContentHash]) -> Result<Vec<SessionId>, StoreError> {
+        let mut found = Vec::new();
+        for SessionInfo { session, state, .. } in self.sessions().await? {
+            if state.messages >= addresses.len() as u64 && begins_with(self, &session, addresses).await? {
+                found.push(session);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns the sessions that were forked from `session`. As above.
+    async fn forks_of(&self, session: &SessionId) -> Result<Vec<SessionId>, StoreError> {
+        let is_fork =
+            |info: &SessionInfo| info.state.forked_from.as_ref().is_some_and(|from| from.session == *session);
+        Ok(self.sessions().await?.into_iter().filter(is_fork).map(|info| info.session).collect())
     }
 
     /// Makes `alias` a name of `session`, in place of the session it named before.

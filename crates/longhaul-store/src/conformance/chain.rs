@@ -5,7 +5,7 @@ use std::sync::Arc;
 use longhaul_transcript::Span;
 
 use super::{record, said, session};
-use crate::{Change, EventKind, SessionState, Step, StoreError, SummaryStore};
+use crate::{Change, EventKind, Selector, SessionState, Step, StoreError, SummaryStore, address_of};
 
 pub(super) async fn a_record_needs_the_head_as_its_parent(store: &impl SummaryStore) {
     let name = session("chain");
@@ -99,6 +99,42 @@ pub(super) async fn a_fork_goes_its_own_way(store: &impl SummaryStore) {
     for session in [&name, &into] {
         assert!(store.verify(session).await.unwrap().is_intact());
     }
+}
+
+pub(super) async fn sessions_are_found_by_their_beginning_and_their_origin(store: &impl SummaryStore) {
+    let addresses = |words: &[&str]| -> Vec<_> { words.iter().map(|word| address_of(&said(word))).collect() };
+    let found = async |words: &[&str]| {
+        let mut found = store.sessions_beginning_with(&addresses(words)).await.unwrap();
+        found.sort();
+        found
+    };
+    let long: Vec<String> = (0..200).map(|nth| format!("{nth} {}", "and so on, ".repeat(90))).collect();
+    let all_of_long: Vec<&str> = ["a", "b"].into_iter().chain(long.iter().map(String::as_str)).collect();
+    let [short, other, grown, fork] = ["short", "other", "grown", "fork"].map(session);
+    store.journal(&short, 0, &["a", "b", "c"].map(said), 1).await.unwrap();
+    store.journal(&other, 0, &["a", "x", "c"].map(said), 1).await.unwrap();
+    // One message at a time and many at once: a backend may keep them in different places.
+    for (at, word) in all_of_long.iter().enumerate().take(20) {
+        store.journal(&grown, at as u64, &[said(word)], 1).await.unwrap();
+    }
+    let said_of_long: Vec<_> = all_of_long.iter().map(|word| said(word)).collect();
+    store.journal(&grown, 0, &said_of_long, 1).await.unwrap();
+    assert_eq!(found(&["a", "b"]).await, [grown.clone(), short.clone()]);
+    assert_eq!(found(&["a", "b", "c"]).await, [short.clone()]);
+    assert_eq!(found(&all_of_long).await, [grown.clone()]);
+    assert_eq!(found(&[]).await.len(), 3);
+    for none in [&["b"][..], &["a", "c"], &["a", "b", "c", "d"], &["never said"]] {
+        assert!(found(none).await.is_empty(), "{none:?}");
+    }
+    // What was destroyed is known by its address.
+    let first = Selector::Originals(Span { start: 1, end: 2 });
+    store.forget(&short, &first, 2).await.unwrap();
+    assert_eq!(found(&["a", "b", "c"]).await, [short.clone()]);
+    assert!(store.forks_of(&grown).await.unwrap().is_empty());
+    store.fork(&grown, &fork, Some(2), 3).await.unwrap();
+    store.extend(&fork, &[said("another way")], 4).await.unwrap();
+    assert_eq!(store.forks_of(&grown).await.unwrap(), [fork.clone()]);
+    assert_eq!(found(&["a", "b", "another way"]).await, [fork]);
 }
 
 pub(super) async fn a_decision_that_fails_writes_nothing(store: &impl SummaryStore) {

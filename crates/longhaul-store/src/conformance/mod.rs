@@ -45,6 +45,7 @@ pub async fn all<S: SummaryStore, F: AsyncFn() -> S>(fresh: F) {
     chain::undo_and_redo_are_events(&fresh().await).await;
     chain::a_restored_range_is_noted_and_returned(&fresh().await).await;
     chain::a_fork_goes_its_own_way(&fresh().await).await;
+    chain::sessions_are_found_by_their_beginning_and_their_origin(&fresh().await).await;
     chain::a_decision_that_fails_writes_nothing(&fresh().await).await;
     deletion::a_range_leaves_a_tombstone(&fresh().await).await;
     deletion::age_spares_the_records_in_force(&fresh().await).await;

@@ -203,7 +203,7 @@ pub(super) async fn is_there<S: SummaryStore + ?Sized>(
 }
 
 /// Returns whether a session begins with `given`.
-pub(super) async fn begins_with<S: SummaryStore + ?Sized>(
+pub(crate) async fn begins_with<S: SummaryStore + ?Sized>(
     store: &S,
     session: &SessionId,
     given: &[ContentHash],

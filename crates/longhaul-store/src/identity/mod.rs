@@ -10,8 +10,10 @@ mod place;
 
 use longhaul_transcript::{ContentHash, Message, Redacted, SessionId, SummaryId, parse_handle_line};
 
-use crate::{SessionState, StoreError, SummaryStore, address_of};
+use crate::{StoreError, SummaryStore, address_of};
 use line::{Fit, Line};
+
+pub(crate) use line::begins_with;
 pub use place::{Kin, Place};
 
 /// A history, for finding the conversation it belongs to.
@@ -101,10 +103,14 @@ async fn alone<S: SummaryStore + ?Sized>(
     history: &History<'_>,
     given: &[ContentHash],
 ) -> Result<Option<Fit>, StoreError> {
+    // What a person says beyond the opening: only a conversation that goes on like this can be it, and those are few.
+    let mut persons = history.said.iter().enumerate().filter(|(_, message)| is_person(message));
+    let Some((second, _)) = persons.nth(1) else { return Ok(None) };
     let mut lines: Vec<(SessionId, u64)> = Vec::new();
-    for info in store.sessions().await? {
-        if is_derived(&info.session) && info.state.messages > 0 {
-            lines.push((info.session, info.state.messages));
+    for session in store.sessions_beginning_with(&given[..=second]).await? {
+        if is_derived(&session) {
+            let messages = store.require(&session).await?.messages;
+            lines.push((session, messages));
         }
     }
     lines.sort_by_key(|(_, messages)| std::cmp::Reverse(*messages));
@@ -133,10 +139,6 @@ async fn alone<S: SummaryStore + ?Sized>(
     }
     let Some(fit) = found else { return Ok(None) };
     let end = fit.line.end as usize;
-    let persons = history.said[..end].iter().filter(|message| is_person(message)).count();
-    if persons < 2 {
-        return Ok(None);
-    }
     for session in longer {
         if line::is_there(store, &session, end as u64 - 1, given[end - 1]).await?
             && line::begins_with(store, &session, &given[..end]).await?
@@ -158,7 +160,7 @@ async fn holders<S: SummaryStore + ?Sized>(
     Ok(if held.is_empty() { all } else { held })
 }
 
-/// Returns the session that the file or the user names, where it is there, and its branches, oldest first.
+/// Returns the session that the file or the user names, where it is there, and its branches, generation by generation.
 async fn own_family<S: SummaryStore + ?Sized>(
     store: &S,
     history: &History<'_>,
@@ -167,24 +169,17 @@ async fn own_family<S: SummaryStore + ?Sized>(
     if store.state(root).await?.is_none() {
         return Ok(Vec::new());
     }
-    let mut rest: Vec<(SessionId, SessionState)> =
-        store.sessions().await?.into_iter().map(|info| (info.session, info.state)).collect();
-    rest.reverse();
     let mut family = vec![root.clone()];
-    loop {
-        let is_child = |state: &SessionState| {
-            state.forked_from.as_ref().is_some_and(|from| family.contains(&from.session))
-        };
-        let (children, others): (Vec<_>, Vec<_>) = rest
-            .into_iter()
-            .filter(|(session, _)| !family.contains(session))
-            .partition(|(_, state)| is_child(state));
-        if children.is_empty() {
-            return Ok(family);
+    let mut at = 0;
+    while at < family.len() {
+        for fork in store.forks_of(&family[at]).await? {
+            if !family.contains(&fork) {
+                family.push(fork);
+            }
         }
-        family.extend(children.into_iter().map(|(session, _)| session));
-        rest = others;
+        at += 1;
     }
+    Ok(family)
 }
 
 /// Returns a name for a branch: of the session it leaves where the file names one, else as of any history without one.

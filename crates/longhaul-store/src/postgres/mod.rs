@@ -159,6 +159,16 @@ impl SummaryStore for PostgresStore {
         self.run(async move { read::sessions_with(&server, &id).await }).await
     }
 
+    async fn sessions_beginning_with(&self, addresses: &[ContentHash]) -> Result<Vec<SessionId>, StoreError> {
+        let (server, addresses) = (self.server.clone(), addresses.to_vec());
+        self.run(async move { read::sessions_beginning_with(&server, &addresses).await }).await
+    }
+
+    async fn forks_of(&self, session: &SessionId) -> Result<Vec<SessionId>, StoreError> {
+        let (server, session) = (self.server.clone(), session.clone());
+        self.run(async move { read::forks_of(&server, &session).await }).await
+    }
+
     async fn contents(
         &self,
         _: &SessionId,

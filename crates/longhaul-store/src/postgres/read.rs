@@ -91,6 +91,43 @@ pub(super) async fn sessions_with(server: &Server, id: &SummaryId) -> Result<Vec
     Ok(rows.iter().filter_map(|row| SessionId::new(row.get(0)).ok()).collect())
 }
 
+/// Returns the sessions that begin with these messages, the oldest first.
+pub(super) async fn sessions_beginning_with(
+    server: &Server,
+    addresses: &[ContentHash],
+) -> Result<Vec<SessionId>, StoreError> {
+    // One row more for each message that is where it should be; the rarest of the first is asked for by the index.
+    const QUERY: &str = "WITH given AS (SELECT address, ordinality - 1 AS ordinal
+            FROM unnest($1::bytea[]) WITH ORDINALITY AS given (address, ordinality)),
+          rarest AS (SELECT given.address, given.ordinal, contents.key
+            FROM given LEFT JOIN contents ON contents.address = given.address
+            WHERE given.ordinal < 64 ORDER BY coalesce(contents.refs, 0), given.ordinal LIMIT 1),
+          likely AS (
+            SELECT originals.session FROM originals JOIN rarest ON originals.content = rarest.key
+              AND originals.ordinal = rarest.ordinal AND originals.ordinal < 64
+            UNION
+            SELECT originals.session FROM originals JOIN rarest ON originals.address = rarest.address
+              AND originals.ordinal = rarest.ordinal
+            UNION
+            SELECT key FROM sessions WHERE cardinality($1::bytea[]) = 0)
+        SELECT sessions.id FROM sessions JOIN likely ON sessions.key = likely.session
+        WHERE (SELECT count(*) FROM given
+            JOIN originals ON originals.session = sessions.key AND originals.ordinal = given.ordinal
+            LEFT JOIN contents ON contents.key = originals.content
+            WHERE coalesce(contents.address, originals.address) = given.address) = cardinality($1::bytea[])
+        ORDER BY sessions.key";
+    let addresses: Vec<&[u8]> = addresses.iter().map(|address| address.0.as_slice()).collect();
+    let rows = server.query("looking for sessions", QUERY, &[&addresses]).await?;
+    Ok(rows.iter().filter_map(|row| SessionId::new(row.get(0)).ok()).collect())
+}
+
+/// Returns the forks of a session, the oldest first.
+pub(super) async fn forks_of(server: &Server, session: &SessionId) -> Result<Vec<SessionId>, StoreError> {
+    const QUERY: &str = "SELECT id FROM sessions WHERE forked_from = $1 ORDER BY key";
+    let rows = server.query("looking for forks", QUERY, &[&session.as_str()]).await?;
+    Ok(rows.iter().filter_map(|row| SessionId::new(row.get(0)).ok()).collect())
+}
+
 /// Returns the snapshot of a session.
 pub(super) async fn snapshot(server: &Server, id: &SessionId) -> Result<Option<Snapshot>, StoreError> {
     const QUERY: &str = "SELECT snapshots.events, snapshots.hash, snapshots.value, keys.key

@@ -7,8 +7,11 @@ use super::client::Failure;
 use crate::{StoreError, StoreKey, seal::Sealer};
 
 /// One SQL script a version, never changed once released.
-const MIGRATIONS: &[&str] =
-    &[include_str!("../../migrations/postgres/0001.sql"), include_str!("../../migrations/postgres/0002.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../../migrations/postgres/0001.sql"),
+    include_str!("../../migrations/postgres/0002.sql"),
+    include_str!("../../migrations/postgres/0003.sql"),
+];
 
 /// Brings the schema to the present version, in one transaction under a lock of its own: of several machines that open
 /// a store at once one does it, and one that is killed in the middle leaves the earlier version.

@@ -79,9 +79,10 @@ async fn attempt(
         forget_cached(&transaction, id).await?;
     }
     let json = serde_json::to_string(&state).expect("a state has string keys only");
-    let update = "UPDATE sessions SET changed_at_ms = $2, state = $3 WHERE key = $1";
+    let update = "UPDATE sessions SET changed_at_ms = $2, state = $3, forked_from = $4 WHERE key = $1";
     let update = transaction.prepare_cached(update).await?;
-    transaction.execute(&update, &[&key, &state.changed_at_ms, &json]).await?;
+    let parent = state.forked_from.as_ref().map(|from| from.session.as_str());
+    transaction.execute(&update, &[&key, &state.changed_at_ms, &json, &parent]).await?;
     if let Some(snapshot) = &change.snapshot {
         self::snapshot(&server.sealer, &transaction, key, state.events, snapshot).await?;
     }

@@ -1,5 +1,6 @@
 //! One file, several processes: the store on SQLite.
 
+mod begins;
 mod blocks;
 mod codec;
 mod desk;
@@ -8,6 +9,7 @@ mod index;
 mod reply;
 mod rows;
 mod schema;
+mod scrub;
 mod settle;
 mod tail;
 mod worker;
@@ -140,7 +142,7 @@ impl SummaryStore for SqliteStore {
         let (state, is_erased) =
             self.worker.write(move |desk| write::transact(desk, &session, &decide)).await?;
         if is_erased {
-            self.worker.alone(|desk| rows::scrub(&desk.connection)).await?;
+            self.worker.alone(|desk| scrub::where_due(&desk.connection)).await?;
         }
         Ok(state)
     }
@@ -175,6 +177,16 @@ impl SummaryStore for SqliteStore {
     async fn sessions_with(&self, id: &SummaryId) -> Result<Vec<SessionId>, StoreError> {
         let id = id.clone();
         self.worker.read(move |desk| rows::sessions_with(&desk.connection, &id)).await
+    }
+
+    async fn sessions_beginning_with(&self, addresses: &[ContentHash]) -> Result<Vec<SessionId>, StoreError> {
+        let addresses = addresses.to_vec();
+        self.worker.read(move |desk| begins::beginning_with(&desk.connection, &addresses)).await
+    }
+
+    async fn forks_of(&self, session: &SessionId) -> Result<Vec<SessionId>, StoreError> {
+        let session = session.clone();
+        self.worker.read(move |desk| begins::forks_of(&desk.connection, &session)).await
     }
 
     async fn contents(
@@ -234,7 +246,7 @@ impl SummaryStore for SqliteStore {
     ) -> Result<Forgotten, StoreError> {
         let forgotten = forget::forget(self, session, selector, at_ms).await?;
         if forgotten.is_empty() {
-            self.worker.alone(|desk| rows::scrub_where_due(&desk.connection)).await?;
+            self.worker.alone(|desk| scrub::where_due(&desk.connection)).await?;
         }
         Ok(forgotten)
     }

@@ -47,39 +47,6 @@ pub(super) fn key(connection: &Connection, id: &SessionId) -> Result<Option<i64>
     key.map_err(reading(id))
 }
 
-/// The key under which it is noted that the log may still hold what was forgotten, because somebody was reading then.
-pub(super) fn scrub_due() -> ContentHash {
-    crate::lasting_key([b"the log is to be cleared".as_slice()])
-}
-
-/// Clears the log where what was forgotten may still be in it, because somebody was reading when it was.
-pub(super) fn scrub_where_due(connection: &Connection) -> Result<(), StoreError> {
-    let due = "SELECT EXISTS (SELECT 1 FROM cache WHERE key = ?1)";
-    let is_due = connection.query_row(due, [scrub_due().0], |row| row.get(0));
-    match is_due.map_err(|error| StoreError::backend("reading the cache", error))? {
-        true => scrub(connection),
-        false => Ok(()),
-    }
-}
-
-/// Removes what was taken away from the log, where it still stands. After a kill before this, whoever opens the store next
-/// and closes it does the same.
-pub(super) fn scrub(connection: &Connection) -> Result<(), StoreError> {
-    let scrub = || connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
-    let failed = |error| StoreError::backend("overwriting what was forgotten", error);
-    match super::desk::patiently(scrub).map_err(failed)? {
-        0 => {
-            let done = connection.execute("DELETE FROM cache WHERE key = ?1", [scrub_due().0]);
-            // The note alone is left in the log, which whoever writes next clears.
-            done.map(drop).map_err(WRITING)
-        }
-        _ => {
-            let reason = "another process is reading; forget again when it has ended to clear the log";
-            Err(StoreError::backend("overwriting what was forgotten", reason))
-        }
-    }
-}
-
 /// Returns events in order.
 pub(super) fn events(
     connection: &Connection,

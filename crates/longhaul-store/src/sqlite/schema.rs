@@ -11,6 +11,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/sqlite/0003.sql"),
     include_str!("../../migrations/sqlite/0004.sql"),
     include_str!("../../migrations/sqlite/0005.sql"),
+    include_str!("../../migrations/sqlite/0006.sql"),
 ];
 
 /// Marks a file as longhaul's: `LHst`.

@@ -251,6 +251,23 @@ pub(super) fn find_words(
     Ok(found)
 }
 
+/// Returns the keys of the sessions that have the message `address` at `at` in their tail. What is damaged shows none.
+pub(super) fn holders(connection: &Connection, at: u64, address: ContentHash) -> rusqlite::Result<Vec<i64>> {
+    // Tails are few, and most begin later than where sessions begin.
+    let mut query = connection.prepare_cached("SELECT key, body FROM tail WHERE (key & ?1) <= ?2")?;
+    let mut rows = query.query([ORDINALS, i64::try_from(at).unwrap_or(i64::MAX)])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let body = row.get_ref(1)?.as_blob().unwrap_or_default();
+        let frames = Frames::of(body).map_while(Result::ok).take_while(|frame| frame.start <= at);
+        let held = frames.last().and_then(|frame| frame.contents.get((at - frame.start) as usize).copied());
+        if held.is_some_and(|(held, _)| held == address) {
+            found.push(row.get::<_, i64>(0)? >> 32);
+        }
+    }
+    Ok(found)
+}
+
 fn holds(codec: &Codec, bytes: &[u8], words: &[String]) -> bool {
     let Some(json) = codec.plain(bytes) else { return false };
     // Most messages lack a word even as a part of another: that is seen without reading JSON.

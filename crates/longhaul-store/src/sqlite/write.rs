@@ -10,8 +10,8 @@ use super::{
     codec::Codec,
     desk::Desk,
     frame,
-    rows::{Held, WRITING, scrub_due, words_row},
-    settle, tail,
+    rows::{Held, WRITING, words_row},
+    scrub, settle, tail,
 };
 use crate::{Change, Decide, Event, EventKind, Object, SessionState, Step, StoreError, cache, pack::pack};
 
@@ -151,9 +151,12 @@ fn write_rows(
 /// Writes the state of a session as it is without a tail.
 pub(super) fn state(connection: &Connection, key: i64, state: &SessionState) -> rusqlite::Result<()> {
     let json = serde_json::to_string(state).expect("a state has string keys only");
+    let parent = state.forked_from.as_ref().map(|from| from.session.as_str());
     connection
-        .prepare_cached("UPDATE sessions SET changed_at_ms = ?2, state = ?3 WHERE key = ?1")?
-        .execute(params![key, state.changed_at_ms, json])
+        .prepare_cached(
+            "UPDATE sessions SET changed_at_ms = ?2, state = ?3, forked_from = ?4 WHERE key = ?1",
+        )?
+        .execute(params![key, state.changed_at_ms, json, parent])
         .map(drop)
 }
 
@@ -216,8 +219,7 @@ fn forget_cached(connection: &Connection, session: &SessionId) -> rusqlite::Resu
     let gone = "DELETE FROM cache
         WHERE substr(key, 1, 8) <> ?1 AND (substr(key, 1, 8) <> ?2 OR substr(key, 9, 8) = ?3)";
     connection.execute(gone, params![cache::LASTING, cache::OF_SESSION, cache::part_of(session)])?;
-    let due = "INSERT INTO cache (key, value) VALUES (?1, x'') ON CONFLICT (key) DO NOTHING";
-    connection.execute(due, [scrub_due().0]).map(drop)
+    scrub::note(connection)
 }
 
 fn log(connection: &Connection, key: i64, event: &Event) -> rusqlite::Result<()> {
