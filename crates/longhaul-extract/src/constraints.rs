@@ -64,9 +64,9 @@ pub fn demands_in(segment: &Segment<'_>, message: u64) -> Vec<Demand> {
     found
 }
 
-/// Returns [`demands`] as the constraints of a summary, by the built-in marks.
-pub fn constraints(entries: &[Entry]) -> Vec<Constraint> {
-    let all = demands(entries, Speakers::builtin()).into_iter();
+/// Returns [`demands`] as the constraints of a summary.
+pub fn constraints(entries: &[Entry], speakers: &Speakers) -> Vec<Constraint> {
+    let all = demands(entries, speakers).into_iter();
     all.map(|demand| Constraint {
         text: demand.text,
         message: demand.message,
@@ -252,14 +252,17 @@ mod tests {
 
     fn found(fixture: &str) -> Vec<(String, u64, Option<u64>)> {
         let said = transcript(fixture);
-        let found = constraints(said.entries());
+        let found = constraints(said.entries(), Speakers::builtin());
         found.into_iter().map(|c| (c.text, c.message, c.superseded_by)).collect()
     }
 
     fn texts(text: &str) -> Vec<String> {
         let said: longhaul_transcript::Transcript =
             [longhaul_transcript::Message::user(text)].into_iter().collect();
-        constraints(said.entries()).into_iter().map(|constraint| constraint.text).collect()
+        constraints(said.entries(), Speakers::builtin())
+            .into_iter()
+            .map(|constraint| constraint.text)
+            .collect()
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The fact index: every literal a conversation has shown, with who touched it, how often and when.
 
-use std::{collections::BTreeMap, hash::BuildHasher};
+use std::{collections::BTreeMap, hash::BuildHasher, sync::Arc};
 
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 use longhaul_transcript::{CallKind, Entry, Message, Origin, Part, Role, ToolCall};
@@ -10,6 +10,7 @@ use crate::{
     ToolFamily,
     atoms::{AtomKind, FactClass, scan, scan_words},
     rank::{DefaultRanker, RankContext, Ranker},
+    speaker::Speakers,
     statements::Statements,
 };
 
@@ -48,6 +49,8 @@ pub struct FactIndex {
     code_atoms: u64,
     recent: Recent,
     statements: Statements,
+    /// Tells who speaks, where the built-in table does not.
+    speakers: Option<Arc<Speakers>>,
 }
 
 /// One fact: a literal and its history.
@@ -158,7 +161,34 @@ impl FactIndex {
             code_atoms: 0,
             recent: Recent::default(),
             statements: Statements::new(),
+            speakers: None,
         }
+    }
+
+    /// Tells who speaks by `speakers` from now on, as for an agent whose marks the built-in table does not have. A stored index
+    /// does not hold them: they are set again on one that is read back.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use longhaul_extract::{FactIndex, StatementKind, speaker::Speakers};
+    /// use longhaul_transcript::{Message, Transcript};
+    ///
+    /// let json = r#"[{"agent": "ours", "form": "tag", "mark": "hint", "who": "harness", "what": "reminder"}]"#;
+    /// let mut index = FactIndex::new();
+    /// index.set_speakers(Arc::new(Speakers::builtin().with_marks(json)?));
+    /// let said: Transcript = [Message::user("<hint>\nAlways use tabs here.\n</hint>\nFix the parser")].into_iter().collect();
+    /// said.entries().iter().for_each(|entry| index.push(entry));
+    /// let persons = index.statements().all().iter().filter(|one| one.kind == StatementKind::Person);
+    /// assert_eq!(persons.map(|one| &*one.text).collect::<Vec<_>>(), ["Fix the parser"]);
+    /// # Ok::<(), longhaul_extract::speaker::MarksError>(())
+    /// ```
+    pub fn set_speakers(&mut self, speakers: Arc<Speakers>) {
+        self.speakers = Some(speakers);
+    }
+
+    /// Returns what tells who speaks.
+    pub fn speakers(&self) -> &Speakers {
+        self.speakers.as_deref().unwrap_or_else(|| Speakers::builtin())
     }
 
     /// Holds at most `most` facts from now on, which is at most [`MAX_FACTS`](Self::MAX_FACTS). What ranks all facts, as
@@ -193,7 +223,8 @@ impl FactIndex {
         reader.message(message, standing);
         let seen = std::mem::take(&mut reader.seen);
         self.crowd(seen);
-        self.statements.push(ordinal, message);
+        let speakers = self.speakers.as_deref().unwrap_or_else(|| Speakers::builtin());
+        self.statements.push(ordinal, message, speakers);
         if self.facts.len() > self.most_facts {
             self.forget();
         }

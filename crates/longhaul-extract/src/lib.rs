@@ -19,7 +19,7 @@ pub use constraints::{
     Demand, DemandKind, constraints, demands, demands_in, is_constraint, is_standing_rule, sentences,
 };
 pub use decisions::{Decision, decides, decisions};
-pub use files::{FileEdit, FileHistory, file_histories, trail};
+pub use files::{FileEdit, FileHistory, call_failed, file_histories, trail};
 pub use index::{
     Domain, Fact, FactIndex, Field, FieldPlace, Place, Said, ToolUse, Visible, call_fields, for_each_text,
     shows, strip_line_numbers,
@@ -41,6 +41,7 @@ mod todo;
 mod tool;
 mod tool_summary;
 mod tool_view;
+mod waiting;
 
 pub use digest::{Allowance, Extractor, Registry, ShellOutcome, Source, TestCounts, digest, read_shell};
 pub use outline::{Definition, Language, MAX_DEFINITIONS, Outline, outline};
@@ -49,3 +50,4 @@ pub use todo::{TodoItem, TodoState, todos};
 pub use tool::{ToolFamily, family};
 pub use tool_summary::{ToolStatus, ToolSummary, format_summaries, summarize_tool_result};
 pub use tool_view::CallView;
+pub use waiting::Waiting;

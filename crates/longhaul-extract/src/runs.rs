@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 use longhaul_transcript::{CallId, Entry, Outcome, Part, ToolCall, ToolResult};
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +14,7 @@ use crate::{
     CallView, ToolFamily,
     digest::{self, TestCounts},
     script::{Link, Simple, simples},
+    waiting::Waiting,
 };
 
 mod checks;
@@ -88,39 +89,43 @@ pub fn runs(entries: &[Entry]) -> Vec<Run> {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Runs {
     pub(crate) found: Vec<Run>,
-    waiting: HashMap<CallId, usize>,
+    waiting: Waiting<Begun>,
     /// What goes on in the background, by the name that the harness gave it.
     sessions: HashMap<String, usize>,
-    /// Calls of tools that flag each failure.
-    flagging: HashSet<CallId>,
-    /// Calls that ask for what goes on in the background.
-    polls: HashMap<CallId, String>,
+}
+
+/// What a call has begun.
+#[derive(Clone, Debug)]
+enum Begun {
+    /// A command that is run, by its place, and whether its tool flags each failure.
+    Run(usize, bool),
+    /// It asks for what goes on in the background.
+    Poll(String),
+    /// Nothing that is followed.
+    Nothing,
 }
 
 impl Runs {
     pub(crate) fn call(&mut self, call: &ToolCall, message: u64) {
         let view = CallView::new(call);
         let session = ["session_id", "bash_id", "task_id", "shell_id", "sessionId"].into_iter();
-        if let Some(session) = session.filter_map(|key| view.key_text(key)).next()
-            && self.sessions.contains_key(session)
-        {
-            self.polls.insert(call.id.clone(), session.to_owned());
-            return;
-        }
-        if let Some(run) = begun(&view, message) {
-            if flags_failures(view.name()) {
-                self.flagging.insert(call.id.clone());
-            }
-            self.waiting.insert(call.id.clone(), self.found.len());
-            self.found.push(run);
-        }
+        let polled = session.filter_map(|key| view.key_text(key)).next();
+        let begun = match polled.filter(|session| self.sessions.contains_key(*session)) {
+            Some(session) => Begun::Poll(session.to_owned()),
+            None => begun(&view, message).map_or(Begun::Nothing, |run| {
+                self.found.push(run);
+                Begun::Run(self.found.len() - 1, flags_failures(view.name()))
+            }),
+        };
+        self.waiting.push(&call.id, message, begun);
     }
 
     /// Takes the result in, and returns the run that it belongs to.
     pub(crate) fn result(&mut self, result: &ToolResult, message: u64) -> Option<usize> {
-        let at = match self.polls.remove(&result.call_id) {
-            Some(session) => *self.sessions.get(&session)?,
-            None => self.waiting.remove(&result.call_id)?,
+        let (at, flags) = match self.waiting.answered(&result.call_id)? {
+            Begun::Run(at, flags) => (at, flags),
+            Begun::Poll(session) => (*self.sessions.get(&session)?, false),
+            Begun::Nothing => return None,
         };
         let text = result.joined_text();
         let run = self.found.get_mut(at)?;
@@ -129,7 +134,7 @@ impl Runs {
             self.sessions.insert(session.to_owned(), at);
             return Some(at);
         }
-        judge(run, &text, result.outcome, self.flagging.remove(&result.call_id));
+        judge(run, &text, result.outcome, flags);
         Some(at)
     }
 }

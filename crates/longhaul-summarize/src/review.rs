@@ -1,9 +1,9 @@
 //! A person looks at a summary before it is used.
 
-use std::{fmt::Debug, sync::Arc};
+use std::{cell::OnceCell, collections::HashSet, fmt::Debug, sync::Arc};
 
 use async_trait::async_trait;
-use longhaul_transcript::{Summary, Tokens};
+use longhaul_transcript::{Constraint, Summary, Tokens};
 
 use crate::{
     CallPlan, Draft, SummarizeError, Summarizer, SummaryRequest,
@@ -99,6 +99,7 @@ impl Summarizer for Reviewed {
         let draft = self.inner.summarize(request).await?;
         let mut text = draft.text.clone();
         let mut doubts = Vec::new();
+        let mut doubter = Doubter::new(&request);
         loop {
             let shown = Shown { text: &text, limit: request.limit, doubts: &doubts };
             let edited = match self.reviewer.review(shown).await {
@@ -106,7 +107,7 @@ impl Summarizer for Reviewed {
                 Review::Edited(edited) => edited,
                 Review::Use => text.clone(),
             };
-            match draft.edited(&edited, edited == text, &request) {
+            match doubter.accepted(&draft, &edited, edited == text) {
                 Ok(draft) => return Ok(draft),
                 Err(found) => (doubts, text) = (found, edited),
             }
@@ -116,7 +117,9 @@ impl Summarizer for Reviewed {
 
 impl Draft {
     /// Returns the draft with `text`, a person's, in the place of its own. What of its data the person took out of the text
-    /// goes out of the data too. Where they have seen the doubts and insist, what nothing shows stands as their word.
+    /// goes out of the data too, as far as the text told it in the same words; what the data alone holds, such as a command
+    /// whose first line the text left out, stays. Where they have seen the doubts and insist, what nothing shows stands as
+    /// their word.
     ///
     /// # Errors
     /// What is the matter with `text`: it is empty or too long, or nobody insists and nothing shows a line of it.
@@ -126,18 +129,7 @@ impl Draft {
         do_they_insist: bool,
         request: &SummaryRequest<'_>,
     ) -> Result<Draft, Vec<Doubt>> {
-        let text = text.trim_end();
-        if text == self.text.trim_end() {
-            return Ok(self.clone());
-        }
-        let mut doubts = doubted(&self.text, text, request);
-        if do_they_insist {
-            doubts.retain(|doubt| !doubt.is_for_them_to_say());
-        }
-        match doubts.is_empty() {
-            true => Ok(replaced(self.clone(), text.to_owned(), request)),
-            false => Err(doubts),
-        }
+        Doubter::new(request).accepted(self, text, do_they_insist)
     }
 }
 
@@ -148,18 +140,61 @@ impl Doubt {
     }
 }
 
-/// Returns what is the matter with `edited`, which was `text`.
-fn doubted(text: &str, edited: &str, request: &SummaryRequest<'_>) -> Vec<Doubt> {
-    let tokens = request.counter.count_text(edited);
-    if edited.trim().is_empty() {
-        return vec![Doubt::Empty];
+/// Looks at what a person makes of a summary. The conversation is read once, and only where somebody doubts.
+struct Doubter<'r> {
+    request: &'r SummaryRequest<'r>,
+    shown: OnceCell<(Evidence, Vec<Constraint>)>,
+    /// The lines that were pointed out: what stands of them stands as the person's word.
+    pointed_out: HashSet<String>,
+}
+
+impl<'r> Doubter<'r> {
+    fn new(request: &'r SummaryRequest<'r>) -> Doubter<'r> {
+        Doubter { request, shown: OnceCell::new(), pointed_out: HashSet::new() }
     }
-    if tokens > request.limit {
-        return vec![Doubt::TooLong { tokens, limit: request.limit }];
+
+    /// Returns `draft` with `text` in the place of its own, or what is the matter with it.
+    fn accepted(&mut self, draft: &Draft, text: &str, do_they_insist: bool) -> Result<Draft, Vec<Doubt>> {
+        let text = text.trim_end();
+        if text == draft.text.trim_end() {
+            return Ok(draft.clone());
+        }
+        let doubts = self.doubts(&draft.text, text, do_they_insist);
+        match doubts.is_empty() {
+            true => Ok(replaced(draft.clone(), text.to_owned(), self.request)),
+            false => Err(doubts),
+        }
     }
-    let evidence = Evidence::new(request);
-    let doubt = |line: &str| Some(Doubt::NotShown { line: line.to_owned(), why: doubts(line, &evidence)? });
-    new_lines(text, edited).filter_map(doubt).collect()
+
+    /// Returns what is the matter with `edited`, which was `text`. Where they insist, only what they cannot insist on.
+    fn doubts(&mut self, text: &str, edited: &str, do_they_insist: bool) -> Vec<Doubt> {
+        let (tokens, limit) = (self.request.counter.count_text(edited), self.request.limit);
+        if edited.trim().is_empty() {
+            return vec![Doubt::Empty];
+        }
+        if tokens > limit {
+            return vec![Doubt::TooLong { tokens, limit }];
+        }
+        if do_they_insist {
+            return Vec::new();
+        }
+        let mut found = Vec::new();
+        for line in new_lines(text, edited).filter(|line| !self.pointed_out.contains(*line)) {
+            let (evidence, rules) = self.shown.get_or_init(|| {
+                let evidence = Evidence::new(self.request);
+                let rules = evidence.rules();
+                (evidence, rules)
+            });
+            if let Some(why) = doubts(line, evidence, rules) {
+                found.push(Doubt::NotShown { line: line.to_owned(), why });
+            }
+        }
+        self.pointed_out.extend(found.iter().filter_map(|doubt| match doubt {
+            Doubt::NotShown { line, .. } => Some(line.clone()),
+            _ => None,
+        }));
+        found
+    }
 }
 
 /// Returns the lines of `edited` that `text` does not have.
@@ -192,6 +227,7 @@ fn without_what_went(mut summary: Summary, text: &str, edited: &str) -> Summary 
     };
     for said in [
         &mut summary.key_points,
+        &mut summary.participants,
         &mut summary.decisions,
         &mut summary.unresolved,
         &mut summary.domain_entities,
@@ -204,6 +240,17 @@ fn without_what_went(mut summary: Summary, text: &str, edited: &str) -> Summary 
             said.clear();
         }
     }
+    let notes = summary.files.iter_mut().map(|file| &mut file.note);
+    let notes = notes.chain(summary.commands.iter_mut().map(|command| &mut command.note));
+    let notes = notes.chain(summary.errors.iter_mut().map(|error| &mut error.resolution));
+    let notes =
+        notes.chain(summary.action_items.iter_mut().flat_map(|item| [&mut item.owner, &mut item.due]));
+    for note in notes {
+        if !stays(note) {
+            note.clear();
+        }
+    }
+    summary.tools_used.iter_mut().for_each(|tool| tool.notable_uses.retain(stays));
     summary.action_items.retain(|item| stays(&item.task));
     summary.constraints.retain(|rule| stays(&rule.text));
     summary.files.retain(|file| stays(&file.path));
@@ -304,6 +351,35 @@ mod tests {
         let (draft, person) = reviewed(&[with_a_fact]);
         assert!(draft.unwrap().made_with.ends_with(EDITED));
         assert_eq!(person.shown.lock().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn of_two_doubted_lines_the_one_that_stays_is_not_doubted_again() {
+        let with_two = |text: &str| {
+            Review::Edited(format!("{text}\n- The lock is in src/import.rs.\n- It waits for ledger_1999."))
+        };
+        let mended = |text: &str| Review::Edited(text.replace("ledger_1999", "ledger_2026"));
+        let (draft, person) = reviewed(&[with_two, mended]);
+        assert!(draft.unwrap().text.contains("src/import.rs"));
+        let shown = person.shown.lock().unwrap();
+        assert_eq!(shown.iter().map(|(_, doubts)| doubts.len()).collect::<Vec<_>>(), [0, 2]);
+    }
+
+    #[test]
+    fn notes_and_names_that_were_taken_out_are_gone_from_the_data() {
+        let summary = Summary {
+            participants: vec!["Ada".into(), "Grace".into()],
+            files: vec![longhaul_transcript::FileNote {
+                path: "src/export.rs".into(),
+                note: "holds key 4711".into(),
+                ..Default::default()
+            }],
+            ..Summary::default()
+        };
+        let left =
+            without_what_went(summary, "Ada, Grace\nsrc/export.rs: holds key 4711", "Ada\nsrc/export.rs");
+        assert_eq!(left.participants, ["Ada"]);
+        assert_eq!((left.files.len(), left.files[0].note.as_str()), (1, ""));
     }
 
     #[test]

@@ -163,20 +163,63 @@ fn last_checks(runs: &[Run]) -> Vec<&Run> {
     last
 }
 
-/// Returns whether a line of `said` tells how a check went.
+/// Returns whether a line of `said` tells how a check went, beside the words of its command.
 fn tells(said: &str, check: &Run) -> bool {
     let outcomes: &[&str] = match check.verdict {
-        Verdict::Failed => &["fail", "error", "broke", "red", "exit"],
-        _ => &["pass", "succe", "green", "ok", "clean", "exit", "fine", "works"],
-    };
-    let is_outcome = |word: &str| {
-        let word = word.to_lowercase();
-        outcomes.iter().any(|outcome| word.starts_with(outcome))
+        Verdict::Failed => &FAILED,
+        _ => &PASSED,
     };
     let heart = shown(check);
-    said.lines()
-        .any(|line| has_whole(line, &heart) && line.split(|c: char| !c.is_alphanumeric()).any(is_outcome))
+    said.lines().filter(|line| has_whole(line, &heart)).any(|line| {
+        let line = line.replace(&heart, " ").to_lowercase();
+        line.split(|c: char| !c.is_alphanumeric()).any(|word| outcomes.contains(&word))
+    })
 }
+
+/// Words by which somebody tells that a check failed.
+const FAILED: [&str; 17] = [
+    "fail",
+    "fails",
+    "failed",
+    "failing",
+    "failure",
+    "failures",
+    "error",
+    "errors",
+    "errored",
+    "broke",
+    "broken",
+    "breaks",
+    "red",
+    "exit",
+    "exits",
+    "exited",
+    "unsuccessful",
+];
+
+/// Words by which somebody tells that a check went well.
+const PASSED: [&str; 20] = [
+    "pass",
+    "passes",
+    "passed",
+    "passing",
+    "success",
+    "successful",
+    "successfully",
+    "succeed",
+    "succeeds",
+    "succeeded",
+    "green",
+    "ok",
+    "okay",
+    "clean",
+    "cleanly",
+    "fine",
+    "works",
+    "worked",
+    "exit",
+    "exited",
+];
 
 fn check_line(check: &Run) -> String {
     let code = check.exit_code.map(|code| format!("exit {code}"));
@@ -291,5 +334,21 @@ Exit code: 0
         assert_eq!(lines("- `pytest.ini` sets the path, and the check failed."), both);
         assert_eq!(lines("- `pytest` is the runner.\n- `ruff check .` is the linter."), both);
         assert_eq!(lines("- `pytest` fails: 1 of 4.\n- `ruff check .` passes."), Vec::<String>::new());
+        let reduced = "- `pytest` was reduced to one file.\n- `ruff check .` asks for the password: okapi.";
+        assert_eq!(lines(reduced), both);
+    }
+
+    #[test]
+    fn the_words_of_a_command_tell_nothing_of_how_it_went() {
+        let said = r#"user: Do they pass?
+assistant: Running. !Bash#c1 {"command":"pytest tests/errors.py --exit"}
+tool#c1: 1 failed, 3 passed in 0.2s
+Exit code: 1
+"#;
+        let all = runs(longhaul_testkit::transcript(said).entries());
+        let lines = |said: &str| exact_lines(said, &Summary::default(), &all);
+        let told = ["Last run of `pytest tests/errors.py --exit`: exit 1, 1 failed, 3 passed in 0.2s"];
+        assert_eq!(lines("- `pytest tests/errors.py --exit` is the check."), told);
+        assert_eq!(lines("- `pytest tests/errors.py --exit` fails."), Vec::<String>::new());
     }
 }

@@ -245,7 +245,13 @@ fn texts(message: &Message) -> Vec<String> {
                     Part::Text(text) => Some(text.clone()),
                     _ => None,
                 });
-                all.extend(inner);
+                for text in inner {
+                    // What a string of JSON says is told without its escapes.
+                    if text.contains("\\n") {
+                        all.push(unescaped(&text));
+                    }
+                    all.push(text);
+                }
             }
             Part::ToolCall(call) => {
                 all.push(call.name.clone());

@@ -96,7 +96,7 @@ fn speakers(transcript: &Transcript) {
 }
 
 fn rules(transcript: &Transcript) {
-    for rule in constraints(transcript.entries()) {
+    for rule in constraints(transcript.entries(), Speakers::builtin()) {
         println!("m{}: {}", rule.message, rule.text);
     }
 }
@@ -253,10 +253,12 @@ fn is_typed(message: &Message, said: &str) -> bool {
     let said = own.fold(said, |said, mark| said.split(mark).next().unwrap_or_default());
     let start: String = fold(said).chars().take(60).collect();
     let holds = |text: &str| {
-        // An item of a list is told with what leads it in.
-        let both =
-            start.split_once(": ").is_some_and(|(lead, item)| text.contains(lead) && text.contains(item));
-        text.contains(start.trim()) || both
+        // An item of a list is told with what leads it in, which may have a colon of its own.
+        let both = |(at, colon): (usize, &str)| {
+            let (lead, item) = (&start[..at], &start[at + colon.len()..]);
+            text.contains(lead) && text.contains(item)
+        };
+        text.contains(start.trim()) || start.match_indices(": ").any(both)
     };
     is_persons && message.texts().any(|text| holds(&fold(&without_blocks(text))))
 }

@@ -1,6 +1,6 @@
 //! What a command line does to files, as far as it can be told without running it.
 
-use super::Touch;
+use super::touch::Touch;
 use crate::script::simples;
 
 /// Returns what `script` does to files, in order. Relative paths are joined to `dir`, or to what a `cd` says.

@@ -66,6 +66,7 @@ impl<'de> Deserialize<'de> for FactIndex {
             code_atoms: stored.code_atoms,
             recent: stored.recent,
             statements: stored.statements,
+            speakers: None,
         };
         index.find_anew();
         Ok(index)

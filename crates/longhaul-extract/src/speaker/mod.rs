@@ -157,6 +157,18 @@ impl Speakers {
         }
     }
 
+    /// Returns the earlier summary that `message` brings, where it brings one, without what was said before or behind it.
+    pub fn summary<'m>(&self, message: &'m Message) -> Option<&'m str> {
+        let pieces = self.segments(message);
+        let mut told = pieces.iter().filter(|piece| piece.matter == Matter::Summary && piece.inner.is_none());
+        let first = told.next()?;
+        let last = told.rfind(|piece| piece.part == first.part).unwrap_or(first);
+        match &message.parts[first.part] {
+            Part::Text(text) => text.get(first.start..last.start + last.text.len()),
+            _ => None,
+        }
+    }
+
     /// Returns a tool's result without what a harness put into it.
     pub fn result_alone<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let base = (Speaker::Tool, Matter::Output);

@@ -11,6 +11,8 @@ use hashbrown::HashMap;
 use longhaul_transcript::{Entry, Message, Origin};
 use serde::{Deserialize, Serialize};
 
+use crate::speaker::Speakers;
+
 mod changes;
 mod features;
 mod read;
@@ -147,11 +149,11 @@ impl Statements {
         self.sources.get(statement.source? as usize)
     }
 
-    /// Returns what `entries` say, read alone.
-    pub fn of<'e>(entries: impl Iterator<Item = &'e Entry>) -> Statements {
+    /// Returns what `entries` say, read alone; `speakers` tells who speaks.
+    pub fn of<'e>(entries: impl Iterator<Item = &'e Entry>, speakers: &Speakers) -> Statements {
         let mut pool = Statements::new();
         entries.for_each(|entry| {
-            pool.push(u32::try_from(entry.id.ordinal).unwrap_or(u32::MAX), &entry.message);
+            pool.push(u32::try_from(entry.id.ordinal).unwrap_or(u32::MAX), &entry.message, speakers);
         });
         pool
     }
@@ -169,14 +171,14 @@ impl Statements {
     }
 
     /// Reads one message. What longhaul itself wrote is not read: what it says was read before.
-    pub(crate) fn push(&mut self, ordinal: u32, message: &Message) {
+    pub(crate) fn push(&mut self, ordinal: u32, message: &Message, speakers: &Speakers) {
         if message.is_system() || message.origin == Origin::Longhaul {
             return;
         }
         self.end = self.end.max(ordinal.saturating_add(1));
         self.ranked = OnceLock::new();
         let first = self.all.len();
-        read::Reader::new(self, ordinal).message(message);
+        read::Reader::new(self, ordinal).message(message, speakers);
         let weights = std::mem::take(&mut self.weights);
         for statement in &mut self.all[first..] {
             statement.prior = weights.prior(statement);
@@ -278,11 +280,24 @@ impl Statement {
 }
 
 impl StatementSource {
+    /// Returns whether the call looks for something, by a tool for that or by a command.
+    pub(crate) fn searches(&self) -> bool {
+        let command = || self.label.split_once(' ').map_or("", |(_, command)| command);
+        match self.family {
+            crate::ToolFamily::Search | crate::ToolFamily::List => true,
+            crate::ToolFamily::Shell => SEARCHES.iter().any(|program| command().starts_with(program)),
+            _ => false,
+        }
+    }
+
     /// Returns the family of the tool that was called.
     pub fn family(&self) -> crate::ToolFamily {
         self.family
     }
 }
+
+/// Commands that look for something.
+const SEARCHES: [&str; 7] = ["rg ", "grep ", "git grep ", "find ", "fd ", "ag ", "ls "];
 
 impl StatementKind {
     /// Returns whether somebody says this in words: a person, the model, a report.

@@ -4,14 +4,14 @@ use longhaul_transcript::{Message, Part, Role, Speaker, ToolCall};
 
 use super::{
     Statement, StatementKind, StatementSource, Statements, changes,
-    records::{is_record, records},
+    records::{is_record, records, texts_in},
     signs::Signs,
     split,
     words::{Voice, each_word},
 };
 use crate::{
     CallView, FieldPlace, ToolFamily,
-    speaker::{Matter, Segment, segments},
+    speaker::{Matter, Segment, Speakers},
     strip_line_numbers,
 };
 
@@ -37,10 +37,10 @@ impl<'p> Reader<'p> {
         Reader { pool, message, made: Vec::new(), source: None, words: Vec::new() }
     }
 
-    pub(super) fn message(mut self, message: &Message) {
+    pub(super) fn message(mut self, message: &Message, speakers: &Speakers) {
         let calls = message.calls().next().is_some();
         self.turn(message, calls);
-        let pieces = segments(message);
+        let pieces = speakers.segments(message);
         for (at, part) in message.parts.iter().enumerate() {
             match part {
                 Part::ToolCall(call) => self.call(call),
@@ -128,9 +128,20 @@ impl<'p> Reader<'p> {
     }
 
     fn prose(&mut self, text: &str, draft: Draft) {
-        for piece in split::prose(text).into_iter().take(MOST_OF_MESSAGE) {
+        // What a person shows as wrong is to be mended.
+        let pieces = match draft.kind {
+            StatementKind::Person => split::prose(text),
+            _ => split::prose_without_bad_examples(text),
+        };
+        for piece in pieces.into_iter().take(MOST_OF_MESSAGE) {
             let signs = draft.signs.with(Signs::ITEM, piece.is_item);
-            self.add(&piece.text, Draft { signs, ..draft });
+            let draft = Draft { signs, ..draft };
+            // What was found stands apart from what the model does next.
+            let (found, next) = match draft.kind {
+                StatementKind::Prose => split::before_announcement(&piece.text),
+                _ => (&*piece.text, ""),
+            };
+            [found, next].into_iter().filter(|text| !text.is_empty()).for_each(|text| self.add(text, draft));
         }
     }
 
@@ -141,20 +152,31 @@ impl<'p> Reader<'p> {
             return;
         }
         if is_record(trimmed) {
-            let signs = draft.signs.with(Signs::RECORD, true);
-            records(trimmed, |piece| self.add(piece, Draft { signs, ..draft }));
-            return;
+            return self.record(trimmed, draft);
         }
         for line in sample(trimmed.lines().collect()) {
             let line = line.trim();
-            match is_record(line) {
-                true => {
-                    let signs = draft.signs.with(Signs::RECORD, true);
-                    records(line, |piece| self.add(piece, Draft { signs, ..draft }));
-                }
+            // A field of JSON has a line of its own where it is indented.
+            let is_text = || line.starts_with('"') && line.contains("\": \"") && line.contains("\\n");
+            match is_record(line) || is_text() {
+                true => self.record(line, draft),
                 false => split::pieces(line, |piece| self.add(piece, draft)),
             }
         }
+    }
+
+    /// Reads JSON: its records, and line by line what its strings say that are texts.
+    fn record(&mut self, text: &str, draft: Draft) {
+        let of_record = Draft { signs: draft.signs.with(Signs::RECORD, true), ..draft };
+        let mut from = 0;
+        for (place, said) in texts_in(text) {
+            records(&text[from..place.start], |piece| self.add(piece, of_record));
+            for line in sample(said.lines().collect()) {
+                split::pieces(line, |piece| self.add(piece, draft));
+            }
+            from = place.end;
+        }
+        records(&text[from..], |piece| self.add(piece, of_record));
     }
 
     fn call(&mut self, call: &ToolCall) {

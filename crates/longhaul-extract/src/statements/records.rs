@@ -1,6 +1,8 @@
 //! JSON taken apart into records: the largest objects that are short enough to be read whole, and the fields between
 //! them, verbatim. A price stays with the flight that it is of.
 
+use std::ops::Range;
+
 use super::split;
 
 /// Returns whether `text` looks like JSON with named fields.
@@ -35,6 +37,42 @@ pub(crate) fn records(text: &str, mut each: impl FnMut(&str)) {
     }
     give(&text[last..]);
 }
+
+/// Returns the places of the strings in JSON `text` that are texts of several lines, quotes included, each with what it says: the
+/// body of an issue, a page.
+pub(crate) fn texts_in(text: &str) -> Vec<(Range<usize>, String)> {
+    let mut found = Vec::new();
+    if !text.contains("\\n") {
+        return found;
+    }
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(from) = memchr::memchr(b'"', &bytes[at..]).map(|length| at + length) {
+        let mut end = from + 1;
+        while let Some(length) = memchr::memchr2(b'"', b'\\', &bytes[end..]) {
+            end += length;
+            if bytes[end] == b'"' {
+                break;
+            }
+            end = (end + 2).min(bytes.len());
+        }
+        if bytes.get(end) != Some(&b'"') {
+            break;
+        }
+        let literal = &text[from..=end];
+        if literal.len() >= LEAST_TEXT
+            && literal.contains("\\n")
+            && let Ok(said) = serde_json::from_str::<String>(literal)
+        {
+            found.push((from..end + 1, said));
+        }
+        at = end + 1;
+    }
+    found
+}
+
+/// Bytes from which on a string of several lines is read as a text.
+const LEAST_TEXT: usize = 160;
 
 /// Bytes of the longest object that is kept whole: a booking, an order, with all that is known of it.
 const LONGEST: usize = 700;
@@ -95,6 +133,18 @@ mod tests {
         assert!(all.contains(&r#"{"flight": "HAT277", "price": 1679}"#.to_string()), "{all:?}");
         assert!(all.contains(&r#""payment": {"id": "card_1", "amount": 7136}"#.to_string()), "{all:?}");
         assert!(all.iter().all(|piece| text.contains(piece.as_str())), "{all:?}");
+    }
+
+    #[test]
+    fn a_text_in_a_string_is_told_from_the_fields_around_it() {
+        let body = r#"## Problem\n\nNobody can tell \"and\" from \"or\" here.\n\n- add an example of each to the page of composite graders\n- say which of both is the default"#;
+        let text = format!(r#"{{"title": "a \n b", "body": "{body}", "number": 950}}"#);
+        let texts = texts_in(&text);
+        assert_eq!(texts.len(), 1);
+        let (place, said) = &texts[0];
+        assert_eq!(&text[place.clone()], format!("\"{body}\""));
+        assert_eq!(said.lines().nth(2), Some("Nobody can tell \"and\" from \"or\" here."));
+        assert!(texts_in(&text[..text.len() - 30]).is_empty(), "it is cut");
     }
 
     #[test]

@@ -16,8 +16,17 @@ pub(crate) fn prose(text: &str) -> Vec<Piece> {
     for raw in text.lines() {
         splitter.line(raw);
     }
-    splitter.flush();
-    splitter.pieces
+    splitter.end()
+}
+
+/// Returns the same without code that stands under a label by which it shows how it is not to be done (`❌`, `Bad:`): told
+/// without its label, it would be taken for an instruction.
+pub(crate) fn prose_without_bad_examples(text: &str) -> Vec<Piece> {
+    let mut splitter = Splitter { drops_warnings: true, ..Splitter::default() };
+    for raw in text.lines() {
+        splitter.line(raw);
+    }
+    splitter.end()
 }
 
 #[derive(Debug, Default)]
@@ -27,8 +36,9 @@ struct Splitter {
     is_item: bool,
     last_len: usize,
     in_fence: bool,
-    /// The fence shows how it is not to be done.
-    is_warning: bool,
+    drops_warnings: bool,
+    /// The fence shows how it is not to be done: its pieces begin here.
+    warning: Option<usize>,
 }
 
 impl Splitter {
@@ -37,14 +47,16 @@ impl Splitter {
         if line.starts_with("```") {
             self.flush();
             self.in_fence = !self.in_fence;
-            self.is_warning = self.in_fence && self.pieces.last().is_some_and(|lead| warns(&lead.text));
+            // Only a fence that is closed is an example: behind one that never is, all of the rest would be lost.
+            if let Some(from) = self.warning.take() {
+                self.pieces.truncate(from);
+            }
+            let warns = self.drops_warnings && self.pieces.last().is_some_and(|lead| warns(&lead.text));
+            self.warning = (self.in_fence && warns).then_some(self.pieces.len());
             return;
         }
         if line.is_empty() {
             self.flush();
-            return;
-        }
-        if self.in_fence && self.is_warning {
             return;
         }
         if self.in_fence {
@@ -73,6 +85,11 @@ impl Splitter {
         self.last_len = line.len();
     }
 
+    fn end(mut self) -> Vec<Piece> {
+        self.flush();
+        self.pieces
+    }
+
     fn flush(&mut self) {
         let current = std::mem::take(&mut self.current);
         let is_item = std::mem::take(&mut self.is_item);
@@ -84,19 +101,29 @@ impl Splitter {
     }
 }
 
-/// Whether a line leads in an example of what is wrong: told without it, the example would be taken for an instruction.
+/// Whether a line is a label that says of what it leads in that it is wrong, and says nothing else.
 fn warns(lead: &str) -> bool {
-    const WORDS: [&str; 8] =
-        ["bad", "wrong", "incorrect", "avoid", "anti-pattern", "don't", "don’t", "never"];
-    let is_lead = lead.starts_with(['#', '*']) || lead.trim_end_matches('*').ends_with([':', '：']);
-    let lower = lead.to_lowercase();
-    let mut words =
-        lower.split(|c: char| c.is_whitespace() || matches!(c, ':' | '*' | '(' | ')' | ',' | '#'));
-    lead.contains('❌') || is_lead && lead.len() <= LONGEST_WARNING && words.any(|word| WORDS.contains(&word))
+    const LABELS: [&str; 14] = [
+        "bad",
+        "wrong",
+        "incorrect",
+        "avoid",
+        "anti-pattern",
+        "antipattern",
+        "don't",
+        "do not",
+        "never",
+        "not like this",
+        "bad example",
+        "bad practice",
+        "wrong way",
+        "incorrect usage",
+    ];
+    let bare = lead.replace('’', "'").to_lowercase();
+    let bare = bare.trim_matches(|c: char| !c.is_alphanumeric());
+    let is_label = lead.starts_with(['#', '*']) || lead.trim_end().ends_with([':', '：']);
+    lead.trim_start_matches(['#', '*', '-', ' ']).starts_with('❌') || is_label && LABELS.contains(&bare)
 }
-
-/// Bytes of the longest line that warns of what it leads in.
-const LONGEST_WARNING: usize = 60;
 
 /// Lines of so many bytes are taken for wrapped ones.
 const WRAPPED: usize = 55;
@@ -148,6 +175,43 @@ pub(crate) fn pieces(text: &str, mut each: impl FnMut(&str)) {
         each(rest);
     }
 }
+
+/// Returns `text` up to the sentence in which somebody says what to do next, and from there on: `It takes a theme now. Let me fix
+/// the calls:`. The second is empty where nothing is announced, or nothing is said before.
+pub(crate) fn before_announcement(text: &str) -> (&str, &str) {
+    let ends = text.match_indices(['.', '!', '?', ':']).map(|(at, _)| at + 1);
+    let announced = ends.filter(|end| {
+        let next = text[*end..].trim_start_matches(['*', '_', '`', ')']);
+        next.starts_with(char::is_whitespace)
+            && ANNOUNCING.iter().any(|words| next.trim_start().starts_with(words))
+    });
+    let is_told = |end: &usize| text[..*end].split_whitespace().nth(LEAST_TOLD - 1).is_some();
+    match announced.into_iter().find(is_told) {
+        Some(end) => (&text[..end], text[end..].trim_start()),
+        None => (text, ""),
+    }
+}
+
+/// How a sentence opens in which a model says what it does next.
+const ANNOUNCING: [&str; 14] = [
+    "Let me ",
+    "Now let me ",
+    "Let's ",
+    "Now let's ",
+    "Let’s ",
+    "Now I'll ",
+    "Now I’ll ",
+    "Now I need to ",
+    "Now I will ",
+    "I'll now ",
+    "I’ll now ",
+    "Next, I'll ",
+    "Next, I’ll ",
+    "I'll check ",
+];
+
+/// Words from which on something is told before it.
+const LEAST_TOLD: usize = 5;
 
 /// Whether `text` ends with a word that is written with a full stop wherever it stands.
 fn is_abbreviated(text: &str) -> bool {
@@ -206,10 +270,50 @@ mod tests {
     }
 
     #[test]
+    fn an_example_of_what_is_wrong_is_told_from_what_went_wrong() {
+        let told = |lead: &str| {
+            let text = format!("{lead}\n```\nlet port = 8423;\n```\nThe end.");
+            prose_without_bad_examples(&text).iter().any(|piece| piece.text.contains("8423"))
+        };
+        for label in
+            ["❌ Bad", "Bad:", "**Wrong**", "## Anti-pattern", "Don't:", "**Don’t:**", "- ❌ by hand:"]
+        {
+            assert!(!told(label), "{label}");
+        }
+        for lead in [
+            "The output is wrong:",
+            "Never push without running:",
+            "## Bad request",
+            "I could not avoid this:",
+            "Good:",
+        ] {
+            assert!(told(lead), "{lead}");
+        }
+        // Persons show what is wrong so that it is mended.
+        assert!(texts("Wrong:\n```\nlet port = 8423;\n```").contains(&"let port = 8423;".to_string()));
+        let open = "Bad:\n```\nlet port = 8423;\nThe rest of the text.";
+        assert!(prose_without_bad_examples(open).iter().any(|piece| piece.text == "The rest of the text."));
+    }
+
+    #[test]
     fn a_title_ends_no_sentence() {
         let said = "The next question goes to Mr. Barlow, who has asked for the numbers of the tax three times today already. ";
         let text = said.repeat(4);
         assert!(texts(&text).iter().all(|piece| piece == said.trim()), "{:?}", texts(&text));
+    }
+
+    #[test]
+    fn what_was_found_is_told_from_what_is_announced() {
+        let both = "So the signature is: `(text, theme)`. Let me fix those lines:";
+        assert_eq!(
+            before_announcement(both),
+            ("So the signature is: `(text, theme)`.", "Let me fix those lines:")
+        );
+        for one in
+            ["Good. Let me look.", "Let me look at the file first.", "We decided: let me know by Friday."]
+        {
+            assert_eq!(before_announcement(one), (one, ""));
+        }
     }
 
     #[test]

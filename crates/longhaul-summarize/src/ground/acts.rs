@@ -110,8 +110,12 @@ impl Acts {
             words.any(|word| VERSION_CONTROL.contains(&word)) && words.any(|word| word == verb)
         };
         let is_verb = |part: &str| part.eq_ignore_ascii_case(verb);
-        self.done.split(['\n', ';', '|', '&']).any(by_command)
-            || self.tools.iter().any(|tool| is_verb(tool) || identifier_parts(tool).into_iter().any(is_verb))
+        let does = |tool: &String| {
+            let parts = identifier_parts(tool);
+            let looks = parts.iter().any(|part| LOOKING.iter().any(|verb| part.eq_ignore_ascii_case(verb)));
+            is_verb(tool) || !looks && parts.into_iter().any(is_verb)
+        };
+        self.done.split(['\n', ';', '|', '&']).any(by_command) || self.tools.iter().any(does)
     }
 }
 
@@ -149,5 +153,7 @@ const CHANGED: [&str; 9] = [
     "renamed:",
 ];
 const VERSION_CONTROL: [&str; 3] = ["git", "gh", "jj"];
+/// Words of the names of tools that only look at what they name: `get_commit`.
+const LOOKING: [&str; 8] = ["get", "list", "search", "read", "fetch", "show", "view", "find"];
 /// What is said of calls beyond this is not looked at.
 const MAX_BYTES: usize = 8 << 20;

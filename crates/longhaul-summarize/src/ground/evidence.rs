@@ -1,18 +1,24 @@
 //! The source of a summary, indexed once so that each claim is looked up in little time.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use longhaul_extract::speaker::{self, Matter, Segment};
+use longhaul_extract::speaker::{Matter, Segment, Speakers};
 use longhaul_transcript::{CallId, Constraint, Entry, Part, Role, Speaker as Voice, ToolCall, ToolResult};
 use serde_json::Value;
 
 use super::{
     acts::Acts,
-    numbers::{numbered, value, values},
+    numbers::{numbered, values},
     polarity::{is_emphatic, is_question},
-    words::{clauses, hash, identifier_parts, is_wide, is_word_char, root, sentences, stem, stems, words},
+    words::{clauses, hash, identifier_parts, root, sentences, stem, stems, words},
 };
 use crate::SummaryRequest;
+
+mod lookup;
+mod matches;
+mod quotes;
+
+pub(super) use matches::Match;
 
 /// All that was said, with an index of its words and its clauses.
 ///
@@ -79,24 +85,12 @@ impl Clause {
     }
 }
 
-/// A clause that a claim resembles.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Match {
-    pub clause: usize,
-    /// Share of the claim's content that the clause holds, rare words weighing more.
-    pub score: f64,
-}
-
 /// Source beyond this many bytes is looked up but not indexed any further; a window of a million tokens is smaller.
 const MAX_BYTES: usize = 64 << 20;
-/// A word in more clauses than this tells nothing about which is meant.
-const MAX_POSTINGS: usize = 4_000;
 /// A longer sentence is not a rule but a paste.
 const MAX_RULE_BYTES: usize = 300;
 /// More rules than this are compared with nothing.
 const MAX_RULES: usize = 64;
-/// Occurrences of the rarest word that are compared with a name before it is given up.
-const MAX_TRIES: usize = 20_000;
 
 impl Evidence {
     /// Reads everything that a summary of `request` may speak of: the messages, those kept beside it, the summary it
@@ -112,12 +106,12 @@ impl Evidence {
         }
         let stays = if request.tail.is_empty() { request.kept } else { request.tail };
         for entry in request.entries.iter().chain(stays) {
-            evidence.read_entry(entry);
+            evidence.read_entry(entry, request.index.speakers());
         }
         evidence
     }
 
-    fn read_entry(&mut self, entry: &Entry) {
+    fn read_entry(&mut self, entry: &Entry, speakers: &Speakers) {
         let ordinal = entry.id.ordinal;
         self.acts.note(entry);
         self.end = self.end.max(ordinal.saturating_add(1));
@@ -148,7 +142,7 @@ impl Evidence {
             }
         }
         let mut said = HashSet::new();
-        for piece in speaker::segments(&entry.message).iter().filter(|piece| piece.inner.is_none()) {
+        for piece in speakers.segments(&entry.message).iter().filter(|piece| piece.inner.is_none()) {
             let speaker = voice(piece);
             self.read(piece.text, speaker, ordinal);
             if speaker == Speaker::User && piece.speaker == Voice::Person {
@@ -200,61 +194,6 @@ impl Evidence {
         if speaker == Speaker::User {
             self.said.push(said);
         }
-    }
-
-    /// Returns the largest share of a claim's content that a person said or replied to in one message, or, of a claim
-    /// that is about several of them, in all.
-    pub(super) fn said_by_person(&self, claim: &[u64]) -> f64 {
-        let replied = self.replies.iter().map(|said| self.share(claim, |stem| said.contains(stem)));
-        replied.fold(self.said_in_own_words(claim), f64::max)
-    }
-
-    /// Returns the same for a person's own words alone.
-    pub(super) fn said_in_own_words(&self, claim: &[u64]) -> f64 {
-        let best = self.said.iter().map(|said| self.share(claim, |stem| said.contains(stem)));
-        let best = best.fold(0.0, f64::max);
-        if claim.len() < MANY_STEMS {
-            return best;
-        }
-        best.max(ACROSS * self.share(claim, |stem| self.said.iter().any(|said| said.contains(stem))))
-    }
-
-    /// Returns the largest share of a claim's content that stands in one message with a clause that `is_meant`.
-    pub(super) fn told_with(&self, stems: &[u64], claim: &[u64], is_meant: impl Fn(&Clause) -> bool) -> f64 {
-        let postings = stems.iter().filter_map(|stem| self.postings.get(stem)).flatten();
-        let clauses = postings.filter_map(|index| self.clauses.get(*index as usize));
-        let ordinals: BTreeSet<u64> =
-            clauses.filter(|clause| is_meant(clause)).map(|clause| clause.ordinal).collect();
-        let around =
-            |at: u64| (at.saturating_sub(1)..=at.saturating_add(1)).filter_map(|at| self.messages.get(&at));
-        let shares = ordinals
-            .into_iter()
-            .map(|at| self.share(claim, |stem| around(at).any(|message| message.contains(stem))));
-        shares.fold(0.0, f64::max)
-    }
-
-    /// Returns the largest share of a claim's content that stands in one message.
-    pub(super) fn told_at_once(&self, claim: &[u64]) -> f64 {
-        let shares = self.messages.values().map(|message| self.share(claim, |stem| message.contains(stem)));
-        shares.fold(0.0, f64::max)
-    }
-
-    /// Returns how much of a claim's content `holds`, rare words weighing more, as far as one word may.
-    fn share(&self, claim: &[u64], holds: impl Fn(&u64) -> bool) -> f64 {
-        let all = self.clauses.len().max(1) as f64;
-        let weight = |stem: &u64| {
-            let count = self.postings.get(stem).map_or(0, Vec::len);
-            (1.0 + all / (1.0 + count as f64)).ln().min(MOST_WEIGHT)
-        };
-        let whole: f64 = claim.iter().map(weight).sum();
-        let held: f64 = claim.iter().filter(|stem| holds(stem)).map(weight).sum();
-        held / whole.max(f64::MIN_POSITIVE)
-    }
-
-    /// Returns whether `name` stands in what somebody said or did, and not only in what tools returned.
-    pub(super) fn is_said(&self, name: &str) -> bool {
-        self.occurrences(name)
-            .any(|at| self.clause_at(at).is_some_and(|clause| clause.speaker != Speaker::Tool))
     }
 
     /// Reads the values of a call's arguments. `serde_json` bounds the depth.
@@ -334,212 +273,6 @@ impl Evidence {
         }
     }
 
-    /// Returns whether `name` stands in the source, whole: `4.2` is not in `4.2.1`, nor `lib.rs` in `zlib.rs`.
-    pub(super) fn contains(&self, name: &str) -> bool {
-        self.occurrences(name).next().is_some()
-    }
-
-    /// Returns where `name` stands in the source.
-    pub(super) fn occurrences<'a>(&'a self, name: &'a str) -> impl Iterator<Item = usize> + 'a {
-        let rarest = words(name)
-            .map(|(offset, word)| (self.positions.get(&hash(word)).map_or(&[][..], Vec::as_slice), offset))
-            .min_by_key(|(positions, _)| positions.len());
-        let (positions, offset) = rarest.unwrap_or((&[], 0));
-        positions.iter().take(MAX_TRIES).filter_map(move |at| {
-            let start = (*at as usize).checked_sub(offset)?;
-            self.is_at(start, name).then_some(start)
-        })
-    }
-
-    fn is_at(&self, start: usize, name: &str) -> bool {
-        let Some(found) = self.text.as_bytes().get(start..start + name.len()) else { return false };
-        if found != name.as_bytes() {
-            return false;
-        }
-        // Both ends are character boundaries, since the bytes between them are `name`.
-        let before = self.text[..start].chars().next_back().unwrap_or('\n');
-        let mut after = self.text[start + name.len()..].chars();
-        let (next, second) = (after.next().unwrap_or('\n'), after.next().unwrap_or('\n'));
-        let first = name.chars().next().unwrap_or(' ');
-        let last = name.chars().next_back().unwrap_or(' ');
-        let goes_on = |inside: char, outside: char| {
-            is_word_char(inside) && is_word_char(outside) && !is_wide(inside) && !is_wide(outside)
-        };
-        let is_decimal = |c: char| matches!(c, '.' | ',');
-        let digit_before = || self.text[..start].chars().rev().nth(1).is_some_and(|c| c.is_ascii_digit());
-        !(goes_on(first, before)
-            || goes_on(last, next)
-            || (first.is_ascii_digit() && is_decimal(before) && digit_before())
-            || (last.is_ascii_digit() && is_decimal(next) && second.is_ascii_digit()))
-    }
-
-    /// Returns whether `word` and `number` stand side by side somewhere, or `None` where `word` never has a number
-    /// beside it. Both are hashes from [`numbered`].
-    pub(super) fn is_pair(&self, word: u64, number: u64) -> Option<bool> {
-        self.counted.contains(&word).then(|| self.pairs.contains(&(word, number)))
-    }
-
-    /// Returns whether a number stands anywhere, however it is written.
-    pub(super) fn has_number(&self, number: &str) -> bool {
-        self.numbers.contains_key(&value(number))
-    }
-
-    /// Returns whether a number stands in one of these messages, or right before or behind one.
-    pub(super) fn stands_in(&self, number: &str, messages: &[u64]) -> bool {
-        let written = self.numbers.get(&value(number)).map_or(&[][..], Vec::as_slice);
-        let written = written.iter().map(|at| *at as usize);
-        written.chain(self.occurrences(number)).any(|at| {
-            let ordinal = self.ordinal_at(at);
-            messages.iter().any(|message| message.abs_diff(ordinal) <= 1)
-        })
-    }
-
-    /// Returns whether `least` words of `near` stand within a few lines of an occurrence of a number; one is enough in the
-    /// messages `cited`.
-    pub(super) fn stands_near(&self, number: &str, near: &HashSet<u64>, least: usize, cited: &[u64]) -> bool {
-        let written = self.numbers.get(&value(number)).map_or(&[][..], Vec::as_slice);
-        let written = written.iter().map(|at| *at as usize);
-        written.chain(self.occurrences(number)).take(MAX_NEAR).any(|at| {
-            let around = self.around(at, number.len() + NEAR_BYTES);
-            let least = if cited.contains(&self.ordinal_at(at)) { 1 } else { least };
-            stems(around).iter().filter(|stem| near.contains(stem)).count() >= least
-        })
-    }
-
-    /// Returns what stands up to `bytes` before and behind a place.
-    fn around(&self, at: usize, bytes: usize) -> &str {
-        let start = self.text.ceil_char_boundary(at.saturating_sub(bytes));
-        let end = self.text.floor_char_boundary((at + bytes).min(self.text.len()));
-        self.text.get(start..end).unwrap_or_default()
-    }
-
-    /// Returns the clause that stands at a place.
-    pub(super) fn clause_at(&self, at: usize) -> Option<&Clause> {
-        let next = self.clauses.partition_point(|clause| clause.start as usize <= at);
-        next.checked_sub(1).and_then(|at| self.clauses.get(at))
-    }
-
-    fn ordinal_at(&self, at: usize) -> u64 {
-        self.clause_at(at).map_or(0, |clause| clause.ordinal)
-    }
-
-    /// Returns whether one message has all of these names.
-    pub(super) fn are_together(&self, names: &[&str]) -> bool {
-        let mut all = names.iter().map(|name| self.ordinals(name));
-        let first = all.next().unwrap_or_default();
-        !all.fold(first, |common, places| &common & &places).is_empty()
-    }
-
-    fn ordinals(&self, name: &str) -> BTreeSet<u64> {
-        self.occurrences(name).map(|at| self.ordinal_at(at)).collect()
-    }
-
-    /// Returns whether `rest` stands without a folder before it in a message that has `folder`, or right behind one.
-    pub(super) fn joins(&self, folder: &str, rest: &str) -> bool {
-        let folders = self.ordinals(folder);
-        let is_bare = |at: &usize| {
-            let before = &self.text[..*at];
-            !before.ends_with('/') || before.ends_with("./")
-        };
-        !folders.is_empty()
-            && self.occurrences(rest).filter(is_bare).map(|at| self.ordinal_at(at)).any(|at| {
-                folders.contains(&at) || at.checked_sub(1).is_some_and(|before| folders.contains(&before))
-            })
-    }
-
-    /// Returns whether the source has these characters, also inside a word.
-    pub(super) fn has_piece(&self, piece: &str) -> bool {
-        self.text[..self.text.floor_char_boundary(MAX_SCANNED.min(self.text.len()))].contains(piece)
-    }
-
-    /// Returns whether `part` is a piece of a name that begins and ends where a word of the name does: `ModifiedFile` of
-    /// `TestOverlap_ModifiedFile`.
-    pub(super) fn contains_part(&self, part: &str) -> bool {
-        let text = &self.text[..self.text.floor_char_boundary(MAX_SCANNED.min(self.text.len()))];
-        let (first, last) = (part.chars().next(), part.chars().next_back());
-        text.match_indices(part).any(|(at, _)| {
-            let (before, after) = (text[..at].chars().next_back(), text[at + part.len()..].chars().next());
-            let begins = |left: Option<char>, right: Option<char>| {
-                !(left.is_some_and(char::is_alphanumeric) && right.is_some_and(char::is_alphanumeric))
-                    || left.is_some_and(char::is_lowercase) && right.is_some_and(char::is_uppercase)
-            };
-            begins(before, first) && begins(last, after)
-        })
-    }
-
-    /// Returns whether `text` stands in the source, however it is capitalised, spaced and marked up.
-    pub(super) fn quotes(&self, text: &str) -> bool {
-        self.contains(text) || self.is_quoted(text, |_| true)
-    }
-
-    /// Returns whether `text` stands in the words of those who are `meant`.
-    pub(super) fn is_quoted(&self, text: &str, meant: impl Fn(Speaker) -> bool) -> bool {
-        let wanted = plain(text);
-        if wanted.is_empty() {
-            return true;
-        }
-        let places = |word: &str| -> Vec<u32> {
-            let spelled = self.spellings.get(&hash(&word.to_lowercase())).map_or(&[][..], Vec::as_slice);
-            spelled.iter().filter_map(|spelling| self.positions.get(spelling)).flatten().copied().collect()
-        };
-        let all: Vec<Vec<u32>> = words(text).map(|(_, word)| places(word)).collect();
-        let rarest = all.iter().min_by_key(|places| places.len()).map_or(&[][..], Vec::as_slice);
-        let reach = 2 * text.len() + NEAR_BYTES;
-        let wanted = format!(" {wanted} ");
-        let is_meant = |at: &usize| self.clause_at(*at).is_some_and(|clause| meant(clause.speaker));
-        let places = |rarest: &[u32]| {
-            let places: Vec<usize> = rarest.iter().map(|at| *at as usize).take(MAX_QUOTED).collect();
-            places.into_iter().filter(is_meant)
-        };
-        if places(rarest).any(|at| format!(" {} ", plain(self.around(at, reach))).contains(&wanted)) {
-            return true;
-        }
-        // Letter by letter, where marks and line ends stand between and inside its words.
-        let wanted = squeezed(&unmarked(text));
-        let rarest = all.iter().filter(|places| !places.is_empty()).min_by_key(|places| places.len());
-        wanted.len() >= LEAST_SQUEEZED
-            && rarest.is_some_and(|rarest| {
-                places(rarest).any(|at| squeezed(&unmarked(self.around(at, 2 * reach))).contains(&wanted))
-            })
-    }
-
-    /// Returns the clauses that hold at least `least` of the content of a claim, best first.
-    pub(super) fn matches(&self, claim: &[u64], least: f64) -> Vec<Match> {
-        self.scored(claim, least, |index, _| index)
-    }
-
-    /// Returns the sentences that do, each by its first clause.
-    pub(super) fn sentence_matches(&self, claim: &[u64], least: f64) -> Vec<Match> {
-        self.scored(claim, least, |_, clause| clause.first)
-    }
-
-    fn scored(&self, claim: &[u64], least: f64, group: fn(u32, &Clause) -> u32) -> Vec<Match> {
-        let all = self.clauses.len().max(1) as f64;
-        let weight = |count: usize| (1.0 + all / (1.0 + count as f64)).ln();
-        let mut scores: HashMap<u32, f64> = HashMap::new();
-        let mut whole = 0.0;
-        for stem in claim {
-            let posting = self.postings.get(stem).map_or(&[][..], Vec::as_slice);
-            whole += weight(posting.len());
-            if posting.len() > MAX_POSTINGS {
-                continue;
-            }
-            let mut before = None;
-            for index in posting {
-                let group = group(*index, &self.clauses[*index as usize]);
-                if before.replace(group) != Some(group) {
-                    *scores.entry(group).or_default() += weight(posting.len());
-                }
-            }
-        }
-        let whole = f64::max(whole, f64::MIN_POSITIVE);
-        let scores =
-            scores.into_iter().map(|(clause, score)| Match { clause: clause as usize, score: score / whole });
-        let mut matches: Vec<Match> = scores.filter(|found| found.score >= least).collect();
-        matches.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.clause.cmp(&b.clause)));
-        matches
-    }
-
     pub(super) fn clause(&self, index: usize) -> Option<&Clause> {
         self.clauses.get(index)
     }
@@ -553,7 +286,7 @@ impl Evidence {
     }
 
     /// Returns the user's sentences that forbid or demand something in so many words, the latest last.
-    pub(super) fn rules(&self) -> Vec<Constraint> {
+    pub(crate) fn rules(&self) -> Vec<Constraint> {
         let firsts =
             self.clauses.iter().enumerate().filter(|(index, clause)| clause.first as usize == *index);
         let by_user = firsts.map(|(_, clause)| clause).filter(|clause| clause.speaker == Speaker::User);
@@ -617,57 +350,6 @@ const QUESTIONS: [&str; 6] = [
 ];
 /// A reply of fewer content words is about what was said right before it.
 const SHORT_REPLY: usize = 25;
-/// A claim of fewer content words is about one message.
-const MANY_STEMS: usize = 8;
-/// What it counts that a claim's words stand in several messages.
-const ACROSS: f64 = 0.8;
-/// The most that one word weighs: a word that nobody said is often another word for one that somebody did.
-const MOST_WEIGHT: f64 = 4.0;
-
-/// How far around a number its subject is looked for.
-const NEAR_BYTES: usize = 160;
-/// Occurrences of a number or a name whose surroundings are looked at.
-const MAX_NEAR: usize = 64;
-/// Occurrences of the rarest word of a quotation that are compared with it.
-const MAX_QUOTED: usize = 400;
-/// Names that stand only behind this many bytes are not looked for in pieces.
-const MAX_SCANNED: usize = 8 << 20;
-
-/// Lower case, words only.
-fn plain(text: &str) -> String {
-    let words: Vec<String> = words(text).map(|(_, word)| word.to_lowercase()).collect();
-    words.join(" ")
-}
-
-/// Lower case, letters and digits only.
-fn squeezed(text: &str) -> String {
-    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
-}
-
-/// A text without the line numbers of a file view and the tags of a page.
-fn unmarked(text: &str) -> String {
-    let unnumbered = |line: &str| {
-        let rest = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
-        rest.strip_prefix(['→', '\t', '|']).unwrap_or(line).to_owned()
-    };
-    let lines = text.lines().map(unnumbered).collect::<Vec<_>>().join("\n");
-    let (mut out, mut rest) = (String::with_capacity(lines.len()), lines.as_str());
-    while let Some(at) = rest.find('<') {
-        let (before, inside) = (&rest[..at], &rest[at + 1..]);
-        out.push_str(before);
-        let is_tag = inside.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/');
-        let end = inside.find('>').filter(|end| is_tag && *end <= LONGEST_TAG);
-        rest = end.map_or(inside, |end| &inside[end + 1..]);
-    }
-    out.push_str(rest);
-    out
-}
-
-/// What is longer is no tag.
-const LONGEST_TAG: usize = 300;
-
-/// A shorter text may stand anywhere letter by letter.
-const LEAST_SQUEEZED: usize = 16;
 
 /// Neighbouring short words written as one: `roll back` is `rollback`.
 fn joined(clause: &str) -> Vec<u64> {

@@ -183,9 +183,10 @@ pub(crate) fn ground_notes(
 }
 
 /// Returns what of a line of somebody's own the conversation does not show, in words; `None` where nothing speaks against it.
-pub(crate) fn doubts(line: &str, evidence: &Evidence) -> Option<&'static str> {
+/// `rules` are those of [`Evidence::rules`].
+pub(crate) fn doubts(line: &str, evidence: &Evidence, rules: &[Constraint]) -> Option<&'static str> {
     let line = line.trim_start_matches(['-', '*', '#', ' ']);
-    match judge(line, None, evidence, &evidence.rules()) {
+    match judge(line, None, evidence, rules) {
         Verdict::Stays => None,
         Verdict::Unconfirmed(kind) | Verdict::Goes(kind) => {
             Some(kind.fault().unwrap_or("a rule of the user's in other words"))

@@ -41,7 +41,9 @@ pub(super) fn is_placeholder(piece: &str) -> bool {
         2 => part.starts_with(['N', 'X', 'Y']) && part.ends_with(['s', 'm', 'h', 'x']),
         _ => false,
     };
-    parts.peek().is_some()
+    // A short flag says what a command does.
+    !piece.starts_with('-')
+        && parts.peek().is_some()
         && piece.contains(char::is_alphabetic)
         && parts.all(|part| stands_for_any(part) && part.contains(char::is_alphabetic))
 }

@@ -29,7 +29,7 @@ pub(super) fn knows_numbers(prose: &str, claim: &str, cited: &[u64], evidence: &
             || is_day(number) && evidence.has_piece(&format!("{number}T"))
             || counts_list(number, claim)
             // The last line of a file view says how many there are.
-            || claim.contains(&format!("{number} lines")) && evidence.has_piece(&format!("{number}→"))
+            || claim.contains(&format!("{number} lines")) && evidence.ends_view(number)
         {
             return true;
         }
@@ -236,7 +236,8 @@ pub(super) fn values(text: &str) -> Vec<(usize, u64)> {
 }
 
 /// Returns whether digits are no piece of a longer name: behind them stand at most letters to the word's end, before them
-/// nothing, or a word to which they were pasted. `T` and `x` join numbers: `2026-11-09T10:30`, `1920x1080`.
+/// nothing, or a word to which they were pasted. `T` and `x` join numbers, `2026-11-09T10:30`, `1920x1080`, and so do the units
+/// of a duration: `1h30m`.
 fn stands_alone(text: &str, start: usize, end: usize) -> bool {
     let is_letter = |c: &char| c.is_alphabetic();
     let before: Vec<char> = text[..start].chars().rev().take(LONGEST_WORD).take_while(is_letter).collect();
@@ -253,6 +254,26 @@ fn stands_alone(text: &str, start: usize, end: usize) -> bool {
     let is_pasted = before.len() >= 3 && behind.is_empty() && !digit_before();
     (before.is_empty() || is_pasted || is_joint(&before) && digit_before())
         && (behind.is_empty() || !digit_behind() || is_joint(&behind))
+        || is_duration(text, start, end)
+}
+
+/// Returns whether digits belong to a duration of several units: `0m12.345s`, `2d4h`. A hash has letters that are no units.
+fn is_duration(text: &str, start: usize, end: usize) -> bool {
+    let goes_on = |c: char| c.is_alphanumeric() || c == '.';
+    let from = text[..start].rfind(|c: char| !goes_on(c)).map_or(0, |at| text.ceil_char_boundary(at + 1));
+    let to = text[end..].find(|c: char| !goes_on(c)).map_or(text.len(), |length| end + length);
+    let mut rest = text[from..to].trim_end_matches('.');
+    let mut units = 0;
+    while !rest.is_empty() {
+        let digits = rest.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(rest.len());
+        let unit = rest[digits..].find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len() - digits);
+        if digits == 0 || !["d", "h", "m", "s", "ms"].contains(&&rest[digits..digits + unit]) {
+            return false;
+        }
+        rest = &rest[digits + unit..];
+        units += 1;
+    }
+    units > 1
 }
 
 /// More letters in a row than this are no word.
@@ -283,6 +304,14 @@ mod tests {
             .map(|(number, _)| number)
             .collect();
         assert_eq!(found, ["2026-11-09", "30", "1,200", "50"]);
+    }
+
+    #[test]
+    fn numbers_are_joined_by_units() {
+        let all = |text: &str| values(text).into_iter().map(|(_, value)| value).collect::<Vec<u64>>();
+        assert_eq!(all("real 0m12.345s"), [value("0"), value("12.345")]);
+        assert_eq!(all("after 1h30m."), [value("1"), value("30")]);
+        assert_eq!(all("9d137ab 3d5f 12mm4"), Vec::<u64>::new());
     }
 
     #[test]

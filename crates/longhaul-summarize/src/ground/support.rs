@@ -52,7 +52,10 @@ pub(super) fn wishes(sentence: &str) -> Vec<&str> {
     let lower = sentence.to_lowercase();
     let is_trailing = found.iter().all(|what| stems(what).is_empty());
     // `that is all that the user said`, `nothing of it was ordered by the user`
-    let is_extent = ["all that the user", "all the user"].iter().any(|words| lower.contains(words));
+    let is_of_what_was_said =
+        ["that ", "that's ", "that’s ", "this ", "it "].iter().any(|word| lower.starts_with(word));
+    let is_extent = is_of_what_was_said
+        && ["all that the user", "all the user"].iter().any(|words| lower.contains(words));
     let has_consent = |words: &&str| lower.find(*words).is_some_and(|at| !ends_in_denial(&lower[..at], 5));
     if is_trailing && !is_extent && (CONSENT.iter().any(has_consent) || !found.is_empty()) {
         found = vec![sentence];
@@ -67,9 +70,10 @@ fn is_denied(sentence: &str, what: &str) -> bool {
         || words(what).next().is_some_and(|(_, first)| is_denial(first) && !first.eq_ignore_ascii_case("not"))
 }
 
-/// Returns whether one of the last words of a text denies what follows.
+/// Returns whether one of the last words of a text denies what follows in the same clause.
 fn ends_in_denial(text: &str, last: usize) -> bool {
-    let before: Vec<&str> = words(text).map(|(_, word)| word).collect();
+    let clause = text.rsplit([',', ';', ':', '.']).next().unwrap_or(text);
+    let before: Vec<&str> = words(clause).map(|(_, word)| word).collect();
     before.iter().rev().take(last).any(|word| is_denial(word))
 }
 
@@ -240,32 +244,42 @@ const IRREVERSIBLE: [&str; 18] = [
 
 /// Returns whether a sentence tells to use what the conversation only ever speaks against: `park it with git stash`.
 pub(super) fn is_forbidden(sentence: &str, evidence: &Evidence) -> bool {
-    let bans = |word: &str| BANS.iter().any(|ban| word.eq_ignore_ascii_case(ban));
-    if is_negated(sentence) || words(sentence).any(|(_, word)| bans(word)) {
+    if is_negated(sentence) {
         return false;
     }
     let code = spans(sentence).code;
     let mut commands = code.into_iter().filter(|code| words(code).count() >= 2);
     commands.any(|command| {
+        if bans(sentence, command) {
+            return false;
+        }
         let mut places = evidence.occurrences(command).filter_map(|at| evidence.clause_at(at)).peekable();
         places.peek().is_some()
             && places.all(|clause| clause.speaker != Speaker::Call && is_negated(evidence.text_of(clause)))
     })
 }
 
-/// Words by which a sentence forbids what it names, beside those that deny it.
-const BANS: [&str; 10] = [
-    "prohibited",
-    "prohibit",
-    "banned",
-    "bans",
-    "ban",
-    "avoid",
-    "avoided",
-    "disallowed",
-    "limits",
-    "forbade",
-];
+/// Returns whether a sentence forbids a command that it names: `avoid X`, `X is prohibited`; but not `X, to avoid …`.
+fn bans(sentence: &str, command: &str) -> bool {
+    let lower = sentence.to_lowercase();
+    let Some((before, behind)) = lower.split_once(&command.to_lowercase()) else { return false };
+    let told: Vec<&str> = words(before).map(|(_, word)| word).collect();
+    let is_verb = |(nth, word): (usize, &&str)| {
+        let is_purpose = nth.checked_sub(1).is_some_and(|before| told[before] == "to");
+        BANS.contains(word) && !(is_purpose && nth > 1)
+    };
+    told.iter().enumerate().any(is_verb)
+        || behind.contains("off limits")
+        || behind.contains("off-limits")
+        || words(behind).any(|(_, word)| BANNED.contains(&word))
+}
+
+/// Verbs that forbid what is named behind them.
+const BANS: [&str; 9] =
+    ["prohibit", "prohibits", "prohibited", "ban", "bans", "banned", "avoid", "disallowed", "forbade"];
+
+/// What is said of something that is forbidden, behind its name.
+const BANNED: [&str; 4] = ["prohibited", "banned", "disallowed", "avoided"];
 
 const DANGERS: [&str; 30] = [
     "rm -rf",

@@ -20,7 +20,7 @@ pub(crate) fn account(
     files: &[FileHistory],
     subjects: &Subjects,
 ) -> Summary {
-    let entries = request.entries;
+    let (entries, speakers) = (request.entries, request.index.speakers());
     let carried = request.previous.map(|record| &record.summary);
     let is_talk = request.index.domain() == Domain::Talk;
     let mut summary = Summary {
@@ -32,9 +32,11 @@ pub(crate) fn account(
         commands: commands(runs),
         errors: errors(runs),
         tools_used: tools(entries),
-        constraints: constraints(entries),
-        goal: task(entries).map(|(_, text)| clipped(text, GOAL_CHARS)).unwrap_or_default(),
-        current_focus: last_words(entries).map(|(_, text)| clipped(text, FOCUS_CHARS)).unwrap_or_default(),
+        constraints: constraints(entries, speakers),
+        goal: first_task(entries, speakers).map(|(_, text)| clipped(text, GOAL_CHARS)).unwrap_or_default(),
+        current_focus: last_words(entries, speakers)
+            .map(|(_, text)| clipped(text, FOCUS_CHARS))
+            .unwrap_or_default(),
         ..Summary::default()
     };
     summary.unresolved = summary
@@ -74,18 +76,21 @@ fn carry(summary: &mut Summary, carried: &Summary, entries: &[Entry]) {
 
 /// Returns what the user set out for: the first message that says more than a greeting or "go on".
 pub fn task(entries: &[Entry]) -> Option<(&Entry, &str)> {
+    first_task(entries, Speakers::builtin())
+}
+
+/// Returns [`task`], with who speaks told by `speakers`.
+pub(crate) fn first_task<'e>(entries: &'e [Entry], speakers: &Speakers) -> Option<(&'e Entry, &'e str)> {
     let said = || {
-        let from_user = entries.iter().filter(|entry| is_users(&entry.message));
-        from_user.filter_map(|entry| Some((entry, own_text(&entry.message)?)))
+        let from_user = entries.iter().filter(|entry| is_users(&entry.message, speakers));
+        from_user.filter_map(|entry| Some((entry, own_text(&entry.message, speakers)?)))
     };
     said().find(|(_, text)| is_substantial(text)).or_else(|| said().next())
 }
 
 /// Whether the user said this. A summary stands in the user's name, but nobody asked for what it says.
-pub(crate) fn is_users(message: &Message) -> bool {
-    message.is_user_text()
-        && message.origin != Origin::Longhaul
-        && Speakers::builtin().sent(message).is_some()
+pub(crate) fn is_users(message: &Message, speakers: &Speakers) -> bool {
+    message.is_user_text() && message.origin != Origin::Longhaul && speakers.sent(message).is_some()
 }
 
 /// Whether a message says what is wanted: two words or more beside those of greeting and agreeing, or ten letters of a
@@ -118,15 +123,15 @@ const PHATIC: [&str; 44] = [
 ];
 
 /// Returns the last thing the assistant said in words.
-pub(crate) fn last_words(entries: &[Entry]) -> Option<(&Entry, &str)> {
+pub(crate) fn last_words<'e>(entries: &'e [Entry], speakers: &Speakers) -> Option<(&'e Entry, &'e str)> {
     let said = entries.iter().rev().filter(|entry| entry.message.role == Role::Assistant);
-    said.into_iter().find_map(|entry| Some((entry, own_text(&entry.message)?)))
+    said.into_iter().find_map(|entry| Some((entry, own_text(&entry.message, speakers)?)))
 }
 
 /// Returns the first text of `message` that a person or the model wrote.
-pub(crate) fn own_text(message: &Message) -> Option<&str> {
+pub(crate) fn own_text<'m>(message: &'m Message, speakers: &Speakers) -> Option<&'m str> {
     match message.role {
-        Role::User => Speakers::builtin().sent(message),
+        Role::User => speakers.sent(message),
         _ => message.texts().map(str::trim).find(|text| !text.is_empty()),
     }
 }

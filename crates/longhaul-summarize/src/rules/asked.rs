@@ -4,7 +4,7 @@ use longhaul_extract::{Domain, StatementKind};
 use longhaul_transcript::{Entry, Role, Tokens};
 
 use super::{
-    account::{asks_something, is_users, own_text, task},
+    account::{asks_something, first_task, is_users, own_text},
     clip,
     fixed::{Fixed, is_kept},
 };
@@ -12,9 +12,12 @@ use super::{
 impl Fixed<'_> {
     /// The newest request, and what was asked before it. Where an earlier summary is told on, it tells what was asked first.
     pub(super) fn requests(&mut self, is_continued: bool) {
-        let first = task(self.request.entries).filter(|_| !is_continued);
-        let asks =
-            |entry: &&Entry| is_users(&entry.message) && own_text(&entry.message).is_some_and(asks_something);
+        let speakers = self.request.index.speakers();
+        let first = first_task(self.request.entries, speakers).filter(|_| !is_continued);
+        let asks = |entry: &&Entry| {
+            is_users(&entry.message, speakers)
+                && own_text(&entry.message, speakers).is_some_and(asks_something)
+        };
         let mut asked: Vec<&Entry> = self.request.entries.iter().filter(asks).collect();
         if asked.is_empty() {
             asked.extend(first.map(|(entry, _)| entry));
@@ -32,7 +35,7 @@ impl Fixed<'_> {
                 || asked.iter().all(|entry| entry.id != newest.id);
         if is_below {
             self.add(format!("## Request ({}): the user's message below", newest.id), String::new());
-        } else if let Some(text) = own_text(&newest.message) {
+        } else if let Some(text) = own_text(&newest.message, speakers) {
             // A short request stays whole: it is what everything else is for.
             let body = self.clip(text, self.options.task_share);
             room -= self.cost(&body);
@@ -57,7 +60,9 @@ impl Fixed<'_> {
             .chain(asked.iter().rev().filter(|entry| !is_first(entry)));
         let mut lines: Vec<(&Entry, String)> = Vec::new();
         for entry in in_turn {
-            let Some(text) = own_text(&entry.message).filter(|text| !self.said.contains(text)) else {
+            let Some(text) = own_text(&entry.message, self.request.index.speakers())
+                .filter(|text| !self.said.contains(text))
+            else {
                 continue;
             };
             if lines.iter().any(|(_, line)| line.contains(text)) {
@@ -91,10 +96,13 @@ impl Fixed<'_> {
             return None;
         }
         let after = self.request.entries.iter().filter(|entry| entry.id > asked.id);
-        let mut turn = after.take_while(|entry| !is_users(&entry.message));
+        let speakers = self.request.index.speakers();
+        let mut turn = after.take_while(|entry| !is_users(&entry.message, speakers));
         let ends = |entry: &&Entry| {
             let message = &entry.message;
-            message.role == Role::Assistant && message.calls().next().is_none() && own_text(message).is_some()
+            message.role == Role::Assistant
+                && message.calls().next().is_none()
+                && own_text(message, speakers).is_some()
         };
         turn.find(ends).map(|entry| entry.id)
     }

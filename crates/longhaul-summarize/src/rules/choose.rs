@@ -2,7 +2,7 @@
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::{HashMap, HashSet, hash_map::Entry};
 use longhaul_extract::{Domain, Statement, Statements, log2_sixteenths, statement_words};
 use longhaul_transcript::Tokens;
 
@@ -28,6 +28,15 @@ pub(crate) struct Choice<'a> {
     places: &'a Places<'a>,
 }
 
+/// What was found out of a statement that may get in.
+#[derive(Debug)]
+struct Look {
+    /// What it costs, its line included.
+    cost: u64,
+    /// What it makes known.
+    subjects: Vec<u32>,
+}
+
 /// What is known of places in the pool.
 #[derive(Debug)]
 pub(crate) struct Places<'a> {
@@ -50,7 +59,7 @@ impl<'a> Choice<'a> {
         let renewed = needed.iter_mut().enumerate().filter(|(at, _)| places.records.is_renewed(*at));
         renewed.for_each(|(_, needed)| *needed += RENEWED);
         let (mut told, mut keys) = (HashMap::new(), HashSet::new());
-        for statement in Statements::of(request.kept.iter()).all() {
+        for statement in Statements::of(request.kept.iter(), request.index.speakers()).all() {
             keys.insert(statement.key());
             statement.words().iter().for_each(|word| *told.entry(*word).or_insert(0) += 1);
         }
@@ -64,41 +73,42 @@ impl<'a> Choice<'a> {
 
     /// Returns the places in the pool of what gets in, the most needed for its tokens first, until about `budget` is spent.
     pub(crate) fn pick(mut self, coverage: &mut Coverage<'_>, budget: Tokens) -> Vec<usize> {
-        let mut subjects: Vec<Option<Vec<u32>>> = vec![None; self.pool.all().len()];
-        // What picks have made known.
-        let mut since: HashSet<u32> = HashSet::new();
-        let mut heap: BinaryHeap<(i32, Reverse<usize>)> = BinaryHeap::new();
-        for (at, statement) in self.pool.all().iter().enumerate() {
-            if self.is_idle(at) || self.keys.contains(&statement.key()) {
-                continue;
-            }
-            let cost = statement.text.len() as u64 / 4 + LINE;
-            // With all the facts there may be in it: what is in it is read only where that may be enough.
-            heap.push((self.worth(at, cost, MOST_FACTS), Reverse(at)));
-        }
-        let mut costs: HashMap<usize, u64> = HashMap::new();
+        let all = self.pool.all();
+        // What each may be worth at most: most statements are never looked at any closer.
+        let most = |at: usize| (self.at_most(at, self.needed[at], MOST_FACTS), Reverse(at));
+        let mut heap: BinaryHeap<(i32, Reverse<usize>)> = (0..all.len()).map(most).collect();
+        let mut looked_at: HashMap<usize, Look> = HashMap::new();
+        // What is worth more for the questions that were told: however many there are.
+        let mut answering: HashSet<usize> = HashSet::new();
         let (mut opened, mut picks, mut left) = (HashSet::new(), Vec::new(), budget.0);
         while let Some((worth, Reverse(at))) = heap.pop() {
             if left < LEAST {
                 break;
             }
-            let statement = &self.pool.all()[at];
+            let statement = &all[at];
             if self.keys.contains(&statement.key()) {
                 continue;
             }
-            let Some(known) = &subjects[at] else {
-                let known = coverage.known_by(&statement.text);
-                let worth =
-                    worth - self.extra(at, MOST_FACTS) + self.extra(at, coverage.gain(&known, &since));
-                subjects[at] = Some(known);
-                heap.push((worth, Reverse(at)));
+            if !looked_at.contains_key(&at) && self.is_idle(at) {
                 continue;
-            };
+            }
+            let needed = self.needed[at] + self.news(at);
             let count = |text: &str| self.request.counter.count_text(text).0;
-            let cost = *costs.entry(at).or_insert_with(|| {
-                count(&statement.text) + statement.answers.as_ref().map_or(0, |text| count(text)) + LINE
-            });
-            let now = self.worth(at, cost, coverage.gain(known, &HashSet::new()));
+            let look = match looked_at.entry(at) {
+                Entry::Occupied(look) => look.into_mut(),
+                Entry::Vacant(place) => {
+                    let most = self.at_most(at, needed, MOST_FACTS);
+                    if most < worth {
+                        heap.push((most, Reverse(at)));
+                        continue;
+                    }
+                    let answers = statement.answers.as_ref().map_or(0, |text| count(text));
+                    let cost = count(&statement.text) + answers + LINE;
+                    place.insert(Look { cost, subjects: coverage.known_by(&statement.text) })
+                }
+            };
+            let cost = look.cost;
+            let now = needed + self.extra(at, coverage.gain(&look.subjects)) - per_token(cost);
             if now < worth {
                 heap.push((now, Reverse(at)));
                 continue;
@@ -106,27 +116,21 @@ impl<'a> Choice<'a> {
             let place = (statement.message, statement.kind.is_said());
             let handle = if opened.contains(&place) { 0 } else { HANDLE };
             let leads = self.leads(at);
-            let led = leads.iter().map(|lead| count(&self.pool.all()[*lead].text) + LINE).sum::<u64>();
+            let led = leads.iter().map(|lead| count(&all[*lead].text) + LINE).sum::<u64>();
             if cost + led + handle > left || self.fixed.contains(&*statement.text) {
                 continue;
             }
             left -= cost + led + handle;
             opened.insert(place);
+            look.subjects.iter().for_each(|subject| coverage.anchor(*subject));
             for at in leads.into_iter().chain([at]) {
                 self.tell(at);
                 picks.push(at);
             }
-            for subject in known {
-                if coverage.anchor(*subject) {
-                    since.insert(*subject);
-                }
-            }
             // A question says little without its answer.
-            if let Some(reply) = self.reply(at) {
+            if let Some(reply) = self.reply(at).filter(|reply| answering.insert(*reply)) {
                 self.needed[reply] += ANSWERS;
-                let cost = self.pool.all()[reply].text.len() as u64 / 4 + LINE;
-                subjects[reply] = None;
-                heap.push((self.worth(reply, cost, MOST_FACTS), Reverse(reply)));
+                heap.push((self.at_most(reply, self.needed[reply], MOST_FACTS), Reverse(reply)));
             }
         }
         picks
@@ -165,8 +169,7 @@ impl<'a> Choice<'a> {
                 && !asks(&all[*place])
                 && !self.is_idle(*place)
         };
-        let worth =
-            |place: &usize| self.needed[*place] - ln(all[*place].text.len() as u64 / 4 + LINE) * 7 / 10;
+        let worth = |place: &usize| self.needed[*place] - per_token(all[*place].text.len() as u64 / 4 + LINE);
         of_message.filter(answers).max_by_key(|place| (worth(place), Reverse(*place)))
     }
 
@@ -177,10 +180,11 @@ impl<'a> Choice<'a> {
         statement.words().iter().for_each(|word| *self.told.entry(*word).or_insert(0) += 1);
     }
 
-    /// Returns what a statement is worth for its tokens where it makes `facts` known: a logarithm in thousandths, so that whole
-    /// numbers do.
-    fn worth(&self, at: usize, cost: u64, facts: f64) -> i32 {
-        self.needed[at] + self.news(at) + self.extra(at, facts) - ln(cost) * 7 / 10
+    /// Returns what a statement that is `needed` so much may be worth for its tokens where it makes `facts` known: a logarithm in
+    /// thousandths, so that whole numbers do. What it costs is guessed from its length.
+    fn at_most(&self, at: usize, needed: i32, facts: f64) -> i32 {
+        let cost = self.pool.all()[at].text.len() as u64 / 4 + LINE;
+        needed + self.extra(at, facts) - per_token(cost)
     }
 
     /// Returns what it adds that a statement makes `facts` known and serves the goal.
@@ -196,6 +200,11 @@ impl<'a> Choice<'a> {
         // A fifth of the worth stays where everything was told: said again in other words.
         ln(16 + news * 4) - ln(80)
     }
+}
+
+/// Returns what it takes from the worth of a statement that it costs so many tokens.
+fn per_token(cost: u64) -> i32 {
+    ln(cost) * 7 / 10
 }
 
 /// Returns the natural logarithm in thousandths.

@@ -1,6 +1,5 @@
 //! Which subjects a reader already knows.
 
-use hashbrown::HashSet;
 use longhaul_extract::{FactIndex, Subject, Subjects, for_each_text, scan, scan_words};
 use longhaul_transcript::Message;
 
@@ -51,17 +50,14 @@ impl<'a> Coverage<'a> {
         for_each_text(message, |text| self.read(text));
     }
 
-    /// Counts a subject as known, and returns whether that is new.
-    pub(crate) fn anchor(&mut self, subject: u32) -> bool {
-        !std::mem::replace(&mut self.anchored[subject as usize], true)
+    /// Counts a subject as known.
+    pub(crate) fn anchor(&mut self, subject: u32) {
+        self.anchored[subject as usize] = true;
     }
 
-    /// Returns what showing a line with `subjects` adds; those in `since` count as not known yet.
-    pub(crate) fn gain(&self, subjects: &[u32], since: &HashSet<u32>) -> f64 {
-        let one = |subject: &u32| {
-            let is_known = self.anchored[*subject as usize] && !since.contains(subject);
-            if is_known { 0.0 } else { self.values[*subject as usize] }
-        };
-        subjects.iter().map(one).sum()
+    /// Returns what showing a line with `subjects` adds.
+    pub(crate) fn gain(&self, subjects: &[u32]) -> f64 {
+        let is_new = |subject: &&u32| !self.anchored[**subject as usize];
+        subjects.iter().filter(is_new).map(|subject| self.values[*subject as usize]).sum()
     }
 }

@@ -1,11 +1,8 @@
 //! The sections that stand whatever the ranking says: what is asked now and was asked before, the person's rules, where the
 //! work stands, what failed, what was said last.
 
-use longhaul_extract::{
-    Domain, FileHistory, Run, TodoItem, is_standing_rule,
-    speaker::{Matter, Speakers},
-};
-use longhaul_transcript::{Constraint, Entry, Part, Role, Summary, Tokens, parse_handle_line};
+use longhaul_extract::{Domain, FileHistory, Run, TodoItem, is_standing_rule, speaker::Speakers};
+use longhaul_transcript::{Constraint, Entry, Role, Summary, Tokens, parse_handle_line};
 
 use super::{RulesOptions, account::own_text, clip, marked};
 use crate::SummaryRequest;
@@ -76,24 +73,21 @@ pub(crate) fn sections(
     Sections { first, last: fixed.sections }
 }
 
-/// Returns the text of an earlier summary, where the entry is one.
-fn earlier_summary(entry: &Entry) -> Option<(&Entry, &str)> {
-    if entry.message.role != Role::User {
-        return None;
-    }
-    let pieces = Speakers::builtin().segments(&entry.message);
-    let part = pieces.iter().find(|piece| piece.matter == Matter::Summary)?.part;
-    match entry.message.parts.get(part) {
-        Some(Part::Text(text)) => Some((entry, text.trim())),
-        _ => None,
-    }
+/// Returns the text of an earlier summary, where the entry holds one.
+fn earlier_summary<'e>(entry: &'e Entry, speakers: &Speakers) -> Option<(&'e Entry, &'e str)> {
+    let is_users = entry.message.role == Role::User;
+    let text = is_users.then(|| speakers.summary(&entry.message)).flatten()?;
+    Some((entry, text))
 }
 
 /// Returns whether a line of a summary is its header, its handle or the heading under which it quotes another.
 pub(super) fn is_frame(line: &str) -> bool {
-    line.starts_with("[Context Summary - ")
-        || line.trim_start_matches('#').starts_with(" Earlier summary (")
-        || parse_handle_line(line).is_some()
+    is_header_or_handle(line) || line.trim_start_matches('#').starts_with(" Earlier summary (")
+}
+
+/// Returns whether a line is the header of a summary, or its handle.
+pub(super) fn is_header_or_handle(line: &str) -> bool {
+    line.starts_with("[Context Summary - ") || parse_handle_line(line).is_some()
 }
 
 impl Fixed<'_> {
@@ -123,15 +117,18 @@ impl Fixed<'_> {
         }
     }
 
-    /// A summary that the entries hold is all there is of what it stands for: it is told on, from its first line as far as
-    /// there is room. Returns whether there was one.
+    /// A summary that the entries hold is all there is of what it stands for: it is told on as far as there is room, one of
+    /// ours from its first line, since what is needed most stands first there, and another from its last: it ends with how
+    /// things stand. Returns whether there was one.
     fn earlier(&mut self) -> bool {
-        let summaries: Vec<(&Entry, &str)> =
-            self.request.entries.iter().filter_map(earlier_summary).collect();
-        let Some((entry, text)) = summaries.last() else { return false };
-        let mut left = self.room(EARLIER_SHARE);
-        let mut lines: Vec<String> = Vec::new();
+        let speakers = self.request.index.speakers();
+        let mut newest = self.request.entries.iter().rev();
+        let Some((entry, text)) = newest.find_map(|entry| earlier_summary(entry, speakers)) else {
+            return false;
+        };
         let mut fence = Fence::default();
+        // Each with the fence that is open behind it.
+        let mut lines: Vec<(String, Option<usize>)> = Vec::new();
         for line in text.lines().filter(|line| !is_frame(line)) {
             let is_quoted = fence.holds(line);
             // Its headings stand below this section's own.
@@ -140,22 +137,28 @@ impl Fixed<'_> {
                 true => format!("###{title}"),
                 false => line.to_owned(),
             };
-            let cost = self.cost(&line) + Tokens(1);
-            if cost > left {
-                break;
-            }
-            left -= cost;
-            lines.push(line);
+            lines.push((line, fence.open));
         }
-        let mut fence = Fence::default();
-        lines.iter().for_each(|line| {
-            fence.holds(line);
-        });
-        lines.extend(fence.closing());
-        self.add(
-            format!("## Earlier summary ({}, of messages that are not at hand)", entry.id),
-            lines.join("\n"),
-        );
+        let mut left = self.room(EARLIER_SHARE);
+        let fits = |(line, _): &&(String, Option<usize>)| {
+            let cost = self.cost(line) + Tokens(1);
+            let fits = cost <= left;
+            left -= cost;
+            fits
+        };
+        let told = match text.lines().any(is_header_or_handle) {
+            true => 0..lines.iter().take_while(fits).count(),
+            false => lines.len() - lines.iter().rev().take_while(fits).count()..lines.len(),
+        };
+        let fence = |at: usize| {
+            let open = at.checked_sub(1).and_then(|before| lines[before].1);
+            open.filter(|_| !told.is_empty()).map(|ticks| "`".repeat(ticks))
+        };
+        let opens = fence(told.start);
+        let quoted = lines[told.clone()].iter().map(|(line, _)| line.clone());
+        let body: Vec<String> = opens.into_iter().chain(quoted).chain(fence(told.end)).collect();
+        let heading = format!("## Earlier summary ({}, of messages that are not at hand)", entry.id);
+        self.add(heading, body.join("\n").trim().to_owned());
         true
     }
 
@@ -170,7 +173,11 @@ impl Fixed<'_> {
             return;
         }
         let is_talk = self.request.index.domain() == Domain::Talk;
-        let marked = if is_talk { Vec::new() } else { marked::lines(self.request.entries) };
+        let marked = if is_talk {
+            Vec::new()
+        } else {
+            marked::lines(self.request.entries, self.request.index.speakers())
+        };
         let mut all: Vec<Constraint> = constraints.to_vec();
         for (message, text) in marked {
             let is_known = |known: &Constraint| known.text.contains(&text) || text.contains(&known.text);
@@ -252,17 +259,15 @@ impl Fence {
         }
         true
     }
-
-    /// Returns what closes the fence that is open.
-    fn closing(&self) -> Option<String> {
-        self.open.map(|ticks| "`".repeat(ticks))
-    }
 }
 
 /// Returns whether what `entry` says stays after the summary, whole.
 pub(super) fn is_kept(request: &SummaryRequest<'_>, entry: &Entry) -> bool {
     let same = |kept: &&Entry| kept.id == entry.id;
-    request.kept.iter().find(same).is_some_and(|kept| own_text(&kept.message) == own_text(&entry.message))
+    let speakers = request.index.speakers();
+    let says_the_same =
+        |kept: &Entry| own_text(&kept.message, speakers) == own_text(&entry.message, speakers);
+    request.kept.iter().find(same).is_some_and(says_the_same)
 }
 
 /// An earlier summary gets this share of the room: it stands for all that was said before it.

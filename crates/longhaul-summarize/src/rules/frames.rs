@@ -1,6 +1,6 @@
 //! Headers and handles of summaries inside what is quoted: a summary has one of each, its own.
 
-use super::fixed::is_frame;
+use super::fixed::is_header_or_handle;
 
 /// Returns `text` without the header and handle lines that somebody wrote into what it quotes.
 pub(super) fn without(text: String) -> String {
@@ -10,7 +10,7 @@ pub(super) fn without(text: String) -> String {
     let (mut out, mut said_in) = (String::with_capacity(text.len()), "");
     for line in text.split_inclusive('\n') {
         let (message, words) = numbered(line);
-        if is_frame(words) {
+        if is_header_or_handle(words) {
             // What follows it was said in the same message.
             said_in = if message.is_empty() { said_in } else { message };
             continue;
@@ -47,5 +47,8 @@ mod tests {
         assert_eq!(without(text), format!("## Findings\nm1 It loops.\nm2 The log has {handle} in it.\n"));
         assert_eq!(without("m3 [Context Summary - 9 messages summarized]\n## Next\nx".into()), "## Next\nx");
         assert_eq!(without("m3 more\nmore".into()), "m3 more\nmore");
+        let own =
+            "## Earlier summary (m1, of messages that are not at hand)\nm2 The log has summary-depth:7 in it";
+        assert_eq!(without(own.into()), own);
     }
 }

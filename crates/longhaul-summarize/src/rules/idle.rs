@@ -72,7 +72,7 @@ impl<'a> Idle<'a> {
             StatementKind::Result => {
                 is_scrap
                     || is_envelope(&statement.text)
-                    || is_progress(&statement.text)
+                    || is_progress(&statement.text) && !statement.tells_failure()
                     || is_stack_frame(&statement.text)
                     // What was refused and not done after all is told with its call.
                     || family.is_some_and(gives_receipts)

@@ -4,11 +4,11 @@ use longhaul_extract::speaker::Speakers;
 use longhaul_transcript::Entry;
 
 /// Returns the lines that persons mark so, oldest first, each with the ordinal of its message.
-pub(crate) fn lines(entries: &[Entry]) -> Vec<(u64, String)> {
+pub(crate) fn lines(entries: &[Entry], speakers: &Speakers) -> Vec<(u64, String)> {
     let mut found = Vec::new();
     for entry in entries {
         // In a plan labels are headings; only what a person says in words of their own is marked by them.
-        for piece in Speakers::builtin().segments(&entry.message).iter().filter(|piece| piece.is_persons()) {
+        for piece in speakers.segments(&entry.message).iter().filter(|piece| piece.is_persons()) {
             let text = piece.text;
             if text.lines().filter(|line| line.starts_with('#')).nth(2).is_some() {
                 continue;

@@ -14,26 +14,28 @@ pub(crate) struct Records {
 impl Records {
     pub(crate) fn new(pool: &Statements) -> Records {
         let mut records = Records::default();
-        let mut newest: HashMap<(&str, &str), (Vec<usize>, usize)> = HashMap::new();
+        let mut newest: HashMap<(&str, &str), State<'_>> = HashMap::new();
         for places in results(pool) {
-            let all = || places.iter().map(|at| &pool.all()[*at]);
-            let Some(identity) = all().next().and_then(|first| identity(first, places.len())) else {
+            let texts = || places.iter().map(|at| &*pool.all()[*at].text);
+            let Some(identity) = places.first().and_then(|first| identity(&pool.all()[*first], places.len()))
+            else {
                 continue;
             };
-            let bytes = all().map(|one| one.text.len()).sum::<usize>();
+            let fields = texts().flat_map(fields).collect();
+            let state = State { bytes: texts().map(str::len).sum(), fields, places };
             match newest.remove(&identity) {
                 // A receipt that only names the record says nothing of its state.
-                Some((known, before)) if bytes * 2 < before => {
-                    newest.insert(identity, (known, before));
+                Some(before) if state.bytes * 2 < before.bytes => {
+                    newest.insert(identity, before);
                     continue;
                 }
-                Some((before, _)) => {
-                    records.old.extend(before);
-                    records.renewed.extend(&places);
+                Some(before) if state.is_of_the_record(&before) => {
+                    records.old.extend(before.places);
+                    records.renewed.extend(&state.places);
                 }
-                None => {}
+                _ => {}
             }
-            newest.insert(identity, (places, bytes));
+            newest.insert(identity, state);
         }
         records.renewed.retain(|at| !records.old.contains(at));
         records
@@ -48,6 +50,45 @@ impl Records {
     pub(crate) fn is_renewed(&self, at: usize) -> bool {
         self.renewed.contains(&at)
     }
+}
+
+/// What a result shows of a record.
+#[derive(Debug)]
+struct State<'p> {
+    places: Vec<usize>,
+    bytes: usize,
+    /// The names of its fields and their values.
+    fields: HashSet<(&'p str, &'p str)>,
+}
+
+impl State<'_> {
+    /// Returns whether this is what `before` was: it has most of the fields, and beside the id some with the same value. The
+    /// answers of a service that one id stands for, page by page, share no more than that.
+    fn is_of_the_record(&self, before: &State<'_>) -> bool {
+        let names: HashSet<&str> = self.fields.iter().map(|(name, _)| *name).collect();
+        let known = before.fields.iter().filter(|(name, _)| names.contains(name)).count();
+        let same = before.fields.intersection(&self.fields).filter(|(_, value)| !value.is_empty()).count();
+        known * 5 >= before.fields.len() * 3 && same > 1
+    }
+}
+
+/// Returns the names and values of the fields in JSON, nested ones too; the value of what is nested is empty. Pieces of JSON are
+/// read as far as they go.
+fn fields(text: &str) -> Vec<(&str, &str)> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some((_, after)) = rest.split_once('"') {
+        let Some((name, after)) = after.split_once('"') else { break };
+        rest = after;
+        let Some(value) = after.trim_start().strip_prefix(':').map(str::trim_start) else { continue };
+        let end = match value.strip_prefix('"') {
+            Some(inside) => inside.find('"').map_or(value.len(), |end| end + 2),
+            None => value.find(['{', '[', ',', '}', ']', '\n']).unwrap_or(value.len()),
+        };
+        found.push((name, value[..end].trim()));
+        rest = &value[end..];
+    }
+    found
 }
 
 /// Returns the places of the statements of each tool's result.
@@ -76,8 +117,17 @@ fn identity(first: &Statement, pieces: usize) -> Option<(&str, &str)> {
     let (name, rest) = text.trim_start_matches(['{', ' ', '\n']).strip_prefix('"')?.split_once('"')?;
     let value = rest.trim_start().strip_prefix(':')?.trim_start();
     let value = value.split([',', '}', '\n']).next()?.trim().trim_matches('"');
-    let is_id = name.to_ascii_lowercase().ends_with("id") && (1..=LONGEST_ID).contains(&value.len());
-    (is_id && !value.contains(char::is_whitespace)).then_some((name, value))
+    let is_value = (1..=LONGEST_ID).contains(&value.len()) && !["true", "false", "null"].contains(&value);
+    (names_id(name) && is_value && !value.contains(char::is_whitespace)).then_some((name, value))
+}
+
+/// Whether a field of this name holds an id: `id`, `order_id`, `orderId`, but not `paid` and `valid`.
+fn names_id(name: &str) -> bool {
+    let Some(before) = name.strip_suffix("id").or_else(|| name.strip_suffix("ID")) else {
+        return name.strip_suffix("Id").is_some_and(|before| !before.ends_with(char::is_uppercase));
+    };
+    let is_camel = name.ends_with("ID") && before.ends_with(char::is_lowercase);
+    before.is_empty() || before.ends_with(['_', '-', '.', ' ']) || is_camel
 }
 
 /// Bytes of the longest id.
@@ -89,6 +139,36 @@ mod tests {
     use longhaul_testkit::transcript;
 
     use super::*;
+
+    #[test]
+    fn what_shares_no_more_than_an_id_is_no_state_of_one_record() {
+        let said = transcript(
+            r#"
+user: go on
+assistant: !check#c1 {} !check#c2 {} !poll#c3 {} !poll#c4 {} !user#c5 {} !order#c6 {}
+tool#c1: {"valid": false, "error": "the first field is too long by far"}
+tool#c2: {"valid": false, "error": "the second field is not a number at all"}
+tool#c3: {"session_id": "s7", "output": "four tests of the relay failed"}
+tool#c4: {"session_id": "s7", "output": "the disk of the build host is full"}
+tool#c5: {"id": 7, "name": "Mara Beck", "city": "Bern"}
+tool#c6: {"id": 7, "items": "two lamps and a chair", "total": 149}
+"#,
+        );
+        let mut index = FactIndex::new();
+        said.entries().iter().for_each(|entry| index.push(entry));
+        let records = Records::new(index.statements());
+        assert!(records.old.is_empty() && records.renewed.is_empty(), "{records:?}");
+        for (name, is_id) in [
+            ("id", true),
+            ("order_id", true),
+            ("orderId", true),
+            ("orderID", true),
+            ("paid", false),
+            ("valid", false),
+        ] {
+            assert_eq!(names_id(name), is_id, "{name}");
+        }
+    }
 
     #[test]
     fn the_state_of_a_booking_that_was_changed_is_old() {

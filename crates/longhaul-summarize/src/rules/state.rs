@@ -1,9 +1,8 @@
 //! Where the work stands: the plan with its open items first, how the checks went, what failed, what was said last.
 
-use hashbrown::HashMap;
 use longhaul_extract::{
     CallView, FileHistory, Purpose, Run, Statement, StatementKind, TodoItem, TodoState, ToolFamily, Verdict,
-    checks,
+    Waiting, call_failed, checks,
 };
 use longhaul_transcript::{Outcome, Tokens, ToolCall};
 
@@ -129,11 +128,11 @@ impl Fixed<'_> {
     fn refusals(&self) -> Vec<String> {
         let mut found: Vec<(String, String)> = Vec::new();
         let entries = self.request.entries;
-        let mut waiting: HashMap<&str, &ToolCall> = HashMap::new();
+        let mut waiting: Waiting<&ToolCall> = Waiting::default();
         for entry in entries {
-            waiting.extend(entry.message.calls().map(|call| (call.id.as_str(), call)));
+            entry.message.calls().for_each(|call| waiting.push(&call.id, entry.id.ordinal, call));
             for result in entry.message.results() {
-                let Some(view) = waiting.remove(result.call_id.as_str()).map(CallView::new) else { continue };
+                let Some(view) = waiting.answered(&result.call_id).map(CallView::new) else { continue };
                 // What a page, a person or another agent says may begin with any word.
                 let says_itself = match view.family() {
                     ToolFamily::Shell | ToolFamily::Read | ToolFamily::Search | ToolFamily::List => continue,
@@ -145,11 +144,10 @@ impl Fixed<'_> {
                 };
                 let about = view.path().unwrap_or_default().to_string();
                 let text = result.joined_text();
-                let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+                let says_something = |line: &&str| !line.is_empty() && !opens_output(line);
+                let line = text.lines().map(str::trim).find(says_something).unwrap_or_default();
                 let line = line.trim_start_matches("<tool_use_error>").trim_end_matches("</tool_use_error>");
-                let starts = ["Error:", "error:", "String to replace not found"];
-                let is_error = result.outcome == Outcome::Failed
-                    || says_itself && starts.iter().any(|start| line.starts_with(start));
+                let is_error = result.outcome == Outcome::Failed || says_itself && call_failed(&view, result);
                 if is_error && !line.is_empty() {
                     let call = format!("{} {about}", view.name()).trim_end().to_string();
                     let told = format!("{} {call}: {}", entry.id, first_chars(line, CHECK_CHARS));
@@ -165,8 +163,9 @@ impl Fixed<'_> {
 
     /// What the model said last in words, where it does not stand below.
     pub(super) fn last_words(&mut self) {
-        if let Some((entry, text)) = last_words(self.request.entries)
-            && last_words(self.request.kept).is_none()
+        let speakers = self.request.index.speakers();
+        if let Some((entry, text)) = last_words(self.request.entries, speakers)
+            && last_words(self.request.kept, speakers).is_none()
         {
             let body = self.clip(text, LAST_WORDS_SHARE);
             self.add(format!("## The assistant's last words ({})", entry.id), body);
@@ -188,6 +187,11 @@ fn failed_acts(runs: &[Run]) -> Vec<String> {
         first_chars(&format!("m{} {heart} failed{error}", run.message), CHECK_CHARS)
     };
     failed.map(line).take(MOST_FAILED_ACTS).collect()
+}
+
+/// Whether a line only opens what a harness hands on of an output.
+fn opens_output(line: &str) -> bool {
+    ["Exit code: ", "Wall time: ", "Output:", "Chunk ID: "].iter().any(|start| line.starts_with(start))
 }
 
 /// Returns the first characters of `text`, with an ellipsis where it is longer.

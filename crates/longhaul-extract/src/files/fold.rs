@@ -1,0 +1,213 @@
+//! Touches and edits, folded to what became of each file.
+
+use std::collections::BTreeMap;
+
+use longhaul_transcript::FileState;
+
+use super::{
+    FileEdit, FileHistory,
+    names::{Names, clean},
+    touch::Touch,
+};
+
+/// Returns what became of the files that were touched, by path, each with its edits.
+pub(super) fn fold(touches: Vec<(u64, Touch)>, edits: Vec<(String, FileEdit)>) -> Vec<FileHistory> {
+    let names = Names::new(
+        touches
+            .iter()
+            .flat_map(|(_, touch)| touch.paths())
+            .chain(edits.iter().map(|(path, _)| path.as_str())),
+    );
+    let name = |path: &str| names.of(path).to_owned();
+    let mut files: BTreeMap<String, FileHistory> = BTreeMap::new();
+    let mut moved: Vec<Moved> = Vec::new();
+    for (message, touch) in &touches {
+        let message = *message;
+        match touch {
+            Touch::Read(path) => {
+                // Most touches only read what is known.
+                if let Some(file) = files.get_mut(names.of(path)) {
+                    file.last_message = message;
+                    continue;
+                }
+            }
+            Touch::RevertAll => {
+                for file in files.values_mut() {
+                    file.put_back(message);
+                }
+                continue;
+            }
+            Touch::Commit => {
+                for file in files.values_mut() {
+                    file.committed = Some(file.state);
+                }
+                continue;
+            }
+            _ => {}
+        }
+        let Some(path) = touch.paths().next().map(name) else { continue };
+        let known = files.contains_key(&path);
+        if let Touch::Rename(from, to) = touch {
+            let before = moved.len();
+            moved.extend(rename_inside(&mut files, &path, &beside(&path, &clean(from), name(to)), message));
+            if moved.len() > before {
+                continue;
+            }
+        }
+        let file = files.entry(path.clone()).or_insert_with(|| FileHistory::new(&path));
+        match touch {
+            Touch::Revert(_) => {
+                file.put_back(message);
+                continue;
+            }
+            _ => file.last_message = message,
+        }
+        match touch {
+            Touch::Read(_) | Touch::RevertAll | Touch::Commit | Touch::Revert(_) => {}
+            Touch::Create(_) => file.write(FileState::Created),
+            Touch::Touched(_) if known => {}
+            Touch::Touched(_) => file.write(FileState::Created),
+            Touch::Write(_) if !known || file.state == FileState::Deleted => file.write(FileState::Created),
+            Touch::Write(_) | Touch::Edit(_) => file.write(FileState::Modified),
+            Touch::Delete(_) => {
+                file.state = FileState::Deleted;
+                if delete_inside(&mut files, &path, message)
+                    && let Some(folder) = files.get_mut(&path)
+                {
+                    folder.was_made_here = true;
+                }
+            }
+            Touch::Rename(from, to) => {
+                let to = beside(&path, &clean(from), name(to));
+                let before = file.clone();
+                (file.state, file.other_name) = (FileState::Renamed, Some(to.clone()));
+                let target = files.entry(to.clone()).or_insert_with(|| FileHistory::new(&to));
+                let made_here = before.state == FileState::Created;
+                target.state = if made_here { FileState::Created } else { FileState::Modified };
+                target.trail = before.trail;
+                (target.edits, target.other_name, target.last_message) = (before.edits, Some(path), message);
+            }
+        }
+    }
+    let renamed: Vec<String> = edits.iter().map(|(path, _)| name(path)).collect();
+    drop(names);
+    for (mut path, (_, edit)) in renamed.into_iter().zip(edits) {
+        // What was edited under its old name is told under the new one.
+        for folder in &moved {
+            if folder.from == path && edit.message <= folder.message {
+                path.clone_from(&folder.to);
+            }
+        }
+        for _ in 0..8 {
+            match files.get(&path) {
+                Some(FileHistory { state: FileState::Renamed, other_name: Some(now), .. }) => {
+                    path.clone_from(now)
+                }
+                _ => break,
+            }
+        }
+        if let Some(file) = files.get_mut(&path) {
+            file.trail.push(edit);
+        }
+    }
+    // What was made and thrown away again left nothing.
+    files.retain(|_, file| file.state != FileState::Deleted || !file.was_made_here);
+    files.into_values().collect()
+}
+
+/// Where `to` is relative to what `from` is relative to, and that is known by its whole path, so is `to`.
+fn beside(whole: &str, from: &str, to: String) -> String {
+    match whole.strip_suffix(from).filter(|base| base.ends_with('/')) {
+        Some(base) if !to.starts_with(['/', '~', '.']) => format!("{base}{to}"),
+        _ => to,
+    }
+}
+
+/// A directory that goes takes the files in it along. Returns whether there were some and all were made here.
+fn delete_inside(files: &mut BTreeMap<String, FileHistory>, folder: &str, message: u64) -> bool {
+    let inside = format!("{folder}/");
+    let after = files.range_mut(inside.clone()..).take_while(|(path, _)| path.starts_with(&inside));
+    let (mut known, mut made_here) = (0, 0);
+    for (_, file) in after.filter(|(_, file)| file.state != FileState::Renamed) {
+        (file.state, file.last_message) = (FileState::Deleted, message);
+        known += 1;
+        made_here += usize::from(file.was_made_here);
+    }
+    known > 0 && known == made_here
+}
+
+/// A file that went along with its directory.
+struct Moved {
+    from: String,
+    to: String,
+    message: u64,
+}
+
+/// A directory that is renamed takes the files in it along. Returns those that are known.
+fn rename_inside(
+    files: &mut BTreeMap<String, FileHistory>,
+    from: &str,
+    to: &str,
+    message: u64,
+) -> Vec<Moved> {
+    let inside = format!("{from}/");
+    let known: Vec<String> = files
+        .range(inside.clone()..)
+        .take_while(|(path, _)| path.starts_with(&inside))
+        .map(|(path, _)| path.clone())
+        .collect();
+    let mut moved = Vec::new();
+    for path in known {
+        let mut now = format!("{to}/{}", &path[inside.len()..]);
+        let Some(mut file) = files.remove(&path) else { continue };
+        if !matches!(file.state, FileState::Deleted | FileState::Renamed) {
+            if file.state == FileState::Read {
+                file.state = FileState::Modified;
+            }
+            (file.other_name, file.last_message) = (Some(path.clone()), message);
+            file.path.clone_from(&now);
+            files.insert(now.clone(), file);
+        } else if let (FileState::Renamed, Some(name)) = (file.state, file.other_name) {
+            // What was edited under a name that was given up before goes where that name went.
+            now = name.strip_prefix(&inside).map(|rest| format!("{to}/{rest}")).unwrap_or(name);
+        }
+        moved.push(Moved { from: path, to: now, message });
+    }
+    moved
+}
+
+impl FileHistory {
+    fn new(path: &str) -> FileHistory {
+        FileHistory {
+            path: path.into(),
+            state: FileState::Read,
+            edits: 0,
+            other_name: None,
+            last_message: 0,
+            trail: Vec::new(),
+            committed: None,
+            was_made_here: false,
+        }
+    }
+
+    fn write(&mut self, state: FileState) {
+        self.edits += 1;
+        // What was made here stays "created", however often it is edited afterwards.
+        if self.state != FileState::Created {
+            self.state = state;
+        }
+        self.was_made_here |= self.state == FileState::Created;
+    }
+
+    /// Puts the file back to what version control has of it.
+    fn put_back(&mut self, message: u64) {
+        let back = match (self.committed, self.state) {
+            // Version control has it as it was changed here.
+            (Some(state), now) if state != now => state,
+            // What version control does not know stays.
+            (None, FileState::Modified | FileState::Deleted) if !self.was_made_here => FileState::Reverted,
+            _ => return,
+        };
+        (self.state, self.last_message) = (back, message);
+    }
+}

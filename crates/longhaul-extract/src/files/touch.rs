@@ -1,0 +1,137 @@
+//! What one call does to files, and whether it did it.
+
+use longhaul_transcript::{Outcome, Part, ToolResult};
+
+use super::shell::{self, shell_touches};
+use crate::{CallView, ToolFamily, Verdict, runs::run_of};
+
+/// One thing done to a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Touch {
+    Read(String),
+    /// Written whole: created where it was not known before.
+    Write(String),
+    Create(String),
+    /// Made where it was not there; nothing is changed in it.
+    Touched(String),
+    Edit(String),
+    Delete(String),
+    Rename(String, String),
+    /// Put back to what version control has.
+    Revert(String),
+    /// Everything put back.
+    RevertAll,
+    /// What was changed so far is in version control now.
+    Commit,
+}
+
+impl Touch {
+    pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
+        let (one, two) = match self {
+            Touch::Read(path)
+            | Touch::Write(path)
+            | Touch::Create(path)
+            | Touch::Edit(path)
+            | Touch::Touched(path) => (Some(path), None),
+            Touch::Delete(path) | Touch::Revert(path) => (Some(path), None),
+            Touch::Rename(from, to) => (Some(from), Some(to)),
+            Touch::RevertAll | Touch::Commit => (None, None),
+        };
+        one.into_iter().chain(two).map(String::as_str)
+    }
+}
+
+/// Returns what a call does to files, in order.
+pub(super) fn call_touches(view: &CallView<'_>, result: Option<&ToolResult>) -> Vec<Touch> {
+    let paths = || view.paths().into_iter().map(str::to_string);
+    match view.family() {
+        ToolFamily::Read => paths().map(Touch::Read).collect(),
+        // The tool knows whether the file was there.
+        ToolFamily::Write => match result.and_then(first_text) {
+            Some(text) if text.contains("has been updated") => paths().map(Touch::Edit).collect(),
+            Some(text) if text.starts_with("File created") => paths().map(Touch::Create).collect(),
+            _ => paths().map(Touch::Write).collect(),
+        },
+        ToolFamily::Edit => match view.key_text("command") {
+            Some("view") => paths().map(Touch::Read).collect(),
+            Some("create") => paths().map(Touch::Create).collect(),
+            // An editor that makes a file out of nothing is told to replace nothing.
+            _ if view.key_text("old_string") == Some("") => paths().map(Touch::Write).collect(),
+            _ => paths().map(Touch::Edit).collect(),
+        },
+        ToolFamily::Patch => patch_touches(view),
+        ToolFamily::Shell if view.patch().is_some_and(|patch| patch.contains("*** Begin Patch")) => {
+            patch_touches(view)
+        }
+        ToolFamily::Shell => {
+            let dir = view.working_dir().unwrap_or_default();
+            view.command().map(|command| shell_touches(&command, dir)).unwrap_or_default()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn patch_touches(view: &CallView<'_>) -> Vec<Touch> {
+    let dir = view.working_dir().unwrap_or_default();
+    let mut touches = Vec::new();
+    for (what, path) in view.patched() {
+        let path = shell::join(dir, path);
+        match (what, touches.last()) {
+            ('A', _) => touches.push(Touch::Create(path)),
+            ('D', _) => touches.push(Touch::Delete(path)),
+            ('R', Some(Touch::Edit(from))) => {
+                let from = from.clone();
+                touches.push(Touch::Rename(from, path));
+            }
+            _ => touches.push(Touch::Edit(path)),
+        }
+    }
+    touches
+}
+
+/// Returns whether the result says that the call did not do what it was to do.
+pub fn call_failed(view: &CallView<'_>, result: &ToolResult) -> bool {
+    if view.family() == ToolFamily::Shell && view.patch().is_none() {
+        let failed = run_of(view.call(), result).is_some_and(|run| {
+            // A check that fails has run; what stands before it was done.
+            run.verdict == Verdict::Failed && run.checks.is_empty()
+        });
+        return failed || result.outcome == Outcome::Failed && was_refused(result);
+    }
+    let says = first_text(result).is_some_and(|text| {
+        [
+            "<tool_use_error>",
+            "Error:",
+            "error:",
+            "String to replace not found",
+            "No such file",
+            "File does not exist",
+            "apply_patch verification failed",
+            "Invalid patch",
+        ]
+        .iter()
+        .any(|start| text.starts_with(start))
+    });
+    let patched = view.patch().is_some()
+        && first_text(result).is_some_and(|text| {
+            text.lines().take(8).any(|line| {
+                line.contains("Exit code: 1")
+                    || line.contains("exited with code 1")
+                    || line.contains("verification failed")
+            })
+        });
+    result.outcome == Outcome::Failed || says || patched
+}
+
+fn was_refused(result: &ToolResult) -> bool {
+    first_text(result).is_some_and(|text| {
+        text.starts_with("The user doesn't want to") || text.starts_with("Permission to use")
+    })
+}
+
+fn first_text(result: &ToolResult) -> Option<&str> {
+    result.content.iter().find_map(|part| match part {
+        Part::Text(text) => Some(text.trim_start()),
+        _ => None,
+    })
+}
