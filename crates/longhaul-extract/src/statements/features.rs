@@ -2,7 +2,7 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use super::{Statement, StatementKind, Statements, signs::Signs, words::log2_sixteenths};
+use super::{Statement, StatementKind, StatementSource, Statements, signs::Signs, words::log2_sixteenths};
 
 /// Declares the features with their names, in one order.
 macro_rules! features {
@@ -53,6 +53,8 @@ features! { s, v:
     path_shown = s.signs.has(Signs::PATH) && !v.is_said;
     number_said = s.signs.has(Signs::NUMBER) && v.is_said;
     number_shown = s.signs.has(Signs::NUMBER) && !v.is_said;
+    holds_shown = s.signs.has(Signs::HOLDS) && !v.is_said;
+    hit = v.is_hit;
     item = s.signs.has(Signs::ITEM) && v.is_said;
     bold = s.signs.has(Signs::BOLD) && v.is_said;
     heading = s.signs.has(Signs::HEADING) && v.is_said;
@@ -84,6 +86,8 @@ features! { s, v:
 struct View {
     is_said: bool,
     is_models: bool,
+    /// Whether a search shows it.
+    is_hit: bool,
     /// How late it stands, 0 to 16.
     place: i32,
     nth: i32,
@@ -138,6 +142,7 @@ impl Statements {
         for s in all.iter().filter(|s| s.kind == StatementKind::Removed) {
             removed.insert(s.key, s.message);
         }
+        let searches: Vec<bool> = self.sources.iter().map(StatementSource::searches).collect();
         let mut seen: HashSet<u32> = HashSet::new();
         let view = |s: &Statement| {
             let is_new = seen.insert(s.key);
@@ -148,6 +153,7 @@ impl Statements {
                     StatementKind::Answer | StatementKind::Prose | StatementKind::Report
                 ),
                 place: (u64::from(s.message) * 16 / u64::from(self.end.max(1))) as i32,
+                is_hit: s.kind == StatementKind::Result && s.source.is_some_and(|at| searches[at as usize]),
                 nth: (log2_sixteenths(u64::from(s.nth) + 1) / 4) as i32,
                 crowd: (log2_sixteenths(u64::from(s.of)) / 4) as i32,
                 words: s.text.split_whitespace().take(40).count() as i32,

@@ -47,6 +47,9 @@ impl Signs {
     /// It gives counts of tests, errors or warnings.
     pub(crate) const COUNTS: Signs = Signs(1 << 16);
 
+    /// It says when or whether something holds: only, never, must, because.
+    pub(crate) const HOLDS: Signs = Signs(1 << 17);
+
     pub(crate) fn has(self, sign: Signs) -> bool {
         self.0 & sign.0 != 0
     }
