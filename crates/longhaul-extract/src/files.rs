@@ -2,19 +2,17 @@
 
 use longhaul_transcript::{Entry, FileNote, FileState};
 
-use crate::CallView;
+use crate::{Act, each_act};
 
 mod edit;
 mod fold;
 mod names;
-mod results;
 mod shell;
 mod touch;
 
 pub use edit::FileEdit;
 pub(crate) use edit::edits as edits_of;
 use fold::fold;
-use results::Results;
 pub use touch::call_failed;
 use touch::{Touch, call_touches};
 
@@ -45,24 +43,36 @@ pub struct FileHistory {
 /// `git mv`, `git rm`, `git checkout`, `git restore`, `git reset --hard`, and patches. What was committed is not put back
 /// by what puts the working copy back.
 pub fn file_histories(entries: &[Entry]) -> Vec<FileHistory> {
-    let mut results = Results::new(entries);
-    let mut touches: Vec<(u64, Touch)> = Vec::new();
-    let mut edits: Vec<(String, FileEdit)> = Vec::new();
-    for entry in entries {
-        for call in entry.message.calls() {
-            let result = results.of(call.id.as_str());
-            let view = CallView::new(call);
-            if result.is_some_and(|result| call_failed(&view, result)) {
-                continue;
-            }
-            let found = call_touches(&view, result);
-            if found.iter().any(|touch| !matches!(touch, Touch::Read(_))) {
-                edits.extend(edit::edits(&view, entry.id.ordinal));
-            }
-            touches.extend(found.into_iter().map(|touch| (entry.id.ordinal, touch)));
+    let mut touches = Touches::default();
+    each_act(entries, |act| touches.take(act));
+    touches.histories()
+}
+
+/// Takes in what calls do to files, one after the other.
+#[derive(Clone, Debug, Default)]
+pub struct Touches {
+    touches: Vec<(u64, Touch)>,
+    edits: Vec<(String, FileEdit)>,
+}
+
+impl Touches {
+    /// Takes in what one call does.
+    pub fn take(&mut self, act: &Act<'_>) {
+        let result = act.result.map(|(_, result)| result);
+        if result.is_some_and(|result| call_failed(&act.call, result)) {
+            return;
         }
+        let found = call_touches(&act.call, result);
+        if found.iter().any(|touch| !matches!(touch, Touch::Read(_))) {
+            self.edits.extend(edit::edits(&act.call, act.message));
+        }
+        self.touches.extend(found.into_iter().map(|touch| (act.message, touch)));
     }
-    fold(touches, edits)
+
+    /// Returns what became of the files, as [`file_histories`] does.
+    pub fn histories(self) -> Vec<FileHistory> {
+        fold(self.touches, self.edits)
+    }
 }
 
 /// Returns the files that were changed, with what was done to each, in the order of their last change.

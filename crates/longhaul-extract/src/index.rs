@@ -3,11 +3,11 @@
 use std::{collections::BTreeMap, hash::BuildHasher, sync::Arc};
 
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
-use longhaul_transcript::{CallKind, Entry, Message, Origin, Part, Role, ToolCall};
+use longhaul_transcript::{Entry, Message, Origin, Part, Role, ToolCall};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ToolFamily,
+    CallView, ToolFamily,
     atoms::{AtomKind, FactClass, scan, scan_words},
     rank::{DefaultRanker, RankContext, Ranker},
     speaker::Speakers,
@@ -219,12 +219,14 @@ impl FactIndex {
             self.messages += 1;
         }
         let at = (self.bytes / 4).min(u64::from(u32::MAX)) as u32;
+        // Read once, for its facts and for its statements.
+        let calls: Vec<CallView<'_>> = message.calls().map(CallView::new).collect();
         let mut reader = Reader { at, ordinal, is_task, index: self, seen: Vec::new() };
-        reader.message(message, standing);
+        reader.message(message, &calls, standing);
         let seen = std::mem::take(&mut reader.seen);
         self.crowd(seen);
         let speakers = self.speakers.as_deref().unwrap_or_else(|| Speakers::builtin());
-        self.statements.push(ordinal, message, speakers);
+        self.statements.push(ordinal, message, &calls, speakers);
         if self.facts.len() > self.most_facts {
             self.forget();
         }
@@ -369,7 +371,9 @@ struct Reader<'i> {
 }
 
 impl Reader<'_> {
-    fn message(&mut self, message: &Message, standing: bool) {
+    /// Reads a message; `calls` are its calls, in order.
+    fn message(&mut self, message: &Message, calls: &[CallView<'_>], standing: bool) {
+        let mut calls = calls.iter();
         let place = match message.role {
             _ if standing => Place::Standing,
             Role::User => Place::User,
@@ -386,7 +390,7 @@ impl Reader<'_> {
             match part {
                 Part::Text(text) if place == Place::Output => self.output(text),
                 Part::Text(text) => self.text(text, place, ToolUse::default()),
-                Part::ToolCall(call) => self.call(call),
+                Part::ToolCall(_) => calls.by_ref().take(1).for_each(|call| self.call(call)),
                 Part::ToolResult(result) => {
                     self.index.tool_messages += 1;
                     for part in &result.content {
@@ -404,24 +408,24 @@ impl Reader<'_> {
         self.text(&strip_line_numbers(text), Place::Output, ToolUse::default());
     }
 
-    fn call(&mut self, call: &ToolCall) {
+    fn call(&mut self, call: &CallView<'_>) {
         let index = &mut *self.index;
         index.calls += 1;
-        match index.tools.get_mut(&call.name) {
+        match index.tools.get_mut(call.name()) {
             Some(count) => *count += 1,
-            None => drop(index.tools.insert(call.name.clone(), 1)),
+            None => drop(index.tools.insert(call.name().to_owned(), 1)),
         }
-        let family = match index.families.get(call.name.as_str()) {
+        let family = match index.families.get(call.name()) {
             Some(family) => *family,
             None => {
-                let family = ToolUse::of(&call.name);
-                index.families.insert(call.name.as_str().into(), family);
-                self.standing(&call.name);
+                let family = ToolUse::of(call.name());
+                index.families.insert(call.name().into(), family);
+                self.standing(call.name());
                 family
             }
         };
         let mut on_files = false;
-        for field in call_fields(&call.arguments.0, call.kind == CallKind::Function) {
+        for field in call.whole_fields() {
             self.standing(&field.key);
             let place = match field.place {
                 FieldPlace::Key => Place::Key,

@@ -19,7 +19,7 @@ pub use constraints::{
     Demand, DemandKind, constraints, demands, demands_in, is_constraint, is_standing_rule, sentences,
 };
 pub use decisions::{Decision, decides, decisions};
-pub use files::{FileEdit, FileHistory, call_failed, file_histories, trail};
+pub use files::{FileEdit, FileHistory, Touches, call_failed, file_histories, trail};
 pub use index::{
     Domain, Fact, FactIndex, Field, FieldPlace, Place, Said, ToolUse, Visible, call_fields, for_each_text,
     shows, strip_line_numbers,
@@ -32,6 +32,7 @@ pub use statements::{
 };
 
 // Tools and digests.
+mod acts;
 mod digest;
 mod json;
 mod outline;
@@ -43,11 +44,11 @@ mod tool_summary;
 mod tool_view;
 mod waiting;
 
+pub use acts::{Act, each_act};
 pub use digest::{Allowance, Extractor, Registry, ShellOutcome, Source, TestCounts, digest, read_shell};
 pub use outline::{Definition, Language, MAX_DEFINITIONS, Outline, outline};
-pub use runs::{Check, Cure, Purpose, Run, Verdict, checks, run_of, runs};
-pub use todo::{TodoItem, TodoState, todos};
+pub use runs::{Check, Cure, Purpose, Run, Runs, Verdict, checks, run_of, runs};
+pub use todo::{TodoItem, TodoState, Todos, todos};
 pub use tool::{ToolFamily, family};
 pub use tool_summary::{ToolStatus, ToolSummary, format_summaries, summarize_tool_result};
 pub use tool_view::CallView;
-pub use waiting::Waiting;

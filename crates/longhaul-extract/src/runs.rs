@@ -7,14 +7,14 @@
 use std::borrow::Cow;
 
 use hashbrown::HashMap;
-use longhaul_transcript::{CallId, Entry, Outcome, Part, ToolCall, ToolResult};
+use longhaul_transcript::{CallId, Entry, Outcome, ToolCall, ToolResult};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CallView, ToolFamily,
+    Act, CallView, ToolFamily,
     digest::{self, TestCounts},
+    each_act,
     script::{Link, Simple, simples},
-    waiting::Waiting,
 };
 
 mod checks;
@@ -70,81 +70,60 @@ pub struct Run {
 /// Returns the commands that `entries` run and how they went, oldest first. What runs in the background is followed to
 /// its end where a later call asks for it.
 pub fn runs(entries: &[Entry]) -> Vec<Run> {
-    let mut reader = Runs::default();
-    for entry in entries {
-        for part in &entry.message.parts {
-            match part {
-                Part::ToolCall(call) => reader.call(call, entry.id.ordinal),
-                Part::ToolResult(result) => {
-                    reader.result(result, entry.id.ordinal);
-                }
-                _ => {}
-            }
-        }
-    }
-    reader.found
+    let mut runs = Runs::default();
+    each_act(entries, |act| runs.take(act));
+    runs.done()
 }
 
-/// Reads runs from messages as they come.
+/// Takes in the commands that calls run, one after the other.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Runs {
-    pub(crate) found: Vec<Run>,
-    waiting: Waiting<Begun>,
+pub struct Runs {
+    found: Vec<Run>,
     /// What goes on in the background, by the name that the harness gave it.
     sessions: HashMap<String, usize>,
 }
 
-/// What a call has begun.
-#[derive(Clone, Debug)]
-enum Begun {
-    /// A command that is run, by its place, and whether its tool flags each failure.
-    Run(usize, bool),
-    /// It asks for what goes on in the background.
-    Poll(String),
-    /// Nothing that is followed.
-    Nothing,
-}
-
 impl Runs {
-    pub(crate) fn call(&mut self, call: &ToolCall, message: u64) {
-        let view = CallView::new(call);
-        let session = ["session_id", "bash_id", "task_id", "shell_id", "sessionId"].into_iter();
-        let polled = session.filter_map(|key| view.key_text(key)).next();
-        let begun = match polled.filter(|session| self.sessions.contains_key(*session)) {
-            Some(session) => Begun::Poll(session.to_owned()),
-            None => begun(&view, message).map_or(Begun::Nothing, |run| {
-                self.found.push(run);
-                Begun::Run(self.found.len() - 1, flags_failures(view.name()))
-            }),
+    /// Takes in what one call runs, or what it tells of a command that goes on in the background.
+    pub fn take(&mut self, act: &Act<'_>) {
+        let at = match self.polled(&act.call) {
+            Some(at) => at,
+            None => match begun(&act.call, act.message) {
+                Some(run) => {
+                    self.found.push(run);
+                    self.found.len() - 1
+                }
+                None => return,
+            },
         };
-        self.waiting.push(&call.id, message, begun);
+        let Some((message, result)) = act.result else { return };
+        let text = result.joined_text();
+        let run = &mut self.found[at];
+        // Whoever asks for what goes on has another tool than the one that began it.
+        let flags = run.message == act.message && flags_failures(act.call.name());
+        run.answered = Some(message);
+        match background(&text) {
+            Some(session) => drop(self.sessions.insert(session.to_owned(), at)),
+            None => judge(run, &text, result.outcome, flags),
+        }
     }
 
-    /// Takes the result in, and returns the run that it belongs to.
-    pub(crate) fn result(&mut self, result: &ToolResult, message: u64) -> Option<usize> {
-        let (at, flags) = match self.waiting.answered(&result.call_id)? {
-            Begun::Run(at, flags) => (at, flags),
-            Begun::Poll(session) => (*self.sessions.get(&session)?, false),
-            Begun::Nothing => return None,
-        };
-        let text = result.joined_text();
-        let run = self.found.get_mut(at)?;
-        run.answered = Some(message);
-        if let Some(session) = background(&text) {
-            self.sessions.insert(session.to_owned(), at);
-            return Some(at);
-        }
-        judge(run, &text, result.outcome, flags);
-        Some(at)
+    /// Returns the commands, as [`runs`] does.
+    pub fn done(self) -> Vec<Run> {
+        self.found
+    }
+
+    /// Returns the command in the background that a call asks for.
+    fn polled(&self, call: &CallView<'_>) -> Option<usize> {
+        const KEYS: [&str; 5] = ["session_id", "bash_id", "task_id", "shell_id", "sessionId"];
+        let session = KEYS.iter().find_map(|key| call.key_text(key))?;
+        self.sessions.get(session).copied()
     }
 }
 
 /// Returns how `call` went by its result, for a call that runs a command.
 pub fn run_of(call: &ToolCall, result: &ToolResult) -> Option<Run> {
-    let mut runs = Runs::default();
-    runs.call(call, 0);
-    runs.result(result, 0)?;
-    runs.found.pop()
+    run_of_view(&CallView::new(call), &result.joined_text(), result.outcome)
 }
 
 /// Returns the same for a call that was read, by its text without terminal escapes and harness envelopes.

@@ -1,10 +1,10 @@
 //! The agent's own list of what is to be done, folded to the latest state of each item.
 
-use longhaul_transcript::{CallId, Entry, Message, Part, Role, ToolCall, ToolResult};
+use longhaul_transcript::{Entry, Role};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{CallView, ToolFamily};
+use crate::{Act, ToolFamily, each_act};
 
 /// How far an item is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -40,66 +40,61 @@ pub struct TodoItem {
 /// An item that is not understood is left out; the others stay.
 pub fn todos(entries: &[Entry]) -> Vec<TodoItem> {
     let mut list = Todos::default();
-    for entry in entries {
-        list.push(&entry.message, entry.id.ordinal);
-    }
+    each_act(entries, |act| list.take(act));
+    list.read(entries);
     list.items()
 }
 
-/// Keeps the list as messages come.
+/// Keeps the list as calls come.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Todos {
+pub struct Todos {
     items: Vec<(Option<String>, TodoItem)>,
-    /// Items whose number the result will say.
-    waiting: Vec<(CallId, usize)>,
     /// The last check list in words.
     written: Vec<TodoItem>,
 }
 
 impl Todos {
-    pub(crate) fn push(&mut self, message: &Message, ordinal: u64) {
-        for part in &message.parts {
-            match part {
-                Part::ToolCall(call) => self.call(call, ordinal),
-                Part::ToolResult(result) => self.result(result),
-                Part::Text(text) if message.role == Role::Assistant => {
-                    let found = check_list(text, ordinal);
-                    if found.len() >= LEAST_WRITTEN {
-                        self.written = found;
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
-
-    pub(crate) fn items(&self) -> Vec<TodoItem> {
-        match self.items.is_empty() {
-            true => self.written.clone(),
-            false => self.items.iter().map(|(_, item)| item.clone()).collect(),
-        }
-    }
-
-    fn call(&mut self, call: &ToolCall, message: u64) {
-        let view = CallView::new(call);
-        if view.family() != ToolFamily::Todo {
+    /// Takes in what one call does to the list.
+    pub fn take(&mut self, act: &Act<'_>) {
+        if act.call.family() != ToolFamily::Todo {
             return;
         }
-        let arguments: Value = serde_json::from_str(&call.arguments.0).unwrap_or(Value::Null);
+        let arguments: Value = serde_json::from_str(act.call.text()).unwrap_or(Value::Null);
         if let Some(list) = whole_list(&arguments) {
             self.items =
-                list.iter().filter_map(|item| read(item, message)).map(|item| (None, item)).collect();
+                list.iter().filter_map(|item| read(item, act.message)).map(|item| (None, item)).collect();
             return;
         }
         let of = |keys: &[&str]| keys.iter().find_map(|key| scalar(&arguments[*key]));
         match of(&["taskId", "task_id", "id"]) {
-            Some(id) => self.change(&id, &arguments, message),
+            Some(id) => self.change(&id, &arguments, act.message),
             None => {
-                if let Some(item) = read(&arguments, message) {
-                    self.waiting.push((call.id.clone(), self.items.len()));
-                    self.items.push((None, item));
+                if let Some(item) = read(&arguments, act.message) {
+                    let told = act.result.map(|(_, result)| result.joined_text());
+                    self.items.push((told.and_then(|text| number(&text)), item));
                 }
             }
+        }
+    }
+
+    /// Reads the last check list in the assistant's words, for a conversation in which no tool keeps one.
+    pub fn read(&mut self, entries: &[Entry]) {
+        if !self.items.is_empty() {
+            return;
+        }
+        let said = entries.iter().rev().filter(|entry| entry.message.role == Role::Assistant);
+        let mut lists = said.flat_map(|entry| {
+            let texts = entry.message.texts().collect::<Vec<_>>().into_iter().rev();
+            texts.map(|text| check_list(text, entry.id.ordinal))
+        });
+        self.written = lists.find(|list| list.len() >= LEAST_WRITTEN).unwrap_or_default();
+    }
+
+    /// Returns the items, as [`todos`] does.
+    pub fn items(&self) -> Vec<TodoItem> {
+        match self.items.is_empty() {
+            true => self.written.clone(),
+            false => self.items.iter().map(|(_, item)| item.clone()).collect(),
         }
     }
 
@@ -126,21 +121,13 @@ impl Todos {
             }
         }
     }
+}
 
-    /// The result of making an item says its number: `Task #3 created successfully`.
-    fn result(&mut self, result: &ToolResult) {
-        let Some(at) = self.waiting.iter().position(|(call, _)| *call == result.call_id) else { return };
-        let (_, item) = self.waiting.remove(at);
-        let text = result.joined_text();
-        let number = text
-            .split_once('#')
-            .map(|(_, rest)| rest.chars().take_while(char::is_ascii_digit).collect::<String>());
-        if let (Some(number), Some((id, _))) =
-            (number.filter(|number| !number.is_empty()), self.items.get_mut(item))
-        {
-            *id = Some(number);
-        }
-    }
+/// The number that the result of making an item says: `Task #3 created successfully`.
+fn number(text: &str) -> Option<String> {
+    let (_, rest) = text.split_once('#')?;
+    let number: String = rest.chars().take_while(char::is_ascii_digit).collect();
+    (!number.is_empty()).then_some(number)
 }
 
 /// The list that a call writes whole, under whatever name.
@@ -217,6 +204,7 @@ const LEAST_WRITTEN: usize = 2;
 #[cfg(test)]
 mod tests {
     use longhaul_testkit::transcript;
+    use longhaul_transcript::Message;
 
     use super::*;
 

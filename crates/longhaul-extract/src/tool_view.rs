@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use longhaul_transcript::{CallKind, ToolCall};
 
 use crate::{
-    index::{Field, fields_of, is_body_key, whole},
+    index::{Field, call_fields, fields_of, is_body_key, whole},
     json::{Json, Key, Scalar},
     tool::{ToolFamily, decide},
 };
@@ -100,6 +100,14 @@ impl<'a> CallView<'a> {
             Some(json) => fields_of(json),
             None if self.text().trim().is_empty() => Vec::new(),
             None => vec![whole(Cow::Borrowed(self.text()))],
+        }
+    }
+
+    /// Returns all fields as [`call_fields`](crate::call_fields) does: text that is not whole JSON is one field.
+    pub fn whole_fields(&self) -> Vec<Field<'_>> {
+        match &self.json {
+            Some(json) if !json.cut && json.rest == 0 => fields_of(json),
+            _ => call_fields(self.text(), self.call.kind == CallKind::Function),
         }
     }
 

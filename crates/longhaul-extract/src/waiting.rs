@@ -8,7 +8,7 @@ use longhaul_transcript::CallId;
 /// What is known of calls until their results come. Some clients give all calls of a message the same id: their results
 /// come in the order of the calls.
 #[derive(Clone, Debug)]
-pub struct Waiting<T> {
+pub(crate) struct Waiting<T> {
     calls: HashMap<CallId, Call<T>>,
 }
 
@@ -22,7 +22,7 @@ struct Call<T> {
 
 impl<T> Waiting<T> {
     /// Notes `what` of the call `id`, made in `message`. A call of an earlier message by the same id waits no longer.
-    pub fn push(&mut self, id: &CallId, message: u64, what: T) {
+    pub(crate) fn push(&mut self, id: &CallId, message: u64, what: T) {
         match self.calls.get_mut(id).filter(|call| call.message == message) {
             Some(call) => call.more.push_back(what),
             None => {
@@ -33,7 +33,7 @@ impl<T> Waiting<T> {
     }
 
     /// Returns what was noted of the call that a result answers.
-    pub fn answered(&mut self, id: &CallId) -> Option<T> {
+    pub(crate) fn answered(&mut self, id: &CallId) -> Option<T> {
         let call = self.calls.get_mut(id)?;
         match call.more.pop_front() {
             Some(next) => Some(std::mem::replace(&mut call.first, next)),

@@ -7,12 +7,13 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use longhaul_extract::{DefaultRanker, Ranker, StatementWeights, Subjects, file_histories, todos};
+use longhaul_extract::{DefaultRanker, Ranker, StatementWeights, Subjects};
 use longhaul_transcript::{SummaryMode, Tokens};
 
 use crate::{Draft, SummarizeError, Summarizer, SummaryRequest};
 
 mod account;
+mod acts;
 mod asked;
 mod choose;
 mod clip;
@@ -33,6 +34,7 @@ mod trail;
 
 pub use account::task;
 
+use acts::Acts;
 use choose::{Choice, Places};
 use coverage::Coverage;
 use goal::Goal;
@@ -108,12 +110,10 @@ pub fn summarize(request: &SummaryRequest<'_>, options: &RulesOptions) -> Draft 
     let goal = Goal::new(request.goal);
     let mut coverage = Coverage::new(request.index, &subjects, &goal);
     request.kept.iter().for_each(|entry| coverage.read_message(&entry.message));
-    let files = file_histories(request.entries);
-    let ran = longhaul_extract::runs(request.entries);
-    let runs = runs::runs(&ran);
-    let summary = account::account(request, &runs, &files, &subjects);
-    let plan = todos(request.entries);
-    let fixed = fixed::sections(request, &summary, &ran, &plan, &files, options);
+    let acts = Acts::read(request.entries);
+    let runs = runs::runs(&acts.runs);
+    let summary = account::account(request, &runs, &acts, &subjects);
+    let fixed = fixed::sections(request, &summary, &acts, options);
     let sections = fixed.first.iter().chain(&fixed.last);
     sections.for_each(|section| coverage.read(&section.body));
     let trail = Trail::new(&summary.files);
@@ -133,7 +133,7 @@ pub fn summarize(request: &SummaryRequest<'_>, options: &RulesOptions) -> Draft 
     let least = page.text(&[]);
     coverage.read(&least);
     let budget = request.limit - request.counter.count_text(&least);
-    let idle = Idle::new(request, &lists, &runs, &files, !plan.is_empty());
+    let idle = Idle::new(request, &lists, &runs, &acts.files, !acts.plan.is_empty());
     let records = Records::new(request.index.statements());
     let places = Places { idle: &idle, lists: &lists, records: &records };
     let choice = Choice::new(request, options, &goal, least, &places);

@@ -1,5 +1,7 @@
 //! Small cases of how a command went, made for them: the line, how the harness ends it, its output, what is true.
 
+use longhaul_transcript::Part;
+
 use super::*;
 
 fn run(command: &str, outcome: Outcome, text: &str) -> Run {

@@ -11,7 +11,7 @@ use hashbrown::HashMap;
 use longhaul_transcript::{Entry, Message, Origin};
 use serde::{Deserialize, Serialize};
 
-use crate::speaker::Speakers;
+use crate::{CallView, speaker::Speakers};
 
 mod changes;
 mod features;
@@ -153,7 +153,9 @@ impl Statements {
     pub fn of<'e>(entries: impl Iterator<Item = &'e Entry>, speakers: &Speakers) -> Statements {
         let mut pool = Statements::new();
         entries.for_each(|entry| {
-            pool.push(u32::try_from(entry.id.ordinal).unwrap_or(u32::MAX), &entry.message, speakers);
+            let calls: Vec<CallView<'_>> = entry.message.calls().map(CallView::new).collect();
+            let ordinal = u32::try_from(entry.id.ordinal).unwrap_or(u32::MAX);
+            pool.push(ordinal, &entry.message, &calls, speakers);
         });
         pool
     }
@@ -170,15 +172,21 @@ impl Statements {
         (new * 16).checked_div(all).unwrap_or(16)
     }
 
-    /// Reads one message. What longhaul itself wrote is not read: what it says was read before.
-    pub(crate) fn push(&mut self, ordinal: u32, message: &Message, speakers: &Speakers) {
+    /// Reads one message with its `calls`. What longhaul itself wrote is not read: what it says was read before.
+    pub(crate) fn push(
+        &mut self,
+        ordinal: u32,
+        message: &Message,
+        calls: &[CallView<'_>],
+        speakers: &Speakers,
+    ) {
         if message.is_system() || message.origin == Origin::Longhaul {
             return;
         }
         self.end = self.end.max(ordinal.saturating_add(1));
         self.ranked = OnceLock::new();
         let first = self.all.len();
-        read::Reader::new(self, ordinal).message(message, speakers);
+        read::Reader::new(self, ordinal).message(message, calls, speakers);
         let weights = std::mem::take(&mut self.weights);
         for statement in &mut self.all[first..] {
             statement.prior = weights.prior(statement);

@@ -1,6 +1,6 @@
 //! Reading one message into statements.
 
-use longhaul_transcript::{Message, Part, Role, Speaker, ToolCall};
+use longhaul_transcript::{Message, Part, Role, Speaker};
 
 use super::{
     Statement, StatementKind, StatementSource, Statements, changes,
@@ -37,13 +37,14 @@ impl<'p> Reader<'p> {
         Reader { pool, message, made: Vec::new(), source: None, words: Vec::new() }
     }
 
-    pub(super) fn message(mut self, message: &Message, speakers: &Speakers) {
-        let calls = message.calls().next().is_some();
+    pub(super) fn message(mut self, message: &Message, views: &[CallView<'_>], speakers: &Speakers) {
+        let calls = !views.is_empty();
+        let mut views = views.iter();
         self.turn(message, calls);
         let pieces = speakers.segments(message);
         for (at, part) in message.parts.iter().enumerate() {
             match part {
-                Part::ToolCall(call) => self.call(call),
+                Part::ToolCall(_) => views.by_ref().take(1).for_each(|view| self.call(view)),
                 Part::ToolResult(result) => {
                     self.source = self.pool.waiting.remove(result.call_id.as_str());
                     pieces
@@ -179,19 +180,18 @@ impl<'p> Reader<'p> {
         records(&text[from..], |piece| self.add(piece, of_record));
     }
 
-    fn call(&mut self, call: &ToolCall) {
-        let view = CallView::new(call);
+    fn call(&mut self, view: &CallView<'_>) {
         let family = view.family();
         let at = self.pool.sources.len() as u32;
         self.pool.sources.push(StatementSource {
-            label: label(&view).into(),
+            label: label(view).into(),
             path: view.path().map(Into::into),
             family,
         });
         if self.pool.waiting.len() >= MOST_WAITING {
             self.pool.waiting.clear();
         }
-        self.pool.waiting.insert(call.id.as_str().into(), at);
+        self.pool.waiting.insert(view.call().id.as_str().into(), at);
         self.source = Some(at);
         let plain = |kind| Draft { kind, signs: Signs::default() };
         if let Some(patch) = view.patch() {

@@ -72,7 +72,7 @@ pub(crate) fn texts_in(text: &str) -> Vec<(Range<usize>, String)> {
 }
 
 /// Bytes from which on a string of several lines is read as a text.
-const LEAST_TEXT: usize = 160;
+const LEAST_TEXT: usize = 120;
 
 /// Bytes of the longest object that is kept whole: a booking, an order, with all that is known of it.
 const LONGEST: usize = 700;

@@ -8,7 +8,8 @@ use super::*;
 fn pool(fixture: &str) -> Statements {
     let mut pool = Statements::new();
     for entry in transcript(fixture).entries() {
-        pool.push(entry.id.ordinal as u32, &entry.message, Speakers::builtin());
+        let calls: Vec<CallView<'_>> = entry.message.calls().map(CallView::new).collect();
+        pool.push(entry.id.ordinal as u32, &entry.message, &calls, Speakers::builtin());
     }
     pool
 }
@@ -77,7 +78,7 @@ fn the_pool_is_bounded_and_keeps_what_a_person_said() {
         };
         let message = if nth == 7 { Message::user(text) } else { Message::assistant(text) };
         let id = said.push(message);
-        pool.push(id.ordinal as u32, &said.entries().last().unwrap().message, Speakers::builtin());
+        pool.push(id.ordinal as u32, &said.entries().last().unwrap().message, &[], Speakers::builtin());
         assert!(pool.all().len() <= 100);
     }
     assert!(pool.all().iter().any(|s| &*s.text == "Never rename the queue, whatever happens."));

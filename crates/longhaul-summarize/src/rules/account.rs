@@ -2,22 +2,22 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use longhaul_extract::{
-    Domain, FileHistory, Subjects, call_fields, constraints, decisions, speaker::Speakers,
-};
+use longhaul_extract::{CallView, Domain, FileHistory, Subjects, constraints, decisions, speaker::Speakers};
 use longhaul_transcript::{
-    CallKind, CommandNote, Constraint, Entry, ErrorNote, FileNote, FileState, Message, Origin, Role, Summary,
-    ToolCall, ToolUse,
+    CommandNote, Constraint, Entry, ErrorNote, FileNote, FileState, Message, Origin, Role, Summary, ToolUse,
 };
 
-use super::runs::{Purpose, Run};
+use super::{
+    acts::Acts,
+    runs::{Purpose, Run},
+};
 use crate::SummaryRequest;
 
 /// Returns what the request's entries say, as data.
 pub(crate) fn account(
     request: &SummaryRequest<'_>,
     runs: &[Run],
-    files: &[FileHistory],
+    acts: &Acts,
     subjects: &Subjects,
 ) -> Summary {
     let (entries, speakers) = (request.entries, request.index.speakers());
@@ -28,10 +28,10 @@ pub(crate) fn account(
         participants: if is_talk { participants(entries) } else { Vec::new() },
         decisions: latest(decisions(entries).into_iter().map(|decision| decision.text), MOST_DECISIONS),
         domain_entities: entities(subjects),
-        files: latest(touched_first(files.iter().map(FileHistory::note).collect()), MOST_FILES),
+        files: latest(touched_first(acts.files.iter().map(FileHistory::note).collect()), MOST_FILES),
         commands: commands(runs),
         errors: errors(runs),
-        tools_used: tools(entries),
+        tools_used: acts.tools.clone(),
         constraints: constraints(entries, speakers),
         goal: first_task(entries, speakers).map(|(_, text)| clipped(text, GOAL_CHARS)).unwrap_or_default(),
         current_focus: last_words(entries, speakers)
@@ -209,18 +209,22 @@ fn errors(runs: &[Run]) -> Vec<ErrorNote> {
     notes
 }
 
-fn tools(entries: &[Entry]) -> Vec<ToolUse> {
-    let mut tools: Vec<ToolUse> = Vec::new();
-    for call in entries.iter().flat_map(|entry| entry.message.calls()) {
-        let at = tools.iter().position(|tool| tool.tool == call.name).unwrap_or_else(|| {
-            tools.push(ToolUse { tool: call.name.clone(), count: 0, notable_uses: Vec::new() });
-            tools.len() - 1
+/// The tools that are called, one call after the other.
+#[derive(Debug, Default)]
+pub(super) struct Tools {
+    found: Vec<ToolUse>,
+}
+
+impl Tools {
+    pub(super) fn take(&mut self, call: &CallView<'_>) {
+        let at = self.found.iter().position(|tool| tool.tool == call.name()).unwrap_or_else(|| {
+            self.found.push(ToolUse { tool: call.name().to_owned(), count: 0, notable_uses: Vec::new() });
+            self.found.len() - 1
         });
-        let tool = &mut tools[at];
+        let tool = &mut self.found[at];
         tool.count += 1;
-        let text = call_text(call, call.name.len() + USE_CHARS * 8);
-        let said = text.strip_prefix(&format!("[{}]", call.name)).unwrap_or(&text).trim();
-        let said = clipped(said.lines().next().unwrap_or_default(), USE_CHARS);
+        let said = call_text(call, USE_CHARS * 8);
+        let said = clipped(said.trim().lines().next().unwrap_or_default(), USE_CHARS);
         if !said.is_empty() && !tool.notable_uses.contains(&said) {
             // The first use and the last two tell most about what a tool was for.
             if tool.notable_uses.len() == 3 {
@@ -229,14 +233,19 @@ fn tools(entries: &[Entry]) -> Vec<ToolUse> {
             tool.notable_uses.push(said);
         }
     }
-    tools.sort_by(|one, other| other.count.cmp(&one.count).then_with(|| one.tool.cmp(&other.tool)));
-    tools
+
+    /// Returns the tools, the most used first.
+    pub(super) fn used(mut self) -> Vec<ToolUse> {
+        self.found.sort_by(|one, other| other.count.cmp(&one.count).then_with(|| one.tool.cmp(&other.tool)));
+        self.found
+    }
 }
 
-/// Returns a call as people read it: `[bash] command: cargo test`; what goes beyond its first line or `most` bytes may be missing.
-fn call_text(call: &ToolCall, most: usize) -> String {
-    let mut text = format!("[{}]", call.name);
-    for field in call_fields(&call.arguments.0, call.kind == CallKind::Function) {
+/// Returns the arguments of a call as people read them: `command: cargo test`; what goes beyond their first line or `most` bytes
+/// may be missing.
+fn call_text(call: &CallView<'_>, most: usize) -> String {
+    let mut text = String::new();
+    for field in call.whole_fields() {
         if text.len() > most || text.trim_end().contains('\n') {
             break;
         }

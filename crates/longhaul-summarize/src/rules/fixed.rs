@@ -1,10 +1,10 @@
 //! The sections that stand whatever the ranking says: what is asked now and was asked before, the person's rules, where the
 //! work stands, what failed, what was said last.
 
-use longhaul_extract::{Domain, FileHistory, Run, TodoItem, is_standing_rule, speaker::Speakers};
+use longhaul_extract::{Domain, is_standing_rule, speaker::Speakers};
 use longhaul_transcript::{Constraint, Entry, Role, Summary, Tokens, parse_handle_line};
 
-use super::{RulesOptions, account::own_text, clip, marked};
+use super::{RulesOptions, account::own_text, acts::Acts, clip, marked};
 use crate::SummaryRequest;
 
 /// A part of the summary under its heading.
@@ -45,9 +45,7 @@ pub(crate) struct Sections {
 pub(crate) fn sections(
     request: &SummaryRequest<'_>,
     summary: &Summary,
-    runs: &[Run],
-    plan: &[TodoItem],
-    files: &[FileHistory],
+    acts: &Acts,
     options: &RulesOptions,
 ) -> Sections {
     let mut fixed = Fixed { request, options, sections: Vec::new(), said: String::new() };
@@ -66,9 +64,9 @@ pub(crate) fn sections(
     if !is_tight {
         fixed.rules(&summary.constraints, is_meeting);
     }
-    fixed.plan(plan, files);
+    fixed.plan(&acts.plan, &acts.files);
     let first = std::mem::take(&mut fixed.sections);
-    fixed.checks(runs, files);
+    fixed.checks(acts);
     fixed.last_words();
     Sections { first, last: fixed.sections }
 }

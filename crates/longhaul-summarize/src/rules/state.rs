@@ -1,12 +1,11 @@
 //! Where the work stands: the plan with its open items first, how the checks went, what failed, what was said last.
 
 use longhaul_extract::{
-    CallView, FileHistory, Purpose, Run, Statement, StatementKind, TodoItem, TodoState, ToolFamily, Verdict,
-    Waiting, call_failed, checks,
+    FileHistory, Purpose, Run, Statement, StatementKind, TodoItem, TodoState, ToolFamily, Verdict, checks,
 };
-use longhaul_transcript::{Outcome, Tokens, ToolCall};
+use longhaul_transcript::Tokens;
 
-use super::{account::last_words, fixed::Fixed, render::fenced};
+use super::{account::last_words, acts::Acts, fixed::Fixed, render::fenced};
 
 impl Fixed<'_> {
     /// The agent's own list, where it keeps one: items are told whole, open ones first.
@@ -57,12 +56,13 @@ impl Fixed<'_> {
     }
 
     /// The last checks, each with its last failure and what was edited until it passed, and tools' refusals that nothing mended.
-    pub(super) fn checks(&mut self, runs: &[Run], files: &[FileHistory]) {
+    pub(super) fn checks(&mut self, acts: &Acts) {
+        let (runs, files) = (&acts.runs, &acts.files);
         let mut left = self.room(self.options.state_share * 2.0);
         let mut lines: Vec<String> = Vec::new();
         let all = checks(runs, files);
         for check in all.iter().rev().take(LAST_CHECKS) {
-            let mut line = first_chars(&check.line(), CHECK_CHARS);
+            let mut line = first_chars(&check.line());
             let again =
                 runs.iter().rfind(|run| run.heart == check.last.heart && run.message > check.last.message);
             if let Some(run) = again.filter(|_| check.last.verdict == Verdict::Failed) {
@@ -86,7 +86,8 @@ impl Fixed<'_> {
                 }
             }
         }
-        for line in failed_acts(runs).into_iter().chain(self.refusals().into_iter().rev().take(MOST_REFUSALS))
+        for line in
+            failed_acts(runs).into_iter().chain(acts.refusals.iter().rev().take(MOST_REFUSALS).cloned())
         {
             let cost = self.cost(&line) + Tokens(1);
             if cost <= left {
@@ -124,43 +125,6 @@ impl Fixed<'_> {
         tells.take(MOST_COMPLAINTS).map(|one| one.text.to_string()).collect()
     }
 
-    /// Returns what tools refused and was not done after all, oldest first: the call, and the first line of what it was told.
-    fn refusals(&self) -> Vec<String> {
-        let mut found: Vec<(String, String)> = Vec::new();
-        let entries = self.request.entries;
-        let mut waiting: Waiting<&ToolCall> = Waiting::default();
-        for entry in entries {
-            entry.message.calls().for_each(|call| waiting.push(&call.id, entry.id.ordinal, call));
-            for result in entry.message.results() {
-                let Some(view) = waiting.answered(&result.call_id).map(CallView::new) else { continue };
-                // What a page, a person or another agent says may begin with any word.
-                let says_itself = match view.family() {
-                    ToolFamily::Shell | ToolFamily::Read | ToolFamily::Search | ToolFamily::List => continue,
-                    ToolFamily::WebFetch
-                    | ToolFamily::WebSearch
-                    | ToolFamily::SubAgent
-                    | ToolFamily::Talk => false,
-                    _ => true,
-                };
-                let about = view.path().unwrap_or_default().to_string();
-                let text = result.joined_text();
-                let says_something = |line: &&str| !line.is_empty() && !opens_output(line);
-                let line = text.lines().map(str::trim).find(says_something).unwrap_or_default();
-                let line = line.trim_start_matches("<tool_use_error>").trim_end_matches("</tool_use_error>");
-                let is_error = result.outcome == Outcome::Failed || says_itself && call_failed(&view, result);
-                if is_error && !line.is_empty() {
-                    let call = format!("{} {about}", view.name()).trim_end().to_string();
-                    let told = format!("{} {call}: {}", entry.id, first_chars(line, CHECK_CHARS));
-                    found.push((about, told));
-                } else {
-                    // The same file was changed after all, if by another tool.
-                    found.retain(|(thing, _)| about.is_empty() || *thing != about);
-                }
-            }
-        }
-        found.into_iter().map(|(_, told)| told).collect()
-    }
-
     /// What the model said last in words, where it does not stand below.
     pub(super) fn last_words(&mut self) {
         let speakers = self.request.index.speakers();
@@ -184,19 +148,14 @@ fn failed_acts(runs: &[Run]) -> Vec<String> {
     let line = |(_, run): (usize, &Run)| {
         let error = run.error.as_deref().map_or(String::new(), |error| format!(": {error}"));
         let heart = run.heart.split_whitespace().collect::<Vec<_>>().join(" ");
-        first_chars(&format!("m{} {heart} failed{error}", run.message), CHECK_CHARS)
+        first_chars(&format!("m{} {heart} failed{error}", run.message))
     };
     failed.map(line).take(MOST_FAILED_ACTS).collect()
 }
 
-/// Whether a line only opens what a harness hands on of an output.
-fn opens_output(line: &str) -> bool {
-    ["Exit code: ", "Wall time: ", "Output:", "Chunk ID: "].iter().any(|start| line.starts_with(start))
-}
-
 /// Returns the first characters of `text`, with an ellipsis where it is longer.
-fn first_chars(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
+pub(super) fn first_chars(text: &str) -> String {
+    match text.char_indices().nth(CHECK_CHARS) {
         None => text.to_string(),
         Some((end, _)) => format!("{}…", &text[..end]),
     }

@@ -198,7 +198,7 @@ enum Form {
 use Form::{Opening, Whole};
 
 /// The words that say what a text is, by their first letters.
-const LEXICON: [(&str, Form, Signs); 86] = [
+const LEXICON: [(&str, Form, Signs); 91] = [
     ("aborted", Whole, Signs::FAILS),
     ("actually", Opening, Signs::SETTLES),
     ("added", Opening, Signs::SETTLES),
@@ -208,7 +208,7 @@ const LEXICON: [(&str, Form, Signs); 86] = [
     ("always", Opening, Signs::HOLDS),
     ("because", Opening, Signs::SETTLES),
     ("because", Opening, Signs::HOLDS),
-    ("both", Whole, Signs::HOLDS),
+    ("both", Opening, Signs::HOLDS),
     ("broken", Whole, Signs::FAILS),
     ("can't", Opening, Signs::SETTLES),
     ("cannot", Opening, Signs::SETTLES),
@@ -223,6 +223,7 @@ const LEXICON: [(&str, Form, Signs); 86] = [
     ("denied", Whole, Signs::FAILS),
     ("doesn't", Opening, Signs::SETTLES),
     ("done", Opening, Signs::SETTLES),
+    ("either", Opening, Signs::HOLDS),
     ("error", Whole, Signs::FAILS),
     ("exception", Whole, Signs::FAILS),
     ("exit code", Whole, Signs::COUNTS),
@@ -234,10 +235,12 @@ const LEXICON: [(&str, Form, Signs); 86] = [
     ("fatal", Whole, Signs::FAILS),
     ("fixed", Opening, Signs::SETTLES),
     ("found", Opening, Signs::SETTLES),
+    ("if", Whole, Signs::HOLDS),
     ("instead", Opening, Signs::SETTLES),
     ("instead", Opening, Signs::HOLDS),
     ("isn't", Opening, Signs::SETTLES),
     ("keep", Opening, Signs::SETTLES),
+    ("keep", Opening, Signs::HOLDS),
     ("leave", Opening, Signs::SETTLES),
     ("must", Opening, Signs::SETTLES),
     ("must", Opening, Signs::HOLDS),
@@ -261,11 +264,13 @@ const LEXICON: [(&str, Form, Signs); 86] = [
     ("removed", Opening, Signs::SETTLES),
     ("renamed", Opening, Signs::SETTLES),
     ("replaced", Opening, Signs::SETTLES),
+    ("require", Opening, Signs::HOLDS),
     ("revert", Opening, Signs::SETTLES),
     ("root cause", Opening, Signs::SETTLES),
     ("should", Opening, Signs::SETTLES),
     ("should", Opening, Signs::HOLDS),
     ("skip", Opening, Signs::SETTLES),
+    ("skip", Opening, Signs::HOLDS),
     ("so that", Opening, Signs::SETTLES),
     ("the bug", Opening, Signs::SETTLES),
     ("the fix", Opening, Signs::SETTLES),
@@ -283,7 +288,7 @@ const LEXICON: [(&str, Form, Signs); 86] = [
     ("want", Whole, Signs::SETTLES),
     ("wants", Whole, Signs::SETTLES),
     ("warning", Whole, Signs::FAILS),
-    ("when", Whole, Signs::HOLDS),
+    ("when", Opening, Signs::HOLDS),
     ("won't", Opening, Signs::SETTLES),
 ];
 

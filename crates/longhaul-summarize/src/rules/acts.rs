@@ -1,0 +1,114 @@
+//! What the calls of a conversation did: read in one walk.
+
+use longhaul_extract::{
+    Act, CallView, FileHistory, Run, Runs, TodoItem, Todos, ToolFamily, Touches, call_failed, each_act,
+};
+use longhaul_transcript::{Entry, Outcome, ToolUse};
+
+use super::account::Tools;
+
+/// What calls did.
+#[derive(Debug)]
+pub(crate) struct Acts {
+    /// What became of the files.
+    pub(crate) files: Vec<FileHistory>,
+    /// The commands that were run.
+    pub(crate) runs: Vec<Run>,
+    /// The agent's own list, as it stood last.
+    pub(crate) plan: Vec<TodoItem>,
+    /// The tools and what they were used for.
+    pub(crate) tools: Vec<ToolUse>,
+    /// What tools refused and was not done after all, oldest first: the call, and the first line of what it was told.
+    pub(crate) refusals: Vec<String>,
+}
+
+impl Acts {
+    pub(crate) fn read(entries: &[Entry]) -> Acts {
+        let (mut files, mut runs, mut todos) = (Touches::default(), Runs::default(), Todos::default());
+        let (mut tools, mut refused) = (Tools::default(), Refused::default());
+        each_act(entries, |act| {
+            files.take(act);
+            runs.take(act);
+            todos.take(act);
+            tools.take(&act.call);
+            refused.take(act);
+        });
+        todos.read(entries);
+        Acts {
+            files: files.histories(),
+            runs: runs.done(),
+            plan: todos.items(),
+            tools: tools.used(),
+            refusals: refused.open.into_iter().map(|(_, told)| told).collect(),
+        }
+    }
+}
+
+/// What tools refused so far, each with what the call was about.
+#[derive(Debug, Default)]
+struct Refused {
+    open: Vec<(String, String)>,
+}
+
+impl Refused {
+    fn take(&mut self, act: &Act<'_>) {
+        let (Some((answered, result)), Some(says_itself)) = (act.result, answers(&act.call)) else { return };
+        let about = act.call.path().unwrap_or_default().to_string();
+        let text = result.joined_text();
+        let says_something = |line: &&str| !line.is_empty() && !opens_output(line);
+        let line = text.lines().map(str::trim).find(says_something).unwrap_or_default();
+        let line = line.trim_start_matches("<tool_use_error>").trim_end_matches("</tool_use_error>");
+        let is_error = result.outcome == Outcome::Failed || says_itself && call_failed(&act.call, result);
+        if is_error && !line.is_empty() {
+            let call = format!("{} {about}", act.call.name()).trim_end().to_string();
+            let told = format!("m{answered} {call}: {}", super::state::first_chars(line));
+            self.open.push((about, told));
+        } else {
+            // The same file was changed after all, if by another tool.
+            self.open.retain(|(thing, _)| about.is_empty() || *thing != about);
+        }
+    }
+}
+
+/// Returns whether what a call is answered are the tool's own words: what a page, a person or another agent says may begin with
+/// any word. `None` where it is told otherwise, or only looks.
+fn answers(call: &CallView<'_>) -> Option<bool> {
+    match call.family() {
+        ToolFamily::Shell | ToolFamily::Read | ToolFamily::Search | ToolFamily::List => None,
+        ToolFamily::WebFetch | ToolFamily::WebSearch | ToolFamily::SubAgent | ToolFamily::Talk => Some(false),
+        _ => Some(true),
+    }
+}
+
+/// Whether a line only opens what a harness hands on of an output.
+fn opens_output(line: &str) -> bool {
+    ["Exit code: ", "Wall time: ", "Output:", "Chunk ID: "].iter().any(|start| line.starts_with(start))
+}
+
+#[cfg(test)]
+mod tests {
+    use longhaul_testkit::transcript;
+
+    use super::*;
+
+    #[test]
+    fn a_refused_edit_is_told_by_what_the_tool_said() {
+        let said = transcript(
+            r#"
+user: go
+assistant: !apply_patch#c1 {"input":"*** Begin Patch\n*** Update File: a.rs\n@@\n-x\n+y\n*** End Patch"}
+tool#c1: apply_patch verification failed: Failed to find expected lines in a.rs
+assistant: !Edit#c2 {"file_path":"b.rs","old_string":"x","new_string":"y"} !Edit#c2 {"file_path":"c.rs","old_string":"x","new_string":"y"}
+tool#c2: File does not exist.
+tool#c2: ok
+"#,
+        );
+        assert_eq!(
+            Acts::read(said.entries()).refusals,
+            [
+                "m2 apply_patch a.rs: apply_patch verification failed: Failed to find expected lines in a.rs",
+                "m4 Edit b.rs: File does not exist.",
+            ]
+        );
+    }
+}
