@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use longhaul_extract::{DefaultRanker, Ranker, StatementWeights, Subjects};
+use longhaul_extract::{DefaultRanker, Ranker, StatementWeights, Subjects, speaker::Speakers};
 use longhaul_transcript::{SummaryMode, Tokens};
 
 use crate::{Draft, SummarizeError, Summarizer, SummaryRequest};
@@ -63,6 +63,9 @@ pub struct RulesOptions {
     pub asked_share: f64,
     /// What the statements are weighed by; `None` is the built-in weights.
     pub weights: Option<StatementWeights>,
+    /// What tells who speaks, for an agent whose marks the built-in table does not have: a session's facts are read by it
+    /// ([`FactIndex::set_speakers`](longhaul_extract::FactIndex::set_speakers)). `None` is the built-in table.
+    pub speakers: Option<Arc<Speakers>>,
 }
 
 impl Default for RulesOptions {
@@ -74,6 +77,7 @@ impl Default for RulesOptions {
             state_share: 0.05,
             asked_share: 0.12,
             weights: None,
+            speakers: None,
         }
     }
 }

@@ -280,9 +280,13 @@ impl SessionState {
         self.redactor = redactor;
     }
 
-    /// Sets how summaries by rule are made, and which facts are worth keeping (their [`Ranker`](longhaul_extract::Ranker)).
+    /// Sets how summaries by rule are made, which facts are worth keeping (their [`Ranker`](longhaul_extract::Ranker)), and who
+    /// speaks in what is said from now on (their `speakers`).
     pub fn set_rules(&mut self, rules: RulesOptions) {
         self.rules = rules;
+        if let (Some(index), Some(speakers)) = (&mut self.index, &self.rules.speakers) {
+            Arc::make_mut(index).set_speakers(Arc::clone(speakers));
+        }
     }
 
     /// Sets what is added to each compaction; see [`CompactionStep`].
@@ -426,10 +430,18 @@ impl SessionState {
         self.index.clone().unwrap_or_else(|| self.read_again())
     }
 
+    /// Returns `index` with the bound of this session, and told who speaks.
+    fn bounded(&self, mut index: FactIndex) -> FactIndex {
+        index.set_most_facts(most_facts(self.window));
+        if let Some(speakers) = &self.rules.speakers {
+            index.set_speakers(Arc::clone(speakers));
+        }
+        index
+    }
+
     /// Reads the facts of all originals at hand.
     fn read_again(&self) -> Arc<FactIndex> {
-        let mut index = FactIndex::new();
-        index.set_most_facts(most_facts(self.window));
+        let mut index = self.bounded(FactIndex::new());
         self.originals
             .originals(Span { start: 0, end: u64::MAX })
             .for_each(|original| index.push(&original.clean_entry(self.redactor.as_ref())));

@@ -20,7 +20,6 @@ use super::{
     exchange::Exchange,
     items::Items,
     line::{CHUNK, Line},
-    most_facts,
     rewrite::{Counted, Past},
 };
 use crate::{compact::Cut, config::SummaryRole, policy::PolicyState};
@@ -324,8 +323,8 @@ impl SessionState {
 
     /// Takes up facts that were read from the first `through` messages, and reads those after them, which must be at
     /// hand.
-    pub(crate) fn take_facts(&mut self, mut facts: FactIndex, through: u64) {
-        facts.set_most_facts(most_facts(self.window));
+    pub(crate) fn take_facts(&mut self, facts: FactIndex, through: u64) {
+        let mut facts = self.bounded(facts);
         self.entries_from(through).iter().for_each(|entry| facts.push(entry));
         self.index = Some(Arc::new(facts));
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use expect_test::expect;
+use longhaul_extract::{StatementKind, speaker::Speakers};
 use longhaul_testkit::{conversation, transcript};
 use longhaul_tokens::{CharsPer4, ContextWindow};
 use longhaul_transcript::{SessionId, Transcript, UnitState, Units};
@@ -30,6 +31,20 @@ fn turn(nth: usize, tokens: usize) -> Vec<Message> {
         format!("let value_{nth} = compute({nth});\n").repeat(tokens / 8),
     );
     transcript(&text).entries().iter().map(|entry| (*entry.message).clone()).collect()
+}
+
+#[test]
+fn who_speaks_is_told_by_the_callers_marks() {
+    let marks = r#"[{"agent": "ours", "form": "tag", "mark": "hint", "who": "harness", "what": "reminder"}]"#;
+    let mut rules = RulesOptions::default();
+    rules.speakers = Some(Arc::new(Speakers::builtin().with_marks(marks).unwrap()));
+    let mut state = state(100_000, Config::default());
+    state.set_rules(rules);
+    state.push(Message::user("<hint>\nNever use tabs in this file.\n</hint>\nFix the parser."));
+    for index in [state.index(), state.read_again()] {
+        let persons = index.statements().all().iter().filter(|one| one.kind == StatementKind::Person);
+        assert_eq!(persons.map(|one| &*one.text).collect::<Vec<_>>(), ["Fix the parser."]);
+    }
 }
 
 fn full(state: &mut SessionState, turns: usize, tokens: usize) {
