@@ -26,7 +26,7 @@ pub(crate) fn account(
     let mut summary = Summary {
         narrative: carried.map(|summary| summary.narrative.clone()).unwrap_or_default(),
         participants: if is_talk { participants(entries) } else { Vec::new() },
-        decisions: latest(decisions(entries).into_iter().map(|decision| decision.text), MOST_DECISIONS),
+        decisions: last_decisions(entries),
         domain_entities: entities(subjects),
         files: latest(touched_first(acts.files.iter().map(FileHistory::note).collect()), MOST_FILES),
         commands: commands(runs),
@@ -149,6 +149,15 @@ fn participants(entries: &[Entry]) -> Vec<String> {
         }
     }
     names
+}
+
+/// Returns the last decisions, oldest first: what lies before them is not read.
+fn last_decisions(entries: &[Entry]) -> Vec<String> {
+    let newest =
+        entries.iter().rev().flat_map(|entry| decisions(std::slice::from_ref(entry)).into_iter().rev());
+    let mut last: Vec<String> = newest.take(MOST_DECISIONS).map(|decision| decision.text).collect();
+    last.reverse();
+    last
 }
 
 fn entities(subjects: &Subjects) -> Vec<String> {

@@ -3,7 +3,7 @@
 use std::{cmp::Reverse, collections::BinaryHeap};
 
 use hashbrown::{HashMap, HashSet, hash_map::Entry};
-use longhaul_extract::{Domain, Statement, Statements, log2_sixteenths, statement_words};
+use longhaul_extract::{Domain, Statement, Statements, log2_sixteenths, statement_key, statement_words};
 use longhaul_transcript::Tokens;
 
 use super::{RulesOptions, coverage::Coverage, goal::Goal, idle::Idle, lists::Lists, records::Records};
@@ -80,6 +80,8 @@ impl<'a> Choice<'a> {
         let mut looked_at: HashMap<usize, Look> = HashMap::new();
         // What is worth more for the questions that were told: however many there are.
         let mut answering: HashSet<usize> = HashSet::new();
+        // How many were told that differ only in their numbers.
+        let mut alike: HashMap<u32, u32> = HashMap::new();
         let (mut opened, mut picks, mut left) = (HashSet::new(), Vec::new(), budget.0);
         while let Some((worth, Reverse(at))) = heap.pop() {
             if left < LEAST {
@@ -119,6 +121,13 @@ impl<'a> Choice<'a> {
             let led = leads.iter().map(|lead| count(&all[*lead].text) + LINE).sum::<u64>();
             if cost + led + handle > left || self.fixed.contains(&*statement.text) {
                 continue;
+            }
+            if let Some(form) = form(&statement.text) {
+                let told = alike.entry(form).or_insert(0);
+                if *told == MOST_ALIKE {
+                    continue;
+                }
+                *told += 1;
             }
             left -= cost + led + handle;
             opened.insert(place);
@@ -206,6 +215,16 @@ impl<'a> Choice<'a> {
 fn per_token(cost: u64) -> i32 {
     ln(cost) * 7 / 10
 }
+
+/// Returns a hash of `text` in which numbers do not count: the rows of a table of readings have the same. A record of JSON has
+/// none: its numbers are what it is there for.
+fn form(text: &str) -> Option<u32> {
+    let is_row = text.bytes().any(|byte| byte.is_ascii_digit()) && !text.contains("\":");
+    is_row.then(|| statement_key(&text.chars().filter(|c| !c.is_ascii_digit()).collect::<String>()))
+}
+
+/// So many lines are told that differ only in their numbers: whoever needs more of them looks them up.
+const MOST_ALIKE: u32 = 40;
 
 /// Returns the natural logarithm in thousandths.
 fn ln(n: u64) -> i32 {
