@@ -194,6 +194,10 @@ mod tests {
         let (history, mut stored) = compacted(500);
         stored.originals[2] = None;
         let mut taken = state().take_up(&history, stored).unwrap();
+        for nth in 0..10 {
+            taken.push(Message::user(format!("What is left in part {nth}?")));
+            taken.push(Message::assistant("The caller still waits for an answer of the ledger. ".repeat(4)));
+        }
         let job = taken.plan(SUMMARIZE, Reason::Manual, None, None).unwrap();
         let start = job.start;
         assert!(start > 100, "it does not read all of it again: {start}");

@@ -517,7 +517,8 @@ async fn a_record_quotes_statements_and_no_whole_message() {
     let record = serde_json::to_string(&**work.context.state().summary().unwrap()).unwrap();
     assert!(record.contains("never drop row 17"), "{record}");
     let quoted = (0..900).filter(|nth| record.contains(&format!("row {nth} holds"))).count();
-    assert!(quoted < 50, "{quoted} of 900 rows of one message are in the record");
+    // The beginning and end of the request, and forty lines that differ only in their numbers.
+    assert!(quoted < 80, "{quoted} of 900 rows of one message are in the record");
 }
 
 // asserts 004-21
