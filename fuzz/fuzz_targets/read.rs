@@ -25,7 +25,7 @@ fuzz_target!(|bytes: &[u8]| {
         let _ = read(Some(format), &*rest);
     }
     let _ = repair(document.transcript());
-    for to in FORMATS {
-        let _ = convert(&document, to);
+    for to in FORMATS.iter() {
+        let _ = convert(&document, *to);
     }
 });

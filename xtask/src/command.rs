@@ -47,6 +47,12 @@ pub(crate) fn works(program: &str, args: &[&str]) -> bool {
     Command::new(program).args(args).current_dir(root()).output().is_ok_and(|out| out.status.success())
 }
 
+/// Returns what `program` says on stdout; nothing where it does not start.
+pub(crate) fn says(program: &str, args: &[&str]) -> String {
+    let out = Command::new(program).args(args).current_dir(root()).output();
+    out.map(|out| String::from_utf8_lossy(&out.stdout).into_owned()).unwrap_or_default()
+}
+
 /// The crates of the workspace, with what `cargo metadata` says of each.
 pub(crate) fn packages() -> Result<Vec<serde_json::Value>> {
     let cargo = cargo_name();

@@ -29,9 +29,8 @@ const FLAGS: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-leve
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
     -Cllvm-args=-sanitizer-coverage-trace-compares --cfg fuzzing -Ccodegen-units=1 -Cdebug-assertions";
 
-/// The formats by which the first byte of an input is told, as the targets list them.
-const FORMATS: [&str; 8] =
-    ["openai", "anthropic", "responses", "gemini", "claude-code", "codex", "chat", "longhaul"];
+/// The formats by which the first byte of an input is told, as the targets read them.
+const FORMATS: &str = include_str!("../../fuzz/src/formats.txt");
 
 /// Runs the targets that `args` name, or all, one after the other. `--seconds N` is for each.
 pub(crate) fn run(args: &[String]) -> Result<()> {
@@ -113,7 +112,7 @@ fn seeded(name: &str, before: Option<usize>) -> Result<PathBuf> {
     let data = files(&root().join("crates/longhaul-wire/tests/data")).into_iter();
     for (nth, file) in data.chain(recorded.iter().flat_map(|folder| files(folder))).enumerate() {
         let stem = file.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned();
-        let format = FORMATS.iter().position(|format| *format == stem).unwrap_or(match file.extension() {
+        let format = FORMATS.lines().position(|format| format == stem).unwrap_or(match file.extension() {
             Some(extension) if extension == "jsonl" => 4,
             _ => 0,
         });

@@ -23,7 +23,9 @@ usage: cargo xtask <chore>
   tidy             check the crate map, the READMEs and the invariants that a search can see
   codegen [DIR] [--check]
                    make the counters' tables from OpenAI's vocabulary files, or see that they are what those give
-  bench NAME       measure, in a release build: transcripts, recall, rank, index, tokens, estimates, scale, soak,
+  bench NAME       measure, in a release build: transcripts, recall, rank, index, tokens, estimates, scale, soak, documents,
+                   reader CASES (what readers find in our contexts), fit CASES (weights of statements), answers CASES
+                   (what the checks make of a model's answers),
                    session WHAT (turn, resume, memory, prefix, locate, prices DIR, recordings DIR),
                    truth WHAT (what is told of the recordings, to be read);
                    and the store: store appends, store sustained N, store first-search N, store size FOLDER,

@@ -60,15 +60,39 @@ pub fn answer(statements: &[&Statement]) -> String {
     sections.iter().map(of).collect()
 }
 
-/// Returns what became of `text` in a summary.
-pub fn fate(text: &str, record: &SummaryRecord) -> Fate {
-    let unconfirmed = "## Unconfirmed";
-    let said = record.text.split(unconfirmed).next().unwrap_or_default().to_lowercase();
-    if said.contains(&text.to_lowercase()) {
-        return Fate::Kept;
+/// Returns what became of each of these in a summary. A line of it stands for one statement: that another says the same, or
+/// more, keeps none.
+pub fn fates(statements: &[&Statement], record: &SummaryRecord) -> Vec<Fate> {
+    let (mut said, mut apart) = (Vec::new(), Vec::new());
+    let mut section = "";
+    for line in record.text.lines().map(str::trim) {
+        match line.strip_prefix("## ") {
+            Some(heading) => section = heading,
+            None => {
+                let lines = if section.starts_with("Unconfirmed") { &mut apart } else { &mut said };
+                lines.push(line.trim_start_matches("- ").to_lowercase());
+            }
+        }
     }
-    match record.summary.unconfirmed.iter().any(|apart| apart == text) {
-        true => Fate::SetApart,
-        false => Fate::Struck,
-    }
+    apart.extend(record.summary.unconfirmed.iter().map(|line| line.to_lowercase()));
+    let take = |lines: &mut Vec<String>, text: &str| {
+        let at = lines.iter().position(|line| line == text);
+        // Behind the statement may stand what it is from.
+        let is_it = |line: &String| {
+            let behind = line.strip_prefix(text).and_then(|behind| behind.chars().next());
+            behind.is_some_and(|next| !next.is_alphanumeric())
+        };
+        at.or_else(|| lines.iter().position(is_it)).map(|at| lines.swap_remove(at)).is_some()
+    };
+    let fate = |statement: &&Statement| {
+        let text = statement.text.to_lowercase();
+        if take(&mut said, &text) {
+            Fate::Kept
+        } else if take(&mut apart, &text) {
+            Fate::SetApart
+        } else {
+            Fate::Struck
+        }
+    };
+    statements.iter().map(fate).collect()
 }

@@ -124,11 +124,17 @@ fn unmark(text: &str, block: &Object<'_>, edits: &mut Edits) {
     edits.replace(range, "");
 }
 
-/// Returns all blocks that may bear a mark.
+/// Returns all blocks that may bear a mark, those inside of results too.
 fn blocks(request: Json<'_>) -> Vec<Object<'_>> {
     let system = request.get("system").map(Json::elements).unwrap_or_default();
     let content = messages(request).into_iter().filter_map(|message| message.get("content"));
-    system.into_iter().chain(content.flat_map(Json::elements)).map(Json::object).collect()
+    let outer = system.into_iter().chain(content.flat_map(Json::elements));
+    outer.flat_map(with_inner).map(Json::object).collect()
+}
+
+fn with_inner(block: Json<'_>) -> Vec<Json<'_>> {
+    let inside = block.get("content").map(Json::elements).unwrap_or_default();
+    std::iter::once(block).chain(inside).collect()
 }
 
 fn messages(request: Json<'_>) -> Vec<Json<'_>> {
@@ -184,6 +190,23 @@ mod tests {
             expect![[
                 r#"[{"role":"user","content":[{"type":"text","text":"A.","cache_control":{"type":"ephemeral"}},{"type":"text","text":"B."}]}]"#
             ]],
+        );
+    }
+
+    #[test]
+    fn marks_inside_of_results_go_too() {
+        let asked = r#"{"role":"user","content":"A."},{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"ls","input":{"content":[{"cache_control":1}]}}]}"#;
+        let old = format!(
+            r#"[{asked},{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"t","cache_control":{{"type":"ephemeral"}},"content":[{{"type":"text","text":"x","cache_control":{{"type":"ephemeral"}}}}]}}]}}]"#
+        );
+        let marked =
+            with_cache_marks(&old, &[CacheMark { item: 0, lifetime: SHORT }], |_| Ok::<_, ()>(old.clone()))
+                .unwrap();
+        assert_eq!(
+            marked,
+            format!(
+                r#"[{asked},{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"t","content":[{{"type":"text","text":"x"}}],"cache_control":{{"type":"ephemeral"}}}}]}}]"#
+            )
         );
     }
 

@@ -113,6 +113,7 @@ const STATEMENTS_BUDGET: u64 = 8_000;
 fn judge(runtime: &tokio::runtime::Runtime, folders: &[PathBuf], reader: &Reader, list: &Path) -> Result<()> {
     let all = statements::read(list)?;
     let mut table: BTreeMap<&str, [usize; 3]> = BTreeMap::new();
+    let mut told = 0;
     for folder in folders {
         let name = folder.file_name().unwrap_or_default().to_string_lossy();
         let own: Vec<_> = all.iter().filter(|statement| statement.case == name).collect();
@@ -121,8 +122,13 @@ fn judge(runtime: &tokio::runtime::Runtime, folders: &[PathBuf], reader: &Reader
         }
         reader.answer_with(&statements::answer(&own));
         let outcome = runtime.block_on(Past::read(folder)?.compact(STATEMENTS_BUDGET, &reader.base))?;
-        for statement in own {
-            let fate = statements::fate(&statement.text, &outcome.compacted.record);
+        told += own.len();
+        if !outcome.attempts.is_empty() {
+            println!("{name}: not used, and not counted: {:?}", outcome.attempts);
+            continue;
+        }
+        let fates = statements::fates(&own, &outcome.compacted.record);
+        for (statement, fate) in own.into_iter().zip(fates) {
             table.entry(&statement.kind).or_default()[fate as usize] += 1;
             // Of lies those that stay are worth a look, of truths those that do not.
             if (fate == Fate::Kept) != statement.kind.is_empty() {
@@ -138,5 +144,8 @@ fn judge(runtime: &tokio::runtime::Runtime, folders: &[PathBuf], reader: &Reader
         sum.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
     }
     println!("{:<36} {:>5} {:>9} {:>7}", "all", sum[0], sum[1], sum[2]);
+    if told < all.len() {
+        println!("{} statements are about cases that are not there", all.len() - told);
+    }
     Ok(())
 }
