@@ -9,7 +9,7 @@ use tokio::runtime::Runtime;
 
 use crate::{
     args::StoreArgs,
-    paint::{COLUMNS, plain},
+    paint::{COLUMNS, cut, plain},
     store::{self, Store, Trace},
 };
 
@@ -50,7 +50,24 @@ impl Archive {
         self.runtime.block_on(Trace::of(&self.store, id))
     }
 
-    /// Returns the session that `name` is the id or another name of.
+    /// Lets go of the files that the compaction that made the record `id` replaced.
+    pub(crate) fn forget_files(&self, id: &SummaryId, trace: Trace) -> Result<()> {
+        self.runtime.block_on(trace.forget_files(&self.store, id))
+    }
+
+    /// Returns the session that `name` is the id or another name of, in full: for what cannot be taken back.
+    pub(crate) fn named(&self, name: &str) -> Result<SessionId> {
+        match self.runtime.block_on(self.store.resolve(name)) {
+            Err(error @ StoreError::UnknownSession { .. }) => match self.beginning_with(name)?[..] {
+                [] => bail!("{error}; `longhaul sessions` lists what is recorded"),
+                [ref one] => bail!("{error}; to change {one}, give its whole name"),
+                ref many => bail!("{error}; {} begin so: give a whole name", many.len()),
+            },
+            resolved => Ok(resolved?),
+        }
+    }
+
+    /// Returns the session that `name` is the id or another name of, or the beginning of one: for what only reads.
     pub(crate) fn session(&self, name: &str) -> Result<SessionId> {
         match self.runtime.block_on(self.store.resolve(name)) {
             Err(error @ StoreError::UnknownSession { .. }) => match self.beginning_with(name)?[..] {
@@ -130,7 +147,7 @@ pub(crate) fn json_line(session: &SessionId, original: &Original) -> String {
 
 fn preview(message: &Message) -> String {
     /// What [`line`] leaves of a line on the screen.
-    const SHOWN: usize = COLUMNS - 18;
+    const SHOWN: usize = COLUMNS - 19;
     let text = readable_text(message);
     let mut words = String::new();
     for word in text.split_whitespace() {
@@ -142,11 +159,7 @@ fn preview(message: &Message) -> String {
             break;
         }
     }
-    let mut shown: String = words.chars().take(SHOWN).collect();
-    if words.chars().nth(SHOWN).is_some() {
-        shown.push('…');
-    }
-    plain(&shown)
+    cut(&plain(&words), SHOWN)
 }
 
 /// Returns a time as people read it, in UTC: `2026-11-21 23:24`.

@@ -52,7 +52,13 @@ impl Target {
                 false => Ok(()),
             };
         };
-        let Ok(found) = path.metadata() else { return Ok(()) };
+        let Ok(found) = path.metadata() else {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            return match folder.is_none_or(Path::is_dir) {
+                true => Ok(()),
+                false => bail!("{} cannot be written: there is no such folder", path.display()),
+            };
+        };
         if found.is_dir() {
             bail!("{} is a directory; expected the name of a file", path.display());
         }
@@ -99,7 +105,7 @@ impl Target {
 
     /// Does what [`put_with_backup`](Self::put_with_backup) does where a file is replaced that says something else and is
     /// not `ours` to replace.
-    pub(crate) fn put_over(&self, data: &[u8], ours: fn(&[u8]) -> bool) -> Result<Option<PathBuf>> {
+    pub(crate) fn put_over(&self, data: &[u8], ours: impl Fn(&[u8]) -> bool) -> Result<Option<PathBuf>> {
         self.check()?;
         let is_precious = match self {
             Target::File { path, .. } if path.is_file() => {

@@ -2,6 +2,8 @@
 
 use std::{borrow::Cow, fmt::Write as _, io::IsTerminal as _};
 
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
 /// A colour, by its 256-colour index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Colour(pub(crate) u8);
@@ -116,10 +118,36 @@ fn steers(c: char) -> bool {
 /// How wide a line for a person is, in columns.
 pub(crate) const COLUMNS: usize = 80;
 
+/// Returns how many columns `text` takes on a terminal; colours of ours take none.
+pub(crate) fn width(text: &str) -> usize {
+    let (mut columns, mut rest) = (text.width(), text);
+    while let Some(at) = rest.find('\x1b') {
+        rest = &rest[at..];
+        let length = paint_length(rest).unwrap_or(1);
+        columns = columns.saturating_sub(rest[..length].width());
+        rest = &rest[length..];
+    }
+    columns
+}
+
+/// Returns the beginning of `text` that takes at most so many columns, with a mark where that is not all.
+pub(crate) fn cut(text: &str, columns: usize) -> String {
+    if text.width() <= columns {
+        return text.to_owned();
+    }
+    let mut left = columns.saturating_sub(1);
+    let fits = |c: &char| {
+        let taken = c.width().unwrap_or_default();
+        let fits = taken <= left;
+        left = left.saturating_sub(taken);
+        fits
+    };
+    text.chars().take_while(fits).chain(['…']).collect()
+}
+
 /// Returns `words` behind `first`, over several lines where they are longer than [`COLUMNS`]; each further line begins with
 /// `rest`. A word that is longer than a line stays whole: it may be a path.
 pub(crate) fn wrapped(first: &str, words: &str, rest: &str) -> String {
-    let width = |text: &str| text.chars().count();
     let (mut out, mut at) = (first.to_owned(), width(first));
     for (nth, word) in words.split(' ').enumerate() {
         if nth > 0 && at + 1 + width(word) > COLUMNS {
@@ -188,6 +216,23 @@ mod tests {
         assert!(text.lines().all(|line| line.len() <= COLUMNS || !line.trim().contains(' ')), "{text}");
         assert_eq!(text.split_whitespace().collect::<Vec<_>>(), words.split_whitespace().collect::<Vec<_>>());
         assert_eq!(wrapped("- ", "short one", "  "), "- short one\n");
+    }
+
+    #[test]
+    fn columns_are_counted_as_a_terminal_does() {
+        let painter = Painter { colour: true };
+        assert_eq!((width("abc"), width("更为重要"), width(&painter.bold("é…"))), (3, 8, 2));
+        assert_eq!(width(&painter.paint(RED, "no")), 2);
+        for (text, columns, shown) in [
+            ("abcdef", 6, "abcdef"),
+            ("abcdef", 5, "abcd…"),
+            ("更为重要", 8, "更为重要"),
+            ("更为重要", 6, "更为…"),
+        ] {
+            assert_eq!(cut(text, columns), shown);
+        }
+        let long = wrapped("", &"更为 ".repeat(40), "");
+        assert!(long.lines().all(|line| width(line) <= COLUMNS), "{long}");
     }
 
     #[test]

@@ -18,7 +18,7 @@ mod place;
 mod trace;
 
 pub(crate) use place::{open, place, spare};
-pub(crate) use trace::{Back, Replaced, Trace};
+pub(crate) use trace::{Back, Replaced, Trace, is_output, note_output};
 
 /// A store of any kind.
 pub(crate) type Store = Arc<dyn SummaryStore>;
@@ -41,6 +41,9 @@ pub(crate) struct Recorded {
     /// What it is a branch of, where one was begun for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) branch_of: Option<BranchOf>,
+    /// The session in which it is to be undone, should nobody get the history; none where it was in force before.
+    #[serde(skip)]
+    pub(crate) to_undo: Option<SessionId>,
 }
 
 /// Where a history leaves a stored conversation.
@@ -121,14 +124,14 @@ impl Said<'_> {
 }
 
 /// Keeps the originals of a history that the store lacks, and `record` as the summary in force. `emitted` is the compacted
-/// history, as it will be read again. Returns the session, and how many originals were deleted.
+/// history, as it will be read again.
 pub(crate) async fn keep(
     store: &Store,
     said: &Said<'_>,
     record: &SummaryRecord,
     emitted: &[Redacted<Message>],
     originals: AfterSummary,
-) -> Result<(Place, u64)> {
+) -> Result<Kept> {
     let now = clock::now_ms();
     let mut tries = TRIES;
     let place = loop {
@@ -148,7 +151,9 @@ pub(crate) async fn keep(
     };
     let head = emitted.iter().take_while(|message| message.is_system()).count();
     let after: Vec<_> = emitted.iter().skip(head + 1).map(address_of).collect();
+    let before = store.head(&place.session).await?.map(|head| head.id);
     let record = place.record(store, &said.messages, record, &after, now).await?;
+    let is_new = before.as_ref() != Some(&record.id);
     let mut n_deleted = 0;
     if originals == AfterSummary::Deleted {
         for span in Span::runs(record.covered.iter().map(|covered| covered.ordinal)) {
@@ -158,7 +163,17 @@ pub(crate) async fn keep(
     if let Some(name) = said.name {
         store.set_alias(&SessionId::new(name)?, &place.session).await?;
     }
-    Ok((place, n_deleted))
+    Ok(Kept { place, n_deleted, is_new })
+}
+
+/// What became of a record.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    pub(crate) place: Place,
+    /// How many originals were deleted.
+    pub(crate) n_deleted: u64,
+    /// It was not in force before.
+    pub(crate) is_new: bool,
 }
 
 /// Fails where the history still says what was forgotten: its summary would bring that back into the store.

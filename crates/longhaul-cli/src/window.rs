@@ -28,10 +28,16 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// Returns the room for `document`: the window is the flag's, the model's, or the default, and no larger
-    /// than the settings allow.
-    pub(crate) fn new(flag: Option<u64>, config: &Config, counter: &Named, document: &Document) -> Room {
-        let window = flag.or(counter.window).map_or(DEFAULT_WINDOW, Tokens);
+    /// Returns the room for `document`: the window is the flag's, the model's, the one that the session file tells, or the
+    /// default, and no larger than the settings allow.
+    pub(crate) fn new(
+        flag: Option<u64>,
+        told: Option<Tokens>,
+        config: &Config,
+        counter: &Named,
+        document: &Document,
+    ) -> Room {
+        let window = flag.or(counter.window).map(Tokens).or(told).unwrap_or(DEFAULT_WINDOW);
         let usable = config.max_context_tokens.map_or(window, |most| most.min(window));
         let usual = usable.scaled(RESERVED_SHARE).min(RESERVED_OUTPUT);
         let window = config.window(ContextWindow::new(window, usual));

@@ -12,7 +12,7 @@ use crate::{
     archive::{Archive, utc},
     args::AuditArgs,
     output::Target,
-    paint::{GREEN, Painter, RED},
+    paint::{GREEN, Painter, RED, wrapped},
 };
 
 pub(crate) fn run(args: &AuditArgs) -> Result<ExitCode> {
@@ -47,15 +47,16 @@ fn words(verified: &Verification, in_force: usize) -> String {
         None => painter.paint(GREEN, "intact"),
         Some(problem) => painter.paint(RED, &format!("damaged: {problem}")),
     };
-    format!(
-        "{}: {verdict}; {} events, {} messages, {} summaries checked, {in_force} in force, {} messages forgotten; last hash {}\n",
+    let counts = format!(
+        "{}: {verdict}; {} events, {} messages, {} summaries checked, {in_force} in force, {} messages forgotten; last hash {}",
         verified.session,
         verified.events,
         verified.originals,
         verified.records,
         verified.forgotten,
         verified.last_hash,
-    )
+    );
+    wrapped("", &counts, "  ")
 }
 
 fn events(archive: &Archive, session: &SessionId, json: bool, out: &mut String) -> Result<()> {
@@ -88,13 +89,14 @@ fn events(archive: &Archive, session: &SessionId, json: bool, out: &mut String) 
                 }
                 _ => String::new(),
             };
-            out.push_str(&format!(
-                "  {:>5}  {}  {}  {:10} {what}\n",
+            let columns = format!(
+                "  {:>5}  {}  {}  {:10} ",
                 event.seq,
                 utc(event.at_ms),
                 event.hash.short(12),
                 event.kind.name(),
-            ));
+            );
+            out.push_str(&wrapped(&columns, &what, &" ".repeat(columns.len())));
         }
     }
 }

@@ -23,11 +23,12 @@ use crate::{
     args::CompactArgs,
     clock, counter,
     exit::{self, Impossible, NOTHING_TO_DO},
+    found::About,
     input,
     output::{self, NewFile, Target},
     review::AtTerminal,
     say, settings,
-    store::{self, AfterSummary, BranchOf, Recorded, Replaced, Said, Trace},
+    store::{self, AfterSummary, BranchOf, Kept, Recorded, Replaced, Said, Store, Trace},
     summarizer,
     window::Room,
 };
@@ -62,7 +63,8 @@ pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
     let counter = counter::choose(&args.counter)?;
     input::warn_of_problems(&args.file, &document, args.strict)?;
     let breakdown = Breakdown::of(document.transcript().entries(), &*counter.counter);
-    let room = Room::new(args.window, &config, &counter, &document);
+    let told = About::of(&args.file, document.format()).window;
+    let room = Room::new(args.window, told, &config, &counter, &document);
     let budget = budget(args, &room)?;
 
     let mut report = Report::new(&document, &counter, budget, &breakdown);
@@ -111,7 +113,10 @@ pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
     if args.dry_run {
         Target::Stdout.put(report.preview().as_bytes())?;
     } else {
-        read.must_be_unchanged(&args.file)?;
+        let is_replaced = target.replaces(&args.file);
+        if is_replaced {
+            read.must_be_unchanged(&args.file)?;
+        }
         let record = |report: &mut Report| {
             let Some((said, done, is_elsewhere)) = made.filter(|_| !args.no_store) else { return };
             let said = said.with_spellings(&document, redactor.as_ref());
@@ -119,8 +124,7 @@ pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
             let recorded = recorded(args, &config, &said, of_format, redactor.as_ref());
             if let Some((recorded, forgotten)) = recorded {
                 report.recorded = Some(recorded);
-                report.not_kept = NotKept::of(&document, &said.messages, forgotten);
-                report.not_kept.elsewhere = u64::from(is_elsewhere);
+                report.not_kept = NotKept::of(&document, &said.messages, forgotten, is_elsewhere);
             }
         };
         // What a file is about to lose is kept first. What goes to stdout is lost by nobody, and a history that nobody got
@@ -132,9 +136,18 @@ pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
             }
             Target::File { .. } => {
                 record(&mut report);
-                read.must_be_unchanged(&args.file)?;
-                report.backup = put(&target, &history, args, &document)?;
+                let unchanged = if is_replaced { read.must_be_unchanged(&args.file) } else { Ok(()) };
+                match unchanged.and_then(|()| put(&target, &history, args, &document)) {
+                    Ok(backup) => report.backup = backup,
+                    Err(error) => {
+                        take_back(args, &report);
+                        return Err(error);
+                    }
+                }
             }
+        }
+        if !is_replaced {
+            read.tell_of_change(&args.file);
         }
         keep_trace(args, &report, &document, &history, redactor.as_ref());
     }
@@ -158,6 +171,13 @@ impl Seen {
         match *self == Seen::of(path) {
             true => Ok(()),
             false => bail!("{} was written to while it was compacted; nothing was written", path.display()),
+        }
+    }
+
+    /// Says that somebody wrote to the transcript since: it has that, the new history has not.
+    fn tell_of_change(&self, path: &Path) {
+        if *self != Seen::of(path) {
+            say!("{} was written to meanwhile: what was added is not in the new history", path.display());
         }
     }
 }
@@ -187,7 +207,7 @@ fn put(target: &Target, history: &[u8], args: &CompactArgs, document: &Document)
         bail!(Impossible(format!("stdout is {} itself; name another file with -o", args.file.display())));
     }
     if !target.replaces(&args.file) {
-        return target.put_over(history, is_compacted);
+        return target.put_over(history, |there| is_known(args, there));
     }
     if history == document.as_bytes() {
         // It is there already.
@@ -196,10 +216,25 @@ fn put(target: &Target, history: &[u8], args: &CompactArgs, document: &Document)
     target.put_with_backup(history)
 }
 
-/// Whether these bytes are a history that was compacted here: what it was made from is kept.
-fn is_compacted(bytes: &[u8]) -> bool {
-    const HANDLE: &[u8] = b"summary-depth:";
-    bytes.windows(HANDLE.len()).any(|window| window == HANDLE)
+/// Returns whether these bytes are a history that was compacted here, word for word: what it was made from is in the store.
+fn is_known(args: &CompactArgs, bytes: &[u8]) -> bool {
+    let known = || match store::existing(&args.store)? {
+        Some(store) => store::block_on(store::is_output(&store, bytes)),
+        None => Ok(false),
+    };
+    !args.no_store && known().unwrap_or(false)
+}
+
+/// Takes the record of a history back that nobody got.
+fn take_back(args: &CompactArgs, report: &Report) {
+    let Some(session) = report.recorded.as_ref().and_then(|recorded| recorded.to_undo.clone()) else {
+        return;
+    };
+    let undone = store::open(&args.store)
+        .and_then(|store| store::block_on(async { Ok(store.undo(&session, clock::now_ms()).await?) }));
+    if let Err(error) = undone {
+        say!("the store has it as in force all the same: {}", exit::words(&error));
+    }
 }
 
 /// Keeps beside the record what the compaction did to the file, so that `undo` can take that back too.
@@ -217,8 +252,14 @@ fn keep_trace(
         Replaced::new(args.output.as_deref()?, backup, &before, history)
     };
     let trace = Trace::new(document.format(), report.backup.as_ref().and_then(before));
-    let kept =
-        store::open(&args.store).and_then(|store| store::block_on(trace.keep(&store, &record.id, redactor)));
+    let keep = async |store: Store| {
+        trace.keep(&store, &record.id, redactor).await?;
+        match args.output {
+            Some(_) => store::note_output(&store, history).await,
+            None => Ok(()),
+        }
+    };
+    let kept = store::open(&args.store).and_then(|store| store::block_on(keep(store)));
     if let Err(error) = kept {
         say!("undo will not put the file back: {}", exit::words(&error));
     }
@@ -437,13 +478,14 @@ fn recorded(
         let emitted = redacted_messages(&emitted, redactor);
         let originals = if config.delete_originals { AfterSummary::Deleted } else { AfterSummary::Kept };
         let kept = store::keep(&store, said, &done.record, &emitted, originals);
-        let (place, deleted) = store::block_on(kept)?;
+        let Kept { place, n_deleted: deleted, is_new } = store::block_on(kept)?;
         let state = store::block_on(async { Ok(store.state(&place.session).await?) })?;
         let forgotten = state.map_or(0, |state| state.forgotten.iter().map(Span::len).sum());
         let branch_of = BranchOf::told(&place);
         let session = said.name.map_or_else(|| place.session.to_string(), str::to_owned);
         let store = store::place(&args.store)?.to_string();
-        Ok((Recorded { session, store, deleted, branch_of }, forgotten))
+        let to_undo = is_new.then_some(place.session);
+        Ok((Recorded { session, store, deleted, branch_of, to_undo }, forgotten))
     });
     kept.inspect_err(|error| {
         // Originals may have been written before what failed.

@@ -9,7 +9,7 @@ use longhaul::{
     keep_reasoning,
     policy::{self, Measurement, PolicyState, Upcoming, When},
     tokens::count_tools,
-    transcript::{Entry, Message, Part, Role, Tokens},
+    transcript::{Entry, Message, Part, Role, Tokens, parse_summary},
     wire::Document,
 };
 use serde::Serialize;
@@ -20,7 +20,7 @@ use crate::{
     found::About,
     input,
     output::Target,
-    paint::{Colour, GREEN, GREY, Painter, RED, YELLOW, grouped, plain},
+    paint::{self, Colour, GREEN, GREY, Painter, RED, YELLOW, cut, grouped, plain, wrapped},
     settings,
     window::Room,
 };
@@ -88,21 +88,28 @@ pub(crate) fn run(args: &ContextArgs) -> Result<ExitCode> {
     input::warn_of_problems(&args.file, &document, false)?;
     let config = settings::load(&args.settings)?.config;
     let config = settings::for_history(&config, &document, args.counter.model.as_deref());
+    let told = About::of(&args.file, document.format()).window;
+    let room = Room::new(args.window, told, &config, &counter, &document);
     // Whoever asks about another window asks what the messages would fill of it.
-    let recorded = match args.window {
-        None => About::of(&args.file, document.format()),
-        Some(_) => About::default(),
-    };
-    let window =
-        args.window.or_else(|| recorded.window.filter(|_| counter.window.is_none()).map(|window| window.0));
-    let room = Room::new(window, &config, &counter, &document);
-    let view = view(args, config, &counter, &document, &room, recorded.billed);
+    let billed = if args.window.is_none() { billed(&document) } else { None };
+    let view = view(args, config, &counter, &document, &room, billed);
     let shown = match args.json {
         true => serde_json::to_string(&view)? + "\n",
         false => picture(&view),
     };
     Target::Stdout.put(shown.as_bytes())?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns what the last request and its answer were billed, where the file says so. What stands in a history that begins with a
+/// summary of ours was billed before that was made.
+fn billed(document: &Document) -> Option<Tokens> {
+    let first = document.transcript().entries().iter().find(|entry| !entry.message.is_system())?;
+    if first.message.texts().any(|text| parse_summary(text).is_some()) {
+        return None;
+    }
+    let (_, usage) = document.usages().last()?;
+    Some(usage.prompt_total() + usage.output + usage.reasoning).filter(|billed| *billed > Tokens::ZERO)
 }
 
 fn view(
@@ -217,10 +224,11 @@ fn forecast(
     let coming = policy::forecast(&PolicyState::new(), &config, &m);
     let after = || {
         let reasoning = keep_reasoning(document.format());
-        let job = session?.plan(&Within { reasoning, ..Within::new(target) }).ok()?;
-        Some(job.finish_by_rule().ok()?.outcome().tokens_after)
+        // What no message accounts for stays whatever is done to the messages.
+        let job = session?.plan(&Within { reasoning, ..Within::new(target - unseen) }).ok()?;
+        Some(job.finish_by_rule().ok()?.outcome().tokens_after + unseen)
     };
-    let after = if breakdown.total > target { after().map(|after| after + unseen) } else { None };
+    let after = if breakdown.total + unseen > target { after() } else { None };
     Forecast {
         trigger,
         to_go: trigger - breakdown.total - unseen,
@@ -265,14 +273,12 @@ fn picture(view: &View) -> String {
         out.push_str("\nlargest\n");
     }
     for large in &view.largest {
-        out.push_str(&format!(
-            "  {:<6} {:>9}  {}\n",
-            large.message,
-            grouped(large.tokens.0),
-            plain(&large.what)
-        ));
+        let columns = format!("  {:<6} {:>9}  ", large.message, grouped(large.tokens.0));
+        let what = cut(&plain(&large.what), paint::COLUMNS - columns.len());
+        out.push_str(&format!("{columns}{what}\n"));
     }
-    out.push_str(&format!("\n{}\n", words(&view.compaction, view)));
+    out.push('\n');
+    words(&view.compaction, view).lines().for_each(|line| out.push_str(&wrapped("", line, "  ")));
     out
 }
 
@@ -329,6 +335,12 @@ fn words(forecast: &Forecast, view: &View) -> String {
                 "compacted now it would go from {} to {} tokens",
                 grouped(view.tokens.0),
                 grouped(after.0)
+            )
+        }
+        None if view.tokens > forecast.target => {
+            format!(
+                "compacting the messages does not bring it to the target of {} tokens",
+                grouped(forecast.target.0)
             )
         }
         None => format!("nothing to gain below the target of {} tokens", grouped(forecast.target.0)),

@@ -9,7 +9,7 @@ use crate::{
     archive::{Archive, line},
     args::SessionArgs,
     output::Target,
-    paint::{Painter, grouped},
+    paint::{Painter, grouped, wrapped},
 };
 
 pub(crate) fn run(args: &SessionArgs) -> Result<ExitCode> {
@@ -46,29 +46,32 @@ pub(crate) fn run(args: &SessionArgs) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let painter = Painter::stdout();
-    let mut out = format!(
-        "{} of {session}: {} → {} tokens\n",
-        painter.bold(&format!("Summary {}", record.id)),
+    let of = format!(
+        " of {session}: {} → {} tokens",
         grouped(record.tokens_before.0),
-        grouped(record.tokens_after.0),
+        grouped(record.tokens_after.0)
     );
+    let mut out = wrapped(&painter.bold(&format!("Summary {}", record.id)), &of, "  ");
     out.push_str(&format!("\n{}\n", painter.bold("Visible in the summary and the kept messages")));
     for (class, survival) in record.survival.iter().filter(|(_, survival)| survival.total > 0) {
         out.push_str(&format!("  {class:14} {:>6} of {}\n", survival.kept, survival.total));
     }
-    out.push_str(&format!(
-        "\n{}, each with `longhaul recall {session} ID`; all with `longhaul recall {session} {}`\n",
-        painter.bold(&format!("Recoverable: {} messages", out_of_view.len() - gone.len())),
-        record.id,
-    ));
+    let recoverable = painter.bold(&format!("Recoverable: {} messages", out_of_view.len() - gone.len()));
+    out.push_str(&format!("\n{recoverable}\n"));
+    out.push_str(&wrapped("  ", &format!("each: longhaul recall {session} ID"), "    "));
+    out.push_str(&wrapped("  ", &format!("all: longhaul recall {session} {}", record.id), "    "));
     for original in &out_of_view {
-        out.push_str(&format!("  {}\n", line(original)));
+        out.push_str(&format!("{}\n", line(original)));
     }
-    let lost = match gone.len() {
-        0 => "Gone: nothing".to_owned(),
-        n => format!("Gone: {n} messages, forgotten on purpose (`longhaul audit {session}`)"),
-    };
-    out.push_str(&format!("\n{}\n", painter.bold(&lost)));
+    out.push('\n');
+    match gone.len() {
+        0 => out.push_str(&format!("{}\n", painter.bold("Gone: nothing"))),
+        n => out.push_str(&wrapped(
+            &painter.bold(&format!("Gone: {n} messages,")),
+            &format!(" forgotten on purpose (`longhaul audit {session}`)"),
+            "  ",
+        )),
+    }
     Target::Stdout.put(out.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -5,14 +5,16 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result, bail};
 use longhaul::{
     redact::Redactor,
+    store::EventKind,
     transcript::{Message, SessionId, Span},
     wire::{self, Format},
 };
+use serde_json::Value;
 
 use crate::{
     archive::Archive,
     args::{ExportArgs, ImportArgs},
-    exit::Impossible,
+    exit::{Impossible, NOTHING_TO_DO},
     input,
     output::Target,
     store::{self, Trace},
@@ -28,17 +30,27 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
         Some(format) => transcript(&archive, &session, format.0)?,
         None => archive.wait(archive.store.export(&session))?,
     };
-    if let Some(kept) = target.put_over(text.as_bytes(), is_export)? {
+    let is_ours = |there: &[u8]| is_export(&archive, &session, there).unwrap_or(false);
+    if let Some(kept) = target.put_over(text.as_bytes(), is_ours)? {
         say!("what was there is kept as {}", kept.display());
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns whether a file is an export: the store has what is in it, and more.
-fn is_export(bytes: &[u8]) -> bool {
-    let first = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let header = serde_json::from_slice::<serde_json::Value>(first).unwrap_or_default();
-    header["type"] == "longhaul-session" && header.get("aliases").is_some()
+/// Returns whether a file is an export of this session that the store has all of: its last event is one of the log, and nothing
+/// was forgotten since.
+fn is_export(archive: &Archive, session: &SessionId, bytes: &[u8]) -> Result<bool> {
+    let mut lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    let json =
+        |line: Option<&[u8]>| serde_json::from_slice::<Value>(line.unwrap_or_default()).unwrap_or_default();
+    let (header, footer) = (json(lines.next()), json(lines.next_back()));
+    let end = footer["end"].as_u64().unwrap_or_default();
+    if header["type"] != "longhaul-session" || header["session"] != session.as_str() || end == 0 {
+        return Ok(false);
+    }
+    let events = archive.wait(archive.store.events(session, end - 1, MOST_EVENTS))?;
+    let is_known = events.first().is_some_and(|last| footer["last_hash"] == last.hash.to_string());
+    Ok(is_known && !events.iter().skip(1).any(|event| matches!(event.kind, EventKind::Forgotten { .. })))
 }
 
 /// Returns every message of a session as a transcript, and says what could not be carried.
@@ -65,8 +77,8 @@ fn transcript(archive: &Archive, session: &SessionId, to: Option<Format>) -> Res
              not in the store",
             to.name()
         );
-        let backup = trace.and_then(|trace| Some(trace.file?.backup)).filter(|backup| backup.is_file());
-        if let Some(backup) = backup {
+        let backups = trace.map(|trace| trace.files).unwrap_or_default().into_iter().map(|file| file.backup);
+        if let Some(backup) = backups.filter(|backup| backup.is_file()).next_back() {
             say!("the file as it was is {}", backup.display());
         }
     }
@@ -93,10 +105,23 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode> {
     let sessions = archive
         .wait(archive.store.import(&lines))
         .with_context(|| format!("{} cannot be imported", input::shown(&args.file)))?;
+    let mut is_anything_there = sessions.is_empty();
     for session in &sessions {
-        say!("{session} is in the store");
+        let state = archive.wait(archive.store.require(session))?;
+        let forgotten: u64 = state.forgotten.iter().map(Span::len).sum();
+        is_anything_there |= forgotten < state.messages || state.messages == 0;
+        match forgotten {
+            0 => say!("{session} is in the store"),
+            _ if forgotten == state.messages => {
+                say!("{session} was forgotten here: none of it is taken in, and nothing comes back");
+            }
+            _ => say!(
+                "{session} is in the store without the {forgotten} of its {} messages that were forgotten",
+                state.messages
+            ),
+        }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(ExitCode::from(if is_anything_there { 0 } else { NOTHING_TO_DO }))
 }
 
 /// Fails where `lines` hold what looks like a secret. They cannot be redacted: the log names each content by its hash.
@@ -113,3 +138,6 @@ fn refuse_secrets(lines: &str) -> Result<()> {
     }
     Ok(())
 }
+
+/// More events than happen to a session between two exports.
+const MOST_EVENTS: usize = 1 << 20;

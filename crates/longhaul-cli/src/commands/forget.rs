@@ -21,8 +21,9 @@ pub(crate) fn run(args: &ForgetArgs) -> Result<ExitCode> {
     }
     let selector = selector(&args.what)?;
     let archive = Archive::existing(&args.store)?;
-    let session = archive.session(&args.session)?;
+    let session = archive.named(&args.session)?;
     let files = files(&archive, &session)?;
+    let chain = archive.wait(archive.store.require(&session))?.chain;
     let forgotten = archive.wait(archive.store.forget(&session, &selector, clock::now_ms()))?;
     if args.json {
         let value = serde_json::json!({
@@ -47,6 +48,17 @@ pub(crate) fn run(args: &ForgetArgs) -> Result<ExitCode> {
         "{} of {session} destroyed; `longhaul audit {session} --verify` shows that nothing else is missing",
         counts.collect::<Vec<_>>().join(" and "),
     );
+    for id in &forgotten.records {
+        let Some(trace) = archive.trace(id)? else { continue };
+        for file in trace.files.iter().filter(|file| chain.contains(id) && file.backup.is_file()) {
+            say!(
+                "undo cannot put {} back any more; as it was before it is {}",
+                file.path.display(),
+                file.backup.display()
+            );
+        }
+        archive.forget_files(id, trace)?;
+    }
     for file in files.iter().filter(|file| file.is_file()) {
         say!("{} is not touched, and may hold it too", file.display());
     }
@@ -57,7 +69,7 @@ pub(crate) fn run(args: &ForgetArgs) -> Result<ExitCode> {
 fn files(archive: &Archive, session: &SessionId) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in archive.wait(archive.store.records(session))? {
-        let replaced = archive.trace(&entry.id)?.and_then(|trace| trace.file);
+        let replaced = archive.trace(&entry.id)?.map(|trace| trace.files).unwrap_or_default();
         files.extend(replaced.into_iter().flat_map(|file| [file.path, file.backup]));
     }
     files.sort();

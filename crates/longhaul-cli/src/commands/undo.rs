@@ -16,14 +16,14 @@ use crate::{
 
 pub(crate) fn undo(args: &SessionArgs) -> Result<ExitCode> {
     let archive = Archive::existing(&args.store)?;
-    let session = archive.session(&args.session)?;
+    let session = archive.named(&args.session)?;
     let undone = archive.wait(archive.store.undo(&session, clock::now_ms()))?;
     tell(args, &archive, "undone", undone, "no compaction is in force: there is nothing to undo")
 }
 
 pub(crate) fn redo(args: &SessionArgs) -> Result<ExitCode> {
     let archive = Archive::existing(&args.store)?;
-    let session = archive.session(&args.session)?;
+    let session = archive.named(&args.session)?;
     let redone = archive.wait(archive.store.redo(&session, clock::now_ms()))?;
     tell(args, &archive, "redone", redone, "no compaction was taken back: there is nothing to redo")
 }
@@ -79,7 +79,7 @@ fn tell(
         _ => "; earlier compactions were replaced by later ones and do not come back",
     };
     say!("summary {record} {done}; {now}{earlier}");
-    if let Some(file) = archive.trace(&record)?.and_then(|trace| trace.file) {
+    for file in archive.trace(&record)?.map(|trace| trace.files).unwrap_or_default() {
         match done {
             "undone" => put_back(&file)?,
             _ if file.is_as_before() => say!("{} stays as it is; compact it again", file.path.display()),

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 use longhaul::transcript::Tokens;
 
 use super::{About, Found, ago};
-use crate::paint::{COLUMNS, plain};
+use crate::paint::{COLUMNS, cut, plain};
 
 /// Returns the newest of `found`, by the folder they were held in: the folder of the newest first.
 pub(crate) fn table(found: &[Found], most: usize) -> String {
@@ -39,11 +39,7 @@ fn row(found: &Found, about: &About) -> String {
         format!("  {}  {:<11}  {:>11}  {used:>5}  ", found.short_id(), found.agent.name, ago(found.changed));
     let title = plain(about.title.as_deref().unwrap_or("(no request)"));
     let room = COLUMNS.saturating_sub(columns.chars().count());
-    let shown: String = match title.chars().count() > room {
-        true => title.chars().take(room.saturating_sub(1)).chain(['…']).collect(),
-        false => title,
-    };
-    format!("{columns}{shown}\n")
+    format!("{columns}{}\n", cut(&title, room))
 }
 
 /// Returns a JSON object for each of `found`, on a line of its own.

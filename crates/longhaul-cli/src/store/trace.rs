@@ -1,4 +1,5 @@
-//! What a compaction did to a file: kept in the store beside its record, so that it can be taken back there too.
+//! What a compaction did to files: kept in the store beside its record, so that it can be taken back there too. It quotes
+//! nothing that was said, and stays when something is forgotten in another session.
 
 use std::{
     fs,
@@ -8,6 +9,7 @@ use std::{
 use anyhow::Result;
 use longhaul::{
     redact::Redactor,
+    store::lasting_key,
     transcript::{ContentHash, Redacted, SummaryId},
     wire::Format,
 };
@@ -21,9 +23,9 @@ use crate::output::{NewFile, Target};
 pub(crate) struct Trace {
     /// The name of the format that the history is in.
     format: String,
-    /// The file that was replaced, where one was.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) file: Option<Replaced>,
+    /// The files that were replaced; the same compaction may have been made more than once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) files: Vec<Replaced>,
 }
 
 /// A transcript in whose place its compacted history was put.
@@ -51,7 +53,7 @@ pub(crate) enum Back {
 
 impl Trace {
     pub(crate) fn new(format: Format, file: Option<Replaced>) -> Trace {
-        Trace { format: format.name().to_owned(), file }
+        Trace { format: format.name().to_owned(), files: file.into_iter().collect() }
     }
 
     /// Returns the format that the history is in.
@@ -59,7 +61,8 @@ impl Trace {
         self.format.parse().ok()
     }
 
-    /// Keeps it beside the record `id`. A name of a file that holds a secret is not kept.
+    /// Keeps it beside the record `id`, with what is kept there of other files. A name of a file that holds a secret is not
+    /// kept.
     pub(crate) async fn keep(
         mut self,
         store: &Store,
@@ -68,9 +71,23 @@ impl Trace {
     ) -> Result<()> {
         let json = serde_json::to_string(&self)?;
         if redactor.is_some_and(|redactor| !redactor.redact_json(&json).1.is_empty()) {
-            self.file = None;
+            self.files.clear();
         }
-        let json = Redacted::assume(serde_json::to_vec(&self)?);
+        let before = Trace::of(store, id).await?.map(|before| before.files).unwrap_or_default();
+        let is_other = |known: &Replaced| self.files.iter().all(|file| file.path != known.path);
+        let others: Vec<Replaced> = before.into_iter().filter(is_other).collect();
+        self.files.splice(0..0, others);
+        self.put(store, id).await
+    }
+
+    /// Lets go of the files that the compaction replaced: its record was forgotten. What format the session came in stays.
+    pub(crate) async fn forget_files(mut self, store: &Store, id: &SummaryId) -> Result<()> {
+        self.files.clear();
+        self.put(store, id).await
+    }
+
+    async fn put(&self, store: &Store, id: &SummaryId) -> Result<()> {
+        let json = Redacted::assume(serde_json::to_vec(self)?);
         Ok(store.cache(&key(id), &json).await?)
     }
 
@@ -115,6 +132,21 @@ impl Replaced {
     }
 }
 
+/// Notes that these bytes are a history that was compacted here and recorded.
+pub(crate) async fn note_output(store: &Store, history: &[u8]) -> Result<()> {
+    Ok(store.cache(&output_key(history), &Redacted::assume(b"1".to_vec())).await?)
+}
+
+/// Returns whether these bytes are a history that was compacted here and recorded: it can be made again, and the store has what
+/// it was made from.
+pub(crate) async fn is_output(store: &Store, bytes: &[u8]) -> Result<bool> {
+    Ok(store.cached(&output_key(bytes)).await?.is_some())
+}
+
 fn key(id: &SummaryId) -> ContentHash {
-    ContentHash::of_fields([b"trace of a compaction".as_slice(), id.0.as_bytes()])
+    lasting_key([b"trace of a compaction".as_slice(), id.0.as_bytes()])
+}
+
+fn output_key(history: &[u8]) -> ContentHash {
+    lasting_key([b"history of a compaction".as_slice(), &ContentHash::of(history).0])
 }

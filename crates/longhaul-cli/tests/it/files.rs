@@ -287,6 +287,49 @@ fn another_transcript_is_kept_where_it_is_overwritten() {
     assert!(!folder.path().join("other.json.bak2").exists());
 }
 
+/// A handle in a file does not say that the file was made here, nor that nobody went on with it.
+#[test]
+fn a_compacted_history_that_somebody_went_on_with_is_kept() {
+    let folder = Folder::new();
+    session(&folder);
+    let args = ["compact", "session.jsonl", "--budget", "2000", "-o", "out.jsonl", "--force"];
+    let smaller = ["compact", "session.jsonl", "--budget", "3000", "-o", "out.jsonl", "--force"];
+    for args in [&args, &smaller] {
+        assert_eq!(folder.run(args, b"").code, 0);
+    }
+    assert!(!folder.path().join("out.jsonl.bak").exists(), "what was made here can be made again");
+    let mut grown = said(&folder, "out.jsonl");
+    grown.extend(b"{\"type\":\"summary\",\"summary\":\"somebody went on\"}\n");
+    folder.file("out.jsonl", &grown);
+    let ran = folder.run(&args, b"");
+    assert!(ran.code == 0 && ran.stderr.contains("kept as out.jsonl.bak"), "{}", ran.stderr);
+    assert_eq!(said(&folder, "out.jsonl.bak"), grown);
+}
+
+#[test]
+fn a_history_that_cannot_be_written_is_not_in_force() {
+    let folder = Folder::new();
+    session(&folder);
+    let in_force = |folder: &Folder| {
+        let said = folder.run(&["sessions", "--json"], b"").stdout;
+        let said = serde_json::from_slice::<serde_json::Value>(&said).unwrap_or_default();
+        said["compactions"].as_u64().unwrap_or_default()
+    };
+    let ran = compact(&folder, &["-o", "nowhere/out"]);
+    assert!(ran.code == 1 && ran.stderr.contains("there is no such folder"), "{}", ran.stderr);
+    assert_eq!(in_force(&folder), 0);
+    // What fails only when it is written: a database is not replaced.
+    folder.file("other.db", b"SQLite format 3\0 and more");
+    let ran = compact(&folder, &["-o", "other.db", "--force"]);
+    assert!(ran.code == 1 && ran.stderr.contains("SQLite database"), "{}", ran.stderr);
+    assert_eq!(in_force(&folder), 0);
+    assert_eq!(compact(&folder, &["-o", "out"]).code, 0);
+    assert_eq!(in_force(&folder), 1);
+    // One that was in force before stays so.
+    assert_eq!(compact(&folder, &["-o", "other.db", "--force"]).code, 1);
+    assert_eq!(in_force(&folder), 1);
+}
+
 #[test]
 fn stdout_may_be_named_and_so_may_other_pipes() {
     let folder = Folder::new();
@@ -296,11 +339,12 @@ fn stdout_may_be_named_and_so_may_other_pipes() {
         let (code, words) = shell(
             &folder,
             &format!(
-                "(\"$L\" compact session.jsonl --budget 2000 --no-store -o {name} {redirected}) | cat > {}",
-                "got"
+                "(\"$L\" compact session.jsonl --budget 2000 --no-store -o {name} {redirected}; echo $? > code) | cat > got"
             ),
         );
-        assert_eq!((code, said(&folder, "got") == expected), (0, true), "{name}: {words}");
+        // The code of a pipe is that of its last command.
+        let codes = (code, String::from_utf8(said(&folder, "code")).unwrap());
+        assert_eq!((codes, said(&folder, "got") == expected), ((0, "0\n".into()), true), "{name}: {words}");
     }
 }
 

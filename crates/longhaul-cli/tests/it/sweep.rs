@@ -136,6 +136,17 @@ fn sweep(format: &str, turn: usize) {
         assert_eq!(ran.code, 0, "{args:?}: {}", ran.stderr);
         String::from_utf8_lossy(&ran.stdout).into_owned()
     };
+    // What is said in the store, unpacked: its file holds it in frames.
+    let unpacked = |stage: &str, store: &[&str]| {
+        let sessions = folder.run(&[&["sessions", "--json"], store].concat(), b"").stdout;
+        for session in String::from_utf8_lossy(&sessions).lines() {
+            let session = serde_json::from_str::<Value>(session).unwrap();
+            let Some(session) = session["session"].as_str() else { continue };
+            let export = run(&[&["export", session], store].concat());
+            assert!(export.len() > 10_000 || stage == "import", "{format}: {session} holds something");
+            check(&format!("what the store holds after {stage}"), &export);
+        }
+    };
     let stored = |stage: &str, folder_of: &str| {
         let files = fs::read_dir(folder.path().join(folder_of)).unwrap().map(|entry| entry.unwrap().path());
         for file in files.filter(|file| file.file_name().unwrap().to_string_lossy().contains(".db")) {
@@ -158,6 +169,7 @@ fn sweep(format: &str, turn: usize) {
     check("the summary", summary);
     check("the report", &fs::read_to_string(folder.path().join("report")).unwrap());
     stored("compact", ".local/share/longhaul");
+    unpacked("compact", &[]);
     check("--dry-run", &run(&["compact", "in", "--from", format, "--budget", "5000", "--dry-run"]));
     for args in [
         &["undo", "work"][..],
@@ -180,6 +192,7 @@ fn sweep(format: &str, turn: usize) {
     check("the export", &fs::read_to_string(folder.path().join("exported")).unwrap());
     run(&["import", "exported", "--store", "other.db"]);
     stored("import", ".");
+    unpacked("import", &["--store", "other.db"]);
     stored("undo, redo and restore", ".local/share/longhaul");
 
     // Where something fails, what it failed on is not said.

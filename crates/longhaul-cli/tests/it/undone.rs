@@ -79,6 +79,80 @@ fn a_file_that_somebody_wrote_to_since_stays_as_it_is() {
     }
 }
 
+/// What is kept of a file beside its record outlives what happens in other sessions, and the same compaction made again.
+#[test]
+fn a_file_comes_back_whatever_else_was_done() {
+    let folder = Folder::new();
+    let before = session(&folder);
+    in_place(&folder, "4000");
+    let other = br#"[{"role":"user","content":"Another conversation, which is long enough to be compacted. "},{"role":"assistant","content":"Yes."},{"role":"user","content":"Go on."}]"#;
+    let other =
+        String::from_utf8_lossy(other).replace("compacted. ", &"compacted. And on it goes. ".repeat(300));
+    folder.file("other.json", other.as_bytes());
+    run(&folder, &["compact", "other.json", "--budget", "900", "--session", "other", "-o", "less"]);
+    run(&folder, &["forget", "other", "--all"]);
+    // The same record, made to go elsewhere.
+    run(
+        &folder,
+        &["compact", "session.jsonl.bak", "--budget", "4000", "--session", "work", "-o", "elsewhere"],
+    );
+    let undone = run(&folder, &["undo", "work"]);
+    assert!(undone.said().contains("session.jsonl is as it was before, byte for byte"), "{}", undone.stderr);
+    assert_eq!(said(&folder, "session.jsonl"), before);
+}
+
+#[test]
+fn what_cannot_be_undone_any_more_is_told() {
+    let folder = Folder::new();
+    session(&folder);
+    in_place(&folder, "4000");
+    folder.file("words", b"TRIM_SLACK\n");
+    let forgotten = run(&folder, &["forget", "work", "--matching", "words"]);
+    let expected = "session.jsonl back any more; as it was before it is";
+    assert!(forgotten.said().contains(expected), "{}", forgotten.stderr);
+    // The format is still known.
+    run(&folder, &["export", "work", "--to", "auto", "-o", "back"]);
+    let counted = run(&folder, &["count", "back", "--json"]);
+    let counted: Value = serde_json::from_slice(&counted.stdout).unwrap();
+    assert_eq!(counted["format"], "claude-code");
+}
+
+#[test]
+fn what_destroys_takes_whole_names_only() {
+    let folder = Folder::new();
+    run(
+        &folder,
+        &["compact", example().to_str().unwrap(), "--budget", "4000", "--session", "work-2024", "-o", "out"],
+    );
+    for args in [&["forget", "work", "--all"][..], &["undo", "work"], &["redo", "work"]] {
+        let ran = folder.run(args, b"");
+        assert!(ran.code == 1 && ran.said().contains("give its whole name"), "{args:?}: {}", ran.stderr);
+    }
+    let history = run(&folder, &["history", "work", "--full", "--json"]);
+    let history: Value = serde_json::from_slice(&history.stdout).unwrap();
+    assert!(history["messages"].as_array().unwrap().iter().all(|one| !one["message"].is_null()));
+    run(&folder, &["undo", "work-2024"]);
+}
+
+#[test]
+fn an_import_does_not_say_that_what_was_forgotten_is_there() {
+    let folder = Folder::new();
+    session(&folder);
+    in_place(&folder, "4000");
+    run(&folder, &["export", "work", "-o", "exported"]);
+    assert!(run(&folder, &["import", "exported"]).said().ends_with("is in the store"));
+    run(&folder, &["forget", "work", "--range", "m2-m3"]);
+    let again = run(&folder, &["import", "exported"]);
+    assert!(
+        again.said().contains("without the 2 of its 76 messages that were forgotten"),
+        "{}",
+        again.stderr
+    );
+    run(&folder, &["forget", "work", "--all"]);
+    let again = folder.run(&["import", "exported"], b"");
+    assert!(again.code == 3 && again.said().contains("was forgotten here"), "{}", again.stderr);
+}
+
 #[test]
 fn another_transcript_that_was_replaced_comes_back_too() {
     let folder = Folder::new();
@@ -169,6 +243,12 @@ fn an_export_over_a_transcript_keeps_it() {
     run(&folder, &["undo", "work"]);
     run(&folder, &["export", "work", "-o", "exported", "--force"]);
     assert!(!folder.path().join("exported.bak").exists());
+    // One of another store is another's.
+    let other =
+        ["compact", "session.jsonl.bak", "--budget", "3000", "--session", "work", "--store", "other.db"];
+    run(&folder, &[&other[..], &["-o", "less"]].concat());
+    run(&folder, &["export", "work", "--store", "other.db", "-o", "exported", "--force"]);
+    assert!(folder.path().join("exported.bak").exists());
 }
 
 #[test]
@@ -241,7 +321,18 @@ fn no_line_is_wider_than_a_terminal() {
     let since = said.split_once("\nSince then\n").map_or("", |(_, since)| since);
     let full = shown(&["history", "work", "--full"]);
     let loss = full.split_once("\nVisible in").unwrap().1.split_once("\nEvery message").unwrap().0;
-    for text in [&ran.stderr, &shown(&["sessions"]), &shown(&["doctor"]), head, heading, since, loss] {
+    let others = [
+        &["diff", "work"][..],
+        &["audit", "work"],
+        &["audit", "work", "--verify"],
+        &["context", "session.jsonl.bak"],
+        &["sessions"],
+        &["doctor"],
+    ];
+    let others = others.map(shown);
+    for text in
+        [&*ran.stderr, head, heading, since, loss].into_iter().chain(others.iter().map(String::as_str))
+    {
         for line in text.lines() {
             // A path or an id that is longer than a line stays whole.
             assert!(line.chars().count() <= 80 || !line.trim().contains(' '), "{line}");

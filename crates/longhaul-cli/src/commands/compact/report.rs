@@ -71,9 +71,14 @@ pub(crate) struct NotKept {
 
 impl NotKept {
     /// Returns what the store lacks of `document`, kept as `kept`, in a session of which `forgotten` originals were
-    /// destroyed.
-    pub(crate) fn of(document: &Document, kept: &[Redacted<Message>], forgotten: u64) -> NotKept {
-        let mut lacks = NotKept { forgotten, ..NotKept::default() };
+    /// destroyed. `is_elsewhere` where it begins with a summary whose originals are not there.
+    pub(crate) fn of(
+        document: &Document,
+        kept: &[Redacted<Message>],
+        forgotten: u64,
+        is_elsewhere: bool,
+    ) -> NotKept {
+        let mut lacks = NotKept { forgotten, elsewhere: u64::from(is_elsewhere), ..NotKept::default() };
         for (said, kept) in document.transcript().entries().iter().zip(kept) {
             let parts = &said.message.parts;
             lacks.redacted += u64::from(*parts != kept.parts);
@@ -173,7 +178,8 @@ impl Report {
         self.tokens_after = done.tokens_after;
         self.messages_after = done.messages;
         self.summary_tokens = record.tokens;
-        self.summarized = outcome.summarized;
+        // Those that are shown in short as well: the summary's own heading counts them too.
+        self.summarized = outcome.summarized + outcome.digested;
         self.digested = outcome.digested;
         self.dropped = outcome.dropped;
         self.kept_verbatim = outcome.kept_verbatim;
@@ -207,8 +213,7 @@ impl Report {
             "{} → {} messages: {} summarized{}, {} kept as they were",
             self.messages_before,
             self.messages_after,
-            // Those that are shown in short as well: the summary's own heading counts them too.
-            self.summarized + self.digested,
+            self.summarized,
             match self.digested {
                 0 => String::new(),
                 digested => format!(", {digested} of them still shown in short"),
