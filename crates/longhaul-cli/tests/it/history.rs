@@ -395,14 +395,14 @@ fn audit_says_what_is_in_force_and_what_was_destroyed() {
     let verified = words(&run(&folder, &["audit", "work", "--verify"]));
     assert!(verified.contains("1 summaries checked, 1 in force"), "{verified}");
     run(&folder, &["forget", "work", "--range", "m2-m3"]);
-    let log = text(&run(&folder, &["audit", "work"]));
+    let log = words(&run(&folder, &["audit", "work"]));
     assert!(log.contains("m2-m3 destroyed") && log.contains(&format!("summary {head} destroyed")), "{log}");
     let (folder, ..) = recorded();
     run(
         &folder,
         &["compact", example().to_str().unwrap(), "--budget", "3000", "--set", "delete_originals=true"],
     );
-    let log = text(&run(&folder, &["audit", "work"]));
+    let log = words(&run(&folder, &["audit", "work"]));
     assert!(log.contains(" destroyed") && !log.contains("summaries"), "{log}");
 }
 
