@@ -77,8 +77,8 @@ fn transcript(archive: &Archive, session: &SessionId, to: Option<Format>) -> Res
              not in the store",
             to.name()
         );
-        let backups = trace.map(|trace| trace.files).unwrap_or_default().into_iter().map(|file| file.backup);
-        if let Some(backup) = backups.filter(|backup| backup.is_file()).next_back() {
+        let mut backups = trace.map(|trace| trace.files).unwrap_or_default().into_iter().map(|file| file.backup);
+        if let Some(backup) = backups.rfind(|backup| backup.is_file()) {
             say!("the file as it was is {}", backup.display());
         }
     }
