@@ -4,9 +4,14 @@ mod claude_code;
 mod codex;
 mod stamp;
 
-use longhaul_transcript::{SessionId, Tokens};
+use longhaul_transcript::{ContentHash, SessionId, Tokens};
 
-use crate::{Document, Format, WireError, edit::Edits, json::Json, json::quoted};
+use super::claude_code_write;
+use crate::{
+    Document, Format, WireError,
+    edit::Edits,
+    json::{Json, quoted},
+};
 
 /// When, and to what size, a session was compacted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +76,13 @@ pub fn with_session_id(bytes: &[u8], format: Format, id: &SessionId) -> Result<V
         edits.apply(line)
     });
     Ok(renamed.collect::<String>().into_bytes())
+}
+
+/// Returns an id for a session of its own, in the form that the agents give theirs, made from a hash.
+pub fn session_id_from(hash: &ContentHash) -> SessionId {
+    let id = claude_code_write::uuid_from(hash);
+    // Hexadecimal digits and dashes are what an id may have.
+    SessionId::new(&id).unwrap_or_else(|_| SessionId::derived(std::slice::from_ref(hash)))
 }
 
 /// Puts `value` in the place of the field `key` of a line, where it has one.
