@@ -16,6 +16,7 @@ pub(crate) use history::{
     SessionArgs, SessionsArgs,
 };
 pub(crate) use hook::{HookArgs, HookPlace, HookRunArgs, HookWhat, SavingsArgs};
+pub(crate) use number::tokens;
 
 /// Keep an LLM agent's conversation inside the context window: count it, see what fills it, compact it
 #[derive(Debug, Parser)]

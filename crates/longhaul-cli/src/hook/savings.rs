@@ -66,8 +66,9 @@ pub(super) fn note(command: &str, before: Tokens, after: Tokens) -> Result<()> {
 /// Nothing else of it is kept: it may hold what is nobody's business.
 fn program(command: &str) -> String {
     const LONGEST: usize = 24;
-    let is_word =
-        |word: &&str| word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'));
+    let is_word = |word: &&str| {
+        !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
+    };
     // `cd x && cargo test`, `VAR=1 cargo test`: what is run last of the first line tells.
     let last = command.lines().next().unwrap_or_default().split(['|', ';']).next().unwrap_or_default();
     let last = last.rsplit("&&").next().unwrap_or_default();

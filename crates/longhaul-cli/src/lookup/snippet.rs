@@ -72,7 +72,10 @@ fn runs(text: &str) -> impl Iterator<Item = (usize, &str)> {
 fn line(text: &str, at: usize, places: &[(usize, usize, usize)], columns: usize, marks: Marks<'_>) -> String {
     // A quarter before the word, the rest from it on; a line break ends what belongs together only for the eye.
     let start = text.floor_char_boundary(at.saturating_sub(columns / 4));
-    let start = text[start..at].find(char::is_whitespace).map_or(start, |space| start + space);
+    let start = match start {
+        0 => 0,
+        start => text[start..at].find(char::is_whitespace).map_or(start, |space| start + space),
+    };
     let mut out = String::new();
     let mut width = 0;
     if start > 0 && !text[..start].trim().is_empty() {
@@ -163,7 +166,7 @@ mod tests {
         let lines = shown(&text, "Retry BUDGET");
         assert_eq!(
             lines,
-            ["…x x x the «retry» «budget» of the…", "«retry» once. x x x x x x x x x x x x x…"]
+            ["…x x the «retry» «budget» of the relay is 4…", "«retry» once. x x x x x x x x x x x x x x…"]
         );
         assert!(lines.iter().all(|line| line.chars().count() <= 40 + 4), "{lines:?}");
     }

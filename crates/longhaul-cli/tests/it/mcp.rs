@@ -148,7 +148,7 @@ fn an_agent_finds_what_a_compaction_took() {
 
     let file = example();
     let seen = client.good("context", json!({"session": file}));
-    assert!(seen.contains("19,167 of 200,000 tokens") && seen.contains("largest"), "{seen}");
+    assert!(seen.contains("of 200,000 tokens (19.2 %, as billed)") && seen.contains("largest"), "{seen}");
     let summary = client.good("compact", json!({"session": file, "budget": "4k"}));
     assert!(summary.contains("budget 4,000") && summary.contains("## Request (m69)"), "{summary}");
     let written = client.good("compact", json!({"session": file, "budget": 4000, "output": "again.jsonl"}));

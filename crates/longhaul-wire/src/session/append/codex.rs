@@ -20,9 +20,10 @@ pub(super) fn lines(doc: &Document, compacted: &Document, at: &str, tokens: Toke
     let Layout::Codex(lines) = &doc.layout else { return Vec::new() };
     let text = |at: usize| doc.raw(&lines[at].range);
     let last = |is: &dyn Fn(usize) -> bool| (0..lines.len()).rev().find(|at| is(*at)).map(text);
-    let stamped = |line: &str, edits: &mut Edits| match Json::check(line.as_bytes()) {
-        Ok(json) => set(line, json, "timestamp", &quoted(at), edits),
-        Err(_) => {}
+    let stamped = |line: &str, edits: &mut Edits| {
+        if let Ok(json) = Json::check(line.as_bytes()) {
+            set(line, json, "timestamp", &quoted(at), edits);
+        }
     };
     let window = last(&|at| lines[at].kind == Kind::Compacted).and_then(|line| next_window(line, at));
     let mut appended = vec![format!(
