@@ -9,6 +9,8 @@ use tokio::runtime::Runtime;
 
 use crate::{
     args::StoreArgs,
+    exit::Impossible,
+    found,
     paint::{COLUMNS, cut, plain},
     store::{self, Store, Trace},
 };
@@ -78,9 +80,90 @@ impl Archive {
             resolved => Ok(resolved?),
         }
     }
-}
 
-impl Archive {
+    /// Returns the session that `name` names in full, or the newest of this folder that is recorded, and says which.
+    pub(crate) fn named_or_newest(&self, name: Option<&str>) -> Result<SessionId> {
+        match name {
+            Some(name) => self.named(name),
+            None => self.session_or_newest(None),
+        }
+    }
+
+    /// Returns the session that `name` names, be it by words of its first request, or the newest of this folder that is
+    /// recorded, and says which where the name does not. Not for what cannot be taken back.
+    pub(crate) fn session_or_newest(&self, name: Option<&str>) -> Result<SessionId> {
+        if let Some(name) = name {
+            return self.session(name).or_else(|error| {
+                let meant = self.about(name);
+                let names: Vec<String> = meant.iter().map(|session| session.as_str().to_owned()).collect();
+                let chosen = match names.len() {
+                    0 => None,
+                    1 => Some(0),
+                    _ => found::pick(&format!("{:?} may be any of these", plain(name)), &names),
+                };
+                let session = chosen.map(|at| meant[at].clone()).ok_or(error)?;
+                say!("session {session}");
+                Ok(session)
+            });
+        }
+        let Some(session) = self.newest()? else {
+            bail!(Impossible(
+                "which session? none of this folder's is recorded; `longhaul sessions` lists what is"
+                    .to_owned()
+            ));
+        };
+        say!("session {session}");
+        Ok(session)
+    }
+
+    /// Returns the newest session of this folder that is recorded; the only one that is, where there is but one.
+    fn newest(&self) -> Result<Option<SessionId>> {
+        for found in found::all_here() {
+            if let Some(session) = self.family(&found.id())?.into_iter().next() {
+                return Ok(Some(session));
+            }
+        }
+        let mut all = self.wait(self.store.sessions())?;
+        Ok(all.pop().filter(|_| all.is_empty()).map(|only| only.session))
+    }
+
+    /// Returns the session and the words of a query that may begin with a session: the newest where it does not, none where it
+    /// is to be looked for in all.
+    pub(crate) fn session_and_words(&self, query: &[String]) -> Result<(Option<SessionId>, String)> {
+        let (first, rest) = query.split_first().context("there is nothing to look for")?;
+        match rest.is_empty() {
+            true => Ok((Some(self.session_or_newest(None)?), query.join(" "))),
+            false if first == "all" => Ok((None, rest.join(" "))),
+            false => match self.session(first) {
+                Ok(session) => Ok((Some(session), rest.join(" "))),
+                // Words without a session; where there is no session for them either, the first was meant as one.
+                Err(error) => match self.newest()? {
+                    Some(session) => {
+                        say!("session {session}");
+                        Ok((Some(session), query.join(" ")))
+                    }
+                    None => Err(error),
+                },
+            },
+        }
+    }
+
+    /// Returns the session `id` and its branches, the newest first: an agent that compacts goes on with other words under the
+    /// same id.
+    pub(crate) fn family(&self, id: &str) -> Result<Vec<SessionId>> {
+        let mut all = self.wait(self.store.sessions())?;
+        let branch = format!("{id}-");
+        all.retain(|info| info.session.as_str() == id || info.session.as_str().starts_with(&branch));
+        all.sort_by_key(|info| std::cmp::Reverse(info.state.changed_at_ms));
+        Ok(all.into_iter().map(|info| info.session).collect())
+    }
+
+    /// Returns the recorded sessions whose first request holds `words`.
+    fn about(&self, words: &str) -> Vec<SessionId> {
+        let recorded = |found: &found::Found| self.family(&found.id()).ok()?.into_iter().next();
+        found::all_about(words).iter().filter_map(recorded).collect()
+    }
+
     /// Returns the sessions whose id, or another name, begins with `start`: four letters or more.
     fn beginning_with(&self, start: &str) -> Result<Vec<SessionId>> {
         const LEAST: usize = 4;
@@ -176,6 +259,12 @@ pub(crate) fn utc(at_ms: i64) -> String {
     let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
     let year = year_of_era + era * 400 + i64::from(month <= 2);
     format!("{year:04}-{month:02}-{day:02} {:02}:{:02}", minute / 60, minute % 60)
+}
+
+/// Returns a time as it may stand in the name of a file, in UTC: `2026-11-21T23-24-05`.
+pub(crate) fn utc_in_a_name(at_ms: i64) -> String {
+    let seconds = at_ms.div_euclid(1_000).rem_euclid(60);
+    format!("{}-{seconds:02}", utc(at_ms).replace(' ', "T").replace(':', "-"))
 }
 
 #[cfg(test)]

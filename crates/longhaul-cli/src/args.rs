@@ -2,6 +2,8 @@
 
 mod chat;
 mod history;
+mod hook;
+mod number;
 
 use std::path::PathBuf;
 
@@ -13,6 +15,8 @@ pub(crate) use history::{
     AuditArgs, ExportArgs, ForgetArgs, ForgetWhat, HistoryArgs, ImportArgs, RecallArgs, RestoreArgs,
     SessionArgs, SessionsArgs,
 };
+pub(crate) use hook::{HookArgs, HookPlace, HookRunArgs, HookWhat, SavingsArgs};
+pub(crate) use number::tokens;
 
 /// Keep an LLM agent's conversation inside the context window: count it, see what fills it, compact it
 #[derive(Debug, Parser)]
@@ -61,6 +65,13 @@ pub(crate) enum Command {
     Import(ImportArgs),
     /// Destroy originals for good, and leave a tombstone that verifies
     Forget(ForgetArgs),
+    /// Serve what is kept to agents: a server of the Model Context Protocol on stdin and stdout
+    #[cfg(feature = "mcp")]
+    Mcp(McpArgs),
+    /// Let Claude Code keep what it compacts, and shorten what its commands print
+    Hook(HookArgs),
+    /// Say how many tokens the hooks saved
+    Savings(SavingsArgs),
     /// Print every setting with its value and where it comes from
     Config(ConfigArgs),
     /// Say what is configured and reachable, what is stored and whether it is sound, and where text would be sent
@@ -133,7 +144,7 @@ pub(crate) struct SummarizerArgs {
     #[arg(long, value_name = "P", default_value = "openai", value_parser = ["openai", "anthropic"])]
     pub(crate) protocol: String,
     /// The summarizer's own context window in tokens [default: the model's, or 8192]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number::tokens)]
     pub(crate) summarizer_window: Option<u64>,
     /// The most that one call to the summarizer may take, in seconds [default: 120]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
@@ -207,15 +218,15 @@ pub(crate) struct ContextArgs {
     pub(crate) counter: CounterArgs,
     #[command(flatten)]
     pub(crate) settings: SettingsArgs,
-    /// The model's context window in tokens [default: the model's, or 200000]
-    #[arg(long, value_name = "N")]
+    /// The context window in tokens [default: the session's own, the model's, or 200000]
+    #[arg(long, value_name = "N", value_parser = number::tokens)]
     pub(crate) window: Option<u64>,
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-#[derive(Debug, ClapArgs)]
+#[derive(Clone, Debug, ClapArgs)]
 pub(crate) struct CompactArgs {
     /// The transcript; `-` is stdin
     #[arg(value_name = "FILE", default_value = "-")]
@@ -229,10 +240,10 @@ pub(crate) struct CompactArgs {
     #[arg(long, value_name = "FORMAT", value_parser = format_or_auto)]
     pub(crate) to: Option<FormatArg>,
     /// The most that the whole emitted history may cost, in tokens; tool definitions apart
-    #[arg(long, value_name = "N", conflicts_with = "ratio")]
+    #[arg(long, value_name = "N", value_parser = number::tokens, conflicts_with = "ratio")]
     pub(crate) budget: Option<u64>,
-    /// The model's context window in tokens [default: the model's, or 200000]
-    #[arg(long, value_name = "N")]
+    /// The context window in tokens [default: the session's own, the model's, or 200000]
+    #[arg(long, value_name = "N", value_parser = number::tokens)]
     pub(crate) window: Option<u64>,
     /// Compact down to this share of the budget that the window leaves [default: 0.4]
     #[arg(long, value_name = "R")]
@@ -253,7 +264,7 @@ pub(crate) struct CompactArgs {
     #[arg(long, value_name = "N")]
     pub(crate) keep_recent: Option<usize>,
     /// Cap the summary
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number::tokens)]
     pub(crate) max_summary_tokens: Option<u64>,
     /// What you are about to do: the summary looks ahead to it
     #[arg(long, value_name = "TEXT")]
@@ -272,12 +283,19 @@ pub(crate) struct CompactArgs {
     /// Say what would be done, and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Write the history here instead of stdout
+    /// Write the history here [default: stdout; on a terminal, a new file beside FILE]
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
     /// Overwrite OUT where it exists
     #[arg(long)]
     pub(crate) force: bool,
+    /// Compact the session file of Claude Code or Codex itself, as that agent does: what it holds stays, the compaction goes
+    /// behind it. A copy is kept, and `longhaul undo` puts it back
+    #[arg(long, conflicts_with_all = ["output", "to", "as_new_session"])]
+    pub(crate) in_place: bool,
+    /// Write a session of its own beside that of Claude Code or Codex, which the agent can resume
+    #[arg(long, conflicts_with_all = ["output", "to"])]
+    pub(crate) as_new_session: bool,
     /// Write the report, as JSON, to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
@@ -301,7 +319,7 @@ pub(crate) struct DigestArgs {
     #[arg(long, value_name = "TEXT")]
     pub(crate) input: Option<String>,
     /// The most that the digest may cost, in tokens
-    #[arg(long, value_name = "N", default_value_t = 400)]
+    #[arg(long, value_name = "N", value_parser = number::tokens, default_value = "400")]
     pub(crate) budget: u64,
     #[command(flatten)]
     pub(crate) counter: CounterArgs,
@@ -324,6 +342,13 @@ pub(crate) struct DoctorArgs {
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[cfg(feature = "mcp")]
+#[derive(Debug, ClapArgs)]
+pub(crate) struct McpArgs {
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
 }
 
 #[derive(Debug, ClapArgs)]

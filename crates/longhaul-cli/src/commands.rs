@@ -13,6 +13,9 @@ pub(crate) mod doctor;
 pub(crate) mod export;
 pub(crate) mod forget;
 pub(crate) mod history;
+pub(crate) mod hook;
+#[cfg(feature = "mcp")]
+pub(crate) mod mcp;
 pub(crate) mod recall;
 pub(crate) mod sessions;
 pub(crate) mod undo;

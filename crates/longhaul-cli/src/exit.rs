@@ -11,7 +11,7 @@ pub(crate) struct Impossible(pub(crate) String);
 /// There was nothing to do, and the caller wants to know: exit code 3.
 pub(crate) const NOTHING_TO_DO: u8 = 3;
 
-const FAILURE: u8 = 1;
+pub(crate) const FAILURE: u8 = 1;
 const IMPOSSIBLE: u8 = 4;
 
 impl fmt::Display for Impossible {

@@ -3,6 +3,7 @@
 mod about;
 mod agents;
 mod list;
+mod pick;
 
 use std::{
     env,
@@ -17,6 +18,7 @@ pub(crate) use self::{
     about::About,
     agents::{Agent, all, places},
     list::{json_lines, table},
+    pick::pick,
 };
 use crate::{exit::Impossible, paint::plain};
 
@@ -51,11 +53,25 @@ pub(crate) fn settle(file: &mut PathBuf) -> Result<()> {
     Ok(())
 }
 
-/// Returns the newest session of the folder that one is in, and says which it is.
-fn newest_here() -> Result<PathBuf> {
+/// Returns the newest session of the folder that one is in.
+pub(crate) fn newest() -> Option<Found> {
+    all_here().next()
+}
+
+/// Returns the sessions of the folder that one is in, the newest first.
+pub(crate) fn all_here() -> impl Iterator<Item = Found> {
     let here = env::current_dir().unwrap_or_default();
-    let found = all().into_iter().find(|found| About::quick(found).is_of(&here));
-    let Some(found) = found else {
+    all().into_iter().filter(move |found| About::quick(found).is_of(&here))
+}
+
+/// Returns the sessions whose title holds each of `words`, the newest first.
+pub(crate) fn all_about(words: &str) -> Vec<Found> {
+    all().into_iter().filter(|found| About::quick(found).is_about(words)).collect()
+}
+
+/// Returns the file of the newest session of the folder that one is in, and says which it is.
+pub(crate) fn newest_here() -> Result<PathBuf> {
+    let Some(found) = newest() else {
         bail!(Impossible(format!(
             "which transcript? name a FILE, or `-` with a pipe; no session of an agent's was found for this folder \
              (looked in {})",
@@ -81,7 +97,12 @@ fn named(words: &str) -> Result<Option<PathBuf>> {
             Ok(Some(one.path.clone()))
         }
         _ => {
-            let shown: Vec<String> = meant.iter().take(SHOWN).map(|found| found.line()).collect();
+            let lines: Vec<String> = meant.iter().map(|found| found.line()).collect();
+            let question = format!("{:?} may be any of these", plain(words));
+            if let Some(chosen) = pick(&question, &lines) {
+                return Ok(Some(meant[chosen].path.clone()));
+            }
+            let shown: Vec<String> = lines.into_iter().take(SHOWN).collect();
             bail!(Impossible(format!(
                 "{:?} may be any of {} sessions; the newest of them are\n{}",
                 plain(words),
@@ -112,7 +133,7 @@ impl Found {
     }
 
     /// Returns the id in the file's name: all of it, or what stands behind a time.
-    fn id(&self) -> String {
+    pub(crate) fn id(&self) -> String {
         let stem = self.path.file_stem().unwrap_or_default().to_string_lossy();
         // `rollout-2026-06-22T12-10-56-019eef3d-abd1-72e1-ab99-dcdb259027c5`, `2025-11-20T23-33-50-805Z_d703a1a9-…`.
         match stem.len().checked_sub(UUID).and_then(|at| stem.get(at..)) {

@@ -12,7 +12,11 @@ mod commands;
 mod counter;
 mod exit;
 mod found;
+mod hook;
 mod input;
+mod lookup;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod output;
 mod paint;
 mod review;
@@ -23,14 +27,27 @@ mod stream;
 mod summarizer;
 mod window;
 
-use std::process::ExitCode;
+use std::{
+    env,
+    io::{self, IsTerminal as _},
+    process::ExitCode,
+};
 
 use clap::Parser as _;
 
 use crate::args::{Args, Command};
 
+/// Returns what was typed. On a terminal, nothing is a look at this project's newest session.
+fn args() -> Args {
+    let is_bare = env::args_os().len() == 1 && io::stdin().is_terminal() && io::stdout().is_terminal();
+    match is_bare {
+        true => Args::parse_from(["longhaul", "context"]),
+        false => Args::parse(),
+    }
+}
+
 fn main() -> ExitCode {
-    let mut command = Args::parse().command;
+    let mut command = args().command;
     if let Err(error) = command.transcript().map_or(Ok(()), found::settle) {
         return exit::report(&error);
     }
@@ -51,8 +68,12 @@ fn main() -> ExitCode {
         Command::Export(export) => commands::export::run(&export),
         Command::Import(import) => commands::export::import(&import),
         Command::Forget(forget) => commands::forget::run(&forget),
+        #[cfg(feature = "mcp")]
+        Command::Mcp(mcp) => commands::mcp::run(&mcp),
         Command::Config(config) => commands::config::run(&config),
         Command::Doctor(doctor) => commands::doctor::run(&doctor),
+        Command::Hook(hook) => commands::hook::run(&hook),
+        Command::Savings(savings) => commands::hook::savings(&savings),
         Command::Completions(completions) => commands::completions::run(&completions),
     };
     match done {

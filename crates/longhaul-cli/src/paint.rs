@@ -1,6 +1,11 @@
 //! Colour where it is wanted, and text that cannot harm a terminal.
 
-use std::{borrow::Cow, fmt::Write as _, io::IsTerminal as _};
+use std::{
+    borrow::Cow,
+    fmt::Write as _,
+    io::IsTerminal as _,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
@@ -16,6 +21,15 @@ pub(crate) const GREY: Colour = Colour(245);
 /// Every colour that is painted with. None of them is close to a background, so that no text is hidden by it.
 pub(crate) const PALETTE: [Colour; 10] =
     [GREEN, YELLOW, RED, GREY, Colour(38), Colour(69), Colour(134), Colour(141), Colour(173), Colour(103)];
+
+/// Nothing is painted in this process, whatever it writes to.
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+/// Paints nothing from now on: what is written is for programs.
+#[cfg(feature = "mcp")]
+pub(crate) fn never() {
+    NEVER.store(true, Ordering::Relaxed);
+}
 
 /// Writes colour, or leaves it out.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +57,16 @@ impl Painter {
         }
     }
 
+    /// Returns what stands before and after a word that is marked on stdout: colour on a terminal, or signs that a text seldom
+    /// has. A program reads the words as they are.
+    pub(crate) fn marks(self) -> (&'static str, &'static str) {
+        match (self.colour, std::io::stdout().is_terminal()) {
+            (true, _) => ("\x1b[1m", "\x1b[0m"),
+            (false, true) => ("«", "»"),
+            (false, false) => ("", ""),
+        }
+    }
+
     /// Returns `text` in bold.
     pub(crate) fn bold(self, text: &str) -> String {
         match self.colour {
@@ -53,7 +77,8 @@ impl Painter {
 }
 
 fn wanted() -> bool {
-    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+    !NEVER.load(Ordering::Relaxed)
+        && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
         && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 

@@ -12,7 +12,7 @@ use longhaul::{
     wire::{Document, Format},
 };
 
-use crate::args::SettingsArgs;
+use crate::args::{SettingsArgs, tokens};
 
 /// Variables that are no settings: flags of single commands read them.
 const OTHER_VARIABLES: [&str; 4] =
@@ -63,6 +63,14 @@ fn file(path: &Path) -> Result<Layer> {
     Ok(Layer::file(&path.display().to_string(), &text))
 }
 
+/// Returns `8k` and `1m` as numbers; anything else as it is.
+fn in_digits(value: &str) -> String {
+    match tokens(value) {
+        Ok(number) if value.ends_with(['k', 'K', 'm', 'M']) => number.to_string(),
+        _ => value.to_owned(),
+    }
+}
+
 fn flags(args: &SettingsArgs) -> Result<Vec<(String, String)>> {
     let mut flags: Vec<(String, String)> = Vec::new();
     flags.extend(args.preset.iter().map(|preset| ("preset".to_owned(), preset.clone())));
@@ -70,7 +78,7 @@ fn flags(args: &SettingsArgs) -> Result<Vec<(String, String)>> {
         let Some((name, value)) = setting.split_once('=') else {
             bail!("--set {setting:?} names no value; expected NAME=VALUE, such as trigger_ratio=0.7");
         };
-        flags.push((name.trim().to_owned(), value.trim().to_owned()));
+        flags.push((name.trim().to_owned(), in_digits(value.trim())));
     }
     Ok(flags)
 }

@@ -17,7 +17,7 @@ use crate::{args::StoreArgs, clock};
 mod place;
 mod trace;
 
-pub(crate) use place::{open, place, spare};
+pub(crate) use place::{data_folder, open, place, spare};
 pub(crate) use trace::{Back, Replaced, Trace, is_output, note_output};
 
 /// A store of any kind.

@@ -50,6 +50,12 @@ pub enum WireError {
         /// The format.
         format: Format,
     },
+    /// What is asked for is there for the session files of some agents only.
+    #[error("{} is no session file of Claude Code or Codex", .format.name())]
+    NoSessionFile {
+        /// The format.
+        format: Format,
+    },
     /// A canonical history written by a newer longhaul.
     #[error("version {found} of the longhaul format; expected {expected} or older")]
     NewerVersion {

@@ -34,6 +34,7 @@
 //! - [`read`] gives a [`Document`]. Damage that leaves the rest usable is listed in [`Document::problems`].
 //! - [`write`](fn@write) takes the document and the items to keep. A message that did not change is copied; of one that
 //!   did, only what changed is replaced inside its raw JSON; a summary is spelled afresh, the way the format marks one.
+//! - [`append`] puts a compaction behind what a session file of an agent holds, as that agent does.
 //! - [`convert`] goes from one format to another and lists what could not be carried; [`encode`] does so for a
 //!   transcript that was never in a file; [`repair`] makes calls and results pair up again.
 //! - [`messages_from_json`] reads what a provider answered and keeps how it was spelled beside each message; [`render`]
@@ -73,6 +74,7 @@ pub use format::Format;
 pub use raw::messages_from_json;
 pub use render::{Rendition, render, render_session};
 pub use repair::{Repair, repair};
+pub use session::append::{Appended, append, session_id_from, with_session_id};
 pub use validate::{IdPattern, Profile, Thinking, Violation, validate};
 pub use write::{summary_text, write, write_unchanged};
 

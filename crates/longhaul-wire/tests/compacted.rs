@@ -1,6 +1,8 @@
 //! A history with a summary in place of its past reads as just that, in every format that can be written.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on must stop")]
 
+mod appended;
+
 use std::{fs, path::PathBuf};
 
 use longhaul_transcript::{
@@ -80,6 +82,9 @@ fn compacts(doc: &Document, tail: usize, what: &str) {
     )
     .unwrap();
     assert!(twice == out, "{what}");
+    if matches!(doc.format(), Format::ClaudeCode | Format::Codex) {
+        appended::checks(doc, &out, what);
+    }
     // And a second time over the first.
     if tail > 1 && again.transcript().len() < doc.transcript().len() {
         compacts(&again, tail / 2, &format!("{what}, again"));

@@ -19,10 +19,10 @@ pub(crate) struct ChatArgs {
     #[arg(long, value_name = "M", env = "LONGHAUL_MODEL")]
     pub(crate) model: String,
     /// The model's context window in tokens [default: the model's]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = super::number::tokens)]
     pub(crate) window: Option<u64>,
     /// The longest answer, in tokens [default: the model's, at most a quarter of the window]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = super::number::tokens)]
     pub(crate) max_output: Option<u64>,
     /// Count with this tokenizer.json instead of the model's own counter
     #[arg(long, value_name = "PATH")]

@@ -21,9 +21,10 @@ pub(crate) struct SessionsArgs {
 /// One session
 #[derive(Debug, ClapArgs)]
 pub(crate) struct SessionArgs {
-    /// The session's id or other name; `longhaul sessions` lists them
+    /// The session's id, the beginning of it, another name or words of its first request; `longhaul sessions` lists them
+    /// [default: the newest of this folder]
     #[arg(value_name = "SESSION")]
-    pub(crate) session: String,
+    pub(crate) session: Option<String>,
     #[command(flatten)]
     pub(crate) store: StoreArgs,
     /// Print one JSON object
@@ -42,12 +43,13 @@ pub(crate) struct HistoryArgs {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct RecallArgs {
-    /// The session's id or other name; `all` searches every session
-    #[arg(value_name = "SESSION")]
-    pub(crate) session: String,
-    /// A summary's id, a message or range (m12, m3-m9), or words that a message holds
-    #[arg(value_name = "QUERY|ID", required = true, num_args = 1..)]
+    /// The session [default: this folder's newest; `all` searches every one], then a summary's id, a message or range (m12,
+    /// m3-m9), or words that a message holds
+    #[arg(value_name = "[SESSION] QUERY|ID", required = true, num_args = 1..)]
     pub(crate) query: Vec<String>,
+    /// Show all of each message that a search finds, not the places alone
+    #[arg(long)]
+    pub(crate) full: bool,
     /// Show at most this many messages of a search
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
     pub(crate) limit: usize,

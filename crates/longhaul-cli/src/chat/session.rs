@@ -80,14 +80,19 @@ impl Session<'_> {
     }
 
     fn talk(&mut self) -> Result<ExitCode> {
+        // Ctrl-C was the last that was pressed: once more leaves.
+        let mut is_leaving = false;
         loop {
-            match self.console.message("> ")? {
-                Input::Interrupted => self.screen.note("Ctrl-D or /quit leaves"),
+            let input = self.console.message("> ")?;
+            let was_leaving = std::mem::replace(&mut is_leaving, input == Input::Interrupted);
+            match input {
+                Input::Interrupted if was_leaving => break,
+                Input::Interrupted => self.screen.note("Ctrl-C once more, Ctrl-D or /quit leaves"),
                 Input::End => break,
                 Input::Line(typed) => match slash::read(&typed) {
                     Typed::Nothing => {}
                     Typed::Wrong(why) => self.screen.error(&why),
-                    Typed::Words(words) => self.turn(Some(&words))?,
+                    Typed::Words(words) => is_leaving = self.turn(Some(&words))? == Turn::Stopped,
                     Typed::Command(Slash::Quit) => break,
                     Typed::Command(command) => {
                         if let Err(error) = self.obey(command) {
@@ -104,7 +109,7 @@ impl Session<'_> {
     }
 
     /// Says `words`, or asks again where there are none.
-    fn turn(&mut self, words: Option<&str>) -> Result<()> {
+    fn turn(&mut self, words: Option<&str>) -> Result<Turn> {
         let Session { conversation, screen, console, interrupts, runtime, failed } = self;
         let turn = match words {
             Some(words) => runtime.block_on(conversation.say(words, screen, console, interrupts))?,
@@ -112,10 +117,10 @@ impl Session<'_> {
         };
         *failed = turn == Turn::Failed;
         if turn == Turn::Stopped {
-            screen.note("stopped");
+            screen.note("stopped; Ctrl-C leaves");
         }
         conversation.show_status(screen);
-        Ok(())
+        Ok(turn)
     }
 
     fn obey(&mut self, command: Slash) -> Result<()> {
@@ -149,7 +154,7 @@ impl Session<'_> {
                 self.conversation.show_status(&mut self.screen);
             }
             Slash::Save { path } => self.save(path.as_deref())?,
-            Slash::Retry if self.conversation.awaits_answer() => self.turn(None)?,
+            Slash::Retry if self.conversation.awaits_answer() => drop(self.turn(None)?),
             Slash::Retry => bail!("the last message is an answer: there is nothing to ask again"),
             Slash::Help => self.screen.text(&slash::help()),
             // Leaving is the loop's.

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::args::tokens;
+
 /// A command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Slash {
@@ -91,7 +93,7 @@ pub(crate) fn read(line: &str) -> Typed {
 fn model(rest: &str) -> Option<Slash> {
     let mut words = rest.split_whitespace();
     let name = words.next().map(str::to_owned);
-    let window = words.next().map(str::parse).transpose().ok()?;
+    let window = words.next().map(tokens).transpose().ok()?;
     words.next().is_none().then_some(Slash::Model { name, window })
 }
 
@@ -132,6 +134,7 @@ mod tests {
             ("/summarize fix  the tests ", Typed::Command(Slash::Summarize { goal: goal("fix  the tests") })),
             ("/history --full", Typed::Command(Slash::History { full: true })),
             ("/model", Typed::Command(Slash::Model { name: None, window: None })),
+            ("/model m 4k", Typed::Command(Slash::Model { name: Some("m".into()), window: Some(4000) })),
             ("/model m 4096", Typed::Command(Slash::Model { name: Some("m".into()), window: Some(4096) })),
             ("/exit", Typed::Command(Slash::Quit)),
         ] {

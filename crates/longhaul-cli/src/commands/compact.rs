@@ -33,12 +33,39 @@ use crate::{
     window::Room,
 };
 
+mod destination;
 mod report;
 
+use destination::Destination;
 use report::NotKept;
 pub(crate) use report::Report;
 
 pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
+    let destination = Destination::of(args)?;
+    let args = &*destination.named(args);
+    let report_to = report_target(args)?;
+    let report = perform_for(args, &destination)?;
+    if args.dry_run {
+        Target::Stdout.put(report.preview().as_bytes())?;
+    }
+    tell(args, report_to.as_ref(), &report)?;
+    let is_unchanged = report.summary.is_none();
+    destination.tell(&report, args.dry_run);
+    Ok(ExitCode::from(if is_unchanged && args.fail_if_unchanged { NOTHING_TO_DO } else { 0 }))
+}
+
+/// Compacts, puts the history where `args` say and records what is to be, and returns what was done.
+#[cfg(feature = "mcp")]
+pub(crate) fn perform(args: &CompactArgs) -> Result<Report> {
+    perform_for(args, &Destination::AsNamed)
+}
+
+/// Keeps what a transcript says, with a summary of it, and puts a new history nowhere.
+pub(crate) fn keep(args: &CompactArgs) -> Result<Report> {
+    perform_for(args, &Destination::Nowhere)
+}
+
+fn perform_for(args: &CompactArgs, destination: &Destination) -> Result<Report> {
     let started = Instant::now();
     if args.review && args.file == Path::new("-") {
         bail!(Impossible(
@@ -49,12 +76,12 @@ pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
     store::spare(&args.store, "-o", args.output.as_deref())?;
     store::spare(&args.store, "--report", args.report.as_deref())?;
     target.check()?;
-    let report_to = report_target(args)?;
     let read = Seen::of(&args.file);
     let layered = settings::load(&args.settings)?;
     let chooses_recent = chooses_recent(&layered);
     refuse_what_cannot_apply(&layered)?;
     let document = converted(input::document(&args.file, args.from.from.0)?, args)?;
+    destination.check(&document)?;
     let mut config = settings::for_history(&layered.config, &document, args.counter.model.as_deref());
     if let Some(most) = args.max_summary_tokens {
         config.max_summary_tokens = SummaryLimit::Tokens(Tokens(most));
@@ -109,14 +136,14 @@ pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
         Some((_, done, _)) => done.bytes.clone(),
         None => unchanged(&document)?,
     };
+    let history = destination.bytes(&document, made.as_ref().map(|(_, done, _)| done), history)?;
     report.duration_ms = started.elapsed().as_millis() as u64;
-    if args.dry_run {
-        Target::Stdout.put(report.preview().as_bytes())?;
-    } else {
+    if !args.dry_run {
         let is_replaced = target.replaces(&args.file);
         if is_replaced {
             read.must_be_unchanged(&args.file)?;
         }
+        let is_new = made.is_some();
         let record = |report: &mut Report| {
             let Some((said, done, is_elsewhere)) = made.filter(|_| !args.no_store) else { return };
             let said = said.with_spellings(&document, redactor.as_ref());
@@ -130,6 +157,9 @@ pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
         // What a file is about to lose is kept first. What goes to stdout is lost by nobody, and a history that nobody got
         // is not to be recorded as the one in force.
         match target {
+            _ if *destination == Destination::Nowhere => record(&mut report),
+            // Where it fits already, there is nothing to read beside it.
+            _ if !is_new && matches!(destination, Destination::Beside(_)) => {}
             Target::Stdout => {
                 report.backup = put(&target, &history, args, &document)?;
                 record(&mut report);
@@ -151,9 +181,7 @@ pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
         }
         keep_trace(args, &report, &document, &history, redactor.as_ref());
     }
-    tell(args, report_to.as_ref(), &report)?;
-    let unchanged = breakdown.total <= budget;
-    Ok(ExitCode::from(if unchanged && args.fail_if_unchanged { NOTHING_TO_DO } else { 0 }))
+    Ok(report)
 }
 
 /// What a file was like when it was read.

@@ -83,6 +83,24 @@ struct Forecast {
 }
 
 pub(crate) fn run(args: &ContextArgs) -> Result<ExitCode> {
+    let view = seen(args)?;
+    let shown = match args.json {
+        true => serde_json::to_string(&view)? + "\n",
+        false => picture(&view),
+    };
+    Target::Stdout.put(shown.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns what fills the window in words, without the grid.
+#[cfg(feature = "mcp")]
+pub(crate) fn told(args: &ContextArgs) -> Result<String> {
+    let view = seen(args)?;
+    let painter = Painter::stdout();
+    Ok(heading(&view, painter) + &table(&view, painter))
+}
+
+fn seen(args: &ContextArgs) -> Result<View> {
     let document = input::document(&args.file, args.from.from.0)?;
     let counter = counter::choose(&args.counter)?;
     input::warn_of_problems(&args.file, &document, false)?;
@@ -92,13 +110,7 @@ pub(crate) fn run(args: &ContextArgs) -> Result<ExitCode> {
     let room = Room::new(args.window, told, &config, &counter, &document);
     // Whoever asks about another window asks what the messages would fill of it.
     let billed = if args.window.is_none() { billed(&document) } else { None };
-    let view = view(args, config, &counter, &document, &room, billed);
-    let shown = match args.json {
-        true => serde_json::to_string(&view)? + "\n",
-        false => picture(&view),
-    };
-    Target::Stdout.put(shown.as_bytes())?;
-    Ok(ExitCode::SUCCESS)
+    Ok(view(args, config, &counter, &document, &room, billed))
 }
 
 /// Returns what the last request and its answer were billed, where the file says so. What stands in a history that begins with a
@@ -245,19 +257,28 @@ const CELLS: u64 = 4 * COLUMNS;
 
 fn picture(view: &View) -> String {
     let painter = Painter::stdout();
+    let grid = grid(&view.kinds, view.window, view.reserved_output, painter);
+    format!("{}\n{grid}\n{}", heading(view, painter), table(view, painter))
+}
+
+/// Returns what is looked at, and how full its window is.
+fn heading(view: &View, painter: Painter) -> String {
     let share = 100.0 * view.tokens.ratio_of(view.window);
     let how = if view.tokens > view.counted { ", as billed" } else { "" };
     let used = format!("{} of {} tokens ({share:.1} %{how})", grouped(view.tokens.0), grouped(view.window.0));
-    let mut out = format!(
-        "{}  {}\n{}, {} messages, {}\n\n",
+    format!(
+        "{}  {}\n{}, {} messages, {}\n",
         painter.bold(&plain(&view.file)),
         painter.paint(traffic_light(view.ratio), &used),
         view.format,
         view.messages,
         view.encoding,
-    );
-    out.push_str(&grid(&view.kinds, view.window, view.reserved_output, painter));
-    out.push('\n');
+    )
+}
+
+/// Returns the kinds, the largest messages and what a compaction would do.
+fn table(view: &View, painter: Painter) -> String {
+    let mut out = String::new();
     for kind in &view.kinds {
         let sign = painter.paint(kind.colour, &kind.letter.to_string());
         out.push_str(&row(&sign, kind.name, kind.tokens, view.window));

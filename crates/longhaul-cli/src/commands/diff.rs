@@ -14,7 +14,7 @@ use crate::{
 
 pub(crate) fn run(args: &SessionArgs) -> Result<ExitCode> {
     let archive = Archive::existing(&args.store)?;
-    let session = archive.session(&args.session)?;
+    let session = archive.session_or_newest(args.session.as_deref())?;
     let state = archive.wait(archive.store.require(&session))?;
     let Some(record) = archive.wait(archive.store.head(&session))? else {
         bail!("no compaction of session {session} is in force: nothing was taken out");

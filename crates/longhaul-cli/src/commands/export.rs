@@ -77,7 +77,8 @@ fn transcript(archive: &Archive, session: &SessionId, to: Option<Format>) -> Res
              not in the store",
             to.name()
         );
-        let mut backups = trace.map(|trace| trace.files).unwrap_or_default().into_iter().map(|file| file.backup);
+        let mut backups =
+            trace.map(|trace| trace.files).unwrap_or_default().into_iter().map(|file| file.backup);
         if let Some(backup) = backups.rfind(|backup| backup.is_file()) {
             say!("the file as it was is {}", backup.display());
         }

@@ -18,7 +18,7 @@ use crate::{
 
 pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode> {
     let archive = Archive::existing(&args.session.store)?;
-    let session = archive.session(&args.session.session)?;
+    let session = archive.session_or_newest(args.session.session.as_deref())?;
     let state = archive.wait(archive.store.require(&session))?;
     let chain = archive.wait(archive.store.chain(&session))?;
     let summarized = chain.last().map_or(0, |record| record.covers.end).min(state.messages);

@@ -1,87 +1,73 @@
-//! `longhaul recall`: the originals behind a summary or an id, or those that hold some words.
+//! `longhaul recall`: the originals behind a summary or an id, or the places where some words stand.
 
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use longhaul::{
-    store::Original,
-    transcript::{SessionId, Span, SummaryId},
+    store::{Original, readable_text},
+    transcript::SessionId,
 };
 
 use crate::{
-    archive::{Archive, full, json_line, span},
+    archive::{Archive, full, json_line},
     args::RecallArgs,
+    exit,
+    lookup::{self, Answer, By, Marks},
     output::Target,
-    paint::{Painter, plain},
+    paint::{COLUMNS, Painter, plain, wrapped},
 };
 
 pub(crate) fn run(args: &RecallArgs) -> Result<ExitCode> {
     let archive = Archive::existing(&args.store)?;
-    let session = match args.session.as_str() {
-        "all" => None,
-        name => Some(archive.session(name)?),
-    };
-    let query = args.query.join(" ");
-    let named = match &session {
-        Some(session) => by_id(&archive, session, query.trim())?,
-        None => None,
-    };
-    let found: Vec<(SessionId, Original)> = match (named, &session) {
-        (Some(originals), Some(session)) => {
-            originals.into_iter().map(|original| (session.clone(), original)).collect()
-        }
-        _ => {
-            let hits = archive.wait(archive.store.search(session.as_ref(), &query, args.limit))?;
-            let originals = hits.into_iter().map(|hit| {
-                let original = Original { ordinal: hit.id.ordinal, at_ms: 0, message: Some(hit.message) };
-                (hit.session, original)
-            });
-            originals.collect()
-        }
-    };
-    if found.is_empty() {
+    let (session, query) = archive.session_and_words(&args.query)?;
+    let answer = lookup::look_up(&archive, session.as_ref(), &query, args.limit)?;
+    if answer.found.is_empty() {
         bail!("no message holds all the words of {:?}", plain(&query));
     }
     let painter = Painter::stdout();
     let mut out = String::new();
-    for (from, original) in &found {
+    for (from, original) in &answer.found {
         if args.json {
             out.push_str(&json_line(from, original));
-        } else {
-            if session.is_none() {
-                out.push_str(&format!("{}\n", painter.bold(from.as_str())));
-            }
-            out.push_str(&full(original));
+            continue;
+        }
+        if session.is_none() {
+            out.push_str(&format!("{}\n", painter.bold(from.as_str())));
+        }
+        match (answer.by, args.full) {
+            (By::Id, _) | (_, true) => out.push_str(&full(original)),
+            _ => out.push_str(&places(original, &query, painter)),
         }
     }
     Target::Stdout.put(out.as_bytes())?;
-    Ok(ExitCode::SUCCESS)
+    tell(args, &answer, session.as_ref(), &query);
+    Ok(ExitCode::from(if answer.by == By::SomeWords { exit::FAILURE } else { 0 }))
 }
 
-/// Returns the originals that `id` names, where it is an id.
-fn by_id(archive: &Archive, session: &SessionId, id: &str) -> Result<Option<Vec<Original>>> {
-    if let Some(span) = span(id) {
-        let originals = archive.wait(archive.store.originals(session, span))?;
-        if originals.is_empty() {
-            let held = archive.wait(archive.store.require(session))?.messages;
-            bail!("{id} is beyond the end: session {session} has {held} messages, from m0");
-        }
-        return Ok(Some(originals));
+/// Says what the places alone do not tell.
+fn tell(args: &RecallArgs, answer: &Answer, session: Option<&SessionId>, query: &str) {
+    if answer.by == By::SomeWords {
+        say!("no message holds all the words of {:?}; these hold most of them", plain(query));
     }
-    // People paste the whole handle line.
-    let id = id.rsplit_once("id:").map_or(id, |(_, id)| id.trim());
-    if id.len() != 16 || !id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return Ok(None);
+    if answer.by != By::Id && !args.full && !args.json {
+        let session = session.map_or("SESSION", SessionId::as_str);
+        say!("longhaul recall {session} mN gives a message whole, --full all of these");
     }
-    let Some(record) = archive.wait(archive.store.record(session, &SummaryId(id.into())))? else {
-        return Ok(None);
-    };
-    let mut originals = archive.wait(archive.store.originals(session, record.covers))?;
-    let covered: Vec<u64> = record.covered.iter().map(|covered| covered.ordinal).collect();
-    if !covered.is_empty() {
-        let span = Span { start: covered[0], end: covered[covered.len() - 1] + 1 };
-        originals = archive.wait(archive.store.originals(session, span))?;
-        originals.retain(|original| covered.binary_search(&original.ordinal).is_ok());
+}
+
+/// Returns the places of an original where the words of `query` stand.
+fn places(original: &Original, query: &str, painter: Painter) -> String {
+    /// How many places of a message are shown.
+    const MOST: usize = 3;
+    const INDENT: &str = "  ";
+    let Some(message) = &original.message else { return full(original) };
+    let text = readable_text(message);
+    let (start, end) = painter.marks();
+    let mut out = painter.bold(&format!("m{} {}", original.ordinal, message.role.as_str()));
+    out.push('\n');
+    // Two lines of each.
+    for place in lookup::snippets(&text, query, MOST, 2 * (COLUMNS - 2 * INDENT.len()), Marks(start, end)) {
+        out.push_str(&wrapped(INDENT, &place, INDENT));
     }
-    Ok(Some(originals))
+    out
 }

@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use crate::{
     archive::{Archive, utc},
-    args::SessionsArgs,
+    args::{SessionsArgs, StoreArgs},
     found,
     output::Target,
     paint::{grouped, wrapped},
@@ -28,17 +28,40 @@ pub(crate) fn run(args: &SessionsArgs) -> Result<ExitCode> {
         say!("nothing is recorded yet");
         return Ok(ExitCode::SUCCESS);
     }
-    recorded(args)
+    let recorded = recorded(&args.store, args.json, usize::MAX)?;
+    Target::Stdout.put(recorded.as_bytes())?;
+    if recorded.is_empty() {
+        say!("nothing is recorded yet");
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
-/// Lists what the store has.
-fn recorded(args: &SessionsArgs) -> Result<ExitCode> {
-    let archive = Archive::existing(&args.store)?;
+/// Returns the newest sessions on this machine, and those that are recorded, at most so many of each.
+#[cfg(feature = "mcp")]
+pub(crate) fn told(args: &StoreArgs, most: usize) -> Result<String> {
+    let found = found::all();
+    let table = match found.is_empty() {
+        true => "no session of an agent's was found on this machine\n".to_owned(),
+        false => found::table(&found, most),
+    };
+    let recorded = match store::place(args)?.may_exist() {
+        true => recorded(args, false, most)?,
+        false => String::new(),
+    };
+    Ok(match recorded.is_empty() {
+        true => format!("{table}\nnothing is recorded yet\n"),
+        false => format!("{table}\n{recorded}"),
+    })
+}
+
+/// Returns what the store has.
+fn recorded(args: &StoreArgs, json: bool, most: usize) -> Result<String> {
+    let archive = Archive::existing(args)?;
     let sessions = archive.wait(archive.store.sessions())?;
     let mut out = String::new();
-    for info in &sessions {
+    for info in sessions.iter().take(most) {
         let state = &info.state;
-        if args.json {
+        if json {
             let value = serde_json::json!({
                 "version": 1,
                 "session": info.session,
@@ -69,9 +92,5 @@ fn recorded(args: &SessionsArgs) -> Result<ExitCode> {
             ));
         }
     }
-    Target::Stdout.put(out.as_bytes())?;
-    if sessions.is_empty() {
-        say!("nothing is recorded yet");
-    }
-    Ok(ExitCode::SUCCESS)
+    Ok(out)
 }

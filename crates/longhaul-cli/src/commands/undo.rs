@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use longhaul::transcript::SummaryId;
+use longhaul::transcript::{SessionId, SummaryId};
 
 use crate::{
     archive::{Archive, full, json_line, required_span},
@@ -16,16 +16,16 @@ use crate::{
 
 pub(crate) fn undo(args: &SessionArgs) -> Result<ExitCode> {
     let archive = Archive::existing(&args.store)?;
-    let session = archive.named(&args.session)?;
+    let session = archive.named_or_newest(args.session.as_deref())?;
     let undone = archive.wait(archive.store.undo(&session, clock::now_ms()))?;
-    tell(args, &archive, "undone", undone, "no compaction is in force: there is nothing to undo")
+    tell(args, &archive, &session, "undone", undone, "no compaction is in force: there is nothing to undo")
 }
 
 pub(crate) fn redo(args: &SessionArgs) -> Result<ExitCode> {
     let archive = Archive::existing(&args.store)?;
-    let session = archive.named(&args.session)?;
+    let session = archive.named_or_newest(args.session.as_deref())?;
     let redone = archive.wait(archive.store.redo(&session, clock::now_ms()))?;
-    tell(args, &archive, "redone", redone, "no compaction was taken back: there is nothing to redo")
+    tell(args, &archive, &session, "redone", redone, "no compaction was taken back: there is nothing to redo")
 }
 
 pub(crate) fn restore(args: &RestoreArgs) -> Result<ExitCode> {
@@ -46,12 +46,12 @@ pub(crate) fn restore(args: &RestoreArgs) -> Result<ExitCode> {
 fn tell(
     args: &SessionArgs,
     archive: &Archive,
+    session: &SessionId,
     done: &str,
     record: Option<SummaryId>,
     nothing: &str,
 ) -> Result<ExitCode> {
-    let session = archive.session(&args.session)?;
-    let state = archive.wait(archive.store.require(&session))?;
+    let state = archive.wait(archive.store.require(session))?;
     if args.json {
         let value =
             serde_json::json!({ "version": 1, "session": session, done: record, "head": state.head() });
@@ -68,7 +68,7 @@ fn tell(
     let is_replaced = |id: &SummaryId| !state.chain.contains(id) && !state.undone.contains(id);
     let replaced = match done {
         "undone" => {
-            let all = archive.wait(archive.store.records(&session))?;
+            let all = archive.wait(archive.store.records(session))?;
             all.iter().filter(|entry| !entry.is_forgotten && is_replaced(&entry.id)).count()
         }
         _ => 0,

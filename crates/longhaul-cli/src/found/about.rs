@@ -91,6 +91,10 @@ impl About {
     /// Notes what a line says; what stands in a later line holds.
     fn note(&mut self, line: &Value) {
         let text = |value: &Value| value.as_str().map(str::to_owned);
+        if line["subtype"] == "compact_boundary" && line["isSidechain"] != true {
+            // What was billed before is in the window no more.
+            self.billed = None;
+        }
         let folder = text(&line["cwd"]).or_else(|| text(&line["payload"]["cwd"]));
         self.folder = folder.map(PathBuf::from).or_else(|| self.folder.take());
         if line["isSidechain"] == true {

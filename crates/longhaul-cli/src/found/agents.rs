@@ -96,9 +96,11 @@ impl Agent {
             }
             let name = entry.file_name();
             let name = name.to_string_lossy();
-            // What a sub-agent did is part of the session that sent it.
-            let is_session =
-                name.ends_with(".jsonl") && name.starts_with(self.prefix) && !name.starts_with("agent-");
+            // What a sub-agent did is part of the session that sent it, and what we put beside a session is none.
+            let is_session = name.ends_with(".jsonl")
+                && name.starts_with(self.prefix)
+                && !name.starts_with("agent-")
+                && !name.contains(".compacted");
             if is_session && metadata.len() > 0 {
                 let changed = metadata.modified().unwrap_or(std::time::UNIX_EPOCH);
                 found.push(Found { agent: self, path, changed });

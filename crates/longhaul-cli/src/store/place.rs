@@ -16,12 +16,17 @@ pub(crate) fn place(args: &StoreArgs) -> Result<Location> {
     if let Some(path) = &args.store {
         return Ok(path.to_str().map_or_else(|| Location::File(path.clone()), Location::of));
     }
+    Ok(Location::File(data_folder()?.join("store.db")))
+}
+
+/// Returns where what is kept for the user is: `longhaul` in the user's data directory.
+pub(crate) fn data_folder() -> Result<PathBuf> {
     let configured = env::var_os("XDG_DATA_HOME").filter(|path| !path.is_empty()).map(PathBuf::from);
     let home = || env::var_os("HOME").map(|home| PathBuf::from(home).join(".local").join("share"));
     let Some(folder) = configured.or_else(home) else {
         bail!("there is no data directory: neither XDG_DATA_HOME nor HOME is set; name one with --store");
     };
-    Ok(Location::File(folder.join("longhaul").join("store.db")))
+    Ok(folder.join("longhaul"))
 }
 
 /// Fails where the file that `flag` names would be put in the place of the store, or of what belongs to it.

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::run::{Folder, Ran};
 
 /// What the server does with a request.
-enum Answer {
+pub(crate) enum Answer {
     /// Says this and ends, having counted so many tokens in the prompt.
     Says(&'static str),
     /// Answers in one piece, as a summarizer is answered.
@@ -30,13 +30,13 @@ enum Answer {
 }
 
 /// A server that checks each history it is sent and answers as it is told.
-struct Server {
+pub(crate) struct Server {
     base: String,
     bodies: Arc<Mutex<Vec<Value>>>,
 }
 
 impl Server {
-    fn start(answer: impl Fn(usize, &Value) -> Answer + Send + Sync + 'static) -> Server {
+    pub(crate) fn start(answer: impl Fn(usize, &Value) -> Answer + Send + Sync + 'static) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let base = format!("http://{}/v1", listener.local_addr().unwrap());
         let bodies: Arc<Mutex<Vec<Value>>> = Arc::default();
@@ -51,11 +51,11 @@ impl Server {
         Server { base, bodies }
     }
 
-    fn bodies(&self) -> Vec<Value> {
+    pub(crate) fn bodies(&self) -> Vec<Value> {
         self.bodies.lock().unwrap().clone()
     }
 
-    fn args<'a>(&'a self, more: &[&'a str]) -> Vec<&'a str> {
+    pub(crate) fn args<'a>(&'a self, more: &[&'a str]) -> Vec<&'a str> {
         [&["chat", "--base-url", &self.base, "--model", "gpt-4o"], more].concat()
     }
 }
@@ -162,7 +162,7 @@ fn shown(ran: &Ran) -> String {
 }
 
 /// Returns the texts of the messages of a request, by role.
-fn said(body: &Value) -> String {
+pub(crate) fn said(body: &Value) -> String {
     let messages = body["messages"].as_array().unwrap().iter();
     messages
         .map(|message| {

@@ -62,7 +62,7 @@ fn what_a_compaction_took_out_comes_back() {
     assert_eq!(pasted, behind, "the whole handle line may be pasted");
     let two = lines(&run(&folder, &["recall", "work", "m1-m2", "--json"]));
     assert_eq!([&two[0]["ordinal"], &two[1]["ordinal"]], [1, 2]);
-    let found = text(&run(&folder, &["recall", "work", "public API", "longhaul-trim"]));
+    let found = text(&run(&folder, &["recall", "work", "--full", "public API", "longhaul-trim"]));
     assert!(found.contains("Never change the public API of longhaul-trim"), "{found}");
     assert_eq!(folder.run(&["recall", "work", "xylophone"], b"").code, 1);
     let everywhere = text(&run(&folder, &["recall", "all", "public API"]));

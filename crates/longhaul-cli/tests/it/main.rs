@@ -9,10 +9,14 @@ mod fake;
 mod files;
 mod found;
 mod history;
+mod hooks;
 mod identity;
+mod in_place;
 mod kills;
 #[path = "../../../longhaul-redact/tests/it/kinds.rs"]
 mod kinds;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod run;
 #[cfg(feature = "encryption")]
 mod sealed;
@@ -21,4 +25,5 @@ mod settings;
 mod spelling;
 mod summarizer;
 mod sweep;
+mod terminal;
 mod undone;

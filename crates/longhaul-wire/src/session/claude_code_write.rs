@@ -244,9 +244,9 @@ impl<'a> Plan<'a> {
                     false => "",
                 };
                 let line = format!(
-                    "{{\"parentUuid\":{parent},\"isSidechain\":false,{}\"type\":\"{kind}\",\"message\":{value},{mark}{}\"uuid\":\"{uuid}\"}}",
+                    "{{\"parentUuid\":{parent},\"isSidechain\":false,{}\"type\":\"{kind}\",\"message\":{value},{mark}\"uuid\":\"{uuid}\"{}}}",
                     self.shared(model, &SHARED),
-                    self.shared(model, &["timestamp"]),
+                    self.stamp(model),
                 );
                 out.push(line.into_bytes().into());
                 *last = Some(uuid);
@@ -258,6 +258,12 @@ impl<'a> Plan<'a> {
     fn model_line(&self, place: (usize, usize)) -> Option<usize> {
         let after = self.live.partition_point(|at| self.lines[*at].order < place);
         self.live.get(after.saturating_sub(1)).copied()
+    }
+
+    /// Returns the time as the line at `model` has it, with a comma before it.
+    fn stamp(&self, model: Option<usize>) -> String {
+        let stamp = self.shared(model, &["timestamp"]);
+        stamp.strip_suffix(',').map_or(String::new(), |stamp| format!(",{stamp}"))
     }
 
     /// Returns `keys` as the line at `model` has them, each with a comma after it.

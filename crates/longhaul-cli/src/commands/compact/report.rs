@@ -8,7 +8,7 @@ use std::{
 
 use longhaul::{
     Breakdown, CompactedDocument,
-    transcript::{Message, Part, Redacted, SummaryMode, SummaryRecord, Survival, Tokens},
+    transcript::{Message, Part, Redacted, SessionId, SummaryMode, SummaryRecord, Survival, Tokens},
     wire::{Document, Violation},
 };
 use serde::{Serialize, Serializer};
@@ -52,6 +52,9 @@ pub(crate) struct Report {
     pub(crate) not_kept: NotKept,
     /// Where the transcript is kept that the new history replaced.
     pub(crate) backup: Option<PathBuf>,
+    /// The session that the transcript says it is.
+    #[serde(skip)]
+    pub(crate) session_id: Option<SessionId>,
 }
 
 /// What of the transcript the store does not have, in messages.
@@ -160,6 +163,7 @@ impl Report {
             recorded: None,
             not_kept: NotKept::default(),
             backup: None,
+            session_id: document.session_id(),
         }
     }
 

@@ -1,0 +1,192 @@
+//! Where the new history goes, and in what form it goes there.
+
+use std::{
+    borrow::Cow,
+    io::{self, IsTerminal as _},
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context as _, Result, bail};
+use longhaul::{
+    CompactedDocument,
+    transcript::{ContentHash, SessionId},
+    wire::{self, Appended, Document, Format},
+};
+
+use super::Report;
+use crate::{args::CompactArgs, clock, exit::Impossible, input};
+
+/// Where the new history goes where `-o` does not say it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Destination {
+    /// Where `-o` says, or stdout.
+    AsNamed,
+    /// Beside the transcript, on a terminal: nobody wants to read a history there.
+    Beside(PathBuf),
+    /// Nowhere: it is recorded, and that is all.
+    Nowhere,
+    /// Into the session file itself, behind what it holds.
+    InPlace,
+    /// Into a session of its own, which the agent can resume.
+    NewSession { id: SessionId, path: PathBuf },
+}
+
+impl Destination {
+    /// Returns where the new history goes.
+    ///
+    /// # Errors
+    /// When the flags ask for a session file and none is read.
+    pub(super) fn of(args: &CompactArgs) -> Result<Destination> {
+        let is_stdin = args.file == Path::new("-");
+        if is_stdin && (args.in_place || args.as_new_session) {
+            bail!(Impossible("stdin is no session file; name one".to_owned()));
+        }
+        if args.in_place {
+            return Ok(Destination::InPlace);
+        }
+        if args.as_new_session {
+            let (now, path) = (clock::now_ms(), args.file.to_string_lossy());
+            let process = std::process::id();
+            let seed = format!("{now} {process} {path}");
+            let id = wire::session_id_from(&ContentHash::of(seed.as_bytes()));
+            let path = args.file.with_file_name(file_name(&args.file, &id, now));
+            return Ok(Destination::NewSession { id, path });
+        }
+        let floods = args.output.is_none() && !args.dry_run && !is_stdin && io::stdout().is_terminal();
+        Ok(if floods { Destination::Beside(beside(&args.file)?) } else { Destination::AsNamed })
+    }
+
+    /// Returns the flags with the file that the new history goes to.
+    pub(super) fn named<'a>(&self, args: &'a CompactArgs) -> Cow<'a, CompactArgs> {
+        let (output, force) = match self {
+            Destination::AsNamed | Destination::Nowhere => return Cow::Borrowed(args),
+            Destination::InPlace => (&args.file, true),
+            Destination::Beside(path) | Destination::NewSession { path, .. } => (path, args.force),
+        };
+        Cow::Owned(CompactArgs { output: Some(output.clone()), force, ..args.clone() })
+    }
+
+    /// Fails where `document` is no session file and one is asked for.
+    pub(super) fn check(&self, document: &Document) -> Result<()> {
+        let is_session = matches!(document.format(), Format::ClaudeCode | Format::Codex);
+        match self {
+            Destination::InPlace | Destination::NewSession { .. } if !is_session => {
+                bail!(Impossible(format!(
+                    "a {} history is no session file of Claude Code or Codex; name a new file with -o",
+                    document.format().name()
+                )))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the bytes that go there, of a history that was compacted or that stays as it is.
+    pub(super) fn bytes(
+        &self,
+        document: &Document,
+        done: Option<&CompactedDocument>,
+        history: Vec<u8>,
+    ) -> Result<Vec<u8>> {
+        Ok(match (self, done) {
+            (Destination::InPlace, Some(done)) => {
+                let appended = Appended { at_ms: clock::now_ms(), tokens: done.tokens_after };
+                let bytes = wire::append(document, &history, appended)?;
+                must_say_the_same(document.format(), &bytes, &history)?;
+                bytes
+            }
+            (Destination::NewSession { id, .. }, _) => {
+                wire::with_session_id(&history, document.format(), id)?
+            }
+            _ => history,
+        })
+    }
+
+    /// Says where it went, and how the agent takes it up.
+    pub(super) fn tell(&self, report: &Report, is_dry: bool) {
+        let resume = |id: &SessionId| match report.format == Format::Codex.name() {
+            true => format!("codex resume {id}"),
+            false => format!("claude --resume {id}"),
+        };
+        match self {
+            _ if is_dry => {}
+            Destination::AsNamed | Destination::Nowhere => {}
+            Destination::Beside(_) if report.summary.is_none() => {}
+            Destination::Beside(path) => say!("written to {} (`-o -` prints it)", path.display()),
+            Destination::InPlace => {
+                if let (Some(id), Some(_)) = (&report.session_id, &report.summary) {
+                    say!(
+                        "an agent that has the session open goes on without this; {} takes it up",
+                        resume(id)
+                    );
+                }
+            }
+            Destination::NewSession { id, path } => say!("written to {}; {}", path.display(), resume(id)),
+        }
+    }
+}
+
+/// Fails where the session file would not be read as the history that was checked.
+fn must_say_the_same(format: Format, appended: &[u8], history: &[u8]) -> Result<()> {
+    let said = |bytes: &[u8]| -> Result<Vec<_>> {
+        let document = wire::read(Some(format), bytes).context("the session cannot be read again")?;
+        let entries = document.transcript().entries().iter();
+        Ok(entries.map(|entry| (entry.message.role, entry.message.parts.clone())).collect())
+    };
+    match said(appended)? == said(history)? {
+        true => Ok(()),
+        false => bail!("the session would not be read as the compacted history; nothing was written"),
+    }
+}
+
+/// Returns a name that nobody has beside `file`: `session.compacted.jsonl`, `session.compacted2.jsonl` and so on.
+fn beside(file: &Path) -> Result<PathBuf> {
+    const TRIES: u32 = 1_000;
+    let stem =
+        file.file_stem().with_context(|| format!("{} has no name", input::shown(file)))?.to_string_lossy();
+    let ending = file.extension().map_or_else(String::new, |ending| format!(".{}", ending.to_string_lossy()));
+    let named = |number: u32| {
+        let number = if number == 1 { String::new() } else { number.to_string() };
+        file.with_file_name(format!("{stem}.compacted{number}{ending}"))
+    };
+    (1..TRIES)
+        .map(named)
+        .find(|path| !path.exists())
+        .context("there is no name left beside the transcript; use -o")
+}
+
+/// Returns what the agent would call the file of the session `id`.
+fn file_name(file: &Path, id: &SessionId, now_ms: i64) -> String {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    match name.starts_with("rollout-") {
+        true => format!("rollout-{}-{id}.jsonl", crate::archive::utc_in_a_name(now_ms)),
+        false => format!("{id}.jsonl"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_beside_are_free() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.b.jsonl");
+        let first = beside(&file).unwrap();
+        assert_eq!(first, folder.path().join("a.b.compacted.jsonl"));
+        std::fs::write(&first, "taken").unwrap();
+        assert_eq!(beside(&file).unwrap(), folder.path().join("a.b.compacted2.jsonl"));
+    }
+
+    #[test]
+    fn sessions_are_named_as_their_agent_does() {
+        let id = SessionId::new("44444444-4444-4444-8444-444444444444").unwrap();
+        assert_eq!(
+            file_name(Path::new("/x/7d1c.jsonl"), &id, 0),
+            "44444444-4444-4444-8444-444444444444.jsonl"
+        );
+        assert_eq!(
+            file_name(Path::new("rollout-2026-06-22T12-10-56-019eef3d.jsonl"), &id, 1_709_210_096_000),
+            "rollout-2024-02-29T12-34-56-44444444-4444-4444-8444-444444444444.jsonl"
+        );
+    }
+}

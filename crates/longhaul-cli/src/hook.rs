@@ -1,0 +1,46 @@
+//! Hooks of Claude Code: what it is about to forget is kept, what it forgot it is given in short, and long output of commands is
+//! digested before it is read.
+//!
+//! A hook that fails must cost the agent nothing: it says nothing then, and all is as it would be without it.
+
+mod compaction;
+mod filter;
+mod savings;
+mod settings;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::args::StoreArgs;
+
+pub(crate) use self::{
+    savings::{Savings, read as savings},
+    settings::{Change, command, file as settings_file, installed, removed},
+};
+
+/// What Claude Code tells of an event, as far as it is needed here.
+#[derive(Debug, Deserialize)]
+struct Event {
+    hook_event_name: String,
+    #[serde(default)]
+    transcript_path: String,
+    #[serde(default)]
+    source: String,
+    #[serde(default)]
+    tool_name: String,
+    #[serde(default)]
+    tool_input: Value,
+    #[serde(default)]
+    tool_response: Value,
+}
+
+/// Returns what is answered to the event in `json`; `None` where there is nothing to say.
+pub(crate) fn answer(store: &StoreArgs, json: &[u8]) -> anyhow::Result<Option<Value>> {
+    let event: Event = serde_json::from_slice(json)?;
+    match event.hook_event_name.as_str() {
+        "PreCompact" => compaction::before(store, &event).map(Some),
+        "SessionStart" if event.source == "compact" => compaction::after(store, &event),
+        "PostToolUse" if event.tool_name == "Bash" => filter::shortened(&event),
+        _ => Ok(None),
+    }
+}

@@ -1,0 +1,181 @@
+//! Hooks of Claude Code: settings that come to no harm, and what is answered to each event.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::run::{Folder, Ran, example};
+
+fn hook(folder: &Folder, event: &Value) -> Ran {
+    let ran = folder.run(&["hook", "run"], event.to_string().as_bytes());
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    ran
+}
+
+#[test]
+fn settings_come_to_no_harm() {
+    let folder = Folder::new();
+    let settings = folder.path().join(".claude/settings.json");
+    // There is none yet.
+    assert_eq!(folder.run(&["hook", "install"], b"").code, 0);
+    let made: Value = serde_json::from_slice(&fs::read(&settings).unwrap()).unwrap();
+    let command = made["hooks"]["PreCompact"][0]["hooks"][0]["command"].as_str().unwrap();
+    assert!(command.ends_with("longhaul' hook run"), "{command}");
+    let again = folder.run(&["hook", "install"], b"");
+    assert!(again.stderr.contains("nothing to change"), "{}", again.stderr);
+    assert_eq!(folder.run(&["hook", "remove"], b"").code, 0);
+    assert_eq!(fs::read(&settings).unwrap(), b"{}\n");
+
+    // Somebody's own, in another file, with what we do not know.
+    let own = "{\n  \"model\": \"opus\",\n  \"hooks\": {\n    \"PostToolUse\": [\n      {\n        \"matcher\": \"Edit\",\n        \"hooks\": []\n      }\n    ]\n  },\n  \"n\": 1.50\n}\n";
+    let file = folder.file("mine.json", own.as_bytes());
+    let place = ["--settings", "mine.json"];
+    let install = folder.run(&[&["hook", "install", "--without-filter"], &place[..]].concat(), b"");
+    assert!(install.stderr.contains("mine.json.bak"), "{}", install.stderr);
+    let with: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    assert_eq!(with["hooks"]["PostToolUse"].as_array().unwrap().len(), 1, "{with}");
+    assert_eq!(with["hooks"]["SessionStart"][0]["matcher"], "compact");
+    assert_eq!(fs::read_to_string(folder.path().join("mine.json.bak")).unwrap(), own);
+    assert_eq!(folder.run(&[&["hook", "remove"], &place[..]].concat(), b"").code, 0);
+    let bare: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    assert_eq!(bare, serde_json::from_str::<Value>(own).unwrap());
+
+    // What is no JSON is not ours to mend.
+    for odd in ["{ // a comment\n}", "[]", "{\"hooks\":7}"] {
+        fs::write(&file, odd).unwrap();
+        let ran = folder.run(&[&["hook", "install"], &place[..]].concat(), b"");
+        assert_eq!(
+            (ran.code, ran.said().contains("nothing was changed")),
+            (4, true),
+            "{odd}: {}",
+            ran.stderr
+        );
+        assert_eq!(fs::read_to_string(&file).unwrap(), odd);
+    }
+}
+
+#[test]
+fn what_a_compaction_takes_is_kept_and_given_back_in_short() {
+    let folder = Folder::new();
+    let file = folder.file("s.jsonl", &fs::read(example()).unwrap());
+    let session = "7d1c2f6a-5b0e-4f2d-9a53-3f4c81b0e6aa";
+    let before = json!({
+        "session_id": session, "transcript_path": file, "cwd": folder.path(), "hook_event_name": "PreCompact",
+        "trigger": "auto", "custom_instructions": "",
+    });
+    let ran = hook(&folder, &before);
+    let answer: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    let said = answer["systemMessage"].as_str().unwrap();
+    assert!(said.contains("kept all 76 messages (19,167 tokens)") && said.contains(session), "{said}");
+    assert_eq!(fs::read(&file).unwrap(), fs::read(example()).unwrap(), "the transcript stays as it is");
+    let found = folder.run(&["recall", session, "knapsack"], b"");
+    assert!(String::from_utf8_lossy(&found.stdout).contains("knapsack"), "{}", found.stderr);
+
+    let mut after = before.clone();
+    after["hook_event_name"] = "SessionStart".into();
+    after["source"] = "compact".into();
+    let ran = hook(&folder, &after);
+    let answer: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    let given = answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
+    assert_eq!(answer["hookSpecificOutput"]["hookEventName"], "SessionStart");
+    assert!(given.contains(&format!("longhaul recall {session} WORDS")) && given.contains("## "), "{given}");
+    assert!(given.len() <= 9_500, "{}", given.len());
+    // Other starts, and other events, are none of ours.
+    for (key, value) in [("source", "startup"), ("hook_event_name", "Stop")] {
+        let mut other = after.clone();
+        other[key] = value.into();
+        assert_eq!(hook(&folder, &other).stdout, b"", "{key}");
+    }
+
+    // The agent compacted by itself and went on: that is kept too, and told first.
+    let own = fs::read_to_string(example()).unwrap();
+    let leaf: Value = own
+        .lines()
+        .rev()
+        .find_map(|line| {
+            let line: Value = serde_json::from_str(line).ok()?;
+            line["uuid"].is_string().then_some(line)
+        })
+        .unwrap();
+    let line = |parent: Value, uuid: &str, text: String| {
+        json!({
+            "parentUuid": parent, "isSidechain": false, "sessionId": session, "type": "user",
+            "message": {"role": "user", "content": text}, "uuid": uuid, "timestamp": leaf["timestamp"],
+        })
+    };
+    let boundary = json!({
+        "parentUuid": null, "logicalParentUuid": leaf["uuid"], "isSidechain": false, "sessionId": session,
+        "type": "system", "subtype": "compact_boundary", "content": "Conversation compacted", "uuid": "b1",
+        "timestamp": leaf["timestamp"], "compactMetadata": {"trigger": "auto", "preTokens": 19_167},
+    });
+    let mut summary =
+        line("b1".into(), "b2", "This session is being continued from a previous conversation.".into());
+    summary["isCompactSummary"] = true.into();
+    let asked =
+        line("b2".into(), "b3", format!("Now the zebra report. {}", "Each row counts. ".repeat(3_000)));
+    let thanks = line("b3".into(), "b4", "And the giraffes, briefly.".into());
+    fs::write(&file, format!("{own}{boundary}\n{summary}\n{asked}\n{thanks}\n")).unwrap();
+    assert!(hook(&folder, &before).stderr.contains("longhaul"), "a branch is told of");
+    let ran = hook(&folder, &after);
+    let answer: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    let given = answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
+    assert!(given.contains("zebra report") && given.contains(&format!("is in {session}")), "{given}");
+}
+
+#[test]
+fn long_output_is_shortened_and_what_is_saved_is_told() {
+    let folder = Folder::new();
+    let token = ["ghp", "_", "x8Kq2mV7Rt5Lw9Zc3Bn6Yd1Fg4Hj0Ps7Ua2b"].concat();
+    let rows: String = (0..2_000).map(|n| format!("   Compiling part-{n} v0.1.0 (/w/parts/{n})\n")).collect();
+    let long = format!(
+        "{rows}token {token}\nwarning: unused variable: `x`\n  --> src/lib.rs:7:9\ntest result: ok. 12 passed; 0 failed\n"
+    );
+    let event = json!({
+        "hook_event_name": "PostToolUse", "tool_name": "Bash",
+        "tool_input": {"command": "cargo test --all -- --secret"},
+        "tool_response": {"stdout": long, "stderr": "", "interrupted": false, "isImage": false, "persistedOutputPath": "/x"},
+    });
+    let ran = hook(&folder, &event);
+    let answer: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    let response = &answer["hookSpecificOutput"]["updatedToolOutput"];
+    let shown = response["stdout"].as_str().unwrap();
+    assert!(shown.len() < 8_000 && shown.contains("test result: ok. 12 passed"), "{shown}");
+    assert!(
+        response["interrupted"] == false && response["persistedOutputPath"].is_null(),
+        "the tool's own shape"
+    );
+    let path = shown.rsplit_once("whole output is in ").unwrap().1.trim_end().trim_end_matches(']');
+    let whole = fs::read_to_string(path).unwrap();
+    assert!(whole.starts_with(&rows) && !whole.contains(&token));
+
+    let savings = String::from_utf8(folder.run(&["savings"], b"").stdout).unwrap();
+    assert!(savings.contains("tokens saved since") && savings.contains("cargo test "), "{savings}");
+    let json: Value = serde_json::from_slice(&folder.run(&["savings", "--json"], b"").stdout).unwrap();
+    assert!(json["digests"] == 1 && json["before"].as_u64() > json["after"].as_u64(), "{json}");
+    assert!(
+        !fs::read_to_string(folder.path().join(".local/share/longhaul/savings.jsonl"))
+            .unwrap()
+            .contains("secret")
+    );
+
+    // Short output, a picture and what no tool of ours knows stay as they are; what is no event says so and does no harm.
+    let mut short = event.clone();
+    short["tool_response"]["stdout"] = "ok".into();
+    let mut picture = event.clone();
+    picture["tool_response"]["isImage"] = true.into();
+    for event in [
+        short,
+        picture,
+        json!({"hook_event_name": "PostToolUse", "tool_name": "Edit"}),
+        json!({"x": 1}),
+        json!([]),
+    ] {
+        assert_eq!(hook(&folder, &event).stdout, b"", "{event}");
+    }
+}
+
+#[test]
+fn nothing_saved_is_said() {
+    let shown = Folder::new().run(&["savings"], b"");
+    assert!(String::from_utf8_lossy(&shown.stdout).contains("longhaul hook install"), "{}", shown.stderr);
+}

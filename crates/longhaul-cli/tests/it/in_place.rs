@@ -1,0 +1,150 @@
+//! A session file that is compacted in place, as its agent does it, and taken back.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use longhaul_wire::{Format, read};
+use serde_json::Value;
+
+use crate::run::{Folder, example};
+
+fn said(bytes: &[u8], format: Format) -> Vec<String> {
+    let document = read(Some(format), bytes).unwrap();
+    document.transcript().entries().iter().map(|entry| format!("{:?}", entry.message.parts)).collect()
+}
+
+fn last_line(bytes: &[u8]) -> Value {
+    let text = std::str::from_utf8(bytes).unwrap();
+    serde_json::from_str(text.lines().last().unwrap()).unwrap()
+}
+
+/// Compacts the session in place, looks at it, and takes it back.
+fn there_and_back(path: &Path, format: Format, budget: &str) {
+    let what = path.display();
+    let folder = Folder::new();
+    let before = fs::read(path).unwrap();
+    let name = path.file_name().unwrap().to_str().unwrap();
+    let file = folder.file(name, &before);
+    let ran = folder.run(&["compact", name, "--budget", budget, "--in-place", "--session", "work"], b"");
+    assert_eq!(ran.code, 0, "{what}: {}", ran.stderr);
+    assert!(ran.stdout.is_empty(), "{what}");
+    let after = fs::read(&file).unwrap();
+    assert!(after.starts_with(&before) && after.len() > before.len(), "{what}: what was there stays");
+    assert_eq!(fs::read(folder.path().join(format!("{name}.bak"))).unwrap(), before, "{what}");
+    let copied = folder.file("copy.jsonl", &before);
+    let other =
+        folder.run(&["compact", "copy.jsonl", "--budget", budget, "-o", "small.jsonl", "--no-store"], b"");
+    assert_eq!(other.code, 0, "{what}: {}", other.stderr);
+    let small = fs::read(folder.path().join("small.jsonl")).unwrap();
+    assert_eq!(said(&after, format), said(&small, format), "{what}: the same history as with -o");
+    assert_eq!(fs::read(copied).unwrap(), before, "{what}");
+    let undone = folder.run(&["undo", "work"], b"");
+    assert!(undone.stderr.contains("byte for byte"), "{what}: {}", undone.stderr);
+    assert!(fs::read(&file).unwrap() == before, "{what}");
+}
+
+#[test]
+fn a_session_file_is_compacted_and_taken_back() {
+    there_and_back(&example(), Format::ClaudeCode, "4k");
+}
+
+#[test]
+fn recorded_sessions_are_compacted_and_taken_back() {
+    // In debug a large one takes seconds; LONGHAUL_RECORDINGS=all takes them all.
+    let all = std::env::var_os("LONGHAUL_RECORDINGS").is_some();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/transcripts");
+    for (folder, format) in [("claude_code", Format::ClaudeCode), ("codex", Format::Codex)] {
+        let Ok(entries) = fs::read_dir(root.join(folder)) else {
+            eprintln!("skipped: no recorded conversations at {}", root.display());
+            return;
+        };
+        let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+        paths.sort_by_key(|path| fs::metadata(path).unwrap().len());
+        let most = if all { paths.len() } else { 1 };
+        for path in &paths[..most] {
+            there_and_back(path, format, "16k");
+        }
+    }
+}
+
+#[test]
+fn an_agent_goes_on_behind_it_and_it_is_compacted_again() {
+    let folder = Folder::new();
+    let file = folder.file("s.jsonl", &fs::read(example()).unwrap());
+    let compact = |budget: &str| {
+        let ran =
+            folder.run(&["compact", "s.jsonl", "--budget", budget, "--in-place", "--session", "work"], b"");
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        assert!(
+            ran.said().contains("claude --resume 7d1c2f6a-5b0e-4f2d-9a53-3f4c81b0e6aa"),
+            "{}",
+            ran.stderr
+        );
+        fs::read(&file).unwrap()
+    };
+    let first = compact("6k");
+    let leaf = last_line(&first);
+    let said_on = serde_json::json!({
+        "parentUuid": leaf["uuid"], "isSidechain": false, "sessionId": leaf["sessionId"], "type": "user",
+        "message": {"role": "user", "content": "Now write the release notes, please."},
+        "uuid": "0aaaaaaa-0000-4000-8000-000000000001", "timestamp": "2099-01-01T00:00:00.000Z",
+    });
+    fs::write(&file, [&first[..], format!("{said_on}\n").as_bytes()].concat()).unwrap();
+    let second = compact("4k");
+    assert!(second.starts_with(&first));
+    assert_eq!(
+        fs::read(folder.path().join("s.jsonl.bak2")).unwrap().len(),
+        first.len() + said_on.to_string().len() + 1
+    );
+    let history = said(&second, Format::ClaudeCode);
+    assert!(history[0].contains("[Context Summary") && history.last().unwrap().contains("release notes"));
+    // Later than what a clock that goes wrong wrote.
+    assert!(last_line(&second)["timestamp"].as_str().unwrap() > "2099-01-01T00:00:00.000Z");
+    // Where the agent wrote on, undo leaves the file alone.
+    fs::write(&file, [&second[..], b"{}\n"].concat()).unwrap();
+    let undone = folder.run(&["undo", "work"], b"");
+    assert!(undone.stderr.contains("was changed since"), "{}", undone.stderr);
+}
+
+#[test]
+fn a_session_of_its_own_can_be_resumed() {
+    let folder = Folder::new();
+    let before = fs::read(example()).unwrap();
+    let old = "7d1c2f6a-5b0e-4f2d-9a53-3f4c81b0e6aa";
+    let home = folder.path().join(".claude/projects/-w");
+    fs::create_dir_all(&home).unwrap();
+    fs::write(home.join(format!("{old}.jsonl")), &before).unwrap();
+    let ran = folder.run(&["compact", old, "--budget", "4k", "--as-new-session"], b"");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert_eq!(fs::read(home.join(format!("{old}.jsonl"))).unwrap(), before);
+    let names: Vec<String> = fs::read_dir(&home)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| !name.starts_with(old))
+        .collect();
+    let id = names[0].strip_suffix(".jsonl").unwrap();
+    assert!(names.len() == 1 && id.len() == 36, "{names:?}");
+    assert!(ran.said().contains(&format!("claude --resume {id}")), "{}", ran.stderr);
+    let new = fs::read(home.join(&names[0])).unwrap();
+    assert_eq!(read(None, &new[..]).unwrap().session_id().unwrap().as_str(), id);
+    assert!(!String::from_utf8_lossy(&new).contains(&format!("\"sessionId\":\"{old}\"")));
+}
+
+#[test]
+fn what_is_no_session_file_is_refused() {
+    let folder = Folder::new();
+    folder.file("chat.json", br#"[{"role":"user","content":"hello"},{"role":"assistant","content":"hi"}]"#);
+    for flag in ["--in-place", "--as-new-session"] {
+        let ran = folder.run(&["compact", "chat.json", "--budget", "100", flag], b"");
+        assert_eq!((ran.code, ran.said().contains("no session file")), (4, true), "{}", ran.stderr);
+        let ran = folder.run(&["compact", "-", "--budget", "100", flag], b"[]");
+        assert_eq!((ran.code, ran.said().contains("stdin is no session file")), (4, true), "{}", ran.stderr);
+        assert_eq!(folder.run(&["compact", "chat.json", flag, "-o", "x"], b"").code, 2);
+    }
+    // What fits stays as it is.
+    let ran = folder.run(&["compact", example().to_str().unwrap(), "--budget", "1m", "--in-place"], b"");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(ran.said().contains("within the budget") && !ran.said().contains("--resume"), "{}", ran.stderr);
+}
