@@ -25,5 +25,4 @@ mod settings;
 mod spelling;
 mod summarizer;
 mod sweep;
-mod terminal;
 mod undone;
