@@ -1,6 +1,9 @@
 //! Learning from what providers report, so that the next request is estimated as it will be billed.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::OnceLock,
+};
 
 use longhaul_transcript::Tokens;
 use serde::{Deserialize, Serialize};
@@ -72,6 +75,35 @@ pub struct Calibration {
     growth_errors: VecDeque<f64>,
     /// Relative errors of the last predictions of whole requests.
     total_errors: VecDeque<f64>,
+    /// What follows from all of these: a request is estimated far more often than one is reported.
+    #[serde(skip)]
+    fit: Once<Fit>,
+}
+
+/// What follows from what was observed.
+#[derive(Clone, Copy, Debug)]
+struct Fit {
+    /// Billed tokens for a counted one, by class.
+    ratios: [f64; CLASSES],
+    /// The relative error to expect of growth, and of a whole request.
+    growth_margin: f64,
+    total_margin: f64,
+}
+
+/// A value that follows from the others beside it, worked out when it is asked for. It makes no two of them different.
+#[derive(Clone, Debug)]
+struct Once<T>(OnceLock<T>);
+
+impl<T> Default for Once<T> {
+    fn default() -> Once<T> {
+        Once(OnceLock::new())
+    }
+}
+
+impl<T> PartialEq for Once<T> {
+    fn eq(&self, _: &Once<T>) -> bool {
+        true
+    }
 }
 
 /// What a provider reported for a request, with what was counted for the same request. One value, because either alone
@@ -111,6 +143,7 @@ impl Calibration {
             intercept_weight: 0.0,
             growth_errors: VecDeque::new(),
             total_errors: VecDeque::new(),
+            fit: Once::default(),
         }
     }
 
@@ -119,6 +152,7 @@ impl Calibration {
     pub fn observe(&mut self, report: Reported, anchor: Option<Reported>) {
         let expected = self.estimate(report.counted, anchor).mid.0 as f64;
         let actual = report.tokens.0 as f64;
+        let billed = self.fit().billed(report.counted);
         match anchor.filter(|anchor| anchor.tokens <= report.tokens) {
             Some(anchor) => {
                 let added = actual - anchor.tokens.0 as f64;
@@ -128,31 +162,21 @@ impl Calibration {
             None => {
                 remember(&mut self.total_errors, (expected - actual) / (actual + GRAIN));
                 // A whole request says little of the ratio, because what was not counted is in it too.
-                let beyond = (actual - self.growth.predict(self.prior, report.counted.as_numbers())).max(0.0);
+                let beyond = (actual - billed).max(0.0);
                 self.intercept_weight = self.intercept_weight * DECAY + 1.0;
                 self.intercept += (beyond - self.intercept) / self.intercept_weight;
             }
         }
+        self.fit = Once::default();
     }
 
     /// Returns what a request with these counts is expected to be billed. `anchor` is the last report, if the request
     /// begins with the messages it covered.
     pub fn estimate(&self, counted: ClassCounts, anchor: Option<Reported>) -> Estimate {
-        let (base, estimated, errors) = match anchor {
-            Some(anchor) => {
-                let added = self.growth.predict(self.prior, (counted - anchor.counted).as_numbers());
-                (anchor.tokens.0 as f64, added, &self.growth_errors)
-            }
-            None => {
-                let whole = self.growth.predict(self.prior, counted.as_numbers());
-                (0.0, self.intercept + whole, &self.total_errors)
-            }
-        };
-        let margin = match errors.len() {
-            0..ENOUGH => self.prior_margin.max(quantile(errors, 1.0)),
-            // Errors come in bunches, and a few are a small sample of the tail: their own 95th percentile would cover 91 %
-            // of the requests in the recorded sessions (`examples/calibrate.rs`).
-            _ => quantile(errors, 0.97) * 1.2,
+        let fit = self.fit();
+        let (base, estimated, margin) = match anchor {
+            Some(anchor) => (anchor.tokens.0 as f64, fit.billed(counted - anchor.counted), fit.growth_margin),
+            None => (0.0, self.intercept + fit.billed(counted), fit.total_margin),
         };
         let spread = margin * (estimated + GRAIN);
         let tokens = |value: f64| Tokens(value.max(0.0).round() as u64);
@@ -165,12 +189,36 @@ impl Calibration {
 
     /// Returns billed tokens for a counted one, by class in the order of [`ContentClass::ALL`](crate::ContentClass::ALL).
     pub fn ratios(&self) -> [f64; CLASSES] {
-        self.growth.ratios(self.prior)
+        self.fit().ratios
+    }
+
+    fn fit(&self) -> &Fit {
+        self.fit.0.get_or_init(|| Fit {
+            ratios: self.growth.ratios(self.prior),
+            growth_margin: self.margin(&self.growth_errors),
+            total_margin: self.margin(&self.total_errors),
+        })
+    }
+
+    fn margin(&self, errors: &VecDeque<f64>) -> f64 {
+        match errors.len() {
+            0..ENOUGH => self.prior_margin.max(quantile(errors, 1.0)),
+            // Errors come in bunches, and a few are a small sample of the tail: their own 95th percentile would cover 91 %
+            // of the requests in the recorded sessions (`examples/calibrate.rs`).
+            _ => quantile(errors, 0.97) * 1.2,
+        }
     }
 
     /// Returns the number of reports that are remembered with their errors.
     pub fn observations(&self) -> usize {
         self.growth_errors.len() + self.total_errors.len()
+    }
+}
+
+impl Fit {
+    /// Returns what these counts are expected to be billed.
+    fn billed(&self, counts: ClassCounts) -> f64 {
+        self.ratios.iter().zip(counts.as_numbers()).map(|(ratio, count)| ratio * count).sum()
     }
 }
 

@@ -63,11 +63,6 @@ impl Sums {
         }
         ratios
     }
-
-    /// Returns what these counts are expected to be billed.
-    pub(crate) fn predict(&self, prior: f64, counts: [f64; CLASSES]) -> f64 {
-        self.ratios(prior).iter().zip(counts).map(|(ratio, count)| ratio * count).sum()
-    }
 }
 
 /// Returns the `share` quantile of `values`, the next higher where it falls between two; zero of none.

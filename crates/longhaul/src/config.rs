@@ -349,10 +349,15 @@ impl Config {
     }
 
     /// Returns the window to work with where a model has `window`: no larger than `max_context_tokens`, with
-    /// `reserved_output_tokens` kept free where that is set.
+    /// `reserved_output_tokens` kept free where that is set. Where it is not, what is kept free for the answer is at most
+    /// a quarter of a window that is made smaller.
     pub fn window(&self, window: ContextWindow) -> ContextWindow {
         let most = self.max_context_tokens.unwrap_or(window.window);
-        let reserved = self.reserved_output_tokens.unwrap_or(window.reserved_output);
+        let reserved = match self.reserved_output_tokens {
+            Some(reserved) => reserved,
+            None if most < window.window => window.reserved_output.min(most.scaled(0.25)),
+            None => window.reserved_output,
+        };
         ContextWindow::new(window.window.min(most), reserved)
     }
 

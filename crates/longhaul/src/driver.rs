@@ -110,7 +110,8 @@ pub struct Background {
 }
 
 /// Returns the session `name` in `store`, new or as it was left: the same call for both. Settings, a summarizer and the
-/// rest are [`Session::builder`]'s.
+/// rest are [`Session::builder`]'s. Where it was left in the middle of tool calls, run
+/// [`open_calls`](SessionState::open_calls) and push their results first: no provider takes a request without them.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -285,10 +286,13 @@ impl Session {
         if self.journal.is_some() && !self.state.wanted_by(action).is_empty() {
             return None;
         }
+        // Rules take no time to speak of: `prepare` makes it, and says why no model was asked.
+        let is_by_rule = self.state.config().mode == SummaryMode::Rules;
+        if !is_by_rule && !self.may_ask_model(action) {
+            return None;
+        }
         let job = self.planned(action, reason, None).ok()?;
-        let is_for_rules = !self.may_ask_model(action) || self.oversized(&job).is_some();
-        if is_for_rules && self.state.config().mode != SummaryMode::Rules {
-            // Rules take no time to speak of: `prepare` makes it, and says why no model was asked.
+        if !is_by_rule && self.oversized(&job).is_some() {
             return None;
         }
         self.tell_started(&job);
@@ -351,7 +355,17 @@ impl Session {
             self.branch_off().await?;
             self.write().await.map_err(Error::Store)?;
         }
+        self.keep_learned().await;
         Ok(())
+    }
+
+    /// Keeps what was learned of the provider's counting for other conversations. This one does without: where that cannot
+    /// be written, observers are told once, and it is tried again.
+    async fn keep_learned(&mut self) {
+        let Some(journal) = &mut self.journal else { return };
+        if let Some(error) = journal.save_learned(&self.state).await {
+            self.tell(EventKind::CalibrationNotKept { error: error.to_string() });
+        }
     }
 
     async fn write(&mut self) -> Result<(), StoreError> {

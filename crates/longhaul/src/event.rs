@@ -143,6 +143,12 @@ pub enum EventKind {
         /// Why.
         error: String,
     },
+    /// What was learned of how the provider counts could not be kept for other conversations. This one does without it; it is
+    /// told once, and tried again.
+    CalibrationNotKept {
+        /// Why.
+        error: String,
+    },
     /// Somebody else went on with the session meanwhile, so that this conversation goes on under a name of its own: the
     /// user should be told.
     Branched {
@@ -335,6 +341,9 @@ impl fmt::Display for Event {
             EventKind::Redone => write!(f, "compaction applied again: {} tokens", self.tokens),
             EventKind::NotSaved { message, error } => {
                 write!(f, "m{message} is not in the store yet: {error}")
+            }
+            EventKind::CalibrationNotKept { error } => {
+                write!(f, "what was learned of the provider's counting is not kept yet: {error}")
             }
             EventKind::Branched { from, line, at } => {
                 write!(

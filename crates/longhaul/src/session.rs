@@ -19,6 +19,7 @@ mod settle;
 mod shared;
 mod snapshot;
 mod soft;
+mod spelled;
 mod status;
 mod steps;
 mod stored;
@@ -39,11 +40,11 @@ use longhaul_redact::Redactor;
 use longhaul_summarize::rules::RulesOptions;
 use longhaul_tokens::{ClassCounts, ContextWindow, Prices, TokenCounter};
 use longhaul_transcript::{
-    ContentHash, Entry, Message, MessageId, Redacted, SessionId, Span, SummaryRecord, Tokens, Usage,
+    ContentHash, Entry, Message, MessageId, Redacted, SessionId, Span, SummaryRecord, Tokens, ToolCall, Usage,
 };
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::stored::forgotten;
+pub(crate) use self::stored::{forgotten, is_forgotten};
 #[cfg(feature = "wire")]
 pub use self::sync::{Sync, SyncError, Synced};
 pub use self::{
@@ -403,6 +404,14 @@ impl SessionState {
             }
             _ => self.costs.get(ordinal).unwrap_or_default(),
         }
+    }
+
+    /// Returns the calls that wait for their results: after a resume, what is to be run before the model is asked again.
+    pub fn open_calls(&self) -> Vec<ToolCall> {
+        let start = self.exchange.open_from().unwrap_or(self.n_total());
+        let open = self.originals.originals(Span { start, end: self.n_total() });
+        let calls = open.flat_map(|original| original.entry.message.calls());
+        calls.filter(|call| self.exchange.waiting().contains(&call.id)).cloned().collect()
     }
 
     /// Returns the session.

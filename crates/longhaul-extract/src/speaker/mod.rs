@@ -183,8 +183,15 @@ impl Speakers {
 
     /// Returns whether a person says something in `message`, in words or by what was pasted.
     pub fn is_person(&self, message: &Message) -> bool {
-        let mut said = self.segments(message).into_iter();
-        said.any(|piece| piece.speaker == Speaker::Person && piece.matter != Matter::Command)
+        let base = base(message);
+        let is_persons = |text: &str| {
+            let rest = &text[own_summary(text)..];
+            // What was pasted is the person's too, and need not be told from the rest.
+            self.marked(rest, base).into_iter().any(|(place, (speaker, matter))| {
+                speaker == Speaker::Person && matter != Matter::Command && !rest[place].trim().is_empty()
+            })
+        };
+        message.texts().any(is_persons)
     }
 
     fn pieces<'m>(

@@ -5,12 +5,8 @@ use std::sync::{
     atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-use async_trait::async_trait;
 use longhaul::{
-    store::{
-        Commit, Decide, Event, JournalEntry, Original, RecordEntry, SessionInfo, SessionState, Snapshot,
-        StoreError, SummaryStore,
-    },
+    store::{Commit, Original, SessionState, StoreError, SummaryStore, hand_on},
     transcript::{ContentHash, Redacted, SessionId, Span},
 };
 
@@ -32,70 +28,22 @@ impl Counted {
         Counted { inner, snapshots: none(), cached: none(), originals: none() }
     }
 
+    fn inner(&self) -> &dyn SummaryStore {
+        &*self.inner
+    }
+
     /// Returns what was counted since this was last asked: bytes of snapshots, of the cache, originals read.
     pub(crate) fn take(&self) -> (u64, u64, u64) {
         (self.snapshots.swap(0, Relaxed), self.cached.swap(0, Relaxed), self.originals.swap(0, Relaxed))
     }
 }
 
-#[async_trait]
-impl SummaryStore for Counted {
-    async fn state(&self, session: &SessionId) -> Result<Option<SessionState>, StoreError> {
-        self.inner.state(session).await
-    }
-
-    async fn transact(&self, session: &SessionId, decide: Decide) -> Result<SessionState, StoreError> {
-        self.inner.transact(session, decide).await
-    }
-
-    async fn events(&self, session: &SessionId, from: u64, limit: usize) -> Result<Vec<Event>, StoreError> {
-        self.inner.events(session, from, limit).await
-    }
-
-    async fn entries(&self, session: &SessionId, span: Span) -> Result<Vec<JournalEntry>, StoreError> {
-        self.inner.entries(session, span).await
-    }
-
-    async fn records(&self, session: &SessionId) -> Result<Vec<RecordEntry>, StoreError> {
-        self.inner.records(session).await
-    }
-
-    async fn snapshot(&self, session: &SessionId) -> Result<Option<Snapshot>, StoreError> {
-        self.inner.snapshot(session).await
-    }
-
-    async fn contents(
-        &self,
-        session: &SessionId,
-        addresses: &[ContentHash],
-    ) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
-        self.inner.contents(session, addresses).await
-    }
-
-    async fn find_words(
-        &self,
-        session: Option<&SessionId>,
-        words: &[String],
-        limit: usize,
-    ) -> Result<Vec<(SessionId, u64)>, StoreError> {
-        self.inner.find_words(session, words, limit).await
-    }
-
-    async fn sessions(&self) -> Result<Vec<SessionInfo>, StoreError> {
-        self.inner.sessions().await
-    }
-
-    async fn set_alias(&self, alias: &SessionId, session: &SessionId) -> Result<(), StoreError> {
-        self.inner.set_alias(alias, session).await
-    }
-
-    async fn alias(&self, alias: &SessionId) -> Result<Option<SessionId>, StoreError> {
-        self.inner.alias(alias).await
-    }
-
-    async fn cached(&self, key: &ContentHash) -> Result<Option<Vec<u8>>, StoreError> {
-        self.inner.cached(key).await
-    }
+hand_on! {
+    impl SummaryStore for Counted;
+    inner: [
+        state transact events entries records snapshot contents find_words sessions sessions_with
+        sessions_beginning_with forks_of set_alias alias cached
+    ];
 
     async fn cache(&self, key: &ContentHash, value: &Redacted<Vec<u8>>) -> Result<(), StoreError> {
         self.cached.fetch_add(value.len() as u64, Relaxed);

@@ -318,12 +318,17 @@ fn finish(
 
 /// Returns how many messages the summaries among `entries` stand for beyond themselves, as their headers say.
 fn counted_before(settings: &CompactSettings, entries: &[Entry]) -> usize {
-    let texts = entries.iter().filter(|entry| standing::is_summary(&entry.message));
+    let texts = entries.iter().filter(|entry| standing::begins_with_summary(&entry.message));
+    let n_lines = header(settings, 0).lines().count().max(1);
     let counts = texts.flat_map(|entry| entry.message.texts()).filter_map(|text| {
-        let line = text.trim_start().lines().next()?;
-        let mut numbers = line.split(|c: char| !c.is_ascii_digit()).filter_map(|digits| digits.parse().ok());
-        numbers
-            .find(|n| [header(settings, *n), SummaryRecord::default_header(*n)].iter().any(|it| it == line))
+        let text = text.trim_start();
+        let front = text.lines().take(n_lines).flat_map(|line| line.split(|c: char| !c.is_ascii_digit()));
+        let mut numbers = front.filter_map(|digits| digits.parse().ok());
+        let begins = |header: &String| {
+            text.strip_prefix(header.trim_start())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(['\r', '\n']))
+        };
+        numbers.find(|n| [header(settings, *n), SummaryRecord::default_header(*n)].iter().any(begins))
     });
     counts.map(|count| count.saturating_sub(1)).fold(0, usize::saturating_add)
 }

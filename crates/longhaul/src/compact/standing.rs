@@ -21,10 +21,16 @@ pub(crate) fn is_request(message: &Message) -> bool {
     message.is_user_text() && !is_summary(message) && is_persons()
 }
 
-/// Returns whether this is a summary that longhaul wrote.
+/// Returns whether this is a summary that longhaul wrote, and nothing that a person says stands beside it.
 pub(crate) fn is_summary(message: &Message) -> bool {
     message.origin == Origin::Longhaul
-        || message.texts().any(|text| parse_handle_line(text).is_some_and(|_| text.starts_with('[')))
+        || begins_with_summary(message) && !Speakers::builtin().is_person(message)
+}
+
+/// Returns whether a text of this begins with a summary that longhaul wrote.
+pub(crate) fn begins_with_summary(message: &Message) -> bool {
+    let is_one = |text: &str| text.starts_with('[') && parse_handle_line(text).is_some();
+    message.origin == Origin::Longhaul || message.texts().any(is_one)
 }
 
 /// A request of the user that had to be cut: with what else must stay, it does not fit whole.
@@ -76,4 +82,32 @@ fn words(entry: &Entry) -> Option<Kept> {
         false => entry.message.clone(),
     };
     (!message.parts.is_empty()).then_some(Kept { id: entry.id, message, digested })
+}
+
+#[cfg(test)]
+mod tests {
+    use longhaul_transcript::{Role, SummaryId, handle_line};
+
+    use super::*;
+
+    #[test]
+    fn what_a_person_says_beside_a_summary_is_a_request() {
+        let handle = handle_line(0, &SummaryId("0123456789abcdef".into()));
+        let summary = format!("[Context Summary - 12 messages summarized]\n\nThe port is 4711.\n\n{handle}");
+        let both = |before: &str, after: &str| Message::user(format!("{before}{summary}{after}"));
+        let two = Message::new(
+            Role::User,
+            vec![Part::Text("Go on from this, please.".into()), Part::Text(summary.clone())],
+        );
+        for (message, is_one) in [
+            (both("", ""), true),
+            (both("", "\n"), true),
+            (both("", "\n\nGo on from this, please."), false),
+            (both("[sic] Look at what it says:\n", ""), false),
+            (both("Look at what it says:\n", ""), false),
+            (two, false),
+        ] {
+            assert_eq!((is_summary(&message), is_request(&message)), (is_one, !is_one), "{message:?}");
+        }
+    }
 }

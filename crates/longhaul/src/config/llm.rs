@@ -58,8 +58,9 @@ impl Config {
         if self.summarizer_model_preference.is_empty() {
             return models;
         }
-        let named = |name: &String| models.iter().find(|model| model.name == *name).cloned();
-        self.summarizer_model_preference.iter().filter_map(named).collect()
+        // The same model at a second endpoint is there for when the first fails.
+        let preferred = self.summarizer_model_preference.iter();
+        preferred.flat_map(|name| models.iter().filter(move |model| model.name == *name)).cloned().collect()
     }
 
     fn prompt(&self) -> Option<&str> {
@@ -92,6 +93,19 @@ mod tests {
         let own =
             Config { summary_prompt: "Say it in {maxTokens}: {context}".into(), ..Preset::Rolling.config() };
         assert_eq!(asks(own).as_deref(), Some("Say it in {maxTokens}: {context}"));
+    }
+
+    #[test]
+    fn a_preferred_model_at_two_endpoints_is_asked_at_both() {
+        let client = Arc::new(longhaul_summarize::Scripted::always("never asked"));
+        let model = |name: &str| {
+            SummarizerModel::new(name, Tokens(8_000), Arc::clone(&client) as Arc<dyn CompletionClient>)
+        };
+        let config =
+            Config { summarizer_model_preference: vec!["b".into(), "a".into()], ..Config::default() };
+        let preferred = config.preferred(vec![model("a"), model("b"), model("c"), model("a")]);
+        let names: Vec<_> = preferred.iter().map(|model| model.name.as_str()).collect();
+        assert_eq!(names, ["b", "a", "a"]);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Going back, taking another way, and following a front end that does.
 
+use std::sync::Weak;
+
 use longhaul_store::StoreError;
 use longhaul_transcript::{MessageId, SessionId};
 
@@ -42,24 +44,59 @@ impl Session {
     }
 
     /// Goes back to the message `id` and goes on from there, on a branch of its own: nothing that was said after it is
-    /// known there. With a store, what was said after it stays under the name that [`line`](Self::line) had before, and
-    /// the session's own name stands for the new branch from now on.
+    /// known there. With a store, what was said after it stays under the name that [`line`](Self::line) had before, for
+    /// [`Builder::open_line`](super::Builder::open_line), and the session's own name stands for the new branch from now on.
     ///
     /// # Errors
     /// When there is no such message, or the store cannot be read or written.
     pub async fn rewind(&mut self, id: MessageId) -> Result<(), Error> {
+        let branch = self.state_at(id).await?;
+        self.take(branch).await
+    }
+
+    /// Returns another conversation that begins as this one does, up to the message `id`: what is said in either is not
+    /// known in the other. With a store it is a line of its own, for [`Builder::open_line`](super::Builder::open_line) under
+    /// the name that its [`line`](Self::line) has.
+    ///
+    /// # Errors
+    /// Those of [`rewind`](Self::rewind).
+    pub async fn branch(&mut self, id: MessageId) -> Result<Session, Error> {
+        let state = self.state_at(id).await?;
+        let mut journal = self.journal.clone();
+        if let Some(journal) = &mut journal {
+            let len = state.originals().len() as u64;
+            let forked = journal.fork(&state, len, Naming::Leaves, self.clock.as_deref()).await;
+            forked.map_err(Error::Store)?;
+        }
+        let mut branch = Session {
+            state,
+            summarizer: self.summarizer.clone(),
+            clock: self.clock.clone(),
+            journal,
+            observers: self.observers.clone(),
+            told: None,
+            background: Weak::new(),
+            changes: self.changes + 1,
+            overtaken: self.overtaken,
+            durability: self.durability,
+        };
+        branch.save().await?;
+        Ok(branch)
+    }
+
+    /// Returns the session as it was at the message `id`, with everything stored.
+    async fn state_at(&mut self, id: MessageId) -> Result<SessionState, Error> {
         self.save().await?;
-        let branch = loop {
+        loop {
             match self.state.branch(id) {
-                Ok(branch) => break branch,
+                Ok(branch) => return Ok(branch),
                 Err(BranchError::NotAtHand(spans)) if self.journal.is_some() && !spans.is_empty() => {
                     self.fetch(spans).await?;
                 }
                 Err(BranchError::SummariesNotAtHand(ids)) if self.fetch_summaries(&ids).await? => {}
                 Err(error) => return Err(Error::Branch(error)),
             }
-        };
-        self.take(branch).await
+        }
     }
 
     /// Returns the name under which the store keeps what is said now: the session's own, or that of a branch.
@@ -115,7 +152,9 @@ impl Session {
             Synced::Unchanged | Synced::Another => {}
             Synced::Grew { .. } => self.state = synced,
             Synced::CompactedByClient { .. } => {
-                self.write_as_compacted_by_client(&synced).await?;
+                if let Some(journal) = &mut self.journal {
+                    journal.clear(self.state.summary().map(|record| record.id.clone()));
+                }
                 self.state = synced;
                 self.changes += 1;
                 self.tell(EventKind::Rewritten);
@@ -134,20 +173,5 @@ impl Session {
         }
         self.save().await?;
         Ok(sync)
-    }
-
-    /// Writes the session as `synced` is, whose front end put a summary of its own in the place of ours: no summary is in
-    /// force any more.
-    #[cfg(feature = "wire")]
-    async fn write_as_compacted_by_client(&mut self, synced: &SessionState) -> Result<(), Error> {
-        for may_branch in [true, false] {
-            let Some(journal) = &mut self.journal else { break };
-            let head = self.state.summary().map(|record| &record.id);
-            match journal.take_back_all(synced, head, self.changes + 1, self.clock.as_deref()).await {
-                Err(error) if may_branch && self.is_overtaken(&error) => self.branch_off().await?,
-                done => return done.map_err(Error::Store),
-            }
-        }
-        Ok(())
     }
 }

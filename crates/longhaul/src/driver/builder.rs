@@ -16,7 +16,7 @@ use longhaul_transcript::{
     Clock, FixedClock, Jitter, ParseSessionIdError, SessionId, Sleep, SummaryMode, Tokens,
 };
 
-use super::{Durability, Error, EventKind, Journal, Observer, Observers, Overtaken, Session};
+use super::{Durability, Error, EventKind, Journal, Observer, Observers, Overtaken, Session, journal::Name};
 use crate::{
     StoreCache,
     config::{Config, ConfigError},
@@ -37,6 +37,7 @@ pub struct Builder {
     #[cfg(feature = "tokio")]
     client: Option<Arc<dyn CompletionClient>>,
     rules: RulesOptions,
+    ranker: Option<Arc<dyn Ranker>>,
     steps: Steps,
     durability: Durability,
     model: Option<(String, String)>,
@@ -127,6 +128,7 @@ impl Builder {
             #[cfg(feature = "tokio")]
             client: None,
             rules: RulesOptions::default(),
+            ranker: None,
             steps: Steps::default(),
             durability: Durability::default(),
             model: None,
@@ -203,7 +205,7 @@ impl Builder {
     /// Sets which facts are worth keeping, wherever that is asked: in summaries by rule, and for what is quoted of messages
     /// that lie far back.
     pub fn ranker(mut self, ranker: impl Ranker + 'static) -> Builder {
-        self.rules.ranker = Arc::new(ranker);
+        self.ranker = Some(Arc::new(ranker));
         self
     }
 
@@ -288,10 +290,23 @@ impl Builder {
     /// # Errors
     /// When the session cannot be put together as asked, or the store cannot be read.
     pub async fn open(self) -> Result<Session, OpenError> {
+        self.opened(Name::OfConversation).await
+    }
+
+    /// Returns what the store keeps under this very name, as [`open`](Self::open) does, also where the name stands for a
+    /// branch that the conversation went on with: what was before a [`rewind`](Session::rewind), say.
+    ///
+    /// # Errors
+    /// Those of `open`.
+    pub async fn open_line(self) -> Result<Session, OpenError> {
+        self.opened(Name::OfLine).await
+    }
+
+    async fn opened(self, name: Name) -> Result<Session, OpenError> {
         let mut session = self.build()?;
         if let Some(journal) = &mut session.journal {
+            session.state = journal.load(session.state, name).await.map_err(Error::Store)?;
             journal.load_learned(&mut session.state).await.map_err(Error::Store)?;
-            session.state = journal.load(session.state).await.map_err(Error::Store)?;
         }
         Ok(session)
     }
@@ -315,6 +330,9 @@ impl Builder {
         }
         let config = self.config.validated()?;
         self.config = config;
+        if let Some(ranker) = self.ranker.take() {
+            self.rules.ranker = ranker;
+        }
         self.check_room()?;
         let summarizer = self.chosen_summarizer()?;
         let counter = self.counter.take().unwrap_or_else(default_counter);

@@ -25,12 +25,24 @@ pub(super) struct Journal {
     to_delete: Vec<Span>,
     /// What was learned, as it is stored.
     learned: Option<Calibration>,
+    /// What was learned could not be stored the last time.
+    fails_to_learn: bool,
     /// Where the facts are that were written last.
     facts: Option<FactsNote>,
     /// Steps along the chain whose answer did not come: they may have been taken.
     in_doubt: Vec<ChainStep>,
     /// How many messages there are in the store at the most if they were, and nobody else said anything.
     in_doubt_at: u64,
+    /// A name whose pointing elsewhere was not answered: it may stand for a branch that nobody goes on with.
+    name_in_doubt: Option<SessionId>,
+    /// The session shows no summary any more, and the store does not know yet.
+    cleared: Option<Cleared>,
+}
+
+/// What was in force when a front end put a summary of its own in the place of ours.
+#[derive(Clone, Debug)]
+struct Cleared {
+    head: Option<SummaryId>,
 }
 
 /// Tells whether a snapshot says anything that the messages after it do not.
@@ -69,6 +81,16 @@ pub(super) enum Naming {
     Leaves,
 }
 
+/// What is opened under a name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Name {
+    /// What the conversation of this name goes on with: the line itself, or a branch of it.
+    #[default]
+    OfConversation,
+    /// The line of this very name.
+    OfLine,
+}
+
 impl Journal {
     pub(super) fn new(store: Arc<dyn SummaryStore>, line: SessionId) -> Journal {
         Journal {
@@ -78,9 +100,12 @@ impl Journal {
             kept: None,
             to_delete: Vec::new(),
             learned: None,
+            fails_to_learn: false,
             facts: None,
             in_doubt: Vec::new(),
             in_doubt_at: 0,
+            name_in_doubt: None,
+            cleared: None,
         }
     }
 
@@ -92,7 +117,7 @@ impl Journal {
         &self.line
     }
 
-    /// Writes the messages that are not written yet, what was learned from reports, and a snapshot where one is due.
+    /// Writes the messages that are not written yet, and a snapshot where one is due.
     /// `changes` counts what changed in the session beside messages.
     pub(super) async fn save(
         &mut self,
@@ -100,12 +125,12 @@ impl Journal {
         changes: u64,
         clock: Option<&dyn Clock>,
     ) -> Result<(), StoreError> {
-        self.save_learned(state).await?;
         let mark = Mark { changes, messages: state.originals().len() as u64 };
         let is_due = match &self.kept {
             None => mark.messages > 0,
             Some(kept) => kept.changes != changes || mark.messages >= kept.messages + SNAPSHOT_EVERY,
         };
+        let is_due = is_due || self.cleared.is_some();
         if is_due || mark.messages > self.written {
             self.commit(state, Vec::new(), is_due.then_some(mark), clock).await?;
         }
@@ -117,11 +142,14 @@ impl Journal {
     async fn commit(
         &mut self,
         state: &SessionState,
-        chain: Vec<ChainStep>,
+        mut chain: Vec<ChainStep>,
         mark: Option<Mark>,
         clock: Option<&dyn Clock>,
     ) -> Result<(), StoreError> {
         self.take_back_in_doubt(clock).await?;
+        if let Some(cleared) = &self.cleared {
+            chain.splice(0..0, self.all_taken_back(cleared).await?);
+        }
         // A snapshot is numbers, ids and forms of messages, all of which can be written as JSON.
         let snapshot = || serde_json::to_vec(&state.snapshot_to_store()).ok().map(Redacted::assume);
         let commit = Commit {
@@ -136,6 +164,7 @@ impl Journal {
         self.in_doubt_at = commit.start + n_messages;
         self.store.commit(&self.line, &commit).await?;
         self.in_doubt.clear();
+        self.cleared = None;
         self.written += n_messages;
         self.kept = mark.or(self.kept.take());
         Ok(())
@@ -144,6 +173,10 @@ impl Journal {
     /// Takes back what a call did to the chain whose future was dropped, or whose answer was lost: the session does not know
     /// of it, and would take it for another writer's.
     async fn take_back_in_doubt(&mut self, clock: Option<&dyn Clock>) -> Result<(), StoreError> {
+        if let Some(name) = self.name_in_doubt.clone() {
+            self.store.set_alias(&name, &self.line).await?;
+            self.name_in_doubt = None;
+        }
         let Some(last) = self.in_doubt.last() else { return Ok(()) };
         let held = self.store.state(&self.line).await?;
         let is_ours =
@@ -158,18 +191,21 @@ impl Journal {
     }
 
     /// What one conversation learned of a model at an endpoint holds for the next: it stands beside the sessions, where
-    /// the summaries of models are cached. Numbers only.
-    async fn save_learned(&mut self, state: &SessionState) -> Result<(), StoreError> {
-        let (model, endpoint, Some(calibration)) = state.learned() else { return Ok(()) };
-        if self.learned.as_ref() == Some(calibration) {
-            return Ok(());
-        }
+    /// the summaries of models are cached. Numbers only. Returns why it could not be written, once for each time that it
+    /// begins to fail.
+    pub(super) async fn save_learned(&mut self, state: &SessionState) -> Option<StoreError> {
+        let (model, endpoint, calibration) = state.learned();
+        let calibration = calibration.filter(|calibration| self.learned.as_ref() != Some(calibration))?;
         let learned = Learned { version: LEARNED_VERSION, calibration: calibration.clone() };
         // Numbers can be written as JSON.
-        let Ok(json) = serde_json::to_vec(&learned) else { return Ok(()) };
-        self.store.cache(&learned_key(model, endpoint), &Redacted::assume(json)).await?;
-        self.learned = Some(learned.calibration);
-        Ok(())
+        let json = serde_json::to_vec(&learned).ok()?;
+        let kept = self.store.cache(&learned_key(model, endpoint), &Redacted::assume(json)).await;
+        let is_news = kept.is_err() && !self.fails_to_learn;
+        self.fails_to_learn = kept.is_err();
+        if kept.is_ok() {
+            self.learned = Some(learned.calibration);
+        }
+        kept.err().filter(|_| is_news)
     }
 
     /// Reads what earlier conversations learned. A calibration that cannot be read is learned anew.
@@ -197,24 +233,21 @@ impl Journal {
         self.commit(applied, chain, Some(mark), clock).await
     }
 
-    /// Writes the session as it is where no summary is in force any more; `head` is the one that was.
+    /// Takes note that no summary is in force any more, which is written with the next commit; `head` is the one that was.
     #[cfg(feature = "wire")]
-    pub(super) async fn take_back_all(
-        &mut self,
-        state: &SessionState,
-        head: Option<&SummaryId>,
-        changes: u64,
-        clock: Option<&dyn Clock>,
-    ) -> Result<(), StoreError> {
-        self.take_back_in_doubt(clock).await?;
+    pub(super) fn clear(&mut self, head: Option<SummaryId>) {
+        // What was to be cleared before stands in the store still.
+        self.cleared.get_or_insert(Cleared { head });
+    }
+
+    /// Returns the steps that take back every summary in force.
+    async fn all_taken_back(&self, Cleared { head }: &Cleared) -> Result<Vec<ChainStep>, StoreError> {
         let chain = self.store.state(&self.line).await?.map(|held| held.chain).unwrap_or_default();
-        if chain.last() != head {
-            let (session, expected) = (self.line.clone(), head.cloned());
+        if chain.last() != head.as_ref() {
+            let (session, expected) = (self.line.clone(), head.clone());
             return Err(StoreError::Conflict { session, expected, found: chain.last().cloned() });
         }
-        let chain = chain.into_iter().rev().map(ChainStep::Undo).collect();
-        let mark = Mark { changes, messages: state.originals().len() as u64 };
-        self.commit(state, chain, Some(mark), clock).await
+        Ok(chain.into_iter().rev().map(ChainStep::Undo).collect())
     }
 
     /// Writes the facts where enough was said since they were written. Where originals are deleted they go too: facts
@@ -344,17 +377,22 @@ impl Journal {
         }
         // The last that can fail: a name never stands for a branch that nobody goes on with.
         if naming == Naming::Takes {
+            self.name_in_doubt = Some(name.clone());
             self.store.set_alias(name, &into).await?;
+            self.name_in_doubt = None;
         }
         (self.line, self.written, self.kept, self.facts) = (into, len, None, facts);
+        self.cleared = None;
         self.in_doubt.clear();
         Ok(())
     }
 
     /// Takes up what the store holds of the conversation, where it holds anything: the last snapshot and what was said
     /// since; without one the originals and the summaries in force.
-    pub(super) async fn load(&mut self, state: SessionState) -> Result<SessionState, StoreError> {
-        if let Some(line) = self.store.alias(&self.line).await? {
+    pub(super) async fn load(&mut self, state: SessionState, name: Name) -> Result<SessionState, StoreError> {
+        if name == Name::OfConversation
+            && let Some(line) = self.store.alias(&self.line).await?
+        {
             self.line = line;
         }
         let Some(held) = self.store.state(&self.line).await? else { return Ok(state) };

@@ -74,6 +74,61 @@ async fn killed_at_any_moment_a_session_goes_on_as_if_it_had_not_been() {
     }
 }
 
+#[cfg(feature = "wire")]
+#[tokio::test]
+async fn a_shortened_message_goes_out_in_the_same_bytes_after_a_resume() {
+    use longhaul_wire::Format::Anthropic;
+    let store = Arc::new(MemoryStore::default());
+    let mut session = begin(&store, &Config::default()).await;
+    let mut n_shortened = 0;
+    for nth in 0..12 {
+        let text = format!("let value_{nth} = compute({nth});\\n").repeat(100);
+        let call = format!(
+            r#"{{"role":"assistant","content":[{{"type":"tool_use","id":"t{nth}","name":"read_file","input":{{"path":"src/a.rs"}},"x_call":1}}]}}"#
+        );
+        let result = format!(
+            r#"{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"t{nth}","content":[{{"type":"text","text":"{text}"}}],"x_res":1}}]}}"#
+        );
+        session.push(Message::user(format!("What does part {nth} do?")));
+        session.push_json(Anthropic, &call).unwrap();
+        session.push_json(Anthropic, &result).unwrap();
+        session.prepare().await.unwrap();
+        let resumed = begin(&store, &Config::default()).await;
+        let json = |session: &Session| session.state().view().to_json(Anthropic).unwrap().json;
+        assert_eq!(json(&resumed), json(&session), "turn {nth}");
+        let view = session.state().view();
+        n_shortened += view
+            .shown()
+            .filter(|shown| matches!(shown, crate::Shown::Message { digested: true, .. }))
+            .count();
+    }
+    assert!(n_shortened > 0);
+}
+
+#[tokio::test]
+async fn a_store_gets_no_hash_of_a_secret() {
+    // Put together here, so that no scanner takes this file for a leak.
+    let secret = format!("ghp_{}", "k8Zr2VqT5nXw9LbY3mHc7JdF4sGp6AeR1uQo");
+    let store = Arc::new(MemoryStore::default());
+    let mut session = begin(&store, &Config::default()).await;
+    let mut hashes = Vec::new();
+    for nth in 0..30 {
+        let id = format!("c{nth}");
+        let call = ToolCall::function(id.as_str(), "bash", r#"{"command":"env"}"#);
+        session.push(Message::user(format!("Question {nth}?")));
+        session.push(Message::new(Role::Assistant, vec![Part::ToolCall(call)]));
+        let text = format!("GITHUB_TOKEN={secret}\n") + &format!("VALUE_{nth}=plain\n").repeat(60);
+        let result = ToolResult::text(id.as_str(), text, Outcome::Unstated);
+        hashes.push(session.push(Message::new(Role::Tool, vec![Part::ToolResult(result)])).hash);
+        session.prepare().await.unwrap();
+        let kept = store.snapshot(session.line()).await.unwrap().unwrap();
+        let json = String::from_utf8(kept.bytes).unwrap();
+        let told = hashes.iter().filter(|hash| json.contains(&hash.to_string())).count();
+        assert_eq!(told, 0, "turn {nth}");
+    }
+    assert!(session.state().summary().is_some());
+}
+
 #[tokio::test]
 async fn originals_live_in_the_store_and_come_back_when_they_are_needed() {
     let store = Arc::new(MemoryStore::default());

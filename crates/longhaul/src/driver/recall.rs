@@ -6,7 +6,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Error, Session};
-use crate::compact::clip_text;
+use crate::{
+    compact::clip_text,
+    session::{forgotten, is_forgotten},
+};
 
 /// A tool that the model can be given: its summaries name messages as `m12`, and this fetches them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,8 +19,16 @@ pub struct RecallTool;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 struct Asked {
-    message: Option<String>,
+    message: Option<Handle>,
     query: Option<String>,
+}
+
+/// A handle; a model may leave its letter out.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+enum Handle {
+    Named(String),
+    Number(u64),
 }
 
 /// The most that an answer costs, about.
@@ -84,10 +95,12 @@ impl Session {
     /// When the store cannot be read.
     pub async fn recall(&self, arguments: &str) -> Result<String, Error> {
         let Ok(asked) = serde_json::from_str::<Asked>(arguments) else {
-            return Ok("the arguments are no JSON object with `message` or `query`".to_owned());
+            return Ok(
+                "the arguments are no JSON object with a handle as `message` or words as `query`".to_owned()
+            );
         };
         let found = match (&asked.message, &asked.query) {
-            (Some(handle), _) => match span(handle) {
+            (Some(handle), _) => match handle.span() {
                 Some(span) => self.said(span).await?,
                 None => return Ok("a handle looks like m12, or m12-m15 for several messages".to_owned()),
             },
@@ -98,8 +111,9 @@ impl Session {
             return Ok("nothing was found".to_owned());
         }
         let each = (ANSWER_TOKENS.0 as usize * 4 / found.len()).max(200);
-        let line = |(ordinal, message): &(u64, Message)| {
-            format!("m{ordinal} {}: {}", message.role.as_str(), clip_text(&words(message), each))
+        let line = |(ordinal, message): &(u64, Message)| match is_forgotten(message) {
+            true => format!("m{ordinal} was destroyed, and cannot be shown"),
+            false => format!("m{ordinal} {}: {}", message.role.as_str(), clip_text(&words(message), each)),
         };
         Ok(found.iter().map(line).collect::<Vec<_>>().join("\n\n"))
     }
@@ -113,7 +127,9 @@ impl Session {
         match &self.journal {
             Some(journal) if !originals.missing([span]).is_empty() => {
                 let held = journal.store().originals(journal.line(), span).await.map_err(Error::Store)?;
-                Ok((span.start..).zip(held).filter_map(|(at, held)| Some((at, held.message?))).collect())
+                let said =
+                    held.into_iter().map(|held| (held.ordinal, held.message.unwrap_or_else(forgotten)));
+                Ok(said.collect())
             }
             _ => {
                 let entries = self.state.clean_in(span).into_iter();
@@ -139,6 +155,15 @@ impl Session {
     }
 }
 
+impl Handle {
+    fn span(&self) -> Option<Span> {
+        match self {
+            Handle::Named(handle) => span(handle),
+            Handle::Number(at) => Some(Span { start: *at, end: at.checked_add(1)? }),
+        }
+    }
+}
+
 /// Returns the messages that `m12`, `12` or `m12-m15` names.
 fn span(handle: &str) -> Option<Span> {
     let number = |text: &str| text.trim().trim_start_matches(['m', 'M']).parse::<u64>().ok();
@@ -155,10 +180,22 @@ fn words(message: &Message) -> String {
     let part = |part: &Part| match part {
         Part::Text(text) => Some(text.clone()),
         Part::ToolCall(call) => Some(format!("{} {}", call.name, call.arguments.0)),
-        Part::ToolResult(result) => Some(result.joined_text()),
-        _ => None,
+        Part::ToolResult(result) => {
+            let media = result.content.iter().filter_map(named);
+            Some([result.joined_text()].into_iter().chain(media).collect::<Vec<_>>().join("\n"))
+        }
+        part => named(part),
     };
     message.parts.iter().filter_map(part).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns what stands for a picture or another file.
+fn named(part: &Part) -> Option<String> {
+    match part {
+        Part::Media(media) if media.media_type.is_empty() => Some("[media]".to_owned()),
+        Part::Media(media) => Some(format!("[{}]", media.media_type)),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -181,6 +218,7 @@ mod tests {
         assert_eq!(recall(r#"{"message":"m7"}"#).await, "nothing was found");
         assert!(recall(r#"{"message":"seven"}"#).await.starts_with("a handle looks like"));
         assert!(recall("seven").await.starts_with("the arguments are no JSON"));
+        assert_eq!(recall(r#"{"message":0}"#).await, "m0 user: The port is 4711.");
         let tool = session.recall_tool();
         assert_eq!(tool.anthropic()["input_schema"], tool.openai()["function"]["parameters"]);
     }

@@ -5,11 +5,7 @@ use std::sync::{
     atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-use async_trait::async_trait;
-use longhaul_store::{
-    Commit, Decide, Event, JournalEntry, MemoryStore, Original, RecordEntry, SessionInfo, SessionState,
-    Snapshot, StoreError, SummaryStore,
-};
+use longhaul_store::{Commit, MemoryStore, Original, RecordEntry, SessionState, StoreError, hand_on};
 use longhaul_transcript::{ContentHash, Redacted, SessionId, Span};
 
 /// What a store does with a call.
@@ -38,6 +34,10 @@ pub(super) struct Troubled {
 }
 
 impl Troubled {
+    fn inner(&self) -> &MemoryStore {
+        &self.inner
+    }
+
     pub(super) fn trouble_cache(&self, trouble: Trouble) {
         *self.cache.lock().unwrap() = trouble;
     }
@@ -66,64 +66,17 @@ async fn troubled<T>(
     done
 }
 
-#[async_trait]
-impl SummaryStore for Troubled {
-    async fn state(&self, session: &SessionId) -> Result<Option<SessionState>, StoreError> {
-        self.inner.state(session).await
-    }
-
-    async fn transact(&self, session: &SessionId, decide: Decide) -> Result<SessionState, StoreError> {
-        self.inner.transact(session, decide).await
-    }
-
-    async fn events(&self, session: &SessionId, from: u64, limit: usize) -> Result<Vec<Event>, StoreError> {
-        self.inner.events(session, from, limit).await
-    }
-
-    async fn entries(&self, session: &SessionId, span: Span) -> Result<Vec<JournalEntry>, StoreError> {
-        self.inner.entries(session, span).await
-    }
+hand_on! {
+    impl SummaryStore for Troubled;
+    inner: [state transact events entries snapshot contents find_words sessions alias cached];
 
     async fn records(&self, session: &SessionId) -> Result<Vec<RecordEntry>, StoreError> {
         self.n_listed.fetch_add(1, Relaxed);
         self.inner.records(session).await
     }
 
-    async fn snapshot(&self, session: &SessionId) -> Result<Option<Snapshot>, StoreError> {
-        self.inner.snapshot(session).await
-    }
-
-    async fn contents(
-        &self,
-        session: &SessionId,
-        addresses: &[ContentHash],
-    ) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
-        self.inner.contents(session, addresses).await
-    }
-
-    async fn find_words(
-        &self,
-        session: Option<&SessionId>,
-        words: &[String],
-        limit: usize,
-    ) -> Result<Vec<(SessionId, u64)>, StoreError> {
-        self.inner.find_words(session, words, limit).await
-    }
-
-    async fn sessions(&self) -> Result<Vec<SessionInfo>, StoreError> {
-        self.inner.sessions().await
-    }
-
     async fn set_alias(&self, alias: &SessionId, session: &SessionId) -> Result<(), StoreError> {
         troubled(&self.alias, self.inner.set_alias(alias, session)).await
-    }
-
-    async fn alias(&self, alias: &SessionId) -> Result<Option<SessionId>, StoreError> {
-        self.inner.alias(alias).await
-    }
-
-    async fn cached(&self, key: &ContentHash) -> Result<Option<Vec<u8>>, StoreError> {
-        self.inner.cached(key).await
     }
 
     async fn cache(&self, key: &ContentHash, value: &Redacted<Vec<u8>>) -> Result<(), StoreError> {

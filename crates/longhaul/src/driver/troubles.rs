@@ -42,11 +42,16 @@ async fn open(store: &Arc<Troubled>, name: &str) -> (Session, Told) {
 }
 
 fn talk(session: &mut Session, turns: std::ops::Range<usize>) {
-    for nth in turns {
-        session.push(Message::user(format!("Question {nth}: what does src/file_{nth}.rs do?")));
+    said(turns).for_each(|message| {
+        session.push(message);
+    });
+}
+
+fn said(turns: std::ops::Range<usize>) -> impl Iterator<Item = Message> {
+    turns.flat_map(|nth| {
         let says = format!("It computes value_{nth} for the caller in src/main.rs. ").repeat(3);
-        session.push(Message::assistant(says));
-    }
+        [Message::user(format!("Question {nth}: what does src/file_{nth}.rs do?")), Message::assistant(says)]
+    })
 }
 
 fn shown(session: &Session) -> Vec<ContentHash> {
@@ -133,6 +138,80 @@ async fn a_name_never_stands_for_a_branch_that_was_not_taken() {
 }
 
 #[tokio::test]
+async fn a_name_whose_answer_never_came_is_put_right_with_the_next_write() {
+    let store = Arc::new(Troubled::default());
+    let (mut session, told) = open(&store, "kept").await;
+    talk(&mut session, 0..20);
+    session.compact(None).await.unwrap();
+    talk(&mut session, 20..24);
+    session.save().await.unwrap();
+    let back_to = session.state().originals().get(43).unwrap().id;
+    store.trouble_alias(Trouble::Silent);
+    drop_at_its_await(session.rewind(back_to));
+    store.trouble_alias(Trouble::None);
+    assert_eq!(session.state().originals().len(), 48, "it was not asked for");
+    talk(&mut session, 30..32);
+    is_whole_under_its_name(&store, &mut session, &told).await;
+}
+
+#[tokio::test]
+async fn what_was_learned_and_cannot_be_kept_is_told_as_that() {
+    let store = Arc::new(Troubled::default());
+    let log = Told::default();
+    let lines = Arc::clone(&log);
+    let (builder, _) = builder(&store, "kept");
+    let builder = builder.observer(move |event: &crate::Event| {
+        if matches!(event.kind, EventKind::CalibrationNotKept { .. }) {
+            lines.lock().unwrap().push(event.to_string());
+        }
+    });
+    let mut session = builder.open().await.unwrap();
+    talk(&mut session, 0..2);
+    let view = session.prepare().await.unwrap();
+    let usage = Usage { input: view.tokens() + Tokens(20), ..Usage::default() };
+    session.report_usage(view.id(), &usage);
+    store.trouble_cache(Trouble::Fails);
+    for nth in 2..4 {
+        talk(&mut session, nth..nth + 1);
+        session.prepare().await.expect("the conversation itself is written");
+    }
+    assert_eq!(log.lock().unwrap().len(), 1, "once");
+    assert_eq!(store.state(session.line()).await.unwrap().unwrap().messages, 8);
+    store.trouble_cache(Trouble::None);
+    session.save().await.unwrap();
+    drop(session);
+    let (again, _) = open(&store, "kept").await;
+    assert!(again.state().learned().2.is_some());
+}
+
+#[tokio::test]
+async fn what_was_before_a_rewind_can_be_opened_and_a_branch_leaves_the_name() {
+    let store = Arc::new(Troubled::default());
+    let (mut session, _) = open(&store, "kept").await;
+    talk(&mut session, 0..20);
+    session.compact(None).await.unwrap();
+    talk(&mut session, 20..24);
+    let at = session.state().originals().get(43).unwrap().id;
+
+    let mut branch = session.branch(at).await.unwrap();
+    talk(&mut branch, 70..72);
+    branch.save().await.unwrap();
+    assert_eq!((branch.state().originals().len(), session.state().originals().len()), (48, 48));
+    assert_ne!(branch.line(), session.line());
+    let (again, _) = open(&store, "kept").await;
+    assert_eq!(shown(&again), shown(&session), "the name stays");
+    let again = builder(&store, branch.line().as_str()).0.open_line().await.unwrap();
+    assert_eq!(shown(&again), shown(&branch));
+
+    let (line, whole) = (session.line().clone(), shown(&session));
+    session.rewind(at).await.unwrap();
+    let (again, _) = open(&store, "kept").await;
+    assert_eq!(again.state().originals().len(), 44);
+    let again = builder(&store, line.as_str()).0.open_line().await.unwrap();
+    assert_eq!((again.state().originals().len(), shown(&again)), (48, whole));
+}
+
+#[tokio::test]
 async fn facts_read_with_other_rules_for_secrets_are_read_anew() {
     // Put together here, so that no scanner takes this file for a leak.
     let secret = format!("ghp_{}", "k8Zr2VqT5nXw9LbY3mHc7JdF4sGp6AeR1uQo");
@@ -155,20 +234,47 @@ async fn facts_read_with_other_rules_for_secrets_are_read_anew() {
 }
 
 #[cfg(feature = "wire")]
+fn document(said: &[Message]) -> longhaul_wire::Document {
+    let transcript: longhaul_transcript::Transcript = said.iter().cloned().collect();
+    let encoded = longhaul_wire::encode(&transcript, longhaul_wire::Format::OpenAi).unwrap();
+    let json = encoded.document.as_bytes().to_vec();
+    longhaul_wire::read(Some(longhaul_wire::Format::OpenAi), &*json).unwrap()
+}
+
+/// What a front end says that compacts by itself.
+#[cfg(feature = "wire")]
+const CLIENTS_SUMMARY: &str =
+    "This session is being continued from a previous conversation that ran out of context.";
+
+#[cfg(feature = "wire")]
+#[tokio::test]
+async fn a_front_ends_compaction_that_is_dropped_is_written_with_what_follows() {
+    for goes_on in [false, true] {
+        let store = Arc::new(Troubled::default());
+        let (mut session, told) = open(&store, "kept").await;
+        let mut history: Vec<Message> = said(0..20).collect();
+        session.sync(&document(&history)).await.unwrap();
+        session.compact(None).await.unwrap();
+
+        history = vec![Message::user(CLIENTS_SUMMARY)];
+        history.extend(said(30..32));
+        store.trouble_commit(Trouble::Silent);
+        drop_at_its_await(session.sync(&document(&history)));
+        store.trouble_commit(Trouble::None);
+        match goes_on {
+            // Not the same again, but what comes next.
+            true => talk(&mut session, 40..41),
+            false => drop(session.sync(&document(&history)).await.unwrap()),
+        }
+        is_whole_under_its_name(&store, &mut session, &told).await;
+        assert!(store.chain(session.line()).await.unwrap().is_empty());
+        assert!(session.state().summary().is_none());
+    }
+}
+
+#[cfg(feature = "wire")]
 #[tokio::test]
 async fn a_front_end_that_compacts_by_itself_is_no_other_writer() {
-    let document = |said: &[Message]| {
-        let transcript: longhaul_transcript::Transcript = said.iter().cloned().collect();
-        let encoded = longhaul_wire::encode(&transcript, longhaul_wire::Format::OpenAi).unwrap();
-        let json = encoded.document.as_bytes().to_vec();
-        longhaul_wire::read(Some(longhaul_wire::Format::OpenAi), &*json).unwrap()
-    };
-    let said = |turns: std::ops::Range<usize>| {
-        turns.flat_map(|nth| {
-            let says = format!("It computes value_{nth} for the caller in src/main.rs. ").repeat(3);
-            [Message::user(format!("What does src/file_{nth}.rs do?")), Message::assistant(says)]
-        })
-    };
     let store = Arc::new(Troubled::default());
     let (mut session, told) = open(&store, "kept").await;
     let mut history: Vec<Message> = said(0..20).collect();
@@ -179,8 +285,7 @@ async fn a_front_end_that_compacts_by_itself_is_no_other_writer() {
     session.compact(None).await.unwrap();
     assert_eq!(store.chain(session.line()).await.unwrap().len(), 2);
 
-    let mark = "This session is being continued from a previous conversation that ran out of context.";
-    let mut history = vec![Message::user(mark)];
+    let mut history = vec![Message::user(CLIENTS_SUMMARY)];
     history.extend(said(30..32));
     let sync = session.sync(&document(&history)).await.unwrap();
     assert!(matches!(sync.change, crate::session::Synced::CompactedByClient { .. }), "{sync:?}");

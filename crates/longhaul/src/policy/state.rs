@@ -121,6 +121,13 @@ impl PolicyState {
         self.tried = None;
     }
 
+    /// Takes note that somebody else put another view in the place of this one.
+    #[cfg(feature = "wire")]
+    pub(crate) fn replaced(&mut self) {
+        self.condensed = Tokens::ZERO;
+        self.second_pass_is_due = false;
+    }
+
     /// Takes note that the window is another one. The hard tier is armed and need not wait: a smaller window must be
     /// dealt with before the next request.
     pub fn window_changed(&mut self) {

@@ -71,6 +71,7 @@ impl SessionState {
         room: Room,
         goal: Option<&str>,
         now_ms: Option<i64>,
+        unread: Option<Span>,
     ) -> CompactSettings {
         let limits = self.limits();
         // The engine counts; what the provider bills is brought down to counts first.
@@ -81,9 +82,11 @@ impl SessionState {
         let limits = Limits { target: countable(limits.target), tail: countable(limits.tail), ..limits };
         // Where so much must stay that the target is out of reach, half of what is above the floor is left free; below
         // the trigger, where the first pass did not get there.
-        let floor = m.floor + FLOOR_EXTRA;
         let is_second_pass = matches!(reason, Reason::SecondPass { .. });
         let top = if is_second_pass { countable(limits.trigger) } else { m.budget };
+        let floor = m.floor + FLOOR_EXTRA + unread.map_or(Tokens::ZERO, |span| self.items.in_span(span));
+        let unread = unread.filter(|_| floor <= top);
+        let floor = if unread.is_some() { floor } else { m.floor + FLOOR_EXTRA };
         let reachable =
             if floor <= limits.target { limits.target } else { floor + (top - floor).scaled(0.5) };
         let share = Some(m.window.scaled(AUTO_SUMMARY_SHARE));
@@ -101,15 +104,24 @@ impl SessionState {
             // Not for want of room: everything but the tail is summarized, however little it costs.
             _ => {
                 let (least, summary) = self.least_view(m, room, tail_len, cap);
-                (reachable.min(least), Some(summary))
+                (reachable.min(least.max(floor)), Some(summary))
             }
         };
-        CompactSettings {
+        let mut settings = CompactSettings {
             keep_recent: Some(tail_len),
             max_summary_tokens: cap,
             now_ms: now_ms.unwrap_or_default(),
             ..self.for_engine(wanted.min(m.budget) - room.carried, goal)
-        }
+        };
+        // What was cut before the model has read it is read again, and cut again.
+        settings.pins.extend(unread.into_iter().flat_map(|span| span.start..span.end));
+        settings
+    }
+
+    /// Returns the messages of the exchange whose results the model has yet to read.
+    pub(super) fn unread(&self) -> Option<Span> {
+        let last = self.n_total().checked_sub(1).filter(|_| self.exchange.is_unread())?;
+        Some(self.unit_of(last))
     }
 
     /// Returns what the engine is asked for where somebody says how large the view may be. A summary whose limit is `auto`

@@ -80,6 +80,16 @@ impl Exchange {
         (self.last == Last::Open).then_some(self.start)
     }
 
+    /// Returns whether the last message is a result that the model has yet to read.
+    pub(super) fn is_unread(&self) -> bool {
+        self.last == Last::Result
+    }
+
+    /// Returns the calls that wait for their results.
+    pub(super) fn waiting(&self) -> &BTreeSet<CallId> {
+        &self.waiting
+    }
+
     /// Returns whether a turn has just ended or begun, or an exchange of a long loop has: nothing is under way that a
     /// rewrite would interrupt.
     pub(super) fn is_turn_boundary(&self) -> bool {

@@ -17,7 +17,12 @@ use longhaul_transcript::{
 };
 
 use super::{
-    SessionState, StepError, Steps, asked::Within, running, scope::Scope, steps::Changed, stored, written,
+    SessionState, StepError, Steps,
+    asked::Within,
+    running,
+    scope::{Scope, quotation},
+    steps::{Changed, Read},
+    stored, written,
 };
 use crate::{
     Preset,
@@ -110,9 +115,19 @@ impl SessionState {
     ) -> Result<Job, CompactError> {
         let before = self.measure(now_ms);
         let index = self.index();
-        let scope = self.scope(action, &index);
-        let settings = self.settings(&before, reason, self.room(&scope), goal, now_ms);
-        self.planned((action, reason), before, index, scope, settings)
+        let planned = |unread| {
+            let scope = self.scope(action, &index);
+            let settings = self.settings(&before, reason, self.room(&scope), goal, now_ms, unread);
+            self.planned((action, reason), before, Arc::clone(&index), scope, settings)
+        };
+        match self.unread() {
+            // Whole wherever that fits.
+            Some(unread) => planned(Some(unread)).or_else(|error| match error {
+                CompactError::Floor { .. } => planned(None),
+                error => Err(error),
+            }),
+            None => planned(None),
+        }
     }
 
     /// Returns the compaction into a size that somebody asks for, whatever the settings say of how deep to go. Everything
@@ -137,34 +152,31 @@ impl SessionState {
         mut settings: CompactSettings,
     ) -> Result<Job, CompactError> {
         let start = scope.start;
-        let mut entries = scope.quoted;
-        entries.retain(|entry| !stored::is_forgotten(&entry.message));
-        let n_quoted = entries.len();
-        let mut read = self.entries_from(start);
-        read.retain(|entry| !stored::is_forgotten(&entry.message));
+        let mut said = scope.quoted;
+        said.extend(self.entries_from(start));
+        said.retain(|entry| !stored::is_forgotten(&entry.message));
+        let through = said.last().or(scope.summaries.last());
+        let through = through.map(|entry| entry.id).ok_or(CompactError::NothingToCompact)?;
         let open = self.exchange.open_from().unwrap_or(u64::MAX);
         let fixed = |entry: &&Entry| {
             let ordinal = entry.id.ordinal;
             ordinal >= open || self.request == Some(ordinal) || self.is_pin(ordinal, &entry.message)
         };
-        let fixed: BTreeSet<u64> = read.iter().filter(fixed).map(|entry| entry.id.ordinal).collect();
-        let through = read.last().or(entries.last());
-        let through = through.map(|entry| entry.id).ok_or(CompactError::NothingToCompact)?;
+        let fixed: BTreeSet<u64> = said.iter().filter(fixed).map(|entry| entry.id.ordinal).collect();
         let stays = |entry: &Entry| fixed.contains(&entry.id.ordinal);
-        let changed = self.steps.before(&mut read, &mut settings, &*self.counter, &stays)?;
-        entries.extend(read);
-        let cost = |entry: &Entry| match changed.is_replaced(entry.id.ordinal) {
-            true => self.counter.count_message(&entry.message),
-            false => self.known_cost(entry),
-        };
-        let mut costs: Vec<Tokens> = entries.iter().map(cost).collect();
-        if self.config.delete_originals {
-            // What is quoted are the summaries.
-            let quoted = entries.iter().take(n_quoted);
-            costs
-                .iter_mut()
-                .zip(quoted)
-                .for_each(|(cost, entry)| *cost = self.counter.count_message(&entry.message));
+        let mut read =
+            Read { costs: said.iter().map(|entry| self.known_cost(entry)).collect(), entries: said };
+        let changed = self.steps.before(&mut read, start, &mut settings, &*self.counter, &stays)?;
+        let mut entries = scope.summaries;
+        let count = |entry: &Entry| self.counter.count_message(&entry.message);
+        let mut costs: Vec<Tokens> = entries.iter().map(count).collect();
+        let mut n_quoted = entries.len();
+        for (entry, cost) in read.entries.into_iter().zip(read.costs) {
+            let is_quoted = entry.id.ordinal < start;
+            let Some(entry) = (if is_quoted { quotation(entry) } else { Some(entry) }) else { continue };
+            n_quoted += usize::from(is_quoted);
+            entries.push(entry);
+            costs.push(cost);
         }
         if !self.config.preserve_system {
             entries.iter_mut().filter(|entry| entry.message.is_system()).for_each(as_ordinary);
@@ -236,7 +248,7 @@ impl SessionState {
     /// Returns the hashes without their secrets of the messages that have any: of those from `start` on, and of `let_go`.
     fn clean_hashes(&self, start: u64, let_go: &[Covered]) -> BTreeMap<u64, ContentHash> {
         let redactor = self.redactor.as_ref();
-        let hash = |ordinal| Some((ordinal, self.originals.original(ordinal)?.clean(redactor)?.hash));
+        let hash = |ordinal| Some((ordinal, self.originals.clean_hash(ordinal, redactor)?));
         let before = let_go.iter().map(|covered| covered.ordinal);
         before.chain(start..self.n_total()).filter_map(hash).collect()
     }
@@ -293,11 +305,11 @@ impl Job {
         if self.is_running || self.starts_running {
             let draft = rules::summarize(&self.request(), &self.rules);
             // An update keeps to the plan's limit, for which there is room.
-            return self
-                .clone()
-                .finish(draft)
-                .or_else(|_| self.finish(Draft::default()))
-                .map_err(|_| CompactError::NothingToCompact);
+            return match self.clone().finish(draft) {
+                Err(AssembleError::Step(error)) => Err(error.into()),
+                Err(_) => self.finish(Draft::default()).map_err(|_| CompactError::NothingToCompact),
+                Ok(finished) => Ok(finished),
+            };
         }
         let draft = |request: &SummaryRequest<'_>| {
             let by_rule = |request: &SummaryRequest<'_>| {

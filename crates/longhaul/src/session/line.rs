@@ -38,11 +38,22 @@ pub(crate) struct Clean {
 /// So many originals at a time are let go and read back.
 pub(crate) const CHUNK: u64 = 64;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Chunk {
     held: Option<Arc<Vec<Original>>>,
     /// Lineage of its last original, where it is known.
     lineage: Option<ContentHash>,
+    /// Of what was let go, the hashes without their secrets of the messages that have any: the store knows these only.
+    clean: Vec<(u64, ContentHash)>,
+}
+
+impl Chunk {
+    fn let_go(&mut self) {
+        let Some(held) = self.held.take() else { return };
+        let clean =
+            |original: &Original| Some((original.entry.id.ordinal, original.clean.get()?.as_ref()?.hash));
+        self.clean.extend(held.iter().filter_map(clean));
+    }
 }
 
 impl Original {
@@ -75,7 +86,7 @@ impl Line {
     /// Returns a line of `len` originals of which none is at hand, with the lineages of the last full chunk and of the
     /// last one. Those after the last full chunk must be put back before anything else is done.
     pub(crate) fn away(len: u64, chunk: Option<ContentHash>, lineage: Option<ContentHash>) -> Line {
-        let mut full = vec![Chunk { held: None, lineage: None }; (len / CHUNK) as usize];
+        let mut full = vec![Chunk::default(); (len / CHUNK) as usize];
         if let Some(last) = full.last_mut() {
             last.lineage = chunk;
         }
@@ -93,7 +104,7 @@ impl Line {
         last.push(Original { entry: Entry { id, lineage, message }, clean: clean.into() });
         if last.len() as u64 == CHUNK {
             let held = Some(std::mem::take(&mut self.last));
-            Arc::make_mut(&mut self.full).push(Chunk { held, lineage: Some(lineage) });
+            Arc::make_mut(&mut self.full).push(Chunk { held, lineage: Some(lineage), clean: Vec::new() });
         }
         id
     }
@@ -145,6 +156,16 @@ impl Line {
     pub(crate) fn originals(&self, span: Span) -> impl DoubleEndedIterator<Item = &Original> {
         let end = span.end.min(self.len() as u64);
         (span.start.min(end)..end).filter_map(|ordinal| self.original(ordinal))
+    }
+
+    /// Returns the hash of an original without its secrets; `None` where it has none, as far as is known.
+    pub(crate) fn clean_hash(&self, ordinal: u64, redactor: Option<&Redactor>) -> Option<ContentHash> {
+        let chunk = self.full.get((ordinal / CHUNK) as usize);
+        let noted = chunk.and_then(|chunk| chunk.clean.iter().find(|(at, _)| *at == ordinal));
+        match noted {
+            Some((_, hash)) => Some(*hash),
+            None => self.original(ordinal)?.clean(redactor).map(|clean| clean.hash),
+        }
     }
 
     /// Returns the lineage of the last full chunk.
@@ -237,7 +258,7 @@ impl Line {
         let end = (ordinal / CHUNK) as usize;
         if self.full.iter().take(end).skip(1).any(|chunk| chunk.held.is_some()) {
             let full = Arc::make_mut(&mut self.full);
-            full.iter_mut().take(end).skip(1).for_each(|chunk| chunk.held = None);
+            full.iter_mut().take(end).skip(1).for_each(Chunk::let_go);
         }
     }
 

@@ -86,7 +86,7 @@ impl SessionState {
         let mut shown = self.rewritten(&finished)?;
         let Finished { job, compacted } = finished;
         // What the plan counted is the new summary and the tail; other summaries may stand beside them.
-        let after = self.price_of(self.counts_of(&shown));
+        let after = self.price_of(self.weigh(&mut shown));
         for (shown, _) in &mut shown {
             if let Shown::Summary { record, .. } = shown
                 && record.id == compacted.record.id
@@ -118,8 +118,7 @@ impl SessionState {
     /// # Errors
     /// Those of `apply`.
     pub fn check(&self, finished: &Finished) -> Result<Tokens, RewriteError> {
-        let shown = self.rewritten(finished)?;
-        let after = self.price_of(self.counts_of(&shown));
+        let after = self.price_of(self.weigh(&mut self.rewritten(finished)?));
         self.check_gain(after, finished.job.action)?;
         Ok(after)
     }
@@ -170,11 +169,11 @@ impl SessionState {
         matches!(placed.shown, Shown::Message { digested: false, .. }).then_some(placed.counts)
     }
 
-    /// Returns what these elements add up to.
-    pub(super) fn counts_of(&self, shown: &[Counted]) -> ClassCounts {
+    /// Counts those of these elements that are not counted yet, and returns what all add up to.
+    pub(super) fn weigh(&self, shown: &mut [Counted]) -> ClassCounts {
         let counts = shown
-            .iter()
-            .map(|(shown, counts)| counts.unwrap_or_else(|| classes(&*self.counter, shown.message())));
+            .iter_mut()
+            .map(|(shown, counts)| *counts.get_or_insert_with(|| classes(&*self.counter, shown.message())));
         counts.fold(ClassCounts::default(), |sum, counts| sum + counts)
     }
 
@@ -257,12 +256,12 @@ impl SessionState {
     /// Makes `shown` the view if that is a gain, and tells the policy. Returns the costs before and after.
     pub(super) fn replace_view(
         &mut self,
-        shown: Vec<Counted>,
+        mut shown: Vec<Counted>,
         action: Action,
         reason: Reason,
         decided_on: &Measurement,
     ) -> Result<(Tokens, Tokens), RewriteError> {
-        let (before, after) = (self.tokens(), self.price_of(self.counts_of(&shown)));
+        let (before, after) = (self.tokens(), self.price_of(self.weigh(&mut shown)));
         self.check_gain(after, action)?;
         let past = self.past();
         self.set_items(shown);

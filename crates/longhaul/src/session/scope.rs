@@ -23,8 +23,10 @@ use crate::{config::Chaining, policy::Action};
 pub(super) struct Scope {
     /// From this ordinal on all messages are read.
     pub(super) start: u64,
-    /// Messages before it that are quoted once more, texts only, oldest first.
+    /// Messages before it that are quoted once more (see [`quotation`]), oldest first.
     pub(super) quoted: Vec<Entry>,
+    /// The summaries of what lies before it, where these are all that is left of that.
+    pub(super) summaries: Vec<Entry>,
     /// What stands before it in the new view and is not the engine's to plan.
     pub(super) carried: Tokens,
     /// The summary covers what no summary before it did.
@@ -98,13 +100,14 @@ impl SessionState {
             return Scope { previous, is_rebuilt, carried: blocks, ..Scope::of_all() };
         }
         let request = self.request_tokens(start);
-        let quoted = match self.config.delete_originals {
-            true => self.summaries_as_entries(start),
-            false => self.quotations(quoted),
+        let (quoted, summaries) = match self.config.delete_originals {
+            true => (Vec::new(), self.summaries_as_entries(start)),
+            false => (self.to_quote(quoted), Vec::new()),
         };
         Scope {
             start,
             quoted,
+            summaries,
             carried: self.front_tokens() + self.items.pinned_before(start) + request,
             is_rebuilt: action.is_rebuild() || is_apart,
             replaces_from: self.summaries().map(|record| record.covers.start).min(),
@@ -153,7 +156,7 @@ impl SessionState {
         let replaces_from = previous.as_ref().map(|record| record.covers.start);
         Some(Scope {
             start,
-            quoted: self.quotations(quoted),
+            quoted: self.to_quote(quoted),
             carried: self.carried_before(start),
             reads_new_only: true,
             previous,
@@ -268,10 +271,10 @@ impl SessionState {
         chosen.into_iter().collect()
     }
 
-    fn quotations(&self, ordinals: Vec<u64>) -> Vec<Entry> {
+    fn to_quote(&self, ordinals: Vec<u64>) -> Vec<Entry> {
         let redactor = self.redactor.as_ref();
         let entry = |ordinal: u64| Some(self.originals.original(ordinal)?.clean_entry(redactor));
-        ordinals.into_iter().filter_map(entry).filter_map(quotation).collect()
+        ordinals.into_iter().filter_map(entry).collect()
     }
 
     /// Returns the summaries in the view, each as what the assistant said last of what it covers: where originals are
@@ -329,6 +332,7 @@ impl Scope {
         Scope {
             start: 0,
             quoted: Vec::new(),
+            summaries: Vec::new(),
             carried: Tokens::ZERO,
             reads_new_only: false,
             previous: None,
@@ -341,7 +345,7 @@ impl Scope {
 
 /// Returns the texts of `entry`, of tool results as well; `None` where it has none. Calls are left out: a quotation says
 /// what was said, not what state the work is in, which later messages changed.
-fn quotation(entry: Entry) -> Option<Entry> {
+pub(super) fn quotation(entry: Entry) -> Option<Entry> {
     let message = &entry.message;
     let mut parts: Vec<Part> = Vec::new();
     let mut role = message.role;

@@ -7,7 +7,9 @@ use crate::policy::{Action, Decision, Reason};
 const MAX_ROUNDS: usize = 8;
 
 impl SessionState {
-    /// Does what the policy asks for, with summaries by rule, until it asks for nothing more, and returns why. Call it
+    /// Does what the policy asks for, with summaries by rule, until it asks for nothing more, and returns why. Of what
+    /// fails on the way, a step of the caller's say, only the wait before the next try is told: [`plan`](Self::plan) says
+    /// what is the matter. Call it
     /// before each request where there is neither a store nor a model to write summaries; where there is,
     /// [`Session::prepare`](crate::Session::prepare) does the same with them.
     ///

@@ -82,7 +82,12 @@ pub(crate) enum Shape {
     /// The same in a view that was: what each costs is counted again where it is shown again.
     Run { first: u64, len: u64 },
     /// A message in a smaller form.
-    Shortened { id: MessageId, message: Arc<Message>, cost: ClassCounts },
+    Shortened {
+        id: MessageId,
+        #[serde(with = "super::spelled")]
+        message: Arc<Message>,
+        cost: ClassCounts,
+    },
     /// A summary, as the record says or in the role of the system.
     Summary { record: Arc<SummaryRecord>, message: Arc<Message>, cost: ClassCounts },
     /// A summary that a store has: it is read from there when it is to be shown again.
@@ -240,9 +245,30 @@ impl SessionState {
     pub(crate) fn snapshot_to_store(&self) -> Snapshot {
         let snapshot = self.snapshot().shortened();
         match &self.redactor {
-            Some(redactor) => snapshot.redacted(redactor),
+            Some(redactor) => self.without_hints(snapshot).redacted(redactor),
             None => snapshot,
         }
+    }
+
+    /// Returns the same with the ids that messages have in a store: a hash of a secret is a hint to it.
+    fn without_hints(&self, mut snapshot: Snapshot) -> Snapshot {
+        let clean = |id: &mut MessageId| {
+            if let Some(hash) = self.originals.clean_hash(id.ordinal, self.redactor.as_ref()) {
+                id.hash = hash;
+            }
+        };
+        snapshot.cut.iter_mut().for_each(|cut| clean(&mut cut.id));
+        let shortened = |shape: &mut Shape| {
+            if let Shape::Shortened { id, .. } = shape {
+                clean(id);
+            }
+        };
+        snapshot.view.iter_mut().for_each(shortened);
+        for past in snapshot.undo.iter_mut().chain(&mut snapshot.redo) {
+            past.cut.iter_mut().for_each(|cut| clean(&mut cut.id));
+            past.shapes.iter_mut().for_each(shortened);
+        }
+        snapshot
     }
 
     /// Goes on from a snapshot. This state gives the session, the window, the counter and the settings; nothing may have

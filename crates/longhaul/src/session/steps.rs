@@ -13,8 +13,8 @@ use crate::compact::{CompactSettings, Compacted, Kept};
 
 /// A step of a compaction that the caller supplies: it looks at units and says what is to become of some of them.
 ///
-/// Before the built-in steps it sees all that a compaction works on, after them the messages that would stay behind the
-/// summary. It is pure: the same units get the same answer. What comes of it is checked as everything else is: an
+/// Before the built-in steps it sees all that a compaction works on, messages far back that are only quoted once more
+/// among them; after them the messages that would stay behind the summary. It is pure: the same units get the same answer. What comes of it is checked as everything else is: an
 /// exchange stays or goes as a whole, the view stays within its budget, and what must stay cannot be touched.
 pub trait CompactionStep: fmt::Debug + Send + Sync {
     /// Returns a short name; the record of a summary bears it where the step changed something.
@@ -39,13 +39,14 @@ pub struct StepUnit<'a> {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Change {
-    /// The message stays whole this time. Only before the built-in steps.
+    /// The message stays whole this time. Only before the built-in steps, and not where it lies so far back that it is only
+    /// quoted.
     Pin(u64),
     /// The unit that the message is part of is not shown. Before the built-in steps this also keeps it from whoever writes
     /// the summary; the facts in it were read when it was said, and may be told.
     Drop(u64),
     /// The message is shown like this, with the same role, calls and results; whoever writes the summary reads this too
-    /// where the step comes before the built-in ones. The original is kept.
+    /// where the step comes before the built-in ones. The original is kept, but for `delete_originals`.
     Replace(u64, Message),
 }
 
@@ -98,11 +99,8 @@ impl Changed {
         }
         let mut covered: BTreeMap<u64, Covered> = self.covered.clone();
         covered.extend(record.covered.iter().map(|covered| (covered.ordinal, *covered)));
+        // What is changed behind the messages that were summarized was not summarized: `covers` stays as it is.
         record.covered = covered.into_values().collect();
-        if let (Some(first), Some(last)) = (record.covered.first(), record.covered.last()) {
-            record.covers.start = record.covers.start.min(first.ordinal);
-            record.covers.end = record.covers.end.max(last.ordinal + 1);
-        }
         for name in &self.names {
             record.made_with.push('+');
             record.made_with.push_str(name);
@@ -112,38 +110,40 @@ impl Changed {
 }
 
 impl Steps {
-    /// Does the steps that come before the built-in ones, on what a compaction works on.
+    /// Does the steps that come before the built-in ones, on what a compaction works on. Messages before `start` are only
+    /// quoted.
     pub(super) fn before(
         &self,
-        entries: &mut Vec<Entry>,
+        read: &mut Read,
+        start: u64,
         settings: &mut CompactSettings,
         counter: &dyn TokenCounter,
         stays: &dyn Fn(&Entry) -> bool,
     ) -> Result<Changed, StepError> {
         let mut changed = Changed::default();
         for step in &self.before {
-            for change in asked(&**step, entries, counter, stays)? {
+            let mut dropped: Vec<Span> = Vec::new();
+            for change in asked(&**step, read, stays)? {
                 changed.note_name(step.name());
                 match change {
+                    Checked::Pin(ordinal) if ordinal < start => {
+                        return Err(problem(&**step, ordinal, "is only quoted: it cannot be pinned"));
+                    }
                     Checked::Pin(ordinal) => {
                         settings.pins.insert(ordinal);
                     }
-                    Checked::Drop(span) => entries.retain(|entry| {
-                        let goes = span.contains(entry.id.ordinal);
-                        if goes {
-                            changed.cover(entry);
-                        }
-                        !goes
-                    }),
+                    Checked::Drop(span) => dropped.push(span),
                     Checked::Replace(ordinal, message) => {
-                        if let Some(entry) = entries.iter_mut().find(|entry| entry.id.ordinal == ordinal) {
-                            changed.cover(entry);
+                        if let Some(at) = position(&read.entries, ordinal) {
+                            changed.cover(&read.entries[at], start);
                             changed.replaced.insert(ordinal);
-                            entry.message = Arc::new(message);
+                            read.costs[at] = counter.count_message(&message);
+                            read.entries[at].message = Arc::new(message);
                         }
                     }
                 }
             }
+            read.leave_out(dropped).iter().for_each(|entry| changed.cover(entry, start));
         }
         Ok(changed)
     }
@@ -158,7 +158,8 @@ impl Steps {
     ) -> Result<(), StepError> {
         for step in &self.after {
             let entries: Vec<Entry> = compacted.tail.iter().map(entry_of).collect();
-            for change in asked(&**step, &entries, counter, stays)? {
+            let costs = entries.iter().map(|entry| counter.count_message(&entry.message)).collect();
+            for change in asked(&**step, &Read { entries, costs }, stays)? {
                 changed.note_name(step.name());
                 match change {
                     Checked::Pin(ordinal) => {
@@ -203,13 +204,45 @@ impl Changed {
         }
     }
 
-    fn cover(&mut self, entry: &Entry) {
-        self.covered.insert(entry.id.ordinal, Covered::from(entry));
+    /// What lies before `start` is covered already.
+    fn cover(&mut self, entry: &Entry, start: u64) {
+        if entry.id.ordinal >= start {
+            self.covered.insert(entry.id.ordinal, Covered::from(entry));
+        }
     }
 
     fn cover_kept(&mut self, kept: &Kept) {
         self.covered.insert(kept.id.ordinal, Covered { ordinal: kept.id.ordinal, sha256: kept.id.hash });
     }
+}
+
+/// What a compaction works on, in order, and what each message costs.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Read {
+    pub(super) entries: Vec<Entry>,
+    pub(super) costs: Vec<Tokens>,
+}
+
+impl Read {
+    /// Takes the messages in `spans` out and returns them.
+    fn leave_out(&mut self, mut spans: Vec<Span>) -> Vec<Entry> {
+        spans.sort_unstable_by_key(|span| span.start);
+        let goes = |entry: &Entry| {
+            let next = spans.partition_point(|span| span.end <= entry.id.ordinal);
+            spans.get(next).is_some_and(|span| span.contains(entry.id.ordinal))
+        };
+        if spans.is_empty() {
+            return Vec::new();
+        }
+        let read = std::mem::take(&mut self.entries).into_iter().zip(std::mem::take(&mut self.costs));
+        let (left_out, stays): (Vec<_>, Vec<_>) = read.partition(|(entry, _)| goes(entry));
+        (self.entries, self.costs) = stays.into_iter().unzip();
+        left_out.into_iter().map(|(entry, _)| entry).collect()
+    }
+}
+
+fn position(entries: &[Entry], ordinal: u64) -> Option<usize> {
+    entries.binary_search_by_key(&ordinal, |entry| entry.id.ordinal).ok()
 }
 
 /// A change that can be made.
@@ -219,25 +252,28 @@ enum Checked {
     Replace(u64, Message),
 }
 
-/// Returns the changes that `step` asks for among `entries`.
-fn asked<'a>(
+/// Returns the changes that `step` asks for among what is read.
+fn asked(
     step: &dyn CompactionStep,
-    entries: &'a [Entry],
-    counter: &dyn TokenCounter,
+    Read { entries, costs }: &Read,
     stays: &dyn Fn(&Entry) -> bool,
 ) -> Result<Vec<Checked>, StepError> {
-    let unit = |unit: Unit<'a>| StepUnit {
-        tokens: unit.messages().map(|message| counter.count_message(message)).sum(),
+    let mut costs = costs.iter().copied();
+    let units = Units::new(entries).map(|unit| StepUnit {
+        tokens: costs.by_ref().take(unit.entries.len()).sum(),
         stays: unit.entries.iter().any(stays),
         unit,
+    });
+    let units: Vec<StepUnit<'_>> = units.collect();
+    let is_before = |unit: &StepUnit<'_>, ordinal: u64| {
+        unit.unit.entries.last().is_none_or(|last| last.id.ordinal < ordinal)
     };
-    let units: Vec<StepUnit<'a>> = Units::new(entries).map(unit).collect();
     let checked = |change: Change| {
         let ordinal = match &change {
             Change::Pin(ordinal) | Change::Drop(ordinal) | Change::Replace(ordinal, _) => *ordinal,
         };
-        let is_here = |entry: &&Entry| entry.id.ordinal == ordinal;
-        let found = units.iter().find_map(|unit| Some((unit, unit.unit.entries.iter().find(is_here)?)));
+        let unit = units.get(units.partition_point(|unit| is_before(unit, ordinal)));
+        let found = unit.zip(position(entries, ordinal).map(|at| &entries[at]));
         let Some((unit, entry)) = found else {
             return Err(problem(step, ordinal, "is none of the messages it was shown"));
         };

@@ -95,7 +95,7 @@ pub(crate) fn forgotten() -> Message {
 }
 
 /// Returns whether this stands where an original was destroyed: there is nothing to tell of it.
-pub(super) fn is_forgotten(message: &Message) -> bool {
+pub(crate) fn is_forgotten(message: &Message) -> bool {
     message.origin == Origin::Longhaul && message.texts().eq([FORGOTTEN])
 }
 

@@ -99,7 +99,8 @@ impl SessionState {
             let mut part = None;
             let begins = |piece: &Segment<'_>| part.replace(piece.part) != Some(piece.part);
             let mut first = segments(&entry.message).into_iter().filter(begins);
-            !standing::is_summary(&entry.message) && first.any(|piece| piece.matter == Matter::Summary)
+            !standing::begins_with_summary(&entry.message)
+                && first.any(|piece| piece.matter == Matter::Summary)
         };
         if common as usize <= front && said[front..].iter().take(2).any(is_client_summary) {
             return Ok(self.compacted_by_client(said, front));
@@ -274,6 +275,7 @@ impl SessionState {
         self.remember(past);
         // There is nothing of ours to go back to: the front end would not follow.
         self.undo.clear();
+        self.policy.replaced();
         let from = ordinals.len();
         self.client_from = self.n_total() + (front - from) as u64;
         ordinals.extend(said[from..].iter().map(|entry| Some(self.push(entry.message.clone()).ordinal)));

@@ -423,6 +423,21 @@ fn a_long_chain_of_summaries_is_shown_again_as_it_was() {
     }
 }
 
+#[test]
+fn calls_that_wait_are_told() {
+    let mut state = state(8_000, Config::default());
+    let said = transcript("user: go\nassistant: !a#1 {} !b#2 {}\ntool#1: x");
+    said.entries().iter().for_each(|entry| {
+        state.push(entry.message.clone());
+    });
+    let waiting = |state: &SessionState| -> Vec<String> {
+        state.open_calls().iter().map(|call| call.id.to_string()).collect()
+    };
+    assert_eq!(waiting(&state), ["2"]);
+    state.push(transcript("tool#2: y").entries()[0].message.clone());
+    assert!(waiting(&state).is_empty());
+}
+
 fn is_paired(state: &SessionState) {
     let mut shown = Transcript::new();
     state.view().messages().for_each(|message| {

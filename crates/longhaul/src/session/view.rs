@@ -186,7 +186,9 @@ impl View {
         marks.extend(summaries.map(hour));
         // Behind the marks of an hour, or there is nothing new to keep for less.
         let is_behind = |sent: &usize| marks.last().is_none_or(|mark| mark.item < *sent);
-        let sent = self.stable.checked_sub(1).filter(|sent| *sent < last && last - sent >= LOOK_BACK);
+        let blocks =
+            |from: usize| self.messages().skip(from).map(|message| message.parts.len()).sum::<usize>();
+        let sent = self.stable.checked_sub(1).filter(|sent| *sent < last && blocks(sent + 1) >= LOOK_BACK);
         let sent = sent.filter(is_behind);
         marks.extend(sent.map(minutes));
         marks.push(minutes(last));

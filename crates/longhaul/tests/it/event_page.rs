@@ -63,6 +63,7 @@ async fn samples() -> Vec<Event> {
     take(vec![
         EventKind::Branched { from: name("demo"), line: name("demo-b1"), at: 42 },
         EventKind::NotSaved { message: 42, error: "writing failed: the disk is full".into() },
+        EventKind::CalibrationNotKept { error: "writing failed: the disk is full".into() },
         EventKind::Rewritten,
         EventKind::RequestCut { message: 41, message_tokens: Tokens(12_004), left: Tokens(6_400) },
         EventKind::Failed {

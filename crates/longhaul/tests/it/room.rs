@@ -31,6 +31,22 @@ fn shows(state: &SessionState, message: &Message) -> bool {
     state.view().messages().any(|shown| **shown == *message)
 }
 
+#[test]
+fn a_result_that_the_model_has_yet_to_read_is_whole_while_there_is_room() {
+    for (window, tokens) in [(16_000u64, 2_700u64), (16_000, 4_700), (16_000, 9_000), (32_000, 9_000)] {
+        let mut state = state(window, Config::default());
+        state.push(Message::user("Read the parts one by one and say what each is for."));
+        for nth in 0..8 {
+            exchange(&mut state, nth, tokens);
+            let newest = Arc::clone(&state.originals().last().unwrap().message);
+            state.settle(None);
+            assert!(shows(&state, &newest), "{tokens} of {window}, exchange {nth}");
+            assert!(state.tokens() <= state.budget());
+        }
+        assert!(state.summary().is_some(), "{tokens} of {window}");
+    }
+}
+
 // asserts 004-50
 #[test]
 fn what_the_user_just_said_reaches_the_model_whole() {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use longhaul::{
-    BuildError, Change, CompactionStep, Config, Error, Job, Session, SessionState, Shown, StepUnit,
+    BuildError, Change, CompactionStep, Config, Error, Job, Session, SessionState, Shown, StepUnit, Steps,
     compact::CompactError,
     extract::{Fact, RankContext, Ranker},
     policy::{Action, Reason},
@@ -180,6 +180,55 @@ async fn a_step_that_asks_for_what_cannot_be_changes_nothing() {
         }))
     });
     assert!(matches!(large.compact(None).await, Err(Error::Compact(CompactError::Step(_)))));
+}
+
+#[tokio::test]
+async fn a_step_sees_what_is_quoted_from_far_back() {
+    let window = ContextWindow::new(Tokens(1_000), Tokens::ZERO);
+    let id = SessionId::new("quoted").unwrap();
+    let compacted = |steps: Steps| {
+        let mut state = SessionState::new(id.clone(), window, Arc::new(CharsPer4), Config::default());
+        let mut rules = RulesOptions::default();
+        rules.ranker = Arc::new(Only("part_100.rs"));
+        state.set_rules(rules);
+        state.set_steps(steps);
+        for nth in 0..850 {
+            let words = format!("We look at src/part_{nth}.rs and at its limit. ").repeat(5);
+            state.push(if nth % 2 == 0 { Message::user(words) } else { Message::assistant(words) });
+            if nth == 400 {
+                let job = state.plan(Action::Summarize { rebuild: false }, Reason::Manual, None, None);
+                state.apply(job.and_then(Job::finish_by_rule).unwrap()).unwrap();
+            }
+        }
+        state.plan(Action::Summarize { rebuild: false }, Reason::Manual, None, None)
+    };
+    let reads = |job: &Job, words: &str| {
+        job.request().entries.iter().filter(|entry| text(&entry.message).contains(words)).count()
+    };
+    let with = |asks: Asks| Steps { before: vec![Arc::new(Does("forgets", asks))], ..Steps::default() };
+    assert!(reads(&compacted(Steps::default()).unwrap(), "part_100.rs") > 0);
+    let forgets: Asks = |units| saying(units, "part_100.rs").into_iter().map(Change::Drop).collect();
+    assert_eq!(reads(&compacted(with(forgets)).unwrap(), "part_100.rs"), 0);
+    let pins: Asks = |units| saying(units, "part_100.rs").into_iter().map(Change::Pin).collect();
+    let error = compacted(with(pins)).unwrap_err();
+    assert!(matches!(&error, CompactError::Step(step) if step.problem.contains("only quoted")), "{error}");
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_a_step_is_told_of_a_running_summary_too() {
+    let too_large: Asks = |units| {
+        let unit = units.iter().find(|unit| !unit.stays && unit.unit.entries.len() == 1).unwrap();
+        let entry = &unit.unit.entries[0];
+        let parts = vec![longhaul::transcript::Part::Text("x ".repeat(40_000))];
+        vec![Change::Replace(entry.id.ordinal, Message { parts, ..(*entry.message).clone() })]
+    };
+    let config = Config { mode: SummaryMode::Rules, ..longhaul::Preset::Rolling.config() };
+    let mut stepped = session(|builder| builder.config(config).step_after(Does("blows up", too_large)));
+    let error = stepped.compact(None).await.unwrap_err();
+    assert!(
+        matches!(&error, Error::Compact(CompactError::Step(step)) if step.step == "blows up"),
+        "{error:?}"
+    );
 }
 
 /// Values what is named in one message, and nothing else.
