@@ -43,7 +43,6 @@ use longhaul_transcript::{
 };
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::stored::forgotten;
 #[cfg(feature = "wire")]
 pub use self::sync::{Sync, SyncError, Synced};
 pub use self::{
@@ -59,6 +58,7 @@ pub use self::{
     stored::Stored,
     view::{Shown, StablePrefix, View, ViewId},
 };
+pub(crate) use self::{running::leaves_out, stored::forgotten};
 
 use self::{
     calibrated::{Calibrated, classes},
