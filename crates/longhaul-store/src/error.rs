@@ -63,6 +63,14 @@ pub enum StoreError {
         /// The session.
         session: SessionId,
     },
+    /// Originals that a compaction replaced were destroyed, and its summary is what is left of them: it cannot be taken back.
+    #[error(
+        "the compaction cannot be taken back: {messages} of the messages that its summary replaces were deleted"
+    )]
+    OnlyInSummary {
+        /// How many were destroyed.
+        messages: u64,
+    },
     /// What is stored is not what was written: a flipped bit, a cut file, a tampered record.
     #[error("session {session} is damaged: {problem}")]
     Damaged {

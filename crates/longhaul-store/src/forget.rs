@@ -23,6 +23,25 @@ pub(crate) async fn forget<S: SummaryStore + ?Sized>(
     Ok(chosen)
 }
 
+/// Returns how many of the originals that `record` stands for were destroyed, while it is still there itself: it is all that
+/// is left of them, and taking it back would lose what they said. Where it was destroyed too there is nothing to lose.
+///
+/// # Errors
+/// When the store cannot be read.
+pub async fn only_in_summary<S: SummaryStore + ?Sized>(
+    store: &S,
+    session: &SessionId,
+    record: &SummaryId,
+) -> Result<u64, StoreError> {
+    let Some(record) = store.record(session, record).await? else { return Ok(0) };
+    let mut destroyed = 0;
+    for span in Span::runs(record.covered.iter().map(|covered| covered.ordinal)) {
+        let entries = store.entries(session, span).await?;
+        destroyed += entries.iter().filter(|entry| entry.is_forgotten).count() as u64;
+    }
+    Ok(destroyed)
+}
+
 /// Chooses what to destroy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

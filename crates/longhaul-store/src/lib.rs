@@ -90,7 +90,7 @@ pub use change::{Change, Decide, Sealed, Snapshot, Step};
 pub use commit::{ChainStep, Commit};
 pub use error::StoreError;
 pub use event::{Event, EventKind, ForgottenBy, ForkedFrom};
-pub use forget::{Forgotten, Selector};
+pub use forget::{Forgotten, Selector, only_in_summary};
 pub use held::{Hit, JournalEntry, Journaled, Original, RecordEntry, SessionInfo};
 pub use identity::{History, Kin, Place, locate};
 pub use memory::MemoryStore;

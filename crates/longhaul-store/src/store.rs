@@ -320,8 +320,17 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
     }
 
     /// Takes the last compaction back and returns its id; `None` where there is none to take back.
+    ///
+    /// # Errors
+    /// [`OnlyInSummary`](StoreError::OnlyInSummary) where originals that it replaced were destroyed and the summary is what is
+    /// left of them; and when the store cannot be read or written.
     async fn undo(&self, session: &SessionId, at_ms: i64) -> Result<Option<SummaryId>, StoreError> {
-        self.require(session).await?;
+        if let Some(head) = self.require(session).await?.head() {
+            match forget::only_in_summary(self, session, head).await? {
+                0 => {}
+                messages => return Err(StoreError::OnlyInSummary { messages }),
+            }
+        }
         let chosen = Arc::new(Mutex::new(None));
         let choice = chosen.clone();
         let decide = move |state: &SessionState| {

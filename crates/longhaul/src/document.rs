@@ -179,6 +179,15 @@ impl<'a> DocumentSession<'a> {
         Err(DocumentError::DoesNotFit { budget, tokens })
     }
 
+    /// Returns what is to be summarized and the most a model may be shown, where the first is more and the settings leave it
+    /// to the rules then: [`compact`](Self::compact) instead of asking a model, and tell the user.
+    ///
+    /// # Errors
+    /// Those of [`plan`](Self::plan).
+    pub fn too_large_for_model(&self, within: &Within) -> Result<Option<(Tokens, Tokens)>, CompactError> {
+        Ok(self.plan(within)?.too_large_for_model(self.state.config()))
+    }
+
     /// Compacts with a summary by `summarizer`, which is asked once. What it writes is fitted, read back, counted and
     /// validated as in [`compact`](Self::compact); a summary that does not fit is made by rule instead.
     ///

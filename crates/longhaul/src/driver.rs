@@ -37,11 +37,12 @@ pub use recall::RecallTool;
 use self::journal::{Journal, Step};
 use crate::{
     compact::{AssembleError, CompactError},
-    config::{Config, Oversize},
+    config::Config,
     event::{EventKind, Observer, Observers},
     policy::{Action, Decision, Hold, Reason},
     session::{
-        BranchError, Finished, Job, PinError, Rewrite, RewriteError, SessionState, UsageVerdict, View, ViewId,
+        BranchError, Finished, Job, PinError, Rewrite, RewriteError, SessionState, UsageVerdict, View,
+        ViewId, leaves_out,
     },
 };
 
@@ -171,6 +172,15 @@ pub enum Error {
     /// The store could not be read or written. The context is as it was.
     #[error("the store failed")]
     Store(#[source] StoreError),
+    /// The compaction cannot be undone: messages that its summary replaces were deleted ([`Config::delete_originals`], or
+    /// by hand), and the summary is what is left of them. The context is as it was.
+    #[error(
+        "the compaction cannot be undone: {messages} of the messages that its summary replaces were deleted"
+    )]
+    OnlyInSummary {
+        /// How many were deleted.
+        messages: u64,
+    },
     /// A compaction was made and could not be applied.
     #[error("the compaction could not be applied")]
     Rewrite(#[source] RewriteError),
@@ -292,7 +302,7 @@ impl Session {
             return None;
         }
         let job = self.planned(action, reason, None).ok()?;
-        if !is_by_rule && self.oversized(&job).is_some() {
+        if !is_by_rule && job.too_large_for_model(self.state.config()).is_some() {
             return None;
         }
         self.tell_started(&job);
@@ -328,7 +338,8 @@ impl Session {
     /// again either.
     ///
     /// # Errors
-    /// When the store cannot be written; the context is then as it was.
+    /// [`Error::OnlyInSummary`] where messages that the summary replaces were deleted; when the store cannot be written. The
+    /// context is then as it was.
     pub async fn undo(&mut self) -> Result<bool, Error> {
         self.step(Step::Undo).await
     }
@@ -444,6 +455,12 @@ impl Session {
             let (before, after) = (summary(&self.state), summary(&stepped));
             let record = if step == Step::Undo { before.clone() } else { after.clone() };
             let record = record.filter(|_| before != after);
+            if let (Step::Undo, Some(_), Some(undone)) = (step, &record, self.state.summary()) {
+                match journal.only_in(undone).await.map_err(Error::Store)? {
+                    0 => {}
+                    messages => return Err(Error::OnlyInSummary { messages }),
+                }
+            }
             let kept = journal.step(&stepped, step, record, self.changes + 1, self.clock.as_deref()).await;
             kept.map_err(Error::Store)?;
         }
@@ -521,7 +538,7 @@ impl Session {
         let started = self.now_ms();
         let job = self.plan(action, reason, goal).await?;
         if let (true, Some(_), Some((tokens, limit))) =
-            (self.may_ask_model(action), &self.summarizer, self.oversized(&job))
+            (self.may_ask_model(action), &self.summarizer, job.too_large_for_model(self.state.config()))
         {
             self.tell(EventKind::TooLargeForModel { tokens_to_summarize: tokens, limit });
         }
@@ -586,10 +603,14 @@ impl Session {
     }
 
     fn planned(&mut self, action: Action, reason: Reason, goal: Option<&str>) -> Result<Job, Error> {
-        self.state.plan(action, reason, goal, self.now_ms()).map_err(|error| {
+        let job = self.state.plan(action, reason, goal, self.now_ms()).map_err(|error| {
             self.fail(reason, error.to_string());
             Error::Compact(error)
-        })
+        })?;
+        match reason == Reason::Manual && !job.is_of_something_new() {
+            true => Err(Error::Compact(CompactError::NothingNew)),
+            false => Ok(job),
+        }
     }
 
     fn tell_started(&mut self, job: &Job) {
@@ -602,7 +623,9 @@ impl Session {
     }
 
     fn asks_model(&self, action: Action, job: &Job) -> bool {
-        self.may_ask_model(action) && self.summarizer.is_some() && self.oversized(job).is_none()
+        self.may_ask_model(action)
+            && self.summarizer.is_some()
+            && job.too_large_for_model(self.state.config()).is_none()
     }
 
     fn may_ask_model(&self, action: Action) -> bool {
@@ -610,15 +633,6 @@ impl Session {
             Action::SummarizeRules { .. } | Action::Emergency { by_rule: true, .. } => false,
             _ => self.state.config().mode != SummaryMode::Rules,
         }
-    }
-
-    /// Returns what a summary is to be made of, and how much a model may be shown, where the first is too much and the
-    /// settings leave it to the rules.
-    fn oversized(&self, job: &Job) -> Option<(Tokens, Tokens)> {
-        let config = self.state.config();
-        let cap = config.transcript_cap_tokens.filter(|_| config.oversize == Oversize::Rules)?;
-        let tokens = job.span_tokens();
-        (tokens > cap).then_some((tokens, cap))
     }
 
     /// Asks the summarizer, and falls back to rules where it gives nothing that can be used.
@@ -690,7 +704,8 @@ impl Session {
         self.tell_rewrite(&rewrite, duration_ms);
         if let Some(journal) = &mut self.journal {
             journal.save_facts(&self.state).await;
-            if self.state.config().delete_originals {
+            // Where there was no room to tell of them they are told of next time.
+            if self.state.config().delete_originals && !leaves_out(&record) {
                 journal.delete_originals(&record, self.clock.as_deref()).await.map_err(Error::Store)?;
             }
         }

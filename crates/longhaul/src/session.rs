@@ -60,6 +60,7 @@ pub use self::{
     stored::Stored,
     view::{Shown, StablePrefix, View, ViewId},
 };
+pub(crate) use self::{running::leaves_out, stored::forgotten};
 
 use self::{
     calibrated::{Calibrated, classes},

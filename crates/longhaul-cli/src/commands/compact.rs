@@ -391,7 +391,14 @@ fn compacted(
     session: &DocumentSession<'_>,
     within: &Within,
 ) -> Result<CompactedDocument> {
-    let mode = summarizer::mode(args.mode.as_deref(), config)?;
+    let mut mode = summarizer::mode(args.mode.as_deref(), config)?;
+    if mode != SummaryMode::Rules {
+        let too_large = session.too_large_for_model(within).map_err(|error| told_apart(error.into()))?;
+        if let Some((tokens, limit)) = too_large {
+            say!("too large for a model: {tokens} tokens of at most {limit}; summarized by rule");
+            mode = SummaryMode::Rules;
+        }
+    }
     if mode == SummaryMode::Rules && !args.review {
         return session.compact(within).map_err(told_apart);
     }

@@ -356,6 +356,10 @@ fn originals_are_deleted_where_the_settings_say_so() {
     let gone = diff["gone"].as_array().unwrap().len();
     assert!(gone > 3 && ran.said().contains(&format!("{gone} originals deleted")), "{gone}: {}", ran.stderr);
     assert!(words(&run(&folder, &["audit", "work", "--verify"])).contains("intact"));
+    // The summary is all that is left of them.
+    let refused = folder.run(&["undo", "work"], b"");
+    assert!(refused.code == 1 && refused.stderr.contains("were deleted"), "{}", refused.stderr);
+    assert!(!words(&run(&folder, &["audit", "work"])).contains("undone"));
 }
 
 #[test]

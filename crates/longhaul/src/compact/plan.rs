@@ -106,6 +106,9 @@ pub enum CompactError {
     /// There is no message beside the system prompt and an open exchange.
     #[error("there is nothing to compact: every message is the system prompt or part of the open exchange")]
     NothingToCompact,
+    /// A summary was asked for, and nothing was said that would go into it: all of it is in a summary or is to stay.
+    #[error("there is nothing new to summarize: what no summary covers yet is to stay as it was said")]
+    NothingNew,
     /// A step that the caller supplied asks for what cannot be.
     #[error(transparent)]
     Step(#[from] StepError),
@@ -392,6 +395,12 @@ impl CompactionPlan {
             goal: settings.goal.as_deref(),
             depth: self.depth,
         }
+    }
+
+    /// Returns whether a message from the ordinal `start` on goes out of the view.
+    pub(crate) fn takes_out_since(&self, start: u64) -> bool {
+        let stays = |ordinal: u64| self.tail.iter().any(|kept| kept.id.ordinal == ordinal);
+        self.covered.iter().any(|covered| covered.ordinal >= start && !stays(covered.ordinal))
     }
 
     /// Returns the number of messages that the view will no longer carry verbatim.

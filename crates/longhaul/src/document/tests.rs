@@ -56,6 +56,21 @@ async fn what_a_model_said_is_used_also_where_there_was_room_for_everything() {
     }
 }
 
+// asserts 001-20
+#[test]
+fn a_history_too_large_for_a_model_is_told_apart() {
+    let document = document(&said(40));
+    let session =
+        |config: Config| DocumentSession::new(&document, WINDOW, Arc::new(CharsPer4), config, None).unwrap();
+    let within = Within::new(Tokens(2_000));
+    let config = crate::Preset::Rolling.config();
+    let told = session(config.clone()).too_large_for_model(&within).unwrap();
+    assert!(told.is_some_and(|(tokens, limit)| tokens > limit && limit == Tokens(1_000)), "{told:?}");
+    let wide = Config { transcript_cap_tokens: Some(Tokens(100_000)), ..config };
+    assert_eq!(session(wide).too_large_for_model(&within).unwrap(), None);
+    assert_eq!(session(Config::default()).too_large_for_model(&within).unwrap(), None);
+}
+
 #[test]
 fn it_says_whether_the_originals_of_a_store_were_taken_up() {
     let said = said(20);

@@ -4,6 +4,7 @@ use longhaul_transcript::Tokens;
 
 use super::{Error, Session};
 use crate::{
+    compact::CompactError,
     policy::{Action, Reason},
     session::{Finished, Rewrite},
 };
@@ -30,6 +31,9 @@ impl Session {
         let action = Action::Summarize { rebuild: is_deep || basis == Basis::Originals };
         self.fetch_for(action).await?;
         let job = self.state.plan(action, Reason::Manual, goal, self.now_ms()).map_err(Error::Compact)?;
+        if basis == Basis::Summary && !job.is_of_something_new() {
+            return Err(Error::Compact(CompactError::NothingNew));
+        }
         match self.asks_model(action, &job) {
             true => self.summarize(job).await,
             false => job.finish_by_rule().map_err(Error::Compact),

@@ -3,7 +3,9 @@
 use std::{collections::HashMap, sync::Arc};
 
 use longhaul_extract::FactIndex;
-use longhaul_store::{ChainStep, Commit, Original, Selector, StoreError, SummaryStore, lasting_key};
+use longhaul_store::{
+    ChainStep, Commit, Original, Selector, StoreError, SummaryStore, lasting_key, only_in_summary,
+};
 use longhaul_tokens::Calibration;
 use longhaul_transcript::{Clock, ContentHash, Message, Redacted, SessionId, Span, SummaryId, SummaryRecord};
 use serde::{Deserialize, Serialize};
@@ -284,6 +286,14 @@ impl Journal {
         });
         let mark = Mark { changes, messages: stepped.originals().len() as u64 };
         self.commit(stepped, chain.into_iter().collect(), Some(mark), clock).await
+    }
+
+    /// Returns how many of the originals that `record` replaced were deleted, or are about to be, so that they are in the
+    /// summary only.
+    pub(super) async fn only_in(&self, record: &SummaryRecord) -> Result<u64, StoreError> {
+        let is_waiting = |ordinal: u64| self.to_delete.iter().any(|span| span.contains(ordinal));
+        let waiting = record.covered.iter().filter(|covered| is_waiting(covered.ordinal)).count() as u64;
+        Ok(waiting.max(only_in_summary(&*self.store, &self.line, &record.id).await?))
     }
 
     /// Deletes the originals that `record` took out of the view. What could not be deleted is tried again with the next

@@ -337,6 +337,17 @@ async fn originals_are_deleted_once_a_summary_covers_them_and_what_they_said_is_
         if round % 2 == 0 {
             context = builder().open().await.unwrap();
         }
+        // The summary is all that is left of them: it is not taken back, and nothing changes.
+        let view = |context: &Session| -> Vec<String> {
+            context.state().view().messages().map(|message| message.texts().collect()).collect()
+        };
+        let before = view(&context);
+        let refused = context.undo().await.unwrap_err();
+        assert!(matches!(refused, Error::OnlyInSummary { messages } if messages > 0), "{refused}");
+        assert!(refused.to_string().contains("were deleted"), "{refused}");
+        assert!(store.undo(&session, 1).await.unwrap_err().to_string().contains("were deleted"));
+        assert!(view(&context) == before && !context.redo().await.unwrap());
+        assert_eq!(view(&builder().open().await.unwrap()), before, "round {round}");
     }
 }
 

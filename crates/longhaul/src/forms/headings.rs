@@ -1,7 +1,10 @@
 //! 000's hybrid form: lists by program under three headings, then the conversation's summary.
 
+use std::collections::HashMap;
+
+use longhaul_extract::CallView;
 use longhaul_summarize::{Draft, SummaryRequest};
-use longhaul_transcript::{FileState, Tokens};
+use longhaul_transcript::{Entry, FileState, Summary, Tokens};
 
 use super::{
     page::{first_lines, of_the_person},
@@ -27,14 +30,7 @@ pub(super) fn text(draft: &Draft, request: &SummaryRequest<'_>) -> Option<String
         }
         None => draft.text.clone(),
     };
-    let files: Vec<String> = summary
-        .files
-        .iter()
-        .map(|file| match file.state {
-            FileState::Read => file.path.clone(),
-            state => format!("{} ({})", file.path, state_word(state)),
-        })
-        .collect();
+    let files = files(summary, request.entries);
     let commands: Vec<String> = summary
         .commands
         .iter()
@@ -66,7 +62,10 @@ pub(super) fn text(draft: &Draft, request: &SummaryRequest<'_>) -> Option<String
     let mut shown = Vec::new();
     for (nth, list) in [files, commands, errors].iter().enumerate() {
         let share = Tokens(left.0 / (3 - nth as u64));
-        let newest = newest_that_fit(list, request, share);
+        let newest = match nth {
+            0 => first_that_fit(list, request, share),
+            _ => newest_that_fit(list, request, share),
+        };
         left -= counter.count_text(&newest);
         shown.push(newest);
     }
@@ -87,7 +86,57 @@ fn state_word(state: FileState) -> &'static str {
     }
 }
 
-/// Returns the newest entries that fit `limit`, oldest first, one a line. Changed files stand before read ones already.
+/// Returns the files that tools were given and those that somebody named, the one spoken of last first.
+fn files(summary: &Summary, entries: &[Entry]) -> Vec<String> {
+    let mut last: HashMap<String, usize> = HashMap::new();
+    for (at, entry) in (1..).zip(entries) {
+        let given = entry.message.calls().filter_map(|call| CallView::new(call).path().map(str::to_owned));
+        let named = entry.message.texts().flat_map(paths).map(str::to_owned);
+        last.extend(given.chain(named).map(|path| (path, at)));
+    }
+    let mut files: Vec<(usize, String)> = Vec::new();
+    for file in &summary.files {
+        // What only the summary before tells of is oldest.
+        let at = last.remove(&file.path).unwrap_or(0);
+        files.push(match file.state {
+            FileState::Read => (at, file.path.clone()),
+            state => (at, format!("{} ({})", file.path, state_word(state))),
+        });
+    }
+    files.extend(last.into_iter().map(|(path, at)| (at, path)));
+    files.sort_by(|(at, path), (other_at, other)| other_at.cmp(at).then_with(|| path.cmp(other)));
+    files.into_iter().map(|(_, path)| path).collect()
+}
+
+/// Returns what the document's expression, `/(?:\/[\w.-]+)+(?:\/[\w.-]+)*\.\w+/g`, finds in `text`, with the relative
+/// path's first folder, which the expression leaves out.
+fn paths(text: &str) -> impl Iterator<Item = &str> {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let words = text.split(move |c: char| !is_word(c) && !matches!(c, '.' | '-' | '/'));
+    // Two slashes begin anew: before them stands the scheme of an address.
+    words.map(|word| word.rfind("//").map_or(word, |at| &word[at + 1..])).filter_map(move |word| {
+        let dot = word.rfind('.').filter(|dot| word[dot + 1..].starts_with(is_word)).or_else(|| {
+            let whole = word.trim_end_matches(['.', '-', '/']);
+            whole.rfind('.')
+        })?;
+        let end = word[dot + 1..].find(|c| !is_word(c)).map_or(word.len(), |at| dot + 1 + at);
+        let slash = word[..dot].rfind('/')?;
+        // A name, a dot, an ending.
+        (slash + 1 < dot && dot + 1 < end).then(|| &word[..end])
+    })
+}
+
+/// Returns the entries of `list`, the newest first, that fit `limit`, one a line.
+fn first_that_fit(list: &[String], request: &SummaryRequest<'_>, limit: Tokens) -> String {
+    let mut spent = Tokens::ZERO;
+    let fitting = list.iter().take_while(|entry| {
+        spent += request.counter.count_text(entry) + Tokens(1);
+        spent <= limit
+    });
+    fitting.cloned().collect::<Vec<_>>().join("\n")
+}
+
+/// Returns the newest entries that fit `limit`, oldest first, one a line.
 fn newest_that_fit(list: &[String], request: &SummaryRequest<'_>, limit: Tokens) -> String {
     let mut spent = Tokens::ZERO;
     let fitting = list.iter().rev().take_while(|entry| {
@@ -96,4 +145,21 @@ fn newest_that_fit(list: &[String], request: &SummaryRequest<'_>, limit: Tokens)
     });
     let count = fitting.count();
     list[list.len() - count..].join("\n").replace("\n\n", "\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::paths;
+
+    // asserts 000-20
+    #[test]
+    fn the_documents_expression_finds_paths_in_prose() {
+        let found = |text: &'static str| paths(text).collect::<Vec<_>>();
+        assert_eq!(
+            found("I changed src/part_5/writer.rs, and (/srv/app/config/relay.yaml). See ./a-b/c.d.ts!"),
+            ["src/part_5/writer.rs", "/srv/app/config/relay.yaml", "./a-b/c.d.ts"]
+        );
+        assert_eq!(found("at https://example.com/docs/page.html."), ["/example.com/docs/page.html"]);
+        assert_eq!(found("and/or 3.5 README.md /usr/bin src/.hidden a/b. /"), [""; 0]);
+    }
 }

@@ -24,6 +24,9 @@ const QUOTED: usize = 300;
 /// A line about any other request: what it asks is mostly in its first sentence.
 const QUOTED_REQUEST: usize = 120;
 
+/// Rules get this share of the room before everything else.
+const RULES_SHARE: f64 = 0.5;
+
 /// A line that may stand in the summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Line {
@@ -36,8 +39,8 @@ struct Line {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     Task,
-    Rule,
     LastRequest,
+    Rule,
     Decision,
     Error,
     Change,
@@ -58,7 +61,13 @@ const SAID: [(&str, Rank); 5] = [
 /// Returns the draft in the document's lines; a model's words stay as they are, with what the user demands after them.
 pub(super) fn text(draft: &Draft, request: &SummaryRequest<'_>) -> Option<String> {
     if let Some(words) = words(draft) {
-        let person = of_the_person(&draft.summary, request, words).join("\n");
+        let mut said = draft.summary.clone();
+        if is_update(request) {
+            let first = new_entries(request).first().map_or(u64::MAX, |entry| entry.id.ordinal);
+            said.constraints.retain(|rule| rule.message >= first);
+            said.goal.clear();
+        }
+        let person = of_the_person(&said, request, words).join("\n");
         let room = request.limit - request.counter.count_text(&format!("\n\n{person}"));
         let said = first_lines(words, request.counter, room.max(request.limit.scaled(0.5)));
         return Some(format!("{said}\n\n{person}").trim().to_owned());
@@ -101,8 +110,19 @@ fn framed(mark: &str, lines: &[Line], counter: &dyn TokenCounter, limit: Tokens)
     // Of the same rank the newer goes first; the first task is the task.
     order.sort_by_key(|at| {
         let rank = lines[*at].rank;
-        (rank, if rank <= Rank::Rule { *at } else { usize::MAX - *at })
+        (rank, if rank == Rank::Task { *at } else { usize::MAX - *at })
     });
+    // Rules beyond their share come after everything else: they are not to push out what was decided and done.
+    let mut for_rules = left.scaled(RULES_SHARE);
+    let (order, later): (Vec<usize>, Vec<usize>) = order.into_iter().partition(|at| {
+        let cost = counter.count_text(&lines[*at].text) + Tokens(1);
+        let is_spared = lines[*at].rank != Rank::Rule || cost <= for_rules;
+        if lines[*at].rank == Rank::Rule && is_spared {
+            for_rules -= cost;
+        }
+        is_spared
+    });
+    let order = order.into_iter().chain(later);
     let mut shown = BTreeSet::new();
     let mut is_cut = false;
     for at in order {
@@ -111,7 +131,7 @@ fn framed(mark: &str, lines: &[Line], counter: &dyn TokenCounter, limit: Tokens)
             left -= cost;
             shown.insert(at);
         } else {
-            is_cut |= lines[at].rank <= Rank::LastRequest;
+            is_cut |= lines[at].rank <= Rank::Rule;
         }
     }
     let mut text = if mark.is_empty() { String::new() } else { format!("{mark}\n") };
@@ -140,14 +160,14 @@ fn lines(draft: &Draft, request: &SummaryRequest<'_>) -> Vec<Line> {
             placed.push((at, Line { text: format!("{start}{}]", quoted(said, most)), rank }));
         }
     };
-    let asked: Vec<(&Entry, &str)> = request
-        .entries
+    let entries = new_entries(request);
+    let asked: Vec<(&Entry, &str)> = entries
         .iter()
         .filter(|entry| is_a_persons(&entry.message))
         .filter_map(|entry| Some((entry, entry.message.texts().find(|text| !text.trim().is_empty())?)))
         .collect();
     // An update has no task of its own: its first request is one like the others.
-    let is_first = request.previous.is_none();
+    let is_first = !is_update(request);
     for (nth, (entry, text)) in asked.iter().enumerate() {
         let prefix = match (nth, nth + 1 == asked.len()) {
             (0, _) if is_first => 0,
@@ -156,7 +176,7 @@ fn lines(draft: &Draft, request: &SummaryRequest<'_>) -> Vec<Line> {
         };
         say(entry.id.ordinal, prefix, text);
     }
-    let first = request.entries.first().map_or(0, |entry| entry.id.ordinal);
+    let first = entries.first().map_or(0, |entry| entry.id.ordinal);
     for rule in
         summary.constraints.iter().filter(|rule| rule.superseded_by.is_none() && rule.message >= first)
     {
@@ -168,15 +188,29 @@ fn lines(draft: &Draft, request: &SummaryRequest<'_>) -> Vec<Line> {
         }
     }
     for decision in &summary.decisions {
-        let at = request
-            .entries
-            .iter()
-            .find(|entry| entry.message.texts().any(|text| text.contains(decision.trim())));
-        say(at.map_or(first, |entry| entry.id.ordinal), 4, decision);
+        let is_here = |entry: &&Entry| entry.message.texts().any(|text| text.contains(decision.trim()));
+        match entries.iter().find(is_here) {
+            Some(entry) => say(entry.id.ordinal, 4, decision),
+            // An update tells of what is new.
+            None if is_first => say(first, 4, decision),
+            None => {}
+        }
     }
-    placed.extend(tool_lines(request.entries));
+    placed.extend(tool_lines(entries));
     placed.sort_by_key(|(at, _)| *at);
     once(placed.into_iter().map(|(_, line)| line).collect())
+}
+
+/// Returns whether the summary follows what the one before it says, and tells of what is new only.
+fn is_update(request: &SummaryRequest<'_>) -> bool {
+    request.previous.is_some() && request.depth > 0
+}
+
+/// Returns what the summary is to tell of.
+fn new_entries<'a>(request: &SummaryRequest<'a>) -> &'a [Entry] {
+    let told = request.previous.filter(|_| is_update(request)).map_or(0, |previous| previous.covers.end);
+    let at = request.entries.partition_point(|entry| entry.id.ordinal < told);
+    &request.entries[at..]
 }
 
 /// Returns a line for each tool result.

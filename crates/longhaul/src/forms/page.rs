@@ -64,6 +64,9 @@ pub(super) fn first_lines(text: &str, counter: &dyn TokenCounter, limit: Tokens)
     lines[..low].join("\n").trim_end().to_owned()
 }
 
+/// Stands before what the user set out for.
+pub(super) const TASK: &str = "Task: ";
+
 /// Returns what a person wants and demands, as far as neither `said` nor the kept messages say it: the task, then the rules
 /// that hold.
 pub(super) fn of_the_person(summary: &Summary, request: &SummaryRequest<'_>, said: &str) -> Vec<String> {
@@ -74,7 +77,7 @@ pub(super) fn of_the_person(summary: &Summary, request: &SummaryRequest<'_>, sai
     let goal = summary.goal.trim();
     let mut lines = Vec::new();
     if !goal.is_empty() && !is_shown(goal) {
-        lines.push(format!("Task: {}", goal.replace('\n', " ")));
+        lines.push(format!("{TASK}{}", goal.replace('\n', " ")));
     }
     let rules = summary.constraints.iter().filter(|rule| rule.superseded_by.is_none());
     for rule in rules.filter(|rule| !is_shown(rule.text.trim()) && !goal.contains(rule.text.trim())) {

@@ -4,7 +4,7 @@ use longhaul_summarize::{Draft, SummaryRequest};
 use longhaul_transcript::FileState;
 
 use super::{
-    page::{Page, first_lines, is_a_persons, of_the_person},
+    page::{Page, TASK, first_lines, is_a_persons, of_the_person},
     words,
 };
 
@@ -30,10 +30,13 @@ pub(super) fn text(draft: &mut Draft, request: &SummaryRequest<'_>) -> Option<St
     }
     let content = words(draft).unwrap_or(draft.text.as_str());
     let mut facts = Page::new(counter, request.limit.scaled(FACTS_SHARE));
-    if words(draft).is_some() {
-        let person = of_the_person(&draft.summary, request, content);
-        facts.lines(person.iter().map(String::as_str));
-    }
+    // What the user set out for comes first, then what changed and what was decided; rules get what these leave.
+    let person = match words(draft) {
+        Some(_) => of_the_person(&draft.summary, request, content),
+        None => Vec::new(),
+    };
+    let (task, rules): (Vec<&String>, Vec<&String>) = person.iter().partition(|line| line.starts_with(TASK));
+    facts.lines(task.into_iter().map(String::as_str));
     let changed: Vec<&str> = draft
         .summary
         .files
@@ -60,6 +63,7 @@ pub(super) fn text(draft: &mut Draft, request: &SummaryRequest<'_>) -> Option<St
         .map(|decision| decision.trim().replace('\n', " "))
         .collect();
     facts.list("Key decisions:\n- ", &missing);
+    newest(&mut facts, &rules);
     let separator = if facts.text.is_empty() { "" } else { "\n\n" };
     let room = request.limit - counter.count_text(&format!("{separator}{}", facts.text));
     let content = first_lines(content, counter, room);
@@ -68,11 +72,21 @@ pub(super) fn text(draft: &mut Draft, request: &SummaryRequest<'_>) -> Option<St
     let mut page = Page::new(counter, request.limit);
     page.line(&text);
     let person = of_the_person(&draft.summary, request, &text);
-    page.lines(person.iter().map(String::as_str));
+    newest(&mut page, &person.iter().collect::<Vec<_>>());
     let text = page.text;
     // What is counted as decided, announced and sent is the same.
     draft.summary.decisions.retain(|decision| is_told(&text, decision));
     Some(text)
+}
+
+/// Adds the newest of `lines` that fit, in their order.
+fn newest(page: &mut Page<'_>, lines: &[&String]) {
+    let fits = |from: &usize| {
+        let mut page = page.clone();
+        lines[*from..].iter().all(|line| page.line(line))
+    };
+    let from = (0..lines.len()).find(fits).unwrap_or(lines.len());
+    page.lines(lines[from..].iter().map(|line| line.as_str()));
 }
 
 fn files(changed: &[&str]) -> String {

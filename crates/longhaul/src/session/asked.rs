@@ -1,5 +1,6 @@
 //! Settings become what the engine is asked for: the one place where they do, for the library, the chat and the command.
 
+use longhaul_summarize::rules;
 use longhaul_transcript::{Span, Tokens};
 
 use super::{SessionState, Shown, scope::Scope};
@@ -90,11 +91,11 @@ impl SessionState {
         let reachable =
             if floor <= limits.target { limits.target } else { floor + (top - floor).scaled(0.5) };
         let share = Some(m.window.scaled(AUTO_SUMMARY_SHARE));
-        let cap = self.cap(m, m.budget, share, room);
         let tail_len = match is_second_pass {
             true => Config::MIN_TAIL as usize,
             false => self.tail_len(limits.tail),
         };
+        let cap = self.cap(m, m.budget, share, room, tail_len);
         let (wanted, cap) = match reason {
             Reason::Ratio { .. }
             | Reason::ModelSwitch { .. }
@@ -134,7 +135,7 @@ impl SessionState {
         CompactSettings {
             keep_recent: within.keep_recent,
             summary_first: within.summary_first,
-            max_summary_tokens: self.cap(m, budget, None, room),
+            max_summary_tokens: self.cap(m, budget, None, room, within.keep_recent.unwrap_or(usize::MAX)),
             reasoning: within.reasoning,
             now_ms: within.now_ms,
             ..self.for_engine(budget - room.carried, within.goal.as_deref())
@@ -159,9 +160,19 @@ impl SessionState {
     }
 
     /// Returns the smallest of all caps on the summary of a view of `budget` tokens; `auto` is what stands for a limit of
-    /// its own where none is set.
-    fn cap(&self, m: &Measurement, budget: Tokens, auto: Option<Tokens>, room: Room) -> Option<Tokens> {
-        let spoken = || self.items.in_span(m.range);
+    /// its own where none is set. However little it may cost, it may say that it was left out.
+    fn cap(
+        &self,
+        m: &Measurement,
+        budget: Tokens,
+        auto: Option<Tokens>,
+        room: Room,
+        tail_len: usize,
+    ) -> Option<Tokens> {
+        // A smaller tail than usual leaves more to summarize.
+        let end = self.n_total().saturating_sub(tail_len as u64).min(self.open_from());
+        let range = Span { end: m.range.end.max(end), ..m.range };
+        let spoken = || self.items.in_span(range);
         let caps = [
             match self.config.max_summary_tokens {
                 // One that takes the place of many says more than each of them, or most of what they say would go at once.
@@ -171,10 +182,14 @@ impl SessionState {
                 SummaryLimit::Tokens(tokens) => Some(tokens),
                 SummaryLimit::Auto => auto,
             },
-            self.config.target_compression.map(|ratio| spoken().scaled(ratio) + room.replaced),
+            // What was said in few words is summarized in fewer, not in none.
+            self.config
+                .target_compression
+                .map(|ratio| (spoken().scaled(ratio) + room.replaced).max(rules::LEAST_LIMIT)),
             self.config.max_summary_share.map(|share| (budget - m.floor).scaled(share)),
         ];
-        caps.into_iter().flatten().min()
+        let cap = caps.into_iter().flatten().min();
+        cap.map(|cap| cap.max(self.counter.count_text(rules::OMITTED)))
     }
 
     /// Returns what the new view has in front of what is planned, and what the summaries say that the new one replaces.

@@ -30,7 +30,7 @@ use crate::{
         self, AssembleError, CompactError, CompactSettings, Compacted, CompactionPlan, Earlier, Needed,
         Outcome, Source,
     },
-    config::Chaining,
+    config::{Chaining, Config, Oversize},
     forms,
     policy::{Action, Measurement, Reason},
 };
@@ -84,6 +84,8 @@ pub struct Job {
     starts_running: bool,
     /// The summary covers what no summary before it did.
     pub(super) reads_new_only: bool,
+    /// From this ordinal on no summary tells of what was said.
+    told_until: u64,
     /// What the summary covers is what was read for it, and not what it took out of the view as well.
     has_own_range: bool,
 }
@@ -212,6 +214,7 @@ impl SessionState {
             redactions: self.redactions_from(start),
             clean: self.clean_hashes(start, &scope.let_go),
             reads_new_only: scope.reads_new_only,
+            told_until: self.told_until(),
             has_own_range: self.config.chaining != Chaining::Fold,
             preset: self.config.preset,
             starts_running: scope.previous.is_none() && self.config.chaining == Chaining::Running,
@@ -348,6 +351,19 @@ impl Job {
         let first = summarized.first().map(|entry| entry.id);
         let at = self.entries.iter().position(|entry| Some(entry.id) == first).unwrap_or(0);
         self.costs.get(at..at + summarized.len()).unwrap_or_default().iter().copied().sum()
+    }
+
+    /// Returns what is to be summarized and the most a model may be shown, where the first is more and the settings leave it
+    /// to the rules then ([`Oversize::Rules`]). The user should be told.
+    pub fn too_large_for_model(&self, config: &Config) -> Option<(Tokens, Tokens)> {
+        let cap = config.transcript_cap_tokens.filter(|_| config.oversize == Oversize::Rules)?;
+        let tokens = self.span_tokens();
+        (tokens > cap).then_some((tokens, cap))
+    }
+
+    /// Returns whether anything goes into the summary that is in none yet.
+    pub(crate) fn is_of_something_new(&self) -> bool {
+        self.plan.takes_out_since(self.told_until)
     }
 
     /// Returns the number of messages that the view will no longer carry verbatim.

@@ -125,6 +125,11 @@ impl SessionState {
         self.config.window(self.window).window
     }
 
+    /// Returns the ordinal from which on an exchange is open; beyond all messages where none is.
+    pub(super) fn open_from(&self) -> u64 {
+        self.exchange.open_from().unwrap_or(u64::MAX)
+    }
+
     /// Returns how many messages were said.
     pub(super) fn n_total(&self) -> u64 {
         self.originals.len() as u64

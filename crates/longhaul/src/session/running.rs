@@ -1,6 +1,9 @@
 //! A running summary: each update is appended to what was said before, within one limit.
 
-use longhaul_summarize::Draft;
+use longhaul_summarize::{
+    Draft,
+    rules::{LEAST_LIMIT, OMITTED},
+};
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{SummaryRecord, Tokens};
 
@@ -16,12 +19,14 @@ const TRUNCATED: &str = "[Summary truncated]";
 /// an update gets what is left, and where that is too little, the history is condensed and the new part gets what the lines
 /// that stay of it leave. The marks have room of their own.
 pub(super) fn room(previous: Option<&SummaryRecord>, limit: Tokens) -> Tokens {
-    let Some(previous) = previous else { return limit.scaled(FIRST_SHARE) };
+    // Of a small limit everything is needed to say anything.
+    let least = |room: Tokens, mark: Tokens| room.max((limit - mark).min(LEAST_LIMIT));
+    let Some(previous) = previous else { return least(limit.scaled(FIRST_SHARE), Tokens::ZERO) };
     let left = limit - previous.tokens - UPDATE_MARK;
-    if left >= limit.scaled(LEAST_SHARE) {
+    if left >= limit.scaled(LEAST_SHARE) && left >= LEAST_LIMIT {
         left
     } else {
-        limit.scaled(CONDENSED_SHARE * NEW_SHARE) - CONDENSED_MARK
+        least(limit.scaled(CONDENSED_SHARE * NEW_SHARE) - CONDENSED_MARK, CONDENSED_MARK)
     }
 }
 
@@ -56,6 +61,12 @@ pub(super) fn update(
 ) -> Draft {
     let version = previous.depth.saturating_add(2);
     let fits = |text: &str| counter.count_up_to(text, limit).is_some();
+    if matches!(draft.text.trim(), "" | OMITTED) {
+        // What was said before stays where it fits; the next summary tells of all of it again.
+        let texts = [format!("{}\n\n[Update {version}]\n{OMITTED}", previous.text), OMITTED.to_owned()];
+        let text = texts.into_iter().find(|text| fits(text)).unwrap_or_default();
+        return with_text(text, draft, counter);
+    }
     let updated = format!("{}\n\n[Update {version}]\n{}", previous.text, draft.text);
     let text = Some(updated)
         .filter(|text| fits(text))
@@ -65,6 +76,11 @@ pub(super) fn update(
         })
         .or_else(|| Some(format!("{CONDENSED}\n{}", draft.text)).filter(|text| fits(text)));
     with_text(text.unwrap_or_else(|| cut(&draft.text, &fits)), draft, counter)
+}
+
+/// Returns whether a summary leaves out, for want of room, what it should tell of.
+pub(crate) fn leaves_out(record: &SummaryRecord) -> bool {
+    record.text.trim().is_empty() || record.text.ends_with(OMITTED)
 }
 
 fn with_text(text: String, draft: Draft, counter: &dyn TokenCounter) -> Draft {
@@ -142,5 +158,20 @@ mod tests {
         );
         assert_eq!(updated("old", &long, 5), "[Summary truncated]");
         assert_eq!(updated("old", &long, 1), "");
+    }
+
+    // asserts 001-30
+    #[test]
+    fn an_update_without_room_says_so_and_keeps_what_was_said_where_it_fits() {
+        assert_eq!(updated("old", OMITTED, 50), format!("old\n\n[Update 2]\n{OMITTED}"));
+        assert_eq!(updated(&"old ".repeat(100), OMITTED, 20), OMITTED);
+        assert_eq!(updated(&"old ".repeat(100), "", 20), OMITTED);
+        assert!(leaves_out(&record(1, OMITTED)) && !leaves_out(&record(1, "said")));
+        for limit in [20, 60, 100, 140] {
+            let before = SummaryRecord { tokens: Tokens(60), ..record(0, "old") };
+            let room = super::room(Some(&before), Tokens(limit));
+            assert!(room >= LEAST_LIMIT.min(Tokens(limit - 8)) && room <= Tokens(limit), "{room} of {limit}");
+            assert!(super::room(None, Tokens(limit)) >= LEAST_LIMIT.min(Tokens(limit)));
+        }
     }
 }

@@ -13,10 +13,10 @@ use std::{
 use longhaul_extract::{FactIndex, RankContext};
 use longhaul_summarize::rules;
 use longhaul_transcript::{
-    Covered, Entry, Message, MessageId, Part, Role, Span, SummaryMode, SummaryRecord, Tokens, Units,
+    Covered, Entry, FileNote, Message, MessageId, Part, Role, Span, SummaryMode, SummaryRecord, Tokens, Units,
 };
 
-use super::{SessionState, Shown};
+use super::{SessionState, Shown, running};
 use crate::{config::Chaining, policy::Action};
 
 /// What a compaction reads, and what stays in front of it.
@@ -86,6 +86,7 @@ impl SessionState {
         if is_apart
             && previous.is_some()
             && !action.is_rebuild()
+            && !self.leaves_out()
             && let Some(scope) = self.scope_of_new(previous.clone())
         {
             return scope;
@@ -99,6 +100,7 @@ impl SessionState {
             let previous = previous.filter(|_| !is_apart && (!is_rebuilt || asks_model));
             return Scope { previous, is_rebuilt, carried: blocks, ..Scope::of_all() };
         }
+        let previous = if self.config.chaining == Chaining::Append { self.all_before() } else { previous };
         let request = self.request_tokens(start);
         let (quoted, summaries) = match self.config.delete_originals {
             true => (Vec::new(), self.summaries_as_entries(start)),
@@ -120,7 +122,7 @@ impl SessionState {
     fn reads(&self, action: Action) -> Reads {
         let index = self.index();
         let is_apart = self.config.chaining != Chaining::Fold && !action.is_rebuild();
-        if is_apart && self.latest.is_some() {
+        if is_apart && self.latest.is_some() && !self.leaves_out() {
             let start = self.unit_start(self.uncovered);
             if let Some(reads) = self.reads_of_new(start) {
                 return reads;
@@ -140,6 +142,38 @@ impl SessionState {
 
     fn is_whole(&self, start: u64) -> bool {
         start <= self.head && !(self.config.delete_originals && self.latest.is_some())
+    }
+
+    /// Returns whether the last summary leaves out, for want of room, what it stands for: the next tells of that as well.
+    fn leaves_out(&self) -> bool {
+        self.latest.as_deref().is_some_and(running::leaves_out)
+    }
+
+    /// Returns the summaries side by side in the view as one: the task is that of the first, and what each says stands.
+    fn all_before(&self) -> Option<Arc<SummaryRecord>> {
+        let records: Vec<&Arc<SummaryRecord>> = self.summaries().collect();
+        let (first, last) = (records.first()?, records.last()?);
+        let mut all = SummaryRecord::clone(last);
+        all.summary.goal.clone_from(&first.summary.goal);
+        all.covers.start = first.covers.start;
+        for record in &records[..records.len() - 1] {
+            let said = &record.summary;
+            all.summary.constraints.extend(said.constraints.iter().cloned());
+            let is_new = |file: &&FileNote| all.summary.files.iter().all(|known| known.path != file.path);
+            let files: Vec<FileNote> = said.files.iter().filter(is_new).cloned().collect();
+            all.summary.files.splice(0..0, files);
+        }
+        all.summary.constraints.sort_by_key(|constraint| constraint.message);
+        let texts: Vec<&str> = records.iter().map(|record| record.text.as_str()).collect();
+        all.text = texts.join("\n\n");
+        all.tokens = records.iter().map(|record| record.tokens).sum();
+        Some(Arc::new(all))
+    }
+
+    /// Returns the ordinal from which on no summary tells of what was said.
+    pub(super) fn told_until(&self) -> u64 {
+        let left_out = self.latest.as_deref().filter(|record| running::leaves_out(record));
+        left_out.map_or(self.uncovered, |record| record.covers.start.min(self.uncovered))
     }
 
     fn summaries(&self) -> impl Iterator<Item = &Arc<SummaryRecord>> {
@@ -167,12 +201,8 @@ impl SessionState {
 
     fn reads_of_new(&self, start: u64) -> Option<Reads> {
         // A running summary goes on from its last version, which has told of the rest.
-        let quoted = match self.config.chaining == Chaining::Running {
-            true => self.quoted(start, &[]),
-            false => Vec::new(),
-        };
         let most = self.scale().countable(self.limits().target).scaled(0.5);
-        (self.carried_before(start) <= most).then_some(Reads { start, quoted })
+        (self.carried_before(start) <= most).then_some(Reads { start, quoted: Vec::new() })
     }
 
     /// Returns what stands before the message `start` and stays there.
@@ -206,7 +236,8 @@ impl SessionState {
             }
         };
         if self.config.delete_originals {
-            return self.uncovered;
+            // Those that a summary leaves out are still there.
+            return self.told_until();
         }
         let mut read = Tokens::ZERO;
         let newest = self.costs.newest_first().take_while(|cost| {

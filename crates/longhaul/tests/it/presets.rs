@@ -1,7 +1,8 @@
 //! What the design documents ask for in common, under each of their presets and under none.
 
 use longhaul::{
-    Config, Decision, EventKind, Hold, Preset,
+    Basis, Config, Decision, Error, EventKind, Hold, Preset,
+    compact::CompactError,
     summarize::ClientError,
     transcript::{Message, Outcome, SummaryMode, Tokens},
 };
@@ -191,6 +192,37 @@ async fn under_each_preset_a_compaction_can_be_taken_back_and_put_back() {
         assert_eq!(work.sent(), before, "{preset}");
         assert!(work.context.redo().await.unwrap(), "{preset}");
         assert_eq!(work.sent(), after, "{preset}");
+    }
+}
+
+// asserts 000-11, 002-20
+#[tokio::test]
+async fn under_each_preset_nothing_new_is_not_summarized_again() {
+    for (preset, config) in each() {
+        let mut work = work(&config);
+        work.talk(30, 100).await;
+        // Each takes more than the one before: where a tail was left wide there is a second.
+        let mut covered = 0;
+        let refused = loop {
+            match work.context.compact(None).await {
+                Ok(rewrite) => {
+                    let end = rewrite.record.unwrap().covers.end;
+                    assert!(end > covered, "{preset}: m{end} after m{covered}");
+                    covered = end;
+                }
+                Err(error) => break error,
+            }
+        };
+        let (before, record) = (work.sent(), work.context.state().summary().cloned());
+        let is_told = |error: &Error| matches!(error, Error::Compact(CompactError::NothingNew));
+        assert!(is_told(&refused), "{preset}: {refused:?}");
+        let refused = work.context.propose(Basis::Summary, None).await.unwrap_err();
+        assert!(is_told(&refused), "{preset}: {refused:?}");
+        assert_eq!(work.sent(), before, "{preset}");
+        assert_eq!(work.context.state().summary().cloned(), record, "{preset}");
+        // Once something was said it is summarized.
+        work.talk(12, 100).await;
+        work.context.compact(None).await.unwrap();
     }
 }
 

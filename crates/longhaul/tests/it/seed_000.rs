@@ -116,6 +116,25 @@ async fn should_extract_file_paths() {
     }
 }
 
+// asserts 000-20
+#[tokio::test]
+async fn files_named_in_prose_are_referenced_the_newest_first() {
+    let mut work = Work::new(Preset::ContextManager, 8_000);
+    work.context.push(Message::user("Mind /srv/app/config/relay.yaml throughout."));
+    work.talk(120, 150).await;
+    let summary = work.summary();
+    let (_, files) = summary.split_once("## Files Referenced\n").unwrap();
+    let files: Vec<&str> = files.lines().take_while(|line| !line.is_empty()).collect();
+    let part = |line: &&str| line.strip_prefix("src/part_")?.strip_suffix(".rs")?.parse::<u64>().ok();
+    let parts: Vec<u64> = files.iter().filter_map(part).collect();
+    assert!(parts.len() > 3 && parts.is_sorted_by(|one, other| one > other), "{summary}");
+    let covered = work.context.state().summary().unwrap().covers.end;
+    assert!(parts[0] + 2 >= covered, "the newest of {covered} messages: {summary}");
+    if files.len() == covered as usize {
+        assert!(files.contains(&"/srv/app/config/relay.yaml"), "{summary}");
+    }
+}
+
 // asserts 000-28
 #[tokio::test]
 async fn should_handle_long_conversations() {

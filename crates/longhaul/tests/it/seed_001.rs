@@ -175,3 +175,84 @@ async fn the_summary_is_injected_after_the_system_prompt() {
     work.talk(60, 200).await;
     assert!(work.sent().starts_with("system: [Previous Conversation Summary]\n"), "{}", work.sent());
 }
+
+/// Ports a ledger part by part; a rule every fifth round, a decision every tenth.
+async fn port(work: &mut Work, rounds: std::ops::Range<usize>) {
+    for nth in rounds {
+        let decision = if nth % 10 == 0 {
+            format!(" We decided to use codec{nth} for queue {nth}.")
+        } else {
+            String::new()
+        };
+        let words = "Some words about it. ".repeat(10);
+        work.context.push(Message::assistant(format!("Part {nth} is done. {words}{decision}")));
+        let rule = if nth % 5 == 0 { format!(" Never rename the column col{nth}x.") } else { String::new() };
+        let words = "It should be good. ".repeat(12);
+        work.context.push(Message::user(format!("Please go on with part {nth}. {words}{rule}")));
+        work.context.prepare().await.unwrap();
+    }
+}
+
+// asserts 001-24, 001-25
+#[tokio::test]
+async fn an_update_tells_of_what_is_new_and_keeps_the_newest() {
+    let mut work = Work::new(Preset::Rolling, 16_000);
+    work.context.push(Message::user("Port the exporter in src/ledger/export.rs. Never touch audit_trail."));
+    let (mut updates, mut condensed, mut seen) = (0, 0, 0);
+    for round in 0..240 {
+        port(&mut work, round..round + 1).await;
+        if work.finished().len() == seen {
+            continue;
+        }
+        seen = work.finished().len();
+        let record = work.context.state().summary().unwrap();
+        let text = &record.text;
+        if let Some((before, update)) = text.rsplit_once("[Update ") {
+            updates += 1;
+            for line in update.lines().filter(|line| line.contains("Rule: ") || line.contains("Decision: ")) {
+                assert!(!before.contains(line), "{line} is said again: {text}");
+            }
+        }
+        condensed += usize::from(text.starts_with("[Condensed history]"));
+        // Of the newest covered rounds the rule and the request are there.
+        let last = (record.covers.end as usize).saturating_sub(2) / 2 - 1;
+        let rule = format!("col{}x", last - last % 5);
+        assert!(
+            text.contains(&rule) || work.sent().contains(&rule),
+            "{rule}, m{}: {text}",
+            record.covers.end
+        );
+        assert!(text.contains("Now: Please go on with part"), "{text}");
+    }
+    assert!(updates > 0 && condensed > 0, "{updates} updates, {condensed} condensed");
+}
+
+// asserts 001-30
+#[tokio::test]
+async fn what_a_paste_left_no_room_for_is_told_of_afterwards() {
+    let mut work = Work::new(Preset::Rolling, 16_000);
+    work.context.push(Message::user("Port the exporter in src/ledger/export.rs. Never touch audit_trail."));
+    port(&mut work, 1..16).await;
+    let paste = "The quick brown fox jumps over the lazy dog. ".repeat(9_000);
+    work.context.push(Message::assistant("Done."));
+    work.context.push(Message::user(format!("START {paste} END: keep port 8443")));
+    work.context.prepare().await.unwrap();
+    let said = |work: &Work| {
+        let summaries: Vec<_> = work.context.state().view().summaries().map(|one| one.text.clone()).collect();
+        assert!(summaries.iter().all(|text| !text.trim().is_empty()), "{summaries:?}");
+        summaries.concat()
+    };
+    let first = said(&work);
+    assert!(
+        first.contains("[Summary omitted - insufficient budget]") || first.contains("audit_trail"),
+        "{first}"
+    );
+    let mut round = 16;
+    while work.context.state().summary().unwrap().covers.end < 40 {
+        port(&mut work, round..round + 1).await;
+        said(&work);
+        round += 1;
+    }
+    let later = said(&work);
+    assert!(later.contains("Task: Port the exporter") && later.contains("audit_trail"), "{later}");
+}

@@ -7,10 +7,10 @@ use longhaul::{
     store::{MemoryStore, SummaryStore},
     summary_box,
     tokens::{CharsPer4, ContextWindow},
-    transcript::{FileState, Message, Outcome, SessionId, Span, Tokens},
+    transcript::{FileState, Message, Outcome, SessionId, Span, SummaryMode, Tokens},
 };
 
-use crate::work::{Work, exchange, text};
+use crate::work::{Work, answer, exchange, text};
 
 // asserts 002-02
 #[tokio::test]
@@ -214,4 +214,67 @@ async fn the_conversation_stays_coherent_across_many_summaries() {
     work.talk(300, 80).await;
     assert!(work.finished().len() >= 3);
     assert!(work.sent().contains("2025-03-14"), "{}", work.sent());
+}
+
+// asserts 002-03
+#[tokio::test]
+async fn a_paste_that_fills_the_window_leaves_no_summary_empty() {
+    let mut work = Work::new(Preset::Session, 16_000);
+    work.context
+        .push(Message::user("The release label is ZEBRA-77Q. Please never touch the table audit_trail."));
+    work.talk(41, 110).await;
+    let paste = "The quick brown fox jumps over the lazy dog. ".repeat(9_000);
+    work.context.push(Message::user(format!("START {paste} END: keep port 8443")));
+    work.context.prepare().await.unwrap();
+    for _ in 0..30 {
+        work.talk(1, 110).await;
+        let view = work.context.state().view();
+        for summary in view.summaries() {
+            assert!(summary.text.split_whitespace().count() > 5, "{:?} of {}", summary.text, summary.covers);
+        }
+    }
+    assert!(work.finished().len() > 1, "the paste is compacted as well");
+    assert!(work.sent().contains("audit_trail"), "{}", work.sent());
+}
+
+// asserts 002-11, 002-36
+#[tokio::test]
+async fn a_merged_summary_keeps_the_first_task_and_the_decisions() {
+    let config = Config { mode: SummaryMode::Hybrid, ..Preset::Session.config() };
+    let says = |_: usize, _: &_| Ok(answer("The user works through the parts one by one."));
+    let mut work = Work::with(config, 8_000, Some(Box::new(says)));
+    work.context.push(Message::user("Port the exporter in src/ledger/export.rs to streaming, part by part."));
+    let (mut merged, mut seen) = (0, 0);
+    for nth in 0..160 {
+        let decision = if nth % 3 == 0 {
+            format!(" We decided to use codec{nth} for queue {nth}.")
+        } else {
+            String::new()
+        };
+        work.context.push(Message::assistant(format!(
+            "Part {nth} is done. {}{decision}",
+            "Words about it. ".repeat(12)
+        )));
+        let rule = if nth % 3 == 1 { format!(" Never rename the column col{nth}x.") } else { String::new() };
+        work.context.push(Message::user(format!(
+            "Please go on with part {nth}. {}{rule}",
+            "It should be good. ".repeat(10)
+        )));
+        work.context.prepare().await.unwrap();
+        if work.finished().len() == seen {
+            continue;
+        }
+        seen = work.finished().len();
+        assert!(work.sent().contains("Port the exporter in src/ledger"), "round {nth}: {}", work.sent());
+        let summaries = work.context.state().view().summaries().count();
+        let record = work.context.state().summary().unwrap();
+        merged += usize::from(seen > 1 && summaries == 1);
+        assert!(!record.summary.decisions.is_empty(), "round {nth}: {}", record.text);
+        for decision in &record.summary.decisions {
+            assert!(record.text.contains(decision.as_str()), "{decision}: {}", record.text);
+        }
+        let finish = work.finished().pop().unwrap();
+        assert_eq!(finish.mode, record.mode);
+    }
+    assert!(merged > 0, "nothing was merged in {seen} compactions");
 }
