@@ -44,7 +44,6 @@ use longhaul_transcript::{
 };
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::stored::{forgotten, is_forgotten};
 #[cfg(feature = "wire")]
 pub use self::sync::{Sync, SyncError, Synced};
 pub use self::{
@@ -60,7 +59,10 @@ pub use self::{
     stored::Stored,
     view::{Shown, StablePrefix, View, ViewId},
 };
-pub(crate) use self::{running::leaves_out, stored::forgotten};
+pub(crate) use self::{
+    running::leaves_out,
+    stored::{forgotten, is_forgotten},
+};
 
 use self::{
     calibrated::{Calibrated, classes},
