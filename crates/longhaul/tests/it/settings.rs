@@ -27,10 +27,12 @@ enum Scene {
     Usual,
     /// The instructions take half of the budget.
     LongInstructions,
+    /// What fails says so at length.
+    LongErrors,
     /// The model that is to write summaries is down.
     ModelDown,
 }
-use Scene::{LongInstructions, ModelDown, Usual};
+use Scene::{LongErrors, LongInstructions, ModelDown, Usual};
 
 /// A setting, the scene, settings beside it, and the same with the setting changed.
 type Example = (&'static str, Scene, &'static str, &'static str);
@@ -67,7 +69,7 @@ const EXAMPLES: [Example; 43] = [
     ("target_compression", Usual, OFF, "target_compression = 0.02"),
     ("max_summary_tokens", Usual, OFF, "max_summary_tokens = 60"),
     ("max_summary_share", Usual, OFF, "max_summary_share = 0.02"),
-    ("preserve_error_details", Usual, "", "preserve_error_details = false"),
+    ("preserve_error_details", LongErrors, "", "preserve_error_details = false"),
     ("preserve_system", Usual, OFF, "preserve_system = false"),
     ("abort_on_failure", ModelDown, "mode = 'llm'", "abort_on_failure = true"),
     ("transcript_cap_tokens", Usual, "mode = 'llm'", "transcript_cap_tokens = 600"),
@@ -83,6 +85,8 @@ const EXAMPLES: [Example; 43] = [
 
 const OFF: &str = "soft_action = 'off'";
 const REFRESH: &str = "soft_action = 'off'\nforce_refresh_after_messages = 14";
+const ROOM: &str =
+    "soft_action = 'off'\nforce_refresh_after_messages = 7\nmax_summary_tokens = 60\npreserve_recent = 12";
 const ABORT: &str = "mode = 'llm'\nabort_on_failure = true\nfailure_cooldown_ms = 0\ncooldown_messages = 1";
 
 /// A second passes with each look at it.
@@ -169,7 +173,7 @@ fn said(scene: Scene) -> Vec<Message> {
     for nth in 0..36 {
         let id = format!("call_{nth}");
         let (output, outcome) = match nth % 3 {
-            0 => (failure(nth), Outcome::Failed),
+            0 => (failure(nth, if scene == LongErrors { 30 } else { 10 }), Outcome::Failed),
             _ => (format!("test part_{nth}::works ... ok\n").repeat(14), Outcome::Succeeded),
         };
         let command = format!(r#"{{"command":"cargo test part_{nth}"}}"#);
@@ -182,9 +186,9 @@ fn said(scene: Scene) -> Vec<Message> {
     said
 }
 
-fn failure(nth: usize) -> String {
+fn failure(nth: usize, details: usize) -> String {
     let mut output = "   Compiling parts v0.1.0\n".repeat(20);
-    let details = format!("expected `u64` at a step of part_{nth}, found `u32`; ").repeat(10);
+    let details = format!("expected `u64` at a step of part_{nth}, found `u32`; ").repeat(details);
     writeln!(output, "error[E0308]: mismatched types: {details}\n  --> src/part_{nth}.rs:{nth}:5").unwrap();
     output + &"   Finished nothing\n".repeat(20)
 }
