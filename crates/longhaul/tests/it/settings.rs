@@ -85,8 +85,6 @@ const EXAMPLES: [Example; 43] = [
 
 const OFF: &str = "soft_action = 'off'";
 const REFRESH: &str = "soft_action = 'off'\nforce_refresh_after_messages = 14";
-const ROOM: &str =
-    "soft_action = 'off'\nforce_refresh_after_messages = 7\nmax_summary_tokens = 60\npreserve_recent = 12";
 const ABORT: &str = "mode = 'llm'\nabort_on_failure = true\nfailure_cooldown_ms = 0\ncooldown_messages = 1";
 
 /// A second passes with each look at it.
