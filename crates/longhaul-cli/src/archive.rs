@@ -247,18 +247,9 @@ fn preview(message: &Message) -> String {
 
 /// Returns a time as people read it, in UTC: `2026-11-21 23:24`.
 pub(crate) fn utc(at_ms: i64) -> String {
-    let minutes = at_ms.div_euclid(60_000);
-    let (days, minute) = (minutes.div_euclid(1_440), minutes.rem_euclid(1_440));
-    // Civil from days, after Howard Hinnant's `chrono`-compatible algorithms: eras of 400 years that begin in March.
-    let shifted = days + 719_468;
-    let (era, day_of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02} {:02}:{:02}", minute / 60, minute % 60)
+    let stamp = longhaul::wire::timestamp(at_ms);
+    let minutes = stamp.split_at_checked(16).map_or(&*stamp, |(minutes, _)| minutes);
+    minutes.replace('T', " ")
 }
 
 /// Returns a time as it may stand in the name of a file, in UTC: `2026-11-21T23-24-05`.

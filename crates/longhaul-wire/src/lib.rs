@@ -74,7 +74,7 @@ pub use format::Format;
 pub use raw::messages_from_json;
 pub use render::{Rendition, render, render_session};
 pub use repair::{Repair, repair};
-pub use session::append::{Appended, append, session_id_from, with_session_id};
+pub use session::append::{Appended, append, session_id_from, timestamp, with_session_id};
 pub use validate::{IdPattern, Profile, Thinking, Violation, validate};
 pub use write::{summary_text, write, write_unchanged};
 

@@ -14,7 +14,8 @@ use crate::SummaryRequest;
 pub(crate) struct Choice<'a> {
     request: &'a SummaryRequest<'a>,
     pool: &'a Statements,
-    goal: &'a Goal,
+    /// For each statement how much it serves the goal.
+    serves: Vec<f64>,
     /// For each statement the logarithm of the probability that it is needed, in thousandths.
     needed: Vec<i32>,
     /// How often each word was told.
@@ -50,7 +51,7 @@ impl<'a> Choice<'a> {
     pub(crate) fn new(
         request: &'a SummaryRequest<'a>,
         options: &RulesOptions,
-        goal: &'a Goal,
+        goal: &Goal,
         fixed: String,
         places: &'a Places<'a>,
     ) -> Choice<'a> {
@@ -67,8 +68,9 @@ impl<'a> Choice<'a> {
         words.sort_unstable();
         words.dedup();
         words.into_iter().for_each(|word| *told.entry(word).or_insert(0) += 1);
+        let serves = pool.all().iter().map(|statement| goal.worth(&statement.text)).collect();
         let led = HashSet::new();
-        Choice { request, pool, goal, needed, told, keys, led, fixed, places }
+        Choice { request, pool, serves, needed, told, keys, led, fixed, places }
     }
 
     /// Returns the places in the pool of what gets in, the most needed for its tokens first, until about `budget` is spent.
@@ -198,8 +200,7 @@ impl<'a> Choice<'a> {
 
     /// Returns what it adds that a statement makes `facts` known and serves the goal.
     fn extra(&self, at: usize, facts: f64) -> i32 {
-        let statement: &Statement = &self.pool.all()[at];
-        (facts.min(MOST_FACTS) * FACT + self.goal.worth(&statement.text) * GOAL) as i32
+        (facts.min(MOST_FACTS) * FACT + self.serves[at] * GOAL) as i32
     }
 
     /// Returns what a statement loses because it was told already.

@@ -4,6 +4,8 @@ mod claude_code;
 mod codex;
 mod stamp;
 
+pub use stamp::timestamp;
+
 use longhaul_transcript::{ContentHash, SessionId, Tokens};
 
 use super::claude_code_write;
@@ -34,7 +36,7 @@ pub struct Appended {
 pub fn append(doc: &Document, compacted: &[u8], appended: Appended) -> Result<Vec<u8>, WireError> {
     let compacted = crate::read(Some(doc.format), compacted)?;
     let newest = stamp::newest(&doc.bytes);
-    let at = stamp::of(appended.at_ms.max(newest.map_or(i64::MIN, |newest| newest + 1)));
+    let at = timestamp(appended.at_ms.max(newest.map_or(i64::MIN, |newest| newest + 1)));
     let lines = match doc.format {
         Format::ClaudeCode => claude_code::lines(doc, &compacted, &at),
         Format::Codex => codex::lines(doc, &compacted, &at, appended.tokens),

@@ -11,8 +11,8 @@ pub(super) fn newest(bytes: &[u8]) -> Option<i64> {
     stamps.max()
 }
 
-/// Returns a time as the agents write it: `2026-02-04T04:17:12.984Z`.
-pub(super) fn of(at_ms: i64) -> String {
+/// Returns a time, in milliseconds since 1970, as the session files of agents write it: `2026-02-04T04:17:12.984Z`.
+pub fn timestamp(at_ms: i64) -> String {
     let (days, ms) = (at_ms.div_euclid(DAY), at_ms.rem_euclid(DAY));
     // Civil from days, after Howard Hinnant's `chrono`-compatible algorithms: eras of 400 years that begin in March.
     let shifted = days + ERA_BEGIN;
@@ -27,7 +27,7 @@ pub(super) fn of(at_ms: i64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{:03}Z", ms % 1_000)
 }
 
-/// Returns the time that `text` tells, where it is written like [`of`] writes it, fractions apart.
+/// Returns the time that `text` tells, where it is written like [`timestamp`] writes it, fractions apart.
 fn read(text: &str) -> Option<i64> {
     let number = |range: std::ops::Range<usize>| text.get(range)?.parse::<i64>().ok();
     let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
@@ -63,7 +63,7 @@ mod tests {
             (-1, "1969-12-31T23:59:59.999Z"),
             (4_102_444_800_000, "2100-01-01T00:00:00.000Z"),
         ] {
-            assert_eq!((of(at).as_str(), read(text)), (text, Some(at)));
+            assert_eq!((timestamp(at).as_str(), read(text)), (text, Some(at)));
         }
         assert_eq!(read("2024-02-29T12:34:56Z"), Some(1_709_210_096_000));
         assert_eq!(read("2024-02-29T12:34:56.0079Z"), Some(1_709_210_096_007));
