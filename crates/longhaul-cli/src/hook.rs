@@ -5,6 +5,7 @@
 
 mod compaction;
 mod filter;
+mod json;
 mod savings;
 mod settings;
 
@@ -15,7 +16,7 @@ use crate::args::StoreArgs;
 
 pub(crate) use self::{
     savings::{Savings, read as savings},
-    settings::{Change, command, file as settings_file, installed, removed},
+    settings::{command, file as settings_file, installed, removed},
 };
 
 /// What Claude Code tells of an event, as far as it is needed here.

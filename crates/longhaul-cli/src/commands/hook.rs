@@ -7,13 +7,12 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, bail};
-use serde_json::Value;
 
 use crate::{
     archive::utc,
     args::{HookArgs, HookPlace, HookRunArgs, HookWhat, SavingsArgs},
     exit::{self, Impossible},
-    hook::{self, Change, Savings},
+    hook::{self, Savings},
     output::{NewFile, Target},
     paint::{grouped, plain},
 };
@@ -22,38 +21,43 @@ pub(crate) fn run(args: &HookArgs) -> Result<ExitCode> {
     match &args.what {
         HookWhat::Install(place) => {
             let command = hook::command()?;
-            change(place, "installed", |settings| hook::installed(settings, &command, !place.without_filter))
+            change(place, INSTALLED, |settings| hook::installed(settings, &command, !place.without_filter))
         }
-        HookWhat::Remove(place) => change(place, "removed", hook::removed),
+        HookWhat::Remove(place) => change(place, REMOVED, hook::removed),
         HookWhat::Run(args) => Ok(answered(args)),
     }
 }
 
-/// Changes a settings file, and keeps it as it was beside it.
-fn change(place: &HookPlace, done: &str, change: impl Fn(&Value) -> Result<Change>) -> Result<ExitCode> {
+/// Changes a settings file where it is to change, and keeps it as it was beside it.
+fn change(
+    place: &HookPlace,
+    done: &str,
+    change: impl Fn(&str) -> Result<String, String>,
+) -> Result<ExitCode> {
     let path = hook::settings_file(place)?;
+    let refused = |why: &str| Impossible(format!("{}: {why}; nothing was changed", path.display()));
     let text = match fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        Ok(text) => Some(text),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(error).with_context(|| format!("{} cannot be read", path.display())),
     };
-    let settings = match text.trim() {
-        "" => Value::Object(serde_json::Map::new()),
-        text => serde_json::from_str(text).map_err(|error| {
-            Impossible(format!("{} is no JSON ({error}); nothing was changed", path.display()))
-        })?,
+    let new = match (&text, done) {
+        (None, REMOVED) => String::new(),
+        (text, _) => change(text.as_deref().unwrap_or_default()).map_err(|why| refused(&why))?,
     };
-    let Change::To(new) = change(&settings)? else {
+    if new == text.as_deref().unwrap_or_default() {
         say!("{} has nothing to change", path.display());
         return Ok(ExitCode::SUCCESS);
-    };
+    }
+    if fs::metadata(&path).is_ok_and(|found| found.permissions().readonly()) {
+        bail!(refused("it is read-only"));
+    }
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
     }
     let target = Target::new(Some(&path), true).made(NewFile::Private);
-    let new = serde_json::to_string_pretty(&new)? + "\n";
     // Nobody writes there in between, as far as one can see.
-    if fs::read_to_string(&path).unwrap_or_default() != text {
+    if fs::read_to_string(&path).ok() != text {
         bail!("{} was written to meanwhile; nothing was changed", path.display());
     }
     let backup = match path.is_file() {
@@ -62,13 +66,16 @@ fn change(place: &HookPlace, done: &str, change: impl Fn(&Value) -> Result<Chang
     };
     let kept = backup.map(|backup| format!("; as it was it is {}", backup.display())).unwrap_or_default();
     say!("{done} in {}{kept}", path.display());
-    if done == "installed" {
+    if done == INSTALLED {
         say!(
             "sessions that are running take them up when they are opened anew; `longhaul savings` says what is saved"
         );
     }
     Ok(ExitCode::SUCCESS)
 }
+
+const INSTALLED: &str = "installed";
+const REMOVED: &str = "removed";
 
 /// Answers an event. What goes wrong is said on stderr, and never costs the agent anything.
 fn answered(args: &HookRunArgs) -> ExitCode {

@@ -1,20 +1,12 @@
-//! Our hooks among those of a settings file: put there once, and taken out without a trace.
+//! Our hooks among those of a settings file: put there once, and taken out without a trace, while everything else keeps its bytes.
 
 use std::{env, path::PathBuf};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use serde_json::{Map, Value, json};
 
-use crate::{args::HookPlace, exit::Impossible};
-
-/// What becomes of a settings file.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Change {
-    /// It is as it is to be.
-    None,
-    /// It is to be this.
-    To(Value),
-}
+use super::json::{self, Node};
+use crate::args::HookPlace;
 
 /// The events that are listened to, and for which of them.
 const EVENTS: [(&str, Option<&str>); 3] =
@@ -46,68 +38,102 @@ pub(crate) fn file(place: &HookPlace) -> Result<PathBuf> {
     Ok(folder.join("settings.json"))
 }
 
-/// Returns `settings` with our hooks run by `command`, the filter among them where it is wanted.
+/// Returns the settings in `text` with our hooks run by `command`, the filter among them where it is wanted. Where they stand
+/// already, they stay where they are.
 ///
 /// # Errors
-/// When the settings are not of the shape that Claude Code reads.
-pub(crate) fn installed(settings: &Value, command: &str, with_filter: bool) -> Result<Change> {
-    let mut new = without_ours(settings)?;
-    let hooks = entry(object(&mut new, "the file")?, "hooks", Value::Object(Map::new()));
-    let hooks = object(hooks, "`hooks`")?;
-    for (event, matcher) in EVENTS.into_iter().filter(|(event, _)| with_filter || *event != FILTER) {
+/// When the settings are not of the shape that Claude Code reads: what is not.
+pub(crate) fn installed(text: &str, command: &str, with_filter: bool) -> Result<String, String> {
+    let mut text = if text.trim().is_empty() { "{}\n".to_owned() } else { text.to_owned() };
+    for (event, matcher) in EVENTS {
         let mut group = Map::new();
         group.extend(matcher.map(|matcher| ("matcher".to_owned(), json!(matcher))));
         let ours = json!([{ "type": "command", "command": command, "timeout": TIMEOUT }]);
         group.insert("hooks".to_owned(), ours);
-        let groups = entry(hooks, event, json!([]));
-        groups.as_array_mut().with_context(|| shape(event, "a list"))?.push(Value::Object(group));
+        let group = Value::Object(group);
+        let wanted = if with_filter || event != FILTER { vec![&group] } else { Vec::new() };
+        let root = checked(&text)?;
+        let there: Vec<Value> =
+            ours_of(&root, &text, event).iter().map(|ours| ours.group.value(&text)).collect();
+        if there.iter().eq(wanted.iter().copied()) {
+            continue;
+        }
+        text = without_ours(text, event)?;
+        if !wanted.is_empty() {
+            text = with_group(&text, event, &group)?;
+        }
     }
-    Ok(changed(settings, new))
+    Ok(text)
 }
 
-/// Returns `settings` without our hooks.
+/// Returns the settings in `text` without our hooks.
 ///
 /// # Errors
-/// When the settings are not of the shape that Claude Code reads.
-pub(crate) fn removed(settings: &Value) -> Result<Change> {
-    Ok(changed(settings, without_ours(settings)?))
+/// When the settings are not of the shape that Claude Code reads: what is not.
+pub(crate) fn removed(text: &str) -> Result<String, String> {
+    EVENTS.into_iter().try_fold(text.to_owned(), |text, (event, _)| without_ours(text, event))
 }
 
-fn changed(old: &Value, new: Value) -> Change {
-    // Where our hooks stand among others has no meaning, as long as each is there.
-    if *old == new { Change::None } else { Change::To(new) }
+fn without_ours(mut text: String, event: &str) -> Result<String, String> {
+    loop {
+        let root = checked(&text)?;
+        let Some(ours) = ours_of(&root, &text, event).into_iter().next() else { return Ok(text) };
+        text = json::without(&text, &ours.path).ok_or("our hook cannot be taken out")?;
+    }
 }
 
-/// Returns `settings` without our hooks, and without what is empty then and was made for them.
-fn without_ours(settings: &Value) -> Result<Value> {
-    let mut new = settings.clone();
-    let settings = object(&mut new, "the file")?;
-    let Some(hooks) = settings.get_mut("hooks") else { return Ok(new) };
-    let hooks = object(hooks, "`hooks`")?;
-    let mut had_ours = false;
-    for (event, _) in EVENTS {
-        let Some(groups) = hooks.get_mut(event) else { continue };
-        let groups = groups.as_array_mut().with_context(|| shape(event, "a list"))?;
-        let before = groups.len();
-        let mut touched = false;
-        for group in groups.iter_mut() {
-            let Some(list) = group.get_mut("hooks").and_then(Value::as_array_mut) else { continue };
-            let n = list.len();
-            list.retain(|hook| !is_ours(hook));
-            touched |= list.len() < n;
-        }
-        if touched {
-            had_ours = true;
-            groups.retain(|group| group["hooks"].as_array().is_none_or(|list| !list.is_empty()));
-        }
-        if groups.is_empty() && before > 0 {
-            hooks.shift_remove(event);
+fn with_group(text: &str, event: &str, group: &Value) -> Result<String, String> {
+    let root = checked(text)?;
+    Ok(match root.members("hooks").next_back() {
+        None => root.with(text, Some("hooks"), &json!({ event: [group] })),
+        Some((_, hooks)) => match hooks.members(event).next_back() {
+            None => hooks.with(text, Some(event), &json!([group])),
+            Some((_, groups)) => groups.with(text, None, group),
+        },
+    })
+}
+
+/// A hook of ours, in the group that it stands in.
+struct Ours<'a> {
+    group: &'a Node,
+    /// Where what has to go stands: all of the group where nothing else is in it.
+    path: Vec<usize>,
+}
+
+fn ours_of<'a>(root: &'a Node, text: &str, event: &str) -> Vec<Ours<'a>> {
+    let mut found = Vec::new();
+    for (a, hooks) in root.members("hooks") {
+        for (b, groups) in hooks.members(event) {
+            for (c, group) in groups.elements().enumerate() {
+                for (d, list) in group.members("hooks") {
+                    for (e, _) in list.elements().enumerate().filter(|(_, hook)| is_ours(&hook.value(text))) {
+                        let path = if list.len() == 1 { vec![a, b, c] } else { vec![a, b, c, d, e] };
+                        found.push(Ours { group, path });
+                    }
+                }
+            }
         }
     }
-    if hooks.is_empty() && had_ours {
-        settings.shift_remove("hooks");
+    found
+}
+
+/// Returns where everything stands in settings of the shape that Claude Code reads.
+fn checked(text: &str) -> Result<Node, String> {
+    if let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(text) {
+        return Err(format!("it is no JSON ({error})"));
     }
-    Ok(new)
+    let root = Node::of(text).filter(Node::is_object).ok_or("it is no JSON object")?;
+    for (_, hooks) in root.members("hooks") {
+        if !hooks.is_object() {
+            return Err("`hooks` is not an object, as Claude Code reads it".to_owned());
+        }
+        for (event, _) in EVENTS {
+            if hooks.members(event).any(|(_, groups)| !groups.is_list()) {
+                return Err(format!("`{event}` is not a list, as Claude Code reads it"));
+            }
+        }
+    }
+    Ok(root)
 }
 
 fn is_ours(hook: &Value) -> bool {
@@ -115,8 +141,19 @@ fn is_ours(hook: &Value) -> bool {
     command.ends_with(OURS) && command.contains("longhaul")
 }
 
-/// Returns the command line that runs this program as a hook: by its name where that finds it, else by its path.
+/// Returns the command line that runs this program as a hook.
+///
+/// # Errors
+/// When this program's path is no text.
 pub(crate) fn command() -> Result<String> {
+    Ok(format!("{}{OURS}", program()?))
+}
+
+/// Returns what a shell runs this program by: its name where that finds it, else its path.
+///
+/// # Errors
+/// When its path is no text.
+pub(crate) fn program() -> Result<String> {
     let own = env::current_exe().context("this program has no path")?;
     let own = own.canonicalize().unwrap_or(own);
     let found = env::var_os("PATH").and_then(|path| {
@@ -124,89 +161,142 @@ pub(crate) fn command() -> Result<String> {
         named.filter_map(|path| path.canonicalize().ok()).find(|path| path.is_file())
     });
     if found.is_some_and(|found| found == own) {
-        return Ok(format!("longhaul{OURS}"));
+        return Ok("longhaul".to_owned());
     }
     let path = own.to_str().context("the path of this program is no text")?;
-    Ok(format!("'{}'{OURS}", path.replace('\'', r"'\''")))
-}
-
-fn entry<'a>(object: &'a mut Map<String, Value>, key: &str, new: Value) -> &'a mut Value {
-    object.entry(key).or_insert(new)
-}
-
-fn object<'a>(value: &'a mut Value, what: &str) -> Result<&'a mut Map<String, Value>> {
-    match value {
-        Value::Object(object) => Ok(object),
-        _ => bail!(Impossible(shape(what, "an object"))),
-    }
-}
-
-fn shape(what: &str, expected: &str) -> String {
-    format!("the settings are not as Claude Code reads them: {what} is not {expected}; nothing was changed")
+    Ok(format!("'{}'", path.replace('\'', r"'\''")))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn to(change: Change) -> Value {
-        match change {
-            Change::To(value) => value,
-            Change::None => panic!("nothing is to change"),
-        }
-    }
+    const COMMAND: &str = "longhaul hook run";
 
-    fn foreign() -> Value {
-        json!({
-            "model": "opus",
-            "hooks": {
-                "PostToolUse": [{"matcher": "Edit", "hooks": [{"type": "command", "command": "fmt"}]}],
-                "Stop": [{"hooks": [{"type": "command", "command": "bell hook run"}]}],
-            },
-            "permissions": {"allow": ["Bash(ls:*)"]},
-        })
+    /// Texts of every shape that a file of settings has, and some that none has.
+    fn foreign() -> Vec<String> {
+        let pretty = r#"{
+  "model": "opus",
+  "n": 12345678901234567890123,
+  "e": 1e5, "twice": 1, "twice": 2,
+  "hooks": {
+    "PostToolUse": [
+      {
+        "matcher": "Edit",
+        "hooks": [{"type": "command", "command": "fmt \u00e9 \"]}"}]
+      }
+    ],
+    "Stop": [{"hooks": [{"type": "command", "command": "bell hook run"}]}]
+  },
+  "permissions": {"allow": ["Bash(ls:*)"]}
+}
+"#;
+        let mut texts: Vec<String> = [
+            "{}", "{ }", "{\n}", "{}\n", "\n {} ", "{\"a\":1}", "{ \"a\": 1 }", "{\"hooks\":{}}", "{\n  \"hooks\": {}\n}\n",
+            "{\n  \"hooks\": {\n  }\n}\n", "{\"hooks\":{\"PreCompact\":[]}}", "{\"hooks\":{\"PreCompact\":[ ],\"Stop\":[]},\"b\":{}}",
+            "{\"hooks\":{\"Stop\":[]},\"hooks\":{\"Stop\":[],\"Stop\":[]}}", "{\"hooks\": {\"PostToolUse\": [{\"matcher\": \"Bash\", \"hooks\": []}]}}",
+            "{\"h\\u006foks\":{}}", "{\n\t\"a\": [],\n\n\t\"hooks\": {\n\t\t\"SessionStart\": [\n\t\t\t{}\n\t\t]\n\t}\n}", pretty,
+        ]
+        .map(str::to_owned)
+        .into();
+        texts.push(pretty.replace("\n", "\r\n"));
+        texts.push(pretty.replace("  ", "      "));
+        texts.push(pretty.split_whitespace().collect());
+        texts
     }
 
     #[test]
-    fn hooks_are_put_in_once_and_taken_out_without_a_trace() {
-        for settings in [json!({}), json!({"hooks": {}}), foreign()] {
-            let with = to(installed(&settings, "longhaul hook run", true).unwrap());
-            assert_eq!(installed(&with, "longhaul hook run", true).unwrap(), Change::None);
-            let bare = to(removed(&with).unwrap());
-            // An empty `hooks` says nothing, and may go.
-            let expected = if settings == json!({"hooks": {}}) { json!({}) } else { settings.clone() };
-            assert_eq!(bare.to_string(), expected.to_string(), "the order too");
-            assert_eq!(removed(&bare).unwrap(), Change::None);
+    fn hooks_are_put_in_once_and_taken_out_to_the_byte() {
+        for text in foreign() {
+            for with_filter in [true, false] {
+                let with = installed(&text, COMMAND, with_filter).unwrap();
+                assert_eq!(installed(&with, COMMAND, with_filter).unwrap(), with);
+                assert_eq!(with.matches(COMMAND).count(), if with_filter { 3 } else { 2 }, "{with}");
+                let value: Value = serde_json::from_str(&with).unwrap();
+                let start = value["hooks"]["SessionStart"].as_array().unwrap().last().unwrap();
+                assert_eq!(start["matcher"], "compact", "{with}");
+                assert_eq!(removed(&with).unwrap(), text, "{with}");
+                assert_eq!(removed(&text).unwrap(), text);
+                // Nothing was taken away, and nothing is between but what is ours.
+                let mut rest = with.as_str();
+                for byte in text.chars() {
+                    rest = rest.split_once(byte).unwrap().1;
+                }
+                if text.contains("\r\n") {
+                    assert_eq!(with.matches('\n').count(), with.matches("\r\n").count(), "{with:?}");
+                }
+            }
         }
     }
 
     #[test]
-    fn foreign_hooks_stay_and_ours_are_renewed() {
-        let with = to(installed(&foreign(), "'/old/longhaul' hook run", true).unwrap());
-        let new = to(installed(&with, "longhaul hook run", false).unwrap());
-        let text = new.to_string();
-        assert!(!text.contains("/old/") && text.contains("bell hook run") && text.contains("fmt"), "{text}");
-        assert_eq!(text.matches("longhaul hook run").count(), 2, "without the filter: {text}");
-        assert_eq!(new["hooks"]["PostToolUse"], foreign()["hooks"]["PostToolUse"]);
-        assert_eq!(new["hooks"]["SessionStart"][0]["matcher"], "compact");
+    fn what_is_put_in_stands_as_its_neighbours_do() {
+        let with = installed("{\n    \"model\": \"opus\"\n}\n", COMMAND, false).unwrap();
+        let expected = expect_test::expect![[r#"
+            {
+                "model": "opus",
+                "hooks": {
+                    "PreCompact": [
+                        {
+                            "hooks": [
+                                {
+                                    "type": "command",
+                                    "command": "longhaul hook run",
+                                    "timeout": 30
+                                }
+                            ]
+                        }
+                    ],
+                    "SessionStart": [
+                        {
+                            "matcher": "compact",
+                            "hooks": [
+                                {
+                                    "type": "command",
+                                    "command": "longhaul hook run",
+                                    "timeout": 30
+                                }
+                            ]
+                        }
+                    ]
+                }
+            }
+        "#]];
+        expected.assert_eq(&with);
+        let made = installed("", COMMAND, false).unwrap();
+        assert_eq!(made, with.replace("    \"model\": \"opus\",\n", "").replace("    ", "  "));
+    }
+
+    #[test]
+    fn ours_are_renewed_where_they_are_not_as_they_are_to_be() {
+        for text in foreign() {
+            let old = installed(&text, "'/old/longhaul' hook run", true).unwrap();
+            let new = installed(&old, COMMAND, false).unwrap();
+            assert!(!new.contains("/old/"), "{new}");
+            assert_eq!(new.matches(COMMAND).count(), 2, "without the filter: {new}");
+            assert_eq!(removed(&new).unwrap(), text, "{new}");
+        }
     }
 
     #[test]
     fn a_hook_of_somebody_else_in_a_group_with_ours_stays() {
-        let mut with = to(installed(&json!({}), "longhaul hook run", true).unwrap());
-        let group = with["hooks"]["PostToolUse"][0]["hooks"].as_array_mut().unwrap();
-        group.push(json!({"type": "command", "command": "fmt"}));
-        let bare = to(removed(&with).unwrap());
-        assert_eq!(
-            bare,
-            json!({"hooks": {"PostToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "fmt"}]}]}})
-        );
+        let text = "{\"hooks\": {\"PostToolUse\": [{\"matcher\": \"Bash\", \"hooks\": [{\"command\": \"a\"}, OURS, {\"command\": \"b\"}]}]}}";
+        let ours = "{\"command\": \"longhaul hook run\"}";
+        assert_eq!(removed(&text.replace("OURS", ours)).unwrap(), text.replace("OURS, ", ""));
     }
 
     #[test]
     fn settings_of_another_shape_are_left_alone() {
-        for odd in [json!([]), json!({"hooks": []}), json!({"hooks": {"PreCompact": {}}})] {
-            assert!(installed(&odd, "longhaul hook run", true).is_err(), "{odd}");
+        for (odd, why) in [
+            ("[]", "no JSON object"),
+            ("{\"hooks\": []}", "`hooks` is not an object"),
+            ("{\"hooks\": {\"PreCompact\": {}}}", "`PreCompact` is not a list"),
+            ("{ // so\n}", "no JSON (key must be a string at line 1"),
+            ("\u{feff}{}", "no JSON ("),
+        ] {
+            for done in [installed(odd, COMMAND, true), removed(odd)] {
+                assert!(done.as_ref().is_err_and(|said| said.contains(why)), "{odd}: {done:?}");
+            }
         }
     }
 }

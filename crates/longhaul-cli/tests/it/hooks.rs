@@ -37,21 +37,28 @@ fn settings_come_to_no_harm() {
     assert_eq!(with["hooks"]["SessionStart"][0]["matcher"], "compact");
     assert_eq!(fs::read_to_string(folder.path().join("mine.json.bak")).unwrap(), own);
     assert_eq!(folder.run(&[&["hook", "remove"], &place[..]].concat(), b"").code, 0);
-    let bare: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
-    assert_eq!(bare, serde_json::from_str::<Value>(own).unwrap());
+    assert_eq!(fs::read_to_string(&file).unwrap(), own);
 
     // What is no JSON is not ours to mend.
-    for odd in ["{ // a comment\n}", "[]", "{\"hooks\":7}"] {
+    for odd in ["{ // a comment\n}", "[]", "{\"hooks\":7}", "{\"hooks\":{\"PreCompact\":{}}}"] {
         fs::write(&file, odd).unwrap();
         let ran = folder.run(&[&["hook", "install"], &place[..]].concat(), b"");
-        assert_eq!(
-            (ran.code, ran.said().contains("nothing was changed")),
-            (4, true),
-            "{odd}: {}",
-            ran.stderr
-        );
+        let said = ran.said();
+        assert!(ran.code == 4 && said.contains("mine.json: ") && said.contains("nothing was changed"), "{odd}: {said}");
         assert_eq!(fs::read_to_string(&file).unwrap(), odd);
     }
+
+    // Nor what its owner locked.
+    fs::write(&file, own).unwrap();
+    let mut mode = fs::metadata(&file).unwrap().permissions();
+    mode.set_readonly(true);
+    fs::set_permissions(&file, mode).unwrap();
+    let ran = folder.run(&[&["hook", "install"], &place[..]].concat(), b"");
+    assert!(ran.code == 4 && ran.said().contains("mine.json: it is read-only"), "{}", ran.stderr);
+    assert_eq!(fs::read_to_string(&file).unwrap(), own);
+    // And where there is nothing, nothing is made.
+    assert_eq!(folder.run(&["hook", "remove", "--settings", "none/settings.json"], b"").code, 0);
+    assert!(!folder.path().join("none").exists());
 }
 
 #[test]
