@@ -9,6 +9,7 @@ mod json;
 mod savings;
 mod settings;
 
+use anyhow::{Context as _, Result, ensure};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -16,7 +17,7 @@ use crate::args::StoreArgs;
 
 pub(crate) use self::{
     savings::{Savings, read as savings},
-    settings::{command, file as settings_file, installed, removed},
+    settings::{command, file as settings_file, installed, program, removed},
 };
 
 /// What Claude Code tells of an event, as far as it is needed here.
@@ -36,8 +37,12 @@ struct Event {
 }
 
 /// Returns what is answered to the event in `json`; `None` where there is nothing to say.
-pub(crate) fn answer(store: &StoreArgs, json: &[u8]) -> anyhow::Result<Option<Value>> {
-    let event: Event = serde_json::from_slice(json)?;
+pub(crate) fn answer(store: &StoreArgs, json: &[u8]) -> Result<Option<Value>> {
+    const EXPECTED: &str =
+        "stdin holds no event of Claude Code's: expected a JSON object with `hook_event_name`";
+    let event: Value = serde_json::from_slice(json).context(EXPECTED)?;
+    ensure!(event.is_object(), EXPECTED);
+    let event: Event = serde_json::from_value(event).context(EXPECTED)?;
     match event.hook_event_name.as_str() {
         "PreCompact" => compaction::before(store, &event).map(Some),
         "SessionStart" if event.source == "compact" => compaction::after(store, &event),

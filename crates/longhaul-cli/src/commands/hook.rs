@@ -118,13 +118,14 @@ fn words(savings: &Savings) -> String {
     };
     let saved = savings.before - savings.after;
     let mut out = format!(
-        "{} tokens saved since {}: {} → {} ({:.0} %) in {} outputs\n\ncommand                    outputs     saved     of\n",
+        "{} tokens saved since {}: {} → {} ({:.0} %) in {} output{}\n\ncommand                    outputs     saved     of\n",
         grouped(saved.0),
         utc(since),
         grouped(savings.before.0),
         grouped(savings.after.0),
         share(savings.before, savings.after),
         grouped(savings.digests),
+        if savings.digests == 1 { "" } else { "s" },
     );
     for one in savings.commands.iter().take(MOST) {
         out.push_str(&format!(

@@ -5,14 +5,15 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use clap::Parser as _;
 use longhaul::{
-    transcript::{SessionId, SummaryRecord},
+    store::{Original, readable_text},
+    transcript::{SessionId, Span},
     wire,
 };
 use serde_json::{Value, json};
 
-use super::Event;
+use super::{Event, program};
 use crate::{
-    archive::Archive,
+    archive::{Archive, span},
     args::{Args, Command, CompactArgs, StoreArgs},
     commands::compact::{Report, keep},
     input,
@@ -33,9 +34,10 @@ pub(super) fn before(store: &StoreArgs, event: &Event) -> Result<Value> {
     let kept = kept(store, path, &["--budget", BUDGET]).or_else(|_| kept(store, path, &[]))?;
     let words = match (&kept.recorded, &kept.summary) {
         (Some(recorded), Some(_)) => format!(
-            "longhaul kept all {} messages ({} tokens); what the compaction takes out comes back with: longhaul recall {} WORDS",
+            "longhaul kept all {} messages ({} tokens); what the compaction takes out comes back with: {} recall {} WORDS",
             grouped(kept.messages_before as u64),
             grouped(kept.tokens_before.0),
+            program()?,
             recorded.session
         ),
         _ => bail!("nothing was recorded"),
@@ -58,11 +60,62 @@ pub(super) fn after(store: &StoreArgs, event: &Event) -> Result<Option<Value>> {
     let sessions = archive.family(id.as_str())?;
     let Some(newest) = sessions.first() else { return Ok(None) };
     let Some(record) = archive.wait(archive.store.head(newest))? else { return Ok(None) };
-    let text = context(&record, &sessions);
+    let said = with_request(&archive, newest, &record.text)?;
+    let text = context(&said, &sessions, &program()?);
     Ok(Some(json!({ "hookSpecificOutput": { "hookEventName": "SessionStart", "additionalContext": text } })))
 }
 
-fn context(record: &SummaryRecord, sessions: &[SessionId]) -> String {
+/// Returns what a summary says, with the newest request in it. What stays in the history that a summary was made for it does not
+/// tell; here nothing stays.
+fn with_request(archive: &Archive, session: &SessionId, text: &str) -> Result<String> {
+    /// The most of a request that is told, in bytes.
+    const LONGEST: usize = 1_500;
+    let pointer = text.lines().find(|line| line.starts_with("## Request (m") && line.ends_with(BELOW));
+    let named = pointer.and_then(|line| span(line.rsplit(['(', ')']).nth(1)?));
+    let newest = match named {
+        Some(named) => archive.wait(archive.store.originals(session, named))?.pop(),
+        None => newest_request(archive, session)?,
+    };
+    let Some((ordinal, said)) = newest.and_then(|said| Some((said.ordinal, said.message?))) else {
+        return Ok(text.to_owned());
+    };
+    let (heading, asked) = (format!("## Request (m{ordinal})\n"), readable_text(&said));
+    if text.contains(&heading) {
+        return Ok(text.to_owned());
+    }
+    let asked = asked.trim();
+    let end = asked.floor_char_boundary(LONGEST.min(asked.len()));
+    let more = if end < asked.len() { " …" } else { "" };
+    let rest = pointer.map_or_else(|| text.to_owned(), |line| text.replacen(&format!("{line}\n"), "", 1));
+    Ok(format!("{heading}{}{more}\n{rest}", &asked[..end]))
+}
+
+/// Returns the newest message of a person's.
+fn newest_request(archive: &Archive, session: &SessionId) -> Result<Option<Original>> {
+    /// So many are looked at together.
+    const STEP: u64 = 64;
+    let is_persons = |said: &Original| {
+        let message = said.message.as_ref().filter(|message| message.is_user_text());
+        // What the agent itself puts into the person's mouth stands in marks.
+        message.is_some_and(|message| !readable_text(message).trim_start().starts_with(['<', '[']))
+    };
+    let mut end = archive.wait(archive.store.require(session))?.messages;
+    while end > 0 {
+        let start = end.saturating_sub(STEP);
+        let some = archive.wait(archive.store.originals(session, Span { start, end }))?;
+        if let Some(found) = some.into_iter().rev().find(is_persons) {
+            return Ok(Some(found));
+        }
+        end = start;
+    }
+    Ok(None)
+}
+
+/// What the heading of a request ends in that the summary does not tell.
+const BELOW: &str = ": the user's message below";
+
+/// Returns what the agent is given: the summary, and how `program` looks up the rest.
+fn context(summary: &str, sessions: &[SessionId], program: &str) -> String {
     let session = sessions.first().map_or("all", SessionId::as_str);
     let earlier: Vec<&str> = sessions.iter().skip(1).map(SessionId::as_str).collect();
     let earlier = match earlier.is_empty() {
@@ -71,16 +124,16 @@ fn context(record: &SummaryRecord, sessions: &[SessionId]) -> String {
     };
     let how = format!(
         "What was said before the compaction is kept by longhaul. Where a detail is missing (a path, a value, what was decided, \
-         what a command printed), look it up before you ask or do it again: `longhaul recall {session} WORDS`, \
-         `longhaul recall {session} m12` for one message whole, or the MCP tool `recall` of longhaul where it is there. These \
+         what a command printed), look it up before you ask or do it again: `{program} recall {session} WORDS`, \
+         `{program} recall {session} m12` for one message whole, or the MCP tool `recall` of longhaul where it is there. These \
          notes were made by rule from the whole conversation; the marks m0, m1 name its messages.{earlier}\n\n"
     );
     let room = LONGEST.saturating_sub(how.len());
-    let end = record.text.floor_char_boundary(room.min(record.text.len()));
+    let end = summary.floor_char_boundary(room.min(summary.len()));
     // What does not fit goes in whole lines.
-    let cut = match end < record.text.len() {
-        true => record.text[..end].rfind('\n').unwrap_or(end),
+    let cut = match end < summary.len() {
+        true => summary[..end].rfind('\n').unwrap_or(end),
         false => end,
     };
-    format!("{how}{}", &record.text[..cut])
+    format!("{how}{}", &summary[..cut])
 }

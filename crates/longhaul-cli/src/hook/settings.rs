@@ -192,10 +192,23 @@ mod tests {
 }
 "#;
         let mut texts: Vec<String> = [
-            "{}", "{ }", "{\n}", "{}\n", "\n {} ", "{\"a\":1}", "{ \"a\": 1 }", "{\"hooks\":{}}", "{\n  \"hooks\": {}\n}\n",
-            "{\n  \"hooks\": {\n  }\n}\n", "{\"hooks\":{\"PreCompact\":[]}}", "{\"hooks\":{\"PreCompact\":[ ],\"Stop\":[]},\"b\":{}}",
-            "{\"hooks\":{\"Stop\":[]},\"hooks\":{\"Stop\":[],\"Stop\":[]}}", "{\"hooks\": {\"PostToolUse\": [{\"matcher\": \"Bash\", \"hooks\": []}]}}",
-            "{\"h\\u006foks\":{}}", "{\n\t\"a\": [],\n\n\t\"hooks\": {\n\t\t\"SessionStart\": [\n\t\t\t{}\n\t\t]\n\t}\n}", pretty,
+            "{}",
+            "{ }",
+            "{\n}",
+            "{}\n",
+            "\n {} ",
+            "{\"a\":1}",
+            "{ \"a\": 1 }",
+            "{\"hooks\":{}}",
+            "{\n  \"hooks\": {}\n}\n",
+            "{\n  \"hooks\": {\n  }\n}\n",
+            "{\"hooks\":{\"PreCompact\":[]}}",
+            "{\"hooks\":{\"PreCompact\":[ ],\"Stop\":[]},\"b\":{}}",
+            "{\"hooks\":{\"Stop\":[]},\"hooks\":{\"Stop\":[],\"Stop\":[]}}",
+            "{\"hooks\": {\"PostToolUse\": [{\"matcher\": \"Bash\", \"hooks\": []}]}}",
+            "{\"h\\u006foks\":{}}",
+            "{\n\t\"a\": [],\n\n\t\"hooks\": {\n\t\t\"SessionStart\": [\n\t\t\t{}\n\t\t]\n\t}\n}",
+            pretty,
         ]
         .map(str::to_owned)
         .into();

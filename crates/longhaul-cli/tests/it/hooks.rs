@@ -44,7 +44,10 @@ fn settings_come_to_no_harm() {
         fs::write(&file, odd).unwrap();
         let ran = folder.run(&[&["hook", "install"], &place[..]].concat(), b"");
         let said = ran.said();
-        assert!(ran.code == 4 && said.contains("mine.json: ") && said.contains("nothing was changed"), "{odd}: {said}");
+        assert!(
+            ran.code == 4 && said.contains("mine.json: ") && said.contains("nothing was changed"),
+            "{odd}: {said}"
+        );
         assert_eq!(fs::read_to_string(&file).unwrap(), odd);
     }
 
@@ -85,7 +88,10 @@ fn what_a_compaction_takes_is_kept_and_given_back_in_short() {
     let answer: Value = serde_json::from_slice(&ran.stdout).unwrap();
     let given = answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
     assert_eq!(answer["hookSpecificOutput"]["hookEventName"], "SessionStart");
-    assert!(given.contains(&format!("longhaul recall {session} WORDS")) && given.contains("## "), "{given}");
+    // As a shell finds this program, and with the request that nothing below tells.
+    let program = format!("longhaul' recall {session} WORDS`");
+    assert!(given.contains(&program) && given.contains("`'/"), "{given}");
+    assert!(!given.contains("below") && given.contains("## Request (m69)\nPlease do that: add"), "{given}");
     assert!(given.len() <= 9_500, "{}", given.len());
     // Other starts, and other events, are none of ours.
     for (key, value) in [("source", "startup"), ("hook_event_name", "Stop")] {
@@ -120,13 +126,17 @@ fn what_a_compaction_takes_is_kept_and_given_back_in_short() {
     summary["isCompactSummary"] = true.into();
     let asked =
         line("b2".into(), "b3", format!("Now the zebra report. {}", "Each row counts. ".repeat(3_000)));
-    let thanks = line("b3".into(), "b4", "And the giraffes, briefly.".into());
+    let thanks = line("b3".into(), "b4", "Please also write the giraffe report, briefly.".into());
     fs::write(&file, format!("{own}{boundary}\n{summary}\n{asked}\n{thanks}\n")).unwrap();
     assert!(hook(&folder, &before).stderr.contains("longhaul"), "a branch is told of");
     let ran = hook(&folder, &after);
     let answer: Value = serde_json::from_slice(&ran.stdout).unwrap();
     let given = answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
     assert!(given.contains("zebra report") && given.contains(&format!("is in {session}")), "{given}");
+    assert!(
+        !given.contains("below") && given.contains(")\nPlease also write the giraffe report, briefly."),
+        "{given}"
+    );
 }
 
 #[test]
@@ -156,7 +166,12 @@ fn long_output_is_shortened_and_what_is_saved_is_told() {
     assert!(whole.starts_with(&rows) && !whole.contains(&token));
 
     let savings = String::from_utf8(folder.run(&["savings"], b"").stdout).unwrap();
-    assert!(savings.contains("tokens saved since") && savings.contains("cargo test "), "{savings}");
+    assert!(
+        savings.contains("tokens saved since")
+            && savings.contains(" in 1 output\n")
+            && savings.contains("cargo test "),
+        "{savings}"
+    );
     let json: Value = serde_json::from_slice(&folder.run(&["savings", "--json"], b"").stdout).unwrap();
     assert!(json["digests"] == 1 && json["before"].as_u64() > json["after"].as_u64(), "{json}");
     assert!(
@@ -176,8 +191,17 @@ fn long_output_is_shortened_and_what_is_saved_is_told() {
         json!({"hook_event_name": "PostToolUse", "tool_name": "Edit"}),
         json!({"x": 1}),
         json!([]),
+        json!({"hook_event_name": 7}),
     ] {
-        assert_eq!(hook(&folder, &event).stdout, b"", "{event}");
+        let ran = hook(&folder, &event);
+        assert_eq!(ran.stdout, b"", "{event}");
+        let is_event = event["hook_event_name"].is_string();
+        assert_eq!(
+            ran.said().contains("expected a JSON object with `hook_event_name`"),
+            !is_event,
+            "{event}: {}",
+            ran.stderr
+        );
     }
 }
 
