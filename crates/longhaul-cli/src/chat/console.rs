@@ -1,6 +1,9 @@
 //! What is typed: with a line editor on a terminal, line by line from anywhere else.
 
-use std::io::{self, BufRead, IsTerminal as _};
+use std::{
+    env,
+    io::{self, BufRead, IsTerminal as _},
+};
 
 use anyhow::{Context as _, Result};
 use rustyline::{
@@ -13,13 +16,13 @@ use rustyline::{
     validate::{ValidationContext, ValidationResult, Validator},
 };
 
-use super::slash;
+use super::{interrupt::Interrupts, slash};
 use crate::{paint::plain, say};
 
 /// Where lines come from.
 pub(crate) enum Console {
     Editor(Box<Editor<Assistance, MemHistory>>),
-    /// Not a terminal: a script, a test.
+    /// Not a terminal: a script, a test. Or one that moves no cursor.
     Plain,
 }
 
@@ -49,9 +52,12 @@ pub(crate) enum Consent {
 pub(crate) struct Assistance;
 
 impl Console {
-    /// Opens the console. `before` is what was typed in earlier parts of the conversation, oldest first.
-    pub(crate) fn open(before: Vec<String>) -> Result<Console> {
-        if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+    /// Opens the console, and listens for Ctrl-C. `before` is what was typed in earlier parts of the conversation, oldest first.
+    pub(crate) fn open(before: Vec<String>, interrupts: &Interrupts) -> Result<Console> {
+        let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
+        let moves_cursor = !env::var("TERM").is_ok_and(|name| UNMOVED.contains(&name.as_str()));
+        if !is_terminal || !moves_cursor {
+            interrupts.listen(false)?;
             return Ok(Console::Plain);
         }
         let config = Config::builder().completion_type(CompletionType::List).auto_add_history(false).build();
@@ -64,6 +70,7 @@ impl Console {
         for line in before {
             editor.add_history_entry(line).context("the line editor takes no history")?;
         }
+        interrupts.listen(true)?;
         Ok(Console::Editor(Box::new(editor)))
     }
 
@@ -79,7 +86,12 @@ impl Console {
                 }
                 Err(error) => ended(error)?,
             },
-            Console::Plain => plain_message()?,
+            Console::Plain => {
+                if io::stdin().is_terminal() {
+                    say::err(prompt);
+                }
+                plain_message()?
+            }
         };
         Ok(match input {
             Input::Line(line) => Input::Line(line.replace("\\\n", "\n")),
@@ -125,6 +137,9 @@ impl Console {
         })
     }
 }
+
+/// Terminals that no line can be edited on.
+const UNMOVED: [&str; 3] = ["dumb", "cons25", "emacs"];
 
 fn ended(error: ReadlineError) -> Result<Input> {
     match error {

@@ -183,8 +183,14 @@ impl Conversation {
     async fn ask(&mut self, screen: &mut Screen, interrupts: &Interrupts) -> Result<Option<Reply>> {
         for overflows in 0.. {
             self.finish_background(screen).await;
-            let prepared = self.manager.prepare().await;
+            // A model may be at work on a summary.
+            let prepared = tokio::select! {
+                biased;
+                () = interrupts.pressed() => None,
+                prepared = self.manager.prepare() => Some(prepared),
+            };
             self.show_events(screen);
+            let Some(prepared) = prepared else { return Ok(None) };
             let view = prepared?;
             let sent = view.id();
             let messages: Vec<Arc<Message>> = view.messages().cloned().collect();
@@ -195,7 +201,6 @@ impl Conversation {
 
             let mut said = String::new();
             let answered = {
-                let _busy = interrupts.busy();
                 let on_delta = |delta: Delta| {
                     screen.delta(&delta);
                     if let Delta::Text(text) = delta {

@@ -1,57 +1,81 @@
 //! Ctrl-C stops an answer or a command that runs, and not the program.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    pin::pin,
+    process,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
 };
 
+use anyhow::{Context as _, Result};
 use tokio::sync::Notify;
 
 /// Who is told of Ctrl-C.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Interrupts {
-    pressed: Arc<Notify>,
-    busy: Arc<AtomicUsize>,
+pub(crate) struct Interrupts(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    pressed: Notify,
+    /// It was pressed, and nobody has stopped yet.
+    is_pressed: AtomicBool,
+    /// How many things are under way.
+    busy: AtomicUsize,
 }
 
 /// Something is under way that Ctrl-C stops. Until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Busy(Arc<AtomicUsize>);
+pub(crate) struct Busy(Arc<Shared>);
 
 /// The exit code of a program that was ended by Ctrl-C, by convention 128 and the signal's number.
 const INTERRUPTED: i32 = 130;
 
 impl Interrupts {
-    /// Listens from now on. Call it inside a runtime.
-    pub(crate) fn listen() -> Interrupts {
-        let interrupts = Interrupts::default();
-        let told = interrupts.clone();
-        tokio::spawn(async move {
-            while tokio::signal::ctrl_c().await.is_ok() {
-                if told.busy.load(Ordering::SeqCst) == 0 {
-                    // Everything that was said is on disk already; there is nothing to wind up.
-                    std::process::exit(INTERRUPTED);
-                }
-                told.pressed.notify_one();
-            }
-        });
-        interrupts
+    /// Listens from now on. Where there is a line editor, this comes after it: its own handler would keep Ctrl-C to itself. While
+    /// a line is read the terminal sends keys, no signals, so that it needs none.
+    ///
+    /// # Errors
+    /// When the system does not let us.
+    pub(crate) fn listen(&self, has_editor: bool) -> Result<()> {
+        let told = Arc::clone(&self.0);
+        ctrlc::set_handler(move || told.press(has_editor)).context("Ctrl-C cannot be listened to")
     }
 
-    /// Takes note that something is under way.
+    /// Takes note that something is under way. What was pressed before is not meant for it.
     pub(crate) fn busy(&self) -> Busy {
-        self.busy.fetch_add(1, Ordering::SeqCst);
-        Busy(Arc::clone(&self.busy))
+        if self.0.busy.fetch_add(1, Ordering::SeqCst) == 0 {
+            pin!(self.0.pressed.notified()).as_mut().enable();
+            self.0.is_pressed.store(false, Ordering::SeqCst);
+        }
+        Busy(Arc::clone(&self.0))
     }
 
     /// Waits for Ctrl-C.
     pub(crate) async fn pressed(&self) {
-        self.pressed.notified().await;
+        self.0.pressed.notified().await;
+        self.0.is_pressed.store(false, Ordering::SeqCst);
+    }
+}
+
+impl Shared {
+    fn press(&self, has_editor: bool) {
+        let is_busy = self.busy.load(Ordering::SeqCst) > 0;
+        // What is under way stops at the first; where it does not, at the second. Everything that was said is on disk already:
+        // there is nothing to wind up. At an editor's prompt a signal is nobody's key.
+        let ends = if is_busy { self.is_pressed.swap(true, Ordering::SeqCst) } else { !has_editor };
+        if ends {
+            process::exit(INTERRUPTED);
+        }
+        if is_busy {
+            self.pressed.notify_one();
+        }
     }
 }
 
 impl Drop for Busy {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::SeqCst);
+        self.0.busy.fetch_sub(1, Ordering::SeqCst);
     }
 }

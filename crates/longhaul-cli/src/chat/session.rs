@@ -41,14 +41,11 @@ struct Session<'a> {
 
 /// Talks until the user leaves.
 pub(crate) fn run(conversation: Conversation, runtime: &Runtime) -> Result<ExitCode> {
-    let interrupts = {
-        let _inside = runtime.enter();
-        Interrupts::listen()
-    };
     let entries = conversation.manager.state().originals().entries();
     let typed = entries.iter().filter(|entry| entry.message.role == Role::User);
     let typed = typed.map(|entry| entry.message.texts().collect()).collect();
-    let console = Console::open(typed)?;
+    let interrupts = Interrupts::default();
+    let console = Console::open(typed, &interrupts)?;
     let mut session =
         Session { conversation, screen: Screen::new(), console, interrupts, runtime, failed: false };
     session.greet();
@@ -111,13 +108,14 @@ impl Session<'_> {
     /// Says `words`, or asks again where there are none.
     fn turn(&mut self, words: Option<&str>) -> Result<Turn> {
         let Session { conversation, screen, console, interrupts, runtime, failed } = self;
+        let _busy = interrupts.busy();
         let turn = match words {
             Some(words) => runtime.block_on(conversation.say(words, screen, console, interrupts))?,
             None => runtime.block_on(conversation.go_on(screen, console, interrupts))?,
         };
         *failed = turn == Turn::Failed;
         if turn == Turn::Stopped {
-            screen.note("stopped; Ctrl-C leaves");
+            screen.note("stopped; Ctrl-C once more leaves");
         }
         conversation.show_status(screen);
         Ok(turn)

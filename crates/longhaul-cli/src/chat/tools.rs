@@ -201,7 +201,6 @@ impl Toolbox {
             }
         }
         screen.note(&format!("· {}", asked.title()));
-        let _busy = interrupts.busy();
         let said = tokio::select! {
             biased;
             () = interrupts.pressed() => None,

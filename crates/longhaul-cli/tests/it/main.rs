@@ -25,4 +25,5 @@ mod settings;
 mod spelling;
 mod summarizer;
 mod sweep;
+mod terminal;
 mod undone;

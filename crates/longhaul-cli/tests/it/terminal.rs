@@ -1,0 +1,201 @@
+//! The command on a terminal of its own, as a person meets it. `setsid` of util-linux makes that the terminal that Ctrl-C comes
+//! from; where it is missing these tests say so and do nothing.
+#![cfg(target_os = "linux")]
+
+use std::{
+    fs::{self, File},
+    io::{Read as _, Write as _},
+    process::{Child, Command},
+    sync::mpsc::{self, Receiver},
+    thread,
+    time::Duration,
+};
+
+use nix::pty::{Winsize, openpty};
+use serde_json::json;
+
+use crate::{
+    chat::{Answer, Server, said},
+    run::{Folder, example},
+};
+
+/// `longhaul` with these words on a terminal of 80 columns.
+struct Terminal {
+    child: Child,
+    keys: File,
+    shown: Receiver<Vec<u8>>,
+    /// What was shown and not looked at yet.
+    rest: Vec<u8>,
+}
+
+/// Nothing that is waited for takes this long.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+impl Terminal {
+    fn start(folder: &Folder, args: &[&str]) -> Option<Terminal> {
+        let size = Winsize { ws_row: 40, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
+        let pair = openpty(&size, None).unwrap();
+        let (keys, theirs) = (File::from(pair.master), File::from(pair.slave));
+        let child = Command::new("setsid")
+            .arg("--ctty")
+            .arg(assert_cmd::cargo::cargo_bin!("longhaul"))
+            .args(args)
+            .current_dir(folder.path())
+            .env_clear()
+            .env("HOME", folder.path())
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("TERM", "xterm-256color")
+            .stdin(theirs.try_clone().unwrap())
+            .stdout(theirs.try_clone().unwrap())
+            .stderr(theirs)
+            .spawn();
+        let Ok(child) = child else {
+            eprintln!("skipped: there is no `setsid` to give the command a terminal");
+            return None;
+        };
+        let (out, shown) = mpsc::channel();
+        let mut screen = keys.try_clone().unwrap();
+        thread::spawn(move || {
+            let mut bytes = [0; 4_096];
+            // When the command ends its terminal fails.
+            while let Ok(n @ 1..) = screen.read(&mut bytes) {
+                if out.send(bytes[..n].to_vec()).is_err() {
+                    break;
+                }
+            }
+        });
+        Some(Terminal { child, keys, shown, rest: Vec::new() })
+    }
+
+    fn press(&mut self, keys: &[u8]) {
+        self.keys.write_all(keys).unwrap();
+    }
+
+    /// Reads what is shown up to and including `end`.
+    fn read_to(&mut self, end: &str) -> String {
+        loop {
+            let text = String::from_utf8_lossy(&self.rest).into_owned();
+            if let Some(at) = self.rest.windows(end.len()).position(|some| some == end.as_bytes()) {
+                self.rest.drain(..at + end.len());
+                return text;
+            }
+            let more = self.shown.recv_timeout(PATIENCE);
+            self.rest.extend(more.unwrap_or_else(|error| panic!("{error} before {end:?}: {text}")));
+        }
+    }
+
+    /// Waits for the prompt.
+    fn prompted(&mut self) {
+        self.read_to("> ");
+    }
+
+    /// Reads all that is shown, and returns it with the exit code.
+    fn end(mut self) -> (i32, String) {
+        while let Ok(more) = self.shown.recv_timeout(PATIENCE) {
+            self.rest.extend(more);
+        }
+        let code = self.child.wait().unwrap().code().unwrap_or(-1);
+        (code, String::from_utf8_lossy(&self.rest).into_owned())
+    }
+}
+
+fn home_with_a_session() -> Folder {
+    let folder = Folder::new();
+    let here = folder.path().canonicalize().unwrap();
+    // The session of the folder that the test is in.
+    let text = fs::read_to_string(example()).unwrap().replace("/home/dev/longhaul", here.to_str().unwrap());
+    let home = folder.path().join(".claude/projects/-w");
+    fs::create_dir_all(&home).unwrap();
+    fs::write(home.join("7d1c2f6a-5b0e-4f2d-9a53-3f4c81b0e6aa.jsonl"), text).unwrap();
+    folder
+}
+
+#[test]
+fn without_a_file_the_newest_session_is_taken() {
+    let folder = home_with_a_session();
+    for args in [&[][..], &["context"][..]] {
+        let Some(terminal) = Terminal::start(&folder, args) else { return };
+        let (code, shown) = terminal.end();
+        assert_eq!(code, 0, "{shown}");
+        assert!(
+            shown.contains("7d1c2f6a  Claude Code, just now") && shown.contains("claude-code, 76 messages"),
+            "{shown}"
+        );
+    }
+    let (code, shown) = Terminal::start(&folder, &["compact", "--budget", "4k"]).unwrap().end();
+    assert_eq!(code, 0, "{shown}");
+    assert!(shown.contains(".compacted.jsonl") && !shown.contains("\"parentUuid\""), "{shown}");
+    let beside =
+        folder.path().join(".claude/projects/-w/7d1c2f6a-5b0e-4f2d-9a53-3f4c81b0e6aa.compacted.jsonl");
+    assert!(fs::read_to_string(beside).unwrap().contains("isCompactSummary"));
+    for (args, part) in [
+        (&["recall", "knapsack"][..], "\x1b[1mknapsack\x1b[0m"),
+        (&["history"], "Summary "),
+        (&["undo"], "undone"),
+    ] {
+        let (code, shown) = Terminal::start(&folder, args).unwrap().end();
+        assert!(code == 0 && shown.contains(part), "{args:?}: {shown}");
+    }
+}
+
+#[test]
+fn ctrl_c_stops_an_answer_and_then_leaves() {
+    let server = Server::start(|nth, _| match nth {
+        0 => Answer::Stalls("Well, let me tell you everything"),
+        _ => Answer::Says("Short."),
+    });
+    let folder = Folder::new();
+    let Some(mut terminal) = Terminal::start(&folder, &server.args(&["--session", "c"])) else { return };
+    terminal.prompted();
+    terminal.press(b"tell me\r");
+    terminal.read_to("everything");
+    terminal.press(b"\x03");
+    terminal.read_to("stopped");
+    terminal.prompted();
+    terminal.press(b"shorter\r");
+    terminal.read_to("Short.");
+    terminal.prompted();
+    terminal.press(b"\x03");
+    terminal.read_to("once more");
+    terminal.prompted();
+    terminal.press(b"\x03");
+    terminal.read_to("kept as");
+    assert_eq!(terminal.end().0, 0);
+    let body = said(&server.bodies()[1]);
+    assert!(body.contains("everything\n[stopped by the user]\nuser: shorter"), "{body}");
+}
+
+#[test]
+fn a_second_line_that_was_typed_ahead_is_not_lost() {
+    let server = Server::start(|nth, _| Answer::Says(if nth == 0 { "First." } else { "Second." }));
+    let folder = Folder::new();
+    let Some(mut terminal) = Terminal::start(&folder, &server.args(&["--session", "t"])) else { return };
+    terminal.prompted();
+    terminal.press(b"tell me\rand then?\r");
+    terminal.read_to("First.");
+    terminal.read_to("Second.");
+    terminal.prompted();
+    terminal.press(b"/quit\r");
+    assert_eq!(terminal.end().0, 0);
+    let body = said(&server.bodies()[1]);
+    assert!(body.contains("First.\nuser: and then?"), "{body}");
+}
+
+#[test]
+fn a_large_paste_reaches_the_model_whole() {
+    let server = Server::start(|_, _| Answer::Says("Read."));
+    let folder = Folder::new();
+    let args = server.args(&["--session", "p"]);
+    let Some(mut terminal) = Terminal::start(&folder, &args) else { return };
+    terminal.prompted();
+    let lines = if cfg!(debug_assertions) { 400 } else { 4_100 };
+    let text: Vec<String> =
+        (0..lines).map(|n| format!("line {n:05} of the paste, with words to fill it up")).collect();
+    terminal.press(format!("\x1b[200~{}\x1b[201~\r", text.join("\n")).as_bytes());
+    terminal.read_to("Read.");
+    terminal.prompted();
+    terminal.press(b"/quit\r");
+    assert_eq!(terminal.end().0, 0);
+    let body = &server.bodies()[0];
+    assert_eq!(body["messages"][0]["content"], json!(text.join("\n")));
+}
