@@ -120,25 +120,71 @@ fn wide_from(bytes: &[u8]) -> Option<usize> {
     (pairs.len() == LOOKED_AT / 4 && { pairs }.all(|pair| is_ascii(pair[0]) && pair[1] == 0)).then_some(from)
 }
 
-/// Returns the text that `data`, the bytes of a file in base64, spells; `None` where it is none. What is said to be text is
-/// read as such however it begins.
-pub(crate) fn text(data: &str, is_said_to_be: bool) -> Option<String> {
-    let digits: Vec<u8> = data.bytes().filter(|byte| value(*byte).is_some()).collect();
-    if !is_said_to_be && !spells_text(&digits) {
-        return None;
+/// A file that is a text, and how its bytes spell it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct File {
+    pub(crate) text: String,
+    coding: Coding,
+}
+
+/// How the bytes of a file spell its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Coding {
+    Utf8,
+    /// The low byte of each unit first, perhaps behind a byte order mark.
+    Utf16 {
+        marked: bool,
+    },
+    /// A byte, a character: one of the old encodings, or no text but at its beginning.
+    Bytes,
+}
+
+impl File {
+    /// Returns the text that `data`, the bytes of a file in base64, spells; `None` where it is none. What is said to be text
+    /// is read as such however it begins.
+    pub(crate) fn read(data: &str, is_said_to_be: bool) -> Option<File> {
+        let digits: Vec<u8> = data.bytes().filter(|byte| value(*byte).is_some()).collect();
+        if !is_said_to_be && !spells_text(&digits) {
+            return None;
+        }
+        let bytes = decoded(&digits);
+        if let Some(from) = wide_from(&bytes) {
+            let units = bytes[from..].chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
+            let text = String::from_utf16_lossy(&units.collect::<Vec<_>>());
+            return Some(File { text, coding: Coding::Utf16 { marked: from > 0 } });
+        }
+        match String::from_utf8(bytes) {
+            Ok(text) => Some(File { text, coding: Coding::Utf8 }),
+            // What has control characters is in none of the old encodings.
+            Err(error) => {
+                let text: String = error.as_bytes().iter().map(|byte| char::from(*byte)).collect();
+                let is_odd = |c: char| c.is_ascii_control() && !c.is_ascii_whitespace();
+                let is_text = !is_said_to_be || !text.contains(is_odd);
+                is_text.then_some(File { text, coding: Coding::Bytes })
+            }
+        }
     }
-    let bytes = decoded(&digits);
-    if let Some(from) = wide_from(&bytes) {
-        let units = bytes[from..].chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
-        return Some(String::from_utf16_lossy(&units.collect::<Vec<_>>()));
-    }
-    match String::from_utf8(bytes) {
-        Ok(text) => Some(text),
-        // One of the old encodings: a byte, a character. What has control characters is none of them.
-        Err(error) => {
-            let said: String = error.as_bytes().iter().map(|byte| char::from(*byte)).collect();
-            let is_odd = |c: char| c.is_ascii_control() && !c.is_ascii_whitespace();
-            (!is_said_to_be || !said.contains(is_odd)).then_some(said)
+
+    /// Returns the file with `text` for its own, in base64. Each character that was there is spelled as it was: a PDF begins
+    /// like text, and none of its other bytes may change.
+    pub(crate) fn encoded(&self, text: &str) -> String {
+        match self.coding {
+            Coding::Utf8 => encode(text.as_bytes()),
+            Coding::Utf16 { marked } => {
+                let mark = marked.then_some(0xfeff);
+                let units = mark.into_iter().chain(text.encode_utf16());
+                encode(&units.flat_map(u16::to_le_bytes).collect::<Vec<_>>())
+            }
+            Coding::Bytes => {
+                let mut bytes = Vec::with_capacity(text.len());
+                for c in text.chars() {
+                    match u8::try_from(c) {
+                        Ok(byte) => bytes.push(byte),
+                        Err(_) => bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+                    }
+                }
+                encode(&bytes)
+            }
         }
     }
 }
@@ -230,6 +276,7 @@ mod tests {
 
     #[test]
     fn a_file_is_read_as_what_it_is() {
+        let text = |data: &str, is_said_to_be| File::read(data, is_said_to_be).map(|file| file.text);
         for said in
             ["the password is hunter2 and more", "\u{feff}Clé: hunter2, and some more", "読む file, and more"]
         {
@@ -248,6 +295,22 @@ mod tests {
         assert_eq!(text(picture, true), None);
         assert_eq!(text(&encode(b"cl\xe9: hunter2"), true).as_deref(), Some("clé: hunter2"));
         assert_eq!((encode(b""), encode(b"a"), encode(b"ab")), ("".into(), "YQ==".into(), "YWI=".into()));
+    }
+
+    #[test]
+    fn a_file_is_written_as_it_was_read() {
+        let wide = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+        for (bytes, is_said_to_be) in [
+            ("Clé: hunter2, and more".as_bytes().to_vec(), false),
+            (b"cl\xe9: hunter2, and more".to_vec(), true),
+            (b"%PDF-1.3\n3 0 obj\nstream\n\x00\xff\x81\xc3\xa9\nendstream".to_vec(), false),
+            (wide("$env:KEY='hunter2'; Clé"), false),
+            (wide("\u{feff}$env:KEY='hunter2'; 読"), false),
+        ] {
+            let data = encode(&bytes);
+            let file = File::read(&data, is_said_to_be).unwrap();
+            assert_eq!(file.encoded(&file.text), data, "{:?}", file.text);
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use longhaul_transcript::{
 use crate::{
     Redactor, Vault,
     json::looks_like_json,
-    names::{Names, name_in_place_of},
+    names::{id_in_place_of, name_in_place_of},
 };
 
 impl Redactor {
@@ -73,13 +73,12 @@ impl Redactor {
 struct Run<'a> {
     redactor: &'a Redactor,
     vault: &'a mut Vault,
-    names: Names,
     counts: BTreeMap<String, u64>,
 }
 
 impl<'a> Run<'a> {
     fn new(redactor: &'a Redactor, vault: &'a mut Vault) -> Run<'a> {
-        Run { redactor, vault, names: Names::default(), counts: BTreeMap::new() }
+        Run { redactor, vault, counts: BTreeMap::new() }
     }
 
     fn parts(&mut self, parts: &mut [Part]) {
@@ -102,7 +101,7 @@ impl<'a> Run<'a> {
 
     /// What is found in both is counted once.
     fn raw(&mut self, raw: &Raw) -> Option<Arc<Raw>> {
-        let (raw, counts) = self.redactor.redact_raw_with(raw, self.vault, &mut self.names);
+        let (raw, counts) = self.redactor.redact_raw_into(raw, self.vault);
         for (rule, count) in counts {
             let told = self.counts.entry(rule).or_default();
             *told = count.max(*told);
@@ -141,7 +140,7 @@ impl<'a> Run<'a> {
 
     /// Formats without ids make one of a tool's name.
     fn id(&mut self, id: &mut CallId) {
-        if let Some((other, rule)) = self.names.id(self.redactor, id.as_str()) {
+        if let Some((other, rule)) = id_in_place_of(self.redactor, id.as_str()) {
             *id = CallId::from(&*other);
             self.count([&*rule]);
         }
@@ -157,7 +156,7 @@ impl<'a> Run<'a> {
         if let Some(id) = &mut opaque.pair_id {
             self.id(id);
         }
-        let (left, rules) = self.redactor.redact_item_with(&opaque.raw.0, self.vault, &mut self.names);
+        let (left, rules) = self.redactor.redact_item(&opaque.raw.0, self.vault);
         self.count(rules.iter().map(|rule| &**rule));
         match left {
             Some(Cow::Owned(redacted)) => opaque.raw.0 = redacted,

@@ -17,23 +17,13 @@ use serde_json::value::RawValue;
 use crate::{
     Finding, Redactor, Vault, base64,
     json::{looks_like_json, unescaped},
-    names::{Names, name_in_place_of},
+    names::{id_in_place_of, name_in_place_of},
 };
 
 impl Redactor {
     /// Returns `raw` without its secrets, and how often each rule struck; `None` where nothing is left that could be
     /// sent. Numbers and the way back go to `vault`.
     pub fn redact_raw_into(&self, raw: &Raw, vault: &mut Vault) -> (Option<Raw>, BTreeMap<String, u64>) {
-        self.redact_raw_with(raw, vault, &mut Names::default())
-    }
-
-    /// Does what [`redact_raw_into`](Self::redact_raw_into) does, for a message whose ids are in `names`.
-    pub(crate) fn redact_raw_with(
-        &self,
-        raw: &Raw,
-        vault: &mut Vault,
-        names: &mut Names,
-    ) -> (Option<Raw>, BTreeMap<String, u64>) {
         let mut counts = BTreeMap::new();
         let mut redacted = raw.redacted;
         // One item a line where there are several; an item by itself may be spread over lines.
@@ -43,7 +33,7 @@ impl Redactor {
         };
         let mut kept = Vec::with_capacity(items.len());
         for item in items {
-            let (left, rules) = self.redact_item_with(item, vault, names);
+            let (left, rules) = self.redact_item(item, vault);
             for rule in rules {
                 *counts.entry(rule.to_string()).or_default() += 1;
                 redacted += 1;
@@ -61,15 +51,14 @@ impl Redactor {
 
     /// Returns an item or a block as a provider spells it without its secrets, and the rules that struck; `None` where nothing
     /// is left of it.
-    pub(crate) fn redact_item_with<'a>(
+    pub(crate) fn redact_item<'a>(
         &self,
         item: &'a str,
         vault: &mut Vault,
-        names: &mut Names,
     ) -> (Option<Cow<'a, str>>, Vec<Arc<str>>) {
         let findings = self.redact_json(item).1;
         let mut sweep =
-            Sweep { redactor: self, names, text: item, findings, edits: BTreeMap::new(), within: Vec::new() };
+            Sweep { redactor: self, text: item, findings, edits: BTreeMap::new(), within: Vec::new() };
         let is_left = sweep.item();
         let found = sweep.findings.iter().map(|found| &found.rule);
         let rules: Vec<Arc<str>> = found.chain(&sweep.within).cloned().collect();
@@ -84,7 +73,6 @@ impl Redactor {
 /// One JSON text, and what is to be changed in it.
 struct Sweep<'a, 'r> {
     redactor: &'r Redactor,
-    names: &'r mut Names,
     text: &'a str,
     findings: Vec<Finding>,
     /// What is replaced, by where it begins: where it ends, and by what.
@@ -99,7 +87,7 @@ enum With {
     /// This JSON.
     Json(Cow<'static, str>),
     /// A file with secrets, in base64 and without them; this stands before it.
-    File { before: String, text: String },
+    File { before: String, file: base64::File },
 }
 
 const NOTHING: With = With::Json(Cow::Borrowed(""));
@@ -224,7 +212,7 @@ impl<'a> Sweep<'a, '_> {
     fn rename(&mut self, key: &str, inside: &'a str) {
         let other = match key {
             "name" => name_in_place_of(self.redactor, inside),
-            "id" | "call_id" | "tool_call_id" | "tool_use_id" => self.names.id(self.redactor, inside),
+            "id" | "call_id" | "tool_call_id" | "tool_use_id" => id_in_place_of(self.redactor, inside),
             _ => None,
         };
         if let Some((other, _)) = other {
@@ -239,20 +227,20 @@ impl<'a> Sweep<'a, '_> {
         let data = unescaped(&literal[before.len()..]);
         let is_base64 = |byte: u8| byte.is_ascii_whitespace() || base64::is_digit(byte);
         let span = span_of(self.text, literal);
-        let text = base64::text(&data, is_text(media_type));
+        let file = base64::File::read(&data, is_text(media_type));
         // Whoever says that it is text and gives none may mean it as it stands.
-        let is_none = text.is_none() && is_text(media_type);
-        if is_none || !data.trim_end_matches('=').bytes().all(is_base64) {
+        let is_none = file.is_none() && is_text(media_type);
+        if is_none || !data.trim_end().trim_end_matches('=').bytes().all(is_base64) {
             return;
         }
         let rules: Vec<_> =
-            text.iter().flat_map(|text| self.redact_file(text, &mut Vault::new()).1).collect();
+            file.iter().flat_map(|file| self.redact_file(&file.text, &mut Vault::new()).1).collect();
         // What a rule sees in the digits themselves is chance.
         self.exempt(&span);
-        if let Some(text) = text.filter(|_| !rules.is_empty()) {
+        if let Some(file) = file.filter(|_| !rules.is_empty()) {
             self.within.extend(rules);
             let before = before.to_owned();
-            self.edits.insert(span.start, (span.end, With::File { before, text }));
+            self.edits.insert(span.start, (span.end, With::File { before, file }));
         }
     }
 
@@ -310,9 +298,9 @@ impl<'a> Sweep<'a, '_> {
         };
         let mut edit = |start: usize, end: usize, with: &With, vault: &mut Vault| match with {
             With::Json(json) => put(start, end, json),
-            With::File { before, text } => {
-                let clean = self.redact_file(text, vault).0;
-                put(start, end, &(before.clone() + &base64::encode(clean.as_bytes())));
+            With::File { before, file } => {
+                let clean = self.redact_file(&file.text, vault).0;
+                put(start, end, &(before.clone() + &file.encoded(&clean)));
             }
         };
         let mut edits = self.edits.iter().map(|(start, (end, with))| (*start, *end, with)).peekable();
@@ -570,7 +558,7 @@ mod tests {
                 let json = raw.unwrap().json;
                 let start = json.find(head).unwrap() + head.len();
                 let data = &json[start..start + json[start..].find('"').unwrap()];
-                let text = base64::text(data, true).unwrap();
+                let text = base64::File::read(data, true).unwrap().text;
                 assert_eq!((text, count), (said.replace(SECRET, "[REDACTED:github-pat:1]"), 1), "{block}");
             }
         }
@@ -579,5 +567,42 @@ mod tests {
             r#"{{"content":[{{"type":"document","source":{{"type":"base64","media_type":"text/plain","data":"{clean}"}}}}]}}"#
         );
         assert_eq!(text(&json), json);
+    }
+
+    /// A PDF begins like text and is none: what is not the secret stays, byte for byte.
+    #[test]
+    fn the_other_bytes_of_a_file_stay_what_they_were() {
+        let binary = |said: &str| {
+            let mut bytes = b"%PDF-1.3\n3 0 obj\n\x81\xff\x00\xc3\xa9 ".to_vec();
+            bytes.extend(said.as_bytes());
+            bytes.extend(b"\nendobj \xe2\xe3");
+            base64::encode(&bytes)
+        };
+        let wide = |said: &str| {
+            let text = format!("\u{feff}$env:KEY='{said}' # é");
+            base64::encode(&text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>())
+        };
+        let block = |data: String| {
+            format!(
+                r#"{{"content":[{{"type":"document","source":{{"type":"base64","media_type":"application/pdf","data":"{data}"}}}}]}}"#
+            )
+        };
+        let placeholder = "[REDACTED:github-pat:1]";
+        assert_eq!(text(&block(binary(SECRET))), block(binary(placeholder)));
+        assert_eq!(text(&block(wide(SECRET))), block(wide(placeholder)));
+    }
+
+    /// As `base64.encodebytes` of Python writes one.
+    #[test]
+    fn a_file_may_end_with_a_line_end() {
+        let block = |data: &str| {
+            format!(
+                r#"{{"content":[{{"type":"document","source":{{"type":"base64","media_type":"text/plain","data":"{data}"}}}}]}}"#
+            )
+        };
+        let data = base64::encode(format!("the {SECRET} \n").as_bytes());
+        assert!(data.ends_with("=="), "{data}");
+        let clean = base64::encode(b"the [REDACTED:github-pat:1] \n");
+        assert_eq!(text(&block(&(data + "\\n"))), block(&clean));
     }
 }

@@ -4,7 +4,8 @@ use std::{collections::HashMap, fmt};
 
 /// Numbers secrets, and remembers which placeholder stands for which.
 ///
-/// A placeholder names the rule and a number, never a hash: a hash would let a reader confirm a guess. The same secret
+/// A placeholder names the rule and a number, never a hash: a hash would let a reader confirm a guess. (Names and ids, of
+/// which formats take no placeholder and which must be the same in every message, end in a few digits of one.) The same secret
 /// has the same placeholder as long as the same vault is used. A vault lives in the process: it is not serializable and
 /// does not show what it holds.
 #[derive(Clone, Default)]

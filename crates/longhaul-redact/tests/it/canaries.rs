@@ -198,6 +198,8 @@ fn a_secret_is_found_before_a_closing_tag() {
         "<env>curl -d 'user=me' --pwd=Ab3dEf6h!7kq2x</env>",
         "<arg>--password=kL9mQ2xR7tVb!9</arg>",
         "<password>kL9mQ2xR7tVb!7</password>",
+        "<dbPassword>kL9mQ2xR7tVb!7</dbPassword>",
+        "<keyStorePassword>kL9mQ2xR7tVb!7</keyStorePassword>",
         "<db.password encoding=\"plain\">kL9mQ2xR7tVb!7</db.password>",
         "<env>PGPASSWORD=kL9mQ2xR7tVb7</env>",
         "<p>password: kL9mQ2xR7tVb!7</p>",
@@ -206,7 +208,8 @@ fn a_secret_is_found_before_a_closing_tag() {
         assert!(clean.contains("[REDACTED:") && clean.ends_with('>'), "{clean}");
         assert!(!clean.contains("kL9mQ2xR7tVb") && !clean.contains("Ab3dEf6h"), "{clean}");
     }
-    let innocent = "<password>string</password> <password>changeme</password> <input type=password></input>";
+    let innocent = "<password>string</password> <password>changeme</password> <input type=password></input> \
+                    <forgotPassword>/login/forgot</forgotPassword>";
     assert_eq!(redactor.redact_text(innocent).0, innocent);
 }
 
