@@ -11,6 +11,7 @@ mod postgres;
 mod supply;
 mod test;
 mod tidy;
+mod wheel;
 
 use std::process::ExitCode;
 
@@ -34,6 +35,7 @@ usage: cargo xtask <chore>
                    against injected faults; what cannot be fetched is skipped, with the reason
   fuzz [TARGET...] [--seconds N]
                    run the targets of fuzz/, ten minutes each, with seeds; needs a nightly compiler
+  wheel [ARGS...]  build the Python wheel, with the command in it, and run its tests in an environment of its own
   postgres CMD...  run a command that finds a throw-away PostgreSQL server in its environment";
 
 fn main() -> ExitCode {
@@ -48,6 +50,7 @@ fn main() -> ExitCode {
         "bench" => bench::run(&rest),
         "e2e" => e2e::run(&rest),
         "fuzz" => fuzz::run(&rest),
+        "wheel" => wheel::run(&rest),
         #[cfg(unix)]
         "postgres" => postgres::run(&rest),
         _ => {

@@ -28,6 +28,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         &["transcript", "wire", "redact", "tokens", "trim", "extract", "summarize", "client", "store"],
     ),
     ("longhaul-cli", &["", "wire", "client", "redact"]),
+    ("longhaul-python", &[""]),
     ("longhaul-testkit", &["transcript"]),
 ];
 

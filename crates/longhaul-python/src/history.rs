@@ -1,0 +1,228 @@
+//! What is done to a whole history at once: counting, looking, compacting, checking.
+
+use longhaul::{
+    Breakdown, CompactedDocument, DocumentSession, Within,
+    config::Source,
+    keep_reasoning,
+    redact::Redactor,
+    summarize::Summarizer,
+    tokens::{ContextWindow, count_tools},
+    transcript::{SummaryMode, Tokens},
+    wire::{self, Document, Profile},
+};
+use longhaul::{runtime::SystemClock, transcript::Clock as _};
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+
+use crate::{errors, model, settings};
+
+/// Where nobody says how long an answer may be, it gets this share of the window, and at most [`RESERVED_OUTPUT`], as in the
+/// command.
+const RESERVED_SHARE: f64 = 0.1;
+
+/// Tokens set aside for the reply in a large window.
+const RESERVED_OUTPUT: Tokens = Tokens(16_000);
+
+/// How many messages `context` lists.
+const LARGEST: usize = 10;
+
+#[pyfunction]
+#[pyo3(signature = (text, model=None, encoding=None))]
+pub(crate) fn count_text(
+    py: Python<'_>,
+    text: &str,
+    model: Option<&str>,
+    encoding: Option<&str>,
+) -> PyResult<u64> {
+    py.detach(|| Ok(settings::counting(model, encoding)?.counter.count_text(text).0))
+}
+
+#[pyfunction]
+#[pyo3(signature = (history, format=None, model=None, encoding=None))]
+pub(crate) fn count(
+    py: Python<'_>,
+    history: &[u8],
+    format: Option<&str>,
+    model: Option<&str>,
+    encoding: Option<&str>,
+) -> PyResult<u64> {
+    py.detach(|| {
+        let document = read(history, format)?;
+        let counting = settings::counting(model, encoding)?;
+        let counted = Breakdown::of(document.transcript().entries(), &*counting.counter).total;
+        let tools = count_tools(&*counting.counter, document.tools().iter().map(String::as_str));
+        Ok((counted + tools).0)
+    })
+}
+
+#[pyfunction]
+#[pyo3(signature = (history, format=None, model=None, encoding=None, window=None))]
+pub(crate) fn context(
+    py: Python<'_>,
+    history: &[u8],
+    format: Option<&str>,
+    model: Option<&str>,
+    encoding: Option<&str>,
+    window: Option<u64>,
+) -> PyResult<String> {
+    py.detach(|| {
+        let document = read(history, format)?;
+        let counting = settings::counting(model, encoding)?;
+        let entries = document.transcript().entries();
+        let breakdown = Breakdown::of(entries, &*counting.counter);
+        let tools = count_tools(&*counting.counter, document.tools().iter().map(String::as_str));
+        let window = settings::window(window, &counting);
+        let largest = breakdown.largest(entries, LARGEST).into_iter().map(
+            |largest| json!({ "message": largest.id.ordinal, "tokens": largest.tokens, "what": largest.what }),
+        );
+        let total = breakdown.total + tools;
+        let told = json!({
+            "tokens": total,
+            "window": window,
+            "ratio": total.ratio_of(window),
+            "messages": breakdown.messages,
+            "tool_definitions": tools,
+            "by_role": breakdown.by_role,
+            "by_kind": breakdown.by_kind,
+            "by_tool": breakdown.by_tool,
+            "largest": largest.collect::<Vec<_>>(),
+            "format": document.format().name(),
+        });
+        Ok(told.to_string())
+    })
+}
+
+/// Compacts, and returns the history with a report on it as JSON.
+#[pyfunction]
+#[pyo3(signature = (history, budget, settings_json, *, format=None, model=None, encoding=None, window=None, goal=None,
+    keep_recent=None, redact=true, summarizer=None, summarizer_window=None))]
+#[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
+pub(crate) fn compact(
+    py: Python<'_>,
+    history: &[u8],
+    budget: u64,
+    settings_json: &str,
+    format: Option<&str>,
+    model: Option<&str>,
+    encoding: Option<&str>,
+    window: Option<u64>,
+    goal: Option<String>,
+    keep_recent: Option<usize>,
+    redact: bool,
+    summarizer: Option<Py<PyAny>>,
+    summarizer_window: Option<u64>,
+) -> PyResult<(Vec<u8>, String)> {
+    py.detach(|| {
+        let budget = Tokens(budget);
+        let document = read(history, format)?;
+        let layered = settings::layered(settings_json)?;
+        let mut config = settings::for_model(&layered.config, document.format(), model.or(document.model()));
+        let is_default = matches!(layered.sources.get("mode"), None | Some(Source::Default));
+        if summarizer.is_some() && is_default {
+            config.mode = SummaryMode::Hybrid;
+        }
+        let counting = settings::counting(model, encoding)?;
+        let before = Breakdown::of(document.transcript().entries(), &*counting.counter).total;
+        if before <= budget {
+            return Ok((unchanged(&document)?, report(&document, before, budget, None, &[]).to_string()));
+        }
+        let window = settings::window(window, &counting);
+        let usable = config.max_context_tokens.map_or(window, |most| most.min(window));
+        let reserved = usable.scaled(RESERVED_SHARE).min(RESERVED_OUTPUT);
+        let window = config.window(ContextWindow::new(window, reserved));
+        let redactor = redact.then(Redactor::builtin);
+        let session =
+            DocumentSession::new(&document, window, counting.counter.clone(), config.clone(), redactor)
+                .map_err(|error| errors::document(&error))?;
+        // Settings that say how much stays are for this call as well as for a session.
+        let is_chosen = |name: &str| {
+            let source = layered.sources.get(name);
+            source.is_some_and(|source| !matches!(source, Source::Default | Source::Preset(_)))
+        };
+        let chosen = is_chosen("preserve_recent") || is_chosen("preserve_recent_tokens");
+        let within = Within {
+            keep_recent: keep_recent.or_else(|| chosen.then(|| session.state().recent())),
+            reasoning: keep_reasoning(document.format()),
+            goal,
+            now_ms: SystemClock.now_ms(),
+            ..Within::new(budget)
+        };
+        let (done, notes) = match summarizer {
+            Some(function) if config.mode != SummaryMode::Rules => {
+                let model = model::of(function, &config, summarizer_window, window.window, &counting.counter);
+                asked(&session, &within, &model::ladder(model, &config))?
+            }
+            _ => (session.compact(&within).map_err(|error| errors::document(&error))?, Vec::new()),
+        };
+        let told = report(&document, before, budget, Some(&done), &notes);
+        Ok((done.bytes, told.to_string()))
+    })
+}
+
+/// Compacts with a summary by a model, or by rule where that is shown too much.
+fn asked(
+    session: &DocumentSession<'_>,
+    within: &Within,
+    summarizer: &dyn Summarizer,
+) -> PyResult<(CompactedDocument, Vec<String>)> {
+    let too_large = session.too_large_for_model(within).map_err(|error| errors::document(&error.into()))?;
+    if let Some((tokens, limit)) = too_large {
+        let note = format!("too large for a model: {tokens} tokens of at most {limit}; summarized by rule");
+        return Ok((session.compact(within).map_err(|error| errors::document(&error))?, vec![note]));
+    }
+    let made = settings::runtime()?.block_on(session.compact_with(within, summarizer));
+    let (done, attempts) = made.map_err(|error| errors::document(&error))?;
+    let note = |attempt: &longhaul::summarize::Attempt| {
+        format!("{} was not used: {}", attempt.summarizer, attempt.reason)
+    };
+    Ok((done, attempts.iter().map(note).collect()))
+}
+
+/// Returns the rules of the provider that a history breaks, one line each.
+#[pyfunction]
+#[pyo3(signature = (history, format=None))]
+pub(crate) fn validate(py: Python<'_>, history: &[u8], format: Option<&str>) -> PyResult<Vec<String>> {
+    py.detach(|| {
+        let format = read(history, format)?.format();
+        let violations = wire::validate(history, format, &Profile::default());
+        let violations = violations.map_err(|error| errors::wire(&error))?;
+        Ok(violations.iter().map(ToString::to_string).collect())
+    })
+}
+
+fn read(history: &[u8], format: Option<&str>) -> PyResult<Document> {
+    wire::read(settings::format(format)?, history).map_err(|error| errors::wire(&error))
+}
+
+fn unchanged(document: &Document) -> PyResult<Vec<u8>> {
+    let mut bytes = Vec::new();
+    wire::write_unchanged(document, &mut bytes).map_err(|error| errors::wire(&error))?;
+    Ok(bytes)
+}
+
+fn report(
+    document: &Document,
+    before: Tokens,
+    budget: Tokens,
+    done: Option<&CompactedDocument>,
+    notes: &[String],
+) -> Value {
+    let problems: Vec<String> =
+        document.problems().iter().map(|problem| format!("{}: {}", problem.place, problem.what)).collect();
+    let messages = document.transcript().entries().len();
+    json!({
+        "changed": done.is_some(),
+        "format": document.format().name(),
+        "budget": budget,
+        "tokens_before": before,
+        "tokens_after": done.map_or(before, |done| done.tokens_after),
+        "messages_before": messages,
+        "messages_after": done.map_or(messages, |done| done.messages),
+        "summary": done.map(|done| &done.record.text),
+        "summarized": done.map_or(0, |done| done.outcome.summarized),
+        "digested": done.map_or(0, |done| done.outcome.digested),
+        "request_was_cut": done.is_some_and(|done| done.cut.is_some()),
+        "problems": problems,
+        "notes": notes,
+    })
+}

@@ -1,0 +1,79 @@
+//! Settings, models and counters as Python names them.
+
+use std::sync::{Arc, OnceLock};
+
+use longhaul::{
+    Config,
+    config::{Layer, Layered},
+    tokens::{self, Encoding, ModelTable, TokenCounter},
+    transcript::Tokens,
+    wire::Format,
+};
+use pyo3::prelude::*;
+use serde_json::{Map, Value};
+use tokio::runtime::{Builder, Runtime};
+
+use crate::errors;
+
+/// The window of a model that nobody named, as in the command.
+const DEFAULT_WINDOW: Tokens = Tokens(200_000);
+
+/// What counts, and the window of the model that it is, where one was named.
+pub(crate) struct Counting {
+    pub(crate) counter: Arc<dyn TokenCounter>,
+    pub(crate) window: Option<Tokens>,
+}
+
+/// Returns the counter of a model or an encoding; `o200k_base` where neither is named.
+pub(crate) fn counting(model: Option<&str>, encoding: Option<&str>) -> PyResult<Counting> {
+    if let Some(name) = encoding {
+        let encoding: Encoding = name.parse().map_err(|error| errors::settings(&error))?;
+        return Ok(Counting { counter: tokens::counter(encoding), window: None });
+    }
+    let Some(model) = model else {
+        return Ok(Counting { counter: tokens::counter(Encoding::O200kBase), window: None });
+    };
+    match ModelTable::builtin().get(model) {
+        Some(known) => Ok(Counting { counter: known.counter(), window: Some(known.window) }),
+        None => Err(errors::argument(format!(
+            "the model {model:?} is not in the table; name its encoding= and its window="
+        ))),
+    }
+}
+
+/// Returns the window to work with: the one that is named, the model's, or the default.
+pub(crate) fn window(named: Option<u64>, counting: &Counting) -> Tokens {
+    named.map(Tokens).or(counting.window).unwrap_or(DEFAULT_WINDOW)
+}
+
+/// Returns the settings in a JSON object, over the defaults, each by the name that `longhaul config` lists.
+pub(crate) fn layered(json: &str) -> PyResult<Layered> {
+    let fields: Map<String, Value> = serde_json::from_str(json).map_err(|error| errors::settings(&error))?;
+    let fields: Map<String, Value> = fields.into_iter().filter(|(_, value)| !value.is_null()).collect();
+    let table = toml::to_string(&fields).map_err(|error| errors::settings(&error))?;
+    Layered::from_layers(vec![Layer::file("settings", &table)]).map_err(|error| errors::settings(&error))
+}
+
+/// Returns the settings as they hold for a model whose provider `format` tells.
+pub(crate) fn for_model(config: &Config, format: Format, model: Option<&str>) -> Config {
+    let provider = match format {
+        Format::Anthropic | Format::ClaudeCode => "anthropic",
+        Format::OpenAi | Format::Responses | Format::Codex => "openai",
+        Format::Gemini => "gemini",
+        _ => "",
+    };
+    config.for_model(provider, model.unwrap_or_default())
+}
+
+/// Returns the format of this name; `None` leaves it to be told from what it holds.
+pub(crate) fn format(name: Option<&str>) -> PyResult<Option<Format>> {
+    name.map(|name| name.parse().map_err(|error| errors::wire(&error))).transpose()
+}
+
+/// Returns the runtime on which stores are waited for.
+pub(crate) fn runtime() -> PyResult<&'static Runtime> {
+    static RUNTIME: OnceLock<Option<Runtime>> = OnceLock::new();
+    let begun =
+        RUNTIME.get_or_init(|| Builder::new_multi_thread().worker_threads(2).enable_all().build().ok());
+    begun.as_ref().ok_or_else(|| errors::argument("no thread could be started to wait for stores"))
+}
