@@ -72,7 +72,7 @@ pub use document::{Document, read};
 pub use error::{Problem, WireError};
 pub use format::Format;
 pub use raw::messages_from_json;
-pub use render::{Rendition, render, render_session};
+pub use render::{Rendition, render, render_session, respell};
 pub use repair::{Repair, repair};
 pub use session::append::{Appended, append, session_id_from, timestamp, with_session_id};
 pub use validate::{IdPattern, Profile, Thinking, Violation, validate};

@@ -79,6 +79,14 @@ impl<'a> Payload<'a> {
         }
     }
 
+    /// Returns how closely the model is to look at a picture, where its message says so and it is not the default.
+    pub(crate) fn detail(&self) -> Option<Cow<'_, str>> {
+        let fields = self.raw.object();
+        let inner = fields.get("image_url").filter(|inner| inner.is_object()).map(Json::object);
+        let detail = inner.unwrap_or(fields).text("detail")?;
+        (self.kind == MediaKind::Image && detail != "auto").then_some(detail)
+    }
+
     /// Returns the payload as an address: the one it has, or a `data:` one.
     pub(crate) fn url(&self) -> Option<String> {
         match &self.data {

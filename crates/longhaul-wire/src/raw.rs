@@ -14,20 +14,29 @@ use crate::{
 };
 
 /// Returns the messages that `json` holds, each with its spelling, so that [`render`](fn@crate::render) sends it as it came
-/// in. `json` is one message or item, a list of them, or the answer of a provider around them, as an HTTP body has it.
+/// in. `json` is one message or item, a list of them, or the answer of a provider around them, as an HTTP body has it. A
+/// message of the role `system` in Anthropic's format is a standing instruction, and goes out as the request's `system`
+/// where it stands in front. An empty list holds no message, and an answer without content holds one without parts.
 ///
 /// # Errors
-/// When it is no JSON, when a message does not have the shape of the format, and for formats that can only be imported.
+/// When it is no JSON, when a message does not have the shape of the format, when it is the body of a request (push its
+/// messages one by one), and for formats that can only be imported.
 pub fn messages_from_json(format: Format, json: &str) -> Result<Vec<Message>, WireError> {
     if format.is_import_only() {
         return Err(WireError::ImportOnly { format });
     }
     let value = Json::check(json.as_bytes()).map_err(|flaw| syntax_error(&flaw, 0))?;
     let dialect = dialect_of(format);
+    if is_request(value) {
+        let expected = "one message or a list of them; of the body of a request push its list of messages, and \
+                        before it what stands outside of that as a message of the role system";
+        return Err(Fault::new("", value.raw(), expected).at("the JSON"));
+    }
     let mut messages: Vec<Message> = Vec::new();
     for (at, item) in items(dialect, value).into_iter().enumerate() {
         let place = |fault: Fault| fault.at(&format!("message {at}"));
         of_its_own(dialect, item).map_err(place)?;
+        let (dialect, item) = standing(dialect, item);
         let said = dialect.read(item).map_err(place)?;
         let mut message = message(said);
         message.raw = spelling(dialect, &[item]).map(|json| {
@@ -89,6 +98,26 @@ pub(crate) fn is_reasoning(message: &Message) -> bool {
 fn message(said: Said<'_>) -> Message {
     let parts = said.parts.into_iter().map(|located| located.part).collect();
     Message { name: said.name, ..Message::new(said.role, parts) }
+}
+
+/// Returns whether this is the body of a request, with its list of messages and what stands beside it.
+fn is_request(value: Json<'_>) -> bool {
+    let fields = value.object();
+    let is_list = |key: &&str| fields.get(key).is_some_and(Json::is_array);
+    let is_one = ["role", "type", "parts", "content"].iter().any(|key| fields.get(key).is_some());
+    value.is_object() && !is_one && ["messages", "contents", "input"].iter().any(|key| is_list(&key))
+}
+
+/// Returns what an item is read as: a system message of Anthropic's as the content of the field `system`, where such a
+/// message belongs in a request.
+fn standing<'a>(dialect: Dialect, item: Json<'a>) -> (Dialect, Json<'a>) {
+    let is_system = || item.get("role").and_then(Json::string).is_some_and(|role| role == "system");
+    match (dialect, item.get("content")) {
+        (Dialect::Anthropic, Some(content)) if item.is_object() && is_system() => {
+            (Dialect::AnthropicSystem, content)
+        }
+        _ => (dialect, item),
+    }
 }
 
 /// Fails for a message in the shape of another provider's: read leniently it would lose its calls.

@@ -1,7 +1,9 @@
 //! Messages as a request: what came in spelled for the same provider goes out in the same bytes, what was shortened since is
 //! patched in place, and the rest is spelled afresh.
 
-use longhaul_transcript::{Message, Part, Role, SessionId, Transcript};
+use std::sync::Arc;
+
+use longhaul_transcript::{Message, Part, Raw, Role, SessionId, Transcript};
 
 use crate::{
     Format, WireError,
@@ -71,9 +73,12 @@ pub fn render_session<'a>(
     let mut waiting: Vec<Message> = Vec::new();
     for (message, spelled) in messages.iter().zip(&spelled) {
         let own = spelled.as_ref().filter(|items| items.iter().all(|item| item.is_of(dialect)));
-        match own.and_then(|items| respelled(items, message, &sources, &mut losses)) {
+        let values = own.and_then(|items| respelled(items, message, &sources, &mut losses));
+        if values.is_some() {
+            body.fresh(std::mem::take(&mut waiting), &sources, &mut losses);
+        }
+        match values.and_then(|values| body.placed(message, values)) {
             Some(values) => {
-                body.fresh(std::mem::take(&mut waiting), &sources, &mut losses);
                 body.own(message, values);
                 let redacted = message.raw.as_ref().map_or(0, |raw| raw.redacted);
                 (0..redacted).for_each(|_| {
@@ -87,6 +92,24 @@ pub fn render_session<'a>(
     let session = session.cloned().unwrap_or_else(|| said.derived_session());
     let json = body.json(&session, &mut losses);
     Ok(Rendition { json, losses: losses.into_lines() })
+}
+
+/// Returns `message` with a spelling that says what it says and nothing else: of a message that was shortened, that of what
+/// is left. Without this a spelling holds all that was said, pictures included, until it is sent. Where the spelling cannot
+/// say it, the message has none, and is spelled afresh when it goes out.
+pub fn respell(message: Arc<Message>) -> Arc<Message> {
+    let Some(raw) = message.raw.as_deref() else { return message };
+    let values = spelled(&message).and_then(|items| {
+        let payloads = items.iter().flat_map(|item| item.said.payloads.iter().cloned());
+        let mut sources = Sources::of_media(payloads);
+        sources.note_calls(&message);
+        respelled(&items, &message, &sources, &mut Losses::default())
+    });
+    let respelled = values.map(|values| Raw { json: values.join("\n").into(), ..raw.clone() });
+    if respelled.as_ref() == Some(raw) {
+        return message;
+    }
+    Arc::new(Message { raw: respelled.map(Arc::new), ..(*message).clone() })
 }
 
 /// An item that a message was read from.
@@ -176,13 +199,23 @@ struct Value {
 }
 
 impl Body {
-    /// Adds a message in its own spelling.
-    fn own(&mut self, message: &Message, mut values: Vec<String>) {
-        let is_outside = |value: &String| match Json::check(value.as_bytes()) {
+    /// Returns a message in its own spelling where that may stand here; `None` where it must be spelled otherwise: what was
+    /// a standing instruction outside the list has no spelling inside it.
+    fn placed(&self, message: &Message, values: Vec<String>) -> Option<Vec<String>> {
+        let is_lead = !message.is_system() || self.list.is_empty();
+        (is_lead || !values.iter().any(|value| self.is_outside(value))).then_some(values)
+    }
+
+    fn is_outside(&self, value: &str) -> bool {
+        match Json::check(value.as_bytes()) {
             Ok(json) => !json.is_object() || json.get("role").is_none() && self.dialect == Dialect::Gemini,
             Err(_) => false,
-        };
-        if message.is_system() && self.list.is_empty() && values.iter().all(is_outside) {
+        }
+    }
+
+    /// Adds a message in its own spelling.
+    fn own(&mut self, message: &Message, mut values: Vec<String>) {
+        if message.is_system() && self.list.is_empty() && values.iter().all(|value| self.is_outside(value)) {
             self.outside.extend(values);
             return;
         }

@@ -268,3 +268,73 @@ fn a_message_in_another_providers_shape_is_refused() {
         assert!(error.contains("message 0") && error.contains("spells a message"), "{format}: {error}");
     }
 }
+
+#[test]
+fn a_system_message_of_anthropics_goes_out_as_the_system_prompt() {
+    let json = r#"[{"role":"system","content":[{"type":"text","text":"Be brief.","cache_control":{"type":"ephemeral"}}]},{"role":"user","content":"go"}]"#;
+    let mut messages = messages_from_json(Format::Anthropic, json).unwrap();
+    let sent = render(&messages, Format::Anthropic).unwrap();
+    let expected = r#"{"system":[{"type":"text","text":"Be brief.","cache_control":{"type":"ephemeral"}}],"messages":[{"role":"user","content":"go"}]}"#;
+    assert_eq!((&*sent.json, &sent.losses[..]), (expected, &[][..]));
+    // In mid-conversation there is no place for it.
+    messages.push(Message::assistant("Going."));
+    messages
+        .extend(messages_from_json(Format::Anthropic, r#"{"role":"system","content":"Hurry."}"#).unwrap());
+    messages.push(Message::user("Well?"));
+    let sent = render(&messages, Format::Anthropic).unwrap();
+    assert_eq!(sent.losses, ["system message in mid-conversation written as the user's"]);
+    assert_eq!(validate(sent.json.as_bytes(), Format::Anthropic, &Profile::default()).unwrap(), []);
+    assert!(sent.json.contains("Hurry."), "{}", sent.json);
+}
+
+#[test]
+fn the_body_of_a_request_is_refused_in_words_that_say_how() {
+    for (format, body) in [
+        (
+            Format::Anthropic,
+            r#"{"model":"m","system":"Be brief.","messages":[{"role":"user","content":"go"}]}"#,
+        ),
+        (Format::OpenAi, r#"{"model":"m","messages":[{"role":"user","content":"go"}]}"#),
+        (Format::Responses, r#"{"model":"m","input":[{"role":"user","content":"go"}]}"#),
+        (Format::Gemini, r#"{"contents":[{"role":"user","parts":[{"text":"go"}]}]}"#),
+    ] {
+        let error = messages_from_json(format, body).unwrap_err().to_string();
+        assert!(error.contains("of the body of a request push its list of messages"), "{format}: {error}");
+    }
+}
+
+#[test]
+fn how_closely_a_picture_is_to_be_looked_at_is_carried_or_told() {
+    let low = [(Format::OpenAi, 0), (Format::Responses, 0)];
+    for (from, at) in low {
+        let messages = messages_from_json(from, spelled(from)[at]).unwrap();
+        for to in FORMATS.into_iter().filter(|to| *to != from) {
+            let sent = render(&messages, to).unwrap();
+            let is_carried = sent.json.contains(r#""detail":"low""#);
+            let is_told = sent.losses.iter().any(|loss| loss.contains("detail"));
+            assert!(is_carried != is_told, "{from} to {to}: {}, {:?}", sent.json, sent.losses);
+        }
+    }
+}
+
+#[test]
+fn a_shortened_message_has_the_spelling_of_what_is_left() {
+    for format in FORMATS {
+        for message in pushed(format) {
+            let message = std::sync::Arc::new(message);
+            assert_eq!(longhaul_wire::respell(message.clone()).raw, message.raw, "nothing was taken out");
+            let mut shortened = (*message).clone();
+            for part in &mut shortened.parts {
+                if let Part::ToolResult(ToolResult { content, .. }) = part {
+                    *content = vec![Part::Text("[digest]".into())];
+                }
+            }
+            shortened.parts.retain(|part| !matches!(part, Part::Media(_)));
+            let patched = longhaul_wire::respell(shortened.clone().into());
+            let json = patched.raw.as_ref().map(|raw| raw.json.to_string()).unwrap_or_default();
+            assert!(!json.contains("long long long") && !json.contains("iVBORw0KGgo"), "{format}: {json}");
+            let sent = |message: &Message| render([message], format).unwrap().json;
+            assert_eq!(sent(&patched), sent(&shortened), "{format}");
+        }
+    }
+}

@@ -149,6 +149,11 @@ fn is_sayable(part: &Part, role: Role, dialect: Dialect, sources: &Sources<'_>, 
             if !can {
                 losses.count(format!("media of type {:?} left out", media.media_type));
             }
+            let has_detail = matches!(dialect, Dialect::OpenAi | Dialect::Responses | Dialect::Codex);
+            let detail = sources.media.get(&media.hash).and_then(|payload| payload.detail());
+            if can && !has_detail && detail.is_some() {
+                losses.count("picture without the detail that was asked for it");
+            }
             can
         }
         _ => true,

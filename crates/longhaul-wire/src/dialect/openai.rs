@@ -325,7 +325,11 @@ fn media_part(payload: &Payload<'_>) -> Option<String> {
     }
     let url = quoted(&payload.url()?);
     match payload.kind {
-        MediaKind::Image => Some(format!("{{\"type\":\"image_url\",\"image_url\":{{\"url\":{url}}}}}")),
+        MediaKind::Image => {
+            let detail = payload.detail().map(|detail| format!(",\"detail\":{}", quoted(&detail)));
+            let detail = detail.unwrap_or_default();
+            Some(format!("{{\"type\":\"image_url\",\"image_url\":{{\"url\":{url}{detail}}}}}"))
+        }
         MediaKind::Document => {
             Some(format!("{{\"type\":\"file\",\"file\":{{\"file_data\":{url},\"filename\":\"document\"}}}}"))
         }

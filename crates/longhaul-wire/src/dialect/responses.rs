@@ -277,7 +277,8 @@ fn media_part(payload: &Payload<'_>) -> Option<String> {
     let url = quoted(&payload.url()?);
     match payload.kind {
         MediaKind::Image => {
-            Some(format!("{{\"type\":\"input_image\",\"image_url\":{url},\"detail\":\"auto\"}}"))
+            let detail = quoted(payload.detail().as_deref().unwrap_or("auto"));
+            Some(format!("{{\"type\":\"input_image\",\"image_url\":{url},\"detail\":{detail}}}"))
         }
         MediaKind::Document if matches!(payload.data, Data::Url(_)) => {
             Some(format!("{{\"type\":\"input_file\",\"file_url\":{url}}}"))
