@@ -323,17 +323,24 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// [`OnlyInSummary`](StoreError::OnlyInSummary) where originals that it replaced were destroyed and the summary is what is
-    /// left of them; and when the store cannot be read or written.
+    /// left of them; [`Conflict`](StoreError::Conflict) where somebody else compacts meanwhile; and when the store cannot be
+    /// read or written.
     async fn undo(&self, session: &SessionId, at_ms: i64) -> Result<Option<SummaryId>, StoreError> {
-        if let Some(head) = self.require(session).await?.head() {
+        let checked = self.require(session).await?.head().cloned();
+        if let Some(head) = &checked {
             match forget::only_in_summary(self, session, head).await? {
                 0 => {}
                 messages => return Err(StoreError::OnlyInSummary { messages }),
             }
         }
-        let chosen = Arc::new(Mutex::new(None));
+        let (chosen, undone) = (Arc::new(Mutex::new(None)), session.clone());
         let choice = chosen.clone();
         let decide = move |state: &SessionState| {
+            if state.head() != checked.as_ref() {
+                // Somebody else has compacted meanwhile, and nobody has looked whether that can be taken back.
+                let (session, expected, found) = (undone.clone(), checked.clone(), state.head().cloned());
+                return Err(StoreError::Conflict { session, expected, found });
+            }
             *choice.lock().unwrap_or_else(PoisonError::into_inner) = state.head().cloned();
             Ok(Change::of(at_ms, state.head().map(|head| EventKind::Undone { record: head.clone() })))
         };
