@@ -48,7 +48,7 @@ async fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let store = Arc::new(Watched(MemoryStore::new()));
     let (session, window) =
         (SessionId::new("custom-store")?, ContextWindow::new(Tokens(2_000), Tokens::ZERO));
-    let mut context = Session::builder(session.clone(), window).store(store.clone()).build()?;
+    let mut context = Session::builder(session.clone(), window).store(store.clone()).open().await?;
     for nth in 0..120 {
         context.push(Message::user(format!("Question {nth}: what is the limit of src/part_{nth}.rs?")));
         context.push(Message::assistant(format!("It is {nth}0 ms.")));

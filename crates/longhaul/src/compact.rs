@@ -68,6 +68,9 @@ pub enum KeepReasoning {
     /// (`A-25`, `R-12`): kept, it would make the history invalid or be dropped in silence.
     #[default]
     Strip,
+    /// Taken out, but for that of the turn in progress: of all that follows the newest text in the user's role. The model
+    /// goes on from it, and Anthropic wants it back as it was while a tool loop runs.
+    Turn,
     /// Kept as it is, for dialects that want it back (`OD-1`).
     Keep,
 }

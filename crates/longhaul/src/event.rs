@@ -345,6 +345,12 @@ impl fmt::Display for Event {
             EventKind::CalibrationNotKept { error } => {
                 write!(f, "what was learned of the provider's counting is not kept yet: {error}")
             }
+            EventKind::Branched { from, line, at: 0 } => {
+                write!(
+                    f,
+                    "the store has a session {from}, which was not opened; this conversation is kept as {line}"
+                )
+            }
             EventKind::Branched { from, line, at } => {
                 write!(
                     f,

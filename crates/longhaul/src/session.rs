@@ -17,6 +17,7 @@ mod running;
 mod scope;
 mod settle;
 mod shared;
+mod since;
 mod snapshot;
 mod soft;
 mod spelled;
@@ -35,7 +36,7 @@ use std::{
     sync::Arc,
 };
 
-use longhaul_extract::FactIndex;
+use longhaul_extract::{FactIndex, speaker::Speakers};
 use longhaul_redact::Redactor;
 use longhaul_summarize::rules::RulesOptions;
 use longhaul_tokens::{ClassCounts, ContextWindow, Prices, TokenCounter};
@@ -61,6 +62,7 @@ pub use self::{
 };
 pub(crate) use self::{
     running::leaves_out,
+    since::Since,
     stored::{forgotten, is_forgotten},
 };
 
@@ -128,6 +130,8 @@ pub struct SessionState {
     /// Where what a front end hands in begins after a compaction of its own, standing instructions apart; zero where it
     /// made none.
     client_from: u64,
+    /// Lineage of the message before that.
+    client_lineage: Option<ContentHash>,
     /// Ordinal of the newest request of the user.
     request: Option<u64>,
     /// Ordinals of what the caller pinned.
@@ -217,6 +221,7 @@ impl SessionState {
             exchange: Exchange::default(),
             head: 0,
             client_from: 0,
+            client_lineage: None,
             request: None,
             pins: BTreeSet::new(),
             blocks: BTreeMap::new(),
@@ -288,8 +293,10 @@ impl SessionState {
     /// speaks in what is said from now on (their `speakers`).
     pub fn set_rules(&mut self, rules: RulesOptions) {
         self.rules = rules;
-        if let (Some(index), Some(speakers)) = (&mut self.index, &self.rules.speakers) {
-            Arc::make_mut(index).set_speakers(Arc::clone(speakers));
+        if let Some(index) = &mut self.index {
+            let speakers = self.rules.speakers.clone();
+            Arc::make_mut(index)
+                .set_speakers(speakers.unwrap_or_else(|| Arc::new(Speakers::builtin().clone())));
         }
     }
 

@@ -43,9 +43,13 @@ pub(crate) fn run(folder: &Path) {
         let whole: Tokens = said.iter().map(|message| costs.of(message)).sum();
         for name in MODELS {
             let prices = table.get(name).unwrap_or_else(|| panic!("{name} is not in the table")).prices;
-            let without = replay(&said, None, &prices, &mut costs);
+            let (without, _) = replay(&said, None, &prices, &mut costs);
             let shares = WINDOWS.map(|window| {
-                let with = replay(&said, Some(window), &prices, &mut costs);
+                let (with, unfit) = replay(&said, Some(window), &prices, &mut costs);
+                if unfit > 0 {
+                    // What is not sent costs nothing, which is no saving.
+                    return format!("{unfit} requests do not fit");
+                }
                 cells += 1;
                 dearer += usize::from(with > without * 1.000_001);
                 format!("{with:.3} / {without:.3} = {:.3}", with / without)
@@ -55,11 +59,11 @@ pub(crate) fn run(folder: &Path) {
             println!("| {stem} | {whole} | {requests} | {name} | {} |", shares.join(" | "));
         }
     }
-    println!("dearer than without us: {dearer} of {cells}");
+    println!("dearer than without us: {dearer} of {cells} where every request fits");
 }
 
-/// Returns what the requests of a conversation cost, in dollars.
-fn replay(said: &[Arc<Message>], window: Option<u64>, prices: &Prices, costs: &mut Costs) -> f64 {
+/// Returns what the requests of a conversation cost, in dollars, and how many are not made: what must stay does not fit.
+fn replay(said: &[Arc<Message>], window: Option<u64>, prices: &Prices, costs: &mut Costs) -> (f64, usize) {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let limits = ContextWindow::new(Tokens(window.unwrap_or(u64::MAX / 4)), Tokens(window.unwrap_or(0) / 12));
     let builder = Session::builder(SessionId::new("replay").unwrap(), limits).prices(*prices);
@@ -68,11 +72,10 @@ fn replay(said: &[Arc<Message>], window: Option<u64>, prices: &Prices, costs: &m
     let input = prices.input.unwrap();
     let (read, write) = (prices.cache_read.unwrap_or(input), prices.cache_write.unwrap_or(input));
     let mut before: Vec<ContentHash> = Vec::new();
-    let mut dollars = 0.0;
+    let (mut dollars, mut unfit) = (0.0, 0);
     for message in said {
         if message.role == Role::Assistant {
             let request: Vec<Arc<Message>> = match window {
-                // Where not even the last request fits there is no request.
                 Some(_) => match runtime.block_on(session.prepare()) {
                     Ok(view) => {
                         // The provider counts as we do: what is expected for safety's sake is more.
@@ -80,7 +83,10 @@ fn replay(said: &[Arc<Message>], window: Option<u64>, prices: &Prices, costs: &m
                         session.report_usage(view.id(), &Usage { input, ..Usage::default() });
                         view.messages().cloned().collect()
                     }
-                    Err(_) => Vec::new(),
+                    Err(_) => {
+                        unfit += 1;
+                        Vec::new()
+                    }
                 },
                 None => session.state().view().messages().cloned().collect(),
             };
@@ -94,7 +100,7 @@ fn replay(said: &[Arc<Message>], window: Option<u64>, prices: &Prices, costs: &m
         }
         session.push(Arc::clone(message));
     }
-    dollars
+    (dollars, unfit)
 }
 
 /// What messages cost, each counted once.

@@ -167,6 +167,11 @@ impl CompactionPlan {
         Ok(compacted)
     }
 
+    /// Returns the header over the summary where it stands for `n_more` messages than were planned.
+    pub(crate) fn header(&self, settings: &CompactSettings, n_more: usize) -> String {
+        header(settings, self.n_behind + n_more)
+    }
+
     fn record(&self, source: &Source<'_>, settings: &CompactSettings, draft: Draft) -> SummaryRecord {
         let id = SummaryRecord::derive_id(
             source.session,

@@ -251,10 +251,12 @@ pub(super) fn plan_with(
 fn places(entries: &[Entry], head_len: usize) -> Vec<Place<'_>> {
     let mut places = Vec::new();
     let mut start = head_len;
+    let turn = entries.iter().rposition(|entry| entry.message.is_user_text()).map_or(0, |at| at + 1);
     for unit in Units::new(entries.get(head_len..).unwrap_or_default()) {
         let range = start..start + unit.entries.len();
         start = range.end;
-        places.push(Place { unit, range });
+        let in_turn = range.start >= turn;
+        places.push(Place { unit, range, in_turn });
     }
     places
 }

@@ -31,6 +31,8 @@ pub(super) struct Tail {
 pub(super) struct Place<'a> {
     pub(super) unit: Unit<'a>,
     pub(super) range: Range<usize>,
+    /// It is part of the turn in progress: no text in the user's role comes after it.
+    pub(super) in_turn: bool,
 }
 
 /// Tool outputs older than the last exchange are cut to this many tokens unless there is room to spare, as the best
@@ -174,7 +176,12 @@ fn shortened(
     let entries = &source.entries[place.range.clone()];
     // The model goes on from the results that end the history: it is to find the thinking that led there.
     let in_progress = place.range.end == source.entries.len() && place.unit.is_exchange();
-    let reasoning = if in_progress { KeepReasoning::Keep } else { settings.reasoning };
+    let reasoning = match settings.reasoning {
+        KeepReasoning::Turn if place.in_turn => KeepReasoning::Keep,
+        _ if in_progress => KeepReasoning::Keep,
+        KeepReasoning::Turn => KeepReasoning::Strip,
+        reasoning => reasoning,
+    };
     let shortener = Shortener::new(entries, source.counter, reasoning, settings.preserve_error_details)
         .with_needed(source.needed);
     let kept = shortener.shorten_all(entries, caps);

@@ -36,6 +36,8 @@ pub struct Builder {
     models: Option<Models>,
     #[cfg(feature = "tokio")]
     client: Option<Arc<dyn CompletionClient>>,
+    /// One would take the place of another unsaid.
+    has_two_summarizers: bool,
     rules: RulesOptions,
     ranker: Option<Arc<dyn Ranker>>,
     steps: Steps,
@@ -71,9 +73,17 @@ pub enum BuildError {
     /// A summarizer was given, and the settings have no use for it.
     #[error("a summarizer was given and mode is rules, which asks none; set mode to llm or hybrid")]
     UnusedSummarizer,
-    /// Two summarizers were given.
-    #[error("both a summarizer and models were given; one of them would not be asked")]
+    /// Two summarizers were given: by [`Builder::summarizer`], [`Builder::models`] or `Builder::client`, or one of these
+    /// twice.
+    #[error(
+        "two were given to write summaries, and one of them would not be asked; give one summarizer, models, or client"
+    )]
     TwoSummarizers,
+    /// Nobody was given who could write a summary.
+    #[error(
+        "mode is llm, and nobody was given to write summaries: give a summarizer, models or a client, or set mode to rules"
+    )]
+    NoSummarizer,
     /// There is no model to ask.
     #[error("there is no model to ask: {}", match preferred.as_slice() {
         [] => "summarizer_model_preference names none".to_owned(),
@@ -127,6 +137,7 @@ impl Builder {
             models: None,
             #[cfg(feature = "tokio")]
             client: None,
+            has_two_summarizers: false,
             rules: RulesOptions::default(),
             ranker: None,
             steps: Steps::default(),
@@ -170,9 +181,10 @@ impl Builder {
         self
     }
 
-    /// Sets who writes summaries in the modes `llm` and `hybrid`. Without one they are made by rule.
+    /// Sets who writes summaries in the modes `llm` and `hybrid`. Without one they are made by rule in the mode `hybrid`; the
+    /// mode `llm` demands one.
     pub fn summarizer(mut self, summarizer: Arc<dyn Summarizer>) -> Builder {
-        self.summarizer = Some(summarizer);
+        self.has_two_summarizers |= self.summarizer.replace(summarizer).is_some();
         self
     }
 
@@ -184,7 +196,7 @@ impl Builder {
         sleep: Arc<dyn Sleep>,
         jitter: Arc<dyn Jitter>,
     ) -> Builder {
-        self.models = Some(Models { models, sleep, jitter });
+        self.has_two_summarizers |= self.models.replace(Models { models, sleep, jitter }).is_some();
         self
     }
 
@@ -192,7 +204,7 @@ impl Builder {
     /// [`models`](Self::models), on tokio's timer.
     #[cfg(feature = "tokio")]
     pub fn client(mut self, client: Arc<dyn CompletionClient>) -> Builder {
-        self.client = Some(client);
+        self.has_two_summarizers |= self.client.replace(client).is_some();
         self
     }
 
@@ -312,7 +324,8 @@ impl Builder {
     }
 
     /// Returns the session, empty whatever a store holds of it. What is said goes into the store: use
-    /// [`open`](Self::open) where it may hold the session already.
+    /// [`open`](Self::open) where it may hold the session already, or the first write begins a branch, and observers are
+    /// told.
     ///
     /// # Errors
     /// When the settings cannot be used, with every reason, or what was asked for cannot be meant.
@@ -379,6 +392,9 @@ impl Builder {
     }
 
     fn chosen_summarizer(&mut self) -> Result<Option<Arc<dyn Summarizer>>, BuildError> {
+        if self.has_two_summarizers {
+            return Err(BuildError::TwoSummarizers);
+        }
         #[cfg(feature = "tokio")]
         if let Some(client) = self.client.take() {
             if self.models.is_some() {
@@ -395,6 +411,9 @@ impl Builder {
         }
         if (models.is_some() || summarizer.is_some()) && self.config.mode == SummaryMode::Rules {
             return Err(BuildError::UnusedSummarizer);
+        }
+        if models.is_none() && summarizer.is_none() && self.config.mode == SummaryMode::Llm {
+            return Err(BuildError::NoSummarizer);
         }
         let Some(Models { models, sleep, jitter }) = models else { return Ok(summarizer) };
         let models = self.config.preferred(models);

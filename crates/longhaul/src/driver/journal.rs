@@ -10,7 +10,7 @@ use longhaul_tokens::Calibration;
 use longhaul_transcript::{Clock, ContentHash, Message, Redacted, SessionId, Span, SummaryId, SummaryRecord};
 use serde::{Deserialize, Serialize};
 
-use super::facts::FactsNote;
+use super::{facts::FactsNote, since::SinceNote};
 use crate::session::{SessionState, Snapshot, forgotten};
 
 /// A store, and how much of the conversation is in it.
@@ -23,8 +23,10 @@ pub(super) struct Journal {
     written: u64,
     /// What the last snapshot was made of.
     kept: Option<Mark>,
-    /// Originals that are to be deleted.
-    to_delete: Vec<Span>,
+    /// What changed since, as it is stored.
+    since: SinceNote,
+    /// Originals that are to be deleted, and in which line.
+    to_delete: Vec<(SessionId, Span)>,
     /// What was learned, as it is stored.
     learned: Option<Calibration>,
     /// What was learned could not be stored the last time.
@@ -100,6 +102,7 @@ impl Journal {
             line,
             written: 0,
             kept: None,
+            since: SinceNote::default(),
             to_delete: Vec::new(),
             learned: None,
             fails_to_learn: false,
@@ -127,6 +130,8 @@ impl Journal {
         changes: u64,
         clock: Option<&dyn Clock>,
     ) -> Result<(), StoreError> {
+        self.take_back_in_doubt(clock).await?;
+        self.since.write(&*self.store, &self.line, state).await;
         let mark = Mark { changes, messages: state.originals().len() as u64 };
         let is_due = match &self.kept {
             None => mark.messages > 0,
@@ -291,7 +296,8 @@ impl Journal {
     /// Returns how many of the originals that `record` replaced were deleted, or are about to be, so that they are in the
     /// summary only.
     pub(super) async fn only_in(&self, record: &SummaryRecord) -> Result<u64, StoreError> {
-        let is_waiting = |ordinal: u64| self.to_delete.iter().any(|span| span.contains(ordinal));
+        let waiting = || self.to_delete.iter().filter(|(line, _)| *line == self.line);
+        let is_waiting = |ordinal: u64| waiting().any(|(_, span)| span.contains(ordinal));
         let waiting = record.covered.iter().filter(|covered| is_waiting(covered.ordinal)).count() as u64;
         Ok(waiting.max(only_in_summary(&*self.store, &self.line, &record.id).await?))
     }
@@ -303,9 +309,10 @@ impl Journal {
         record: &SummaryRecord,
         clock: Option<&dyn Clock>,
     ) -> Result<(), StoreError> {
-        self.to_delete.extend(Span::runs(record.covered.iter().map(|covered| covered.ordinal)));
-        while let Some(span) = self.to_delete.last() {
-            self.store.forget(&self.line, &Selector::Originals(*span), now(clock)).await?;
+        let covered = Span::runs(record.covered.iter().map(|covered| covered.ordinal));
+        self.to_delete.extend(covered.into_iter().map(|span| (self.line.clone(), span)));
+        while let Some((line, span)) = self.to_delete.last() {
+            self.store.forget(line, &Selector::Originals(*span), now(clock)).await?;
             self.to_delete.pop();
         }
         Ok(())
@@ -392,6 +399,7 @@ impl Journal {
             self.name_in_doubt = None;
         }
         (self.line, self.written, self.kept, self.facts) = (into, len, None, facts);
+        self.since = SinceNote::default();
         self.cleared = None;
         self.in_doubt.clear();
         Ok(())
@@ -413,10 +421,15 @@ impl Journal {
             && let Some(mut resumed) = self.resumed(&state, snapshot.clone()).await?
             && resumed.summary().map(|record| &record.id) == held.head()
         {
-            let since = Span { start: snapshot.messages(), end: held.messages };
-            for message in self.read(since).await? {
-                resumed.push(message);
+            let said_since = Span { start: snapshot.messages(), end: held.messages };
+            let said_since = self.read(said_since).await?;
+            self.since = SinceNote::find(&*self.store, &self.line).await?;
+            self.since.go_on(&mut resumed, said_since);
+            let (model, endpoint, known) = state.learned();
+            if !(model.is_empty() && endpoint.is_empty()) {
+                resumed.set_endpoint(model, endpoint);
             }
+            known.into_iter().for_each(|known| resumed.learn_from(known.clone()));
             self.kept = Some(Mark { changes: 0, messages: snapshot.messages() });
             let note = FactsNote::find(&*self.store, &self.line, held.messages).await?;
             self.facts = note.filter(|note| note.is_read_as(&resumed));

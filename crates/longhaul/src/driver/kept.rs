@@ -7,7 +7,7 @@ use longhaul_store::{MemoryStore, SummaryStore};
 use longhaul_summarize::{Conversation, LastRequest, Protocol};
 use longhaul_tokens::{CharsPer4, ContextWindow};
 use longhaul_transcript::{
-    FixedClock, Message, Outcome, Part, Role, SessionId, Span, Tokens, ToolCall, ToolResult,
+    FixedClock, Message, Outcome, Part, Role, SessionId, Span, SummaryMode, Tokens, ToolCall, ToolResult,
 };
 
 use super::{troubled::Troubled, *};
@@ -269,6 +269,23 @@ async fn who_branches_off_is_told_in_one_line() {
 }
 
 #[tokio::test]
+async fn a_session_that_the_store_has_and_that_was_not_opened_is_told_as_that() {
+    let store: Arc<dyn SummaryStore> = Arc::new(MemoryStore::default());
+    let (mut one, _) = writer(&store, "kept", Overtaken::Branch).await;
+    turn(&mut one, 0);
+    one.prepare().await.unwrap();
+    let told = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let log = Arc::clone(&told);
+    let builder = Session::builder(SessionId::new("kept").unwrap(), WINDOW).store(Arc::clone(&store));
+    let observer = move |event: &crate::Event| log.lock().unwrap().push(event.to_string());
+    let mut built = builder.observer(observer).build().unwrap();
+    turn(&mut built, 1);
+    built.prepare().await.unwrap();
+    let line = "the store has a session kept, which was not opened; this conversation is kept as kept-b1";
+    assert!(told.lock().unwrap().iter().any(|told| told == line), "{told:?}");
+}
+
+#[tokio::test]
 async fn wrong_use_of_the_builder_is_an_error() {
     let builder = || Session::builder(SessionId::new("wrong").unwrap(), WINDOW);
     let reserve = Config { reserved_output_tokens: Some(Tokens(2_000)), ..Config::default() };
@@ -277,6 +294,9 @@ async fn wrong_use_of_the_builder_is_an_error() {
     let rules = Arc::new(longhaul_summarize::rules::RulesSummarizer::default());
     assert!(matches!(builder().summarizer(rules.clone()).build(), Err(BuildError::UnusedSummarizer)));
     let llm = Config { mode: SummaryMode::Llm, ..Config::default() };
+    assert!(matches!(builder().config(llm.clone()).build(), Err(BuildError::NoSummarizer)));
+    let two = builder().summarizer(rules.clone()).summarizer(rules.clone()).config(llm.clone());
+    assert!(matches!(two.build(), Err(BuildError::TwoSummarizers)));
     // In any order.
     assert!(builder().summarizer(rules.clone()).config(llm.clone()).build().is_ok());
     assert!(builder().config(llm.clone()).summarizer(rules).build().is_ok());

@@ -13,17 +13,17 @@ use std::{
 use async_trait::async_trait;
 use expect_test::expect;
 use longhaul_store::{MemoryStore, SummaryStore};
-use longhaul_summarize::{Attempt, SummaryRequest};
+use longhaul_summarize::{Attempt, Draft, SummarizeError, SummaryRequest};
 use longhaul_testkit::conversation;
 use longhaul_tokens::{CharsPer4, ContextWindow};
-use longhaul_transcript::{FixedClock, Span};
+use longhaul_transcript::{FixedClock, Span, SummaryMode};
 use proptest::{collection::vec, prelude::*};
 
 use super::*;
 use crate::{
     config::{OnMaxDepth, SoftAction},
     event::Event,
-    session::Shown,
+    session::{RewriteError, Shown},
 };
 
 /// What a test's summarizer does when it is asked.

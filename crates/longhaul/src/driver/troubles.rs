@@ -150,6 +150,11 @@ async fn a_name_whose_answer_never_came_is_put_right_with_the_next_write() {
     drop_at_its_await(session.rewind(back_to));
     store.trouble_alias(Trouble::None);
     assert_eq!(session.state().originals().len(), 48, "it was not asked for");
+    // Neither a branch nor a write of nothing new leaves the name where it is.
+    let mut branch = session.branch(back_to).await.unwrap();
+    talk(&mut branch, 70..71);
+    branch.save().await.unwrap();
+    is_whole_under_its_name(&store, &mut session, &told).await;
     talk(&mut session, 30..32);
     is_whole_under_its_name(&store, &mut session, &told).await;
 }
@@ -298,6 +303,58 @@ async fn a_front_end_that_compacts_by_itself_is_no_other_writer() {
     let kept =
         store.originals(session.line(), longhaul_transcript::Span { start: 0, end: u64::MAX }).await.unwrap();
     assert_eq!(kept.len(), 60 + 1 + 40, "all that was ever said");
+}
+
+#[cfg(feature = "wire")]
+#[tokio::test]
+async fn a_front_end_is_followed_as_well_by_a_session_that_was_taken_up_again() {
+    use crate::session::Synced;
+    // It compacts at a message in mid-chunk, and at the first of one; then longhaul does.
+    for turns in [150, 160] {
+        let store = Arc::new(Troubled::default());
+        let (mut session, told) = open(&store, "kept").await;
+        let mut history: Vec<Message> = said(0..turns).collect();
+        session.sync(&document(&history)).await.unwrap();
+        session.prepare().await.unwrap();
+        history = vec![Message::user(CLIENTS_SUMMARY)];
+        history.extend(said(turns..turns + 60));
+        session.sync(&document(&history)).await.unwrap();
+        session.compact(None).await.unwrap();
+        drop(session);
+
+        let (mut session, _) = open(&store, "kept").await;
+        history.extend(said(turns + 60..turns + 61));
+        let sync = session.sync(&document(&history)).await.unwrap();
+        assert_eq!(sync.change, Synced::Grew { n: 2 }, "{turns}");
+        drop(session);
+        let (mut session, _) = open(&store, "kept").await;
+        // The answer before the last question is another one.
+        let len = session.state().originals().len() as u64;
+        history.truncate(history.len() - 3);
+        history.push(Message::assistant("Otherwise."));
+        let sync = session.sync(&document(&history)).await.unwrap();
+        assert_eq!(sync.change, Synced::Edited { at: len - 3, n: 1 }, "{turns}");
+        assert!(told.lock().unwrap().is_empty());
+    }
+}
+
+#[cfg(feature = "wire")]
+#[tokio::test]
+async fn an_edit_after_a_resume_is_where_it_is() {
+    use crate::session::Synced;
+    let store = Arc::new(Troubled::default());
+    let (mut session, _) = open(&store, "kept").await;
+    let mut history: Vec<Message> = said(0..200).collect();
+    session.sync(&document(&history)).await.unwrap();
+    for _ in 0..2 {
+        session.prepare().await.unwrap();
+    }
+    drop(session);
+    let (mut session, _) = open(&store, "kept").await;
+    history.truncate(390);
+    history.push(Message::user("Another question: what does src/other.rs do?"));
+    let sync = session.sync(&document(&history)).await.unwrap();
+    assert_eq!(sync.change, Synced::Edited { at: 390, n: 1 });
 }
 
 #[tokio::test]

@@ -81,12 +81,19 @@ pub(super) fn text(draft: &mut Draft, request: &SummaryRequest<'_>) -> Option<St
 
 /// Adds the newest of `lines` that fit, in their order.
 fn newest(page: &mut Page<'_>, lines: &[&String]) {
-    let fits = |from: &usize| {
-        let mut page = page.clone();
-        lines[*from..].iter().all(|line| page.line(line))
+    let joined = |from: usize| {
+        let lines: Vec<&str> = lines[from..].iter().map(|line| line.as_str()).collect();
+        lines.join("\n")
     };
-    let from = (0..lines.len()).find(fits).unwrap_or(lines.len());
-    page.lines(lines[from..].iter().map(|line| line.as_str()));
+    // The cost grows with the number of lines, so the largest number that fits is found by halving.
+    let (mut low, mut high) = (0, lines.len());
+    while low < high {
+        let middle = (low + high) / 2;
+        if page.clone().line(&joined(middle)) { high = middle } else { low = middle + 1 }
+    }
+    if low < lines.len() {
+        page.line(&joined(low));
+    }
 }
 
 fn files(changed: &[&str]) -> String {

@@ -111,6 +111,7 @@ impl SessionState {
         let mut settings = CompactSettings {
             keep_recent: Some(tail_len),
             max_summary_tokens: cap,
+            reasoning: KeepReasoning::Turn,
             now_ms: now_ms.unwrap_or_default(),
             ..self.for_engine(wanted.min(m.budget) - room.carried, goal)
         };

@@ -17,11 +17,13 @@ pub enum BranchError {
     /// The message is none of this conversation's, or of another branch of it.
     #[error("m{} is no message of this conversation", .0.ordinal)]
     Unknown(MessageId),
-    /// What the branch begins with is in the store only and has to be read back first.
-    #[error("{} spans of originals are not at hand", .0.len())]
+    /// What the branch begins with is in the store only and has to be [put back](SessionState::put_back) first, as
+    /// [`Session::branch`](crate::Session::branch) does.
+    #[error("{} spans of originals are not at hand: Session::branch reads them from the store", .0.len())]
     NotAtHand(Vec<Span>),
-    /// Summaries that the branch begins with are in the store only and have to be read back first.
-    #[error("{} summaries are not at hand", .0.len())]
+    /// Summaries that the branch begins with are in the store only and have to be
+    /// [put back](SessionState::put_back_summary) first, as [`Session::branch`](crate::Session::branch) does.
+    #[error("{} summaries are not at hand: Session::branch reads them from the store", .0.len())]
     SummariesNotAtHand(Vec<SummaryId>),
 }
 
@@ -35,7 +37,8 @@ impl SessionState {
     /// takes.
     ///
     /// # Errors
-    /// When there is no such message, or what is needed is not at hand.
+    /// When there is no such message, or what is needed is not at hand: of a session with a store, ask
+    /// [`Session::branch`](crate::Session::branch).
     pub fn branch(&self, id: MessageId) -> Result<SessionState, BranchError> {
         if id.ordinal >= self.n_total() {
             return Err(BranchError::Unknown(id));
@@ -80,7 +83,10 @@ impl SessionState {
             (false, None) => vec![Span { start: 0, end: len }],
         };
         let recent = Span { start: len.saturating_sub(LONGEST_EXCHANGE), end: len };
-        let missing = self.originals.missing(spans.into_iter().chain([recent]));
+        let mut missing = self.originals.missing(spans.into_iter().chain([recent]));
+        if let Some(last) = len.checked_sub(1).filter(|last| self.originals.lineage(*last).is_none()) {
+            missing.push(self.originals.to_date(last));
+        }
         if !missing.is_empty() {
             return Err(BranchError::NotAtHand(missing));
         }
@@ -94,6 +100,7 @@ impl SessionState {
         branch.index = None;
         branch.head = self.head.min(len);
         branch.client_from = if self.client_from < len { self.client_from } else { 0 };
+        branch.client_lineage = self.client_lineage.filter(|_| branch.client_from > 0);
         branch.pins.retain(|pin| *pin < len);
         branch.exchange = Exchange::default();
         branch.redo.clear();

@@ -13,7 +13,7 @@ use longhaul_summarize::{
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{
     ContentHash, Covered, Entry, Message, MessageId, RedactionCount, Role, SessionId, Span, SummaryId,
-    SummaryRecord, Tokens,
+    SummaryMode, SummaryRecord, Tokens,
 };
 
 use super::{
@@ -64,6 +64,8 @@ pub struct Job {
     needed: Arc<Needed>,
     counter: Arc<dyn TokenCounter>,
     previous: Option<Arc<SummaryRecord>>,
+    /// What models wrote in the summaries that the new one takes the place of.
+    words: Option<String>,
     /// The latest summary in the view, also where the new one does not build on it.
     head: Option<SummaryId>,
     settings: CompactSettings,
@@ -226,6 +228,7 @@ impl SessionState {
             is_rebuilt: scope.is_rebuilt,
             replaces_from: scope.replaces_from,
             let_go: scope.let_go,
+            words: self.words(scope.previous.as_deref()),
             previous: scope.previous,
             settings,
             rules: self.rules.clone(),
@@ -234,6 +237,16 @@ impl SessionState {
             fixed,
             plan,
         })
+    }
+
+    /// Returns what models wrote in the summaries that one behind `previous` takes the place of.
+    fn words(&self, previous: Option<&SummaryRecord>) -> Option<String> {
+        match self.config.chaining {
+            Chaining::Append if previous.is_some() => {
+                written::words(self.summaries().map(|record| &**record))
+            }
+            _ => written::words(previous.into_iter()),
+        }
     }
 
     /// Returns how often each rule struck in the messages from `start` on.
@@ -280,7 +293,14 @@ impl Job {
     /// # Errors
     /// When the draft is larger than [`SummaryRequest::limit`] allowed.
     pub fn finish(self, draft: Draft) -> Result<Finished, AssembleError> {
-        let draft = forms::shaped(self.preset, draft, &self.request());
+        let draft = match draft.mode {
+            // No model answered.
+            SummaryMode::Rules if self.words.is_some() && !self.is_running && !self.starts_running => {
+                let Draft { attempts, cost, .. } = draft;
+                Draft { attempts, cost, ..self.by_rule(&self.request()) }
+            }
+            _ => forms::shaped(self.preset, draft, &self.request()),
+        };
         let draft = match self.runs_on() {
             Some(previous) => running::update(previous, draft, self.plan.limit, &*self.counter),
             None => draft,
@@ -314,14 +334,17 @@ impl Job {
                 Ok(finished) => Ok(finished),
             };
         }
-        let draft = |request: &SummaryRequest<'_>| {
-            let by_rule = |request: &SummaryRequest<'_>| {
-                forms::shaped(self.preset, rules::summarize(request, &self.rules), request)
-            };
-            written::beside(self.previous.as_deref(), request, by_rule)
-        };
+        let draft = |request: &SummaryRequest<'_>| self.by_rule(request);
         let compacted = compact::compact_by(&self.source(), &self.settings, &draft)?;
         Ok(self.finished(compacted)?)
+    }
+
+    /// Returns a draft by rule that keeps what models wrote before.
+    fn by_rule(&self, request: &SummaryRequest<'_>) -> Draft {
+        let by_rule = |request: &SummaryRequest<'_>| {
+            forms::shaped(self.preset, rules::summarize(request, &self.rules), request)
+        };
+        written::beside(self.words.as_deref(), request, by_rule)
     }
 
     /// Returns why this compaction is made.
@@ -363,7 +386,7 @@ impl Job {
 
     /// Returns whether anything goes into the summary that is in none yet.
     pub(crate) fn is_of_something_new(&self) -> bool {
-        self.plan.takes_out_since(self.told_until)
+        self.plan.takes_out_since(self.told_until) || self.changed.takes_out_since(self.told_until)
     }
 
     /// Returns the number of messages that the view will no longer carry verbatim.
@@ -391,8 +414,12 @@ impl Job {
             // Only the newest messages were read again; the summary stands for what those before it stood for as well.
             record.covers.start = record.covers.start.min(from);
         }
+        let n_before = record.covered.len();
         let is_changed = changed.note(record);
         if is_changed {
+            // It stands for what the steps took out as well.
+            let n_more = record.covered.len() - n_before;
+            record.header = self.plan.header(&self.settings, n_more);
             self.settle(&mut compacted, &changed)?;
         }
         let record = &mut compacted.record;

@@ -43,6 +43,8 @@ struct Chunk {
     held: Option<Arc<Vec<Original>>>,
     /// Lineage of its last original, where it is known.
     lineage: Option<ContentHash>,
+    /// The lineages of those that are held are known: what comes back from the store follows what may not be at hand.
+    is_dated: bool,
     /// Of what was let go, the hashes without their secrets of the messages that have any: the store knows these only.
     clean: Vec<(u64, ContentHash)>,
 }
@@ -104,7 +106,12 @@ impl Line {
         last.push(Original { entry: Entry { id, lineage, message }, clean: clean.into() });
         if last.len() as u64 == CHUNK {
             let held = Some(std::mem::take(&mut self.last));
-            Arc::make_mut(&mut self.full).push(Chunk { held, lineage: Some(lineage), clean: Vec::new() });
+            Arc::make_mut(&mut self.full).push(Chunk {
+                held,
+                lineage: Some(lineage),
+                is_dated: true,
+                clean: Vec::new(),
+            });
         }
         id
     }
@@ -182,7 +189,17 @@ impl Line {
             0 => self.full.get((ordinal / CHUNK) as usize)?.lineage,
             _ => None,
         };
-        self.original(ordinal).map(|original| original.entry.lineage).or_else(of_chunk)
+        let is_dated = self.full.get((ordinal / CHUNK) as usize).is_none_or(|chunk| chunk.is_dated);
+        let original = self.original(ordinal).filter(|_| is_dated);
+        original.map(|original| original.entry.lineage).or_else(of_chunk)
+    }
+
+    /// Returns what is to be put back for the lineage of the original with this ordinal to be known: all from the last
+    /// chunk on whose lineage is known, whole chunks, at hand or not.
+    pub(crate) fn to_date(&self, ordinal: u64) -> Span {
+        let last = ((ordinal / CHUNK) as usize).min(self.full.len().saturating_sub(1));
+        let known = self.full[..last].iter().rposition(|chunk| chunk.lineage.is_some());
+        Span { start: known.map_or(0, |at| at + 1) as u64 * CHUNK, end: (last + 1) as u64 * CHUNK }
     }
 
     /// Returns which of `spans` are not at hand, as the store is to be asked for them: whole chunks.
@@ -206,6 +223,7 @@ impl Line {
     pub(crate) fn put_back(&mut self, start: u64, messages: impl IntoIterator<Item = Arc<Message>>) {
         let mut messages = messages.into_iter();
         let mut lineage = start.checked_sub(1).and_then(|before| self.lineage(before));
+        let mut is_known = start == 0 || lineage.is_some();
         let full = Arc::make_mut(&mut self.full);
         for (nth, chunk) in full.iter_mut().enumerate().skip((start / CHUNK) as usize) {
             let first = nth as u64 * CHUNK;
@@ -220,12 +238,13 @@ impl Line {
             if held.len() as u64 != CHUNK {
                 return;
             }
-            if chunk.held.is_none() {
+            if chunk.held.is_none() || is_known && !chunk.is_dated {
                 // What was said with secrets comes back without, and its lineage would be another.
-                chunk.lineage = chunk.lineage.or(lineage);
+                chunk.lineage = chunk.lineage.or(lineage.filter(|_| is_known));
+                chunk.is_dated = is_known;
                 chunk.held = Some(Arc::new(held));
             }
-            lineage = chunk.lineage;
+            (lineage, is_known) = (chunk.lineage, chunk.lineage.is_some());
         }
         // What follows the last full chunk is at hand in any case, but for a line that has just been made.
         if self.last.is_empty() {
@@ -309,6 +328,27 @@ mod tests {
         assert_eq!(texts(&part, span), texts(&whole, span));
         let lineages = |line: &Line| (64..320).map(|at| line.lineage(at)).collect::<Vec<_>>();
         assert_eq!(lineages(&part), lineages(&whole));
+    }
+
+    #[test]
+    fn no_lineage_is_made_up_behind_what_is_not_at_hand() {
+        let whole = line(500);
+        let mut away = Line::away(500, whole.chunk_lineage(), whole.lineage(499));
+        let put_back = |away: &mut Line, span: Span| {
+            away.put_back(span.start, whole.in_span(span).into_iter().map(|entry| entry.message));
+        };
+        put_back(&mut away, Span { start: 448, end: 500 });
+        put_back(&mut away, Span { start: 192, end: 320 });
+        assert_eq!((away.lineage(200), away.lineage(319)), (None, None));
+        assert_eq!((away.lineage(447), away.lineage(460)), (whole.lineage(447), whole.lineage(460)));
+        let span = away.to_date(200);
+        assert_eq!(span, Span { start: 0, end: 256 });
+        put_back(&mut away, span);
+        assert_eq!(away.lineage(200), whole.lineage(200));
+        let span = away.to_date(319);
+        assert_eq!(span, Span { start: 256, end: 320 });
+        put_back(&mut away, span);
+        assert!((0..320).chain(448..500).all(|at| away.lineage(at) == whole.lineage(at)));
     }
 
     #[test]

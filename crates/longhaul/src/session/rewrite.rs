@@ -324,7 +324,22 @@ pub(super) fn merge(shown: &mut Vec<Counted>, originals: Vec<Counted>) {
 }
 
 pub(super) fn of_kept(kept: Kept) -> Shown {
-    Shown::Message { id: kept.id, message: kept.message, digested: kept.digested }
+    let Kept { id, message, digested } = kept;
+    let message = if digested { respelled(message) } else { message };
+    Shown::Message { id, message, digested }
+}
+
+/// Returns a shortened message with the spelling of what is left: what was taken out is not to be in memory, in a snapshot,
+/// or in the store after it was forgotten there.
+fn respelled(message: Arc<Message>) -> Arc<Message> {
+    #[cfg(feature = "wire")]
+    {
+        longhaul_wire::respell(message)
+    }
+    #[cfg(not(feature = "wire"))]
+    {
+        message
+    }
 }
 
 /// Returns a shortened message whose calls and results bear the names and ids of `said` again, where these were secrets: what

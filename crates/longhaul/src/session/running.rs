@@ -105,12 +105,12 @@ fn cut(text: &str, fits: &impl Fn(&str) -> bool) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use longhaul_tokens::CharsPer4;
     use longhaul_transcript::{Span, Summary, SummaryId, SummaryMode};
 
-    fn record(depth: u32, text: &str) -> SummaryRecord {
+    pub(in crate::session) fn record(depth: u32, text: &str) -> SummaryRecord {
         SummaryRecord {
             version: SummaryRecord::VERSION,
             id: SummaryId("0123456789abcdef".into()),

@@ -176,7 +176,7 @@ impl SessionState {
         left_out.map_or(self.uncovered, |record| record.covers.start.min(self.uncovered))
     }
 
-    fn summaries(&self) -> impl Iterator<Item = &Arc<SummaryRecord>> {
+    pub(super) fn summaries(&self) -> impl Iterator<Item = &Arc<SummaryRecord>> {
         self.items.shown().filter_map(Shown::record)
     }
 

@@ -47,6 +47,8 @@ pub struct Snapshot {
     head: u64,
     #[serde(default)]
     client_from: u64,
+    #[serde(default)]
+    client_lineage: Option<ContentHash>,
     request: Option<u64>,
     pins: BTreeSet<u64>,
     blocks: BTreeMap<Arc<str>, Arc<str>>,
@@ -66,11 +68,11 @@ pub struct Snapshot {
 
 /// What was learned of a provider's counting.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Learned {
-    known: Calibrations,
-    model: String,
-    endpoint: String,
-    anchor: Option<Reported>,
+pub(super) struct Learned {
+    pub(super) known: Calibrations,
+    pub(super) model: String,
+    pub(super) endpoint: String,
+    pub(super) anchor: Option<Reported>,
 }
 
 /// Elements of a view as they are kept: originals by their number, everything else as it is.
@@ -210,8 +212,6 @@ impl Snapshot {
 impl SessionState {
     /// Returns all of the session that cannot be had from its originals.
     pub fn snapshot(&self) -> Snapshot {
-        let (known, model, endpoint, anchor) = self.calibrated.parts();
-        let (model, endpoint) = (model.to_owned(), endpoint.to_owned());
         Snapshot {
             version: Snapshot::VERSION,
             session: self.session.clone(),
@@ -221,10 +221,11 @@ impl SessionState {
             lineage: self.n_total().checked_sub(1).and_then(|last| self.originals.lineage(last)),
             chunk_lineage: self.originals.chunk_lineage(),
             costs: self.costs.clone(),
-            learned: Learned { known: known.clone(), model, endpoint, anchor },
+            learned: self.all_learned(),
             exchange: self.exchange.clone(),
             head: self.head,
             client_from: self.client_from,
+            client_lineage: self.client_lineage,
             request: self.request,
             pins: self.pins.clone(),
             blocks: self.blocks.clone(),
@@ -239,6 +240,13 @@ impl SessionState {
             redo: self.redo.clone(),
             index: self.index.clone(),
         }
+    }
+
+    /// Returns what was learned of providers' counting, and the last report.
+    pub(super) fn all_learned(&self) -> Learned {
+        let (known, model, endpoint, anchor) = self.calibrated.parts();
+        let (model, endpoint) = (model.to_owned(), endpoint.to_owned());
+        Learned { known: known.clone(), model, endpoint, anchor }
     }
 
     /// Returns the same without secrets, as a store takes it.
@@ -305,6 +313,7 @@ impl SessionState {
         self.exchange = snapshot.exchange;
         self.head = snapshot.head;
         self.client_from = snapshot.client_from;
+        self.client_lineage = snapshot.client_lineage;
         self.request = snapshot.request;
         self.pins = snapshot.pins;
         self.blocks = snapshot.blocks;
@@ -537,6 +546,6 @@ pub(super) fn shapes(items: &Items) -> Vec<Shape> {
     shapes
 }
 
-fn probe(counter: &dyn TokenCounter) -> Vec<Tokens> {
+pub(super) fn probe(counter: &dyn TokenCounter) -> Vec<Tokens> {
     PROBES.iter().map(|text| counter.count_text(text)).collect()
 }

@@ -14,8 +14,10 @@ use crate::compact::{CompactSettings, Compacted, Kept};
 /// A step of a compaction that the caller supplies: it looks at units and says what is to become of some of them.
 ///
 /// Before the built-in steps it sees all that a compaction works on, messages far back that are only quoted once more
-/// among them; after them the messages that would stay behind the summary. It is pure: the same units get the same answer. What comes of it is checked as everything else is: an
-/// exchange stays or goes as a whole, the view stays within its budget, and what must stay cannot be touched.
+/// among them; after them the messages that would stay behind the summary. It is pure: the same units get the same answer.
+/// What comes of it is checked as everything else is: an exchange stays or goes as a whole, the view stays within its
+/// budget, and what must stay cannot be touched. A step that asks for what cannot be fails the compaction: observers are
+/// told ([`EventKind::Failed`](crate::EventKind::Failed)), and the context stays as it was.
 pub trait CompactionStep: fmt::Debug + Send + Sync {
     /// Returns a short name; the record of a summary bears it where the step changed something.
     fn name(&self) -> &str;
@@ -84,6 +86,11 @@ impl Changed {
     /// Returns whether a message is shown like something else.
     pub(super) fn is_replaced(&self, ordinal: u64) -> bool {
         self.replaced.contains(&ordinal)
+    }
+
+    /// Returns whether a message from the ordinal `start` on goes out of the view.
+    pub(super) fn takes_out_since(&self, start: u64) -> bool {
+        self.covered.range(start..).any(|(ordinal, _)| !self.is_replaced(*ordinal))
     }
 
     /// Returns the error of steps that made the view too large.

@@ -148,10 +148,7 @@ impl SessionState {
             let (ordinal, lineage) = said(nth);
             match self.originals.lineage(ordinal) {
                 Some(here) => Ok(lineage == Some(here)),
-                None => {
-                    let span = Span { start: ordinal, end: ordinal + 1 };
-                    Err(SyncError::NotAtHand(self.originals.missing([span])))
-                }
+                None => Err(SyncError::NotAtHand(vec![self.originals.to_date(ordinal)])),
             }
         };
         // The usual case: it has grown.
@@ -214,7 +211,10 @@ impl SessionState {
         if from == 0 {
             return Ok(None);
         }
-        let mut lineage = self.originals.lineage(from - 1);
+        let mut lineage = self.client_lineage.or_else(|| self.originals.lineage(from - 1));
+        if lineage.is_none() {
+            return Err(SyncError::NotAtHand(vec![self.originals.to_date(from - 1)]));
+        }
         let lineages: Vec<Option<ContentHash>> = said[front..]
             .iter()
             .take((len - from) as usize)
@@ -279,6 +279,7 @@ impl SessionState {
         let from = ordinals.len();
         self.client_from = self.n_total() + (front - from) as u64;
         ordinals.extend(said[from..].iter().map(|entry| Some(self.push(entry.message.clone()).ordinal)));
+        self.client_lineage = self.client_from.checked_sub(1).and_then(|last| self.originals.lineage(last));
         Sync { change: Synced::CompactedByClient { n: (said.len() - front) as u64 }, ordinals }
     }
 }

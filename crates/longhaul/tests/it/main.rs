@@ -17,6 +17,8 @@ mod models;
 mod presets;
 #[cfg(feature = "wire")]
 mod providers;
+#[cfg(feature = "wire")]
+mod resumed;
 mod room;
 mod seed_000;
 mod seed_001;

@@ -215,6 +215,39 @@ async fn a_step_sees_what_is_quoted_from_far_back() {
 }
 
 #[tokio::test]
+async fn a_step_that_drops_all_that_is_new_has_something_to_do() {
+    let drops: Asks = |units| saying(units, "Chatter").into_iter().map(Change::Drop).collect();
+    let mut stepped = session(|builder| builder.step_before(Does("drops", drops)));
+    stepped.compact(None).await.unwrap();
+    let covers = stepped.state().summary().unwrap().covers.end;
+    for nth in covers..covers + 3 {
+        stepped.push(Message::assistant(format!("Chatter {nth} of no use to anybody. ").repeat(20)));
+    }
+    stepped.push(Message::user("Go on."));
+    assert!(sent(&stepped).contains("Chatter"));
+    stepped.compact(None).await.unwrap();
+    assert!(!sent(&stepped).contains("Chatter"), "{}", sent(&stepped));
+}
+
+#[tokio::test]
+async fn a_summary_says_how_many_messages_steps_took_out() {
+    let masks: Asks = |units| {
+        let loose = units.iter().filter(|unit| !unit.stays).flat_map(|unit| unit.unit.entries);
+        let masked = |message: &Message| {
+            let id = message.results().next()?.call_id.as_str().to_owned();
+            let [_, masked] = exchange(&id, "bash", "{}", "[masked]", Outcome::Succeeded);
+            Some(masked)
+        };
+        loose.filter_map(|entry| Some(Change::Replace(entry.id.ordinal, masked(&entry.message)?))).collect()
+    };
+    let mut stepped = session(|builder| builder.step_before(Does("masks", masks)));
+    let rewrite = stepped.compact(None).await.unwrap();
+    let record = rewrite.record.unwrap();
+    assert!(record.covered.len() >= 12, "{:?}", record.covered);
+    assert!(!record.header.contains(" 0 messages"), "{}", record.header);
+}
+
+#[tokio::test]
 async fn what_is_wrong_with_a_step_is_told_of_a_running_summary_too() {
     let too_large: Asks = |units| {
         let unit = units.iter().find(|unit| !unit.stays && unit.unit.entries.len() == 1).unwrap();

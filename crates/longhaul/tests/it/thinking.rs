@@ -6,7 +6,7 @@ use longhaul::{
     Config, SessionState,
     policy::Decision,
     tokens::{CharsPer4, ContextWindow},
-    transcript::{SessionId, Tokens},
+    transcript::{Message, Part, SessionId, Tokens},
     wire::{Format, Profile, Thinking, messages_from_json, validate},
 };
 
@@ -44,6 +44,21 @@ fn the_round_in_progress_keeps_its_signed_thinking() {
         let found = validate(sent.json.as_bytes(), Format::Anthropic, &profile).unwrap();
         assert!(found.is_empty(), "round {nth}: {found:?}");
         assert!(sent.json.contains(&format!("\"signature\":\"c2ln{nth}\"")), "round {nth}");
+        // Of the turn in progress no round is shown without its thinking.
+        let is_bare = |message: &Message| {
+            message.calls().next().is_some()
+                && !message.parts.iter().any(|part| matches!(part, Part::Reasoning(_)))
+        };
+        assert_eq!(state.view().messages().filter(|message| is_bare(message)).count(), 0, "round {nth}");
     }
     assert!(compactions > 3, "{compactions}");
+    // Once the user has said more, it may go.
+    push(&mut state, r#"{"role":"assistant","content":"It goes wrong in part 7."}"#);
+    push(&mut state, r#"{"role":"user","content":"Mend it."}"#);
+    push(&mut state, &round(41));
+    let action = longhaul::policy::Action::Summarize { rebuild: false };
+    let job = state.plan(action, longhaul::policy::Reason::Manual, None, None).unwrap();
+    state.apply(job.finish_by_rule().unwrap()).unwrap();
+    let sent = state.view().to_json(Format::Anthropic).unwrap().json;
+    assert_eq!(sent.matches("\"signature\"").count(), 1, "{sent}");
 }

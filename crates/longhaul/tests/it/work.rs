@@ -7,7 +7,8 @@ use longhaul::{
     summarize::{Answer, ClientError, Completion, CompletionRequest, Scripted, SummarizerModel},
     tokens::{CharsPer4, ContextWindow},
     transcript::{
-        FixedClock, Message, NoJitter, NoSleep, Outcome, Part, Role, SessionId, Tokens, ToolCall, ToolResult,
+        FixedClock, Message, NoJitter, NoSleep, Outcome, Part, Role, SessionId, SummaryMode, Tokens,
+        ToolCall, ToolResult,
     },
 };
 
@@ -35,7 +36,11 @@ impl Work {
         Work::with(preset.config(), window, Some(Box::new(script)))
     }
 
-    pub(crate) fn with(config: Config, window: u64, script: Option<Box<Script>>) -> Work {
+    pub(crate) fn with(mut config: Config, window: u64, script: Option<Box<Script>>) -> Work {
+        if script.is_none() && config.mode == SummaryMode::Llm {
+            // Where nobody is asked, rules write.
+            config.mode = SummaryMode::Hybrid;
+        }
         let events: Arc<Mutex<Vec<Event>>> = Arc::default();
         let log = Arc::clone(&events);
         let mut builder = Session::builder(

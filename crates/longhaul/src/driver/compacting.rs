@@ -1,0 +1,195 @@
+//! A compaction from the decision to the store: planned, written by a model or by rule, applied.
+
+use longhaul_summarize::SummarizeError;
+use longhaul_transcript::{SummaryMode, SummaryRecord};
+
+use super::{Error, Session};
+use crate::{
+    compact::CompactError,
+    event::EventKind,
+    policy::{Action, Reason},
+    session::{Finished, Job, Rewrite, SessionState, leaves_out},
+};
+
+impl Session {
+    pub(super) async fn act(
+        &mut self,
+        action: Action,
+        reason: Reason,
+        goal: Option<&str>,
+    ) -> Result<Rewrite, Error> {
+        if !action.makes_summary() {
+            let rewrite = self.state.soften(action, reason, self.now_ms());
+            return match rewrite {
+                Ok(rewrite) => {
+                    self.changes += 1;
+                    self.tell_rewrite(&rewrite, 0);
+                    Ok(rewrite)
+                }
+                Err(error) => {
+                    self.fail(reason, error.to_string());
+                    Err(Error::Rewrite(error))
+                }
+            };
+        }
+        let started = self.now_ms();
+        let job = self.plan(action, reason, goal).await?;
+        if let (true, Some(_), Some((tokens, limit))) =
+            (self.may_ask_model(action), &self.summarizer, job.too_large_for_model(self.state.config()))
+        {
+            self.tell(EventKind::TooLargeForModel { tokens_to_summarize: tokens, limit });
+        }
+        let finished = match self.asks_model(action, &job) {
+            true => self.summarize(job).await?,
+            false => self.by_rule(job)?,
+        };
+        self.apply(finished, started).await
+    }
+
+    async fn plan(&mut self, action: Action, reason: Reason, goal: Option<&str>) -> Result<Job, Error> {
+        self.fetch_for(action).await?;
+        self.plan_at_hand(action, reason, goal)
+    }
+
+    fn plan_at_hand(&mut self, action: Action, reason: Reason, goal: Option<&str>) -> Result<Job, Error> {
+        let job = self.planned(action, reason, goal)?;
+        self.tell_started(&job);
+        Ok(job)
+    }
+
+    pub(super) fn planned(
+        &mut self,
+        action: Action,
+        reason: Reason,
+        goal: Option<&str>,
+    ) -> Result<Job, Error> {
+        let job = self.state.plan(action, reason, goal, self.now_ms()).map_err(|error| {
+            self.fail(reason, error.to_string());
+            Error::Compact(error)
+        })?;
+        match reason == Reason::Manual && !job.is_of_something_new() {
+            true => Err(Error::Compact(CompactError::NothingNew)),
+            false => Ok(job),
+        }
+    }
+
+    pub(super) fn tell_started(&mut self, job: &Job) {
+        self.tell(EventKind::Started {
+            action: job.action(),
+            reason: job.reason(),
+            depth: job.depth(),
+            compressed_messages: job.covered() as u64,
+        });
+    }
+
+    pub(super) fn asks_model(&self, action: Action, job: &Job) -> bool {
+        self.may_ask_model(action)
+            && self.summarizer.is_some()
+            && job.too_large_for_model(self.state.config()).is_none()
+    }
+
+    pub(super) fn may_ask_model(&self, action: Action) -> bool {
+        match action {
+            Action::SummarizeRules { .. } | Action::Emergency { by_rule: true, .. } => false,
+            _ => self.state.config().mode != SummaryMode::Rules,
+        }
+    }
+
+    /// Asks the summarizer, and falls back to rules where it gives nothing that can be used.
+    pub(super) async fn summarize(&mut self, job: Job) -> Result<Finished, Error> {
+        let Some(summarizer) = self.summarizer.clone() else { return self.by_rule(job) };
+        self.tell_calls(&*summarizer, &job);
+        let error = match summarizer.summarize(job.request()).await {
+            Ok(draft) => {
+                self.tell_attempts(&draft.attempts);
+                match job.clone().finish(draft) {
+                    Ok(finished) => return Ok(finished),
+                    Err(error) => {
+                        self.tell(EventKind::SummarizerFailed {
+                            summarizer: "summarizer".to_owned(),
+                            error: error.to_string(),
+                            duration_ms: 0,
+                        });
+                        return self.by_rule(job);
+                    }
+                }
+            }
+            Err(error) => error,
+        };
+        if let SummarizeError::Exhausted { attempts } = &error {
+            self.tell_attempts(attempts);
+        }
+        // At the hard limit there must be an attempt that cannot fail for want of a model.
+        let must_go_on = matches!(job.action(), Action::Emergency { .. });
+        if self.state.config().abort_on_failure && !must_go_on {
+            self.fail(job.reason(), error.to_string());
+            return Err(Error::Summarize(error));
+        }
+        self.by_rule(job)
+    }
+
+    fn by_rule(&mut self, job: Job) -> Result<Finished, Error> {
+        let reason = job.reason();
+        job.finish_by_rule().map_err(|error| {
+            self.fail(reason, error.to_string());
+            Error::Compact(error)
+        })
+    }
+
+    /// Writes the record down where there is a store, then applies it. Where a future is dropped in between, the next write
+    /// takes back what this one may have done.
+    pub(super) async fn apply(
+        &mut self,
+        mut finished: Finished,
+        started: Option<i64>,
+    ) -> Result<Rewrite, Error> {
+        let duration_ms = match (self.now_ms(), started) {
+            (Some(now), Some(started)) => u64::try_from(now.saturating_sub(started)).unwrap_or(0),
+            _ => 0,
+        };
+        finished.record_mut().duration_ms = duration_ms;
+        let reason = finished.reason();
+        let mut record = finished.record().clone();
+        let mut applied = self.state.clone();
+        let rewrite = match applied.apply(finished) {
+            Ok(rewrite) => rewrite,
+            Err(error) => {
+                self.fail(reason, error.to_string());
+                return Err(Error::Rewrite(error));
+            }
+        };
+        record.tokens_after = rewrite.outcome.tokens_after;
+        if let Err(error) = self.append(&applied, &record).await {
+            self.fail(reason, error.to_string());
+            return Err(error);
+        }
+        self.state = applied;
+        self.changes += 1;
+        self.tell_rewrite(&rewrite, duration_ms);
+        if let Some(journal) = &mut self.journal {
+            journal.save_facts(&self.state).await;
+            // Where there was no room to tell of them they are told of next time.
+            if self.state.config().delete_originals && !leaves_out(&record) {
+                journal.delete_originals(&record, self.clock.as_deref()).await.map_err(Error::Store)?;
+            }
+        }
+        Ok(rewrite)
+    }
+
+    async fn append(&mut self, applied: &SessionState, record: &SummaryRecord) -> Result<(), Error> {
+        for may_branch in [true, false] {
+            let Some(journal) = &mut self.journal else { break };
+            match journal.append(applied, record, self.changes + 1, self.clock.as_deref()).await {
+                Err(error) if may_branch && self.is_overtaken(&error) => self.branch_off().await?,
+                done => return done.map_err(Error::Store),
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn fail(&mut self, reason: Reason, error: String) {
+        self.state.failed(reason, self.now_ms());
+        let failures = self.state.policy().failures();
+        self.tell(EventKind::Failed { reason, error, failures });
+    }
+}

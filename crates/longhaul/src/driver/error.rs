@@ -1,0 +1,73 @@
+//! What can go wrong with a session.
+
+use longhaul_store::StoreError;
+use longhaul_summarize::SummarizeError;
+use longhaul_transcript::Tokens;
+
+#[cfg(doc)]
+use crate::config::Config;
+use crate::{
+    compact::{AssembleError, CompactError},
+    policy::Hold,
+    session::{BranchError, PinError, RewriteError},
+};
+
+/// The context could not be made ready.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// What must stay is larger than the budget, or longhaul is switched off and the conversation has outgrown it.
+    #[error(
+        "the context costs {tokens} tokens, {over} over the budget of {budget}; at least {floor} must stay ({hold})"
+    )]
+    OverBudget {
+        /// What the context costs.
+        tokens: Tokens,
+        /// What it may cost.
+        budget: Tokens,
+        /// By how much it is over.
+        over: Tokens,
+        /// What the deepest compaction would leave.
+        floor: Tokens,
+        /// Why nothing more is done.
+        hold: Hold,
+    },
+    /// No model gave a summary and `abort_on_failure` is set. The context is as it was.
+    #[error("no summary could be made")]
+    Summarize(#[source] SummarizeError),
+    /// A compaction that was asked for is impossible, or there is no use in it.
+    #[error("the context cannot be compacted")]
+    Compact(#[source] CompactError),
+    /// A summary is larger than it was allowed to be.
+    #[error("the summary cannot be used")]
+    Draft(#[source] AssembleError),
+    /// The store could not be read or written. The context is as it was.
+    #[error("the store failed")]
+    Store(#[source] StoreError),
+    /// The compaction cannot be undone: messages that its summary replaces were deleted ([`Config::delete_originals`], or
+    /// by hand), and the summary is what is left of them. The context is as it was.
+    #[error(
+        "the compaction cannot be undone: {messages} of the messages that its summary replaces were deleted"
+    )]
+    OnlyInSummary {
+        /// How many were deleted.
+        messages: u64,
+    },
+    /// A compaction was made and could not be applied.
+    #[error("the compaction could not be applied")]
+    Rewrite(#[source] RewriteError),
+    /// A message could not be pinned.
+    #[error(transparent)]
+    Pin(PinError),
+    /// A branch could not be begun.
+    #[error(transparent)]
+    Branch(BranchError),
+    /// What was pushed is no message of its format.
+    #[cfg(feature = "wire")]
+    #[error("the message cannot be read: {0}")]
+    Wire(longhaul_wire::WireError),
+    /// A history could not be followed.
+    #[cfg(feature = "wire")]
+    #[error(transparent)]
+    Sync(crate::session::SyncError),
+}

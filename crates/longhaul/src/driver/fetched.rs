@@ -1,0 +1,50 @@
+//! Reading back from the store what is needed and not at hand.
+
+use longhaul_transcript::{Span, SummaryId};
+
+use super::{Error, Session};
+use crate::policy::Action;
+
+impl Session {
+    /// Reads what a compaction needs and is not at hand.
+    pub(super) async fn fetch_for(&mut self, action: Action) -> Result<(), Error> {
+        self.fetch_facts().await?;
+        loop {
+            let wanted = self.state.wanted_by(action);
+            if wanted.is_empty() || self.journal.is_none() {
+                return Ok(());
+            }
+            self.fetch(wanted).await?;
+        }
+    }
+
+    /// Takes up the facts that were read before the session was resumed or took another way, and reads what was said
+    /// since.
+    async fn fetch_facts(&mut self) -> Result<(), Error> {
+        let Some(journal) = self.journal.as_ref().filter(|_| self.state.facts().is_none()) else {
+            return Ok(());
+        };
+        let Some((facts, through)) = journal.facts().await.map_err(Error::Store)? else { return Ok(()) };
+        let since = Span { start: through, end: self.state.originals().len() as u64 };
+        self.fetch(self.state.originals().missing([since])).await?;
+        self.state.take_facts(facts, through);
+        Ok(())
+    }
+
+    pub(super) async fn fetch(&mut self, spans: Vec<Span>) -> Result<(), Error> {
+        match &self.journal {
+            Some(journal) => journal.put_back(&mut self.state, spans).await.map_err(Error::Store),
+            None => Ok(()),
+        }
+    }
+
+    /// Reads summaries that can be shown again. Returns whether all of them are there.
+    pub(super) async fn fetch_summaries(&mut self, ids: &[SummaryId]) -> Result<bool, Error> {
+        let Some(journal) = &self.journal else { return Ok(false) };
+        for id in ids {
+            let Some(record) = journal.summary(id).await.map_err(Error::Store)? else { return Ok(false) };
+            self.state.put_back_summary(&record);
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,77 @@
+//! Undoing rewrites of the context, and doing them again.
+
+use super::{Error, Session, journal::Step};
+use crate::{event::EventKind, session::SessionState};
+
+impl Session {
+    /// Puts the context back as it was before the last rewrite, and returns whether it did: not where there was none, nor
+    /// where a summary that the context showed then was destroyed in the store. What was before that one cannot be had
+    /// again either.
+    ///
+    /// # Errors
+    /// [`Error::OnlyInSummary`] where messages that the summary replaces were deleted; when the store cannot be written. The
+    /// context is then as it was.
+    pub async fn undo(&mut self) -> Result<bool, Error> {
+        self.step(Step::Undo).await
+    }
+
+    /// Applies the last undone rewrite again, and returns whether it did; see [`undo`](Self::undo).
+    ///
+    /// # Errors
+    /// When the store cannot be written; the context is then as it was.
+    pub async fn redo(&mut self) -> Result<bool, Error> {
+        self.step(Step::Redo).await
+    }
+
+    pub(super) async fn step(&mut self, step: Step) -> Result<bool, Error> {
+        match self.try_step(step).await {
+            Err(Error::Store(error)) if self.is_overtaken(&error) => {
+                self.branch_off().await?;
+                self.try_step(step).await
+            }
+            done => done,
+        }
+    }
+
+    async fn try_step(&mut self, step: Step) -> Result<bool, Error> {
+        self.fetch(match step {
+            Step::Undo => self.state.wanted_by_undo(),
+            Step::Redo => self.state.wanted_by_redo(),
+        })
+        .await?;
+        let wanted = match step {
+            Step::Undo => self.state.summaries_wanted_by_undo(),
+            Step::Redo => self.state.summaries_wanted_by_redo(),
+        };
+        if !wanted.is_empty() && !self.fetch_summaries(&wanted).await? {
+            return Ok(false);
+        }
+        let summary = |state: &SessionState| state.summary().map(|record| record.id.clone());
+        let mut stepped = self.state.clone();
+        let (is_done, kind) = match step {
+            Step::Undo => (stepped.undo(), EventKind::Undone),
+            Step::Redo => (stepped.redo(), EventKind::Redone),
+        };
+        if !is_done {
+            return Ok(false);
+        }
+        if let Some(journal) = &mut self.journal {
+            // The store knows summaries; a pass of the soft tier is the view's own.
+            let (before, after) = (summary(&self.state), summary(&stepped));
+            let record = if step == Step::Undo { before.clone() } else { after.clone() };
+            let record = record.filter(|_| before != after);
+            if let (Step::Undo, Some(_), Some(undone)) = (step, &record, self.state.summary()) {
+                match journal.only_in(undone).await.map_err(Error::Store)? {
+                    0 => {}
+                    messages => return Err(Error::OnlyInSummary { messages }),
+                }
+            }
+            let kept = journal.step(&stepped, step, record, self.changes + 1, self.clock.as_deref()).await;
+            kept.map_err(Error::Store)?;
+        }
+        self.state = stepped;
+        self.changes += 1;
+        self.tell(kind);
+        Ok(true)
+    }
+}
