@@ -105,7 +105,7 @@ fn is_request(value: Json<'_>) -> bool {
     let fields = value.object();
     let is_list = |key: &&str| fields.get(key).is_some_and(Json::is_array);
     let is_one = ["role", "type", "parts", "content"].iter().any(|key| fields.get(key).is_some());
-    value.is_object() && !is_one && ["messages", "contents", "input"].iter().any(|key| is_list(&key))
+    value.is_object() && !is_one && ["messages", "contents", "input"].iter().any(is_list)
 }
 
 /// Returns what an item is read as: a system message of Anthropic's as the content of the field `system`, where such a

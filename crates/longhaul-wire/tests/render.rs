@@ -282,7 +282,7 @@ fn a_system_message_of_anthropics_goes_out_as_the_system_prompt() {
         .extend(messages_from_json(Format::Anthropic, r#"{"role":"system","content":"Hurry."}"#).unwrap());
     messages.push(Message::user("Well?"));
     let sent = render(&messages, Format::Anthropic).unwrap();
-    assert_eq!(sent.losses, ["system message in mid-conversation written as the user's"]);
+    assert_eq!(sent.losses, ["1 x system message in mid-conversation written as the user's"]);
     assert_eq!(validate(sent.json.as_bytes(), Format::Anthropic, &Profile::default()).unwrap(), []);
     assert!(sent.json.contains("Hurry."), "{}", sent.json);
 }

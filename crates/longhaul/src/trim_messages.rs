@@ -23,8 +23,9 @@ pub struct Trimmed {
 }
 
 /// Returns the messages that fit `budget`, least important dropped first: results that were superseded, then older ones,
-/// then what the assistant said, then what the user said. A call and its results stay or go together. Nothing is
-/// summarized and nothing remembered; for a conversation that goes on use a [`Session`](crate::Session).
+/// then what the assistant said, then what the user said. A call and its results stay or go together, as they were: where the
+/// next exchange does not fit, what room is left stays unused. Nothing is shortened, summarized or remembered; for a
+/// conversation that goes on use a [`Session`](crate::Session).
 ///
 /// ```
 /// use longhaul::{tokens::CharsPer4, transcript::{Message, Tokens}, trim_messages};

@@ -64,6 +64,17 @@ fn drop_at_its_await(future: impl Future) {
     assert!(matches!(future.as_mut().poll(&mut Context::from_waker(Waker::noop())), Poll::Pending));
 }
 
+/// Opens a session of 48 messages, compacted at 40 and saved, and returns with it the id of the one to go back to.
+async fn compacted(store: &Arc<Troubled>) -> (Session, Told, MessageId) {
+    let (mut session, told) = open(store, "kept").await;
+    talk(&mut session, 0..20);
+    session.compact(None).await.unwrap();
+    talk(&mut session, 20..24);
+    session.save().await.unwrap();
+    let back_to = session.state().originals().get(43).unwrap().id;
+    (session, told, back_to)
+}
+
 /// Opened again by its name it is as it is, and it was never told of anybody else.
 async fn is_whole_under_its_name(store: &Arc<Troubled>, session: &mut Session, told: &Told) {
     session.save().await.unwrap();
@@ -120,12 +131,7 @@ async fn a_name_never_stands_for_a_branch_that_was_not_taken() {
     let trouble: [fn(&Troubled, Trouble); 2] = [Troubled::trouble_cache, Troubled::trouble_alias];
     for (nth, set) in trouble.into_iter().enumerate() {
         let store = Arc::new(Troubled::default());
-        let (mut session, told) = open(&store, "kept").await;
-        talk(&mut session, 0..20);
-        session.compact(None).await.unwrap();
-        talk(&mut session, 20..24);
-        session.save().await.unwrap();
-        let back_to = session.state().originals().get(43).unwrap().id;
+        let (mut session, told, back_to) = compacted(&store).await;
         set(&store, Trouble::Fails);
         let is_rewound = session.rewind(back_to).await.is_ok();
         set(&store, Trouble::None);
@@ -140,12 +146,7 @@ async fn a_name_never_stands_for_a_branch_that_was_not_taken() {
 #[tokio::test]
 async fn a_name_whose_answer_never_came_is_put_right_with_the_next_write() {
     let store = Arc::new(Troubled::default());
-    let (mut session, told) = open(&store, "kept").await;
-    talk(&mut session, 0..20);
-    session.compact(None).await.unwrap();
-    talk(&mut session, 20..24);
-    session.save().await.unwrap();
-    let back_to = session.state().originals().get(43).unwrap().id;
+    let (mut session, told, back_to) = compacted(&store).await;
     store.trouble_alias(Trouble::Silent);
     drop_at_its_await(session.rewind(back_to));
     store.trouble_alias(Trouble::None);
@@ -192,11 +193,7 @@ async fn what_was_learned_and_cannot_be_kept_is_told_as_that() {
 #[tokio::test]
 async fn what_was_before_a_rewind_can_be_opened_and_a_branch_leaves_the_name() {
     let store = Arc::new(Troubled::default());
-    let (mut session, _) = open(&store, "kept").await;
-    talk(&mut session, 0..20);
-    session.compact(None).await.unwrap();
-    talk(&mut session, 20..24);
-    let at = session.state().originals().get(43).unwrap().id;
+    let (mut session, _, at) = compacted(&store).await;
 
     let mut branch = session.branch(at).await.unwrap();
     talk(&mut branch, 70..72);
