@@ -62,8 +62,15 @@ impl Archive {
         match self.runtime.block_on(self.store.resolve(name)) {
             Err(error @ StoreError::UnknownSession { .. }) => match self.beginning_with(name)?[..] {
                 [] => bail!("{error}; `longhaul sessions` lists what is recorded"),
-                [ref one] => bail!("{error}; to change {one}, give its whole name"),
-                ref many => bail!("{error}; {} begin so: give a whole name", many.len()),
+                [ref one] => {
+                    bail!("{error}; {one} begins so, and what cannot be taken back wants the whole name")
+                }
+                ref many => {
+                    bail!(
+                        "{error}; {} begin so, and what cannot be taken back wants the whole name",
+                        many.len()
+                    )
+                }
             },
             resolved => Ok(resolved?),
         }
@@ -81,19 +88,17 @@ impl Archive {
         }
     }
 
-    /// Returns the session that `name` names in full, or the newest of this folder that is recorded, and says which.
-    pub(crate) fn named_or_newest(&self, name: Option<&str>) -> Result<SessionId> {
-        match name {
-            Some(name) => self.named(name),
-            None => self.session_or_newest(None),
-        }
-    }
-
     /// Returns the session that `name` names, be it by words of its first request, or the newest of this folder that is
-    /// recorded, and says which where the name does not. Not for what cannot be taken back.
+    /// recorded, and says which where the name does not. Not for what cannot be taken back: that takes [`named`](Self::named).
     pub(crate) fn session_or_newest(&self, name: Option<&str>) -> Result<SessionId> {
         if let Some(name) = name {
-            return self.session(name).or_else(|error| {
+            let is_begun =
+                |session: &SessionId| session.as_str().starts_with(name) && session.as_str() != name;
+            let resolved = self.session(name);
+            if let Some(session) = resolved.as_ref().ok().filter(|session| is_begun(session)) {
+                say!("session {session}");
+            }
+            return resolved.or_else(|error| {
                 let meant = self.about(name);
                 let names: Vec<String> = meant.iter().map(|session| session.as_str().to_owned()).collect();
                 let chosen = match names.len() {

@@ -20,7 +20,11 @@ pub(crate) use self::{
     list::{json_lines, table},
     pick::pick,
 };
-use crate::{exit::Impossible, paint::plain};
+use crate::{
+    exit::Impossible,
+    input,
+    paint::{COLUMNS, cut, plain},
+};
 
 /// A session file of an agent's.
 #[derive(Clone, Debug)]
@@ -31,7 +35,8 @@ pub(crate) struct Found {
 }
 
 /// Puts the session that is meant in the place of `file`, where it names none: on a terminal the newest of this project
-/// stands for nothing, and anywhere the beginning of an id or words of a title stand for a session that has them.
+/// stands for nothing, and anywhere the beginning of an id or words of a title stand for a session that has them. One word alone
+/// may be a name that somebody misspelt: where nobody is there to see what is taken, it stands for no title.
 ///
 /// # Errors
 /// When nothing is found, or more than one may be meant.
@@ -86,10 +91,23 @@ pub(crate) fn newest_here() -> Result<PathBuf> {
 fn named(words: &str) -> Result<Option<PathBuf>> {
     let found = all();
     let by_id: Vec<&Found> = found.iter().filter(|found| found.has_id(words)).collect();
+    let by_id_is_meant = !by_id.is_empty();
     let meant = match by_id.is_empty() {
         false => by_id,
         true => found.iter().filter(|found| About::quick(found).is_about(words)).collect(),
     };
+    let is_seen = io::stdin().is_terminal() && io::stderr().is_terminal();
+    let may_be_a_file =
+        words.split_whitespace().count() == 1 && !(is_seen && input::near(Path::new(words)).is_empty());
+    if !by_id_is_meant && may_be_a_file && !meant.is_empty() {
+        let near = input::near(Path::new(words)).into_iter().map(|path| format!("  {}", path.display()));
+        let lines: Vec<String> = near.chain(meant.iter().map(|found| found.line())).take(SHOWN).collect();
+        bail!(Impossible(format!(
+            "{:?} is no file here and begins no session's id; near it are\n{}",
+            plain(words),
+            lines.join("\n")
+        )));
+    }
     match meant[..] {
         [] => Ok(None),
         [one] => {
@@ -151,7 +169,9 @@ impl Found {
     pub(crate) fn line(&self) -> String {
         let about = About::quick(self);
         let title = about.title.as_deref().unwrap_or("(no request)");
-        format!("  {}  {}, {}: {}", self.short_id(), self.agent.name, ago(self.changed), plain(title))
+        let whole =
+            format!("  {}  {}, {}: {}", self.short_id(), self.agent.name, ago(self.changed), plain(title));
+        cut(&whole, COLUMNS - "longhaul:".len())
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{
     fs::File,
     io::{self, BufRead, BufReader, IsTerminal as _, Read},
-    path::Path,
+    path::{Path, PathBuf},
     sync::mpsc,
     thread,
     time::Duration,
@@ -42,9 +42,21 @@ pub(crate) fn open(path: &Path) -> Result<Box<dyn BufRead>> {
     if path == Path::new("-") {
         return Ok(Box::new(BufReader::new(io::stdin())));
     }
-    let file = opened(path).with_context(|| format!("{} cannot be opened", path.display()))?;
+    let file = opened(path).with_context(|| match &near(path)[..] {
+        [] => format!("{} cannot be opened", path.display()),
+        near => {
+            let near: Vec<String> = near.iter().map(|path| path.display().to_string()).collect();
+            format!("{} cannot be opened (there is {})", path.display(), near.join(", "))
+        }
+    })?;
     if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
         bail!("{} is a directory; expected a transcript, such as a session's .jsonl file", path.display());
+    }
+    if is_endless(&file) {
+        bail!(Impossible(format!(
+            "{} is a device; expected a transcript, such as a session's .jsonl file",
+            path.display()
+        )));
     }
     let length = file.metadata().map_or(0, |metadata| metadata.len());
     if length >= LONG && io::stderr().is_terminal() {
@@ -83,6 +95,54 @@ fn is_pipe(path: &Path) -> bool {
 #[cfg(not(unix))]
 fn is_pipe(_: &Path) -> bool {
     false
+}
+
+/// Returns whether this is a device that gives bytes for ever: none that people type on, and not the empty one.
+#[cfg(unix)]
+fn is_endless(file: &File) -> bool {
+    use std::os::unix::fs::FileTypeExt as _;
+    let is_device = file.metadata().is_ok_and(|found| found.file_type().is_char_device());
+    is_device && !file.is_terminal() && (&mut &*file).read(&mut [0; 1]).is_ok_and(|n| n > 0)
+}
+
+#[cfg(not(unix))]
+fn is_endless(_: &File) -> bool {
+    false
+}
+
+/// Returns the files beside `path` whose names are nearly the same, the nearest first.
+pub(crate) fn near(path: &Path) -> Vec<PathBuf> {
+    /// So many are named.
+    const MOST: usize = 3;
+    let Some(name) = path.file_name().and_then(|name| name.to_str()).map(str::to_lowercase) else {
+        return Vec::new();
+    };
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let far = |entry: std::fs::DirEntry| {
+        let other = entry.file_name().to_str()?.to_lowercase();
+        let stem = other.rsplit_once('.').map_or(&*other, |(stem, _)| stem);
+        let far = distance(&name, &other).min(distance(&name, stem));
+        (3 * far <= name.chars().count()).then(|| (far, path.with_file_name(entry.file_name())))
+    };
+    let mut near: Vec<_> =
+        std::fs::read_dir(folder).into_iter().flatten().flatten().filter_map(far).collect();
+    near.sort();
+    near.into_iter().take(MOST).map(|(_, path)| path).collect()
+}
+
+/// Returns how many letters have to be put in, taken out or changed to make one word of the other.
+fn distance(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (i, a) in one.chars().enumerate() {
+        let mut before = std::mem::replace(&mut row[0], i + 1);
+        for (j, b) in other.iter().enumerate() {
+            let changed = before + usize::from(a != *b);
+            before = row[j + 1];
+            row[j + 1] = changed.min(before + 1).min(row[j] + 1);
+        }
+    }
+    row[other.len()]
 }
 
 /// Returns what people call `path`.

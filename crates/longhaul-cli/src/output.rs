@@ -93,19 +93,30 @@ impl Target {
         }
     }
 
-    /// Does what [`put`](Self::put) does, and keeps the file that it replaces beside it. Returns where.
-    pub(crate) fn put_with_backup(&self, data: &[u8]) -> Result<Option<PathBuf>> {
+    /// Does what [`put`](Self::put) does, and keeps the file that it replaces beside it; `between` is told where before anything
+    /// is replaced, so that whoever is killed then is understood later. Returns where.
+    pub(crate) fn put_with_backup(
+        &self,
+        data: &[u8],
+        between: impl FnOnce(&Path),
+    ) -> Result<Option<PathBuf>> {
         let Target::File { path, .. } = self else { return self.put(data).map(|()| None) };
         let kept = file::back_up(path).with_context(|| {
             format!("no copy of {} can be kept beside it; nothing is written", path.display())
         })?;
+        between(&kept);
         self.put(data)?;
         Ok(Some(kept))
     }
 
     /// Does what [`put_with_backup`](Self::put_with_backup) does where a file is replaced that says something else and is
     /// not `ours` to replace.
-    pub(crate) fn put_over(&self, data: &[u8], ours: impl Fn(&[u8]) -> bool) -> Result<Option<PathBuf>> {
+    pub(crate) fn put_over(
+        &self,
+        data: &[u8],
+        ours: impl Fn(&[u8]) -> bool,
+        between: impl FnOnce(&Path),
+    ) -> Result<Option<PathBuf>> {
         self.check()?;
         let is_precious = match self {
             Target::File { path, .. } if path.is_file() => {
@@ -115,7 +126,7 @@ impl Target {
             _ => false,
         };
         match is_precious {
-            true => self.put_with_backup(data),
+            true => self.put_with_backup(data, between),
             false => self.put(data).map(|()| None),
         }
     }

@@ -6,16 +6,20 @@ use std::{
     io::{self, IsTerminal as _, Write},
 };
 
-use crate::paint::harmless;
+use crate::paint::{harmless, wrapped};
 
 /// Says a line on stderr, behind the name of the program. Takes what `format!` takes.
 macro_rules! say {
     ($($words:tt)*) => { $crate::say::line(format_args!($($words)*)) };
 }
 
-/// Says `words` on stderr, behind the name of the program and before a line end.
+/// Says `words` on stderr, behind the name of the program and before a line end; on a terminal in lines that fit it.
 pub(crate) fn line(words: fmt::Arguments<'_>) {
-    err(&format!("longhaul: {words}\n"));
+    let words = format!("longhaul: {words}");
+    match io::stderr().is_terminal() {
+        true => words.lines().for_each(|line| err(&wrapped("", line, "  "))),
+        false => err(&format!("{words}\n")),
+    }
 }
 
 /// Writes `text` to stderr. Colours of ours are kept, everything else that would steer a terminal is spelled out.

@@ -8,12 +8,12 @@ use super::{FormatArg, StoreArgs, format_or_auto};
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct SessionsArgs {
-    /// Show at most this many of the sessions that agents keep here
+    /// Show at most this many of the sessions that agents keep here, and of those that are recorded
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     pub(crate) limit: usize,
     #[command(flatten)]
     pub(crate) store: StoreArgs,
-    /// Print one JSON object a session
+    /// Print one JSON object a session; its `kind` is `file` (an agent's) or `recorded`
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -253,8 +253,8 @@ impl Conversation {
     /// Shows what longhaul did, where the user should know.
     pub(crate) fn show_events(&mut self, screen: &mut Screen) {
         for event in self.take_events() {
-            screen.event(&event);
             let state = self.manager.state();
+            screen.event(&event, !state.config().delete_originals);
             // One preset has words of its own for it.
             let is_session = state.config().preset == Some(Preset::Session);
             if let (EventKind::Finished(_), Some(record), true) = (&event.kind, state.summary(), is_session)

@@ -77,11 +77,12 @@ impl Screen {
         self.say(YELLOW, "! ", text);
     }
 
-    /// Shows what longhaul did, where the user should know.
-    pub(crate) fn event(&mut self, event: &Event) {
+    /// Shows what longhaul did, where the user should know. Where originals are deleted a compaction stays for good.
+    pub(crate) fn event(&mut self, event: &Event, can_be_undone: bool) {
         match &event.kind {
             EventKind::Finished(finish) => {
-                let text = format!("{event} ({}; /undo takes it back)", finish.reason);
+                let back = if can_be_undone { "; /undo takes it back" } else { "" };
+                let text = format!("{event} ({}{back})", finish.reason);
                 self.say(YELLOW, "◆ ", &text);
             }
             EventKind::Trimmed { reason, .. } => self.say(YELLOW, "◆ ", &format!("{event} ({reason})")),

@@ -26,6 +26,7 @@ use crate::{
     found::About,
     input,
     output::{self, NewFile, Target},
+    paint::grouped,
     review::AtTerminal,
     say, settings,
     store::{self, AfterSummary, BranchOf, Kept, Recorded, Replaced, Said, Store, Trace},
@@ -97,7 +98,9 @@ fn perform_for(args: &CompactArgs, destination: &Destination) -> Result<Report> 
     let mut report = Report::new(&document, &counter, budget, &breakdown);
     let made = match breakdown.total <= budget {
         true => {
-            report.decision = format!("unchanged: {} tokens are within the budget", breakdown.total);
+            let cost = grouped(breakdown.total.0);
+            report.decision =
+                format!("unchanged: {cost} tokens are within the budget of {}", grouped(budget.0));
             None
         }
         false => {
@@ -161,13 +164,16 @@ fn perform_for(args: &CompactArgs, destination: &Destination) -> Result<Report> 
             // Where it fits already, there is nothing to read beside it.
             _ if !is_new && matches!(destination, Destination::Beside(_)) => {}
             Target::Stdout => {
-                report.backup = put(&target, &history, args, &document)?;
+                report.backup = put(&target, &history, args, &document, |_| {})?;
                 record(&mut report);
             }
             Target::File { .. } => {
                 record(&mut report);
                 let unchanged = if is_replaced { read.must_be_unchanged(&args.file) } else { Ok(()) };
-                match unchanged.and_then(|()| put(&target, &history, args, &document)) {
+                let note = |backup: &Path| {
+                    keep_trace(args, &report, &document, &history, redactor.as_ref(), Some(backup))
+                };
+                match unchanged.and_then(|()| put(&target, &history, args, &document, note)) {
                     Ok(backup) => report.backup = backup,
                     Err(error) => {
                         take_back(args, &report);
@@ -179,7 +185,9 @@ fn perform_for(args: &CompactArgs, destination: &Destination) -> Result<Report> 
         if !is_replaced {
             read.tell_of_change(&args.file);
         }
-        keep_trace(args, &report, &document, &history, redactor.as_ref());
+        if report.backup.is_none() {
+            keep_trace(args, &report, &document, &history, redactor.as_ref(), None);
+        }
     }
     Ok(report)
 }
@@ -230,18 +238,25 @@ fn report_target(args: &CompactArgs) -> Result<Option<Target>> {
 
 /// Puts the history where it is to go. Where that is the transcript itself, the transcript is kept beside it: the store has
 /// its messages, but not what an agent wrote around them, nor what the agent itself compacted before. Returns where.
-fn put(target: &Target, history: &[u8], args: &CompactArgs, document: &Document) -> Result<Option<PathBuf>> {
+/// `note` is told before the file is replaced.
+fn put(
+    target: &Target,
+    history: &[u8],
+    args: &CompactArgs,
+    document: &Document,
+    note: impl FnOnce(&Path),
+) -> Result<Option<PathBuf>> {
     if matches!(target, Target::Stdout) && output::is_stdout(&args.file) {
         bail!(Impossible(format!("stdout is {} itself; name another file with -o", args.file.display())));
     }
     if !target.replaces(&args.file) {
-        return target.put_over(history, |there| is_known(args, there));
+        return target.put_over(history, |there| is_known(args, there), note);
     }
     if history == document.as_bytes() {
         // It is there already.
         return Ok(None);
     }
-    target.put_with_backup(history)
+    target.put_with_backup(history, note)
 }
 
 /// Returns whether these bytes are a history that was compacted here, word for word: what it was made from is in the store.
@@ -265,21 +280,24 @@ fn take_back(args: &CompactArgs, report: &Report) {
     }
 }
 
-/// Keeps beside the record what the compaction did to the file, so that `undo` can take that back too.
+/// Keeps beside the record what the compaction does to the file, so that `undo` can take that back too. `backup` is where the file
+/// is kept that is replaced.
 fn keep_trace(
     args: &CompactArgs,
     report: &Report,
     document: &Document,
     history: &[u8],
     redactor: Option<&Redactor>,
+    backup: Option<&Path>,
 ) {
     let (Some(_), Some(record)) = (&report.recorded, &report.summary) else { return };
     // What was replaced may be another transcript than the one that was read.
-    let before = |backup: &PathBuf| {
+    let before = |backup: &Path| {
         let before = std::fs::read(backup).ok()?;
         Replaced::new(args.output.as_deref()?, backup, &before, history)
     };
-    let trace = Trace::new(document.format(), report.backup.as_ref().and_then(before));
+    let made = args.output.as_deref().filter(|_| backup.is_none());
+    let trace = Trace::new(document.format(), backup.and_then(before), made);
     let keep = async |store: Store| {
         trace.keep(&store, &record.id, redactor).await?;
         match args.output {

@@ -31,7 +31,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
         None => archive.wait(archive.store.export(&session))?,
     };
     let is_ours = |there: &[u8]| is_export(&archive, &session, there).unwrap_or(false);
-    if let Some(kept) = target.put_over(text.as_bytes(), is_ours)? {
+    if let Some(kept) = target.put_over(text.as_bytes(), is_ours, |_| {})? {
         say!("what was there is kept as {}", kept.display());
     }
     Ok(ExitCode::SUCCESS)

@@ -61,7 +61,7 @@ fn change(
         bail!("{} was written to meanwhile; nothing was changed", path.display());
     }
     let backup = match path.is_file() {
-        true => target.put_with_backup(new.as_bytes())?,
+        true => target.put_with_backup(new.as_bytes(), |_| {})?,
         false => target.put(new.as_bytes()).map(|()| None)?,
     };
     let kept = backup.map(|backup| format!("; as it was it is {}", backup.display())).unwrap_or_default();

@@ -16,7 +16,7 @@ use crate::{
 pub(crate) fn run(args: &SessionsArgs) -> Result<ExitCode> {
     let found = found::all();
     if args.json {
-        Target::Stdout.put(found::json_lines(&found).as_bytes())?;
+        Target::Stdout.put(found::json_lines(&found, args.limit).as_bytes())?;
     } else if !found.is_empty() {
         let table = found::table(&found, args.limit);
         Target::Stdout.put(
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &SessionsArgs) -> Result<ExitCode> {
         say!("nothing is recorded yet");
         return Ok(ExitCode::SUCCESS);
     }
-    let recorded = recorded(&args.store, args.json, usize::MAX)?;
+    let recorded = recorded(&args.store, args.json, args.limit)?;
     Target::Stdout.put(recorded.as_bytes())?;
     if recorded.is_empty() {
         say!("nothing is recorded yet");
@@ -64,6 +64,7 @@ fn recorded(args: &StoreArgs, json: bool, most: usize) -> Result<String> {
         if json {
             let value = serde_json::json!({
                 "version": 1,
+                "kind": "recorded",
                 "session": info.session,
                 "aliases": info.aliases,
                 "messages": state.messages,
@@ -91,6 +92,9 @@ fn recorded(args: &StoreArgs, json: bool, most: usize) -> Result<String> {
                 &" ".repeat(columns.len()),
             ));
         }
+    }
+    if !json && sessions.len() > most {
+        out.push_str(&format!("… and {} others\n", sessions.len() - most));
     }
     Ok(out)
 }

@@ -16,14 +16,14 @@ use crate::{
 
 pub(crate) fn undo(args: &SessionArgs) -> Result<ExitCode> {
     let archive = Archive::existing(&args.store)?;
-    let session = archive.named_or_newest(args.session.as_deref())?;
+    let session = archive.session_or_newest(args.session.as_deref())?;
     let undone = archive.wait(archive.store.undo(&session, clock::now_ms()))?;
     tell(args, &archive, &session, "undone", undone, "no compaction is in force: there is nothing to undo")
 }
 
 pub(crate) fn redo(args: &SessionArgs) -> Result<ExitCode> {
     let archive = Archive::existing(&args.store)?;
-    let session = archive.named_or_newest(args.session.as_deref())?;
+    let session = archive.session_or_newest(args.session.as_deref())?;
     let redone = archive.wait(archive.store.redo(&session, clock::now_ms()))?;
     tell(args, &archive, &session, "redone", redone, "no compaction was taken back: there is nothing to redo")
 }
@@ -79,12 +79,16 @@ fn tell(
         _ => "; earlier compactions were replaced by later ones and do not come back",
     };
     say!("summary {record} {done}; {now}{earlier}");
-    for file in archive.trace(&record)?.map(|trace| trace.files).unwrap_or_default() {
+    let Some(trace) = archive.trace(&record)? else { return Ok(ExitCode::SUCCESS) };
+    for file in trace.files {
         match done {
             "undone" => put_back(&file)?,
             _ if file.is_as_before() => say!("{} stays as it is; compact it again", file.path.display()),
             _ => {}
         }
+    }
+    for made in trace.made.iter().filter(|path| done == "undone" && path.exists()) {
+        say!("{} was written by it and stays", made.display());
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -19,7 +19,8 @@ pub(crate) fn table(found: &[Found], most: usize) -> String {
         });
         folders[at].1.push(row(found, &about));
     }
-    let mut out = String::new();
+    let mut out =
+        format!("  {:<8}  {:<11}  {:>11}  {:>5}  {}\n", "session", "agent", "changed", "full", "asked first");
     for (folder, rows) in folders {
         let folder = folder.map_or("(no folder told)".to_owned(), |folder| folder.display().to_string());
         out.push_str(&format!("{}\n", plain(&folder)));
@@ -42,13 +43,14 @@ fn row(found: &Found, about: &About) -> String {
     format!("{columns}{}\n", cut(&title, room))
 }
 
-/// Returns a JSON object for each of `found`, on a line of its own.
-pub(crate) fn json_lines(found: &[Found]) -> String {
+/// Returns a JSON object for each of the newest of `found`, on a line of its own.
+pub(crate) fn json_lines(found: &[Found], most: usize) -> String {
     let line = |found: &Found| {
         let about = About::quick(found);
         let since = found.changed.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         let value = serde_json::json!({
             "version": 1,
+            "kind": "file",
             "agent": found.agent.format.name(),
             "path": found.path,
             "folder": about.folder,
@@ -60,5 +62,5 @@ pub(crate) fn json_lines(found: &[Found]) -> String {
         });
         format!("{value}\n")
     };
-    found.iter().map(line).collect()
+    found.iter().take(most).map(line).collect()
 }

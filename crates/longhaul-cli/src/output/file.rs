@@ -5,6 +5,7 @@ use std::{
     fs::{self, File, Metadata, OpenOptions},
     io::{self, Read, Write},
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 /// Who may read a file that is new. One that was there before keeps its mode.
@@ -108,7 +109,6 @@ pub(super) fn back_up(path: &Path) -> io::Result<PathBuf> {
 
 /// Returns the number of the newest backup of `place`, whose name is `name`; 0 where there is none.
 fn newest_backup(place: &Path, name: &std::ffi::OsStr) -> u32 {
-    let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let prefix = format!("{}.bak", name.to_string_lossy());
     let number = |entry: fs::DirEntry| {
         let name = entry.file_name();
@@ -117,7 +117,7 @@ fn newest_backup(place: &Path, name: &std::ffi::OsStr) -> u32 {
             number => number.parse().ok(),
         }
     };
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let entries = fs::read_dir(folder_of(place)).into_iter().flatten().flatten();
     entries.filter_map(number).filter(|number| *number < u32::MAX).max().unwrap_or_default()
 }
 
@@ -180,6 +180,7 @@ fn beside(place: &Path, new: NewFile) -> io::Result<(PathBuf, File)> {
     const LONGEST: usize = 200;
     let name = place.file_name().ok_or(io::ErrorKind::InvalidInput)?;
     let name = if name.len() <= LONGEST { name } else { OsStr::new("long") };
+    sweep(place, name);
     for n in 0..MAX_NAMES {
         let mut hidden = OsString::from(".");
         hidden.push(name);
@@ -191,6 +192,24 @@ fn beside(place: &Path, new: NewFile) -> io::Result<(PathBuf, File)> {
         }
     }
     Err(io::ErrorKind::AlreadyExists.into())
+}
+
+/// Removes what a run that was killed left beside `place`.
+fn sweep(place: &Path, name: &OsStr) {
+    /// Nobody writes for so long.
+    const OLD: Duration = Duration::from_secs(3_600);
+    let hidden = format!(".{}.longhaul-", name.to_string_lossy());
+    for entry in fs::read_dir(folder_of(place)).into_iter().flatten().flatten() {
+        let is_left = entry.file_name().to_string_lossy().starts_with(&hidden);
+        let age = || entry.metadata().ok()?.modified().ok()?.elapsed().ok();
+        if is_left && age().is_some_and(|age| age > OLD) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+fn folder_of(place: &Path) -> &Path {
+    place.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 #[cfg(unix)]
@@ -225,8 +244,7 @@ fn keep_owner(_: &File, _: &Metadata) {}
 
 /// Makes the new name last: a power cut could take it back otherwise. Where folders cannot be synced, this does nothing.
 fn sync_folder(place: &Path) {
-    let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let _ = File::open(folder).and_then(|folder| folder.sync_all());
+    let _ = File::open(folder_of(place)).and_then(|folder| folder.sync_all());
 }
 
 #[cfg(test)]
@@ -266,6 +284,21 @@ mod tests {
         let said = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
         assert_eq!(names(folder.path()), ["a", "a.bak", "a.bak2"]);
         assert_eq!(["a", "a.bak", "a.bak2"].map(said), ["three", "one", "two"]);
+    }
+
+    #[test]
+    fn what_a_killed_run_left_goes_with_the_next() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for name in [".a.longhaul-7-0", ".a.longhaul-8-0", ".ab.longhaul-7-0"] {
+            fs::write(at(name), "half").unwrap();
+        }
+        let old = std::time::SystemTime::now() - Duration::from_secs(4_000);
+        for name in [".a.longhaul-7-0", ".ab.longhaul-7-0"] {
+            File::options().write(true).open(at(name)).unwrap().set_modified(old).unwrap();
+        }
+        put(&at("a"), b"whole", false, NewFile::Private).unwrap();
+        assert_eq!(names(folder.path()), [".a.longhaul-8-0", ".ab.longhaul-7-0", "a"]);
     }
 
     #[cfg(unix)]

@@ -26,6 +26,9 @@ pub(crate) struct Trace {
     /// The files that were replaced; the same compaction may have been made more than once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) files: Vec<Replaced>,
+    /// The files that were not there before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) made: Vec<PathBuf>,
 }
 
 /// A transcript in whose place its compacted history was put.
@@ -52,8 +55,13 @@ pub(crate) enum Back {
 }
 
 impl Trace {
-    pub(crate) fn new(format: Format, file: Option<Replaced>) -> Trace {
-        Trace { format: format.name().to_owned(), files: file.into_iter().collect() }
+    pub(crate) fn new(format: Format, file: Option<Replaced>, made: Option<&Path>) -> Trace {
+        let made = made.and_then(|path| path.canonicalize().ok()).filter(|path| path.to_str().is_some());
+        Trace {
+            format: format.name().to_owned(),
+            files: file.into_iter().collect(),
+            made: made.into_iter().filter(|path| path.is_file()).collect(),
+        }
     }
 
     /// Returns the format that the history is in.
@@ -72,17 +80,21 @@ impl Trace {
         let json = serde_json::to_string(&self)?;
         if redactor.is_some_and(|redactor| !redactor.redact_json(&json).1.is_empty()) {
             self.files.clear();
+            self.made.clear();
         }
-        let before = Trace::of(store, id).await?.map(|before| before.files).unwrap_or_default();
-        let is_other = |known: &Replaced| self.files.iter().all(|file| file.path != known.path);
-        let others: Vec<Replaced> = before.into_iter().filter(is_other).collect();
-        self.files.splice(0..0, others);
+        if let Some(before) = Trace::of(store, id).await? {
+            let is_other = |known: &Replaced| self.files.iter().all(|file| file.path != known.path);
+            self.files.splice(0..0, before.files.into_iter().filter(is_other).collect::<Vec<_>>());
+            let is_other = |known: &PathBuf| !self.made.contains(known);
+            self.made.splice(0..0, before.made.into_iter().filter(is_other).collect::<Vec<_>>());
+        }
         self.put(store, id).await
     }
 
     /// Lets go of the files that the compaction replaced: its record was forgotten. What format the session came in stays.
     pub(crate) async fn forget_files(mut self, store: &Store, id: &SummaryId) -> Result<()> {
         self.files.clear();
+        self.made.clear();
         self.put(store, id).await
     }
 
@@ -108,12 +120,15 @@ impl Replaced {
         Some(Replaced { path: path?, backup: backup?, before, after })
     }
 
-    /// Puts the file back as it was, where nobody wrote to it since.
+    /// Puts the file back as it was, where it is not and nobody wrote to it since.
     ///
     /// # Errors
     /// Where it cannot be written.
     pub(crate) fn put_back(&self) -> Result<Back> {
         let Ok(now) = fs::read(&self.path) else { return Ok(Back::Gone) };
+        if ContentHash::of(&now) == self.before {
+            return Ok(Back::Restored);
+        }
         if ContentHash::of(&now) != self.after {
             return Ok(Back::Changed);
         }

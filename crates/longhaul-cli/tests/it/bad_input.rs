@@ -185,6 +185,17 @@ fn places_that_cannot_be_read_are_named() {
     judge("a directory", &ran, b"", Fails(1, &["folder", "directory"]));
 }
 
+#[cfg(unix)]
+#[test]
+fn a_device_that_never_ends_is_refused() {
+    for device in ["/dev/zero", "/dev/full", "/dev/urandom"] {
+        for command in ["count", "context", "compact"] {
+            let ran = Folder::new().run(&[command, device], b"");
+            assert_eq!((ran.code, ran.said().contains("is a device")), (4, true), "{device}: {}", ran.stderr);
+        }
+    }
+}
+
 #[test]
 fn flags_that_make_no_sense_are_refused() {
     let folder = Folder::new();

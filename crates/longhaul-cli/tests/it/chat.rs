@@ -214,6 +214,7 @@ fn a_small_window_is_compacted_on_the_way_and_nothing_is_lost() {
     let all = shown(&ran);
     assert_eq!(ran.code, 0, "{all}");
     assert!(all.contains("◆ ") && all.contains("messages summarized"), "{all}");
+    assert!(all.contains("; /undo takes it back)"), "{all}");
     for part in [
         "thresholds",
         "would save",
@@ -230,6 +231,13 @@ fn a_small_window_is_compacted_on_the_way_and_nothing_is_lost() {
     let first_summary =
         server.bodies().iter().map(said).find(|said| said.contains("[Context Summary")).unwrap();
     assert!(first_summary.contains("zebra-77"), "{first_summary}");
+
+    // Where originals are deleted nothing is taken back, and nothing says so.
+    let flags =
+        ["--session", "d", "--window", "2000", "--max-output", "200", "--set", "delete_originals=true"];
+    let ran = folder.run(&server.args(&flags), script.as_bytes());
+    let all = shown(&ran);
+    assert!(all.contains("messages summarized") && !all.contains("takes it back"), "{all}");
 }
 
 #[test]

@@ -30,13 +30,20 @@ fn a_session_is_named_by_its_id_or_by_words() {
         assert!(ran.stderr.contains("303ebbc4  Claude Code, just now: Mend the flaky"), "{}", ran.stderr);
         assert!(String::from_utf8_lossy(&ran.stdout).contains("claude-code, 1 messages"));
     }
-    let many = context("relay");
+    let many = context("the relay");
     assert!(many.code != 0 && many.stderr.contains("may be any of 2 sessions"), "{}", many.stderr);
     assert!(
         many.stderr.contains("93db84f8  Claude Code") && many.stderr.contains("303ebbc4"),
         "{}",
         many.stderr
     );
+    // One word that is no file may be one that somebody misspelt: nothing is taken for it unseen.
+    put(&folder, "rellay.json", r#"[{"role":"user","content":"hello"}]"#);
+    let misspelt = context("relay");
+    assert_eq!(misspelt.code, 4, "{}", misspelt.stderr);
+    let said = "\"relay\" is no file here and begins no session's id; near it are\n  rellay.json\n  93db84f8  Claude Code";
+    assert!(misspelt.stderr.contains(said), "{}", misspelt.stderr);
+    assert!(context("rellay.jsn").stderr.contains("cannot be opened (there is rellay.json)"));
     let none = context("zebra");
     assert!(none.code != 0 && none.stderr.contains("zebra cannot be opened"), "{}", none.stderr);
     // A file of that name is that file, whatever sessions there are.
@@ -51,12 +58,24 @@ fn sessions_lists_what_is_there_before_anything_is_recorded() {
     let ran = folder.run(&["sessions"], b"");
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     let shown = String::from_utf8(ran.stdout).unwrap();
+    assert!(shown.contains("  session   agent            changed   full  asked first\n"), "{shown}");
     assert!(shown.contains("/w/relay\n  303ebbc4  Claude Code     just now"), "{shown}");
     assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
     assert!(ran.stderr.contains("nothing is recorded yet"), "{}", ran.stderr);
     let json = folder.run(&["sessions", "--json"], b"").stdout;
     let line: serde_json::Value = serde_json::from_slice(&json).unwrap();
     assert_eq!((&line["agent"], &line["folder"]), (&"claude-code".into(), &"/w/relay".into()));
+    claude(&folder, "93db84f8-1b8c-499a-9692-1865cb6f9160", "Write the changelog of the relay.");
+    let session = crate::run::example();
+    let compact = ["compact", session.to_str().unwrap(), "--budget", "4k", "-o", "out"];
+    assert_eq!(folder.run(&compact, b"").code, 0);
+    let json = folder.run(&["sessions", "--json", "-n", "1"], b"").stdout;
+    let kinds: Vec<String> = String::from_utf8(json)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["kind"].to_string())
+        .collect();
+    assert_eq!(kinds, ["\"file\"", "\"recorded\""]);
 }
 
 #[test]
@@ -73,8 +92,8 @@ fn what_sub_agents_did_is_no_session_and_folders_can_be_moved() {
             "\n",
         ),
     );
-    assert!(folder.run(&["context", "callers"], b"").stderr.contains("cannot be opened"));
+    assert!(folder.run(&["context", "the callers"], b"").stderr.contains("cannot be opened"));
     let moved = folder.path().join("elsewhere");
-    let ran = folder.run_with(&[("CODEX_HOME", moved.to_str().unwrap())], &["context", "callers"], b"");
+    let ran = folder.run_with(&[("CODEX_HOME", moved.to_str().unwrap())], &["context", "the callers"], b"");
     assert!(ran.stderr.contains("259027c5  Codex, just now: Delete the callers."), "{}", ran.stderr);
 }

@@ -67,6 +67,47 @@ fn n_held(folder: &Folder, session: &str) -> usize {
         .map_or(0, |messages| messages.iter().filter(|one| !one["message"].is_null()).count())
 }
 
+/// Starts a compaction in place, and kills it so long after it has kept the transcript beside it, or never. Returns how long it
+/// went on after that.
+fn killed_behind_the_backup(folder: &Folder, delay: Option<Duration>) -> Duration {
+    let mut child = Command::new(assert_cmd::cargo::cargo_bin!("longhaul"))
+        .args(["compact", "s.jsonl", "--budget", "4000", "--in-place", "--session", "work"])
+        .current_dir(folder.path())
+        .env_clear()
+        .env("HOME", folder.path())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    while !folder.path().join("s.jsonl.bak").exists() && child.try_wait().unwrap().is_none() {
+        thread::sleep(Duration::from_micros(200));
+    }
+    let kept = Instant::now();
+    if let Some(delay) = delay {
+        thread::sleep(delay);
+        let _ = child.kill();
+    }
+    child.wait().unwrap();
+    kept.elapsed()
+}
+
+#[test]
+fn what_a_killed_run_did_to_a_file_is_taken_back() {
+    let before = fs::read(example()).unwrap();
+    let mut whole = Duration::ZERO;
+    let tries = 2 * kills();
+    for nth in 0..=tries {
+        let folder = Folder::new();
+        folder.file("s.jsonl", &before);
+        let delay = (nth > 0).then(|| whole.mul_f64(f64::from(nth) / f64::from(tries)));
+        whole = whole.max(killed_behind_the_backup(&folder, delay));
+        let undone = folder.run(&["undo", "work"], b"");
+        assert_eq!(undone.code, 0, "{}", undone.stderr);
+        assert!(bytes(&folder, "s.jsonl") == before, "killed {delay:?} behind: {}", undone.stderr);
+    }
+}
+
 /// Where in its run each of `n` processes is killed: spread from the beginning to a little behind the end.
 fn moments(n: u32) -> impl Iterator<Item = f64> {
     (0..n).map(move |nth| 1.1 * f64::from(nth) / f64::from(n.max(2) - 1))

@@ -124,14 +124,29 @@ fn what_destroys_takes_whole_names_only() {
         &folder,
         &["compact", example().to_str().unwrap(), "--budget", "4000", "--session", "work-2024", "-o", "out"],
     );
-    for args in [&["forget", "work", "--all"][..], &["undo", "work"], &["redo", "work"]] {
-        let ran = folder.run(args, b"");
-        assert!(ran.code == 1 && ran.said().contains("give its whole name"), "{args:?}: {}", ran.stderr);
-    }
+    let ran = folder.run(&["forget", "work", "--all"], b"");
+    assert!(ran.code == 1 && ran.said().contains("wants the whole name"), "{}", ran.stderr);
     let history = run(&folder, &["history", "work", "--full", "--json"]);
     let history: Value = serde_json::from_slice(&history.stdout).unwrap();
     assert!(history["messages"].as_array().unwrap().iter().all(|one| !one["message"].is_null()));
-    run(&folder, &["undo", "work-2024"]);
+    // What can be taken back itself takes what `sessions` shows.
+    let undone = run(&folder, &["undo", "7d1c2f6a"]);
+    assert!(undone.stderr.starts_with("longhaul: session 7d1c2f6a-5b0e-4f2d"), "{}", undone.stderr);
+    run(&folder, &["redo", "work"]);
+}
+
+#[test]
+fn undo_says_what_became_of_each_file() {
+    let folder = Folder::new();
+    let before = session(&folder);
+    in_place(&folder, "4000");
+    run(&folder, &["undo", "work"]);
+    // The same record again, in a file of its own.
+    run(&folder, &["compact", "session.jsonl", "--budget", "4000", "--session", "work", "-o", "out.jsonl"]);
+    let undone = run(&folder, &["undo", "work"]);
+    assert!(undone.said().contains("out.jsonl was written by it and stays"), "{}", undone.stderr);
+    assert!(!undone.said().contains("was changed since"), "{}", undone.stderr);
+    assert_eq!(said(&folder, "session.jsonl"), before);
 }
 
 #[test]
