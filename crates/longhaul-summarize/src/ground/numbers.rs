@@ -224,6 +224,7 @@ pub(super) fn values(text: &str) -> Vec<(usize, u64)> {
         }
         if stands_alone(text, start, end) {
             found.push((start, value(&text[start..end])));
+            found.extend(places(text, start, end));
         }
         at = end;
     }
@@ -233,6 +234,15 @@ pub(super) fn values(text: &str) -> Vec<(usize, u64)> {
         }
     }
     found
+}
+
+/// Returns the numbers of which a pair of places is made: line and column `(28,2)`, the lines of `sed -n '1,320p'`.
+fn places(text: &str, start: usize, end: usize) -> impl Iterator<Item = (usize, u64)> + '_ {
+    let is_place = text[..start].ends_with('(') && text[end..].starts_with(')');
+    let is_range = text[end..].starts_with(['p', 'd']) && !text[end + 1..].starts_with(is_word_char);
+    let pieces = text[start..end].split(',').filter(move |_| is_place || is_range);
+    let offset = move |piece: &str| piece.as_ptr() as usize - text.as_ptr() as usize;
+    pieces.filter(move |piece| piece.len() < end - start).map(move |piece| (offset(piece), value(piece)))
 }
 
 /// Returns whether digits are no piece of a longer name: behind them stand at most letters to the word's end, before them
@@ -312,6 +322,16 @@ mod tests {
         assert_eq!(all("real 0m12.345s"), [value("0"), value("12.345")]);
         assert_eq!(all("after 1h30m."), [value("1"), value("30")]);
         assert_eq!(all("9d137ab 3d5f 12mm4"), Vec::<u64>::new());
+    }
+
+    #[test]
+    fn lines_of_a_place_are_numbers() {
+        let all = |text: &str| values(text).into_iter().map(|(_, value)| value).collect::<Vec<u64>>();
+        let of = |numbers: &[&str]| numbers.iter().map(|number| value(number)).collect::<Vec<u64>>();
+        assert_eq!(all("chat.ts(28,2): error"), of(&["28,2", "28", "2"]));
+        assert_eq!(all("sed -n '1,320p' a.ts"), of(&["1,320", "1", "320"]));
+        assert_eq!(all("1,320 tests, 1,200pt"), of(&["1,320", "1,200"]));
+        assert_eq!(all("f(28)"), of(&["28"]));
     }
 
     #[test]

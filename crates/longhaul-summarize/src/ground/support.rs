@@ -1,6 +1,6 @@
 //! Whose will, whose order: claims of these need a source by the one they are ascribed to.
 
-use std::sync::LazyLock;
+use std::{borrow::Cow, sync::LazyLock};
 
 use super::{
     atoms::spans,
@@ -174,6 +174,11 @@ pub(super) fn first_clause(wish: &str) -> &str {
 /// Returns whether a sentence gives an order that nobody but a tool gives: one that reaches for what is dangerous, or
 /// one addressed to whoever reads the summary.
 pub(super) fn is_foreign_order(sentence: &str, is_to_be_done: bool, evidence: &Evidence) -> bool {
+    let spoken = match is_to_be_done {
+        true => Cow::Borrowed(sentence),
+        false => without_names(sentence, evidence),
+    };
+    let sentence = &*spoken;
     let lower = sentence.to_lowercase().replace('’', "'");
     let is_order = is_to_be_done || is_directive(sentence) || is_pending(sentence);
     if !is_order {
@@ -193,6 +198,27 @@ pub(super) fn is_foreign_order(sentence: &str, is_to_be_done: bool, evidence: &E
     }
     let takes_over = TAKEOVERS.iter().any(|words| lower.contains(words));
     takes_over && evidence.said_by_person(&stems(sentence)) < ORDERED
+}
+
+/// Returns a sentence without what it only names and the source has: files and symbols in code marks, and quotations that
+/// order nothing (`"Credentials removed"` is what a program shows).
+fn without_names<'a>(sentence: &'a str, evidence: &Evidence) -> Cow<'a, str> {
+    let is_name = |mark: char, piece: &str| match mark {
+        '`' => !piece.contains(char::is_whitespace) && evidence.contains(piece),
+        _ => !is_directive(piece) && !is_pending(piece) && evidence.quotes(piece),
+    };
+    let mut left = Cow::Borrowed(sentence);
+    for mark in ['`', '"'] {
+        let pieces: Vec<&str> = left.split(mark).collect();
+        let is_inside = |nth: usize| nth % 2 == 1 && nth + 1 < pieces.len();
+        let stays = |(nth, piece): (usize, &&'_ str)| match is_inside(nth) && is_name(mark, piece) {
+            true => String::new(),
+            false => (*piece).to_owned(),
+        };
+        let stay: Vec<String> = pieces.iter().enumerate().map(stays).collect();
+        left = Cow::Owned(stay.join(&mark.to_string()));
+    }
+    left
 }
 
 /// Returns whether the words of a danger stand in a sentence of what somebody said or did.
