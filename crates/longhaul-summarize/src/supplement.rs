@@ -153,14 +153,22 @@ fn has_whole(text: &str, name: &str) -> bool {
     })
 }
 
-/// Returns the last run of each check whose outcome is known, in their order.
+/// Returns the last run of each check, in their order, where its outcome is known: one that a later run may have overtaken
+/// says nothing of how things stand.
 fn last_checks(runs: &[Run]) -> Vec<&Run> {
     let mut last: Vec<&Run> = Vec::new();
-    for run in runs.iter().filter(|run| run.purpose.is_check() && run.verdict != Verdict::Unknown) {
-        last.retain(|earlier| earlier.heart != run.heart);
+    for run in runs.iter().filter(|run| run.purpose.is_check()) {
+        last.retain(|earlier| runner(earlier) != runner(run));
         last.push(run);
     }
+    last.retain(|run| run.verdict != Verdict::Unknown);
     last
+}
+
+/// A check without what only picks lines of its output: `npm run check 2>&1 | grep error` runs `npm run check`.
+fn runner(run: &Run) -> &str {
+    let command = run.heart.split(" | ").next().unwrap_or_default().trim();
+    command.strip_suffix("2>&1").unwrap_or(command).trim_end()
 }
 
 /// Returns whether a line of `said` tells how a check went, beside the words of its command.
@@ -336,6 +344,23 @@ Exit code: 0
         assert_eq!(lines("- `pytest` fails: 1 of 4.\n- `ruff check .` passes."), Vec::<String>::new());
         let reduced = "- `pytest` was reduced to one file.\n- `ruff check .` asks for the password: okapi.";
         assert_eq!(lines(reduced), both);
+    }
+
+    #[test]
+    fn a_check_that_was_run_since_is_not_told_as_the_last() {
+        let said = r#"user: Do the types hold?
+assistant: Checking. !Bash#c1 {"command":"npm run check 2>&1 | grep error"}
+tool#c1: src/a.ts(28,2): error TS2739: Type is missing a property
+assistant: Mended; again. !Bash#c2 {"command":"npm run check 2>&1 | tail -3"}
+tool#c2: Debugger attached.
+Waiting for the debugger to disconnect...
+"#;
+        let all = runs(longhaul_testkit::transcript(said).entries());
+        assert_eq!(
+            all.iter().map(|run| run.verdict).collect::<Vec<_>>(),
+            [Verdict::Failed, Verdict::Unknown]
+        );
+        assert_eq!(exact_lines("- Types.", &Summary::default(), &all), Vec::<String>::new());
     }
 
     #[test]
