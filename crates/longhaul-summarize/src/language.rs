@@ -6,6 +6,7 @@ pub(crate) fn language<'a>(texts: impl IntoIterator<Item = &'a str>) -> Option<&
     let mut letters = [0usize; SCRIPTS.len()];
     let mut latin = 0;
     let mut votes = [0usize; SMALL_WORDS.len()];
+    let mut seen = [0u32; SMALL_WORDS.len()];
     let mut left = MAX_CHARS;
     for text in texts {
         let text = prefix(text, left);
@@ -18,12 +19,15 @@ pub(crate) fn language<'a>(texts: impl IntoIterator<Item = &'a str>) -> Option<&
         }
         for word in text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty()) {
             let word = word.to_lowercase();
-            for (vote, (_, words)) in votes.iter_mut().zip(SMALL_WORDS) {
-                *vote += usize::from(words.contains(&word.as_str()));
+            for (nth, (_, words)) in SMALL_WORDS.iter().enumerate() {
+                if let Some(at) = words.iter().position(|small| *small == word) {
+                    votes[nth] += 1;
+                    seen[nth] |= 1 << at;
+                }
             }
         }
     }
-    script(&letters, latin).or_else(|| small_words(&votes))
+    script(&letters, latin).or_else(|| small_words(&votes, &seen))
 }
 
 fn script(letters: &[usize; SCRIPTS.len()], latin: usize) -> Option<&'static str> {
@@ -40,15 +44,20 @@ fn script(letters: &[usize; SCRIPTS.len()], latin: usize) -> Option<&'static str
     (count * 2 > foreign).then_some(SCRIPTS[at].0)
 }
 
-fn small_words(votes: &[usize; SMALL_WORDS.len()]) -> Option<&'static str> {
+fn small_words(votes: &[usize; SMALL_WORDS.len()], seen: &[u32; SMALL_WORDS.len()]) -> Option<&'static str> {
     let (at, most) = votes.iter().enumerate().max_by_key(|(_, votes)| **votes)?;
     let second = votes.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, votes)| *votes).max()?;
-    (*most >= 4 && *most >= 2 * second).then_some(SMALL_WORDS[at].0)
+    // One word said often, `do` or the `com` of addresses, is no language.
+    let is_plain = seen[at].count_ones() >= LEAST_WORDS && *most >= 4 && *most >= 2 * second;
+    is_plain.then_some(SMALL_WORDS[at].0)
 }
 
 fn prefix(text: &str, chars: usize) -> &str {
     text.char_indices().nth(chars).map_or(text, |(at, _)| &text[..at])
 }
+
+/// Fewer different words tell nothing.
+const LEAST_WORDS: u32 = 3;
 
 /// Enough to tell, and little enough to cost nothing.
 const MAX_CHARS: usize = 20_000;
@@ -75,7 +84,7 @@ const SMALL_WORDS: [(&str, &[&str]); 6] = [
         "English",
         &[
             "the", "and", "is", "of", "that", "with", "was", "for", "not", "it", "this", "were", "has",
-            "should",
+            "should", "to", "do", "you", "what", "can",
         ],
     ),
     (
@@ -142,7 +151,14 @@ mod tests {
 
     #[test]
     fn code_and_short_texts_are_no_language() {
-        for text in ["", "ok", "fn main() { println!(\"hi\"); }", "cargo test -p longhaul"] {
+        for text in [
+            "Now do step 1. Now do step 2. Now do 3. Now do 4. Then do 5.",
+            "com com com com os os",
+            "",
+            "ok",
+            "fn main() { println!(\"hi\"); }",
+            "cargo test -p longhaul",
+        ] {
             assert_eq!(language([text]), None, "{text}");
         }
     }
