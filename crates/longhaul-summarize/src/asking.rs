@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use longhaul_tokens::ModelTable;
-use longhaul_transcript::{Entry, Message, Role, SummaryMode, Tokens};
+use longhaul_transcript::{Entry, Message, Role, SummaryMode, SummaryRecord, Tokens};
 
 use crate::{
     Answer, AnswerSchema, Completion, CompletionRequest, InvalidAnswer, LlmOptions, STRONG_WINDOW,
@@ -12,6 +12,7 @@ use crate::{
     language::language,
     notes::Notes,
     prompt::{self, Fields},
+    review::EDITED,
     update::Earlier,
 };
 
@@ -82,19 +83,50 @@ pub(crate) struct Asking<'a> {
     pub(crate) earlier: Option<Earlier>,
     template: &'a str,
     schema: AnswerSchema,
-    previous: Option<&'a str>,
+    previous: Option<Cow<'a, str>>,
     language: Option<&'static str>,
+}
+
+/// Returns what a model is shown of the previous summary. What rules add to a model's words they know for themselves: whoever
+/// is only asked for the words need not read it.
+fn told_before<'a>(
+    mode: SummaryMode,
+    form: Form,
+    previous: &'a SummaryRecord,
+    request: &SummaryRequest<'_>,
+) -> Cow<'a, str> {
+    // A stronger model's sections say more than a record of them, and a person's edit stands in the text alone.
+    let is_record = !previous.text.starts_with("## ") && !previous.made_with.ends_with(EDITED);
+    let is_by_model = !previous.model.is_empty() && !previous.summary.narrative.is_empty();
+    match (form, mode) {
+        (Form::Record, SummaryMode::Hybrid) if is_record && is_by_model => {
+            Cow::Owned(compose::render(mode, &previous.summary, request.counter, request.limit))
+        }
+        _ => Cow::Borrowed(&previous.text),
+    }
 }
 
 /// Returns the messages that the previous summary does not tell of, where they directly follow what it tells of and is to
 /// be read again; `None` where all are to be read. The earlier summary stands for the rest: a conversation that grows is
 /// paid for once, and what a model wrote is not lost when it falls out of its window.
-fn untold<'a>(options: &LlmOptions, request: &SummaryRequest<'a>) -> Option<&'a [Entry]> {
+fn untold(options: &LlmOptions, request: &SummaryRequest<'_>) -> Option<Vec<Entry>> {
     let previous = request.previous.filter(|_| options.updates && !options.newest_only)?;
     let at = request.entries.partition_point(|entry| entry.id.ordinal < previous.covers.end);
     let (told, new) = request.entries.split_at_checked(at)?;
     let is_read_again = told.last()?.id.ordinal + 1 == new.first()?.id.ordinal;
-    is_read_again.then_some(new)
+    is_read_again.then(|| new_to(previous, request.entries))
+}
+
+/// Returns the messages that `previous` does not tell of: those behind what it covers, and those before that stayed whole
+/// beside it, of which its model was told that they need not be said again.
+pub(crate) fn new_to(previous: &SummaryRecord, entries: &[Entry]) -> Vec<Entry> {
+    let is_told = |ordinal| previous.covered.iter().any(|covered| covered.ordinal == ordinal);
+    let has_stayed = |ordinal| previous.kept.iter().any(|span| (span.start..span.end).contains(&ordinal));
+    let is_new = |entry: &&Entry| {
+        let ordinal = entry.id.ordinal;
+        ordinal >= previous.covers.end || has_stayed(ordinal) && !is_told(ordinal)
+    };
+    entries.iter().filter(is_new).cloned().collect()
 }
 
 impl<'a> Asking<'a> {
@@ -120,26 +152,26 @@ impl<'a> Asking<'a> {
         };
         let (earlier, entries) = match form {
             Form::Notes => match Earlier::of(request).filter(|_| options.updates) {
-                Some((earlier, new)) => (Some(earlier), new),
-                None => (None, request.entries),
+                Some((earlier, new)) => (Some(earlier), Cow::Owned(new)),
+                None => (None, Cow::Borrowed(request.entries)),
             },
-            _ => (None, untold(options, request).unwrap_or(request.entries)),
+            _ => (None, untold(options, request).map_or(Cow::Borrowed(request.entries), Cow::Owned)),
         };
         let is_update = entries.len() < request.entries.len();
         // A small model has no room for what stays anyway.
         let tail = if form == Form::Notes { request.tail_beside_entries() } else { &[] };
         let entries = match tail.is_empty() {
-            true => Cow::Borrowed(entries),
-            false => Cow::Owned([entries, tail].concat()),
+            true => entries,
+            false => Cow::Owned([&*entries, tail].concat()),
         };
         let clipped = match form {
             Form::Notes => request.clipped().map(|(was, _)| was.id.ordinal).collect(),
             _ => Vec::new(),
         };
-        let previous = request.previous.map(|record| record.text.as_str());
+        let previous = request.previous.map(|record| told_before(options.mode, form, record, request));
         let fence = Fence::around(
             request.entries.iter().chain(request.kept).chain(tail),
-            &[previous.unwrap_or(""), request.goal.unwrap_or("")],
+            &[previous.as_deref().unwrap_or(""), request.goal.unwrap_or("")],
         );
         let said = |message: &Message| message.role == Role::User && message.is_user_text();
         let by_user = request.entries.iter().filter(|entry| said(&entry.message));
@@ -183,7 +215,8 @@ impl<'a> Asking<'a> {
 
     /// Returns the prompt with `context` as what was said since `answer`, the summary of the parts before.
     pub(crate) fn fill_behind(&self, answer: Option<&str>, context: &str) -> String {
-        let behind = Asking { previous: answer.or(self.previous), ..self.clone() };
+        let previous = answer.map(Cow::Borrowed).or_else(|| self.previous.clone());
+        let behind = Asking { previous, ..self.clone() };
         behind.fill(context)
     }
 
@@ -202,15 +235,18 @@ impl<'a> Asking<'a> {
 
     fn fill_with(&self, template: &str, context: &str) -> String {
         let statements = self.earlier.as_ref().map(Earlier::numbered);
+        let counter = self.request.counter;
+        let kept: Vec<u64> = self.request.kept.iter().map(|entry| entry.id.ordinal).collect();
         prompt::fill(
             template,
             &Fields {
                 messages: self.entries.len() as u64,
                 tokens: self.source_tokens,
                 depth: self.request.depth,
-                previous: self.previous,
+                previous: self.previous.as_deref(),
                 statements: statements.as_deref(),
-                kept_from: self.request.kept.first().map(|entry| entry.id.ordinal),
+                standing: statements.as_ref().map_or(Tokens::ZERO, |text| counter.count_text(text)),
+                kept: &kept,
                 clipped: &self.clipped,
                 goal: self.request.goal,
                 language: self.language.unwrap_or("the language of the conversation"),

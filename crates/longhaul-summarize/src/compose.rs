@@ -196,7 +196,12 @@ fn union<T: PartialEq>(mut one: Vec<T>, other: Vec<T>) -> Vec<T> {
 }
 
 /// Renders the model's words, the most needed first, as many lines as fit.
-fn render(mode: SummaryMode, summary: &Summary, counter: &dyn TokenCounter, limit: Tokens) -> String {
+pub(crate) fn render(
+    mode: SummaryMode,
+    summary: &Summary,
+    counter: &dyn TokenCounter,
+    limit: Tokens,
+) -> String {
     let mut page = Page { text: String::new(), counter, limit };
     let whole = mode == SummaryMode::Llm;
     page.lines("", [&summary.narrative]);

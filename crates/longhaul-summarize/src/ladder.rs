@@ -13,7 +13,7 @@ use crate::{
     breaker::Breaker,
     compose::{self, Composed},
     ground::{Evidence, Ledger, ground, ground_notes, report},
-    notes::Notes,
+    notes::{Notes, Statement},
     options::FOREIGN_COUNTER_MARGIN,
     passes::{cut, newest, passes},
     prompt,
@@ -275,7 +275,7 @@ impl Ladder {
         notes: &mut Vec<String>,
     ) -> Said {
         notes.push(format!("summarized in {} parts", show.texts.len()));
-        let joined = joined(parts);
+        let joined = joined(parts, asking.earlier.as_ref());
         let counter = model.counter.as_deref().unwrap_or(asking.request.counter);
         let parts = match &joined {
             Said::Record(answer) => serde_json::to_string(answer).unwrap_or_default(),
@@ -513,20 +513,27 @@ struct Heard {
 }
 
 /// Joins what was said about consecutive parts of one conversation.
-fn joined(parts: Vec<Said>) -> Said {
-    let (mut answers, mut whole) = (Vec::new(), Notes::default());
+fn joined(parts: Vec<Said>, earlier: Option<&Earlier>) -> Said {
+    let is_old = |statement: &Statement| earlier.is_some_and(|earlier| earlier.has(statement));
+    let (mut answers, mut whole) = (Vec::new(), None::<Notes>);
     for part in parts {
-        match part {
-            Said::Record(answer) => answers.push(*answer),
-            Said::Notes(notes) => {
-                let known = |statement: &_| !whole.statements.contains(statement);
-                let new: Vec<_> = notes.statements.into_iter().filter(known).collect();
-                whole.statements.extend(new);
+        match (part, &mut whole) {
+            (Said::Record(answer), _) => answers.push(*answer),
+            (Said::Notes(notes), None) => whole = Some(notes),
+            (Said::Notes(notes), Some(whole)) => {
+                // What one part takes out of an earlier summary is out.
+                whole.statements.retain(|known| !is_old(known) || notes.statements.contains(known));
+                whole.unconfirmed.retain(|known| notes.unconfirmed.contains(known));
+                for statement in notes.statements {
+                    if !is_old(&statement) && !whole.statements.contains(&statement) {
+                        whole.statements.push(statement);
+                    }
+                }
             }
         }
     }
     match answers.is_empty() {
-        true => Said::Notes(whole),
+        true => Said::Notes(whole.unwrap_or_default()),
         false => Said::Record(Box::new(Answer::join(answers))),
     }
 }

@@ -82,6 +82,8 @@ pub(crate) struct Statement {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Notes {
     pub statements: Vec<Statement>,
+    /// What an earlier summary set apart as unconfirmed and this one leaves so.
+    pub unconfirmed: Vec<String>,
 }
 
 impl Notes {

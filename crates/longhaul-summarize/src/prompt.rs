@@ -1,6 +1,6 @@
 //! Prompts: files with placeholders, filled in one pass.
 
-use longhaul_transcript::Tokens;
+use longhaul_transcript::{Span, Tokens};
 use serde_json::Value;
 
 use crate::fence::Fence;
@@ -35,7 +35,7 @@ pub const SESSION: &str = include_str!("../prompts/session.md");
 pub const TWO_TIER: &str = include_str!("../prompts/two-tier.md");
 
 /// Version of the prompts, part of cache keys and records. A change of any prompt's words changes it.
-pub const VERSION: &str = "prompt-4";
+pub const VERSION: &str = "prompt-5";
 
 /// What fills a prompt's placeholders.
 #[derive(Clone, Copy, Debug)]
@@ -46,8 +46,10 @@ pub(crate) struct Fields<'a> {
     pub previous: Option<&'a str>,
     /// The numbered statements of a summary that is brought up to date.
     pub statements: Option<&'a str>,
-    /// The first message that stays.
-    pub kept_from: Option<u64>,
+    /// What the statements that are brought up to date take of `max_tokens`.
+    pub standing: Tokens,
+    /// The messages that stay, in order, the newest last.
+    pub kept: &'a [u64],
     /// The messages of these of which only a few lines stay.
     pub clipped: &'a [u64],
     pub goal: Option<&'a str>,
@@ -84,9 +86,10 @@ pub(crate) fn fill(template: &str, fields: &Fields<'_>) -> String {
                 }
             }
             "kept" => {
-                if let Some(first) = fields.kept_from {
+                if !fields.kept.is_empty() {
                     out.push_str(&format!(
-                        "The messages from m{first} on stay as they are: what they say need not be said again.\n"
+                        "The messages {} stay as they are: what they say need not be said again.\n",
+                        staying(fields.kept)
                     ));
                     if let [first, rest @ ..] = fields.clipped {
                         let others: String = rest.iter().map(|ordinal| format!(", m{ordinal}")).collect();
@@ -139,6 +142,40 @@ fn previous(fields: &Fields<'_>) -> String {
     })
 }
 
+/// Names messages of which the last run goes on to the end: `m82 and from m219 on`. What lies between does not stay.
+fn staying(kept: &[u64]) -> String {
+    let runs = Span::runs(kept.iter().copied());
+    let names =
+        runs.iter().enumerate().map(|(nth, run)| match (nth + 1 == runs.len(), run.end - run.start) {
+            (true, _) => format!("from m{} on", run.start),
+            (_, 1) => format!("m{}", run.start),
+            _ => format!("m{} to m{}", run.start, run.end - 1),
+        });
+    let names: Vec<String> = names.collect();
+    match names.split_last() {
+        Some((last, before)) if !before.is_empty() => format!("{} and {last}", before.join(", ")),
+        _ => names.concat(),
+    }
+}
+
+/// Says how long the summary is to be, or what of its room an update has left.
+fn size(fields: &Fields<'_>) -> String {
+    let most = fields.max_tokens;
+    let filled = "your reader has nothing else, and what you leave out to be short is lost.";
+    if fields.statements.is_none() {
+        let words = most.scaled(WORDS_A_TOKEN);
+        return format!(
+            "The summary holds about {words} words and never more than {most} tokens. Fill it: {filled}"
+        );
+    }
+    let room = most - fields.standing;
+    let words = room.scaled(WORDS_A_TOKEN);
+    format!(
+        "The statements above take {} tokens, and the whole summary never more than {most}: for what is new there are {room} tokens, about {words} words, and as many more as your changes save. What goes beyond is cut off, the oldest findings first, so where it is little, put several old statements into one. Fill it: {filled}",
+        fields.standing
+    )
+}
+
 /// English prose takes four tokens for three words, prose full of names more.
 const WORDS_A_TOKEN: f64 = 0.6;
 
@@ -154,9 +191,12 @@ fn fill_part(part: &str, fields: &Fields<'_>) -> String {
             "statements" => {
                 out.push_str(fields.fence.clean(fields.statements.unwrap_or_default()).trim_end());
             }
+            "write" => out.push_str(match fields.statements {
+                Some(_) => "Now write these changes.",
+                None => "Now write the summary that takes its place.",
+            }),
+            "size" => out.push_str(&size(fields)),
             "language" => out.push_str(fields.language),
-            "words" => out.push_str(&fields.max_tokens.scaled(WORDS_A_TOKEN).to_string()),
-            "maxTokens" => out.push_str(&fields.max_tokens.to_string()),
             "goal" => out.push_str(&goal(fields)),
             _ => {}
         }
@@ -226,7 +266,8 @@ mod tests {
             depth: 1,
             previous: Some("Earlier: the tests were set up."),
             statements: None,
-            kept_from: Some(7),
+            standing: Tokens::ZERO,
+            kept: &[7, 8, 9],
             clipped: &[8],
             goal: Some("release 0.2"),
             language: "English",
@@ -255,6 +296,13 @@ mod tests {
         expect_file!["../tests/data/prompts/context-manager.txt"].assert_eq(&filled(CONTEXT_MANAGER));
         expect_file!["../tests/data/prompts/session.txt"].assert_eq(&filled(SESSION));
         expect_file!["../tests/data/prompts/two-tier.txt"].assert_eq(&filled(TWO_TIER));
+    }
+
+    #[test]
+    fn what_lies_between_messages_that_stay_is_not_said_to_stay() {
+        assert_eq!(staying(&[7]), "from m7 on");
+        assert_eq!(staying(&[7, 8, 9]), "from m7 on");
+        assert_eq!(staying(&[2, 82, 83, 219, 220]), "m2, m82 to m83 and from m219 on");
     }
 
     #[test]

@@ -76,7 +76,7 @@ pub struct Reviewed {
 }
 
 /// What the record of a summary that a person edited says of how it was made.
-const EDITED: &str = "+edited";
+pub(crate) const EDITED: &str = "+edited";
 
 impl Reviewed {
     /// Returns `inner` with its summaries shown to `reviewer`.

@@ -6,26 +6,29 @@ use longhaul_transcript::Entry;
 
 use crate::{
     Completion, InvalidAnswer, SummaryRequest, answer,
-    notes::{Notes, Statement},
+    asking::new_to,
+    notes::{Notes, Section, Statement},
 };
 
 /// The statements of the summary that a new one is built on.
 #[derive(Clone, Debug)]
 pub(crate) struct Earlier {
     statements: Vec<Statement>,
+    /// What stood apart as unconfirmed.
+    unconfirmed: Vec<String>,
 }
 
 impl Earlier {
     /// Returns the statements of the request's previous summary and the messages that it does not tell of; `None` where
     /// there is none in sections, or nothing new.
-    pub(crate) fn of<'a>(request: &SummaryRequest<'a>) -> Option<(Earlier, &'a [Entry])> {
+    pub(crate) fn of(request: &SummaryRequest<'_>) -> Option<(Earlier, Vec<Entry>)> {
         let previous = request.previous?;
         let is_in_sections = previous.text.starts_with("## ") || previous.text.contains("\n## ");
-        let through = previous.covers.end;
-        let at = request.entries.partition_point(|entry| entry.id.ordinal < through);
-        let new = request.entries.get(at..).filter(|new| !new.is_empty())?;
+        let new = new_to(previous, request.entries);
+        new.last().filter(|last| last.id.ordinal >= previous.covers.end)?;
         let statements = Notes::parse(Notes::by_model(&previous.text)).statements;
-        (is_in_sections && !statements.is_empty()).then_some((Earlier { statements }, new))
+        let unconfirmed = previous.summary.unconfirmed.clone();
+        (is_in_sections && !statements.is_empty()).then_some((Earlier { statements, unconfirmed }, new))
     }
 
     /// Returns the statements as a model is shown them, each behind its number.
@@ -33,7 +36,11 @@ impl Earlier {
         let line = |(nth, statement): (usize, &Statement)| {
             format!("[s{}] ({}) {}\n", nth + 1, statement.section.heading(), statement.text)
         };
-        self.statements.iter().enumerate().map(line).collect()
+        let apart = |(nth, text): (usize, &String)| {
+            format!("[s{}] (Unconfirmed) {text}\n", self.statements.len() + nth + 1)
+        };
+        let apart = self.unconfirmed.iter().enumerate().map(apart);
+        self.statements.iter().enumerate().map(line).chain(apart).collect()
     }
 
     /// Returns the summary after the changes that an answer asks for, and what was done in words.
@@ -58,12 +65,25 @@ impl Earlier {
             }
             notes.statements.push(statement);
         }
-        let is_said = |new: &Statement| self.statements.iter().any(|old| old.text == new.text);
+        for (nth, text) in self.unconfirmed.iter().enumerate() {
+            let number = self.statements.len() + nth + 1;
+            // Put in other words it is looked up again.
+            if let Some(text) = changes.replaced.get(&number) {
+                let (section, lead, text) = (Section::Findings, "- ".to_owned(), text.clone());
+                notes.statements.push(Statement { section, lead, text, goes_on: false });
+                replaced += 1;
+            } else if changes.removed.contains(&number) {
+                removed += 1;
+            } else {
+                notes.unconfirmed.push(text.clone());
+            }
+        }
+        let is_said = |new: &Statement| notes.statements.iter().any(|old| old.text == new.text);
         let added: Vec<Statement> =
             changes.added.statements.into_iter().filter(|new| !is_said(new)).collect();
         let done = format!(
             "brought {} statements up to date: {} added, {replaced} replaced, {removed} removed",
-            self.statements.len(),
+            self.statements.len() + self.unconfirmed.len(),
             added.len()
         );
         notes.statements.extend(added);
@@ -151,6 +171,7 @@ mod tests {
                 "## Rules\n- \"Never touch  Cargo.lock\" (m0)\n## State\n- 41 pass, 1 fails.\n## Next\n- Fix it.",
             )
             .statements,
+            unconfirmed: Vec::new(),
         };
         assert_eq!(
             earlier.numbered(),
@@ -171,6 +192,27 @@ mod tests {
         // A model that tells all again adds nothing twice.
         let (again, _) = earlier.updated(&answer("## State\n- 41 pass, 1 fails.")).unwrap();
         assert_eq!(again.statements, earlier.statements);
+        // What is taken out and said again stays, in its new place.
+        let (again, _) = earlier.updated(&answer("## Remove\ns2\n## Findings\n- 41 pass, 1 fails.")).unwrap();
+        assert!(
+            again.render().ends_with("## Findings\n- 41 pass, 1 fails.\n## Next\n- Fix it."),
+            "{}",
+            again.render()
+        );
+        // What was set apart stays so until it is taken out, or said in other words.
+        let apart = Earlier {
+            unconfirmed: vec!["The relay is at 10.0.0.7.".into(), "It restarts.".into()],
+            ..earlier.clone()
+        };
+        assert!(
+            apart
+                .numbered()
+                .ends_with("[s4] (Unconfirmed) The relay is at 10.0.0.7.\n[s5] (Unconfirmed) It restarts.\n")
+        );
+        let (notes, _) = apart.updated(&answer("## Replace\ns4: The relay is at 10.0.0.8 (m9).")).unwrap();
+        assert_eq!(notes.unconfirmed, ["It restarts."]);
+        assert_eq!(notes.statements.last().unwrap().text, "The relay is at 10.0.0.8 (m9).");
+        assert!(apart.updated(&answer("## Remove\ns4, s5")).unwrap().0.unconfirmed.is_empty());
         let cut = Completion { finish: Finish::Length, ..answer("## Remove\ns1") };
         assert_eq!(earlier.updated(&cut).unwrap_err(), InvalidAnswer::CutOff);
     }

@@ -163,6 +163,7 @@ pub(crate) fn ground_notes(
 ) -> (Notes, Vec<String>, Vec<Repair>, Tally) {
     let mut check = Check::new(evidence, ledger);
     let mut kept = Notes::default();
+    let mut apart = notes.unconfirmed;
     for mut statement in notes.statements {
         let field = statement.section.heading();
         let known = |earlier: &Statement| earlier.text.eq_ignore_ascii_case(&statement.text);
@@ -179,7 +180,10 @@ pub(crate) fn ground_notes(
         }
     }
     let Check { repairs, unconfirmed, tally, .. } = check;
-    (kept, unconfirmed, listed(repairs), tally)
+    // What a model says again is told once, and what it has confirmed by now not at all.
+    apart.retain(|text| !unconfirmed.contains(text) && kept.statements.iter().all(|now| now.text != *text));
+    apart.extend(unconfirmed);
+    (kept, apart, listed(repairs), tally)
 }
 
 /// Returns what of a line of somebody's own the conversation does not show, in words; `None` where nothing speaks against it.

@@ -147,3 +147,74 @@ fn ten_updates_leave_what_they_do_not_mention_byte_for_byte() {
         previous = Some(record(previous.as_ref(), &draft, transcript.span()));
     }
 }
+
+/// What stays beside a summary need not be told in it, and is shown again once it no longer stays; what could not be
+/// confirmed stands apart until somebody takes it out.
+#[test]
+fn what_stayed_untold_and_what_stood_apart_is_shown_in_the_next_round() {
+    let answers = [
+        "## State\n- Step 0 is checked (m1).\n- The relay of ledger_0 listens on port 5433.",
+        "## Findings\n- Step 1 takes 10 minutes (m5).",
+    ];
+    let client = Arc::new(Scripted::sequence(answers.map(|answer| Ok(Scripted::says(answer))).into()));
+    let mut options = LlmOptions::default();
+    options.form = SummaryForm::Markdown;
+    let time = time();
+    let models = vec![SummarizerModel::new("m", Tokens(32_000), Arc::clone(&client) as _)];
+    let rules = Arc::new(RulesSummarizer::default());
+    let ladder = Ladder::new(models, rules, options, Arc::clone(&time) as _, time, Arc::new(NoJitter));
+    let filler =
+        |step: u64| format!("Step {step} checks table ledger_{step} and takes {step}0 minutes. ").repeat(30);
+    let transcript = longhaul_testkit::transcript(&format!(
+        "user: Check the steps.\nassistant: {}\nuser: Keep the lamps lit.\nassistant: Lit.\nuser: And step 1?\nassistant: {}",
+        filler(0),
+        filler(1)
+    ));
+    let (asking, entries) = (Asking::new(), transcript.entries());
+    let first = SummaryRequest { kept: &entries[2..4], ..asking.request(&entries[..2], 600) };
+    let draft = block_on(ladder.summarize(first)).unwrap();
+    assert!(client.requests()[0].user.contains("The messages from m2 on stay as they are"));
+    assert_eq!(draft.summary.unconfirmed.len(), 1, "{}", draft.text);
+    // One of the messages that stayed was cut, and told.
+    let previous = SummaryRecord {
+        covered: [0, 1, 3].map(|at| Covered { ordinal: at, sha256: entries[at as usize].id.hash }).into(),
+        kept: vec![Span { start: 2, end: 4 }],
+        ..record(None, &draft, Span { start: 0, end: 4 })
+    };
+    let kept = [entries[2].clone(), entries[5].clone()];
+    let second =
+        SummaryRequest { previous: Some(&previous), kept: &kept, ..asking.request(&entries[..5], 600) };
+    let draft = block_on(ladder.summarize(second)).unwrap();
+    let asked = &client.requests()[1].user;
+    assert!(asked.contains("Keep the lamps lit.") && !asked.contains("Lit.\n"), "{asked}");
+    assert!(asked.contains("The messages m2 and from m5 on stay as they are"), "{asked}");
+    assert!(asked.contains("(Unconfirmed) The relay of ledger_0 listens on port 5433."), "{asked}");
+    assert!(asked.contains("for what is new there are"), "{asked}");
+    assert_eq!(draft.text.matches("port 5433").count(), 1, "{}", draft.text);
+    assert_eq!(draft.summary.unconfirmed.len(), 1, "{}", draft.text);
+}
+
+/// A small model is shown its own words of the round before, not what rules know and add to them again.
+#[test]
+fn a_small_model_is_shown_its_words_without_the_facts_beside_them() {
+    let answer = r#"{"narrative": "The nightly export on db-prod-3 fails, and step 0 is checked.", "decisions": [], "action_items": [], "unresolved": [], "current_focus": "Step 0 reads table ledger_0."}"#;
+    let client = Arc::new(Scripted::always(answer));
+    let time = time();
+    let models = vec![SummarizerModel::new("m", Tokens(8_000), Arc::clone(&client) as _)];
+    let (rules, options) = (Arc::new(RulesSummarizer::default()), LlmOptions::default());
+    let ladder = Ladder::new(models, rules, options, Arc::clone(&time) as _, time, Arc::new(NoJitter));
+    let transcript = longhaul_testkit::transcript(&format!(
+        "user: The nightly export on db-prod-3 fails. {RULE} Please find out why.\nassistant: Step 0 reads table ledger_0. {}\nuser: And step 1?\nassistant: {}",
+        "It takes 10 minutes and writes to the log. ".repeat(40),
+        "Step 1 waits for a lock. ".repeat(30)
+    ));
+    let (asking, entries) = (Asking::new(), transcript.entries());
+    let draft = block_on(ladder.summarize(asking.request(&entries[..2], 400))).unwrap();
+    assert!(draft.text.contains("Please find out why."), "rules add it: {}", draft.text);
+    let previous = SummaryRecord { model: "m".into(), ..record(None, &draft, Span { start: 0, end: 2 }) };
+    let second = SummaryRequest { previous: Some(&previous), ..asking.request(entries, 400) };
+    block_on(ladder.summarize(second)).unwrap();
+    let asked = &client.requests()[1].user;
+    assert!(asked.contains("and step 0 is checked.") && asked.contains("reads table ledger_0."), "{asked}");
+    assert!(!asked.contains("Please find out why.") && asked.contains("waits for a lock"), "{asked}");
+}
