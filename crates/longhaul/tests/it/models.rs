@@ -98,3 +98,22 @@ async fn an_early_term_and_a_rule_are_byte_equal_after_ten_compactions_in_every_
         assert!(by_model >= 9, "{}: {by_model} of 10 in this mode", mode.as_str());
     }
 }
+
+/// What a model wrote is not lost with the first summary that it cannot be asked for.
+#[tokio::test]
+async fn a_model_that_no_longer_answers_is_still_quoted() {
+    const WORDS: &str = "The queue is durable, and its lease lasts 40 seconds.";
+    let config = Config { mode: SummaryMode::Llm, ..Config::default() };
+    let script = |nth: usize, _: &_| match nth {
+        0 => Ok(answer(WORDS)),
+        _ => Err(ClientError::Transport { reason: "reset".into() }),
+    };
+    let mut work = Work::with(config, 8_000, Some(Box::new(script)));
+    for by in [SummaryMode::Llm, SummaryMode::Rules] {
+        work.talk(24, 100).await;
+        work.context.compact(None).await.unwrap();
+        let record = work.context.state().summary().unwrap();
+        assert_eq!(record.mode, by);
+        assert!(record.text.contains(WORDS), "{}: {}", by.as_str(), record.text);
+    }
+}

@@ -140,9 +140,14 @@ async fn a_killed_session_sends_what_one_that_was_not_killed_sends() {
     let whole = requests(|_, _| false).await;
     same(&whole, &requests(|_, at| at == At::Saved).await, "killed after each answer");
     same(&whole, &requests(|_, at| at == At::Prepared).await, "killed after each request");
+    // Every cut takes minutes: a few by default, `LONGHAUL_EVERY_CUT=1` takes all.
     let is_long = std::env::var_os("LONGHAUL_EVERY_CUT").is_some();
     for cut in (0..REQUESTS).step_by(if is_long { 1 } else { 13 }) {
-        for at in [At::Prepared, At::Saved] {
+        for at in [At::Prepared, At::Saved]
+            .into_iter()
+            .skip(if is_long { 0 } else { cut % 2 })
+            .step_by(if is_long { 1 } else { 2 })
+        {
             let cut_once = requests(|nth, when| nth == cut && when == at).await;
             same(&whole, &cut_once, &format!("killed once, {at:?} {cut}"));
         }
