@@ -123,13 +123,9 @@ impl Archive {
 
     /// Returns the newest session of this folder that is recorded; the only one that is, where there is but one.
     fn newest(&self) -> Result<Option<SessionId>> {
-        for found in found::all_here() {
-            if let Some(session) = self.family(&found.id())?.into_iter().next() {
-                return Ok(Some(session));
-            }
-        }
-        let mut all = self.wait(self.store.sessions())?;
-        Ok(all.pop().filter(|_| all.is_empty()).map(|only| only.session))
+        let all = self.wait(self.store.sessions())?;
+        let newest = found::all_here().find_map(|found| family(&all, &found.id()).next());
+        Ok(newest.or_else(|| <&[SessionInfo; 1]>::try_from(&*all).ok().map(|[only]| only)).map(session_of))
     }
 
     /// Returns the session and the words of a query that may begin with a session: the newest where it does not, none where it
@@ -139,33 +135,37 @@ impl Archive {
         match rest.is_empty() {
             true => Ok((Some(self.session_or_newest(None)?), query.join(" "))),
             false if first == "all" => Ok((None, rest.join(" "))),
-            false => match self.session(first) {
-                Ok(session) => Ok((Some(session), rest.join(" "))),
-                // Words without a session; where there is no session for them either, the first was meant as one.
-                Err(error) => match self.newest()? {
-                    Some(session) => {
-                        say!("session {session}");
-                        Ok((Some(session), query.join(" ")))
-                    }
-                    None => Err(error),
-                },
+            false if self.names_a_session(first)? => Ok((Some(self.session(first)?), rest.join(" "))),
+            // Words without a session; where there is no session for them either, the first was meant as one.
+            false => match self.newest()? {
+                Some(session) => {
+                    say!("session {session}");
+                    Ok((Some(session), query.join(" ")))
+                }
+                None => self.session(first).map(|session| (Some(session), rest.join(" "))),
             },
+        }
+    }
+
+    /// Returns whether `name` can only mean a session, or several.
+    fn names_a_session(&self, name: &str) -> Result<bool> {
+        match self.runtime.block_on(self.store.resolve(name)) {
+            Err(StoreError::UnknownSession { .. }) => Ok(!self.beginning_with(name)?.is_empty()),
+            resolved => resolved.map(|_| true).map_err(Into::into),
         }
     }
 
     /// Returns the session `id` and its branches, the newest first: an agent that compacts goes on with other words under the
     /// same id.
     pub(crate) fn family(&self, id: &str) -> Result<Vec<SessionId>> {
-        let mut all = self.wait(self.store.sessions())?;
-        let branch = format!("{id}-");
-        all.retain(|info| info.session.as_str() == id || info.session.as_str().starts_with(&branch));
-        all.sort_by_key(|info| std::cmp::Reverse(info.state.changed_at_ms));
-        Ok(all.into_iter().map(|info| info.session).collect())
+        let all = self.wait(self.store.sessions())?;
+        Ok(family(&all, id).map(session_of).collect())
     }
 
     /// Returns the recorded sessions whose first request holds `words`.
     fn about(&self, words: &str) -> Vec<SessionId> {
-        let recorded = |found: &found::Found| self.family(&found.id()).ok()?.into_iter().next();
+        let all = self.wait(self.store.sessions()).unwrap_or_default();
+        let recorded = |found: &found::Found| family(&all, &found.id()).next().map(session_of);
         found::all_about(words).iter().filter_map(recorded).collect()
     }
 
@@ -181,6 +181,20 @@ impl Archive {
         };
         Ok(all.filter(has_start).map(|info| info.session).collect())
     }
+}
+
+/// Returns the session `id` and its branches among `all`, in their order: the store gives the newest first.
+fn family<'a>(all: &'a [SessionInfo], id: &str) -> impl Iterator<Item = &'a SessionInfo> {
+    let branch = format!("{id}-");
+    let id = id.to_owned();
+    all.iter().filter(move |info| {
+        let session = info.session.as_str();
+        session == id || session.starts_with(&branch)
+    })
+}
+
+fn session_of(info: &SessionInfo) -> SessionId {
+    info.session.clone()
 }
 
 /// Returns the messages that `m12` or `m3-m9` (both ends inside) names; `None` where `text` is something else.

@@ -218,7 +218,7 @@ pub(crate) struct ContextArgs {
     pub(crate) counter: CounterArgs,
     #[command(flatten)]
     pub(crate) settings: SettingsArgs,
-    /// The context window in tokens [default: the session's own, the model's, or 200000]
+    /// The context window in tokens [default: the model's that is named, the session's own, or 200000]
     #[arg(long, value_name = "N", value_parser = number::tokens)]
     pub(crate) window: Option<u64>,
     /// Print one JSON object
@@ -242,7 +242,7 @@ pub(crate) struct CompactArgs {
     /// The most that the whole emitted history may cost, in tokens; tool definitions apart
     #[arg(long, value_name = "N", value_parser = number::tokens, conflicts_with = "ratio")]
     pub(crate) budget: Option<u64>,
-    /// The context window in tokens [default: the session's own, the model's, or 200000]
+    /// The context window in tokens [default: the model's that is named, the session's own, or 200000]
     #[arg(long, value_name = "N", value_parser = number::tokens)]
     pub(crate) window: Option<u64>,
     /// Compact down to this share of the budget that the window leaves [default: 0.4]

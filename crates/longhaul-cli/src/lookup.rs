@@ -29,6 +29,8 @@ pub(crate) enum By {
     SomeWords,
 }
 
+/// So many different words of a query tell where the best places are; the longest do.
+const WORDS: usize = 32;
 /// How many messages that hold the words are looked at for the best of them; the newest are.
 const POOL: usize = 200;
 /// How many are looked at for each word where none holds them all.
@@ -63,6 +65,16 @@ pub(crate) fn look_up(
     Ok(Answer { found: found.collect(), by })
 }
 
+/// Returns the different words of `query`, as far as they are looked at one by one.
+fn wanted(query: &str) -> Vec<String> {
+    let mut wanted: Vec<String> = words(query).collect();
+    wanted.sort_unstable();
+    wanted.dedup();
+    wanted.sort_by_key(|word| std::cmp::Reverse(word.len()));
+    wanted.truncate(WORDS);
+    wanted
+}
+
 /// Returns the originals that `id` names, where it is an id.
 fn by_id(archive: &Archive, session: &SessionId, id: &str) -> Result<Option<Vec<Original>>> {
     if let Some(span) = span(id) {
@@ -93,9 +105,7 @@ fn by_id(archive: &Archive, session: &SessionId, id: &str) -> Result<Option<Vec<
 
 /// Returns messages that hold some of the words, where none holds all; only those with most of them.
 fn near(archive: &Archive, session: Option<&SessionId>, query: &str) -> Result<Vec<Hit>> {
-    let mut wanted: Vec<String> = words(query).collect();
-    wanted.sort_unstable();
-    wanted.dedup();
+    let wanted = wanted(query);
     let mut held: Vec<(usize, Hit)> = Vec::new();
     for word in wanted.iter().filter(|_| wanted.len() > 1) {
         for hit in archive.wait(archive.store.search(session, word, POOL_OF_A_WORD))? {
@@ -115,7 +125,7 @@ fn near(archive: &Archive, session: Option<&SessionId>, query: &str) -> Result<V
 /// in the order in which it came, the newest first.
 fn rank(hits: &mut Vec<Hit>, query: &str) {
     let phrase = query.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
-    let wanted: Vec<String> = words(query).collect();
+    let wanted = wanted(query);
     let score = |hit: &Hit| {
         let text = readable_text(&hit.message).to_lowercase();
         let is_phrase = wanted.len() > 1 && snippet::holds_phrase(&text, &phrase);

@@ -123,20 +123,19 @@ impl Said<'_> {
     }
 }
 
-/// Keeps the originals of a history that the store lacks, and `record` as the summary in force. `emitted` is the compacted
-/// history, as it will be read again.
+/// Keeps the originals of a history that the store lacks, and the summary that was `made` of it as the one in force; beside
+/// that stands the compacted history, as it will be read again.
 pub(crate) async fn keep(
     store: &Store,
     said: &Said<'_>,
-    record: &SummaryRecord,
-    emitted: &[Redacted<Message>],
+    made: Option<(SummaryRecord, Vec<Redacted<Message>>)>,
     originals: AfterSummary,
 ) -> Result<Kept> {
     let now = clock::now_ms();
     let mut tries = TRIES;
     let place = loop {
         let place = said.locate(store).await?;
-        if originals == AfterSummary::Kept {
+        if made.is_some() && originals == AfterSummary::Kept {
             refuse_what_was_forgotten(store, &place).await?;
         }
         tries -= 1;
@@ -149,15 +148,18 @@ pub(crate) async fn keep(
             }
         }
     };
-    let head = emitted.iter().take_while(|message| message.is_system()).count();
-    let after: Vec<_> = emitted.iter().skip(head + 1).map(address_of).collect();
-    let before = store.head(&place.session).await?.map(|head| head.id);
-    let record = place.record(store, &said.messages, record, &after, now).await?;
-    let is_new = before.as_ref() != Some(&record.id);
-    let mut n_deleted = 0;
-    if originals == AfterSummary::Deleted {
-        for span in Span::runs(record.covered.iter().map(|covered| covered.ordinal)) {
-            n_deleted += store.forget(&place.session, &Selector::Originals(span), now).await?.message_count();
+    let (mut is_new, mut n_deleted) = (false, 0);
+    if let Some((record, emitted)) = made {
+        let head = emitted.iter().take_while(|message| message.is_system()).count();
+        let after: Vec<_> = emitted.iter().skip(head + 1).map(address_of).collect();
+        let before = store.head(&place.session).await?.map(|head| head.id);
+        let record = place.record(store, &said.messages, &record, &after, now).await?;
+        is_new = before.as_ref() != Some(&record.id);
+        if originals == AfterSummary::Deleted {
+            for span in Span::runs(record.covered.iter().map(|covered| covered.ordinal)) {
+                let forgotten = store.forget(&place.session, &Selector::Originals(span), now).await?;
+                n_deleted += forgotten.message_count();
+            }
         }
     }
     if let Some(name) = said.name {
@@ -172,7 +174,7 @@ pub(crate) struct Kept {
     pub(crate) place: Place,
     /// How many originals were deleted.
     pub(crate) n_deleted: u64,
-    /// It was not in force before.
+    /// It is in force, and was not before.
     pub(crate) is_new: bool,
 }
 

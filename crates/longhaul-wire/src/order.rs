@@ -2,7 +2,7 @@
 
 use longhaul_transcript::{Message, Part, Role};
 
-use crate::{Format, convert::Losses};
+use crate::{Format, convert::Losses, validate::is_blank};
 
 /// Returns `messages` as a request of `format` may have them. What a user says while a tool runs stands behind the
 /// tool's result, and a message that says nothing is left out.
@@ -33,8 +33,8 @@ fn answers(message: &Message) -> bool {
 }
 
 fn is_empty(message: &Message, format: Format) -> bool {
-    // OpenAI takes an empty text.
+    // OpenAI takes an empty text; where that is refused, one of blanks is too.
     let says_nothing =
-        |part: &Part| matches!(part, Part::Text(text) if text.is_empty() && format != Format::OpenAi);
+        |part: &Part| matches!(part, Part::Text(text) if is_blank(text) && format != Format::OpenAi);
     message.parts.iter().all(says_nothing)
 }

@@ -120,7 +120,7 @@ fn standing<'a>(dialect: Dialect, item: Json<'a>) -> (Dialect, Json<'a>) {
     }
 }
 
-/// Fails for a message in the shape of another provider's: read leniently it would lose its calls.
+/// Fails for a message in the shape of another provider's: read leniently it would lose its calls, or all that it says.
 fn of_its_own(dialect: Dialect, item: Json<'_>) -> Result<(), Fault> {
     let fields = |keys: &[&str]| keys.iter().any(|key| item.get(key).is_some_and(|value| !value.is_null()));
     let content = item.get("content").filter(|content| !content.is_null());
@@ -129,12 +129,21 @@ fn of_its_own(dialect: Dialect, item: Json<'_>) -> Result<(), Fault> {
         let kinds_of = blocks.iter().filter_map(|block| block.get("type").and_then(Json::string));
         kinds_of.into_iter().any(|kind| kinds.contains(&&*kind))
     };
+    /// What stands beside the content in one format, and nowhere in others.
+    const BESIDE: [&str; 3] = ["tool_calls", "function_call", "parts"];
+    const OF_BLOCKS: [&str; 4] = ["tool_use", "tool_result", "thinking", "redacted_thinking"];
+    const OF_ITEMS: [&str; 2] = ["input_text", "output_text"];
     let expected = match dialect {
-        Dialect::Anthropic if item.is_object() && (fields(&["tool_calls", "parts"]) || content.is_none()) => {
+        Dialect::Anthropic
+            if item.is_object() && (fields(&BESIDE) || content.is_none() || is_blocks(&OF_ITEMS)) =>
+        {
             "content that is a string or blocks, calls among them, as Anthropic spells a message"
         }
-        Dialect::OpenAi if is_blocks(&["tool_use", "tool_result", "thinking", "redacted_thinking"]) => {
+        Dialect::OpenAi if fields(&["parts"]) || is_blocks(&OF_BLOCKS) || is_blocks(&OF_ITEMS) => {
             "calls in tool_calls and results under the role tool, as OpenAI spells a message"
+        }
+        Dialect::Responses if fields(&BESIDE) || is_blocks(&OF_BLOCKS) => {
+            "calls and results as items of their own, as the Responses API spells a message"
         }
         Dialect::Gemini if item.get("parts").is_none() && content.is_some() => {
             "parts, as Gemini spells a message"

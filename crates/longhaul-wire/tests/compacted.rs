@@ -6,7 +6,7 @@ mod appended;
 use std::{fs, path::PathBuf};
 
 use longhaul_transcript::{
-    Covered, Item, Message, Part, Role, Summary, SummaryId, SummaryMode, SummaryRecord, Tokens,
+    Covered, Item, Message, Part, Role, Summary, SummaryId, SummaryMode, SummaryRecord, Tokens, Usage,
     parse_handle_line,
 };
 use longhaul_wire::{Document, Format, Profile, convert, read, repair, summary_text, validate, write};
@@ -83,6 +83,9 @@ fn compacts(doc: &Document, tail: usize, what: &str) {
     .unwrap();
     assert!(twice == out, "{what}");
     if matches!(doc.format(), Format::ClaudeCode | Format::Codex) {
+        let billed = |usage: &Usage| usage.prompt_total() + usage.output + usage.reasoning;
+        let is_told = again.usages().iter().any(|(_, usage)| billed(usage) > Tokens::ZERO);
+        assert!(!is_told, "{what}: what was billed for what is kept was billed with what is gone");
         appended::checks(doc, &out, what);
     }
     // And a second time over the first.

@@ -248,7 +248,7 @@ fn what_is_said_while_a_tool_runs_stands_behind_its_result() {
 
 #[test]
 fn an_answer_without_content_is_left_out() {
-    for content in ["[]", "\"\""] {
+    for content in ["[]", "\"\"", "\" \\n\"", r#"[{"type":"text","text":"\t"}]"#] {
         let json = format!(
             r#"[{{"role":"user","content":"go"}},{{"role":"assistant","content":{content}}},{{"role":"user","content":"on"}}]"#
         );
@@ -259,14 +259,70 @@ fn an_answer_without_content_is_left_out() {
     }
 }
 
+/// Whatever one provider's message is read as, what it says is there or it is refused.
 #[test]
 fn a_message_in_another_providers_shape_is_refused() {
-    let call = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"ls","arguments":"{}"}}]}"#;
-    let blocks = r#"{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"ls","input":{}}]}"#;
-    for (format, json) in [(Format::Anthropic, call), (Format::OpenAi, blocks), (Format::Gemini, blocks)] {
-        let error = messages_from_json(format, json).unwrap_err().to_string();
-        assert!(error.contains("message 0") && error.contains("spells a message"), "{format}: {error}");
+    let spelled = [
+        (
+            Format::OpenAi,
+            &[
+                r#"{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"ls","arguments":"{}"}}]}"#,
+                r#"{"role":"assistant","content":"","function_call":{"name":"ls","arguments":"{}"}}"#,
+                r#"{"role":"tool","tool_call_id":"a","content":"zebra"}"#,
+                r#"{"role":"user","content":[{"type":"text","text":"zebra"}]}"#,
+            ][..],
+        ),
+        (
+            Format::Anthropic,
+            &[
+                r#"{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"ls","input":{}}]}"#,
+                r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"zebra"}]}"#,
+                r#"{"role":"user","content":[{"type":"text","text":"zebra"}]}"#,
+            ],
+        ),
+        (
+            Format::Gemini,
+            &[
+                r#"{"role":"model","parts":[{"functionCall":{"name":"ls","args":{}}}]}"#,
+                r#"{"role":"user","parts":[{"functionResponse":{"name":"ls","response":{"output":"zebra"}}}]}"#,
+                r#"{"role":"user","parts":[{"text":"zebra"}]}"#,
+            ],
+        ),
+        (
+            Format::Responses,
+            &[
+                r#"{"type":"function_call","call_id":"a","name":"ls","arguments":"{}"}"#,
+                r#"{"type":"function_call_output","call_id":"a","output":"zebra"}"#,
+                r#"{"role":"assistant","content":[{"type":"output_text","text":"zebra"}]}"#,
+                r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"zebra"}]}"#,
+            ],
+        ),
+    ];
+    let is_there = |format, json: &str| {
+        messages_from_json(format, json).map(|messages| {
+            let says = |part: &Part| match part {
+                Part::Text(text) => text == "zebra",
+                Part::ToolCall(call) => call.name == "ls",
+                Part::ToolResult(result) => result.content == [Part::Text("zebra".to_owned())],
+                _ => false,
+            };
+            messages.iter().flat_map(|message| &message.parts).any(says)
+        })
+    };
+    for (of, said) in spelled {
+        for json in said {
+            assert!(is_there(of, json).unwrap(), "{of}: {json}");
+            for (format, _) in spelled.iter().filter(|(format, _)| *format != of) {
+                match is_there(*format, json) {
+                    Ok(is_there) => assert!(is_there, "{of} as {format}: {json}"),
+                    Err(error) => assert!(error.to_string().contains("message 0"), "{error}"),
+                }
+            }
+        }
     }
+    let (_, calls) = spelled[0];
+    let error = messages_from_json(Format::Responses, calls[0]).unwrap_err().to_string();
+    assert!(error.contains("spells a message"), "{error}");
 }
 
 #[test]

@@ -15,11 +15,20 @@ pub(crate) struct HookArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum HookWhat {
     /// Put the hooks into Claude Code's settings; what else is there stays
-    Install(HookPlace),
+    Install(HookInstall),
     /// Take the hooks out of Claude Code's settings; what else is there stays
     Remove(HookPlace),
     /// What Claude Code runs: the event on stdin, the answer on stdout
     Run(HookRunArgs),
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct HookInstall {
+    #[command(flatten)]
+    pub(crate) place: HookPlace,
+    /// Leave the output of commands as it is
+    #[arg(long)]
+    pub(crate) without_filter: bool,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -30,9 +39,6 @@ pub(crate) struct HookPlace {
     /// The settings in this file
     #[arg(long, value_name = "FILE")]
     pub(crate) settings: Option<PathBuf>,
-    /// Leave the output of commands as it is
-    #[arg(long)]
-    pub(crate) without_filter: bool,
 }
 
 #[derive(Debug, ClapArgs)]

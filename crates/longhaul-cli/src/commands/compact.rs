@@ -81,17 +81,20 @@ fn perform_for(args: &CompactArgs, destination: &Destination) -> Result<Report> 
     let layered = settings::load(&args.settings)?;
     let chooses_recent = chooses_recent(&layered);
     refuse_what_cannot_apply(&layered)?;
-    let document = converted(input::document(&args.file, args.from.from.0)?, args)?;
+    let document = input::document(&args.file, args.from.from.0)?;
+    let told = About::of(&args.file, &document).window;
+    let came_in = document.format();
+    let document = converted(document, args)?;
+    let is_converted = document.format() != came_in;
     destination.check(&document)?;
     let mut config = settings::for_history(&layered.config, &document, args.counter.model.as_deref());
     if let Some(most) = args.max_summary_tokens {
         config.max_summary_tokens = SummaryLimit::Tokens(Tokens(most));
     }
-    let mut redactor = None;
+    let redactor = (!args.no_redact).then(Redactor::builtin);
     let counter = counter::choose(&args.counter)?;
     input::warn_of_problems(&args.file, &document, args.strict)?;
     let breakdown = Breakdown::of(document.transcript().entries(), &*counter.counter);
-    let told = About::of(&args.file, document.format()).window;
     let room = Room::new(args.window, told, &config, &counter, &document);
     let budget = budget(args, &room)?;
 
@@ -104,7 +107,6 @@ fn perform_for(args: &CompactArgs, destination: &Destination) -> Result<Report> 
             None
         }
         false => {
-            redactor = (!args.no_redact).then(Redactor::builtin);
             if redactor.is_none() {
                 say!("--no-redact: secrets are summarized and recorded as they are");
             }
@@ -148,9 +150,18 @@ fn perform_for(args: &CompactArgs, destination: &Destination) -> Result<Report> 
         }
         let is_new = made.is_some();
         let record = |report: &mut Report| {
-            let Some((said, done, is_elsewhere)) = made.filter(|_| !args.no_store) else { return };
+            let (said, done, is_elsewhere) = match made {
+                _ if args.no_store => return,
+                Some((said, done, is_elsewhere)) => (said, Some(done), is_elsewhere),
+                // Whoever wants it kept wants that also of what is short.
+                None if *destination == Destination::Nowhere && breakdown.messages > 0 => {
+                    let messages = redacted_messages(&document, redactor.as_ref());
+                    (Said::new(&document, messages, args.session.as_deref()), None, false)
+                }
+                None => return,
+            };
             let said = said.with_spellings(&document, redactor.as_ref());
-            let of_format = (document.format(), &done);
+            let of_format = (document.format(), done.as_ref());
             let recorded = recorded(args, &config, &said, of_format, redactor.as_ref());
             if let Some((recorded, forgotten)) = recorded {
                 report.recorded = Some(recorded);
@@ -161,8 +172,8 @@ fn perform_for(args: &CompactArgs, destination: &Destination) -> Result<Report> 
         // is not to be recorded as the one in force.
         match target {
             _ if *destination == Destination::Nowhere => record(&mut report),
-            // Where it fits already, there is nothing to read beside it.
-            _ if !is_new && matches!(destination, Destination::Beside(_)) => {}
+            // Where it fits already, there is nothing to read beside it; in another format it is new all the same.
+            _ if !is_new && !is_converted && matches!(destination, Destination::Beside(_)) => {}
             Target::Stdout => {
                 report.backup = put(&target, &history, args, &document, |_| {})?;
                 record(&mut report);
@@ -301,7 +312,7 @@ fn keep_trace(
     let keep = async |store: Store| {
         trace.keep(&store, &record.id, redactor).await?;
         match args.output {
-            Some(_) => store::note_output(&store, history).await,
+            Some(_) => store::note_output(&store, history, &record.id).await,
             None => Ok(()),
         }
     };
@@ -517,20 +528,23 @@ fn depth_of_summary(said: &Said<'_>) -> Option<u32> {
     first.texts().find_map(parse_summary).map(|(depth, _)| depth)
 }
 
-/// Records the originals and the summary, and says where. A store that cannot be had costs the user the record, not
-/// the compaction.
+/// Records the originals and the summary, where there is one, and says where. A store that cannot be had costs the user the
+/// record, not the compaction.
 fn recorded(
     args: &CompactArgs,
     config: &Config,
     said: &Said<'_>,
-    (format, done): (Format, &CompactedDocument),
+    (format, done): (Format, Option<&CompactedDocument>),
     redactor: Option<&Redactor>,
 ) -> Option<(Recorded, u64)> {
     let kept = store::open(&args.store).and_then(|store| {
-        let emitted = wire::read(Some(format), &*done.bytes).context("the history cannot be read again")?;
-        let emitted = redacted_messages(&emitted, redactor);
+        let emitted = |done: &CompactedDocument| -> Result<_> {
+            let read = wire::read(Some(format), &*done.bytes).context("the history cannot be read again")?;
+            Ok((done.record.clone(), redacted_messages(&read, redactor)))
+        };
+        let made = done.map(emitted).transpose()?;
         let originals = if config.delete_originals { AfterSummary::Deleted } else { AfterSummary::Kept };
-        let kept = store::keep(&store, said, &done.record, &emitted, originals);
+        let kept = store::keep(&store, said, made, originals);
         let Kept { place, n_deleted: deleted, is_new } = store::block_on(kept)?;
         let state = store::block_on(async { Ok(store.state(&place.session).await?) })?;
         let forgotten = state.map_or(0, |state| state.forgotten.iter().map(Span::len).sum());

@@ -9,7 +9,7 @@ use longhaul::{
     keep_reasoning,
     policy::{self, Measurement, PolicyState, Upcoming, When},
     tokens::count_tools,
-    transcript::{Entry, Message, Part, Role, Tokens, parse_summary},
+    transcript::{Entry, Message, Part, Role, Tokens},
     wire::Document,
 };
 use serde::Serialize;
@@ -106,22 +106,11 @@ fn seen(args: &ContextArgs) -> Result<View> {
     input::warn_of_problems(&args.file, &document, false)?;
     let config = settings::load(&args.settings)?.config;
     let config = settings::for_history(&config, &document, args.counter.model.as_deref());
-    let told = About::of(&args.file, document.format()).window;
-    let room = Room::new(args.window, told, &config, &counter, &document);
+    let about = About::of(&args.file, &document);
+    let room = Room::new(args.window, about.window, &config, &counter, &document);
     // Whoever asks about another window asks what the messages would fill of it.
-    let billed = if args.window.is_none() { billed(&document) } else { None };
+    let billed = about.billed.filter(|_| args.window.is_none());
     Ok(view(args, config, &counter, &document, &room, billed))
-}
-
-/// Returns what the last request and its answer were billed, where the file says so. What stands in a history that begins with a
-/// summary of ours was billed before that was made.
-fn billed(document: &Document) -> Option<Tokens> {
-    let first = document.transcript().entries().iter().find(|entry| !entry.message.is_system())?;
-    if first.message.texts().any(|text| parse_summary(text).is_some()) {
-        return None;
-    }
-    let (_, usage) = document.usages().last()?;
-    Some(usage.prompt_total() + usage.output + usage.reasoning).filter(|billed| *billed > Tokens::ZERO)
 }
 
 fn view(

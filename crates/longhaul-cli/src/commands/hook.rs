@@ -19,9 +19,9 @@ use crate::{
 
 pub(crate) fn run(args: &HookArgs) -> Result<ExitCode> {
     match &args.what {
-        HookWhat::Install(place) => {
-            let command = hook::command()?;
-            change(place, INSTALLED, |settings| hook::installed(settings, &command, !place.without_filter))
+        HookWhat::Install(install) => {
+            let (command, with_filter) = (hook::command()?, !install.without_filter);
+            change(&install.place, INSTALLED, |settings| hook::installed(settings, &command, with_filter))
         }
         HookWhat::Remove(place) => change(place, REMOVED, hook::removed),
         HookWhat::Run(args) => Ok(answered(args)),

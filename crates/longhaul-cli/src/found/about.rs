@@ -9,8 +9,8 @@ use std::{
 use longhaul::{
     summarize::rules,
     tokens::ModelTable,
-    transcript::Tokens,
-    wire::{self, Format},
+    transcript::{Tokens, Usage},
+    wire::{self, Document, Format},
 };
 use serde_json::Value;
 
@@ -25,8 +25,10 @@ pub(crate) struct About {
     pub(crate) title: Option<String>,
     /// The model that spoke last.
     pub(crate) model: Option<String>,
-    /// What the last request and its answer cost, as the provider billed them.
+    /// What the last request and its answer cost, as the provider billed them; none where a compaction came behind them.
     pub(crate) billed: Option<Tokens>,
+    /// The most that any of them cost: it fits the window, whatever was compacted since.
+    most_billed: Option<Tokens>,
     /// The model's context window, where the file or the table of models tells it.
     pub(crate) window: Option<Tokens>,
 }
@@ -42,10 +44,16 @@ impl About {
         About::read(&found.path, found.agent.format).unwrap_or_default()
     }
 
-    /// Returns what the file at `path` says of itself, where it is a session of an agent's that says such things.
-    pub(crate) fn of(path: &Path, format: Format) -> About {
+    /// Returns what the file at `path`, read as `document`, says of itself, where it is a session of an agent's that says such
+    /// things.
+    pub(crate) fn of(path: &Path, document: &Document) -> About {
+        let format = document.format();
         let says = matches!(format, Format::ClaudeCode | Format::Codex | Format::Pi);
-        says.then(|| About::read(path, format).ok()).flatten().unwrap_or_default()
+        let about = says.then(|| About::read(path, format).ok()).flatten().unwrap_or_default();
+        // Where all of it is read, turns that were taken back are known.
+        let billed = |usage: &Usage| usage.prompt_total() + usage.output + usage.reasoning;
+        let mut billed = document.usages().iter().map(|(_, usage)| billed(usage));
+        About { billed: billed.rfind(|billed| *billed > Tokens::ZERO), ..about }
     }
 
     fn read(path: &Path, format: Format) -> io::Result<About> {
@@ -72,7 +80,7 @@ impl About {
     fn usual_window(&self, format: Format) -> Option<Tokens> {
         const CLAUDE_CODE: Tokens = Tokens(200_000);
         let window = ModelTable::builtin().get(self.model.as_deref()?)?.window;
-        let is_all_used = format != Format::ClaudeCode || self.billed > Some(CLAUDE_CODE);
+        let is_all_used = format != Format::ClaudeCode || self.most_billed > Some(CLAUDE_CODE);
         Some(if is_all_used { window } else { window.min(CLAUDE_CODE) })
     }
 
@@ -91,7 +99,8 @@ impl About {
     /// Notes what a line says; what stands in a later line holds.
     fn note(&mut self, line: &Value) {
         let text = |value: &Value| value.as_str().map(str::to_owned);
-        if line["subtype"] == "compact_boundary" && line["isSidechain"] != true {
+        let is_compaction = line["subtype"] == "compact_boundary" || line["type"] == "compacted";
+        if is_compaction && line["isSidechain"] != true {
             // What was billed before is in the window no more.
             self.billed = None;
         }
@@ -109,6 +118,7 @@ impl About {
             false => sum(&message["usage"], &USAGE),
         };
         self.billed = billed.filter(|billed| *billed > Tokens::ZERO).or(self.billed);
+        self.most_billed = self.most_billed.max(self.billed);
         self.window = payload["info"]["model_context_window"].as_u64().map(Tokens).or(self.window);
     }
 }
@@ -189,6 +199,18 @@ mod tests {
         assert_eq!(claude.window, ModelTable::builtin().get("claude-sonnet-4-5").map(|model| model.window));
         assert!(claude.is_of(Path::new("/home/mara/relay/src")) && claude.is_of(Path::new("/home/mara")));
         assert!(!claude.is_of(Path::new("/home/mara/other")) && claude.is_about("RETRY fix"));
+
+        // What fitted the window once fits it after a compaction, too.
+        let billed = |tokens: u64| {
+            format!(
+                r#"{{"type":"assistant","message":{{"model":"claude-opus-5","usage":{{"input_tokens":{tokens}}}}}}}"#
+            )
+        };
+        let boundary = r#"{"type":"system","subtype":"compact_boundary"}"#;
+        let large = about(Format::ClaudeCode, &[&billed(700_015), boundary, &billed(30_010)].join("\n"));
+        assert_eq!((large.billed, large.window), (Some(Tokens(30_010)), Some(Tokens(1_000_000))));
+        let small = about(Format::ClaudeCode, &[&billed(70_015), boundary].join("\n"));
+        assert_eq!((small.billed, small.window), (None, Some(Tokens(200_000))));
 
         let codex = about(
             Format::Codex,

@@ -5,10 +5,10 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use clap::Parser as _;
 use longhaul::{
-    store::{Original, readable_text},
-    transcript::{SessionId, Span},
-    wire,
+    store::{Original, lasting_key, readable_text},
+    transcript::{ContentHash, Redacted, SessionId, Span, SummaryId},
 };
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{Event, program};
@@ -16,7 +16,7 @@ use crate::{
     archive::{Archive, span},
     args::{Args, Command, CompactArgs, StoreArgs},
     commands::compact::{Report, keep},
-    input,
+    exit::Impossible,
     paint::grouped,
 };
 
@@ -27,42 +27,81 @@ const BUDGET: &str = "6k";
 /// More characters than this are put into a file by Claude Code, and the agent sees only where.
 const LONGEST: usize = 9_500;
 
-/// Keeps every message of the transcript, with a summary by rule, and says what will go.
+/// What was kept before a compaction, as the hook after it needs it.
+#[derive(Debug, Serialize, Deserialize)]
+struct Noted {
+    /// The session as the agent calls it.
+    id: Option<SessionId>,
+    /// Where its messages are.
+    session: SessionId,
+    /// What tells of them in short; a short session needs none.
+    summary: Option<SummaryId>,
+}
+
+/// Keeps every message of the transcript, with a summary by rule where it is long, and says what will go.
 pub(super) fn before(store: &StoreArgs, event: &Event) -> Result<Value> {
     let path = Path::new(&event.transcript_path);
-    // A request that is larger than that cannot be told in so little.
-    let kept = kept(store, path, &["--budget", BUDGET]).or_else(|_| kept(store, path, &[]))?;
-    let words = match (&kept.recorded, &kept.summary) {
-        (Some(recorded), Some(_)) => format!(
-            "longhaul kept all {} messages ({} tokens); what the compaction takes out comes back with: {} recall {} WORDS",
-            grouped(kept.messages_before as u64),
-            grouped(kept.tokens_before.0),
-            program()?,
-            recorded.session
-        ),
-        _ => bail!("nothing was recorded"),
+    // Should keeping fail, what was kept before another compaction is not given for this one; should this fail, keeping may not.
+    drop(Archive::existing(store).and_then(|archive| note(&archive, event, None)));
+    let report =
+        kept(store, path, &["--budget", BUDGET]).or_else(|error| match error.is::<Impossible>() {
+            // A request that is larger than that cannot be told in so little.
+            true => kept(store, path, &[]).map_err(|_| error),
+            false => Err(error),
+        })?;
+    let Some(recorded) = &report.recorded else { bail!("nothing was recorded") };
+    let noted = Noted {
+        id: report.session_id.clone(),
+        session: SessionId::new(&recorded.session)?,
+        summary: report.summary.as_ref().map(|record| record.id.clone()),
     };
+    note(&Archive::existing(store)?, event, Some(&noted))?;
+    let words = format!(
+        "longhaul kept all {} messages ({} tokens); what the compaction takes out comes back with: {} recall {} WORDS",
+        grouped(report.messages_before as u64),
+        grouped(report.tokens_before.0),
+        program()?,
+        recorded.session
+    );
     Ok(json!({ "systemMessage": words }))
 }
 
 fn kept(store: &StoreArgs, path: &Path, flags: &[&str]) -> Result<Report> {
-    let line = [&["longhaul", "compact", "--max-summary-tokens", SUMMARY], flags, &["--"]].concat();
+    // By rule, whatever the user's settings say: the agent waits, and not for a model.
+    let line = [&["longhaul", "compact", "--mode", "rules", "--max-summary-tokens", SUMMARY], flags, &["--"]]
+        .concat();
     let line = line.into_iter().map(std::ffi::OsString::from).chain([path.into()]);
     let Command::Compact(args) = Args::try_parse_from(line)?.command else { bail!("no compaction") };
     keep(&CompactArgs { store: store.clone(), ..*args })
 }
 
-/// Returns what the session's newest summary says and how to look up the rest; `None` where nothing of it was kept.
+/// Returns what the summary says that was kept before this compaction and how to look up the rest; `None` where nothing was.
 pub(super) fn after(store: &StoreArgs, event: &Event) -> Result<Option<Value>> {
-    let document = input::document(Path::new(&event.transcript_path), Some(wire::Format::ClaudeCode))?;
     let archive = Archive::existing(store)?;
-    let Some(id) = document.session_id() else { return Ok(None) };
-    let sessions = archive.family(id.as_str())?;
-    let Some(newest) = sessions.first() else { return Ok(None) };
-    let Some(record) = archive.wait(archive.store.head(newest))? else { return Ok(None) };
-    let said = with_request(&archive, newest, &record.text)?;
-    let text = context(&said, &sessions, &program()?);
+    let Some(noted) = noted(&archive, event)? else { return Ok(None) };
+    let mut sessions = noted.id.as_ref().map_or(Ok(Vec::new()), |id| archive.family(id.as_str()))?;
+    sessions.retain(|session| *session != noted.session);
+    let head = archive.wait(archive.store.head(&noted.session))?;
+    let record = head.filter(|record| Some(&record.id) == noted.summary.as_ref());
+    let said = with_request(&archive, &noted.session, record.as_ref().map_or("", |record| &record.text))?;
+    let text = context(&said, record.is_some(), &noted.session, &sessions, &program()?);
     Ok(Some(json!({ "hookSpecificOutput": { "hookEventName": "SessionStart", "additionalContext": text } })))
+}
+
+/// Notes what was kept of the event's transcript; nothing, where it is not kept yet.
+fn note(archive: &Archive, event: &Event, noted: Option<&Noted>) -> Result<()> {
+    let json = Redacted::assume(serde_json::to_vec(&noted)?);
+    archive.wait(archive.store.cache(&key(event), &json))
+}
+
+fn noted(archive: &Archive, event: &Event) -> Result<Option<Noted>> {
+    let json = archive.wait(archive.store.cached(&key(event)))?;
+    Ok(json.and_then(|json| serde_json::from_slice(&json).ok()).flatten())
+}
+
+/// Ids and numbers are all that stands there.
+fn key(event: &Event) -> ContentHash {
+    lasting_key([b"kept before a compaction".as_slice(), event.transcript_path.as_bytes()])
 }
 
 /// Returns what a summary says, with the newest request in it. What stays in the history that a summary was made for it does not
@@ -114,26 +153,38 @@ fn newest_request(archive: &Archive, session: &SessionId) -> Result<Option<Origi
 /// What the heading of a request ends in that the summary does not tell.
 const BELOW: &str = ": the user's message below";
 
-/// Returns what the agent is given: the summary, and how `program` looks up the rest.
-fn context(summary: &str, sessions: &[SessionId], program: &str) -> String {
-    let session = sessions.first().map_or("all", SessionId::as_str);
-    let earlier: Vec<&str> = sessions.iter().skip(1).map(SessionId::as_str).collect();
+/// Returns what the agent is given: what was `said`, as a summary tells it or only its newest request, and how `program` looks up
+/// the rest.
+fn context(
+    said: &str,
+    is_summary: bool,
+    session: &SessionId,
+    earlier: &[SessionId],
+    program: &str,
+) -> String {
+    let earlier: Vec<&str> = earlier.iter().map(SessionId::as_str).collect();
     let earlier = match earlier.is_empty() {
         true => String::new(),
         false => format!(" What was said before earlier compactions is in {}.", earlier.join(", ")),
     };
+    let notes = match is_summary {
+        true => {
+            " These notes were made by rule from the whole conversation; the marks m0, m1 name its messages."
+        }
+        false => "",
+    };
     let how = format!(
         "What was said before the compaction is kept by longhaul. Where a detail is missing (a path, a value, what was decided, \
          what a command printed), look it up before you ask or do it again: `{program} recall {session} WORDS`, \
-         `{program} recall {session} m12` for one message whole, or the MCP tool `recall` of longhaul where it is there. These \
-         notes were made by rule from the whole conversation; the marks m0, m1 name its messages.{earlier}\n\n"
+         `{program} recall {session} m12` for one message whole, or the MCP tool `recall` of longhaul where it is there.\
+         {notes}{earlier}\n\n"
     );
     let room = LONGEST.saturating_sub(how.len());
-    let end = summary.floor_char_boundary(room.min(summary.len()));
+    let end = said.floor_char_boundary(room.min(said.len()));
     // What does not fit goes in whole lines.
-    let cut = match end < summary.len() {
-        true => summary[..end].rfind('\n').unwrap_or(end),
+    let cut = match end < said.len() {
+        true => said[..end].rfind('\n').unwrap_or(end),
         false => end,
     };
-    format!("{how}{}", &summary[..cut])
+    format!("{how}{}", &said[..cut])
 }

@@ -39,12 +39,16 @@ pub(super) fn shortened(event: &Event) -> Result<Option<Value>> {
     if event.tool_response["isImage"] == true || event.tool_response["interrupted"] == true {
         return Ok(None);
     }
+    // Claude Code put the whole into a file of its own, and shows where: this is only the beginning of it.
+    if event.tool_response["persistedOutputPath"].is_string() {
+        return Ok(None);
+    }
     let command = event.tool_input["command"].as_str().unwrap_or_default();
     let counter = counter::choose(&CounterArgs::default())?.counter;
     let count = |text: &str| counter.count_text(text);
     let call = ToolCall::function("hook", "bash", json!({ "command": command }).to_string());
     let digested = digest(Some(&call), text, Outcome::Succeeded, &Allowance::new(DIGEST, &count));
-    let path = keep_whole(text)?;
+    let path = whole_path(text)?;
     let lines = grouped(text.lines().count() as u64);
     let shown = format!(
         "{}\n[shortened by longhaul: {lines} lines in all; the whole output is in {}]\n",
@@ -55,28 +59,32 @@ pub(super) fn shortened(event: &Event) -> Result<Option<Value>> {
     if after.ratio_of(before) > WORTH {
         return Ok(None);
     }
+    keep_whole(&path, text)?;
     savings::note(command, before, after)?;
     // The answer must have the shape of what the tool answered, or it is not taken.
     let mut response = event.tool_response.clone();
     let fields = response.as_object_mut().context("the tool's answer is no object")?;
     fields.insert("stdout".to_owned(), shown.into());
-    // Else Claude Code shows the beginning of its own copy.
-    ["persistedOutputPath", "persistedOutputSize"].iter().for_each(|key| drop(fields.shift_remove(*key)));
     Ok(Some(
         json!({ "hookSpecificOutput": { "hookEventName": "PostToolUse", "updatedToolOutput": response } }),
     ))
 }
 
-/// Keeps the whole output, secrets apart, in a file of the user's alone, where the agent can read and search it.
-fn keep_whole(text: &str) -> Result<PathBuf> {
-    let folder = store::data_folder()?.join("outputs");
-    fs::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+/// Returns where the whole output is kept.
+fn whole_path(text: &str) -> Result<PathBuf> {
     let name = format!("{}-{}.txt", clock::now_ms(), ContentHash::of(text.as_bytes()).short(8));
-    let path = folder.join(name);
+    Ok(store::data_folder()?.join("outputs").join(name))
+}
+
+/// Keeps the whole output, secrets apart, in a file of the user's alone, where the agent can read and search it. Each
+/// takes the place of an older one that a digest names.
+fn keep_whole(path: &Path, text: &str) -> Result<()> {
+    let folder = path.parent().context("an output is kept in a folder")?;
+    fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
     let (text, _) = Redactor::builtin().redact_text(text);
-    Target::new(Some(&path), true).made(NewFile::Private).put(text.as_bytes())?;
-    forget_old(&folder);
-    Ok(path)
+    Target::new(Some(path), true).made(NewFile::Private).put(text.as_bytes())?;
+    forget_old(folder);
+    Ok(())
 }
 
 /// Removes the oldest outputs: their names begin with the time.

@@ -70,9 +70,8 @@ fn program(command: &str) -> String {
         !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
     };
     // `cd x && cargo test`, `VAR=1 cargo test`: what is run last of the first line tells.
-    let last = command.lines().next().unwrap_or_default().split(['|', ';']).next().unwrap_or_default();
-    let last = last.rsplit("&&").next().unwrap_or_default();
-    let mut words = last.split_whitespace().skip_while(|word| word.contains('='));
+    let words = last_command(command.lines().next().unwrap_or_default()).unwrap_or_default();
+    let mut words = words.iter().map(String::as_str).skip_while(|word| word.contains('='));
     let name = words.next().map(|word| word.rsplit('/').next().unwrap_or(word)).unwrap_or_default();
     let mut shown: String = Some(name).filter(is_word).unwrap_or("(other)").chars().take(LONGEST).collect();
     let takes_orders =
@@ -82,6 +81,38 @@ fn program(command: &str) -> String {
         shown.extend(order.chars().take(LONGEST));
     }
     shown
+}
+
+/// Returns the words of the command that is run last in the first pipeline of `line`, as they stand there; `None` where they
+/// cannot be told without a shell. What stands in quotes is one word, whatever it says.
+fn last_command(line: &str) -> Option<Vec<String>> {
+    let (mut words, mut word) = (Vec::new(), String::new());
+    let (mut quote, mut chars) = (None, line.chars().peekable());
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' if quote != Some('\'') => word.extend([c, chars.next()?]),
+            '`' if quote != Some('\'') => return None,
+            '$' if quote == Some('"') && chars.peek() == Some(&'(') => return None,
+            '(' if quote.is_none() && !word.is_empty() => return None,
+            _ if quote.is_some() => {
+                quote = quote.filter(|open| *open != c);
+                word.push(c);
+            }
+            '\'' | '"' => {
+                quote = Some(c);
+                word.push(c);
+            }
+            '|' | ';' => break,
+            '&' if chars.next_if_eq(&'&').is_some() => {
+                words.clear();
+                word.clear();
+            }
+            c if c.is_whitespace() => words.extend(Some(std::mem::take(&mut word)).filter(|w| !w.is_empty())),
+            c => word.push(c),
+        }
+    }
+    words.extend(Some(word).filter(|word| !word.is_empty()));
+    quote.is_none().then_some(words)
 }
 
 /// Returns what was saved so far.
@@ -127,6 +158,18 @@ mod tests {
             ("ls -la /secret", "ls"),
             ("curl -H 'Authorization: x' https://a", "curl"),
             ("$(evil) x", "(other)"),
+            ("PASSPHRASE='correct horse battery' gpg -d x", "gpg"),
+            ("A=\"correct 'horse\" B=it\\ is\\ secret gpg -d x", "gpg"),
+            ("PASSPHRASE='correct horse", "(other)"),
+            ("TOKEN=$(cat secret x) curl y", "(other)"),
+            ("TOKEN=`cat secret` curl y", "(other)"),
+            ("TOKEN=\"$(cat \"a horse b\")\" curl y", "(other)"),
+            ("A=(horse battery x) curl y", "(other)"),
+            ("(cd ${W} && make)", "(other)"),
+            ("(cd ${W} && make all)", "make"),
+            ("git commit -m 'fix && horse battery | x'", "git commit"),
+            ("echo \"a && horse battery\"", "echo"),
+            ("make 2>&1 && ls", "ls"),
             ("", "(other)"),
             ("cargo --version", "cargo --version"),
         ] {

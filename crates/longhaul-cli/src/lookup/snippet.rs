@@ -1,8 +1,7 @@
 //! The places of a text where what was looked for stands.
 
-use longhaul::store::words;
-
-use crate::paint::plain;
+use super::wanted;
+use crate::paint::{plain, width};
 
 /// What stands before and after a word that was looked for.
 #[derive(Clone, Copy, Debug)]
@@ -20,12 +19,17 @@ pub(crate) fn snippets(
     columns: usize,
     marks: Marks<'_>,
 ) -> Vec<String> {
-    let wanted: Vec<String> = words(query).collect();
+    let wanted = wanted(query);
     let places = places(text, &wanted);
     let mut best: Vec<(usize, usize)> = Vec::new();
-    for (at, _, _) in &places {
-        let held = |word: usize| places.iter().any(|(p, _, w)| *w == word && *p >= *at && *p < at + NEAR);
-        best.push(((0..wanted.len()).filter(|word| held(*word)).count(), *at));
+    let (mut near, mut end) = (Held::new(wanted.len()), 0);
+    for (at, _, word) in &places {
+        while let Some((_, _, next)) = places.get(end).filter(|(next, _, _)| *next < at + NEAR) {
+            near.add(*next);
+            end += 1;
+        }
+        best.push((near.words, *at));
+        near.remove(*word);
     }
     // Most words first, then as they stand in the text.
     best.sort_by_key(|(held, at)| (std::cmp::Reverse(*held), *at));
@@ -39,6 +43,29 @@ pub(crate) fn snippets(
         chosen.push(0);
     }
     chosen.into_iter().map(|at| line(text, at, &places, columns, marks)).collect()
+}
+
+/// How many different words stand in a stretch of places.
+struct Held {
+    /// How often each does.
+    times: Vec<usize>,
+    words: usize,
+}
+
+impl Held {
+    fn new(words: usize) -> Held {
+        Held { times: vec![0; words], words: 0 }
+    }
+
+    fn add(&mut self, word: usize) {
+        self.times[word] += 1;
+        self.words += usize::from(self.times[word] == 1);
+    }
+
+    fn remove(&mut self, word: usize) {
+        self.times[word] -= 1;
+        self.words -= usize::from(self.times[word] == 0);
+    }
 }
 
 /// Returns the place, the length and the number of each word of `wanted` in `text`, in order.
@@ -77,33 +104,34 @@ fn line(text: &str, at: usize, places: &[(usize, usize, usize)], columns: usize,
         start => text[start..at].find(char::is_whitespace).map_or(start, |space| start + space),
     };
     let mut out = String::new();
-    let mut width = 0;
+    let mut taken = 0;
     if start > 0 && !text[..start].trim().is_empty() {
         out.push('…');
-        width = 1;
+        taken = 1;
     }
     let mut rest = start;
-    let mut is_blank = true;
+    // Before the first word stands none.
+    let (mut is_begun, mut is_blank) = (false, false);
     while let Some(c) = text[rest..].chars().next() {
-        let marked = places.iter().find(|(place, _, _)| *place == rest);
-        let length = marked.map_or(c.len_utf8(), |(_, length, _)| *length);
+        let marked = places.binary_search_by_key(&rest, |(place, _, _)| *place).ok();
+        let length = marked.map_or(c.len_utf8(), |at| places[at].1);
         let piece = &text[rest..rest + length];
         rest += length;
         if c.is_whitespace() {
-            is_blank = true;
+            is_blank = is_begun;
             continue;
         }
-        let gap = usize::from(is_blank && width > 1);
+        let gap = usize::from(is_blank);
         let wide = plain(piece);
-        if width + gap + wide.chars().count() + 1 > columns {
+        if taken + gap + width(&wide) + 1 > columns {
             out.push('…');
             break;
         }
         if gap > 0 {
             out.push(' ');
         }
-        is_blank = false;
-        width += gap + wide.chars().count();
+        (is_begun, is_blank) = (true, false);
+        taken += gap + width(&wide);
         match marked {
             Some(_) => out.extend([marks.0, &wide, marks.1]),
             None => out.push_str(&wide),
@@ -134,17 +162,15 @@ pub(super) fn holds_phrase(text: &str, phrase: &str) -> bool {
 /// Returns over how many bytes of `text` the words of `wanted` are spread where they stand closest together.
 pub(super) fn spread(text: &str, wanted: &[String]) -> usize {
     let places = places(text, wanted);
-    let mut last: Vec<Option<usize>> = vec![None; wanted.len()];
+    let (mut held, mut start) = (Held::new(wanted.len()), 0);
     let mut least = usize::MAX;
-    for (at, length, word) in places {
-        last[word] = Some(at);
-        // Each word of a query that says it twice is the same place.
-        let first = (0..wanted.len()).map(|other| {
-            let same = wanted.iter().position(|word| *word == wanted[other]).unwrap_or(other);
-            last[same]
-        });
-        if let Some(first) = first.collect::<Option<Vec<usize>>>().and_then(|all| all.into_iter().min()) {
+    for (at, length, word) in &places {
+        held.add(*word);
+        while held.words == wanted.len() && !wanted.is_empty() {
+            let (first, _, word) = places[start];
             least = least.min(at + length - first);
+            held.remove(word);
+            start += 1;
         }
     }
     least
@@ -176,20 +202,45 @@ mod tests {
         assert_eq!(shown("nothing of\tthat", "zebra"), ["nothing of that"]);
         assert_eq!(shown("", "zebra"), [""]);
         assert_eq!(shown("a\x1b[2Jb zebra", "zebra"), ["a\\u{1b}[2Jb «zebra»"]);
+        assert_eq!(shown(" I saw a zebra", "zebra"), ["I saw a «zebra»"]);
+        assert_eq!(shown("Ω is it", "omega"), ["Ω is it"]);
     }
 
     #[test]
     fn scripts_without_spaces_are_found() {
         assert_eq!(shown("请先读文件再改", "文件"), ["«请先读文件再改»"]);
+        let lines = shown(&"请先读 ".repeat(40), "文件");
+        assert!(lines[0].ends_with('…') && width(&lines[0]) <= 40, "{lines:?}");
     }
 
     #[test]
     fn phrases_and_close_words_are_told_apart() {
         assert!(holds_phrase("the retry\n budget", "retry budget"));
         assert!(!holds_phrase("retrybudget and budget retry", "retry budget"));
-        let wanted: Vec<String> = words("retry budget").collect();
-        assert_eq!(spread("retry a budget", &wanted), 14);
-        assert_eq!(spread("retry", &wanted), usize::MAX);
-        assert_eq!(spread("b a b", &words("b b").collect::<Vec<_>>()), 1);
+        let spread = |text: &str, query: &str| super::spread(text, &wanted(query));
+        assert_eq!(spread("retry a budget", "retry budget"), 14);
+        assert_eq!(spread("budget, retry once, and the budget or retry", "retry budget"), 13);
+        assert_eq!(spread("retry", "retry budget"), usize::MAX);
+        assert_eq!(spread("b a b", "b b"), 1);
+        assert_eq!(spread("b a b", ""), usize::MAX);
+    }
+
+    /// A model may look for a paragraph that it pastes.
+    #[test]
+    fn a_long_query_costs_little_more_than_a_short_one() {
+        let word = |n: usize| format!("word{}", n % 97);
+        let text = (0..4_000).map(|n| word(n * n) + " ").collect::<String>();
+        let cost = |words: usize| {
+            let query = (0..words).map(|n| word(n) + " ").collect::<String>();
+            let started = std::time::Instant::now();
+            for _ in 0..5 {
+                spread(&text, &wanted(&query));
+                shown(&text, &query);
+            }
+            started.elapsed().as_secs_f64()
+        };
+        cost(10);
+        let (ten, thousand) = (cost(10), cost(1_000));
+        assert!(thousand < 20.0 * ten + 0.2, "{ten:.3} s for ten words, {thousand:.3} s for a thousand");
     }
 }

@@ -21,6 +21,24 @@ pub(super) fn fitting(text: &str) -> String {
     )
 }
 
+/// Returns what of `text` follows the first `from` bytes, as far as it fits, and where to go on; `None` beyond its end. Secrets
+/// go before it is cut: of one that is cut in two, the rest would not be found.
+pub(super) fn part(text: &str, from: usize) -> Option<String> {
+    /// What the words about the rest may take.
+    const WORDS: usize = 100;
+    let (text, _) = Redactor::builtin().redact_text(text);
+    if from >= text.len() {
+        return None;
+    }
+    let start = text.floor_char_boundary(from);
+    if text.len() - start <= LONGEST {
+        return Some(text[start..].to_owned());
+    }
+    let end = text.floor_char_boundary(start + LONGEST - WORDS);
+    let rest = text.len() - end;
+    Some(format!("{}\n… {rest} more bytes; go on with from {end}", &text[start..end]))
+}
+
 /// Returns what went wrong in words.
 pub(super) fn refusal(error: &anyhow::Error) -> String {
     let words = exit::words(error);
@@ -40,8 +58,30 @@ mod tests {
     }
 
     #[test]
+    fn a_long_text_is_had_in_parts() {
+        let text = "x".to_owned() + &"€".repeat(30_000);
+        let (mut whole, mut from) = (String::new(), 0);
+        while let Some(part) = part(&text, from) {
+            assert!(part.len() <= LONGEST && fitting(&part) == part);
+            let Some((said, next)) = part.rsplit_once("\n… ") else {
+                whole += &part;
+                break;
+            };
+            whole += said;
+            from = next.rsplit_once("from ").unwrap().1.parse().unwrap();
+        }
+        assert_eq!(whole, text);
+        assert_eq!(part("short", 5), None);
+    }
+
+    #[test]
     fn secrets_do_not_leave() {
         let token = ["ghp", "_", "x8Kq2mV7Rt5Lw9Zc3Bn6Yd1Fg4Hj0Ps7Ua2b"].concat();
         assert!(!fitting(&format!("the token is {token}")).contains(&token));
+        let text = format!("the token is {token}, and that is all there is to say of it");
+        for from in 0..text.len() {
+            let part = part(&text, from).unwrap_or_default();
+            assert!(!part.contains(&token[token.len() - 6..]), "{part}");
+        }
     }
 }

@@ -23,8 +23,7 @@ pub(super) fn all(args: &StoreArgs) -> Result<Vec<Resource>> {
         return Ok(Vec::new());
     }
     let archive = Archive::existing(args)?;
-    let mut sessions = archive.wait(archive.store.sessions())?;
-    sessions.sort_by_key(|info| std::cmp::Reverse(info.state.changed_at_ms));
+    let sessions = archive.wait(archive.store.sessions())?;
     let mut resources = Vec::new();
     for info in sessions {
         let Some(record) = archive.wait(archive.store.head(&info.session))? else { continue };

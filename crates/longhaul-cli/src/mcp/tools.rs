@@ -9,6 +9,7 @@ use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
+use super::answer;
 use crate::{
     archive::Archive,
     args::{Args, Command, StoreArgs},
@@ -123,28 +124,28 @@ fn recall(store: &StoreArgs, asked: &Recall) -> Result<String> {
     let archive = Archive::existing(store)?;
     let limit = asked.limit.unwrap_or(USUAL).clamp(1, MOST) as usize;
     let mut sessions = sessions_of(&archive, asked.session.as_deref())?.into_iter();
-    let mut answer = lookup::look_up(&archive, sessions.next().flatten().as_ref(), &asked.query, limit)?;
+    let mut looked_up = lookup::look_up(&archive, sessions.next().flatten().as_ref(), &asked.query, limit)?;
     for session in sessions.by_ref() {
-        if answer.by != By::SomeWords {
+        if looked_up.by != By::SomeWords {
             break;
         }
-        answer = lookup::look_up(&archive, session.as_ref(), &asked.query, limit)?;
+        looked_up = lookup::look_up(&archive, session.as_ref(), &asked.query, limit)?;
     }
-    if answer.found.is_empty() {
+    if looked_up.found.is_empty() {
         bail!("no message holds the words of {:?}; try fewer words, or session \"all\"", plain(&asked.query));
     }
     let mut out = String::new();
-    if answer.by == By::SomeWords {
+    if looked_up.by == By::SomeWords {
         out.push_str("No message holds all of the words. These hold most of them:\n\n");
     }
-    for (session, original) in &answer.found {
+    for (session, original) in &looked_up.found {
         let Some(message) = &original.message else {
             out.push_str(&format!("m{} (forgotten on purpose)\n", original.ordinal));
             continue;
         };
         let text = readable_text(message);
         out.push_str(&format!("m{} {} of session {session}", original.ordinal, message.role.as_str()));
-        match answer.by {
+        match looked_up.by {
             By::Id => out.push_str(&format!("\n{}\n\n", text.trim_end())),
             _ => {
                 out.push_str(&format!(", {} bytes\n", text.len()));
@@ -154,13 +155,11 @@ fn recall(store: &StoreArgs, asked: &Recall) -> Result<String> {
             }
         }
     }
-    match answer.by {
-        By::Id if asked.from >= out.len() => {
-            bail!("from {} is beyond the end: {} bytes", asked.from, out.len())
-        }
-        By::Id => out.drain(..out.ceil_char_boundary(asked.from)).for_each(drop),
-        _ => out.push_str("\nrecall with m and the number gives a message in full.\n"),
+    if looked_up.by == By::Id {
+        return answer::part(&out, asked.from)
+            .with_context(|| format!("from {} is beyond the end: about {} bytes", asked.from, out.len()));
     }
+    out.push_str("\nrecall with m and the number gives a message in full.\n");
     Ok(out)
 }
 
@@ -205,7 +204,8 @@ fn compact(store: &StoreArgs, asked: &Compact) -> Result<String> {
         Some(_) => bail!("budget is neither a number nor such as \"8k\""),
     };
     let to = asked.output.as_ref().map_or("--dry-run".to_owned(), |path| format!("--output={path}"));
-    let mut flags = vec!["compact", &to];
+    // Whatever the user's settings say: an agent waits for the answer, and it was told that no model is asked.
+    let mut flags = vec!["compact", "--mode=rules", &to];
     flags.extend(budget.as_deref());
     let Command::Compact(mut args) = parsed(&flags, &file)? else { bail!("longhaul has a fault here") };
     args.store = store.clone();

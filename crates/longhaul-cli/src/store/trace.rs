@@ -147,15 +147,23 @@ impl Replaced {
     }
 }
 
-/// Notes that these bytes are a history that was compacted here and recorded.
-pub(crate) async fn note_output(store: &Store, history: &[u8]) -> Result<()> {
-    Ok(store.cache(&output_key(history), &Redacted::assume(b"1".to_vec())).await?)
+/// Notes that these bytes are a history that was compacted here and recorded, with the record `id`.
+pub(crate) async fn note_output(store: &Store, history: &[u8], id: &SummaryId) -> Result<()> {
+    Ok(store.cache(&output_key(history), &Redacted::assume(id.0.as_bytes().to_vec())).await?)
 }
 
-/// Returns whether these bytes are a history that was compacted here and recorded: it can be made again, and the store has what
-/// it was made from.
+/// Returns whether these bytes are a history that was compacted here and recorded: it can be made again, since the store has
+/// what it was made from. The note itself outlives what is forgotten.
 pub(crate) async fn is_output(store: &Store, bytes: &[u8]) -> Result<bool> {
-    Ok(store.cached(&output_key(bytes)).await?.is_some())
+    let Some(id) = store.cached(&output_key(bytes)).await?.and_then(|id| String::from_utf8(id).ok()) else {
+        return Ok(false);
+    };
+    for session in store.sessions_with(&SummaryId(id.into())).await? {
+        if store.state(&session).await?.is_some_and(|state| state.forgotten.is_empty()) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn key(id: &SummaryId) -> ContentHash {

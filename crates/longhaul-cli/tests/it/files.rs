@@ -306,6 +306,22 @@ fn a_compacted_history_that_somebody_went_on_with_is_kept() {
     assert_eq!(said(&folder, "out.jsonl.bak"), grown);
 }
 
+/// What was made here cannot be made again where the store has no more what it was made from.
+#[test]
+fn a_compacted_history_whose_originals_were_forgotten_is_kept() {
+    let folder = Folder::new();
+    session(&folder);
+    let args = ["compact", "session.jsonl", "--budget", "2000", "--session", "work", "-o", "out.jsonl"];
+    assert_eq!(folder.run(&args, b"").code, 0);
+    let made = said(&folder, "out.jsonl");
+    let forgotten = folder.run(&["forget", "work", "--all"], b"");
+    assert_eq!(forgotten.code, 0, "{}", forgotten.stderr);
+    let args = ["compact", "session.jsonl", "--budget", "3000", "-o", "out.jsonl", "--force"];
+    let ran = folder.run(&args, b"");
+    assert!(ran.code == 0 && ran.stderr.contains("kept as out.jsonl.bak"), "{}", ran.stderr);
+    assert_eq!(said(&folder, "out.jsonl.bak"), made);
+}
+
 #[test]
 fn a_history_that_cannot_be_written_is_not_in_force() {
     let folder = Folder::new();

@@ -97,3 +97,27 @@ fn what_sub_agents_did_is_no_session_and_folders_can_be_moved() {
     let ran = folder.run_with(&[("CODEX_HOME", moved.to_str().unwrap())], &["context", "the callers"], b"");
     assert!(ran.stderr.contains("259027c5  Codex, just now: Delete the callers."), "{}", ran.stderr);
 }
+
+/// What may mean several sessions is no word to look for in the newest.
+#[test]
+fn a_beginning_of_several_ids_is_told() {
+    let folder = Folder::new();
+    for (id, asked) in [("019eef3d-abd1", "Mend the flaky retry."), ("019eef3d-abd2", "Pack the knapsack.")] {
+        let said = serde_json::json!({
+            "type": "user", "cwd": folder.path(), "sessionId": id, "uuid": "a", "parentUuid": null,
+            "message": {"role": "user", "content": asked},
+        });
+        let name = format!(".claude/projects/-w/{id}.jsonl");
+        put(&folder, &name, &format!("{said}\n"));
+        let path = folder.path().join(name);
+        let event = serde_json::json!({"hook_event_name": "PreCompact", "transcript_path": path});
+        let kept = folder.run(&["hook", "run"], event.to_string().as_bytes());
+        assert!(!kept.stdout.is_empty(), "{}", kept.stderr);
+    }
+    let ran = folder.run(&["recall", "019eef3d", "knapsack"], b"");
+    assert!(ran.code != 0 && ran.stderr.contains("may be any of 2 recorded sessions"), "{}", ran.stderr);
+    for query in [["019eef3d-abd2", "knapsack"], ["pack", "knapsack"]] {
+        let ran = folder.run(&[&["recall"], &query[..]].concat(), b"");
+        assert!(ran.code == 0 && String::from_utf8_lossy(&ran.stdout).contains("Pack"), "{}", ran.stderr);
+    }
+}

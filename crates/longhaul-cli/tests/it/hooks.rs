@@ -23,6 +23,15 @@ fn settings_come_to_no_harm() {
     assert!(command.ends_with("longhaul' hook run"), "{command}");
     let again = folder.run(&["hook", "install"], b"");
     assert!(again.stderr.contains("nothing to change"), "{}", again.stderr);
+    // Nor where somebody's own stands behind ours since.
+    let mut with = made.clone();
+    with["hooks"]["PostToolUse"].as_array_mut().unwrap().push(json!({"matcher": "Edit", "hooks": []}));
+    fs::write(&settings, with.to_string()).unwrap();
+    let again = folder.run(&["hook", "install"], b"");
+    assert!(again.stderr.contains("nothing to change"), "{}", again.stderr);
+    assert_eq!(fs::read_to_string(&settings).unwrap(), with.to_string());
+    assert_eq!(folder.run(&["hook", "remove", "--without-filter"], b"").code, 2, "all of ours go");
+    fs::write(&settings, serde_json::to_string_pretty(&made).unwrap() + "\n").unwrap();
     assert_eq!(folder.run(&["hook", "remove"], b"").code, 0);
     assert_eq!(fs::read(&settings).unwrap(), b"{}\n");
 
@@ -139,6 +148,74 @@ fn what_a_compaction_takes_is_kept_and_given_back_in_short() {
     );
 }
 
+/// Settings that ask for a model are not for a hook, and what is said in short is of the session that was kept.
+#[test]
+fn a_short_session_is_kept_too() {
+    let folder = Folder::new();
+    let session = "44444444-4444-4444-8444-444444444444";
+    let file = folder.path().join("s.jsonl");
+    let told = |event: &str| {
+        let event = json!({
+            "session_id": session, "transcript_path": file, "hook_event_name": event, "trigger": "manual",
+            "source": "compact",
+        });
+        let mode = [("LONGHAUL_MODE", "llm"), ("LONGHAUL_BASE_URL", "http://127.0.0.1:9")];
+        let ran = folder.run_with(&mode, &["hook", "run"], event.to_string().as_bytes());
+        let answer: Value = serde_json::from_slice(&ran.stdout).unwrap_or_else(|_| panic!("{}", ran.stderr));
+        let words = [&answer["systemMessage"], &answer["hookSpecificOutput"]["additionalContext"]];
+        words.iter().find_map(|words| words.as_str()).unwrap().to_owned()
+    };
+    let line = |kind: &str, uuid: &str, parent: &str, text: &str| {
+        let parent = if parent.is_empty() { Value::Null } else { parent.into() };
+        json!({
+            "parentUuid": parent, "isSidechain": false, "sessionId": session, "type": kind, "uuid": uuid,
+            "message": {"role": kind, "content": text}, "timestamp": "2026-06-22T12:10:56.000Z",
+        })
+        .to_string()
+            + "\n"
+    };
+    let rows = "Each row of the zebra report counts, and none is to be lost. ".repeat(900);
+    let mut lines = line("user", "a1", "", &format!("Write the zebra report. {rows}"));
+    lines += &line("assistant", "a2", "a1", "It is written.");
+    lines += &line("user", "a3", "a2", "Good.");
+    fs::write(&file, &lines).unwrap();
+    let kept = told("PreCompact");
+    assert!(kept.contains("kept all 3 messages"), "{kept}");
+    let given = told("SessionStart");
+    assert!(given.contains("zebra report") && given.contains("made by rule"), "{given}");
+
+    // The agent compacted, and little was said since: all of that is kept, and no older summary is told for it.
+    let boundary = json!({
+        "parentUuid": null, "logicalParentUuid": "a3", "isSidechain": false, "sessionId": session, "type": "system",
+        "subtype": "compact_boundary", "content": "Conversation compacted", "uuid": "b1",
+        "timestamp": "2026-06-22T12:20:56.000Z", "compactMetadata": {"trigger": "auto", "preTokens": 12_000},
+    });
+    lines += &format!("{boundary}\n");
+    lines += &line("user", "b2", "b1", "This session is being continued from a previous conversation.")
+        .replacen('{', "{\"isCompactSummary\":true,", 1);
+    lines += &line("assistant", "b3", "b2", "I go on.");
+    lines += &line("user", "b4", "b3", "For the giraffes use QUUX port 7777.");
+    fs::write(&file, &lines).unwrap();
+    let kept = told("PreCompact");
+    let name = kept.rsplit_once(" recall ").unwrap().1.strip_suffix(" WORDS").unwrap();
+    let found = folder.run(&["recall", name, "QUUX"], b"");
+    assert!(String::from_utf8_lossy(&found.stdout).contains("7777"), "{}", found.stderr);
+    let given = told("SessionStart");
+    assert!(given.contains(&format!(" recall {name} WORDS`")), "{given}");
+    assert!(given.contains(&format!("is in {session}")) && !given.contains("made by rule"), "{given}");
+    assert!(
+        !given.contains("zebra") && given.contains("## Request (m2)\nFor the giraffes use QUUX"),
+        "{given}"
+    );
+
+    // What cannot be kept is not told of as what was kept before it.
+    fs::write(&file, "no session\n").unwrap();
+    let event = json!({"transcript_path": file, "hook_event_name": "PreCompact"});
+    assert_eq!(hook(&folder, &event).stdout, b"");
+    let event = json!({"transcript_path": file, "hook_event_name": "SessionStart", "source": "compact"});
+    assert_eq!(hook(&folder, &event).stdout, b"");
+}
+
 #[test]
 fn long_output_is_shortened_and_what_is_saved_is_told() {
     let folder = Folder::new();
@@ -150,17 +227,14 @@ fn long_output_is_shortened_and_what_is_saved_is_told() {
     let event = json!({
         "hook_event_name": "PostToolUse", "tool_name": "Bash",
         "tool_input": {"command": "cargo test --all -- --secret"},
-        "tool_response": {"stdout": long, "stderr": "", "interrupted": false, "isImage": false, "persistedOutputPath": "/x"},
+        "tool_response": {"stdout": long, "stderr": "", "interrupted": false, "isImage": false},
     });
     let ran = hook(&folder, &event);
     let answer: Value = serde_json::from_slice(&ran.stdout).unwrap();
     let response = &answer["hookSpecificOutput"]["updatedToolOutput"];
     let shown = response["stdout"].as_str().unwrap();
     assert!(shown.len() < 8_000 && shown.contains("test result: ok. 12 passed"), "{shown}");
-    assert!(
-        response["interrupted"] == false && response["persistedOutputPath"].is_null(),
-        "the tool's own shape"
-    );
+    assert!(response["interrupted"] == false && response["stderr"] == "", "the tool's own shape");
     let path = shown.rsplit_once("whole output is in ").unwrap().1.trim_end().trim_end_matches(']');
     let whole = fs::read_to_string(path).unwrap();
     assert!(whole.starts_with(&rows) && !whole.contains(&token));
@@ -180,7 +254,18 @@ fn long_output_is_shortened_and_what_is_saved_is_told() {
             .contains("secret")
     );
 
-    // Short output, a picture and what no tool of ours knows stay as they are; what is no event says so and does no harm.
+    // Short output, a picture and what no tool of ours knows stay as they are, and so does what Claude Code has cut itself: what
+    // it hands over is the beginning, and its own file has the rest. What is no event says so and does no harm.
+    let mut cut = event.clone();
+    cut["tool_response"]["persistedOutputPath"] = "/x/whole.txt".into();
+    // Where everything tells something, a digest would save too little.
+    let mut prose = event.clone();
+    let tells = |n: u32| {
+        format!(
+            "The international community considered responsibility {n} without noticeable disagreement.\n"
+        )
+    };
+    prose["tool_response"]["stdout"] = (0..90).map(tells).collect::<String>().into();
     let mut short = event.clone();
     short["tool_response"]["stdout"] = "ok".into();
     let mut picture = event.clone();
@@ -188,6 +273,8 @@ fn long_output_is_shortened_and_what_is_saved_is_told() {
     for event in [
         short,
         picture,
+        cut,
+        prose,
         json!({"hook_event_name": "PostToolUse", "tool_name": "Edit"}),
         json!({"x": 1}),
         json!([]),
@@ -203,6 +290,8 @@ fn long_output_is_shortened_and_what_is_saved_is_told() {
             ran.stderr
         );
     }
+    let kept = fs::read_dir(folder.path().join(".local/share/longhaul/outputs")).unwrap().count();
+    assert_eq!(kept, 1, "only what a digest names");
 }
 
 #[test]

@@ -148,3 +148,67 @@ fn what_is_no_session_file_is_refused() {
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(ran.said().contains("within the budget") && !ran.said().contains("--resume"), "{}", ran.stderr);
 }
+
+/// What was billed before the compaction is in the window no more; what the agent is billed behind it is.
+#[test]
+fn what_was_billed_before_is_told_no_more() {
+    let folder = Folder::new();
+    let file = folder.file("s.jsonl", &fs::read(example()).unwrap());
+    let seen = |name: &str| -> Value {
+        let ran = folder.run(&["context", name, "--json"], b"");
+        serde_json::from_slice(&ran.stdout).unwrap()
+    };
+    assert!(seen("s.jsonl")["billed"].as_u64() > Some(30_000));
+    assert_eq!(folder.run(&["compact", "s.jsonl", "--budget", "12k", "-o", "small.jsonl"], b"").code, 0);
+    assert_eq!(folder.run(&["compact", "s.jsonl", "--budget", "12k", "--in-place"], b"").code, 0);
+    for path in [file, folder.path().join("small.jsonl")] {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let view = seen(name);
+        assert!(view["billed"].is_null() && view["tokens"] == view["counted"], "{name}: {view}");
+        let mut bytes = fs::read(&path).unwrap();
+        let leaf = last_line(&bytes);
+        let answer = serde_json::json!({
+            "parentUuid": leaf["uuid"], "isSidechain": false, "sessionId": leaf["sessionId"], "type": "assistant",
+            "message": {
+                "id": "msg_0000", "role": "assistant", "model": "claude-sonnet-4-5",
+                "content": [{"type": "text", "text": "On it."}], "usage": {"input_tokens": 50_000, "output_tokens": 15},
+            },
+            "uuid": "0aaaaaaa-0000-4000-8000-000000000001", "timestamp": "2099-01-01T00:00:00.000Z",
+        });
+        bytes.extend(format!("{answer}\n").bytes());
+        fs::write(&path, bytes).unwrap();
+        let view = seen(name);
+        assert!(view["billed"] == 50_015 && view["tokens"] == 50_015, "{name}: {view}");
+    }
+}
+
+/// On a terminal a history that fits goes nowhere, but one in another format is a new one.
+#[cfg(target_os = "linux")]
+#[test]
+fn another_format_is_written_on_a_terminal() {
+    let folder = Folder::new();
+    folder.file("s.jsonl", &fs::read(example()).unwrap());
+    let longhaul = assert_cmd::cargo::cargo_bin!("longhaul").display();
+    let on_a_terminal = |args: &str| {
+        let line = format!("{longhaul} compact s.jsonl --budget 90k {args}");
+        let ran = std::process::Command::new("script")
+            .args(["-qec", &line, "/dev/null"])
+            .current_dir(folder.path())
+            .env("HOME", folder.path())
+            .stdin(std::process::Stdio::null())
+            .output();
+        ran.ok()
+            .filter(|ran| ran.status.success())
+            .map(|ran| String::from_utf8_lossy(&ran.stdout).into_owned())
+    };
+    let Some(said) = on_a_terminal("") else {
+        eprintln!("skipped: there is no `script` here to make a terminal");
+        return;
+    };
+    let beside = folder.path().join("s.compacted.jsonl");
+    assert!(said.contains("within the budget") && !beside.exists(), "{said}");
+    let said = on_a_terminal("--to openai").unwrap();
+    assert!(said.contains("written to s.compacted.jsonl"), "{said}");
+    let written = fs::read(beside).unwrap();
+    assert!(read(Some(Format::OpenAi), &written[..]).is_ok_and(|written| written.transcript().len() > 70));
+}

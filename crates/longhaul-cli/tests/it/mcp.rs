@@ -146,6 +146,9 @@ fn an_agent_finds_what_a_compaction_took() {
         "{near}"
     );
 
+    // Settings that ask for a model are the user's own: the tool says that it goes by rule.
+    std::fs::create_dir_all(folder.path().join(".config/longhaul")).unwrap();
+    folder.file(".config/longhaul/config.toml", b"mode = \"llm\"\n");
     let file = example();
     let seen = client.good("context", json!({"session": file}));
     assert!(seen.contains("of 200,000 tokens (19.2 %, as billed)") && seen.contains("largest"), "{seen}");

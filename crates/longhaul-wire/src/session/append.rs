@@ -88,7 +88,7 @@ pub fn session_id_from(hash: &ContentHash) -> SessionId {
 }
 
 /// Puts `value` in the place of the field `key` of a line, where it has one.
-fn set(line: &str, fields: Json<'_>, key: &str, value: &str, edits: &mut Edits) {
+pub(super) fn set(line: &str, fields: Json<'_>, key: &str, value: &str, edits: &mut Edits) {
     if let Some(field) = fields.get(key) {
         edits.replace(field.range_in(line), value);
     }

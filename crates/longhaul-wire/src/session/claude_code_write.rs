@@ -4,7 +4,10 @@ use std::{borrow::Cow, collections::BTreeMap, io::Write};
 
 use longhaul_transcript::ContentHash;
 
-use super::claude_code::{Kind, Line};
+use super::{
+    append::set,
+    claude_code::{Kind, Line},
+};
 use crate::{
     Document, WireError,
     edit::{Edits, remove_field},
@@ -14,6 +17,11 @@ use crate::{
 
 /// Fields that every line of a session carries alike.
 const SHARED: [&str; 7] = ["userType", "entrypoint", "cwd", "sessionId", "version", "gitBranch", "slug"];
+
+/// What a request cost, by the names of the file. For what is kept behind a summary all of it is nothing: it was billed with
+/// what the summary stands for, and an agent that resumes the session would take its window for full.
+const BILLED: [&str; 4] =
+    ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens"];
 
 /// Writes the lines that stay, in place, and new ones where they belong. Every line hangs on the one before it that
 /// is still there, so that a reader who walks up from the end meets what was emitted and nothing else.
@@ -179,6 +187,7 @@ impl<'a> Plan<'a> {
         let mut edits = Edits::default();
         if let (Some(State::Message(value)), Some((entry, nth))) = (state, line.live) {
             let range = &self.doc.slots[entry].fragments[nth].range;
+            let value = if self.has_summary { unbilled(value) } else { value.to_owned() };
             edits.replace(range.start - line.range.start..range.end - line.range.start, value);
         }
         let Ok(json) = Json::check(text.trim_start_matches('\u{feff}').as_bytes()) else {
@@ -190,6 +199,9 @@ impl<'a> Plan<'a> {
             if named.raw() != now {
                 edits.replace(named.range_in(text), now);
             }
+        }
+        if let (true, Some(State::Same), Some(_)) = (self.has_summary, state, line.live) {
+            set_unbilled(text, fields.get("message"), &mut edits);
         }
         if matches!(state, Some(State::Message(_))) {
             // The twin of a tool's result, which the model never saw, would contradict a digested one.
@@ -277,6 +289,19 @@ impl<'a> Plan<'a> {
         let known = keys.iter().filter_map(|key| Some((key, fields.get(key)?)));
         known.map(|(key, value)| format!("\"{key}\":{},", value.raw())).collect()
     }
+}
+
+/// Returns a message without what was billed for it.
+fn unbilled(message: &str) -> String {
+    let mut edits = Edits::default();
+    set_unbilled(message, Json::check(message.as_bytes()).ok(), &mut edits);
+    edits.apply(message)
+}
+
+/// Takes out what was billed for the `message` in `text`.
+fn set_unbilled(text: &str, message: Option<Json<'_>>, edits: &mut Edits) {
+    let Some(usage) = message.and_then(|message| message.get("usage")) else { return };
+    BILLED.iter().for_each(|key| set(text, usage, key, "0", edits));
 }
 
 fn derived_uuid(fields: &[&[u8]]) -> String {

@@ -2,7 +2,12 @@
 
 use std::{borrow::Cow, io::Write};
 
-use super::codex::{Kind, Line};
+use longhaul_transcript::Tokens;
+
+use super::{
+    append::set,
+    codex::{Kind, Line},
+};
 use crate::{
     Document, WireError,
     dialect::Dialect,
@@ -10,6 +15,10 @@ use crate::{
     json::{Json, quoted},
     write::{Emitted, Rendered, summary_text},
 };
+
+/// What the last request cost, by the names of the file. Behind a summary that is told no more: an agent that resumes the
+/// session would take its window for full.
+const BILLED: [&str; 4] = ["input_tokens", "cached_input_tokens", "output_tokens", "reasoning_output_tokens"];
 
 /// Writes the head of the file, one `compacted` line that carries everything up to the last new item, and the lines
 /// of what follows, in place. A reader who replays the file ends with what was emitted.
@@ -43,6 +52,10 @@ pub(crate) fn write(
             _ => {}
         }
     }
+    let summary = emitted.iter().find_map(|emitted| match emitted {
+        Emitted::Summary { record, .. } => Some(record),
+        _ => None,
+    });
     let first_kept = is_kept.iter().position(|kept| *kept).unwrap_or(lines.len());
     keep_the_rest(lines, first_kept, &mut is_kept);
     let mut written: Vec<Cow<'_, [u8]>> = Vec::new();
@@ -54,7 +67,8 @@ pub(crate) fn write(
         if at >= first_kept {
             written.extend(compacted.take().map(|line| line.into_bytes().into()));
         }
-        written.push(match texts[at].take() {
+        let text = texts[at].take().or_else(|| unbilled(doc.raw(&line.range), summary?.tokens_after));
+        written.push(match text {
             Some(text) => text.into_bytes().into(),
             None => doc.bytes[line.range.clone()].into(),
         });
@@ -144,6 +158,28 @@ fn compacted_line(
         quoted(&message),
         items.join(",")
     ))
+}
+
+/// Returns a line that tells what the last request cost with `tokens` for the whole of it; `None` for any other.
+fn unbilled(line: &str, tokens: Tokens) -> Option<String> {
+    last_usage(line)?;
+    let mut edits = Edits::default();
+    set_unbilled(line, tokens, &mut edits);
+    Some(edits.apply(line))
+}
+
+/// Puts `tokens` in the place of what the last request cost, on a line that tells it.
+pub(super) fn set_unbilled(line: &str, tokens: Tokens, edits: &mut Edits) {
+    let Some(usage) = last_usage(line) else { return };
+    BILLED.iter().for_each(|key| set(line, usage, key, "0", edits));
+    set(line, usage, "total_tokens", &tokens.0.to_string(), edits);
+}
+
+/// Returns the figures of the last request on a line that tells them.
+pub(super) fn last_usage(line: &str) -> Option<Json<'_>> {
+    let payload = Json::check(line.as_bytes()).ok()?.get("payload")?;
+    let is_count = payload.get("type")?.text()? == "token_count";
+    payload.get("info").filter(|_| is_count)?.get("last_token_usage").filter(|usage| usage.is_object())
 }
 
 fn patched(doc: &Document, line: &Line, range: &std::ops::Range<usize>, value: &str) -> String {

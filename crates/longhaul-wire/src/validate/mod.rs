@@ -108,6 +108,7 @@ fn kind(block: &Object<'_>) -> String {
     block.text("type").unwrap_or_default().into_owned()
 }
 
-fn is_blank(text: &str) -> bool {
+/// Returns whether a text is empty or only whitespace: providers take the one for the other.
+pub(crate) fn is_blank(text: &str) -> bool {
     text.chars().all(char::is_whitespace)
 }

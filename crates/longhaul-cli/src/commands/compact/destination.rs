@@ -110,7 +110,7 @@ impl Destination {
         match self {
             _ if is_dry => {}
             Destination::AsNamed | Destination::Nowhere => {}
-            Destination::Beside(_) if report.summary.is_none() => {}
+            Destination::Beside(path) if !path.exists() => {}
             Destination::Beside(path) => say!("written to {} (`-o -` prints it)", path.display()),
             Destination::InPlace => {
                 if let (Some(id), Some(_)) = (&report.session_id, &report.summary) {

@@ -16,10 +16,6 @@ use crate::{
     },
 };
 
-/// What a request cost, by the names of the file: all of it is nothing for what is written once more.
-const BILLED: [&str; 4] =
-    ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens"];
-
 /// Returns the lines that `compacted` has from its boundary on, each with an id of its own and hanging on the one before it
 /// that is here too. Lines that are no part of the chain (snapshots of files, progress) stay where they were.
 pub(super) fn lines(doc: &Document, compacted: &Document, at: &str) -> Vec<String> {
@@ -54,9 +50,6 @@ pub(super) fn lines(doc: &Document, compacted: &Document, at: &str) -> Vec<Strin
             // A reader that joins the lines of one message by its id must not find those of the past.
             if let Some(id) = message.get("id").and_then(Json::string) {
                 set(text, message, "id", &quoted(&renamed.message_id(&id)), &mut edits);
-            }
-            if let Some(usage) = message.get("usage") {
-                BILLED.iter().for_each(|key| set(text, usage, key, "0", &mut edits));
             }
         }
         appended.push(edits.apply(text));

@@ -10,11 +10,12 @@ use crate::{
     document::Layout,
     edit::Edits,
     json::{Json, quoted},
-    session::{claude_code_write::uuid_from, codex::Kind},
+    session::{
+        claude_code_write::uuid_from,
+        codex::Kind,
+        codex_write::{last_usage, set_unbilled},
+    },
 };
-
-/// What the last request cost, by the names of the file.
-const BILLED: [&str; 4] = ["input_tokens", "cached_input_tokens", "output_tokens", "reasoning_output_tokens"];
 
 pub(super) fn lines(doc: &Document, compacted: &Document, at: &str, tokens: Tokens) -> Vec<String> {
     let Layout::Codex(lines) = &doc.layout else { return Vec::new() };
@@ -41,10 +42,7 @@ pub(super) fn lines(doc: &Document, compacted: &Document, at: &str, tokens: Toke
     if let Some(counts) = last(&|at| last_usage(text(at)).is_some()) {
         let mut edits = Edits::default();
         stamped(counts, &mut edits);
-        if let Some(usage) = last_usage(counts) {
-            BILLED.iter().for_each(|key| set(counts, usage, key, "0", &mut edits));
-            set(counts, usage, "total_tokens", &tokens.0.to_string(), &mut edits);
-        }
+        set_unbilled(counts, tokens, &mut edits);
         appended.push(edits.apply(counts));
     }
     appended.push(format!(
@@ -78,13 +76,6 @@ fn message(compacted: &Document) -> String {
     let json = line.and_then(|line| Json::check(compacted.raw(&line.range).as_bytes()).ok());
     let message = json.and_then(|json| json.get("payload")?.get("message"));
     message.map_or(quoted(""), |message| message.raw().to_owned())
-}
-
-/// Returns the figures of the last request on a line that tells them.
-fn last_usage(line: &str) -> Option<Json<'_>> {
-    let payload = Json::check(line.as_bytes()).ok()?.get("payload")?;
-    let is_count = payload.get("type")?.text()? == "token_count";
-    payload.get("info").filter(|_| is_count)?.get("last_token_usage").filter(|usage| usage.is_object())
 }
 
 /// Returns the names of the window that begins here, where the compaction before it, on `line`, named its own.
