@@ -14,6 +14,7 @@ use crate::{
     prompt::{self, Fields},
     review::EDITED,
     update::Earlier,
+    written,
 };
 
 /// What a summary is asked to take of its source's size at most.
@@ -106,27 +107,35 @@ fn told_before<'a>(
     }
 }
 
-/// Returns the messages that the previous summary does not tell of, where they directly follow what it tells of and is to
-/// be read again; `None` where all are to be read. The earlier summary stands for the rest: a conversation that grows is
-/// paid for once, and what a model wrote is not lost when it falls out of its window.
+/// Returns the messages that no model has read for the previous summary, where they directly follow those that one has and
+/// that are to be read again; `None` where all are to be read. What a model wrote stands for the rest: a conversation that
+/// grows is paid for once, and what a model wrote is not lost when it falls out of its window.
 fn untold(options: &LlmOptions, request: &SummaryRequest<'_>) -> Option<Vec<Entry>> {
     let previous = request.previous.filter(|_| options.updates && !options.newest_only)?;
-    let at = request.entries.partition_point(|entry| entry.id.ordinal < previous.covers.end);
+    let at = request.entries.partition_point(|entry| entry.id.ordinal < written::read_until(previous));
     let (told, new) = request.entries.split_at_checked(at)?;
     let is_read_again = told.last()?.id.ordinal + 1 == new.first()?.id.ordinal;
     is_read_again.then(|| new_to(previous, request.entries))
 }
 
-/// Returns the messages that `previous` does not tell of: those behind what it covers, and those before that stayed whole
+/// Returns the messages that no model has read for `previous`: those behind what one has, and those before that stayed whole
 /// beside it, of which its model was told that they need not be said again.
 pub(crate) fn new_to(previous: &SummaryRecord, entries: &[Entry]) -> Vec<Entry> {
     let is_told = |ordinal| previous.covered.iter().any(|covered| covered.ordinal == ordinal);
     let has_stayed = |ordinal| previous.kept.iter().any(|span| (span.start..span.end).contains(&ordinal));
+    let until = written::read_until(previous);
     let is_new = |entry: &&Entry| {
         let ordinal = entry.id.ordinal;
-        ordinal >= previous.covers.end || has_stayed(ordinal) && !is_told(ordinal)
+        ordinal >= until || has_stayed(ordinal) && !is_told(ordinal)
     };
     entries.iter().filter(is_new).cloned().collect()
+}
+
+/// Returns whether every message that the previous summary stands for is among `entries`.
+fn reads_all_again(request: &SummaryRequest<'_>, entries: &[Entry]) -> bool {
+    let Some(previous) = request.previous else { return true };
+    let covered = entries.iter().filter(|entry| previous.covers.contains(entry.id.ordinal));
+    covered.count() as u64 >= previous.covers.len()
 }
 
 impl<'a> Asking<'a> {
@@ -157,7 +166,7 @@ impl<'a> Asking<'a> {
             },
             _ => (None, untold(options, request).map_or(Cow::Borrowed(request.entries), Cow::Owned)),
         };
-        let is_update = entries.len() < request.entries.len();
+        let needs_previous = !reads_all_again(request, &entries);
         // A small model has no room for what stays anyway.
         let tail = if form == Form::Notes { request.tail_beside_entries() } else { &[] };
         let entries = match tail.is_empty() {
@@ -199,7 +208,7 @@ impl<'a> Asking<'a> {
             previous: previous.filter(|_| match form {
                 Form::Notes => earlier.is_none(),
                 Form::Record => true,
-                Form::Prose => is_update,
+                Form::Prose => needs_previous,
             }),
             earlier,
             template,

@@ -12,6 +12,7 @@ use crate::{
     asking::Form,
     needed::Needed,
     notes::{Notes, Section},
+    shortened,
     supplement::supplemented,
 };
 
@@ -232,7 +233,7 @@ struct Page<'a> {
 }
 
 impl Page<'_> {
-    /// Adds a section with as many of `lines` as fit. Prose without a heading is cut after a whole sentence.
+    /// Adds a section with as many of `lines` as fit. Prose without a heading is shortened.
     fn lines<'l>(&mut self, heading: &str, lines: impl IntoIterator<Item = &'l String>) {
         let mut begun = heading.is_empty();
         for line in lines.into_iter().map(|line| line.trim()).filter(|line| !line.is_empty()) {
@@ -251,17 +252,9 @@ impl Page<'_> {
             if self.counter.count_up_to(&next, self.limit).is_some() {
                 (self.text, begun) = (next, true);
             } else if heading.is_empty() {
-                self.text = self.whole_sentences(line);
+                let fits = |text: &str| self.counter.count_up_to(text, self.limit).is_some();
+                self.text = shortened(line, fits).unwrap_or_default();
             }
         }
-    }
-
-    fn whole_sentences(&self, prose: &str) -> String {
-        let ends = prose.match_indices(['.', '!', '?', '。']).map(|(at, mark)| at + mark.len());
-        let ends: Vec<usize> =
-            ends.filter(|end| prose[*end..].starts_with([' ', '\n']) || prose[*end..].is_empty()).collect();
-        let fit =
-            ends.iter().rev().find(|end| self.counter.count_up_to(&prose[..**end], self.limit).is_some());
-        fit.map_or(String::new(), |end| prose[..*end].to_owned())
     }
 }

@@ -73,9 +73,11 @@ mod review;
 pub mod rules;
 mod run;
 mod scripted;
+mod shorten;
 mod spend;
 mod supplement;
 mod update;
+pub mod written;
 
 pub use answer::{Answer, AnswerAction, AnswerCommand, AnswerError, AnswerFile, InvalidAnswer};
 pub use breaker::BreakerOptions;
@@ -87,4 +89,5 @@ pub use options::{FOREIGN_COUNTER_MARGIN, LlmOptions, STRONG_WINDOW, SummarizerM
 pub use request::{Attempt, CallPlan, Draft, ModelPlan, SummarizeError, Summarizer, SummaryRequest};
 pub use review::{Doubt, Review, Reviewed, Reviewer, Shown};
 pub use scripted::Scripted;
+pub use shorten::shortened;
 pub use spend::SpendLimit;

@@ -8,6 +8,7 @@ use crate::{
     Completion, InvalidAnswer, SummaryRequest, answer,
     asking::new_to,
     notes::{Notes, Section, Statement},
+    written,
 };
 
 /// The statements of the summary that a new one is built on.
@@ -19,14 +20,15 @@ pub(crate) struct Earlier {
 }
 
 impl Earlier {
-    /// Returns the statements of the request's previous summary and the messages that it does not tell of; `None` where
-    /// there is none in sections, or nothing new.
+    /// Returns the statements that a model wrote for the request's previous summary and the messages that none has read;
+    /// `None` where there are none in sections, or nothing new.
     pub(crate) fn of(request: &SummaryRequest<'_>) -> Option<(Earlier, Vec<Entry>)> {
         let previous = request.previous?;
-        let is_in_sections = previous.text.starts_with("## ") || previous.text.contains("\n## ");
+        let words = written::words(previous)?;
+        let is_in_sections = words.starts_with("## ") || words.contains("\n## ");
         let new = new_to(previous, request.entries);
-        new.last().filter(|last| last.id.ordinal >= previous.covers.end)?;
-        let statements = Notes::parse(Notes::by_model(&previous.text)).statements;
+        new.last().filter(|last| last.id.ordinal >= written::read_until(previous))?;
+        let statements = Notes::parse(Notes::by_model(words)).statements;
         let unconfirmed = previous.summary.unconfirmed.clone();
         (is_in_sections && !statements.is_empty()).then_some((Earlier { statements, unconfirmed }, new))
     }

@@ -41,6 +41,8 @@ pub struct CompactSettings {
     /// How many messages at the end stay in any case, digested where they must be; fewer where the budget forces it.
     /// `None` leaves the tail to what the budget is best spent on.
     pub keep_recent: Option<usize>,
+    /// Nothing older than these stays: it goes into the summary, however much room there is.
+    pub only_recent: bool,
     /// Caps the summary; `None` gives it the share of the budget that serves recall best.
     pub max_summary_tokens: Option<Tokens>,
     /// What the reader is about to do, for a summary that looks ahead.
@@ -124,6 +126,7 @@ impl CompactSettings {
         CompactSettings {
             budget,
             keep_recent: None,
+            only_recent: false,
             max_summary_tokens: None,
             goal: None,
             summary_first: Tokens::ZERO,

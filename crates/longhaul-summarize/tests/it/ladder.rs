@@ -5,10 +5,10 @@ use std::{sync::Arc, time::Duration};
 use expect_test::expect;
 use longhaul_summarize::{
     ClientError, Completion, Draft, Finish, Ladder, LlmOptions, MemoryCache, Scripted, SummarizeError,
-    Summarizer, SummarizerModel, SummaryRequest,
+    Summarizer, SummarizerModel, SummaryRequest, written,
 };
 use longhaul_testkit::block_on;
-use longhaul_transcript::{Clock, Message, NoJitter, Sleep, Span, SummaryMode, Tokens};
+use longhaul_transcript::{Clock, Message, NoJitter, Sleep, Span, SummaryMode, SummaryRecord, Tokens};
 
 use crate::fixtures::{Asking, Time, UserWords, conversation, time};
 
@@ -348,13 +348,30 @@ fn a_prompt_of_ones_own_is_shown_the_summary_before_and_what_is_new() {
     let entries = conversation.entries();
     let covered = Span { start: 0, end: 9 };
     let earlier = "The export fails with a deadlock; the tenants are locked in the order they arrive.";
-    let draft = Draft { text: earlier.into(), ..Draft::default() };
-    let previous = crate::drift::record(None, &draft, covered);
-    let request = SummaryRequest { previous: Some(&previous), ..asking.request(entries, 400) };
-    block_on(prose(&client, None).summarize(request)).unwrap();
-    let asked = &client.requests()[0].user;
+    let draft = |mode| Draft { text: earlier.into(), mode, ..Draft::default() };
+    let asked_behind = |previous| {
+        let request = SummaryRequest { previous: Some(&previous), ..asking.request(entries, 400) };
+        block_on(prose(&client, None).summarize(request)).unwrap();
+        client.requests().pop().unwrap().user
+    };
+    let asked = asked_behind(crate::drift::record(None, &draft(SummaryMode::Llm), covered));
     assert!(asked.contains(earlier) && asked.contains("deadlock_11"), "{asked}");
     assert!(!asked.contains("Never touch Cargo.lock"), "what it tells of is read again: {asked}");
+    // What stayed in part then was not summarized, and is read now.
+    let mut stayed = crate::drift::record(None, &draft(SummaryMode::Llm), covered);
+    stayed.covered = entries[..9].iter().map(Into::into).collect();
+    stayed.kept = vec![Span { start: 2, end: 9 }];
+    let asked = asked_behind(stayed);
+    assert!(asked.contains(earlier) && asked.contains("lock(tenant)"), "{asked}");
+    assert!(!asked.contains("Never touch Cargo.lock"), "what it tells of is read again: {asked}");
+    // What only rules told of is read; of what a model wrote before them, only what came after it.
+    let by_rule = crate::drift::record(None, &draft(SummaryMode::Rules), covered);
+    let asked = asked_behind(by_rule.clone());
+    assert!(asked.contains("Never touch Cargo.lock") && asked.contains("deadlock_11"), "{asked}");
+    let text = format!("Rules: none.\n\n{} m2\n{earlier}", written::HEADING);
+    let asked = asked_behind(SummaryRecord { text, ..by_rule });
+    assert!(asked.contains(earlier) && asked.contains("lock(tenant)"), "{asked}");
+    assert!(!asked.contains("Never touch Cargo.lock"), "a model has read it: {asked}");
 }
 
 #[test]

@@ -263,6 +263,9 @@ impl Chooser<'_> {
     /// Takes an older unit with its tool outputs cut, where it fits.
     fn older(&mut self, place: &Place<'_>) -> bool {
         let wanted = self.settings.keep_recent.is_some_and(|count| self.taken() < count);
+        if self.settings.only_recent && !wanted {
+            return false;
+        }
         let fits = match wanted {
             true => self.largest_within(place, self.left()),
             false => Some(self.shortened(place, Caps::results(self.room.older_result.0)))

@@ -7,7 +7,7 @@ use longhaul_summarize::{Draft, SummaryRequest};
 use longhaul_transcript::{Entry, FileState, Summary, Tokens};
 
 use super::{
-    page::{first_lines, of_the_person},
+    page::{first_lines, with_the_person},
     words,
 };
 
@@ -23,13 +23,6 @@ const HEADINGS: Tokens = Tokens(24);
 /// Returns the draft under the document's headings.
 pub(super) fn text(draft: &Draft, request: &SummaryRequest<'_>) -> Option<String> {
     let (counter, summary) = (request.counter, &draft.summary);
-    let said = match words(draft) {
-        Some(words) => {
-            let person = of_the_person(summary, request, words);
-            [words].into_iter().chain(person.iter().map(String::as_str)).collect::<Vec<_>>().join("\n")
-        }
-        None => draft.text.clone(),
-    };
     let files = files(summary, request.entries);
     let commands: Vec<String> = summary
         .commands
@@ -57,7 +50,10 @@ pub(super) fn text(draft: &Draft, request: &SummaryRequest<'_>) -> Option<String
         Some(_) => MOST_WORDS,
         None => limit,
     });
-    let said = first_lines(&said, counter, for_words);
+    let said = match words(draft) {
+        Some(words) => with_the_person(words, summary, request, for_words, "\n"),
+        None => first_lines(&draft.text, counter, for_words),
+    };
     let mut left = limit - counter.count_text(&said) - HEADINGS;
     let mut shown = Vec::new();
     for (nth, list) in [files, commands, errors].iter().enumerate() {

@@ -8,7 +8,7 @@ use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{Entry, Tokens, ToolCall};
 
 use super::{
-    page::{first_lines, is_a_persons, of_the_person},
+    page::{is_a_persons, with_the_person},
     words,
 };
 
@@ -67,10 +67,7 @@ pub(super) fn text(draft: &Draft, request: &SummaryRequest<'_>) -> Option<String
             said.constraints.retain(|rule| rule.message >= first);
             said.goal.clear();
         }
-        let person = of_the_person(&said, request, words).join("\n");
-        let room = request.limit - request.counter.count_text(&format!("\n\n{person}"));
-        let said = first_lines(words, request.counter, room.max(request.limit.scaled(0.5)));
-        return Some(format!("{said}\n\n{person}").trim().to_owned());
+        return Some(with_the_person(words, &said, request, request.limit, "\n\n"));
     }
     let lines = lines(draft, request);
     (!lines.is_empty()).then(|| framed("", &lines, request.counter, request.limit))

@@ -1,6 +1,6 @@
 //! A text that grows by whole lines within a limit, and what every form states of the user's.
 
-use longhaul_summarize::SummaryRequest;
+use longhaul_summarize::{SummaryRequest, shortened};
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{Message, Origin, Summary, Tokens};
 
@@ -35,6 +35,27 @@ impl<'a> Page<'a> {
         lines.into_iter().filter(|line| !self.line(line)).count()
     }
 
+    /// Adds the newest of `lines` that fit, in their order.
+    pub(super) fn newest(&mut self, lines: &[String]) {
+        // The cost grows with the number of lines, so the largest number that fits is found by halving.
+        let (mut low, mut high) = (0, lines.len());
+        while low < high {
+            let middle = (low + high) / 2;
+            if self.clone().line(&lines[middle..].join("\n")) { high = middle } else { low = middle + 1 }
+        }
+        if low < lines.len() {
+            self.line(&lines[low..].join("\n"));
+        }
+    }
+
+    /// Adds what [`of_the_person`] returns: the task, then the newest of the rules that fit.
+    fn person(&mut self, person: &[String]) {
+        let n_task = person.iter().take_while(|line| line.starts_with(TASK)).count();
+        let (task, rules) = person.split_at(n_task);
+        self.lines(task.iter().map(String::as_str));
+        self.newest(rules);
+    }
+
     /// Adds `heading` and as many of `items` under it as fit, one a line; nothing where none does.
     pub(super) fn list<'l>(&mut self, heading: &str, items: impl IntoIterator<Item = &'l String>) {
         let mut head = heading.to_owned();
@@ -62,6 +83,31 @@ pub(super) fn first_lines(text: &str, counter: &dyn TokenCounter, limit: Tokens)
         if fits { low = middle } else { high = middle - 1 }
     }
     lines[..low].join("\n").trim_end().to_owned()
+}
+
+/// What the user set out for and the rules that a model does not tell of get this share of its room at most.
+const PERSON_SHARE: f64 = 0.2;
+
+/// Returns a model's words within `limit`, shortened where they must be, and behind them, after `separator`, what the user wants
+/// and demands as far as they do not say it.
+pub(super) fn with_the_person(
+    words: &str,
+    summary: &Summary,
+    request: &SummaryRequest<'_>,
+    limit: Tokens,
+    separator: &str,
+) -> String {
+    let counter = request.counter;
+    let within =
+        |room: Tokens| shortened(words, |text| counter.count_up_to(text, room).is_some()).unwrap_or_default();
+    let most = limit.scaled(PERSON_SHARE);
+    let mut page = Page::new(counter, most);
+    page.person(&of_the_person(summary, request, &within(limit - most)));
+    if page.text.is_empty() {
+        return within(limit);
+    }
+    let person = format!("{separator}{}", page.text);
+    format!("{}{person}", within(limit - counter.count_text(&person))).trim().to_owned()
 }
 
 /// Stands before what the user set out for.

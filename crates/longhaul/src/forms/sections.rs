@@ -6,7 +6,7 @@ use longhaul_extract::CallView;
 use longhaul_summarize::{Draft, SummaryRequest};
 
 use super::{
-    page::{Page, first_lines, of_the_person},
+    page::{Page, first_lines, with_the_person},
     words,
 };
 
@@ -27,7 +27,8 @@ const QUICK_SHARE: f64 = 0.4;
 /// Returns the draft in the form of its tier.
 pub(super) fn text(draft: &Draft, request: &SummaryRequest<'_>) -> Option<String> {
     match words(draft) {
-        Some(words) => Some(by_model(words, draft, request)),
+        // Sections of several parts are merged, subject by subject.
+        Some(words) => Some(with_the_person(&merged(words), &draft.summary, request, request.limit, "\n\n")),
         None => Some(quick(draft, request)),
     }
 }
@@ -78,24 +79,6 @@ fn newest(texts: Vec<String>) -> Vec<String> {
     let last: HashMap<&String, usize> = texts.iter().enumerate().map(|(at, text)| (text, at)).collect();
     let is_last = |(at, text): &(usize, &String)| last.get(*text) == Some(at);
     texts.iter().enumerate().filter(is_last).map(|(_, text)| text.clone()).collect()
-}
-
-/// The model's sections; those of several parts are merged, subject by subject.
-fn by_model(words: &str, draft: &Draft, request: &SummaryRequest<'_>) -> String {
-    let mut page = Page::new(request.counter, request.limit);
-    let merged = merged(words);
-    let person = of_the_person(&draft.summary, request, &merged);
-    // What the user demands comes first in room, and last in the text.
-    let person: String = {
-        let mut page = Page::new(request.counter, request.limit.scaled(0.2));
-        page.lines(person.iter().map(String::as_str));
-        page.text
-    };
-    let separator = if person.is_empty() { "" } else { "\n\n" };
-    let room = request.limit - request.counter.count_text(&format!("{separator}{person}"));
-    let said = within(&merged, request, room);
-    page.line(&format!("{said}{separator}{person}"));
-    page.text
 }
 
 /// Returns `text` with each subject once, in the document's order. A text without the subjects stays as it is.
@@ -157,28 +140,6 @@ fn heading(line: &str) -> Option<(usize, &str)> {
         }
     }
     None
-}
-
-/// Returns `text` within `room`: whole lines leave, each time the oldest of the longest section, so that no subject goes.
-fn within(text: &str, request: &SummaryRequest<'_>, room: longhaul_transcript::Tokens) -> String {
-    let mut blocks: Vec<Vec<&str>> = text.split("\n\n").map(|block| block.lines().collect()).collect();
-    let join =
-        |blocks: &[Vec<&str>]| blocks.iter().map(|block| block.join("\n")).collect::<Vec<_>>().join("\n\n");
-    loop {
-        let text = join(&blocks);
-        if request.counter.count_up_to(&text, room).is_some() {
-            return text;
-        }
-        let longest = blocks
-            .iter_mut()
-            .filter(|block| block.len() > 2)
-            .max_by_key(|block| block.iter().map(|line| line.len()).sum::<usize>());
-        match longest {
-            // The first line of a block is its heading.
-            Some(block) => _ = block.remove(1),
-            None => return first_lines(&text, request.counter, room),
-        }
-    }
 }
 
 #[cfg(test)]

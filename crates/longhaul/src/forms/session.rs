@@ -1,7 +1,7 @@
 //! 002's form: what was said of the segment, then the files modified and the decisions.
 
-use longhaul_summarize::{Draft, SummaryRequest};
-use longhaul_transcript::FileState;
+use longhaul_summarize::{Draft, SummaryRequest, shortened};
+use longhaul_transcript::{FileState, Tokens};
 
 use super::{
     page::{Page, TASK, first_lines, is_a_persons, of_the_person},
@@ -29,14 +29,21 @@ pub(super) fn text(draft: &mut Draft, request: &SummaryRequest<'_>) -> Option<St
         summary.key_points = topics(request);
     }
     let content = words(draft).unwrap_or(draft.text.as_str());
+    let within = |limit: Tokens| match words(draft) {
+        Some(words) => {
+            shortened(words, |text| counter.count_up_to(text, limit).is_some()).unwrap_or_default()
+        }
+        None => first_lines(&draft.text, counter, limit),
+    };
     let mut facts = Page::new(counter, request.limit.scaled(FACTS_SHARE));
     // What the user set out for comes first, then what changed and what was decided; rules get what these leave.
     let person = match words(draft) {
         Some(_) => of_the_person(&draft.summary, request, content),
         None => Vec::new(),
     };
-    let (task, rules): (Vec<&String>, Vec<&String>) = person.iter().partition(|line| line.starts_with(TASK));
-    facts.lines(task.into_iter().map(String::as_str));
+    let (task, rules): (Vec<String>, Vec<String>) =
+        person.into_iter().partition(|line| line.starts_with(TASK));
+    facts.lines(task.iter().map(String::as_str));
     let changed: Vec<&str> = draft
         .summary
         .files
@@ -52,7 +59,7 @@ pub(super) fn text(draft: &mut Draft, request: &SummaryRequest<'_>) -> Option<St
         facts.line(&files(&changed[from..]));
     }
     // Lines of the content that do not fit go; what they decided is then listed.
-    let surely = first_lines(content, counter, request.limit.scaled(1.0 - FACTS_SHARE));
+    let surely = within(request.limit.scaled(1.0 - FACTS_SHARE));
     let is_told = |text: &str, decision: &str| {
         text.contains(decision.trim()) || text.contains(&decision.trim().replace('\n', " "))
     };
@@ -63,37 +70,20 @@ pub(super) fn text(draft: &mut Draft, request: &SummaryRequest<'_>) -> Option<St
         .map(|decision| decision.trim().replace('\n', " "))
         .collect();
     facts.list("Key decisions:\n- ", &missing);
-    newest(&mut facts, &rules);
+    facts.newest(&rules);
     let separator = if facts.text.is_empty() { "" } else { "\n\n" };
     let room = request.limit - counter.count_text(&format!("{separator}{}", facts.text));
-    let content = first_lines(content, counter, room);
+    let content = within(room);
     let text = format!("{content}{separator}{}", facts.text);
     // Room that is left goes to what the user demands and the content does not say.
     let mut page = Page::new(counter, request.limit);
     page.line(&text);
     let person = of_the_person(&draft.summary, request, &text);
-    newest(&mut page, &person.iter().collect::<Vec<_>>());
+    page.newest(&person);
     let text = page.text;
     // What is counted as decided, announced and sent is the same.
     draft.summary.decisions.retain(|decision| is_told(&text, decision));
     Some(text)
-}
-
-/// Adds the newest of `lines` that fit, in their order.
-fn newest(page: &mut Page<'_>, lines: &[&String]) {
-    let joined = |from: usize| {
-        let lines: Vec<&str> = lines[from..].iter().map(|line| line.as_str()).collect();
-        lines.join("\n")
-    };
-    // The cost grows with the number of lines, so the largest number that fits is found by halving.
-    let (mut low, mut high) = (0, lines.len());
-    while low < high {
-        let middle = (low + high) / 2;
-        if page.clone().line(&joined(middle)) { high = middle } else { low = middle + 1 }
-    }
-    if low < lines.len() {
-        page.line(&joined(low));
-    }
 }
 
 fn files(changed: &[&str]) -> String {

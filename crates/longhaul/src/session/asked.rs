@@ -96,20 +96,25 @@ impl SessionState {
             false => self.tail_len(limits.tail),
         };
         let cap = self.cap(m, m.budget, share, room, tail_len);
-        let (wanted, cap) = match reason {
+        let is_for_room = matches!(
+            reason,
             Reason::Ratio { .. }
-            | Reason::ModelSwitch { .. }
-            | Reason::SecondPass { .. }
-            | Reason::Soft { .. }
-            | Reason::Emergency { .. } => (reachable, cap),
-            // Not for want of room: everything but the tail is summarized, however little it costs.
-            _ => {
+                | Reason::ModelSwitch { .. }
+                | Reason::SecondPass { .. }
+                | Reason::Soft { .. }
+                | Reason::Emergency { .. }
+        );
+        let (wanted, cap) = match is_for_room {
+            true => (reachable, cap),
+            // Everything but the tail is summarized, however little it costs.
+            false => {
                 let (least, summary) = self.least_view(m, room, tail_len, cap);
                 (reachable.min(least.max(floor)), Some(summary))
             }
         };
         let mut settings = CompactSettings {
             keep_recent: Some(tail_len),
+            only_recent: !is_for_room,
             max_summary_tokens: cap,
             reasoning: KeepReasoning::Turn,
             now_ms: now_ms.unwrap_or_default(),

@@ -95,9 +95,13 @@ impl SessionState {
         if self.is_whole(start) {
             // All originals are at hand: a rebuilt summary needs no earlier one, nor does one that replaces several. A model
             // may not be shown all of them, and goes on from what the summary before says of the rest.
-            let is_rebuilt = action.is_rebuild();
             let asks_model = self.config.mode != SummaryMode::Rules;
-            let previous = previous.filter(|_| !is_apart && (!is_rebuilt || asks_model));
+            let previous = match self.config.chaining {
+                Chaining::Fold => previous.filter(|_| !action.is_rebuild() || asks_model),
+                Chaining::Append => self.all_before().filter(|_| asks_model),
+                Chaining::Running => None,
+            };
+            let is_rebuilt = action.is_rebuild() || (is_apart && previous.is_some());
             return Scope { previous, is_rebuilt, carried: blocks, ..Scope::of_all() };
         }
         let previous = if self.config.chaining == Chaining::Append { self.all_before() } else { previous };
@@ -164,6 +168,9 @@ impl SessionState {
             all.summary.files.splice(0..0, files);
         }
         all.summary.constraints.sort_by_key(|constraint| constraint.message);
+        // What a model wrote of a part is not taken for the rules' because they wrote the last.
+        let by_model = records.iter().map(|record| record.mode).find(|mode| *mode != SummaryMode::Rules);
+        all.mode = by_model.unwrap_or(all.mode);
         let texts: Vec<&str> = records.iter().map(|record| record.text.as_str()).collect();
         all.text = texts.join("\n\n");
         all.tokens = records.iter().map(|record| record.tokens).sum();

@@ -1,13 +1,15 @@
 //! What a model wrote stays when rules take over: a tier that asks nobody, or a model that does not answer.
 
-use longhaul_summarize::{Draft, SummaryRequest, rules::LEAST_LIMIT};
-use longhaul_transcript::{SummaryMode, SummaryRecord, Tokens};
-
-/// Stands over the words of a model in a summary by rule.
-const HEADING: &str = "## As a model summarized what came before";
+use longhaul_summarize::{
+    Draft, SummaryRequest,
+    rules::LEAST_LIMIT,
+    shortened,
+    written::{self, HEADING},
+};
+use longhaul_transcript::{SummaryRecord, Tokens};
 
 /// The share of a summary that a model's words may take in one by rule.
-const SHARE: f64 = 0.5;
+const SHARE: f64 = 0.65;
 
 /// Returns the draft of `by_rule` with the words that a model wrote for summaries before, behind it. Where that would leave
 /// too little to tell of what is new, what is new goes first.
@@ -17,11 +19,12 @@ pub(super) fn beside(
     by_rule: impl Fn(&SummaryRequest<'_>) -> Draft,
 ) -> Draft {
     let Some(words) = words else { return by_rule(request) };
-    let kept = whole_lines(words, request.limit.scaled(SHARE), request);
-    if kept.is_empty() {
-        return by_rule(request);
-    }
-    let section = format!("\n\n{HEADING}\n{kept}");
+    // The next model reads from there on.
+    let heading = format!("{HEADING} m{}", request.previous.map_or(0, written::read_until));
+    let room = request.limit.scaled(SHARE) - request.counter.count_text(&heading) - Tokens(4);
+    let fits = |text: &str| request.counter.count_up_to(text, room).is_some();
+    let Some(kept) = shortened(words, fits) else { return by_rule(request) };
+    let section = format!("\n\n{heading}\n{kept}");
     let cost = request.counter.count_text(&section);
     let left = request.limit - cost - Tokens(2);
     if left < LEAST_LIMIT {
@@ -38,32 +41,8 @@ pub(super) fn beside(
 
 /// Returns what models wrote in these summaries, the oldest first; `None` where they wrote nothing.
 pub(super) fn words<'a>(records: impl Iterator<Item = &'a SummaryRecord>) -> Option<String> {
-    let words: Vec<&str> = records.filter_map(words_of).filter(|words| !words.is_empty()).collect();
+    let words: Vec<&str> = records.filter_map(written::words).collect();
     (!words.is_empty()).then(|| words.join("\n\n"))
-}
-
-/// Returns what a model wrote in a summary: all of it, or the part that a summary by rule kept.
-fn words_of(record: &SummaryRecord) -> Option<&str> {
-    match record.mode {
-        SummaryMode::Rules => record.text.split_once(HEADING).map(|(_, words)| words.trim()),
-        _ => Some(record.text.trim()),
-    }
-}
-
-/// Returns as many lines as fit into `room`, without one that is cut.
-fn whole_lines(text: &str, room: Tokens, request: &SummaryRequest<'_>) -> String {
-    let mut kept = String::new();
-    let mut left = room;
-    for line in text.lines() {
-        let cost = request.counter.count_text(line) + Tokens(1);
-        if cost > left {
-            break;
-        }
-        left -= cost;
-        kept.push_str(line);
-        kept.push('\n');
-    }
-    kept.trim_end().to_owned()
 }
 
 #[cfg(test)]
@@ -71,7 +50,7 @@ mod tests {
     use longhaul_extract::FactIndex;
     use longhaul_summarize::rules;
     use longhaul_tokens::{CharsPer4, TokenCounter};
-    use longhaul_transcript::SessionId;
+    use longhaul_transcript::{SessionId, SummaryMode};
 
     use super::*;
 

@@ -1,4 +1,5 @@
-//! A made-up conversation that goes on for a thousand turns and settles a hundred things at its beginning.
+//! A made-up conversation that goes on for a thousand turns. It has one task, settles a hundred things at its beginning, and
+//! then something every few turns until its end.
 
 use longhaul::transcript::{Message, Outcome, Part, Role, ToolCall, ToolResult};
 
@@ -20,8 +21,14 @@ pub(crate) struct Style {
     pub(crate) turn_tokens: usize,
 }
 
-/// Things are settled in so many turns at the beginning.
+/// Something is settled in each of so many turns at the beginning.
 pub(crate) const SETTLING: usize = 100;
+
+/// After that something is settled in every turn of this many.
+const LATER: usize = 7;
+
+/// What the user set out for, said once, in the first turn.
+pub(crate) const TASK: &str = "Port the exporter in src/ledger/export.rs to streaming, part by part.";
 
 const NAMES: [&str; 20] = [
     "amber", "birch", "cedar", "dune", "ember", "fjord", "glade", "heath", "islet", "juniper", "kelp",
@@ -36,7 +43,7 @@ fn name(nth: usize) -> String {
 /// Returns what the turn settles: a rule of the user's, a decision of the assistant's, a file that is changed.
 pub(crate) fn settled(turn: usize, style: Style) -> Option<Settled> {
     let name = name(turn);
-    (turn < SETTLING).then(|| match turn % 3 {
+    (turn < SETTLING || turn.is_multiple_of(LATER)).then(|| match turn % 3 {
         0 => {
             Settled { kind: "rule", words: format!("Never rename the column {name}_total in ledger {turn}.") }
         }
@@ -68,8 +75,9 @@ pub(crate) fn turn(nth: usize, style: Style) -> Vec<Message> {
         sentence.repeat((tokens * 4 / sentence.len()).max(1))
     };
     let quarter = style.turn_tokens / 4;
+    let task = if nth == 0 { format!("{TASK} ") } else { String::new() };
     let mut messages = vec![Message::user(format!(
-        "Please go on with the part {nth} about {name}.{} {}",
+        "{task}Please go on with the part {nth} about {name}.{} {}",
         words("rule"),
         filler("the request", quarter)
     ))];

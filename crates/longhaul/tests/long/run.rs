@@ -14,10 +14,10 @@ use longhaul::{
     store::{MemoryStore, SummaryStore},
     summarize::{Answer, CompletionRequest, Scripted, SummarizerModel, rules::OMITTED},
     tokens::{CharsPer4, ContextWindow},
-    transcript::{Clock, Message, NoJitter, NoSleep, SessionId, SummaryMode, Tokens},
+    transcript::{Clock, Item, Message, NoJitter, NoSleep, SessionId, SummaryMode, Tokens},
 };
 
-use super::conversation::{SETTLING, Style, settled, turn};
+use super::conversation::{Style, TASK, settled, turn};
 
 /// One run.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +46,7 @@ pub(crate) struct Done {
     pub(crate) peak: u64,
     /// The smallest view right after a summary.
     pub(crate) least_view: u64,
-    /// What was settled early: in view at the end, found by `recall`, neither.
+    /// What was settled: in view at the end, found by `recall`, neither.
     pub(crate) in_view: usize,
     pub(crate) recalled: usize,
     pub(crate) lost: Vec<String>,
@@ -128,8 +128,13 @@ fn says(request: &CompletionRequest) -> String {
 }
 
 /// How the sentences begin that somebody who sums up would keep.
-const STATEMENTS: [&str; 4] =
-    ["Never rename the column", "We decided to", "The file src/", "Please go on with the part"];
+const STATEMENTS: [&str; 5] = [
+    "Port the exporter",
+    "Never rename the column",
+    "We decided to",
+    "The file src/",
+    "Please go on with the part",
+];
 
 /// Has the conversation.
 pub(crate) async fn run(plan: Plan) -> Done {
@@ -190,7 +195,7 @@ pub(crate) async fn run(plan: Plan) -> Done {
                         promise = None;
                     }
                     EventKind::Finished(finish) => {
-                        look(&mut done, &config, &context, finish, nth, &mut standing);
+                        look(&mut done, plan, &context, finish, nth, &mut standing);
                         told.is_kept(&mut done, finish.reason, finish.tokens_before, &context, nth);
                         promise = None;
                     }
@@ -224,21 +229,8 @@ pub(crate) async fn run(plan: Plan) -> Done {
         let (calls, by_model) = (done.calls, done.by_model);
         done.fault(|| format!("{calls} calls for {by_model} summaries by a model"));
     }
-    let sent: String = context
-        .state()
-        .view()
-        .messages()
-        .flat_map(|message| {
-            message
-                .texts()
-                .map(str::to_owned)
-                .chain(message.results().map(|one| one.joined_text()))
-                .chain(message.calls().map(|call| call.arguments.0.clone()))
-                .collect::<Vec<_>>()
-        })
-        .collect::<Vec<_>>()
-        .join("\n");
-    for settled in (0..SETTLING.min(plan.turns)).filter_map(|nth| settled(nth, plan.style())) {
+    let sent: String = context.state().view().messages().map(|message| words(message)).collect();
+    for settled in (0..plan.turns).filter_map(|nth| settled(nth, plan.style())) {
         if sent.contains(&settled.words) {
             done.in_view += 1;
             continue;
@@ -330,14 +322,7 @@ impl Promise {
 const MESSAGES_OF_A_TURN: u64 = 6;
 
 /// Looks at a summary right after it was made.
-fn look(
-    done: &mut Done,
-    config: &Config,
-    context: &Session,
-    finish: &Finish,
-    nth: usize,
-    standing: &mut u64,
-) {
+fn look(done: &mut Done, plan: Plan, context: &Session, finish: &Finish, nth: usize, standing: &mut u64) {
     done.summaries += 1;
     done.by_model += usize::from(finish.mode != SummaryMode::Rules);
     done.smallest = done.smallest.min(finish.summary_tokens.0);
@@ -367,7 +352,7 @@ fn look(
     }
     // The tail: as many of the newest messages as are to be kept, as they were said, where they cost what a tail may.
     let entries = state.originals().entries();
-    let newest = &entries[entries.len().saturating_sub(config.preserve_recent as usize)..];
+    let newest = &entries[entries.len().saturating_sub(plan.config().preserve_recent as usize)..];
     let cost: Tokens = newest.iter().map(|entry| state.cost(entry.id.ordinal)).sum();
     let is_second_pass = matches!(finish.reason, Reason::SecondPass { .. } | Reason::Emergency { .. });
     if cost <= state.limits().tail && !is_second_pass {
@@ -387,11 +372,38 @@ fn look(
         done.fault(|| format!("turn {nth}: the summaries went from {standing} to {now} tokens"));
     }
     *standing = now;
+    // Whoever reads the view knows the task, and of what was settled last and is no longer there as it was said, something.
+    let (mut told, mut said) = (String::new(), String::new());
+    for item in view.items() {
+        match item {
+            Item::Summary(record) => told.push_str(&record.text),
+            Item::Message { message, .. } => said.push_str(&words(message)),
+        }
+    }
+    if !told.contains(TASK) && !said.contains(TASK) {
+        done.fault(|| format!("turn {nth}: the task is gone: {told}"));
+    }
+    let gone = (0..nth).rev().filter_map(|nth| settled(nth, plan.style()));
+    let newest: Vec<_> = gone.filter(|settled| !said.contains(&settled.words)).take(NEWEST).collect();
+    if newest.len() == NEWEST && !newest.iter().any(|settled| told.contains(&settled.words)) {
+        done.fault(|| format!("turn {nth}: nothing of {newest:?} in: {told}"));
+    }
+}
+
+/// One of so many things that were settled last is told of.
+const NEWEST: usize = 3;
+
+/// Everything that a message says, asks of tools and was told by them.
+fn words(message: &Message) -> String {
+    let texts = message.texts().map(str::to_owned);
+    let results = message.results().map(|one| one.joined_text());
+    let calls = message.calls().map(|call| call.arguments.0.clone());
+    texts.chain(results).chain(calls).map(|text| text + "\n").collect()
 }
 
 /// The first row of the table.
 pub(crate) const HEADER: &str = "\
-| preset | window | tools | by | turns | messages | summaries (soft passes) | summary tokens | calls | notices | peak view | least view after | settled early: in view / recalled / lost | out of bounds |
+| preset | window | tools | by | turns | messages | summaries (soft passes) | summary tokens | calls | notices | peak view | least view after | settled: in view / recalled / lost | out of bounds |
 |---|---:|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|";
 
 /// A row of the table.
