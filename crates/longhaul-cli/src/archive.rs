@@ -277,6 +277,21 @@ pub(crate) fn utc_in_a_name(at_ms: i64) -> String {
     format!("{}-{seconds:02}", utc(at_ms).replace(' ', "T").replace(':', "-"))
 }
 
+/// Returns how many of the session's messages were deleted: their words cannot be found.
+pub(crate) async fn deleted(store: &Store, session: &SessionId) -> Result<u64, StoreError> {
+    let all = store.originals(session, Span { start: 0, end: u64::MAX }).await?;
+    Ok(all.iter().filter(|original| original.message.is_none()).count() as u64)
+}
+
+/// Returns what is to be said of `n` deleted messages where words are not found.
+pub(crate) fn but_deleted(n: u64) -> String {
+    match n {
+        0 => String::new(),
+        1 => "; one message was deleted, and what it said cannot be found".to_owned(),
+        n => format!("; {n} messages were deleted, and what they said cannot be found"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

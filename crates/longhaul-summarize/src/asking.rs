@@ -115,7 +115,9 @@ fn untold(options: &LlmOptions, request: &SummaryRequest<'_>) -> Option<Vec<Entr
     let at = request.entries.partition_point(|entry| entry.id.ordinal < written::read_until(previous));
     let (told, new) = request.entries.split_at_checked(at)?;
     let is_read_again = told.last()?.id.ordinal + 1 == new.first()?.id.ordinal;
-    is_read_again.then(|| new_to(previous, request.entries))
+    let new = new_to(previous, request.entries);
+    is_read_again
+        .then(|| if new.is_empty() { request.entries.last().cloned().into_iter().collect() } else { new })
 }
 
 /// Returns the messages that no model has read for `previous`: those behind what one has, and those before that stayed whole

@@ -87,12 +87,12 @@ pub fn decide(state: &PolicyState, config: &Config, m: &Measurement) -> Decision
 fn wishes(state: &PolicyState, config: &Config, m: &Measurement, limits: &Limits) -> Vec<Reason> {
     let mut wishes = Vec::new();
     // What the first tier condensed by rule has not been read by a model, and counts until it has.
-    let (tokens, trigger) = (m.tokens + state.condensed(config), limits.trigger);
-    if tokens >= trigger {
+    let (tokens, unread, trigger) = (m.tokens, state.condensed(config), limits.trigger);
+    if tokens + unread >= trigger {
         wishes.push(match (state.is_second_pass_due(), state.is_window_new()) {
             (true, _) => Reason::SecondPass { tokens, trigger },
             (false, true) => Reason::ModelSwitch { tokens, trigger },
-            (false, false) => Reason::Ratio { tokens, trigger },
+            (false, false) => Reason::Ratio { tokens, unread, trigger },
         });
     }
     if let Some(limit) = config.trigger_messages.filter(|limit| m.n_said > *limit) {

@@ -45,6 +45,9 @@ pub(crate) struct ChatArgs {
     /// The model that writes summaries in the modes llm and hybrid [default: the one talked to]
     #[arg(long, value_name = "M")]
     pub(crate) summarizer_model: Vec<String>,
+    /// Its context window in tokens [default: the model's, or 8192]
+    #[arg(long, value_name = "N", value_parser = super::number::tokens)]
+    pub(crate) summarizer_window: Option<u64>,
     /// How many seconds the model may stay silent
     #[arg(long, value_name = "SECONDS", default_value_t = 600)]
     pub(crate) timeout: u64,

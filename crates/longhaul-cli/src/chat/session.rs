@@ -21,7 +21,7 @@ use super::{
     slash::{self, Slash, Typed},
 };
 use crate::{
-    archive::{full, line, span},
+    archive::{self, full, line, span},
     clock,
     output::Target,
     paint::plain,
@@ -231,7 +231,8 @@ impl Session<'_> {
             }
         };
         if text.is_empty() {
-            bail!("nothing of this was said in this conversation");
+            let deleted = self.runtime.block_on(archive::deleted(store, session))?;
+            bail!("nothing of this was said in this conversation{}", archive::but_deleted(deleted));
         }
         self.screen.text(&text);
         Ok(())

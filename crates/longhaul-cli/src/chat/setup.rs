@@ -169,7 +169,7 @@ fn summarizer_args(args: &ChatArgs, config: &Config) -> SummarizerArgs {
     let summarizer_model = named.into_iter().find(|names| !names.is_empty()).unwrap_or(&own).clone();
     SummarizerArgs {
         base_url: args.base_url.clone(),
-        summarizer_window: args.window.filter(|_| summarizer_model == own),
+        summarizer_window: args.summarizer_window.or(args.window.filter(|_| summarizer_model == own)),
         summarizer_model,
         protocol: args.protocol.clone(),
         summarizer_timeout: None,

@@ -145,7 +145,6 @@ mod tests {
         }
     }
 
-    // asserts 002-28, 004-57
     #[test]
     fn every_command_is_understood_and_completed() {
         for (name, arguments, _) in COMMANDS {

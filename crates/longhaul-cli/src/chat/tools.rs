@@ -21,7 +21,11 @@ use super::{
     interrupt::Interrupts,
     screen::Screen,
 };
-use crate::{archive::line, paint::plain, store::Store};
+use crate::{
+    archive::{self, line},
+    paint::plain,
+    store::Store,
+};
 
 /// The tools, and what the user has agreed to once and for all.
 #[derive(Debug)]
@@ -249,7 +253,12 @@ impl Toolbox {
                 longhaul::store::Original { ordinal: hit.id.ordinal, at_ms: 0, message: Some(hit.message) };
             found.push_str(&format!("{}\n    {}\n", line(&original), plain(&hit.snippet)));
         }
-        if found.is_empty() { Err("nothing of this was said".to_owned()) } else { Ok(found) }
+        if found.is_empty() {
+            let deleted =
+                archive::deleted(&self.store, &self.session).await.map_err(|error| error.to_string())?;
+            return Err(format!("nothing of this was said{}", archive::but_deleted(deleted)));
+        }
+        Ok(found)
     }
 }
 

@@ -9,7 +9,7 @@ use longhaul::{
 };
 
 use crate::{
-    archive::{Archive, full, json_line},
+    archive::{self, Archive, full, json_line},
     args::RecallArgs,
     exit,
     lookup::{self, Answer, By, Marks},
@@ -22,7 +22,11 @@ pub(crate) fn run(args: &RecallArgs) -> Result<ExitCode> {
     let (session, query) = archive.session_and_words(&args.query)?;
     let answer = lookup::look_up(&archive, session.as_ref(), &query, args.limit)?;
     if answer.found.is_empty() {
-        bail!("no message holds all the words of {:?}", plain(&query));
+        let deleted = match &session {
+            Some(session) => archive.wait(archive::deleted(&archive.store, session))?,
+            None => 0,
+        };
+        bail!("no message holds all the words of {:?}{}", plain(&query), archive::but_deleted(deleted));
     }
     let painter = Painter::stdout();
     let mut out = String::new();

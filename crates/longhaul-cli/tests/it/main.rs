@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod chat;
+mod chat_commands;
 mod commands;
 mod fake;
 mod files;

@@ -4,6 +4,7 @@ use std::fs;
 
 use crate::run::{Folder, example};
 
+// asserts 002-30
 #[test]
 fn a_key_in_a_file_opens_the_store_and_nothing_else_does() {
     let folder = Folder::new();

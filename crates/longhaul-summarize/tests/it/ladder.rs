@@ -124,6 +124,21 @@ fn every_failure_ends_with_the_rules() {
     "#]].assert_eq(&table);
 }
 
+// asserts 004-13, 004-41
+#[test]
+fn a_rejected_answer_is_kept_as_a_short_sanitized_excerpt() {
+    let said = format!("Sure! \u{1b}[31mHere\nit is: {}", "words ".repeat(200));
+    let client = Arc::new(Scripted::always(said));
+    let draft = summarize(&ladder(vec![model("m", &client)], LlmOptions::default(), &time())).unwrap();
+    let excerpt = &draft.attempts[0].excerpt;
+    assert!(excerpt.starts_with("Sure! ") && excerpt.contains("Here"), "{excerpt}");
+    // Two characters of the first 200 are escaped, and a mark says that more was said.
+    assert!(excerpt.starts_with("Sure! \\u{1b}[31mHere\\nit") && excerpt.ends_with('…'), "{excerpt:?}");
+    assert_eq!(excerpt.chars().count(), 200 + 5 + 1 + 1, "{excerpt:?}");
+    assert!(!excerpt.chars().any(char::is_control), "{excerpt:?}");
+    assert!(!draft.attempts[0].reason.contains("Sure!"), "{}", draft.attempts[0].reason);
+}
+
 // asserts 004-39
 #[test]
 fn a_retry_after_trouble_gives_the_summary() {

@@ -310,6 +310,7 @@ mod tests {
         assert_eq!(layered.config.trigger_messages, None);
     }
 
+    // asserts 004-11
     #[test]
     fn every_problem_is_reported_with_its_source() {
         let error = Layered::from_layers(vec![

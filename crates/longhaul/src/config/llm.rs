@@ -95,6 +95,7 @@ mod tests {
         assert_eq!(asks(own).as_deref(), Some("Say it in {maxTokens}: {context}"));
     }
 
+    // asserts 000-17, 002-06, 004-08
     #[test]
     fn a_preferred_model_at_two_endpoints_is_asked_at_both() {
         let client = Arc::new(longhaul_summarize::Scripted::always("never asked"));

@@ -8,7 +8,7 @@ use longhaul_transcript::SummaryMode;
 use super::{Error, Session};
 use crate::{
     policy::{Action, Decision},
-    session::{Job, Rewrite},
+    session::{Job, Rewrite, RewriteError},
 };
 
 /// A compaction that is made elsewhere while the conversation goes on. Dropping it calls it off.
@@ -57,7 +57,8 @@ impl Session {
     /// Applies a compaction that was made elsewhere. With a store the record is written first.
     ///
     /// # Errors
-    /// When the context was rewritten meanwhile, or nothing would be gained. The context is then as it was.
+    /// When the context was rewritten meanwhile, which is no failure that anybody is told of, or nothing would be gained. The
+    /// context is then as it was.
     pub async fn finish_background(
         &mut self,
         background: Background,
@@ -70,7 +71,10 @@ impl Session {
             self.fail(reason, error.to_string());
             Error::Draft(error)
         })?;
-        self.apply(finished, None).await
+        match self.state.check(&finished) {
+            Err(stale @ RewriteError::Stale) => Err(Error::Rewrite(stale)),
+            _ => self.apply(finished, None).await,
+        }
     }
 }
 

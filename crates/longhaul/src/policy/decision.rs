@@ -55,8 +55,12 @@ pub enum Action {
 pub enum Reason {
     /// The hard tier's threshold is reached.
     Ratio {
-        /// Tokens of the view, and of what a first tier that summarizes by rule took out of it since the hard tier acted.
+        /// Tokens of the view.
         tokens: Tokens,
+        /// What a first tier that summarizes by rule took out of it since the hard tier acted: no model has read it, and it
+        /// counts.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        unread: Tokens,
         /// The threshold.
         trigger: Tokens,
     },
@@ -286,6 +290,10 @@ impl fmt::Display for Decision {
     }
 }
 
+fn is_zero(tokens: &Tokens) -> bool {
+    *tokens == Tokens::ZERO
+}
+
 impl fmt::Display for Action {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -302,7 +310,13 @@ impl fmt::Display for Action {
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Reason::Ratio { tokens, trigger } => write!(f, "{tokens} tokens reach the trigger at {trigger}"),
+            Reason::Ratio { tokens, unread: Tokens::ZERO, trigger } => {
+                write!(f, "{tokens} tokens reach the trigger at {trigger}")
+            }
+            Reason::Ratio { tokens, unread, trigger } => write!(
+                f,
+                "{tokens} tokens, with the {unread} that were summarized by rule alone, reach the trigger at {trigger}"
+            ),
             Reason::ModelSwitch { tokens, trigger } => {
                 write!(f, "{tokens} tokens reach the trigger of the new model's window at {trigger}")
             }

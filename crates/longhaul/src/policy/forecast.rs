@@ -176,7 +176,7 @@ mod tests {
         let (m, limits) = (measured(161_000, 40), config.limits(Tokens(200_000), Tokens(180_000)));
         let mut state = PolicyState::new();
         state.acted(
-            Reason::Ratio { tokens: m.tokens, trigger: limits.trigger },
+            Reason::Ratio { tokens: m.tokens, unread: Tokens::ZERO, trigger: limits.trigger },
             &m,
             Tokens(150_000),
             &limits,
@@ -214,7 +214,12 @@ mod tests {
         }));
         let m = measured(80_000, 80);
         let Decision::Act { reason, .. } = decide(&state, &config, &m) else { panic!("nothing is done") };
-        assert_eq!(reason, Reason::Ratio { tokens: Tokens(120_000), trigger: Tokens(120_000) });
+        let (tokens, unread, trigger) = (Tokens(80_000), Tokens(40_000), Tokens(120_000));
+        assert_eq!(reason, Reason::Ratio { tokens, unread, trigger });
+        expect![
+            "80000 tokens, with the 40000 that were summarized by rule alone, reach the trigger at 120000"
+        ]
+        .assert_eq(&reason.to_string());
         state.acted(reason, &m, Tokens(60_000), &limits);
         let next = decide(&state, &config, &measured(80_000, 100));
         assert!(matches!(next, Decision::Act { reason: Reason::Soft { .. }, .. }), "{next}");

@@ -160,7 +160,7 @@ fn cooldown_counts_messages_and_an_emergency_ignores_it() {
     let config = Config::default();
     let mut state = PolicyState::new();
     state.acted(
-        Reason::Ratio { tokens: Tokens(900), trigger: Tokens(800) },
+        Reason::Ratio { tokens: Tokens(900), unread: Tokens::ZERO, trigger: Tokens(800) },
         &filled(900),
         Tokens(400),
         &config.limits(Tokens(1_000), Tokens(1_000)),
@@ -178,7 +178,7 @@ fn hysteresis_waits_for_the_reset_threshold_or_a_whole_band() {
     let config = Config { cooldown_messages: 0, soft_action: SoftAction::Off, ..Config::default() };
     let limits = config.limits(Tokens(1_000), Tokens(1_000));
     let mut state = PolicyState::new();
-    let ratio = Reason::Ratio { tokens: Tokens(850), trigger: Tokens(800) };
+    let ratio = Reason::Ratio { tokens: Tokens(850), unread: Tokens::ZERO, trigger: Tokens(800) };
     state.acted(ratio, &filled(850), Tokens(750), &limits);
     assert!(!state.is_armed());
     let later = |tokens| Measurement { range: Span { start: 15, end: 18 }, n_total: 23, ..filled(tokens) };
@@ -257,7 +257,7 @@ fn an_undo_is_respected_until_new_messages_come() {
 fn a_failure_is_waited_out_in_messages_and_in_time() {
     let config = Config::default();
     let mut state = PolicyState::new();
-    let ratio = Reason::Ratio { tokens: Tokens(850), trigger: Tokens(800) };
+    let ratio = Reason::Ratio { tokens: Tokens(850), unread: Tokens::ZERO, trigger: Tokens(800) };
     state.failed(ratio, &filled(850));
     let later = |n_total, now_ms| Measurement { n_total, now_ms, ..filled(850) };
     check(

@@ -458,7 +458,7 @@ async fn ten_messages_stay_whole_in_a_session_with_tools() {
     }
 }
 
-// asserts 004-30, 004-47
+// asserts 004-30, 004-44, 004-47
 #[tokio::test]
 async fn everything_but_the_tail_is_covered() {
     let mut work = Work::with(Preset::Chain.config(), 10_000, None);
@@ -477,6 +477,9 @@ async fn everything_but_the_tail_is_covered() {
         entries.iter().filter(|entry| kept.iter().any(|message| **message == *entry.message)).count();
     assert_eq!(record.covered.len() + in_view, entries.len());
     assert_eq!(kept.len(), in_view + 1, "the summary and the tail");
+    for covered in &record.covered {
+        assert_eq!(covered.sha256, entries[covered.ordinal as usize].message.content_hash());
+    }
 }
 
 // asserts 004-37, 004-54

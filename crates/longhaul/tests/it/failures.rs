@@ -1,10 +1,10 @@
 //! Failure modes seen elsewhere that no design document names (`docs/failure-modes.md`).
 
 use longhaul::{
-    Preset,
+    Error, EventKind, Preset, RewriteError,
     compact::{CompactSettings, Source, compact},
     extract::FactIndex,
-    summarize::{Scripted, rules::RulesOptions},
+    summarize::{Draft, Scripted, rules::RulesOptions},
     tokens::{CharsPer4, TokenCounter},
     transcript::{
         Message, Outcome, Part, Role, SessionId, Tokens, ToolCall, ToolResult, Transcript, handle_line,
@@ -137,4 +137,21 @@ fn odd_characters_survive_every_cut() {
         let total: Tokens = done.messages().iter().map(|message| CharsPer4.count_message(message)).sum();
         assert!(total <= Tokens(budget), "{total} of {budget}");
     }
+}
+
+#[tokio::test]
+async fn a_background_summary_that_was_overtaken_is_no_failure() {
+    let mut work = Work::asking(Preset::Chain, 10_000, |_, _| Ok(answer("Parts were discussed.")));
+    let background = loop {
+        work.context.push(Message::user("What about the next part of the export? ".repeat(12)));
+        if let Some(background) = work.context.start_background() {
+            break background;
+        }
+    };
+    work.context.compact(None).await.unwrap();
+    let before = work.sent();
+    let overtaken = work.context.finish_background(background, Draft::default()).await.unwrap_err();
+    assert!(matches!(overtaken, Error::Rewrite(RewriteError::Stale)), "{overtaken:?}");
+    assert!(!work.events().iter().any(|event| matches!(event, EventKind::Failed { .. })));
+    assert_eq!((work.sent(), work.context.state().policy().failures()), (before, 0));
 }

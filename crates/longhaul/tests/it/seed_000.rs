@@ -207,3 +207,15 @@ async fn should_track_state_correctly() {
     assert!(compactions >= 1 && status.summary_count >= 1);
     assert_eq!(status.last_summary_at_ms, Some(1_700_000_000_000));
 }
+
+// asserts 000-26
+#[tokio::test]
+async fn a_summary_by_rule_takes_less_than_ten_seconds() {
+    // A fifth of the document's window, without the optimizer.
+    let mut work = Work::new(Preset::ContextManager, 180_000);
+    work.talk(120, 300).await;
+    assert!(work.finished().is_empty());
+    let since = std::time::Instant::now();
+    work.context.compact(None).await.unwrap();
+    assert!(since.elapsed().as_secs() < 10, "{:?}", since.elapsed());
+}

@@ -1,10 +1,16 @@
 //! Seed 001, "Phase 3: Automatic Summarization": preset `rolling`.
 
+use std::sync::Arc;
+
 use longhaul::{
-    EventKind, Preset,
+    Config, EventKind, Preset, Session,
+    config::Oversize,
     extract::{ToolStatus, ToolSummary, format_summaries, summarize_tool_result},
-    summarize::ClientError,
-    transcript::{Message, Outcome, SummaryMode, Tokens, ToolCall, ToolResult},
+    summarize::{ClientError, Scripted, SummarizerModel},
+    tokens::{CharsPer4, ContextWindow, TokenCounter},
+    transcript::{
+        FixedClock, Message, NoJitter, NoSleep, Outcome, SessionId, SummaryMode, Tokens, ToolCall, ToolResult,
+    },
 };
 
 use crate::work::{Work, answer, exchange};
@@ -23,6 +29,15 @@ fn summarizes_file_read_with_metadata() {
     assert!(summary.key_facts.iter().any(|fact| fact == "Lines: 3"), "{summary}");
     assert_eq!(summary.metadata["path"], "/app.ts");
     assert_eq!(summary.metadata["lines"], 3);
+    assert!(summary.to_string().contains("Exports: hello, world | Imports: 1 modules"), "{summary}");
+    // The document's expression takes the first five, and two other languages have definitions.
+    let many: String = (0..9).map(|nth| format!("export class Part{nth} {{}}\n")).collect();
+    let many = summarized("read_file", r#"{"path":"/parts.ts"}"#, &many).to_string();
+    assert!(many.contains("Exports: Part0, Part1, Part2, Part3, Part4"), "{many}");
+    assert!(!many.contains("Part5"), "{many}");
+    let python = "import os\nclass Ledger:\n    def rows(self): pass\n";
+    let python = summarized("read_file", r#"{"path":"/ledger.py"}"#, python).to_string();
+    assert!(python.contains("Type: python | Defines: Ledger, rows | Imports: 1 modules"), "{python}");
 }
 
 // asserts 001-12
@@ -33,6 +48,17 @@ fn summarizes_bash_with_error_detection() {
     assert_eq!(summary.status, ToolStatus::Error);
     assert!(summary.key_facts.iter().any(|fact| fact.starts_with("Error:")), "{summary}");
     assert_eq!(summary.metadata["exitCode"], 1);
+}
+
+// asserts 001-13
+#[test]
+fn a_search_names_pattern_matches_and_top_files() {
+    let found = "src/a.ts:1: foo\nsrc/b.ts:2: foo\nsrc/a.ts:9: foo";
+    let summary = summarized("search_files", r#"{"pattern":"foo"}"#, found);
+    assert_eq!(
+        summary.to_string(),
+        r#"[✓ search_files: Pattern: "foo" | Matches: 3 | Files: 2 | Top files: src/a.ts, src/b.ts]"#
+    );
 }
 
 // asserts 001-13
@@ -138,6 +164,59 @@ async fn the_summary_budget_never_exceeds_its_limits() {
     }
 }
 
+/// A session under the preset with a model of so small a window, which is shown as much as that takes.
+fn with_a_small_model(window: u64) -> (Session, Arc<Scripted>) {
+    let model = Arc::new(Scripted::new(|_, _| Ok(answer("The parts were discussed one after the other."))));
+    let asked = SummarizerModel::new("small", Tokens(window), Arc::clone(&model) as _);
+    let config = Config {
+        mode: SummaryMode::Llm,
+        oversize: Oversize::MapReduce,
+        transcript_cap_tokens: None,
+        ..Preset::Rolling.config()
+    };
+    let session =
+        Session::builder(SessionId::new("seed").unwrap(), ContextWindow::new(Tokens(16_000), Tokens::ZERO))
+            .config(config)
+            .counter(Arc::new(CharsPer4))
+            .clock(Arc::new(FixedClock(0)))
+            .models(vec![asked], Arc::new(NoSleep), Arc::new(NoJitter))
+            .build()
+            .unwrap();
+    (session, model)
+}
+
+// asserts 001-01
+#[tokio::test]
+async fn what_a_model_is_sent_fits_its_window_with_its_answer() {
+    let (mut context, model) = with_a_small_model(4_000);
+    for nth in 0..200 {
+        context.push(Message::user(format!("Message {nth} is about src/part_{nth}.rs. ").repeat(10)));
+        context.prepare().await.unwrap();
+    }
+    assert!(model.calls() > 2);
+    for request in model.requests() {
+        let sent = CharsPer4.count_text(&request.system) + CharsPer4.count_text(&request.user);
+        assert!(sent + request.max_tokens <= Tokens(4_000), "{sent} and {}", request.max_tokens);
+    }
+}
+
+// asserts 001-19
+#[tokio::test]
+async fn a_message_reaches_the_model_whole_where_there_is_room() {
+    let said = format!("START {} END", "Here is what the exporter does with its rows. ".repeat(60));
+    for (window, is_whole) in [(128_000, true), (2_600, false)] {
+        let (mut context, model) = with_a_small_model(window);
+        context.push(Message::user(said.clone()));
+        for nth in 0..30 {
+            context.push(Message::user(format!("Message {nth} is about src/part_{nth}.rs. ").repeat(10)));
+        }
+        context.compact(None).await.unwrap();
+        let shown = &model.requests()[0].user;
+        assert!(shown.contains("START Here is") && shown.contains("rows.  END"), "{shown}");
+        assert_eq!(shown.contains(&said), is_whole, "{window}");
+    }
+}
+
 // asserts 001-30
 #[tokio::test]
 async fn without_room_the_summary_is_omitted_and_says_so() {
@@ -159,6 +238,33 @@ async fn error_details_are_preserved() {
     work.talk(40, 200).await;
     assert!(!work.finished().is_empty());
     assert!(work.summary().contains("E0308"), "{}", work.summary());
+}
+
+// asserts 001-07
+#[tokio::test]
+async fn without_error_details_a_line_of_an_error_is_left() {
+    let mut details = Vec::new();
+    for preserve_error_details in [true, false] {
+        let config = Config { preserve_error_details, ..Preset::Rolling.config() };
+        let mut work = Work::with(config, 12_000, None);
+        work.context.push(Message::user("Run the parts one by one, please"));
+        for nth in 0..40 {
+            let detail = format!("expected `u64` at a step of part_{nth}, found `u32`; ").repeat(30);
+            let error = format!(
+                "error[E0308]: mismatched types: {detail}\n  --> src/part_{nth}.rs:7:5\nexit code: 101"
+            );
+            let command = format!(r#"{{"command":"cargo test part_{nth}"}}"#);
+            for message in exchange(&format!("c{nth}"), "execute_bash", &command, &error, Outcome::Failed) {
+                work.context.push(message);
+            }
+            work.context.push(Message::assistant(format!("Part {nth} fails; the next is run.")));
+            work.context.prepare().await.unwrap();
+        }
+        let sent = work.sent();
+        assert!(sent.contains("error[E0308]: mismatched types"), "{sent}");
+        details.push(sent.matches("found `u32`").count());
+    }
+    assert!(details[0] > 2 * details[1], "{details:?}");
 }
 
 // asserts 001-27, 001-28

@@ -71,6 +71,26 @@ async fn each_summary_covers_a_range_of_its_own() {
     }
 }
 
+// asserts 002-18
+#[tokio::test]
+async fn the_documents_words_are_decisions() {
+    let mut work = Work::new(Preset::Session, 1_000_000);
+    let said = [
+        "We decided to use JWT tokens for the login.",
+        "I chose to keep the refresh endpoint in auth.ts.",
+        "We will use bcrypt for the hashes.",
+        "I am going with a cookie for the session id.",
+    ];
+    for (nth, decision) in said.into_iter().enumerate() {
+        work.context.push(Message::user(format!("And what about part {nth} of the login?")));
+        work.context.push(Message::assistant(decision));
+    }
+    while work.finished().is_empty() {
+        work.talk(1, 60).await;
+    }
+    assert_eq!(work.context.state().summary().unwrap().summary.decisions, said);
+}
+
 // asserts 002-23
 #[tokio::test]
 async fn a_placeholder_says_how_many_messages_it_replaces() {

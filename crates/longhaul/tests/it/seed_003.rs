@@ -115,6 +115,47 @@ async fn unchanged_content_is_not_summarized_twice() {
     assert_eq!(work.calls(), 2);
 }
 
+// asserts 003-11, 003-19
+#[tokio::test]
+async fn a_model_reads_once_what_its_summaries_stand_for() {
+    let tokens = |n| Threshold::Tokens(Tokens(n));
+    let config = Config {
+        soft_ratio: tokens(8_000),
+        trigger_ratio: tokens(12_000),
+        reset_ratio: tokens(10_500),
+        target_ratio: tokens(6_000),
+        preserve_recent_tokens: tokens(3_000),
+        ..Preset::TwoTier.config()
+    };
+    let mut work = Work::with(config, WINDOW, Some(Box::new(|_, _| Ok(Scripted::says(SAID)))));
+    for nth in 0..60 {
+        // Results that are shortened in the tail before they are summarized.
+        let path = format!(r#"{{"path":"src/module_{nth}.rs"}}"#);
+        let content = format!("fn module_{nth}() {{ lock_{nth}(); }}\n").repeat(60);
+        for message in exchange(&format!("c{nth}"), "read_file", &path, &content, Outcome::Unstated) {
+            work.context.push(message);
+        }
+        work.context.prepare().await.unwrap();
+        work.talk(2, 100).await;
+    }
+    let by_model: Vec<_> =
+        work.finished().into_iter().filter(|finish| finish.mode == SummaryMode::Llm).collect();
+    let by_rule = work.finished().len() - by_model.len();
+    assert!(by_model.len() > 1 && by_rule > 1, "{} by a model, {by_rule} by rule", by_model.len());
+    assert_eq!(work.calls(), by_model.len(), "one call a summary");
+    let requests = work.model.as_ref().unwrap().requests();
+    let shown = |ordinal: u64| {
+        let heads = ["user", "assistant", "tool"].map(|role| format!(" m{ordinal} {role}]"));
+        let is_in = |text: &str| heads.iter().any(|head| text.contains(head));
+        requests.iter().filter(|request| is_in(&request.user)).count()
+    };
+    let last = (0..work.context.state().originals().len() as u64).rfind(|at| shown(*at) > 0).unwrap();
+    assert!(last > 100, "m{last}");
+    for ordinal in 0..=last {
+        assert_eq!(shown(ordinal), 1, "m{ordinal} of m{last}");
+    }
+}
+
 // asserts 003-04
 #[tokio::test]
 async fn a_long_task_comes_to_the_second_tier_although_the_first_condenses_it() {

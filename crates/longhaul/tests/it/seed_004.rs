@@ -161,6 +161,23 @@ async fn a_long_thread_triggers_exactly_once_at_0_8() {
     assert_eq!((work.finished().len(), work.calls()), (1, 1));
 }
 
+// asserts 004-23
+#[tokio::test]
+async fn the_summary_is_done_before_the_prompt_is_assembled() {
+    let mut work = Work::asking(Preset::Chain, WINDOW, fine);
+    while work.context.state().tokens() < Tokens(7_750) {
+        work.talk(1, 100).await;
+    }
+    work.context.push(Message::user("And what about the last part? ".repeat(40)));
+    assert!(work.finished().is_empty(), "nothing is done before a prompt is to be made");
+    assert_eq!(work.context.state().tokens(), work.context.state().view().tokens());
+    let prompt: Vec<String> =
+        work.context.prepare().await.unwrap().messages().map(|message| text(message)).collect();
+    assert_eq!((work.finished().len(), work.calls()), (1, 1));
+    assert!(prompt[0].contains("The parts and their limits were discussed"), "{}", prompt[0]);
+    assert!(prompt.last().unwrap().starts_with("And what about the last part?"));
+}
+
 // asserts 004-27
 #[tokio::test]
 async fn hysteresis_prevents_an_immediate_second_summarization_after_a_small_burst() {
@@ -264,21 +281,24 @@ async fn a_failed_summarization_loses_no_message() {
 
 // Drift.
 
+/// The term is said once, early, and not in the task.
+fn begin(work: &mut Work) {
+    work.context.push(Message::user("Speed up the dialer in crates/net, please"));
+    work.context.push(Message::assistant(
+        "We decided to keep retries in the TokenLedgerIndex of crates/net/src/dial.rs.",
+    ));
+}
+
 // asserts 004-49
 #[tokio::test]
 async fn an_early_term_survives_ten_summarizations() {
     let config =
         Config { on_max_depth: OnMaxDepth::Rebuild, mode: SummaryMode::Rules, ..Preset::Chain.config() };
     let mut work = Work::with(config, WINDOW, None);
-    work.context.push(Message::user("The flag is --retry-budget-ms in crates/net/src/dial.rs, mind it"));
-    work.context.push(Message::assistant("I will mind --retry-budget-ms in crates/net/src/dial.rs."));
-    let mut rounds = 0;
-    while rounds < 10 {
-        if work.talk(1, 100).await > 0 {
-            rounds += 1;
-            assert!(work.sent().contains("--retry-budget-ms"), "lost in round {rounds}: {}", work.sent());
-            work.context.push(Message::user("How does --retry-budget-ms relate to this?"));
-        }
+    begin(&mut work);
+    for round in 1..=10 {
+        while work.talk(1, 100).await == 0 {}
+        assert!(work.sent().contains("TokenLedgerIndex"), "lost in round {round}: {}", work.sent());
     }
 }
 
@@ -286,8 +306,7 @@ async fn an_early_term_survives_ten_summarizations() {
 #[tokio::test]
 async fn a_term_of_the_first_summary_is_still_there_after_the_second() {
     let mut work = Work::asking(Preset::Chain, WINDOW, fine);
-    work.context
-        .push(Message::user("Rename the class TokenLedgerIndex in src/ledger/index.rs, and nothing else"));
+    begin(&mut work);
     while work.finished().is_empty() {
         work.talk(1, 100).await;
     }
@@ -295,7 +314,7 @@ async fn a_term_of_the_first_summary_is_still_there_after_the_second() {
     while work.finished().len() < 2 {
         work.talk(1, 100).await;
     }
-    assert!(work.sent().contains("TokenLedgerIndex"), "{}", work.sent());
+    assert!(work.summary().contains("TokenLedgerIndex"), "{}", work.sent());
 }
 
 // Edge cases.

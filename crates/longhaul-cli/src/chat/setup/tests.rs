@@ -115,4 +115,6 @@ fn summaries_are_written_by_whom_flags_name_then_settings_then_by_who_answers() 
     assert_eq!(writers("", &["--window", "8000"]), (named("gpt-4o"), Some(8_000)));
     assert_eq!(writers(preferred, &["--window", "8000"]), (named("second"), None));
     assert_eq!(writers(preferred, &["--summarizer-model", "third"]), (named("third"), None));
+    let told = ["--window", "8000", "--summarizer-model", "third", "--summarizer-window", "64k"];
+    assert_eq!(writers("", &told), (named("third"), Some(64_000)));
 }

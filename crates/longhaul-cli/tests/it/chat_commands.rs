@@ -1,0 +1,88 @@
+//! What the chat's commands show and do, over a conversation that was summarized.
+
+use crate::{
+    chat::{Answer, Server},
+    run::{Folder, Ran},
+};
+
+fn start() -> Server {
+    Server::start(|_, _| {
+        Answer::Says(
+            "The step reads the file line by line, keeps what it knows of each account in memory, and writes the sums into the ledger at the end.",
+        )
+    })
+}
+
+/// Has a conversation of rules and steps, with what is typed in between.
+fn talk(folder: &Folder, server: &Server, more: &[&str], typed: &[(usize, &str)]) -> Ran {
+    let mut script = String::from("Remember: the deploy token lives in vault/path/zebra-77.\n");
+    for nth in 0..24 {
+        for (_, commands) in typed.iter().filter(|(at, _)| *at == nth) {
+            script.push_str(commands);
+        }
+        script.push_str(&format!("What does step {nth} of the import do with part_{nth}.csv, and why?\n"));
+    }
+    for (_, commands) in typed.iter().filter(|(at, _)| *at == 24) {
+        script.push_str(commands);
+    }
+    let own = ["--session", "s", "--window", "16000", "--max-output", "600", "--mode", "rules"];
+    folder.run(&server.args(&[&own, more].concat()), script.as_bytes())
+}
+
+fn out(ran: &Ran) -> String {
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    String::from_utf8_lossy(&ran.stdout).into_owned()
+}
+
+// asserts 002-28
+#[test]
+fn the_history_in_full_shows_what_was_summarized() {
+    let (folder, server) = (Folder::new(), start());
+    let ran = talk(&folder, &server, &[], &[(20, "/summarize\ny\n/history --full\n"), (20, "/history\n")]);
+    let all = out(&ran);
+    let (_, after) = all.split_once("Put this in the place of").unwrap_or(("", &all));
+    let (full, brief) = after.rsplit_once("Session history").unwrap();
+    for nth in 0..20 {
+        assert!(full.contains(&format!("What does step {nth} of the import")), "{nth}: {full}");
+    }
+    assert!(full.contains("[Every message] m0-m40"), "{full}");
+    let (_, recent) = brief.split_once("[Recent] m").unwrap();
+    let first: usize = recent.split('-').next().unwrap().parse().unwrap();
+    assert!((20..40).contains(&first) && recent.contains("What does step 19 of the import"), "{brief}");
+}
+
+// asserts 004-57
+#[test]
+fn a_summary_is_made_anew_from_the_originals() {
+    let (folder, server) = (Folder::new(), start());
+    let ran = talk(
+        &folder,
+        &server,
+        &[],
+        &[(12, "/summarize\ny\n"), (20, "/summarize\ny\n"), (24, "/resummarize\ny\n")],
+    );
+    out(&ran);
+    let history = out(&folder.run(&["history", "s", "--json"], b""));
+    let history: serde_json::Value = serde_json::from_str(&history).unwrap();
+    let summaries = history["summaries"].as_array().unwrap();
+    let depths: Vec<u64> = summaries.iter().filter_map(|record| record["depth"].as_u64()).collect();
+    assert_eq!(depths, [0, 1, 0], "{history}");
+}
+
+#[test]
+fn words_that_were_deleted_are_not_said_to_be_unsaid() {
+    let (folder, server) = (Folder::new(), start());
+    let ran = talk(
+        &folder,
+        &server,
+        &["--set", "delete_originals=true"],
+        &[(20, "/summarize\ny\n/recall account sums of part_3.csv\n/recall nightingale\n")],
+    );
+    let all = format!("{}{}", out(&ran), ran.stderr);
+    assert_eq!(all.matches("messages were deleted, and what they said cannot be found").count(), 2, "{all}");
+    let recalled = folder.run(&["recall", "s", "nightingale"], b"");
+    assert!(recalled.stderr.contains("messages were deleted"), "{}", recalled.stderr);
+    let (folder, server) = (Folder::new(), start());
+    let ran = talk(&folder, &server, &[], &[(20, "/summarize\ny\n/recall nightingale\n")]);
+    assert!(!ran.stderr.contains("deleted"), "{}", ran.stderr);
+}
