@@ -45,7 +45,7 @@ fn the_history_in_full_shows_what_was_summarized() {
     for nth in 0..20 {
         assert!(full.contains(&format!("What does step {nth} of the import")), "{nth}: {full}");
     }
-    assert!(full.contains("[Every message] m0-m40"), "{full}");
+    assert!(full.contains("[Every message] m0-m41"), "{full}");
     let (_, recent) = brief.split_once("[Recent] m").unwrap();
     let first: usize = recent.split('-').next().unwrap().parse().unwrap();
     assert!((20..40).contains(&first) && recent.contains("What does step 19 of the import"), "{brief}");
