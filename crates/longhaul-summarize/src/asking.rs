@@ -113,7 +113,8 @@ fn told_before<'a>(
 fn untold(options: &LlmOptions, request: &SummaryRequest<'_>) -> Option<Vec<Entry>> {
     let previous = request.previous.filter(|_| options.updates && !options.newest_only)?;
     let at = request.entries.partition_point(|entry| entry.id.ordinal < written::read_until(previous));
-    let (told, new) = request.entries.split_at_checked(at)?;
+    // Where a model has read all of it, the last is what is told of again.
+    let (told, new) = request.entries.split_at_checked(at.min(request.entries.len().saturating_sub(1)))?;
     let is_read_again = told.last()?.id.ordinal + 1 == new.first()?.id.ordinal;
     let new = new_to(previous, request.entries);
     is_read_again
