@@ -116,17 +116,16 @@ fn untold(options: &LlmOptions, request: &SummaryRequest<'_>) -> Option<Vec<Entr
     // Where a model has read all of it, the last is what is told of again.
     let (told, new) = request.entries.split_at_checked(at.min(request.entries.len().saturating_sub(1)))?;
     let is_read_again = told.last()?.id.ordinal + 1 == new.first()?.id.ordinal;
-    let new = new_to(previous, request.entries);
+    let new = new_to(previous, request.entries, written::read_until(previous));
     is_read_again
         .then(|| if new.is_empty() { request.entries.last().cloned().into_iter().collect() } else { new })
 }
 
-/// Returns the messages that no model has read for `previous`: those behind what one has, and those before that stayed whole
+/// Returns the messages that no model has read for `previous`: those from `until` on, and those before that stayed whole
 /// beside it, of which its model was told that they need not be said again.
-pub(crate) fn new_to(previous: &SummaryRecord, entries: &[Entry]) -> Vec<Entry> {
+pub(crate) fn new_to(previous: &SummaryRecord, entries: &[Entry], until: u64) -> Vec<Entry> {
     let is_told = |ordinal| previous.covered.iter().any(|covered| covered.ordinal == ordinal);
     let has_stayed = |ordinal| previous.kept.iter().any(|span| (span.start..span.end).contains(&ordinal));
-    let until = written::read_until(previous);
     let is_new = |entry: &&Entry| {
         let ordinal = entry.id.ordinal;
         ordinal >= until || has_stayed(ordinal) && !is_told(ordinal)

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use longhaul_transcript::Entry;
+use longhaul_transcript::{Entry, SummaryMode};
 
 use crate::{
     Completion, InvalidAnswer, SummaryRequest, answer,
@@ -26,8 +26,13 @@ impl Earlier {
         let previous = request.previous?;
         let words = written::words(previous)?;
         let is_in_sections = words.starts_with("## ") || words.contains("\n## ");
-        let new = new_to(previous, request.entries);
-        new.last().filter(|last| last.id.ordinal >= written::read_until(previous))?;
+        // A model that writes sections is shown what stays in part as well.
+        let until = match previous.mode {
+            SummaryMode::Rules => written::read_until(previous),
+            _ => previous.covers.end,
+        };
+        let new = new_to(previous, request.entries, until);
+        new.last().filter(|last| last.id.ordinal >= until)?;
         let statements = Notes::parse(Notes::by_model(words)).statements;
         let unconfirmed = previous.summary.unconfirmed.clone();
         (is_in_sections && !statements.is_empty()).then_some((Earlier { statements, unconfirmed }, new))
