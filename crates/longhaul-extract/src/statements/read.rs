@@ -7,7 +7,7 @@ use super::{
     records::{is_record, records, texts_in},
     signs::Signs,
     split,
-    words::{Voice, each_word},
+    words::{Voice, each_word, hash_of},
 };
 use crate::{
     CallView, FieldPlace, ToolFamily,
@@ -346,13 +346,34 @@ fn sample(mut lines: Vec<&str>) -> Vec<&str> {
 const FIRST_LINES: usize = 400;
 const LAST_LINES: usize = 150;
 
-/// Returns a hash of `text` (FNV-1a) in which neither white space nor case counts.
+/// Returns a hash of `text` in which neither white space nor case counts.
 pub fn key(text: &str) -> u32 {
-    let bytes = text.bytes().filter(|byte| !byte.is_ascii_whitespace());
-    bytes.fold(0x811c_9dc5, |hash: u32, byte| {
-        (hash ^ u32::from(byte.to_ascii_lowercase())).wrapping_mul(0x0100_0193)
-    })
+    hash_of(folded(text))
 }
+
+/// Returns a hash of `text` in which numbers do not count either: the rows of a table of readings have the same. `None` where
+/// there is no number, and for a record of JSON: its numbers are what it is there for.
+pub fn form(text: &str) -> Option<u32> {
+    let bytes = text.as_bytes();
+    let is_row = bytes.iter().any(u8::is_ascii_digit) && memchr::memmem::find(bytes, b"\":").is_none();
+    is_row.then(|| hash_of(folded(text).filter(|byte| !byte.is_ascii_digit())))
+}
+
+fn folded(text: &str) -> impl Iterator<Item = u8> {
+    text.bytes().map(|byte| FOLDED[usize::from(byte)]).filter(|byte| *byte != b' ')
+}
+
+/// Each byte in lower case; all white space is a blank.
+const FOLDED: [u8; 256] = {
+    let mut folded = [0; 256];
+    let mut at = 0;
+    while at < 256 {
+        let byte = at as u8;
+        folded[at] = if byte.is_ascii_whitespace() { b' ' } else { byte.to_ascii_lowercase() };
+        at += 1;
+    }
+    folded
+};
 
 /// What a call did, in a few words of its own.
 fn label(view: &CallView<'_>) -> String {
