@@ -338,3 +338,31 @@ Exit code: 1
     assert!(failures.contains("git push origin mian failed"), "{text}");
     assert!(!failures.contains("git tag v0.8.0"), "{text}");
 }
+
+#[test]
+fn a_check_that_passed_since_is_not_told_as_failed() {
+    let before = r#"
+user: Mend the lint of the relay.
+assistant: !bash#c1 {"command":"golangci-lint run"}
+tool#c1!: relay.go:12:3: error return value is not checked (errcheck)
+Exit code: 1
+assistant: !bash#c2 {"command":"sed -i s/a/b/ relay.go"}
+tool#c2: ok
+"#;
+    let after = "assistant: !bash#c3 {\"command\":\"golangci-lint run\"}\ntool#c3: 0 issues.\n";
+    let whole = transcript(&format!("{before}{after}"));
+    let (first, last) = whole.entries().split_at(whole.entries().len() - 2);
+    let mut index = FactIndex::new();
+    whole.entries().iter().for_each(|entry| index.push(entry));
+    let session = SessionId::new("s").unwrap();
+    let text = |tail: &[Entry]| {
+        let request = SummaryRequest {
+            kept: tail,
+            tail,
+            ..SummaryRequest::new(&session, first, &index, &Quarter, Tokens(600))
+        };
+        summarize(&request, &RulesOptions::default()).text
+    };
+    assert!(text(&[]).contains("golangci-lint run: failed"), "{}", text(&[]));
+    assert!(!text(last).contains("golangci-lint run: failed"), "{}", text(last));
+}
