@@ -1,5 +1,7 @@
 //! Reading one message into statements.
 
+use std::borrow::Cow;
+
 use longhaul_transcript::{Message, Part, Role, Speaker};
 
 use super::{
@@ -392,11 +394,30 @@ fn label(view: &CallView<'_>) -> String {
     let about = about.or_else(|| if view.family() == ToolFamily::Todo { None } else { first() });
     let about = about.unwrap_or_default();
     let about = about.lines().next().unwrap_or_default();
-    let about = about.char_indices().nth(LABEL_CHARS).map_or(about, |(end, _)| &about[..end]).trim();
+    let about = shortened(about);
     if about.is_empty() {
         return view.name().trim_end().to_string();
     }
-    [view.name(), " ", about].concat()
+    [view.name(), " ", &about].concat()
+}
+
+/// Returns what a call is about in so many characters: of a single command that ends in a path or an address its program and the
+/// end of that, which is what it looks at; of anything else the beginning.
+fn shortened(about: &str) -> Cow<'_, str> {
+    let Some((end, _)) = about.char_indices().nth(LABEL_CHARS) else { return about.trim().into() };
+    let is_single = !about.contains(['|', ';', '&', '>']);
+    let ends = about.trim_end().split_once(' ').zip(about.trim_end().rsplit_once(' '));
+    match ends.filter(|(_, (_, last))| is_single && last.contains('/')) {
+        Some(((program, _), (_, last))) => {
+            let room = LABEL_CHARS.saturating_sub(program.chars().count() + 3).max(LABEL_CHARS / 2);
+            let start = last.char_indices().rev().nth(room - 1).map_or(0, |(at, _)| at);
+            // A name that is cut in two is none.
+            let start =
+                last[start..].find('/').filter(|_| start > 0).map_or(start, |slash| start + slash + 1);
+            format!("{program} … {}", &last[start..]).into()
+        }
+        None => about[..end].trim().into(),
+    }
 }
 
 /// Returns the first line of a command without the change of directory it begins with.
