@@ -366,3 +366,26 @@ tool#c2: ok
     assert!(text(&[]).contains("golangci-lint run: failed"), "{}", text(&[]));
     assert!(!text(last).contains("golangci-lint run: failed"), "{}", text(last));
 }
+
+#[test]
+fn what_was_sent_again_is_told_once() {
+    let plan = "Implement the plan:\n\n1. Rename the table.\n2. Move the index.\n3. Ship it on Friday.";
+    let said = [
+        Message::user(plan),
+        Message::assistant("I read the schema first."),
+        Message::user(plan),
+        Message::assistant("The table is renamed. Do you want the index to be moved as well?"),
+        Message::user("yes, that was it"),
+        Message::assistant("It is moved."),
+        Message::user("Now write the notes of the release, please."),
+        Message::assistant("They are written."),
+    ];
+    let said: longhaul_transcript::Transcript = said.into_iter().collect();
+    let mut index = FactIndex::new();
+    said.entries().iter().for_each(|entry| index.push(entry));
+    let session = SessionId::new("s").unwrap();
+    let request = SummaryRequest::new(&session, said.entries(), &index, &Quarter, Tokens(800));
+    let text = summarize(&request, &RulesOptions::default()).text;
+    assert_eq!(text.matches("Rename the table.").count(), 1, "{text}");
+    assert_eq!(text.matches("yes, that was it").count(), 1, "{text}");
+}
