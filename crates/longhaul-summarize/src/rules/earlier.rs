@@ -46,10 +46,10 @@ impl Fixed<'_> {
     fn chosen(&self, lines: &[Line], is_ours: bool) -> Vec<Range<usize>> {
         let room = self.room(EARLIER_SHARE);
         if is_ours {
-            return vec![0..self.within(room, lines.iter())];
+            return std::iter::once(0..self.within(room, lines.iter())).collect();
         }
         if self.within(room, lines.iter().rev()) == lines.len() {
-            return vec![0..lines.len()];
+            return std::iter::once(0..lines.len()).collect();
         }
         let asked = lines.iter().rposition(Line::asks).map_or(0..0, |from| {
             let under = lines[from + 1..].iter().take_while(|line| !line.is_title);
