@@ -13,6 +13,7 @@ use crate::{
     notes::Notes,
     prompt::{self, Fields},
     review::EDITED,
+    rules::OMITTED,
     update::Earlier,
 };
 
@@ -67,7 +68,6 @@ impl Form {
 }
 
 /// One request's prompt to one model.
-#[derive(Clone)]
 pub(crate) struct Asking<'a> {
     pub(crate) request: &'a SummaryRequest<'a>,
     pub(crate) form: Form,
@@ -106,11 +106,18 @@ fn told_before<'a>(
     }
 }
 
+/// Returns the text of a summary that says something: where there was no room for any, one says so or is empty.
+fn says(text: &str) -> Option<&str> {
+    Some(text).filter(|text| !matches!(text.trim(), "" | OMITTED))
+}
+
 /// Returns the messages that the previous summary does not tell of, where they directly follow what it tells of and is to
 /// be read again; `None` where all are to be read. The earlier summary stands for the rest: a conversation that grows is
 /// paid for once, and what a model wrote is not lost when it falls out of its window.
 fn untold(options: &LlmOptions, request: &SummaryRequest<'_>) -> Option<Vec<Entry>> {
     let previous = request.previous.filter(|_| options.updates && !options.newest_only)?;
+    // One that left everything out stands for nothing.
+    says(&previous.text)?;
     let at = request.entries.partition_point(|entry| entry.id.ordinal < previous.covers.end);
     let (told, new) = request.entries.split_at_checked(at)?;
     let is_read_again = told.last()?.id.ordinal + 1 == new.first()?.id.ordinal;
@@ -157,7 +164,6 @@ impl<'a> Asking<'a> {
             },
             _ => (None, untold(options, request).map_or(Cow::Borrowed(request.entries), Cow::Owned)),
         };
-        let is_update = entries.len() < request.entries.len();
         // A small model has no room for what stays anyway.
         let tail = if form == Form::Notes { request.tail_beside_entries() } else { &[] };
         let entries = match tail.is_empty() {
@@ -168,7 +174,8 @@ impl<'a> Asking<'a> {
             Form::Notes => request.clipped().map(|(was, _)| was.id.ordinal).collect(),
             _ => Vec::new(),
         };
-        let previous = request.previous.map(|record| told_before(options.mode, form, record, request));
+        let previous = request.previous.filter(|record| says(&record.text).is_some());
+        let previous = previous.map(|record| told_before(options.mode, form, record, request));
         let fence = Fence::around(
             request.entries.iter().chain(request.kept).chain(tail),
             &[previous.as_deref().unwrap_or(""), request.goal.unwrap_or("")],
@@ -199,7 +206,8 @@ impl<'a> Asking<'a> {
             previous: previous.filter(|_| match form {
                 Form::Notes => earlier.is_none(),
                 Form::Record => true,
-                Form::Prose => is_update,
+                // A caller that joins the two wants to hear of the new alone.
+                Form::Prose => options.updates,
             }),
             earlier,
             template,
@@ -210,30 +218,28 @@ impl<'a> Asking<'a> {
 
     /// Returns the prompt with `context` as the conversation.
     pub(crate) fn fill(&self, context: &str) -> String {
-        self.fill_with(self.template, context)
+        self.fill_with(self.template, context, self.previous.as_deref())
     }
 
     /// Returns the prompt with `context` as what was said since `answer`, the summary of the parts before.
     pub(crate) fn fill_behind(&self, answer: Option<&str>, context: &str) -> String {
-        let previous = answer.map(Cow::Borrowed).or_else(|| self.previous.clone());
-        let behind = Asking { previous, ..self.clone() };
-        behind.fill(context)
+        self.fill_with(self.template, context, answer.or(self.previous.as_deref()))
     }
 
     /// Returns the prompt that merges `parts`.
     pub(crate) fn fill_merge(&self, parts: &str) -> String {
         match self.form {
-            Form::Notes => self.fill_with(prompt::NOTES_REDUCE, parts),
-            _ => self.fill_with(prompt::REDUCE, parts),
+            Form::Notes => self.fill_with(prompt::NOTES_REDUCE, parts, self.previous.as_deref()),
+            _ => self.fill_with(prompt::REDUCE, parts, self.previous.as_deref()),
         }
     }
 
     /// Returns the instruction that stands behind the conversation itself.
     pub(crate) fn instruction(&self) -> String {
-        self.fill_with(prompt::NOTES_INSTRUCTION, "")
+        self.fill_with(prompt::NOTES_INSTRUCTION, "", self.previous.as_deref())
     }
 
-    fn fill_with(&self, template: &str, context: &str) -> String {
+    fn fill_with(&self, template: &str, context: &str, previous: Option<&str>) -> String {
         let statements = self.earlier.as_ref().map(Earlier::numbered);
         let counter = self.request.counter;
         let kept: Vec<u64> = self.request.kept.iter().map(|entry| entry.id.ordinal).collect();
@@ -243,7 +249,7 @@ impl<'a> Asking<'a> {
                 messages: self.entries.len() as u64,
                 tokens: self.source_tokens,
                 depth: self.request.depth,
-                previous: self.previous.as_deref(),
+                previous,
                 statements: statements.as_deref(),
                 standing: statements.as_ref().map_or(Tokens::ZERO, |text| counter.count_text(text)),
                 kept: &kept,
