@@ -11,7 +11,7 @@ use crate::{
     args::StoreArgs,
     exit::Impossible,
     found,
-    paint::{COLUMNS, cut, plain},
+    paint::{COLUMNS, cut, harmless_json, plain},
     store::{self, Store, Trace},
 };
 
@@ -244,7 +244,7 @@ pub(crate) fn json_line(session: &SessionId, original: &Original) -> String {
         "forgotten": original.message.is_none(),
         "message": original.message,
     });
-    format!("{value}\n")
+    harmless_json(&value.to_string())
 }
 
 fn preview(message: &Message) -> String {

@@ -52,8 +52,9 @@ pub(crate) fn settle(file: &mut PathBuf) -> Result<()> {
         Some(words) if !file.exists() && !words.contains(['/', '\\']) && !words.contains('.') => words,
         _ => return Ok(()),
     };
-    if let Some(path) = named(words)? {
-        *file = path;
+    match named(words)? {
+        Some(path) => *file = path,
+        None => say!("no session's id begins with {:?}, and no first request holds it", plain(words)),
     }
     Ok(())
 }

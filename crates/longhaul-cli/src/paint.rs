@@ -109,6 +109,23 @@ pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// Returns `json` as a line that does a terminal no harm and says the same: what steers is escaped as JSON does it, which our own
+/// way of spelling it out would break.
+pub(crate) fn harmless_json(json: &str) -> String {
+    let mut out = String::with_capacity(json.len() + 1);
+    for c in json.chars() {
+        if !steers(c) {
+            out.push(c);
+            continue;
+        }
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            let _ = write!(out, "\\u{unit:04x}");
+        }
+    }
+    out.push('\n');
+    out
+}
+
 /// Returns the length of the colour, bold or end of either that `rest` begins with.
 fn paint_length(rest: &str) -> Option<usize> {
     let inside = rest.strip_prefix("\x1b[")?;
@@ -232,6 +249,15 @@ mod tests {
             let painted = painter.paint(colour, "x");
             assert_eq!(harmless(&painted), painted);
         }
+    }
+
+    #[test]
+    fn json_says_the_same_and_steers_nothing() {
+        let said = "a\u{202e}b\u{7f}\u{9b}c\u{e0041}\u{2028}\n\té更";
+        let json = serde_json::to_string(said).unwrap();
+        let line = harmless_json(&json);
+        assert_eq!(serde_json::from_str::<String>(&line).unwrap(), said);
+        assert!(!line.trim_end().chars().any(steers) && harmless(&line) == line, "{line}");
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub struct Act<'e> {
 ///     todos.take(act);
 ///     touches.take(act);
 /// });
-/// assert!(runs.done().is_empty() && todos.items().is_empty() && touches.histories().is_empty());
+/// assert!(runs.done().is_empty() && todos.items(entries).is_empty() && touches.histories().is_empty());
 /// ```
 pub fn each_act<'e>(entries: &'e [Entry], mut each: impl FnMut(&Act<'e>)) {
     let mut results: Vec<Option<(u64, &ToolResult)>> = Vec::new();

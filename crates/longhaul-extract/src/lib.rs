@@ -28,7 +28,7 @@ pub use name_parts::name_parts;
 pub use rank::{DefaultRanker, RankContext, Ranker, Subject, Subjects, Weights, features};
 pub use statements::{
     FEATURES, N_FEATURES, Statement, StatementKind, StatementSource, StatementWeights, Statements,
-    WeightsError, log2_sixteenths, statement_key, statement_words,
+    WeightsError, log2_sixteenths, statement_form, statement_key, statement_words,
 };
 
 // Tools and digests.

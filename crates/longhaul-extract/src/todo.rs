@@ -41,16 +41,13 @@ pub struct TodoItem {
 pub fn todos(entries: &[Entry]) -> Vec<TodoItem> {
     let mut list = Todos::default();
     each_act(entries, |act| list.take(act));
-    list.read(entries);
-    list.items()
+    list.items(entries)
 }
 
 /// Keeps the list as calls come.
 #[derive(Clone, Debug, Default)]
 pub struct Todos {
     items: Vec<(Option<String>, TodoItem)>,
-    /// The last check list in words.
-    written: Vec<TodoItem>,
 }
 
 impl Todos {
@@ -77,25 +74,18 @@ impl Todos {
         }
     }
 
-    /// Reads the last check list in the assistant's words, for a conversation in which no tool keeps one.
-    pub fn read(&mut self, entries: &[Entry]) {
+    /// Returns the items, as [`todos`] does: where no tool keeps a list, those of the last check list in the assistant's words
+    /// in `entries`.
+    pub fn items(self, entries: &[Entry]) -> Vec<TodoItem> {
         if !self.items.is_empty() {
-            return;
+            return self.items.into_iter().map(|(_, item)| item).collect();
         }
         let said = entries.iter().rev().filter(|entry| entry.message.role == Role::Assistant);
         let mut lists = said.flat_map(|entry| {
             let texts = entry.message.texts().collect::<Vec<_>>().into_iter().rev();
             texts.map(|text| check_list(text, entry.id.ordinal))
         });
-        self.written = lists.find(|list| list.len() >= LEAST_WRITTEN).unwrap_or_default();
-    }
-
-    /// Returns the items, as [`todos`] does.
-    pub fn items(&self) -> Vec<TodoItem> {
-        match self.items.is_empty() {
-            true => self.written.clone(),
-            false => self.items.iter().map(|(_, item)| item.clone()).collect(),
-        }
+        lists.find(|list| list.len() >= LEAST_WRITTEN).unwrap_or_default()
     }
 
     /// Changes one item; one that is not known yet is made where it says what it is.

@@ -71,6 +71,14 @@ pub enum StoreError {
         /// How many were destroyed.
         messages: u64,
     },
+    /// The summary was forgotten in this session: it does not come back by being made again.
+    #[error("summary {id} was forgotten in session {session}, and is not taken in again")]
+    RecordForgotten {
+        /// The session.
+        session: SessionId,
+        /// The summary.
+        id: SummaryId,
+    },
     /// What is stored is not what was written: a flipped bit, a cut file, a tampered record.
     #[error("session {session} is damaged: {problem}")]
     Damaged {

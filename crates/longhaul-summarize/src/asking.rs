@@ -13,6 +13,7 @@ use crate::{
     notes::Notes,
     prompt::{self, Fields},
     review::EDITED,
+    rules::OMITTED,
     update::Earlier,
     written,
 };
@@ -68,7 +69,6 @@ impl Form {
 }
 
 /// One request's prompt to one model.
-#[derive(Clone)]
 pub(crate) struct Asking<'a> {
     pub(crate) request: &'a SummaryRequest<'a>,
     pub(crate) form: Form,
@@ -107,11 +107,18 @@ fn told_before<'a>(
     }
 }
 
+/// Returns the text of a summary that says something: where there was no room for any, one says so or is empty.
+fn says(text: &str) -> Option<&str> {
+    Some(text).filter(|text| !matches!(text.trim(), "" | OMITTED))
+}
+
 /// Returns the messages that no model has read for the previous summary, where they directly follow those that one has and
 /// that are to be read again; `None` where all are to be read. What a model wrote stands for the rest: a conversation that
 /// grows is paid for once, and what a model wrote is not lost when it falls out of its window.
 fn untold(options: &LlmOptions, request: &SummaryRequest<'_>) -> Option<Vec<Entry>> {
     let previous = request.previous.filter(|_| options.updates && !options.newest_only)?;
+    // One that left everything out stands for nothing.
+    says(&previous.text)?;
     let at = request.entries.partition_point(|entry| entry.id.ordinal < written::read_until(previous));
     // Where a model has read all of it, the last is what is told of again.
     let (told, new) = request.entries.split_at_checked(at.min(request.entries.len().saturating_sub(1)))?;
@@ -179,7 +186,8 @@ impl<'a> Asking<'a> {
             Form::Notes => request.clipped().map(|(was, _)| was.id.ordinal).collect(),
             _ => Vec::new(),
         };
-        let previous = request.previous.map(|record| told_before(options.mode, form, record, request));
+        let previous = request.previous.filter(|record| says(&record.text).is_some());
+        let previous = previous.map(|record| told_before(options.mode, form, record, request));
         let fence = Fence::around(
             request.entries.iter().chain(request.kept).chain(tail),
             &[previous.as_deref().unwrap_or(""), request.goal.unwrap_or("")],
@@ -210,7 +218,8 @@ impl<'a> Asking<'a> {
             previous: previous.filter(|_| match form {
                 Form::Notes => earlier.is_none(),
                 Form::Record => true,
-                Form::Prose => needs_previous,
+                // A caller that joins the two wants to hear of the new alone.
+                Form::Prose => options.updates && needs_previous,
             }),
             earlier,
             template,
@@ -221,30 +230,28 @@ impl<'a> Asking<'a> {
 
     /// Returns the prompt with `context` as the conversation.
     pub(crate) fn fill(&self, context: &str) -> String {
-        self.fill_with(self.template, context)
+        self.fill_with(self.template, context, self.previous.as_deref())
     }
 
     /// Returns the prompt with `context` as what was said since `answer`, the summary of the parts before.
     pub(crate) fn fill_behind(&self, answer: Option<&str>, context: &str) -> String {
-        let previous = answer.map(Cow::Borrowed).or_else(|| self.previous.clone());
-        let behind = Asking { previous, ..self.clone() };
-        behind.fill(context)
+        self.fill_with(self.template, context, answer.or(self.previous.as_deref()))
     }
 
     /// Returns the prompt that merges `parts`.
     pub(crate) fn fill_merge(&self, parts: &str) -> String {
         match self.form {
-            Form::Notes => self.fill_with(prompt::NOTES_REDUCE, parts),
-            _ => self.fill_with(prompt::REDUCE, parts),
+            Form::Notes => self.fill_with(prompt::NOTES_REDUCE, parts, self.previous.as_deref()),
+            _ => self.fill_with(prompt::REDUCE, parts, self.previous.as_deref()),
         }
     }
 
     /// Returns the instruction that stands behind the conversation itself.
     pub(crate) fn instruction(&self) -> String {
-        self.fill_with(prompt::NOTES_INSTRUCTION, "")
+        self.fill_with(prompt::NOTES_INSTRUCTION, "", self.previous.as_deref())
     }
 
-    fn fill_with(&self, template: &str, context: &str) -> String {
+    fn fill_with(&self, template: &str, context: &str, previous: Option<&str>) -> String {
         let statements = self.earlier.as_ref().map(Earlier::numbered);
         let counter = self.request.counter;
         let kept: Vec<u64> = self.request.kept.iter().map(|entry| entry.id.ordinal).collect();
@@ -254,7 +261,7 @@ impl<'a> Asking<'a> {
                 messages: self.entries.len() as u64,
                 tokens: self.source_tokens,
                 depth: self.request.depth,
-                previous: self.previous.as_deref(),
+                previous,
                 statements: statements.as_deref(),
                 standing: statements.as_ref().map_or(Tokens::ZERO, |text| counter.count_text(text)),
                 kept: &kept,

@@ -66,10 +66,11 @@ pub struct LlmOptions {
     pub transcript_cap: Option<Tokens>,
     /// The form in which the model answers our own prompts. Default: [`SummaryForm::Auto`].
     pub form: SummaryForm,
-    /// Whether a model brings the previous summary up to date instead of telling it again, where it answers in Markdown. Not
-    /// where the caller joins the two. Default: true.
+    /// Whether a model is shown the previous summary with what was said since, instead of all messages again. Not where the
+    /// caller joins the two. Default: true.
     pub updates: bool,
-    /// The most parts that a longer conversation is shown in, one call each and one more to merge them. Default: 4.
+    /// The most parts that a longer conversation is shown in, one call each, and one more to merge them where the answer is no
+    /// prose: there each part goes on from the answer before. Default: 4.
     pub max_passes: usize,
     /// Of a conversation that does not fit, only the newest part is shown, in one call, as whole as the first clipping leaves
     /// it. Default: false.
@@ -91,8 +92,9 @@ pub struct LlmOptions {
     pub max_calls: u32,
     /// Whether to return the error instead of falling back to rules. Default: false.
     pub abort_on_failure: bool,
-    /// A prompt in place of ours; `{maxTokens}` and `{context}` are filled in, and `{goal}`, `{language}`,
-    /// `{previous}` where they stand. With `{schema}`, the form of the answer, it is read as JSON, else as prose.
+    /// A prompt in place of ours; `{maxTokens}`, `{goal}` and `{language}` are filled in where they stand. The summary before
+    /// (`{previous}`) and the conversation (`{context}`) stand where the prompt says, else at its end; between marks of its
+    /// own (`{fence}`) or in ours. With `{schema}`, the form of the answer, it is read as JSON, else as prose.
     pub custom_prompt: Option<String>,
     /// When a model that fails is left alone.
     #[serde(skip)]

@@ -70,6 +70,14 @@ pub(crate) fn wants_record(template: &str) -> bool {
 pub(crate) fn fill(template: &str, fields: &Fields<'_>) -> String {
     let fence = fields.fence.as_str();
     let mut out = String::with_capacity(template.len() + fields.context.len());
+    // A template with marks of its own says where the data ends; any other gets the marks with the data.
+    let has_marks = template.contains("{fence}");
+    // What came before stands where the template wants it, else before the conversation.
+    let before = if template.contains("{previous}") { String::new() } else { previous(fields) };
+    let has_place = template.contains("{context}");
+    if has_marks && has_place {
+        out.push_str(&before);
+    }
     let mut rest = template;
     while let Some(at) = rest.find('{') {
         out.push_str(&rest[..at]);
@@ -104,12 +112,9 @@ pub(crate) fn fill(template: &str, fields: &Fields<'_>) -> String {
             "language" => out.push_str(fields.language),
             "fence" => out.push_str(fence),
             "schema" => form(fields.schema, &mut out),
-            // A template with marks of its own says where the data ends; any other gets the marks with the data.
-            "context" if template.contains("{fence}") => out.push_str(fields.context),
+            "context" if has_marks => out.push_str(fields.context),
             "context" => {
-                if !template.contains("{previous}") {
-                    out.push_str(&previous(fields));
-                }
+                out.push_str(&before);
                 out.push_str(&marked(fields));
             }
             "previous" => out.push_str(&previous(fields)),
@@ -123,9 +128,9 @@ pub(crate) fn fill(template: &str, fields: &Fields<'_>) -> String {
         rest = &rest[name.len() + 2..];
     }
     out.push_str(rest);
-    if !template.contains("{context}") && template != NOTES_INSTRUCTION {
+    if !has_place && template != NOTES_INSTRUCTION {
         out.push_str("\n\n");
-        out.push_str(&previous(fields));
+        out.push_str(&before);
         out.push_str(&marked(fields));
     }
     out
@@ -320,6 +325,20 @@ mod tests {
                 .starts_with("Summarize in one line. {unknown} {\n\nThe summary of what came before stands")
         );
         assert!(prompt.contains("fn main() {}"));
+    }
+
+    #[test]
+    fn what_came_before_stands_once_in_every_prompt() {
+        for template in [
+            "Summarize.",
+            "Summarize: {context}",
+            "Before: {previous} Summarize.",
+            "Before: {previous} Now: {context}",
+            "Between {fence} and {fence}: {context} {fence}",
+            "{previous} Between {fence} and {fence}: {context} {fence}",
+        ] {
+            assert_eq!(filled(template).matches("Earlier: the tests were set up.").count(), 1, "{template}");
+        }
     }
 
     #[test]

@@ -7,7 +7,8 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use longhaul_extract::{DefaultRanker, Ranker, StatementWeights, Subjects, speaker::Speakers};
+use longhaul_extract::{DefaultRanker, FactIndex, Ranker, StatementWeights, Subjects, speaker::Speakers};
+use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{SummaryMode, Tokens};
 
 use crate::{Draft, SummarizeError, Summarizer, SummaryRequest};
@@ -18,7 +19,9 @@ mod asked;
 mod choose;
 mod clip;
 mod coverage;
+mod earlier;
 mod fixed;
+mod forms;
 mod frames;
 mod goal;
 mod idle;
@@ -35,8 +38,9 @@ mod trail;
 pub use account::task;
 
 use acts::Acts;
-use choose::{Choice, Places};
+use choose::{Choice, Looks, Places};
 use coverage::Coverage;
+use forms::Forms;
 use goal::Goal;
 use idle::Idle;
 use later::Later;
@@ -64,7 +68,8 @@ pub struct RulesOptions {
     /// What the statements are weighed by; `None` is the built-in weights.
     pub weights: Option<StatementWeights>,
     /// What tells who speaks, for an agent whose marks the built-in table does not have: a session's facts are read by it
-    /// ([`FactIndex::set_speakers`](longhaul_extract::FactIndex::set_speakers)). `None` is the built-in table.
+    /// ([`FactIndex::set_speakers`](longhaul_extract::FactIndex::set_speakers)), and whoever hands facts to [`summarize`] sets it
+    /// there. `None` is the built-in table.
     pub speakers: Option<Arc<Speakers>>,
 }
 
@@ -107,53 +112,99 @@ pub const LEAST_LIMIT: Tokens = Tokens(50);
 
 /// Returns a summary of the request's entries, within its limit.
 pub fn summarize(request: &SummaryRequest<'_>, options: &RulesOptions) -> Draft {
-    if request.limit < LEAST_LIMIT {
-        return omitted(request);
+    Reading::new(request.index, request.counter, options).summarize(request)
+}
+
+/// What was read of a conversation, for several summaries of it: whoever tries different limits or ranges reads it once.
+#[derive(Debug)]
+pub struct Reading<'a> {
+    index: &'a FactIndex,
+    counter: &'a dyn TokenCounter,
+    options: &'a RulesOptions,
+    subjects: Subjects,
+    lists: Lists,
+    later: Later<'a>,
+    talkers: Talkers,
+    records: Records,
+    forms: Forms,
+    looks: Looks,
+}
+
+impl<'a> Reading<'a> {
+    /// Reads what `index` holds; `counter` counts the summaries.
+    pub fn new(
+        index: &'a FactIndex,
+        counter: &'a dyn TokenCounter,
+        options: &'a RulesOptions,
+    ) -> Reading<'a> {
+        let pool = index.statements();
+        Reading {
+            index,
+            counter,
+            options,
+            subjects: Subjects::new(index, &*options.ranker),
+            lists: Lists::new(pool),
+            later: Later::new(pool),
+            talkers: Talkers::new(pool),
+            records: Records::new(pool),
+            forms: Forms::new(pool),
+            looks: Looks::default(),
+        }
     }
-    let subjects = Subjects::new(request.index, &*options.ranker);
-    let goal = Goal::new(request.goal);
-    let mut coverage = Coverage::new(request.index, &subjects, &goal);
-    request.kept.iter().for_each(|entry| coverage.read_message(&entry.message));
-    let acts = Acts::read(request.entries);
-    let runs = runs::runs(&acts.runs);
-    let summary = account::account(request, &runs, &acts, &subjects);
-    let fixed = fixed::sections(request, &summary, &acts, options);
-    let sections = fixed.first.iter().chain(&fixed.last);
-    sections.for_each(|section| coverage.read(&section.body));
-    let trail = Trail::new(&summary.files);
-    let lists = Lists::new(request.index.statements());
-    let later = Later::new(request.index.statements());
-    let talkers = Talkers::new(request.index.statements());
-    let page = Page {
-        fixed: &fixed.first,
-        last: &fixed.last,
-        lists: &lists,
-        later: &later,
-        talkers: &talkers,
-        pool: request.index.statements(),
-        trail: &trail,
-        domain: request.index.domain(),
-    };
-    let least = page.text(&[]);
-    coverage.read(&least);
-    let budget = request.limit - request.counter.count_text(&least);
-    let idle = Idle::new(request, &lists, &runs, &acts.files, !acts.plan.is_empty());
-    let records = Records::new(request.index.statements());
-    let places = Places { idle: &idle, lists: &lists, records: &records };
-    let choice = Choice::new(request, options, &goal, least, &places);
-    let picks = choice.pick(&mut coverage, budget.scaled(ROOM_TO_CHOOSE));
-    let mut text = fit(picks.len(), request, |count| page.text(&picks[..count]));
-    if request.counter.count_text(&text) > request.limit {
-        text = without_last_heading(clip::to_tokens(&text, request.limit, request.counter));
-    }
-    text = frames::without(text);
-    Draft {
-        tokens: request.counter.count_text(&text),
-        text,
-        summary,
-        mode: SummaryMode::Rules,
-        made_with: MADE_WITH.into(),
-        ..Draft::default()
+
+    /// Returns what [`summarize`] does, by these facts and this counter, whatever the request has.
+    pub fn summarize(&self, request: &SummaryRequest<'_>) -> Draft {
+        let request = &SummaryRequest { index: self.index, counter: self.counter, ..*request };
+        if request.limit < LEAST_LIMIT {
+            return omitted(request);
+        }
+        let pool = request.index.statements();
+        let goal = Goal::new(request.goal);
+        let mut coverage = Coverage::new(request.index, &self.subjects, &goal);
+        request.kept.iter().for_each(|entry| coverage.read_message(&entry.message));
+        let acts = Acts::read(request.entries);
+        let runs = runs::runs(&acts.runs);
+        let summary = account::account(request, &runs, &acts, &self.subjects);
+        let fixed = fixed::sections(request, &summary, &acts, self.options);
+        let sections = fixed.first.iter().chain(&fixed.last);
+        sections.for_each(|section| coverage.read(&section.body));
+        let trail = Trail::new(&summary.files);
+        let page = Page {
+            fixed: &fixed.first,
+            last: &fixed.last,
+            lists: &self.lists,
+            later: &self.later,
+            talkers: &self.talkers,
+            pool,
+            trail: &trail,
+            domain: request.index.domain(),
+        };
+        let least = page.text(&[]);
+        coverage.read(&least);
+        let budget = request.limit - request.counter.count_text(&least);
+        let idle = Idle::new(request, &self.lists, &runs, &acts.files, !acts.plan.is_empty());
+        let places = Places {
+            idle: &idle,
+            lists: &self.lists,
+            records: &self.records,
+            forms: &self.forms,
+            looks: &self.looks,
+        };
+        let choice = Choice::new(request, self.options, &goal, least, &places);
+        let picks = choice.pick(&mut coverage, budget.scaled(ROOM_TO_CHOOSE));
+        let mut text = fit(picks.len(), request, |count| page.text(&picks[..count]));
+        if request.counter.count_text(&text) > request.limit {
+            text = without_last_heading(clip::to_tokens(&text, request.limit, request.counter));
+        }
+        text = frames::without(text);
+        Draft {
+            tokens: request.counter.count_text(&text),
+            text,
+            summary,
+            mode: SummaryMode::Rules,
+            made_with: MADE_WITH.into(),
+            ..Draft::default()
+        }
     }
 }
 

@@ -221,11 +221,16 @@ pub fn parse_handle_line(text: &str) -> Option<(u32, SummaryId)> {
 /// brackets on a line of its own with an empty line behind it, or ended by its handle. A text that quotes a handle
 /// somewhere is none.
 pub fn parse_summary(text: &str) -> Option<(u32, SummaryId)> {
+    let lines = if has_summary_header(text) { text } else { text.trim_end().lines().next_back()? };
+    parse_handle_line(lines)
+}
+
+/// Returns whether `text` begins as [`SummaryRecord::to_message`] begins a summary: with a header in brackets on a line of its
+/// own, and an empty line behind it.
+pub fn has_summary_header(text: &str) -> bool {
     let mut first = text.trim_start().lines().map(str::trim_end);
     let is_header = |line: &str| line.starts_with('[') && line.ends_with(']');
-    let has_header = first.next().is_some_and(is_header) && first.next() == Some("");
-    let lines = if has_header { text } else { text.trim_end().lines().next_back()? };
-    parse_handle_line(lines)
+    first.next().is_some_and(is_header) && first.next() == Some("")
 }
 
 impl SummaryMode {

@@ -4,7 +4,8 @@
 //! rule; `outcomes`: every command that checks or changes something, the end of its output, and how it is taken to have
 //! gone; `files`: what was done to each file; `checks`: the last state of each check and of the to-do list; `digests`: some
 //! results in one line each; `statements`: all that was read of every message, as it is stored, one line each (to compare
-//! before and after a change); `lines`: every line of the summaries of 2,000, 4,000 and 8,000 tokens that does not stand in its
+//! before and after a change); `contexts`: what compactions leave of each recording, record and messages, to be compared in the
+//! same way; `lines`: every line of the summaries of 2,000, 4,000 and 8,000 tokens that does not stand in its
 //! source; `asked`: what the summaries say that persons ask and demand; `untyped`: those lines of it that nobody typed, of which
 //! there must be none. Recordings that are set aside for the last reading are passed over.
 
@@ -13,6 +14,7 @@
 use std::{collections::HashMap, fs, path::PathBuf};
 
 use anyhow::{Context, Result};
+use longhaul_bench::recall::{ours::Before, session::Group};
 use longhaul_extract::{
     FactIndex, Purpose, checks, constraints, runs, speaker::Speakers, summarize_tool_result, todos, trail,
 };
@@ -32,7 +34,7 @@ fn main() -> Result<()> {
     let mut args = std::env::args().skip(1);
     let what = args
         .next()
-        .context("what to print: speakers, rules, outcomes, files, checks, digests, statements")?;
+        .context("what to print: speakers, rules, outcomes, files, checks, digests, statements, contexts")?;
     let root = PathBuf::from(args.next().unwrap_or_else(|| "../shared/transcripts".into()));
     let mut files: Vec<PathBuf> = Vec::new();
     for folder in fs::read_dir(&root).with_context(|| format!("no recordings in {}", root.display()))? {
@@ -62,12 +64,13 @@ fn main() -> Result<()> {
                 "digests" => digests(transcript),
                 "checks" => checks_of(transcript),
                 "statements" => statements(transcript)?,
+                "contexts" => contexts(transcript)?,
                 "lines" => lines(transcript),
                 "asked" => asked(transcript),
                 "untyped" => untyped_lines += untyped(transcript),
                 other => {
                     anyhow::bail!(
-                        "{other} is none of: speakers, rules, outcomes, files, checks, digests, statements, lines, asked, untyped"
+                        "{other} is none of: speakers, rules, outcomes, files, checks, digests, statements, contexts, lines, asked, untyped"
                     )
                 }
             }
@@ -158,6 +161,17 @@ fn statements(transcript: &Transcript) -> Result<()> {
     }
     for fact in index.facts() {
         println!("{}", serde_json::to_string(fact)?);
+    }
+    Ok(())
+}
+
+/// What compactions to several budgets leave.
+fn contexts(transcript: &Transcript) -> Result<()> {
+    let before = Before::of(transcript.entries().to_vec(), Group::Coding);
+    for budget in [2_000, 4_000, 8_000, 16_000, 32_000] {
+        let Some(compacted) = before.compact(budget, None, &RulesOptions::default()) else { continue };
+        println!("{budget}: {}", serde_json::to_string(&compacted.record)?);
+        compacted.messages().iter().for_each(|message| println!("{message:?}"));
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use crate::{
     archive::{Archive, utc},
     args::AuditArgs,
     output::Target,
-    paint::{GREEN, Painter, RED, wrapped},
+    paint::{GREEN, Painter, RED, harmless_json, wrapped},
 };
 
 pub(crate) fn run(args: &AuditArgs) -> Result<ExitCode> {
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &AuditArgs) -> Result<ExitCode> {
             let verified = archive.wait(archive.store.verify(session))?;
             sound &= verified.is_intact();
             out.push_str(&match args.json {
-                true => format!("{}\n", serde_json::to_string(&verified)?),
+                true => harmless_json(&serde_json::to_string(&verified)?),
                 false => {
                     let in_force = archive.wait(archive.store.state(session))?;
                     words(&verified, in_force.map_or(0, |state| state.chain.len()))
@@ -71,7 +71,7 @@ fn events(archive: &Archive, session: &SessionId, json: bool, out: &mut String) 
         from = last.seq + 1;
         for event in &events {
             if json {
-                out.push_str(&format!("{}\n", serde_json::to_string(event)?));
+                out.push_str(&harmless_json(&serde_json::to_string(event)?));
                 continue;
             }
             let what = match &event.kind {

@@ -26,7 +26,7 @@ use crate::{
     found::About,
     input,
     output::{self, NewFile, Target},
-    paint::grouped,
+    paint::{grouped, harmless_json},
     review::AtTerminal,
     say, settings,
     store::{self, AfterSummary, BranchOf, Kept, Recorded, Replaced, Said, Store, Trace},
@@ -566,7 +566,7 @@ fn tell(args: &CompactArgs, report_to: Option<&Target>, report: &Report) -> Resu
         target.put(&serde_json::to_vec_pretty(report)?)?;
     }
     match args.json {
-        true => say::err(&format!("{}\n", serde_json::to_string(report)?)),
+        true => say::err(&harmless_json(&serde_json::to_string(report)?)),
         false => say::err(&report.words(&input::shown(&args.file))),
     }
     Ok(())

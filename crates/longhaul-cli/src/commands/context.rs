@@ -20,7 +20,7 @@ use crate::{
     found::About,
     input,
     output::Target,
-    paint::{self, Colour, GREEN, GREY, Painter, RED, YELLOW, cut, grouped, plain, wrapped},
+    paint::{self, Colour, GREEN, GREY, Painter, RED, YELLOW, cut, grouped, harmless_json, plain, wrapped},
     settings,
     window::Room,
 };
@@ -85,7 +85,7 @@ struct Forecast {
 pub(crate) fn run(args: &ContextArgs) -> Result<ExitCode> {
     let view = seen(args)?;
     let shown = match args.json {
-        true => serde_json::to_string(&view)? + "\n",
+        true => harmless_json(&serde_json::to_string(&view)?),
         false => picture(&view),
     };
     Target::Stdout.put(shown.as_bytes())?;

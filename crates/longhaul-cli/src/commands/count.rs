@@ -18,7 +18,7 @@ use crate::{
     counter::{self, Named},
     input,
     output::Target,
-    paint::{Painter, grouped, plain},
+    paint::{Painter, grouped, harmless_json, plain},
     store, stream, summarizer,
 };
 
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &CountArgs) -> Result<ExitCode> {
             false => of_transcript(file, args, &counter)?,
         };
         let shown = match args.json {
-            true => serde_json::to_string(&count)? + "\n",
+            true => harmless_json(&serde_json::to_string(&count)?),
             false => table(&count),
         };
         Target::Stdout.put(shown.as_bytes())?;

@@ -9,7 +9,7 @@ use crate::{
     archive::{Archive, line},
     args::SessionArgs,
     output::Target,
-    paint::{Painter, grouped, wrapped},
+    paint::{Painter, grouped, harmless_json, wrapped},
 };
 
 pub(crate) fn run(args: &SessionArgs) -> Result<ExitCode> {
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &SessionArgs) -> Result<ExitCode> {
             "tokens_before": record.tokens_before,
             "tokens_after": record.tokens_after,
         });
-        Target::Stdout.put(format!("{value}\n").as_bytes())?;
+        Target::Stdout.put(harmless_json(&value.to_string()).as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
     let painter = Painter::stdout();

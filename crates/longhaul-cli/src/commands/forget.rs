@@ -12,7 +12,7 @@ use crate::{
     exit::NOTHING_TO_DO,
     input,
     output::Target,
-    paint::grouped,
+    paint::{grouped, harmless_json},
 };
 
 pub(crate) fn run(args: &ForgetArgs) -> Result<ExitCode> {
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &ForgetArgs) -> Result<ExitCode> {
             "originals": forgotten.originals,
             "summaries": forgotten.records,
         });
-        Target::Stdout.put(format!("{value}\n").as_bytes())?;
+        Target::Stdout.put(harmless_json(&value.to_string()).as_bytes())?;
     }
     if forgotten.is_empty() {
         say!("nothing of {session} matches; nothing is forgotten");

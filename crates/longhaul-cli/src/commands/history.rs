@@ -13,7 +13,7 @@ use crate::{
     archive::{Archive, full, line, utc},
     args::HistoryArgs,
     output::Target,
-    paint::{Painter, grouped, plain, wrapped},
+    paint::{Painter, grouped, harmless_json, plain, wrapped},
 };
 
 pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode> {
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode> {
         if args.full {
             value["loss"] = serde_json::to_value(loss(&originals, &chain))?;
         }
-        Target::Stdout.put(format!("{value}\n").as_bytes())?;
+        Target::Stdout.put(harmless_json(&value.to_string()).as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
     let painter = Painter::stdout();

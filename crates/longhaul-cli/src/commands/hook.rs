@@ -14,7 +14,7 @@ use crate::{
     exit::{self, Impossible},
     hook::{self, Savings},
     output::{NewFile, Target},
-    paint::{grouped, plain},
+    paint::{grouped, harmless_json, plain},
 };
 
 pub(crate) fn run(args: &HookArgs) -> Result<ExitCode> {
@@ -99,7 +99,7 @@ fn answered(args: &HookRunArgs) -> ExitCode {
 pub(crate) fn savings(args: &SavingsArgs) -> Result<ExitCode> {
     let savings = hook::savings()?;
     let shown = match args.json {
-        true => serde_json::to_string(&savings)? + "\n",
+        true => harmless_json(&serde_json::to_string(&savings)?),
         false => words(&savings),
     };
     Target::Stdout.put(shown.as_bytes())?;

@@ -9,7 +9,7 @@ use crate::{
     args::{SessionsArgs, StoreArgs},
     found,
     output::Target,
-    paint::{grouped, wrapped},
+    paint::{grouped, harmless_json, wrapped},
     store,
 };
 
@@ -73,7 +73,7 @@ fn recorded(args: &StoreArgs, json: bool, most: usize) -> Result<String> {
                 "opened_at_ms": state.opened_at_ms,
                 "changed_at_ms": state.changed_at_ms,
             });
-            out.push_str(&format!("{value}\n"));
+            out.push_str(&harmless_json(&value.to_string()));
         } else {
             let names: Vec<&str> = info.aliases.iter().map(|alias| alias.as_str()).collect();
             if out.is_empty() {

@@ -11,6 +11,7 @@ use crate::{
     clock,
     exit::NOTHING_TO_DO,
     output::Target,
+    paint::harmless_json,
     store::{Back, Replaced},
 };
 
@@ -55,7 +56,7 @@ fn tell(
     if args.json {
         let value =
             serde_json::json!({ "version": 1, "session": session, done: record, "head": state.head() });
-        Target::Stdout.put(format!("{value}\n").as_bytes())?;
+        Target::Stdout.put(harmless_json(&value.to_string()).as_bytes())?;
     }
     let Some(record) = record else {
         say!("{nothing}");

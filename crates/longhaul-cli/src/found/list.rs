@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 use longhaul::transcript::Tokens;
 
 use super::{About, Found, ago};
-use crate::paint::{COLUMNS, cut, plain};
+use crate::paint::{COLUMNS, cut, harmless_json, plain};
 
 /// Returns the newest of `found`, by the folder they were held in: the folder of the newest first.
 pub(crate) fn table(found: &[Found], most: usize) -> String {
@@ -60,7 +60,7 @@ pub(crate) fn json_lines(found: &[Found], most: usize) -> String {
             "window": about.window,
             "changed_at_ms": since.as_millis() as u64,
         });
-        format!("{value}\n")
+        harmless_json(&value.to_string())
     };
     found.iter().take(most).map(line).collect()
 }

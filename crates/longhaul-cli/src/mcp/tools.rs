@@ -212,6 +212,9 @@ fn compact(store: &StoreArgs, asked: &Compact) -> Result<String> {
     if let Some("-" | "/dev/stdout") = asked.output.as_deref() {
         bail!("output is to be a file");
     }
+    if let Some(path) = asked.output.as_deref().filter(|path| std::path::Path::new(path).exists()) {
+        bail!("{} exists; name a file that is not there yet", plain(path));
+    }
     let report = commands::compact::perform(&args)?;
     let written = asked.output.as_ref().map(|path| format!("written to {path}\n")).unwrap_or_default();
     let summary = report.preview();

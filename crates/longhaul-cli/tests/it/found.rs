@@ -46,6 +46,7 @@ fn a_session_is_named_by_its_id_or_by_words() {
     assert!(context("rellay.jsn").stderr.contains("cannot be opened (there is rellay.json)"));
     let none = context("zebra");
     assert!(none.code != 0 && none.stderr.contains("zebra cannot be opened"), "{}", none.stderr);
+    assert!(none.stderr.contains("no session's id begins with \"zebra\""), "{}", none.stderr);
     // A file of that name is that file, whatever sessions there are.
     put(&folder, "303e", r#"[{"role":"user","content":"hello"}]"#);
     assert!(String::from_utf8_lossy(&context("303e").stdout).contains("openai, 1 messages"));

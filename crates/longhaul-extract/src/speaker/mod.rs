@@ -9,7 +9,7 @@
 
 use std::borrow::Cow;
 
-use longhaul_transcript::{Message, Origin, Part, Role, Speaker, parse_handle_line};
+use longhaul_transcript::{Message, Origin, Part, Role, Speaker, has_summary_header, parse_handle_line};
 use serde::{Deserialize, Serialize};
 
 mod marks;
@@ -247,8 +247,7 @@ const SUMMARY: (Speaker, Matter) = (Speaker::Harness, Matter::Summary);
 /// Returns how many bytes at the front of `text` are a summary that longhaul wrote, as a history holds it that was compacted
 /// before: from a header in brackets to the handle line.
 fn own_summary(text: &str) -> usize {
-    let first = text.trim_start().lines().next().unwrap_or_default().trim_end();
-    if !(first.starts_with('[') && first.ends_with(']')) {
+    if !has_summary_header(text) {
         return 0;
     }
     let mut ends = text.split_inclusive('\n').scan(0, |end, line| {

@@ -37,6 +37,14 @@ fn the_table_is_read() {
 }
 
 #[test]
+fn what_a_person_says_around_a_handle_is_no_summary_of_ours() {
+    let said = "[Image #1]\nLook:\nsummary-depth:0 id:0123456789abcdef\nWhat is that?";
+    assert!(pieces(said).iter().all(|(_, matter, _)| *matter != Matter::Summary), "{:?}", pieces(said));
+    let ours = "[Context Summary - 3 messages summarized]\n\nIt loops.\n\nsummary-depth:0 id:0123456789abcdef\nGo on.";
+    assert_eq!(first(ours).1, Matter::Summary);
+}
+
+#[test]
 fn what_harnesses_inject_is_not_said_by_the_person() {
     for (text, speaker, matter) in [
         ("<system-reminder>\nnever mention this\n</system-reminder>", Speaker::Harness, Matter::Reminder),

@@ -24,7 +24,7 @@ mod stored;
 mod words;
 
 pub use features::{FEATURES, N_FEATURES};
-pub use read::key as statement_key;
+pub use read::{form as statement_form, key as statement_key};
 pub use score::{StatementWeights, WeightsError};
 pub use words::log2_sixteenths;
 

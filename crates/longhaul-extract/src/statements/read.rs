@@ -1,5 +1,7 @@
 //! Reading one message into statements.
 
+use std::borrow::Cow;
+
 use longhaul_transcript::{Message, Part, Role, Speaker};
 
 use super::{
@@ -7,7 +9,7 @@ use super::{
     records::{is_record, records, texts_in},
     signs::Signs,
     split,
-    words::{Voice, each_word},
+    words::{Voice, each_word, hash_of},
 };
 use crate::{
     CallView, FieldPlace, ToolFamily,
@@ -346,13 +348,34 @@ fn sample(mut lines: Vec<&str>) -> Vec<&str> {
 const FIRST_LINES: usize = 400;
 const LAST_LINES: usize = 150;
 
-/// Returns a hash of `text` (FNV-1a) in which neither white space nor case counts.
+/// Returns a hash of `text` in which neither white space nor case counts.
 pub fn key(text: &str) -> u32 {
-    let bytes = text.bytes().filter(|byte| !byte.is_ascii_whitespace());
-    bytes.fold(0x811c_9dc5, |hash: u32, byte| {
-        (hash ^ u32::from(byte.to_ascii_lowercase())).wrapping_mul(0x0100_0193)
-    })
+    hash_of(folded(text))
 }
+
+/// Returns a hash of `text` in which numbers do not count either: the rows of a table of readings have the same. `None` where
+/// there is no number, and for a record of JSON: its numbers are what it is there for.
+pub fn form(text: &str) -> Option<u32> {
+    let bytes = text.as_bytes();
+    let is_row = bytes.iter().any(u8::is_ascii_digit) && memchr::memmem::find(bytes, b"\":").is_none();
+    is_row.then(|| hash_of(folded(text).filter(|byte| !byte.is_ascii_digit())))
+}
+
+fn folded(text: &str) -> impl Iterator<Item = u8> {
+    text.bytes().map(|byte| FOLDED[usize::from(byte)]).filter(|byte| *byte != b' ')
+}
+
+/// Each byte in lower case; all white space is a blank.
+const FOLDED: [u8; 256] = {
+    let mut folded = [0; 256];
+    let mut at = 0;
+    while at < 256 {
+        let byte = at as u8;
+        folded[at] = if byte.is_ascii_whitespace() { b' ' } else { byte.to_ascii_lowercase() };
+        at += 1;
+    }
+    folded
+};
 
 /// What a call did, in a few words of its own.
 fn label(view: &CallView<'_>) -> String {
@@ -371,11 +394,30 @@ fn label(view: &CallView<'_>) -> String {
     let about = about.or_else(|| if view.family() == ToolFamily::Todo { None } else { first() });
     let about = about.unwrap_or_default();
     let about = about.lines().next().unwrap_or_default();
-    let about = about.char_indices().nth(LABEL_CHARS).map_or(about, |(end, _)| &about[..end]).trim();
+    let about = shortened(about);
     if about.is_empty() {
         return view.name().trim_end().to_string();
     }
-    [view.name(), " ", about].concat()
+    [view.name(), " ", &about].concat()
+}
+
+/// Returns what a call is about in so many characters: of a single command that ends in a path or an address its program and the
+/// end of that, which is what it looks at; of anything else the beginning.
+fn shortened(about: &str) -> Cow<'_, str> {
+    let Some((end, _)) = about.char_indices().nth(LABEL_CHARS) else { return about.trim().into() };
+    let is_single = !about.contains(['|', ';', '&', '>']);
+    let ends = about.trim_end().split_once(' ').zip(about.trim_end().rsplit_once(' '));
+    match ends.filter(|(_, (_, last))| is_single && last.contains('/')) {
+        Some(((program, _), (_, last))) => {
+            let room = LABEL_CHARS.saturating_sub(program.chars().count() + 3).max(LABEL_CHARS / 2);
+            let start = last.char_indices().rev().nth(room - 1).map_or(0, |(at, _)| at);
+            // A name that is cut in two is none.
+            let start =
+                last[start..].find('/').filter(|_| start > 0).map_or(start, |slash| start + slash + 1);
+            format!("{program} … {}", &last[start..]).into()
+        }
+        None => about[..end].trim().into(),
+    }
 }
 
 /// Returns the first line of a command without the change of directory it begins with.

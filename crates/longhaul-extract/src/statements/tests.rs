@@ -94,3 +94,21 @@ fn news_falls_with_what_was_told() {
     statement.words().iter().for_each(|word| *known.entry(*word).or_insert(0) += 1);
     assert!(pool.news(statement, |word| known.get(&word).copied().unwrap_or_default()) <= 8);
 }
+
+#[test]
+fn a_call_is_labelled_with_what_it_looks_at() {
+    let label = |command: &str| {
+        let pool = pool(&format!(
+            "user: go\nassistant: !bash#c1 {{\"command\":\"{command}\"}}\ntool#c1: The issue asks for examples of how to combine two graders.\n"
+        ));
+        let shown = pool.all().iter().find(|one| one.kind == StatementKind::Result).unwrap();
+        pool.source(shown).unwrap().label.to_string()
+    };
+    assert_eq!(
+        label("curl -s https://api.github.com/repos/EntityProcess/agentv/issues/950"),
+        "bash curl … api.github.com/repos/EntityProcess/agentv/issues/950"
+    );
+    assert_eq!(label("cat src/a.rs"), "bash cat src/a.rs");
+    let piped = "rg -n 'stale|staleness|triage|issue|vscode' .github docs apps/web | head -50";
+    assert_eq!(label(piped), "bash rg -n 'stale|staleness|triage|issue|vscode' .github docs app");
+}

@@ -64,7 +64,7 @@ fn word(word: &str, each: &mut impl FnMut(u32)) {
         return;
     }
     match word.is_ascii() {
-        true => each(word.bytes().fold(START, |hash, byte| step(hash, byte.to_ascii_lowercase()))),
+        true => each(hash_of(word.bytes().map(|byte| byte.to_ascii_lowercase()))),
         false => each(hash(word.to_lowercase().as_bytes())),
     }
 }
@@ -75,7 +75,11 @@ fn is_wide(c: char) -> bool {
 
 /// FNV-1a: the same on every machine, and a word is short.
 fn hash(bytes: &[u8]) -> u32 {
-    bytes.iter().fold(START, |hash, byte| step(hash, *byte))
+    hash_of(bytes.iter().copied())
+}
+
+pub(super) fn hash_of(bytes: impl Iterator<Item = u8>) -> u32 {
+    bytes.fold(START, step)
 }
 
 fn step(hash: u32, byte: u8) -> u32 {

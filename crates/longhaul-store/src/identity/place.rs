@@ -83,7 +83,8 @@ impl Place {
     /// earlier compaction; nothing is lost by it, the log keeps both.
     ///
     /// # Errors
-    /// Those of the store; [`StoreError::Conflict`] where others compact the same history without end.
+    /// Those of the store; [`StoreError::RecordForgotten`] where the very record was forgotten there;
+    /// [`StoreError::Conflict`] where others compact the same history without end.
     pub async fn record<S: SummaryStore + ?Sized>(
         &self,
         store: &S,
@@ -92,6 +93,10 @@ impl Place {
         emitted: &[ContentHash],
         at_ms: i64,
     ) -> Result<SummaryRecord, StoreError> {
+        let held = store.records(&self.session).await?;
+        if held.iter().any(|held| held.is_forgotten && held.id == record.id) {
+            return Err(StoreError::RecordForgotten { session: self.session.clone(), id: record.id.clone() });
+        }
         let record = self.in_session(said, record, emitted);
         let chain = [self.chain.as_slice(), std::slice::from_ref(&record)].concat();
         for tries_left in (0..TRIES).rev() {

@@ -1,7 +1,7 @@
 //! Where a history belongs that is read again.
 
 use longhaul_store::{
-    History, Kin, MemoryStore, Place, SummaryStore, address_of,
+    History, Kin, MemoryStore, Place, Selector, StoreError, SummaryStore, address_of,
     conformance::{block_on, record, session},
     locate,
 };
@@ -102,6 +102,23 @@ fn an_opening_alone_joins_nothing() {
             find(&store, None, &said(&[&OPENING[..], &["which one?", "u:the red one"]].concat())).await;
         assert_ne!(grown.session, short.session);
         assert_eq!(grown.kin, Kin::New);
+    });
+}
+
+#[test]
+fn a_summary_that_was_forgotten_does_not_come_back() {
+    block_on(async {
+        let store = MemoryStore::new();
+        let history = said(&[&OPENING[..], &["which one?", "u:the blue one"]].concat());
+        let (place, _) = compacted(&store, Some("s"), &history, 2, "The secret is out.").await;
+        let id = store.head(&place.session).await.unwrap().unwrap().id;
+        store.forget(&place.session, &Selector::Matching("secret is out".into()), 2).await.unwrap();
+        let made = record(&session("any"), None, 4, "The secret is out.").into_inner();
+        assert_eq!(made.id, id, "made again");
+        let again = find(&store, Some("s"), &history).await;
+        let refused = again.record(&store, &history, &made, &[], 3).await.unwrap_err();
+        assert!(matches!(refused, StoreError::RecordForgotten { .. }), "{refused}");
+        assert_eq!(store.head(&place.session).await.unwrap(), None);
     });
 }
 

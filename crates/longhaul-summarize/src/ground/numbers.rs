@@ -269,10 +269,15 @@ fn stands_alone(text: &str, start: usize, end: usize) -> bool {
 
 /// Returns whether digits belong to a duration of several units: `0m12.345s`, `2d4h`. A hash has letters that are no units.
 fn is_duration(text: &str, start: usize, end: usize) -> bool {
-    let goes_on = |c: char| c.is_alphanumeric() || c == '.';
-    let from = text[..start].rfind(|c: char| !goes_on(c)).map_or(0, |at| text.ceil_char_boundary(at + 1));
-    let to = text[end..].find(|c: char| !goes_on(c)).map_or(text.len(), |length| end + length);
-    let mut rest = text[from..to].trim_end_matches('.');
+    let goes_on = |c: &char| c.is_alphanumeric() || *c == '.';
+    // One character more than a duration has tells that it is none, however long the token is.
+    let before = text[..start].chars().rev().take(LONGEST_WORD + 1).take_while(goes_on).map(char::len_utf8);
+    let behind = text[end..].chars().take(LONGEST_WORD + 1).take_while(goes_on).map(char::len_utf8);
+    let ((n_before, before), (n_behind, behind)) = (counted(before), counted(behind));
+    if n_before.max(n_behind) > LONGEST_WORD {
+        return false;
+    }
+    let mut rest = text[start - before..end + behind].trim_end_matches('.');
     let mut units = 0;
     while !rest.is_empty() {
         let digits = rest.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(rest.len());
@@ -284,6 +289,11 @@ fn is_duration(text: &str, start: usize, end: usize) -> bool {
         units += 1;
     }
     units > 1
+}
+
+/// Returns how many there are, and their sum.
+fn counted(lengths: impl Iterator<Item = usize>) -> (usize, usize) {
+    lengths.fold((0, 0), |(count, sum), length| (count + 1, sum + length))
 }
 
 /// More letters in a row than this are no word.
@@ -332,6 +342,13 @@ mod tests {
         assert_eq!(all("sed -n '1,320p' a.ts"), of(&["1,320", "1", "320"]));
         assert_eq!(all("1,320 tests, 1,200pt"), of(&["1,320", "1,200"]));
         assert_eq!(all("f(28)"), of(&["28"]));
+    }
+
+    #[test]
+    fn a_long_token_is_read_in_the_time_that_its_length_takes() {
+        // Each of its hundred thousand numbers used to walk all of it: minutes.
+        assert_eq!(values(&"3a".repeat(100_000)), []);
+        assert_eq!(values(&"1h".repeat(100_000)), []);
     }
 
     #[test]

@@ -33,11 +33,10 @@ impl Acts {
             tools.take(&act.call);
             refused.take(act);
         });
-        todos.read(entries);
         Acts {
             files: files.histories(),
             runs: runs.done(),
-            plan: todos.items(),
+            plan: todos.items(entries),
             tools: tools.used(),
             refusals: refused.open.into_iter().map(|(_, told)| told).collect(),
         }

@@ -43,7 +43,10 @@ impl Fixed<'_> {
         }
         asked.retain(|entry| entry.id != newest.id && !is_kept(self.request, entry));
         let mut lines = self.before(&asked, first.map(|(entry, _)| entry), room);
-        lines.extend(self.last_answer());
+        if let Some((handle, answer)) = self.last_answer() {
+            lines.retain(|line| !line.starts_with(&handle));
+            lines.push(handle + &answer);
+        }
         if !lines.is_empty() {
             self.add("## Asked before".into(), lines.join("\n"));
         }
@@ -59,15 +62,18 @@ impl Fixed<'_> {
             .filter(|entry| is_first(entry))
             .chain(asked.iter().rev().filter(|entry| !is_first(entry)));
         let mut lines: Vec<(&Entry, String)> = Vec::new();
+        // What was sent again after it was interrupted is told once.
+        let mut told: Vec<&str> = Vec::new();
         for entry in in_turn {
             let Some(text) = own_text(&entry.message, self.request.index.speakers())
                 .filter(|text| !self.said.contains(text))
             else {
                 continue;
             };
-            if lines.iter().any(|(_, line)| line.contains(text)) {
+            if told.contains(&text) || lines.iter().any(|(_, line)| line.contains(text)) {
                 continue;
             }
+            told.push(text);
             // What all of the work began with stays whole where it is short, even if it takes room from what follows.
             let most = match is_first(entry) {
                 true => longest.max(SHORT.min(self.request.limit.scaled(0.5))),
@@ -107,16 +113,17 @@ impl Fixed<'_> {
         turn.find(ends).map(|entry| entry.id)
     }
 
-    /// The person's last word or two, with what they answer: what a "yes" agreed to.
-    fn last_answer(&self) -> Option<String> {
+    /// The person's last word or two with the handle of their message, and what they answer: what a "yes" agreed to.
+    fn last_answer(&self) -> Option<(String, String)> {
         let all = self.request.index.statements().all().iter().rev();
         let mut answers = all.filter(|statement| statement.kind == StatementKind::Person);
         let last = answers.find(|statement| statement.answers.is_some())?;
         let asked = last.answers.as_deref()?;
-        let line = format!("m{} {} (to: \"{asked}\")", last.message, last.text);
+        let line = format!("{} (to: \"{asked}\")", last.text);
         let shown = self.request.kept.iter().flat_map(|entry| entry.message.texts());
         let is_shown = shown.into_iter().any(|text| text.contains(asked));
-        (!is_shown && self.cost(&line) <= self.room(self.options.asked_share)).then_some(line)
+        let fits = self.cost(&line) <= self.room(self.options.asked_share);
+        (!is_shown && fits).then(|| (format!("m{} ", last.message), line))
     }
 }
 

@@ -1,12 +1,20 @@
 //! Which statements get in: what is needed most for each token, what was told already counting for less.
 
-use std::{cmp::Reverse, collections::BinaryHeap};
+use std::{borrow::Cow, cell::RefCell, cmp::Reverse, collections::BinaryHeap, rc::Rc};
 
-use hashbrown::{HashMap, HashSet, hash_map::Entry};
-use longhaul_extract::{Domain, Statement, Statements, log2_sixteenths, statement_key, statement_words};
+use hashbrown::{HashMap, HashSet};
+use longhaul_extract::{Domain, Statement, Statements, log2_sixteenths, statement_words};
 use longhaul_transcript::Tokens;
 
-use super::{RulesOptions, coverage::Coverage, goal::Goal, idle::Idle, lists::Lists, records::Records};
+use super::{
+    RulesOptions,
+    coverage::Coverage,
+    forms::{Forms, MOST_ALIKE},
+    goal::Goal,
+    idle::Idle,
+    lists::Lists,
+    records::Records,
+};
 use crate::SummaryRequest;
 
 /// What statements are chosen by.
@@ -24,7 +32,7 @@ pub(crate) struct Choice<'a> {
     keys: HashSet<u32>,
     /// The headings that were told, by their places: the same words over another list are another heading.
     led: HashSet<usize>,
-    /// What stands in the summary whatever is chosen.
+    /// What stands in the summary whatever is chosen, on one line.
     fixed: String,
     places: &'a Places<'a>,
 }
@@ -38,12 +46,28 @@ struct Look {
     subjects: Vec<u32>,
 }
 
+/// What was found out of statements, by their places: the same for every summary of a conversation.
+#[derive(Debug, Default)]
+pub(crate) struct Looks(RefCell<HashMap<usize, Rc<Look>>>);
+
+/// How closely a statement was looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Seen {
+    Never,
+    /// It may be told: it is not idle.
+    Fit,
+    /// What it costs and makes known was counted.
+    Counted,
+}
+
 /// What is known of places in the pool.
 #[derive(Debug)]
 pub(crate) struct Places<'a> {
     pub(crate) idle: &'a Idle<'a>,
     pub(crate) lists: &'a Lists,
     pub(crate) records: &'a Records,
+    pub(crate) forms: &'a Forms,
+    pub(crate) looks: &'a Looks,
 }
 
 impl<'a> Choice<'a> {
@@ -68,6 +92,7 @@ impl<'a> Choice<'a> {
         words.sort_unstable();
         words.dedup();
         words.into_iter().for_each(|word| *told.entry(word).or_insert(0) += 1);
+        let fixed = one_line(&fixed).into_owned();
         let serves = pool.all().iter().map(|statement| goal.worth(&statement.text)).collect();
         let led = HashSet::new();
         Choice { request, pool, serves, needed, told, keys, led, fixed, places }
@@ -77,14 +102,16 @@ impl<'a> Choice<'a> {
     pub(crate) fn pick(mut self, coverage: &mut Coverage<'_>, budget: Tokens) -> Vec<usize> {
         let all = self.pool.all();
         // What each may be worth at most: most statements are never looked at any closer.
-        let most = |at: usize| (self.at_most(at, self.needed[at], MOST_FACTS), Reverse(at));
-        let mut heap: BinaryHeap<(i32, Reverse<usize>)> = (0..all.len()).map(most).collect();
-        let mut looked_at: HashMap<usize, Look> = HashMap::new();
+        let most = |at: usize| self.at_most(at, self.needed[at], MOST_FACTS);
+        let mut heap: BinaryHeap<(i32, Reverse<usize>)> = self.places.forms.candidates(most).into();
+        let mut seen = vec![Seen::Never; all.len()];
         // What is worth more for the questions that were told: however many there are.
         let mut answering: HashSet<usize> = HashSet::new();
-        // How many were told that differ only in their numbers.
+        // How many of each form were told.
         let mut alike: HashMap<u32, u32> = HashMap::new();
         let (mut opened, mut picks, mut left) = (HashSet::new(), Vec::new(), budget.0);
+        let counter = self.request.counter;
+        let count = |text: &str| counter.count_text(text).0;
         while let Some((worth, Reverse(at))) = heap.pop() {
             if left < LEAST {
                 break;
@@ -93,24 +120,26 @@ impl<'a> Choice<'a> {
             if self.keys.contains(&statement.key()) {
                 continue;
             }
-            if !looked_at.contains_key(&at) && self.is_idle(at) {
+            if seen[at] == Seen::Never {
+                if self.is_idle(at) {
+                    continue;
+                }
+                seen[at] = Seen::Fit;
+            }
+            let form = self.places.forms.of(at);
+            if form.is_some_and(|form| alike.get(&form) == Some(&MOST_ALIKE)) {
                 continue;
             }
             let needed = self.needed[at] + self.news(at);
-            let count = |text: &str| self.request.counter.count_text(text).0;
-            let look = match looked_at.entry(at) {
-                Entry::Occupied(look) => look.into_mut(),
-                Entry::Vacant(place) => {
-                    let most = self.at_most(at, needed, MOST_FACTS);
-                    if most < worth {
-                        heap.push((most, Reverse(at)));
-                        continue;
-                    }
-                    let answers = statement.answers.as_ref().map_or(0, |text| count(text));
-                    let cost = count(&statement.text) + answers + LINE;
-                    place.insert(Look { cost, subjects: coverage.known_by(&statement.text) })
+            if seen[at] == Seen::Fit {
+                let most = self.at_most(at, needed, MOST_FACTS);
+                if most < worth {
+                    heap.push((most, Reverse(at)));
+                    continue;
                 }
-            };
+                seen[at] = Seen::Counted;
+            }
+            let look = self.look(at, coverage);
             let cost = look.cost;
             let now = needed + self.extra(at, coverage.gain(&look.subjects)) - per_token(cost);
             if now < worth {
@@ -121,15 +150,11 @@ impl<'a> Choice<'a> {
             let handle = if opened.contains(&place) { 0 } else { HANDLE };
             let leads = self.leads(at);
             let led = leads.iter().map(|lead| count(&all[*lead].text) + LINE).sum::<u64>();
-            if cost + led + handle > left || self.fixed.contains(&*statement.text) {
+            if cost + led + handle > left || self.fixed.contains(&*one_line(&statement.text)) {
                 continue;
             }
-            if let Some(form) = form(&statement.text) {
-                let told = alike.entry(form).or_insert(0);
-                if *told == MOST_ALIKE {
-                    continue;
-                }
-                *told += 1;
+            if let Some(form) = form {
+                *alike.entry(form).or_insert(0) += 1;
             }
             left -= cost + led + handle;
             opened.insert(place);
@@ -145,6 +170,19 @@ impl<'a> Choice<'a> {
             }
         }
         picks
+    }
+
+    /// Returns what the statement at `at` costs and makes known.
+    fn look(&self, at: usize, coverage: &Coverage<'_>) -> Rc<Look> {
+        let mut looks = self.places.looks.0.borrow_mut();
+        let look = looks.entry(at).or_insert_with(|| {
+            let statement = &self.pool.all()[at];
+            let count = |text: &str| self.request.counter.count_text(text).0;
+            let answers = statement.answers.as_ref().map_or(0, |text| count(text));
+            let cost = count(&statement.text) + answers + LINE;
+            Rc::new(Look { cost, subjects: coverage.known_by(&statement.text) })
+        });
+        Rc::clone(look)
     }
 
     /// Returns what leads in the item at `at` and was not told yet, outermost first.
@@ -212,20 +250,19 @@ impl<'a> Choice<'a> {
     }
 }
 
+/// Returns `text` with one blank between words: a statement is told where its lines stand wrapped, too.
+fn one_line(text: &str) -> Cow<'_, str> {
+    let is_plain = !text.contains(['\n', '\t']) && !text.contains("  ");
+    match is_plain {
+        true => Cow::Borrowed(text),
+        false => Cow::Owned(text.split_whitespace().collect::<Vec<_>>().join(" ")),
+    }
+}
+
 /// Returns what it takes from the worth of a statement that it costs so many tokens.
 fn per_token(cost: u64) -> i32 {
     ln(cost) * 7 / 10
 }
-
-/// Returns a hash of `text` in which numbers do not count: the rows of a table of readings have the same. A record of JSON has
-/// none: its numbers are what it is there for.
-fn form(text: &str) -> Option<u32> {
-    let is_row = text.bytes().any(|byte| byte.is_ascii_digit()) && !text.contains("\":");
-    is_row.then(|| statement_key(&text.chars().filter(|c| !c.is_ascii_digit()).collect::<String>()))
-}
-
-/// So many lines are told that differ only in their numbers: whoever needs more of them looks them up.
-const MOST_ALIKE: u32 = 40;
 
 /// Returns the natural logarithm in thousandths.
 fn ln(n: u64) -> i32 {

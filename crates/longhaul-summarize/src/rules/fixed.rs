@@ -1,7 +1,7 @@
 //! The sections that stand whatever the ranking says: what is asked now and was asked before, the person's rules, where the
 //! work stands, what failed, what was said last.
 
-use longhaul_extract::{Domain, is_standing_rule, speaker::Speakers};
+use longhaul_extract::{Domain, is_standing_rule};
 use longhaul_transcript::{Constraint, Entry, Role, Summary, Tokens, parse_handle_line};
 
 use super::{RulesOptions, account::own_text, acts::Acts, clip, marked};
@@ -71,13 +71,6 @@ pub(crate) fn sections(
     Sections { first, last: fixed.sections }
 }
 
-/// Returns the text of an earlier summary, where the entry holds one.
-fn earlier_summary<'e>(entry: &'e Entry, speakers: &Speakers) -> Option<(&'e Entry, &'e str)> {
-    let is_users = entry.message.role == Role::User;
-    let text = is_users.then(|| speakers.summary(&entry.message)).flatten()?;
-    Some((entry, text))
-}
-
 /// Returns whether a line of a summary is its header, its handle or the heading under which it quotes another.
 pub(super) fn is_frame(line: &str) -> bool {
     is_header_or_handle(line) || line.trim_start_matches('#').starts_with(" Earlier summary (")
@@ -113,51 +106,6 @@ impl Fixed<'_> {
             let body = self.clip(goal, self.options.state_share);
             self.add("## Goal (stated by the user)".into(), body);
         }
-    }
-
-    /// A summary that the entries hold is all there is of what it stands for: it is told on as far as there is room, one of
-    /// ours from its first line, since what is needed most stands first there, and another from its last: it ends with how
-    /// things stand. Returns whether there was one.
-    fn earlier(&mut self) -> bool {
-        let speakers = self.request.index.speakers();
-        let mut newest = self.request.entries.iter().rev();
-        let Some((entry, text)) = newest.find_map(|entry| earlier_summary(entry, speakers)) else {
-            return false;
-        };
-        let mut fence = Fence::default();
-        // Each with the fence that is open behind it.
-        let mut lines: Vec<(String, Option<usize>)> = Vec::new();
-        for line in text.lines().filter(|line| !is_frame(line)) {
-            let is_quoted = fence.holds(line);
-            // Its headings stand below this section's own.
-            let title = line.trim_start_matches('#');
-            let line = match title.starts_with(' ') && title.len() < line.len() && !is_quoted {
-                true => format!("###{title}"),
-                false => line.to_owned(),
-            };
-            lines.push((line, fence.open));
-        }
-        let mut left = self.room(EARLIER_SHARE);
-        let fits = |(line, _): &&(String, Option<usize>)| {
-            let cost = self.cost(line) + Tokens(1);
-            let fits = cost <= left;
-            left -= cost;
-            fits
-        };
-        let told = match text.lines().any(is_header_or_handle) {
-            true => 0..lines.iter().take_while(fits).count(),
-            false => lines.len() - lines.iter().rev().take_while(fits).count()..lines.len(),
-        };
-        let fence = |at: usize| {
-            let open = at.checked_sub(1).and_then(|before| lines[before].1);
-            open.filter(|_| !told.is_empty()).map(|ticks| "`".repeat(ticks))
-        };
-        let opens = fence(told.start);
-        let quoted = lines[told.clone()].iter().map(|(line, _)| line.clone());
-        let body: Vec<String> = opens.into_iter().chain(quoted).chain(fence(told.end)).collect();
-        let heading = format!("## Earlier summary ({}, of messages that are not at hand)", entry.id);
-        self.add(heading, body.join("\n").trim().to_owned());
-        true
     }
 
     pub(super) fn has_assistant(&self) -> bool {
@@ -237,28 +185,6 @@ impl Fixed<'_> {
     }
 }
 
-/// The code fence that is open, line by line.
-#[derive(Debug, Default)]
-struct Fence {
-    /// How many backticks opened it.
-    open: Option<usize>,
-}
-
-impl Fence {
-    /// Reads a line. Returns whether it is part of a quotation, its fences included.
-    fn holds(&mut self, line: &str) -> bool {
-        let rest = line.trim_start_matches('`');
-        let ticks = line.len() - rest.len();
-        match self.open {
-            Some(open) if ticks >= open && rest.trim().is_empty() => self.open = None,
-            Some(_) => {}
-            None if ticks >= 3 && !rest.contains('`') => self.open = Some(ticks),
-            None => return false,
-        }
-        true
-    }
-}
-
 /// Returns whether what `entry` says stays after the summary, whole.
 pub(super) fn is_kept(request: &SummaryRequest<'_>, entry: &Entry) -> bool {
     let same = |kept: &&Entry| kept.id == entry.id;
@@ -267,9 +193,6 @@ pub(super) fn is_kept(request: &SummaryRequest<'_>, entry: &Entry) -> bool {
         |kept: &Entry| own_text(&kept.message, speakers) == own_text(&entry.message, speakers);
     request.kept.iter().find(same).is_some_and(says_the_same)
 }
-
-/// An earlier summary gets this share of the room: it stands for all that was said before it.
-const EARLIER_SHARE: f64 = 0.6;
 
 /// In less room than this, rules come before what was asked since.
 const TIGHT: Tokens = Tokens(1000);

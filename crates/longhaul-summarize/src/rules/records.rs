@@ -22,7 +22,12 @@ impl Records {
                 continue;
             };
             let fields = texts().flat_map(fields).collect();
-            let state = State { bytes: texts().map(str::len).sum(), fields, places };
+            let label = places
+                .first()
+                .and_then(|first| pool.source(&pool.all()[*first]))
+                .map(|source| &*source.label);
+            let tool = label.and_then(|label| label.split(' ').next());
+            let state = State { bytes: texts().map(str::len).sum(), fields, places, tool };
             match newest.remove(&identity) {
                 // A receipt that only names the record says nothing of its state.
                 Some(before) if state.bytes * 2 < before.bytes => {
@@ -57,18 +62,25 @@ impl Records {
 struct State<'p> {
     places: Vec<usize>,
     bytes: usize,
+    /// The tool that shows it.
+    tool: Option<&'p str>,
     /// The names of its fields and their values.
     fields: HashSet<(&'p str, &'p str)>,
 }
 
 impl State<'_> {
     /// Returns whether this is what `before` was: it has most of the fields, and beside the id some with the same value. The
-    /// answers of a service that one id stands for, page by page, share no more than that.
+    /// answers of a service that one id stands for, page by page, share no more than that. A record of an id and a state in
+    /// one word has the same fields, told by the same tool.
     fn is_of_the_record(&self, before: &State<'_>) -> bool {
         let names: HashSet<&str> = self.fields.iter().map(|(name, _)| *name).collect();
         let known = before.fields.iter().filter(|(name, _)| names.contains(name)).count();
         let same = before.fields.intersection(&self.fields).filter(|(_, value)| !value.is_empty()).count();
-        known * 5 >= before.fields.len() * 3 && same > 1
+        let is_word = |(_, value): &(&str, &str)| !value.is_empty() && !value.contains(char::is_whitespace);
+        let is_pair = |state: &State<'_>| state.fields.len() == 2 && state.fields.iter().all(is_word);
+        let is_small =
+            || is_pair(self) && is_pair(before) && known == 2 && same == 1 && self.tool == before.tool;
+        known * 5 >= before.fields.len() * 3 && same > 1 || is_small()
     }
 }
 
@@ -121,13 +133,17 @@ fn identity(first: &Statement, pieces: usize) -> Option<(&str, &str)> {
     (names_id(name) && is_value && !value.contains(char::is_whitespace)).then_some((name, value))
 }
 
-/// Whether a field of this name holds an id: `id`, `order_id`, `orderId`, but not `paid` and `valid`.
+/// Whether a field of this name holds an id: `id`, `order_id`, `orderId`, `uuid`, but not `paid` and `valid`.
 fn names_id(name: &str) -> bool {
-    let Some(before) = name.strip_suffix("id").or_else(|| name.strip_suffix("ID")) else {
-        return name.strip_suffix("Id").is_some_and(|before| !before.ends_with(char::is_uppercase));
-    };
-    let is_camel = name.ends_with("ID") && before.ends_with(char::is_lowercase);
-    before.is_empty() || before.ends_with(['_', '-', '.', ' ']) || is_camel
+    let before = |ids: [&str; 3]| ids.into_iter().find_map(|id| name.strip_suffix(id));
+    let is_apart = |before: &str| before.is_empty() || before.ends_with(['_', '-', '.', ' ']);
+    if let Some(before) = before(["uuid", "guid", "id"]) {
+        return is_apart(before);
+    }
+    if let Some(before) = before(["UUID", "GUID", "ID"]) {
+        return is_apart(before) || before.ends_with(char::is_lowercase);
+    }
+    before(["Uuid", "Guid", "Id"]).is_some_and(|before| !before.ends_with(char::is_uppercase))
 }
 
 /// Bytes of the longest id.
@@ -163,6 +179,9 @@ tool#c6: {"id": 7, "items": "two lamps and a chair", "total": 149}
             ("order_id", true),
             ("orderId", true),
             ("orderID", true),
+            ("uuid", true),
+            ("run_guid", true),
+            ("fluid", false),
             ("paid", false),
             ("valid", false),
         ] {
@@ -183,6 +202,10 @@ assistant: !update_booking#c3 {"booking_id":"XK4","cabin":"business"}
 tool#c3: {"booking_id": "XK4", "cabin": "business", "bags": 1}
 assistant: !notify#c4 {"booking_id":"ZZ9"}
 tool#c4: {"booking_id": "ZZ9"}
+assistant: !order#c5 {"order_id":"W1"}
+tool#c5: {"order_id": "W1", "status": "pending"}
+assistant: !order#c6 {"order_id":"W1"}
+tool#c6: {"order_id": "W1", "status": "shipped"}
 "#,
         );
         let mut index = FactIndex::new();
@@ -192,10 +215,19 @@ tool#c4: {"booking_id": "ZZ9"}
         let of = |is: &dyn Fn(usize) -> bool| -> Vec<&str> {
             (0..pool.all().len()).filter(|at| is(*at)).map(|at| &*pool.all()[at].text).collect()
         };
-        assert_eq!(of(&|at| records.is_old(at)), [r#"{"booking_id": "XK4", "cabin": "economy", "bags": 1}"#]);
+        assert_eq!(
+            of(&|at| records.is_old(at)),
+            [
+                r#"{"booking_id": "XK4", "cabin": "economy", "bags": 1}"#,
+                r#"{"order_id": "W1", "status": "pending"}"#
+            ]
+        );
         assert_eq!(
             of(&|at| records.is_renewed(at)),
-            [r#"{"booking_id": "XK4", "cabin": "business", "bags": 1}"#]
+            [
+                r#"{"booking_id": "XK4", "cabin": "business", "bags": 1}"#,
+                r#"{"order_id": "W1", "status": "shipped"}"#
+            ]
         );
     }
 }

@@ -1,7 +1,8 @@
 //! Where the work stands: the plan with its open items first, how the checks went, what failed, what was said last.
 
 use longhaul_extract::{
-    FileHistory, Purpose, Run, Statement, StatementKind, TodoItem, TodoState, ToolFamily, Verdict, checks,
+    FileHistory, Purpose, Run, Runs, Statement, StatementKind, TodoItem, TodoState, ToolFamily, Verdict,
+    checks, each_act,
 };
 use longhaul_transcript::Tokens;
 
@@ -57,16 +58,32 @@ impl Fixed<'_> {
 
     /// The last checks, each with its last failure and what was edited until it passed, and tools' refusals that nothing mended.
     pub(super) fn checks(&mut self, acts: &Acts) {
-        let (runs, files) = (&acts.runs, &acts.files);
+        let files = &acts.files;
+        // How a check went last may stand in the messages that stay.
+        let mut later = Runs::default();
+        each_act(self.request.tail_beside_entries(), |act| later.take(act));
+        let runs: Vec<Run> = acts.runs.iter().cloned().chain(later.done()).collect();
+        let runs = &runs[..];
         let mut left = self.room(self.options.state_share * 2.0);
         let mut lines: Vec<String> = Vec::new();
-        let all = checks(runs, files);
+        let mut all = checks(runs, files);
+        all.retain(|check| !self.stands_below(&check.last));
         for check in all.iter().rev().take(LAST_CHECKS) {
             let mut line = first_chars(&check.line());
-            let again =
-                runs.iter().rfind(|run| run.heart == check.last.heart && run.message > check.last.message);
-            if let Some(run) = again.filter(|_| check.last.verdict == Verdict::Failed) {
-                line.push_str(&format!("; run again in m{}, outcome not stated", run.message));
+            let after = || runs.iter().rev().take_while(|run| run.message > check.last.message);
+            let again = after().find(|run| run.heart == check.last.heart);
+            let other =
+                after().find(|run| run.purpose == check.last.purpose && run.verdict == Verdict::Passed);
+            if check.last.verdict == Verdict::Failed {
+                match (again, other) {
+                    (_, Some(run)) => {
+                        line.push_str(&format!("; {} passed since (m{})", run.heart, run.message))
+                    }
+                    (Some(run), _) => {
+                        line.push_str(&format!("; run again in m{}, outcome not stated", run.message));
+                    }
+                    _ => {}
+                }
             }
             let cost = self.cost(&line) + Tokens(1);
             if cost <= left && !self.said.contains(&line) {
@@ -98,6 +115,13 @@ impl Fixed<'_> {
         if !lines.is_empty() {
             self.add("## Checks and failures (quoted)".into(), fenced(lines.join("\n")));
         }
+    }
+
+    /// Returns whether what a run said stands whole in the messages that stay.
+    fn stands_below(&self, run: &Run) -> bool {
+        let (tail, kept) = (self.request.tail_beside_entries(), self.request.kept);
+        let was = tail.iter().find(|entry| Some(entry.id.ordinal) == run.answered);
+        was.is_some_and(|was| kept.iter().any(|stays| stays.id == was.id && stays.message == was.message))
     }
 
     /// Returns the lines of a failed run's output that tell of a failure or name a place in a file.

@@ -338,3 +338,54 @@ Exit code: 1
     assert!(failures.contains("git push origin mian failed"), "{text}");
     assert!(!failures.contains("git tag v0.8.0"), "{text}");
 }
+
+#[test]
+fn a_check_that_passed_since_is_not_told_as_failed() {
+    let before = r#"
+user: Mend the lint of the relay.
+assistant: !bash#c1 {"command":"golangci-lint run"}
+tool#c1!: relay.go:12:3: error return value is not checked (errcheck)
+Exit code: 1
+assistant: !bash#c2 {"command":"sed -i s/a/b/ relay.go"}
+tool#c2: ok
+"#;
+    let after = "assistant: !bash#c3 {\"command\":\"golangci-lint run\"}\ntool#c3: 0 issues.\n";
+    let whole = transcript(&format!("{before}{after}"));
+    let (first, last) = whole.entries().split_at(whole.entries().len() - 2);
+    let mut index = FactIndex::new();
+    whole.entries().iter().for_each(|entry| index.push(entry));
+    let session = SessionId::new("s").unwrap();
+    let text = |tail: &[Entry]| {
+        let request = SummaryRequest {
+            kept: tail,
+            tail,
+            ..SummaryRequest::new(&session, first, &index, &Quarter, Tokens(600))
+        };
+        summarize(&request, &RulesOptions::default()).text
+    };
+    assert!(text(&[]).contains("golangci-lint run: failed"), "{}", text(&[]));
+    assert!(!text(last).contains("golangci-lint run: failed"), "{}", text(last));
+}
+
+#[test]
+fn what_was_sent_again_is_told_once() {
+    let plan = "Implement the plan:\n\n1. Rename the table.\n2. Move the index.\n3. Ship it on Friday.";
+    let said = [
+        Message::user(plan),
+        Message::assistant("I read the schema first."),
+        Message::user(plan),
+        Message::assistant("The table is renamed. Do you want the index to be moved as well?"),
+        Message::user("yes, that was it"),
+        Message::assistant("It is moved."),
+        Message::user("Now write the notes of the release, please."),
+        Message::assistant("They are written."),
+    ];
+    let said: longhaul_transcript::Transcript = said.into_iter().collect();
+    let mut index = FactIndex::new();
+    said.entries().iter().for_each(|entry| index.push(entry));
+    let session = SessionId::new("s").unwrap();
+    let request = SummaryRequest::new(&session, said.entries(), &index, &Quarter, Tokens(800));
+    let text = summarize(&request, &RulesOptions::default()).text;
+    assert_eq!(text.matches("Rename the table.").count(), 1, "{text}");
+    assert_eq!(text.matches("yes, that was it").count(), 1, "{text}");
+}

@@ -390,6 +390,33 @@ fn a_prompt_of_ones_own_is_shown_the_summary_before_and_what_is_new() {
 }
 
 #[test]
+fn what_no_summary_tells_is_read_again_and_what_one_tells_is_shown() {
+    let (conversation, asking) = (conversation(), Asking::new());
+    let covered = Span { start: 0, end: 9 };
+    let asked = |text: &str, newest_only: bool| {
+        let client =
+            Arc::new(Scripted::always("The tenant ids are sorted in flush, and Lena reviews the patch."));
+        let mut options = LlmOptions::default();
+        options.custom_prompt = Some("In {maxTokens} tokens: {context}".into());
+        options.newest_only = newest_only;
+        let previous = crate::drift::record(None, &Draft { text: text.into(), ..Draft::default() }, covered);
+        let request =
+            SummaryRequest { previous: Some(&previous), ..asking.request(conversation.entries(), 400) };
+        block_on(ladder(vec![model("m", &client)], options, &time()).summarize(request)).unwrap();
+        client.requests()[0].user.clone()
+    };
+    // There was no room for a summary: its messages are in none.
+    for nothing in ["", longhaul_summarize::rules::OMITTED] {
+        let prompt = asked(nothing, false);
+        assert!(prompt.contains("Never touch Cargo.lock") && !prompt.contains("summary of what came before"));
+    }
+    // Where only the newest part is shown, the rest stands in the summary before.
+    assert!(
+        asked("The tenants are locked in the order they arrive.", true).contains("in the order they arrive")
+    );
+}
+
+#[test]
 fn prose_about_several_parts_is_told_on_from_part_to_part() {
     let client =
         Arc::new(Scripted::always("The tenant ids are sorted in flush, and Lena reviews the patch."));

@@ -2,7 +2,7 @@
 
 use longhaul_summarize::{
     Draft, SummaryRequest,
-    rules::{self, RulesOptions},
+    rules::{Reading, RulesOptions},
 };
 use longhaul_transcript::{Span, SummaryRecord, Tokens};
 
@@ -47,7 +47,8 @@ pub fn compact(
     settings: &CompactSettings,
     options: &RulesOptions,
 ) -> Result<Compacted, CompactError> {
-    compact_by(source, settings, &|request| rules::summarize(request, options))
+    let reading = Reading::new(source.index, source.counter, options);
+    compact_by(source, settings, &|request| reading.summarize(request))
 }
 
 /// Compacts `source` with what `summarize` writes: by rule, in whatever form.

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use longhaul_extract::speaker::Speakers;
-use longhaul_transcript::{Entry, Message, MessageId, Origin, Part, Tokens, UnitState, parse_handle_line};
+use longhaul_transcript::{
+    Entry, Message, MessageId, Origin, Part, Tokens, UnitState, has_summary_header, parse_handle_line,
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -29,7 +31,7 @@ pub(crate) fn is_summary(message: &Message) -> bool {
 
 /// Returns whether a text of this begins with a summary that longhaul wrote.
 pub(crate) fn begins_with_summary(message: &Message) -> bool {
-    let is_one = |text: &str| text.starts_with('[') && parse_handle_line(text).is_some();
+    let is_one = |text: &str| has_summary_header(text) && parse_handle_line(text).is_some();
     message.origin == Origin::Longhaul || message.texts().any(is_one)
 }
 

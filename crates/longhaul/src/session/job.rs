@@ -297,7 +297,7 @@ impl Job {
             // No model answered.
             SummaryMode::Rules if self.words.is_some() && !self.is_running && !self.starts_running => {
                 let Draft { attempts, cost, .. } = draft;
-                Draft { attempts, cost, ..self.by_rule(&self.request()) }
+                Draft { attempts, cost, ..self.by_rule(&self.reading(), &self.request()) }
             }
             _ => forms::shaped(self.preset, draft, &self.request()),
         };
@@ -334,16 +334,22 @@ impl Job {
                 Ok(finished) => Ok(finished),
             };
         }
-        let draft = |request: &SummaryRequest<'_>| self.by_rule(request);
-        let compacted = compact::compact_by(&self.source(), &self.settings, &draft)?;
+        let compacted = {
+            let reading = self.reading();
+            let draft = |request: &SummaryRequest<'_>| self.by_rule(&reading, request);
+            compact::compact_by(&self.source(), &self.settings, &draft)?
+        };
         Ok(self.finished(compacted)?)
     }
 
+    fn reading(&self) -> rules::Reading<'_> {
+        rules::Reading::new(&self.index, &*self.counter, &self.rules)
+    }
+
     /// Returns a draft by rule that keeps what models wrote before.
-    fn by_rule(&self, request: &SummaryRequest<'_>) -> Draft {
-        let by_rule = |request: &SummaryRequest<'_>| {
-            forms::shaped(self.preset, rules::summarize(request, &self.rules), request)
-        };
+    fn by_rule(&self, reading: &rules::Reading<'_>, request: &SummaryRequest<'_>) -> Draft {
+        let by_rule =
+            |request: &SummaryRequest<'_>| forms::shaped(self.preset, reading.summarize(request), request);
         written::beside(self.words.as_deref(), request, by_rule)
     }
 

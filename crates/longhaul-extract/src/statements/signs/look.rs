@@ -4,14 +4,43 @@ use super::Signs;
 
 /// Returns the signs that stand anywhere in `text`, and what it is made of.
 pub(super) fn look(text: &str) -> Look {
+    let bytes = text.as_bytes();
     let mut look = Look::default();
-    let mut at = 0;
-    while let Some(&byte) = text.as_bytes().get(at) {
-        at += match byte.is_ascii() {
-            true => look.ascii(text, at, byte),
-            false => look.wide(&text[at..]),
-        };
+    let (mut at, mut before, mut seen) = (0, SPACE, 0);
+    while let Some(&byte) = bytes.get(at) {
+        let mut class = CLASS[usize::from(byte)];
+        look.words += usize::from(before & SPACE != 0 && class & (SPACE | WIDE) == 0);
+        if class & WORD != 0 {
+            if before & WORD == 0 {
+                look.word(&text[at..], byte);
+            }
+            let (start, mut letters) = (at, 0);
+            while let Some(next) =
+                bytes.get(at).map(|byte| CLASS[usize::from(*byte)]).filter(|next| next & WORD != 0)
+            {
+                letters += usize::from(next & LETTER != 0);
+                class |= next;
+                at += 1;
+            }
+            look.letters += letters;
+            look.chars += at - start;
+        } else {
+            let mut length = 1;
+            if class & WIDE != 0 {
+                (class, length) = look.wide(&text[at..]);
+                look.words += usize::from(before & SPACE != 0 && class & SPACE == 0);
+            } else if class & SIGN != 0 {
+                look.sign(byte, before, &text[at + 1..]);
+            }
+            look.letters += usize::from(class & LETTER != 0);
+            look.marks += usize::from(class & MARK != 0);
+            look.chars += 1;
+            at += length;
+        }
+        seen |= class;
+        before = class;
     }
+    look.add(Signs::NUMBER, seen & DIGIT != 0);
     look.add(Signs::COUNTS, opens_ok(text));
     look
 }
@@ -27,55 +56,30 @@ pub(super) struct Look {
     pub(super) marks: usize,
     /// Runs without white space.
     pub(super) words: usize,
-    /// Whether the character before is a letter, a digit or an underscore.
-    after_word: bool,
-    /// Whether it is no white space.
-    after_text: bool,
-    /// Whether it can stand in a path.
-    after_path: bool,
 }
 
 impl Look {
-    /// Takes in the byte at `at`, and returns its length.
-    fn ascii(&mut self, text: &str, at: usize, byte: u8) -> usize {
-        let class = CLASS[byte as usize];
-        self.letters += usize::from(class & LETTER != 0);
-        self.marks += usize::from(class & MARK != 0);
-        if class & WORD != 0 {
-            if !self.after_word {
-                self.word(&text[at..], byte);
-            }
-        } else if class & SIGN != 0 {
-            let rest = &text[at + 1..];
-            match byte {
-                b'*' => self.add(Signs::BOLD, rest.starts_with('*')),
-                b'.' => self.add(Signs::PATH, self.after_path && is_extension(rest)),
-                b'/' => self.add(Signs::PATH, is_folder(rest)),
-                _ => self.add(Signs::QUESTION, true),
-            }
+    /// Takes in a character that may be a sign, `rest` being what stands behind it.
+    fn sign(&mut self, byte: u8, before: u8, rest: &str) {
+        match byte {
+            b'*' => self.add(Signs::BOLD, rest.starts_with('*')),
+            _ if byte != b'?' && self.signs.has(Signs::PATH) => {}
+            b'.' => self.add(Signs::PATH, before & PATH != 0 && is_extension(rest)),
+            b'/' => self.add(Signs::PATH, is_folder(rest)),
+            _ => self.add(Signs::QUESTION, true),
         }
-        self.add(Signs::NUMBER, byte.is_ascii_digit());
-        self.after(class & WORD != 0, class & SPACE != 0, class & PATH != 0);
-        1
     }
 
-    /// Takes in the first character of `rest`, which is not ASCII, and returns its length.
-    fn wide(&mut self, rest: &str) -> usize {
-        let Some(c) = rest.chars().next() else { return rest.len() };
-        self.letters += usize::from(c.is_alphabetic());
+    /// Takes in the first character of `rest`, which is not ASCII, and returns its class and its length.
+    fn wide(&mut self, rest: &str) -> (u8, usize) {
+        let Some(c) = rest.chars().next() else { return (0, rest.len()) };
         self.add(Signs::QUESTION, c == '？');
-        let is_word = is_word(c);
-        self.after(is_word, c.is_whitespace(), is_word);
-        c.len_utf8()
+        let class = [(is_word(c), WORD | PATH), (c.is_alphabetic(), LETTER), (c.is_whitespace(), SPACE)];
+        let class = class.into_iter().filter(|(is_so, _)| *is_so).fold(0, |all, (_, bits)| all | bits);
+        (class, c.len_utf8())
     }
 
-    fn after(&mut self, is_word: bool, is_space: bool, is_path: bool) {
-        self.chars += 1;
-        self.words += usize::from(!is_space && !self.after_text);
-        (self.after_word, self.after_text, self.after_path) = (is_word, !is_space, is_path);
-    }
-
-    /// Looks up what `rest` begins with, by its first letter.
+    /// Looks up what `rest` begins with, by its first two letters.
     fn word(&mut self, rest: &str, first: u8) {
         if first.is_ascii_digit() {
             self.add(Signs::COUNTS, counts(rest));
@@ -83,8 +87,9 @@ impl Look {
         }
         let Some(letter) = first.to_ascii_lowercase().checked_sub(b'a') else { return };
         let Some((from, to)) = PLACES.get(usize::from(letter)) else { return };
+        let Some(second) = rest.as_bytes().get(1).map(u8::to_ascii_lowercase) else { return };
         for (start, form, sign) in &LEXICON[*from..*to] {
-            if !self.signs.has(*sign) && opens(rest, start, *form) {
+            if start.as_bytes()[1] == second && !self.signs.has(*sign) && opens(rest, start, *form) {
                 self.add(*sign, true);
             }
         }
@@ -102,10 +107,13 @@ const SPACE: u8 = 1 << 3;
 const PATH: u8 = 1 << 4;
 /// What stands here may be a sign: it is looked at closely.
 const SIGN: u8 = 1 << 5;
+const DIGIT: u8 = 1 << 6;
+/// A byte of a character that is not ASCII.
+const WIDE: u8 = 1 << 7;
 
-/// What each byte is, as far as it is ASCII.
+/// What each byte is.
 const CLASS: [u8; 256] = {
-    let mut class = [0; 256];
+    let mut class = [WIDE; 256];
     let mut byte = 0_u8;
     while byte < 128 {
         let mut bits = 0;
@@ -126,6 +134,9 @@ const CLASS: [u8; 256] = {
         }
         if matches!(byte, b'*' | b'.' | b'/' | b'?') {
             bits |= SIGN;
+        }
+        if byte.is_ascii_digit() {
+            bits |= DIGIT;
         }
         class[byte as usize] = bits;
         byte += 1;

@@ -1,0 +1,213 @@
+//! A summary of what was said before the messages at hand: all there is of it.
+
+use std::ops::Range;
+
+use longhaul_extract::speaker::Speakers;
+use longhaul_transcript::{Entry, Role, Tokens, parse_summary};
+
+use super::fixed::{Fixed, is_frame};
+
+impl Fixed<'_> {
+    /// An earlier summary that the entries hold is told on as far as there is room, where it does not stay as it is. Returns
+    /// whether there was one.
+    pub(super) fn earlier(&mut self) -> bool {
+        let speakers = self.request.index.speakers();
+        let mut newest = self.request.entries.iter().rev();
+        let Some((entry, text)) = newest.find_map(|entry| summary_in(entry, speakers)) else {
+            return false;
+        };
+        if self.request.kept.iter().any(|kept| kept.message.texts().any(|shown| shown.contains(text))) {
+            return true;
+        }
+        let lines = lines(text);
+        let mut body: Vec<String> = Vec::new();
+        let mut end = 0;
+        for told in self.chosen(&lines, parse_summary(text).is_some()) {
+            let fence = |at: usize| {
+                let open = at.checked_sub(1).and_then(|before| lines[before].fence);
+                open.filter(|_| !told.is_empty()).map(|ticks| "`".repeat(ticks))
+            };
+            if told.start > end && end > 0 {
+                body.push("[…]".to_owned());
+            }
+            body.extend(fence(told.start));
+            body.extend(lines[told.clone()].iter().map(|line| line.text.clone()));
+            body.extend(fence(told.end));
+            end = told.end;
+        }
+        let heading = format!("## Earlier summary ({}, of messages that are not at hand)", entry.id);
+        self.add(heading, body.join("\n").trim().to_owned());
+        true
+    }
+
+    /// Returns what is told of an earlier summary: one of ours from its first line, since what is needed most stands first there;
+    /// another from its last, since it ends with how things stand, with the heading over the first line told, and before that
+    /// what it says was asked for.
+    fn chosen(&self, lines: &[Line], is_ours: bool) -> Vec<Range<usize>> {
+        let room = self.room(EARLIER_SHARE);
+        if is_ours {
+            return std::iter::once(0..self.within(room, lines.iter())).collect();
+        }
+        if self.within(room, lines.iter().rev()) == lines.len() {
+            return std::iter::once(0..lines.len()).collect();
+        }
+        let asked = lines.iter().rposition(Line::asks).map_or(0..0, |from| {
+            let under = lines[from + 1..].iter().take_while(|line| !line.is_title);
+            from..from + 1 + self.within(room.scaled(REQUEST_SHARE), under)
+        });
+        let left = room - lines[asked.clone()].iter().map(|line| self.line_cost(line)).sum();
+        let from = (lines.len() - self.within(left, lines.iter().rev())).max(asked.end);
+        let title = lines[asked.end..from].iter().rposition(|line| line.is_title).map(|at| asked.end + at);
+        let title = title.filter(|_| lines.get(from).is_some_and(|line| !line.is_title));
+        [Some(asked), title.map(|title| title..title + 1), Some(from..lines.len())]
+            .into_iter()
+            .flatten()
+            .filter(|told| !told.is_empty())
+            .collect()
+    }
+
+    /// Returns how many of `lines` fit into `room`, one after the other.
+    fn within<'l>(&self, room: Tokens, lines: impl Iterator<Item = &'l Line>) -> usize {
+        let mut left = room;
+        let fits = |line: &&Line| {
+            let cost = self.line_cost(line);
+            let fits = cost <= left;
+            left -= cost;
+            fits
+        };
+        lines.take_while(fits).count()
+    }
+
+    fn line_cost(&self, line: &Line) -> Tokens {
+        self.cost(&line.text) + Tokens(1)
+    }
+}
+
+/// Returns the text of an earlier summary, where the entry holds one.
+fn summary_in<'e>(entry: &'e Entry, speakers: &Speakers) -> Option<(&'e Entry, &'e str)> {
+    let is_users = entry.message.role == Role::User;
+    let text = is_users.then(|| speakers.summary(&entry.message)).flatten()?;
+    Some((entry, text))
+}
+
+/// A line of an earlier summary.
+#[derive(Debug)]
+struct Line {
+    /// Its words; a heading stands below the heading of the section that it is told in.
+    text: String,
+    /// The fence that is open behind it.
+    fence: Option<usize>,
+    /// Whether it stands over what follows: `## Next steps`, `7. Pending Tasks:`.
+    is_title: bool,
+}
+
+impl Line {
+    /// Whether what was asked for stands under this.
+    fn asks(&self) -> bool {
+        const WORDS: [&str; 4] = ["request", "intent", "goal", "objective"];
+        let lower = self.text.to_lowercase();
+        self.is_title && WORDS.iter().any(|word| lower.contains(word))
+    }
+}
+
+/// Returns the lines of a summary without its frame.
+fn lines(text: &str) -> Vec<Line> {
+    let mut fence = Fence::default();
+    let line = |line: &str| {
+        let is_quoted = fence.holds(line);
+        let title = line.trim_start_matches('#');
+        let is_heading = title.starts_with(' ') && title.len() < line.len() && !is_quoted;
+        let numbered = line.trim_start_matches(|c: char| c.is_ascii_digit());
+        let is_numbered = numbered.len() < line.len() && numbered.starts_with(". ") && line.ends_with(':');
+        Line {
+            text: if is_heading { format!("###{title}") } else { line.to_owned() },
+            fence: fence.open,
+            is_title: is_heading || is_numbered && !is_quoted,
+        }
+    };
+    text.lines().filter(|line| !is_frame(line)).map(line).collect()
+}
+
+/// The code fence that is open, line by line.
+#[derive(Debug, Default)]
+struct Fence {
+    /// How many backticks opened it.
+    open: Option<usize>,
+}
+
+impl Fence {
+    /// Reads a line. Returns whether it is part of a quotation, its fences included.
+    fn holds(&mut self, line: &str) -> bool {
+        let rest = line.trim_start_matches('`');
+        let ticks = line.len() - rest.len();
+        match self.open {
+            Some(open) if ticks >= open && rest.trim().is_empty() => self.open = None,
+            Some(_) => {}
+            None if ticks >= 3 && !rest.contains('`') => self.open = Some(ticks),
+            None => return false,
+        }
+        true
+    }
+}
+
+/// An earlier summary gets this share of the room: it stands for all that was said before it.
+const EARLIER_SHARE: f64 = 0.6;
+
+/// What was asked for gets this share of that.
+const REQUEST_SHARE: f64 = 0.3;
+
+#[cfg(test)]
+mod tests {
+    use longhaul_extract::FactIndex;
+    use longhaul_tokens::BytesPer4;
+    use longhaul_transcript::{Message, SessionId, Transcript};
+
+    use crate::{
+        SummaryRequest,
+        rules::{RulesOptions, summarize},
+    };
+
+    use super::*;
+
+    /// As Claude Code continues a conversation.
+    fn continued() -> String {
+        let details = "   - Changed the index of a session from zero to one in another file of the project\n";
+        format!(
+            "This session is being continued from a previous conversation that ran out of context. The summary below covers the earlier portion of the conversation.\n\nSummary:\n1. Primary Request and Intent:\n   The user asked to number session folders from one.\n\n2. Files and Code Sections:\n{}\n8. Current Work:\n   The numbering is complete.\n\n9. Optional Next Step:\n   Nothing is left but the\n   commit on the branch.\n",
+            details.repeat(120)
+        )
+    }
+
+    fn told(limit: u64, kept: &[Entry]) -> String {
+        let said: Transcript =
+            [Message::user(continued()), Message::assistant("All of it is done.")].into_iter().collect();
+        let mut index = FactIndex::new();
+        said.entries().iter().for_each(|entry| index.push(entry));
+        let session = SessionId::new("s").unwrap();
+        let request = SummaryRequest {
+            kept,
+            ..SummaryRequest::new(&session, said.entries(), &index, &BytesPer4, Tokens(limit))
+        };
+        summarize(&request, &RulesOptions::default()).text
+    }
+
+    #[test]
+    fn what_was_asked_for_and_how_things_stand_are_told_of_a_foreign_summary() {
+        let text = told(600, &[]);
+        let at = |words: &str| text.find(words).unwrap_or_else(|| panic!("{words} is missing in\n{text}"));
+        let (asked, gap) = (at("1. Primary Request and Intent:"), at("[…]"));
+        assert!(asked < gap && at("2. Files and Code Sections:") < gap, "{text}");
+        assert!(
+            gap < at("8. Current Work:") && at("8. Current Work:") < at("commit on the branch."),
+            "{text}"
+        );
+        assert_eq!(text.matches("Nothing is left but the").count(), 1, "{text}");
+    }
+
+    #[test]
+    fn a_summary_that_stays_is_not_told_again() {
+        let said: Transcript = [Message::user(continued())].into_iter().collect();
+        let text = told(4000, said.entries());
+        assert!(!text.contains("Earlier summary") && !text.contains("The numbering is complete"), "{text}");
+    }
+}

@@ -1,0 +1,88 @@
+//! Statements that differ only in their numbers: the rows of a table, the lines of a log.
+
+use std::cmp::Reverse;
+
+use hashbrown::HashMap;
+use longhaul_extract::{Statements, statement_form};
+
+/// What each statement is without its numbers.
+#[derive(Debug)]
+pub(crate) struct Forms {
+    /// For each statement a hash of that; `None` where numbers are what it is there for, or it has none.
+    of: Vec<Option<u32>>,
+    /// The forms of so many statements that most of them are never looked at, with how many there are.
+    crowded: HashMap<u32, usize>,
+}
+
+impl Forms {
+    pub(crate) fn new(pool: &Statements) -> Forms {
+        let of: Vec<Option<u32>> = pool.all().iter().map(|one| statement_form(&one.text)).collect();
+        let mut crowded = HashMap::new();
+        of.iter().flatten().for_each(|form| *crowded.entry(*form).or_insert(0) += 1);
+        crowded.retain(|_, count| *count > MOST_CANDIDATES);
+        Forms { of, crowded }
+    }
+
+    /// Returns the form of the statement at this place.
+    pub(crate) fn of(&self, at: usize) -> Option<u32> {
+        self.of[at]
+    }
+
+    /// Returns the places that may get in with what each may be `worth`: of a crowded form those that are worth most, and of
+    /// these that are worth the same the first.
+    pub(crate) fn candidates(&self, worth: impl Fn(usize) -> i32) -> Vec<(i32, Reverse<usize>)> {
+        let mut crowds: HashMap<u32, Vec<(i32, Reverse<usize>)>> = HashMap::new();
+        let mut candidates = Vec::with_capacity(self.of.len());
+        for (at, form) in self.of.iter().enumerate() {
+            match form.filter(|form| self.crowded.contains_key(form)) {
+                Some(form) => crowds.entry(form).or_default().push((worth(at), Reverse(at))),
+                None => candidates.push((worth(at), Reverse(at))),
+            }
+        }
+        for mut crowd in crowds.into_values() {
+            crowd.select_nth_unstable_by(MOST_CANDIDATES, |one, other| other.cmp(one));
+            crowd.truncate(MOST_CANDIDATES);
+            candidates.extend(crowd);
+        }
+        candidates
+    }
+}
+
+/// So many lines are told that differ only in their numbers: whoever needs more of them looks them up.
+pub(crate) const MOST_ALIKE: u32 = 40;
+
+/// Of so many those are chosen.
+const MOST_CANDIDATES: usize = 5 * MOST_ALIKE as usize;
+
+#[cfg(test)]
+mod tests {
+    use longhaul_extract::FactIndex;
+    use longhaul_transcript::{Message, Transcript};
+
+    use super::*;
+
+    #[test]
+    fn of_a_crowd_those_stay_that_are_worth_most() {
+        let rows: String = (0..500).map(|nth| format!("sensor {nth} reads {} degrees\n", nth * 7)).collect();
+        let text = format!("The sensors:\n\n{rows}\nAll of them work.");
+        let said: Transcript = [Message::user("go"), Message::assistant(text)].into_iter().collect();
+        let mut index = FactIndex::new();
+        said.entries().iter().for_each(|entry| index.push(entry));
+        let pool = index.statements();
+        let forms = Forms::new(pool);
+        let is_row = |at: usize| pool.all()[at].text.starts_with("sensor ");
+        let places = |worth: &dyn Fn(usize) -> i32| -> Vec<usize> {
+            let mut all: Vec<usize> = forms.candidates(worth).into_iter().map(|(_, at)| at.0).collect();
+            all.sort_unstable();
+            all
+        };
+        let rows: Vec<usize> = (0..pool.all().len()).filter(|at| is_row(*at)).collect();
+        let others = pool.all().len() - rows.len();
+        assert!(rows.len() == 500 && others > 0, "{others}");
+        let first = places(&|_| 0);
+        assert_eq!(first.len(), others + MOST_CANDIDATES);
+        assert!(first.contains(&rows[0]) && !first.contains(&rows[499]));
+        let last = places(&|at| at as i32);
+        assert!(!last.contains(&rows[0]) && last.contains(&rows[499]));
+    }
+}
