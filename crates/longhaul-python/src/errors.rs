@@ -2,7 +2,7 @@
 
 use std::error::Error as _;
 
-use longhaul::{DocumentError, Error, OpenError, store::StoreError, wire::WireError};
+use longhaul::{DocumentError, Error, OpenError, store, wire::WireError};
 use pyo3::{create_exception, exceptions::PyException, prelude::*, types::PyModule};
 
 create_exception!(longhaul, LonghaulError, PyException, "Something longhaul could not do; nothing was lost.");
@@ -30,7 +30,7 @@ create_exception!(
     LonghaulError,
     "The model gave no summary, and rules were not to make one."
 );
-create_exception!(longhaul, StoreFailed, LonghaulError, "The store could not be read or written.");
+create_exception!(longhaul, StoreError, LonghaulError, "The store could not be read or written.");
 
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
@@ -39,7 +39,7 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("FormatError", py.get_type::<FormatError>())?;
     module.add("BudgetError", py.get_type::<BudgetError>())?;
     module.add("SummarizeError", py.get_type::<SummarizeError>())?;
-    module.add("StoreError", py.get_type::<StoreFailed>())
+    module.add("StoreError", py.get_type::<StoreError>())
 }
 
 /// Returns an error with its causes, as one line.
@@ -64,8 +64,8 @@ pub(crate) fn wire(error: &WireError) -> PyErr {
     FormatError::new_err(words(error))
 }
 
-pub(crate) fn store(error: &StoreError) -> PyErr {
-    StoreFailed::new_err(words(error))
+pub(crate) fn store(error: &store::StoreError) -> PyErr {
+    StoreError::new_err(words(error))
 }
 
 pub(crate) fn opening(error: &OpenError) -> PyErr {
@@ -79,7 +79,7 @@ pub(crate) fn session(error: &Error) -> PyErr {
     let words = words(error);
     match error {
         Error::Summarize(_) => SummarizeError::new_err(words),
-        Error::Store(_) => StoreFailed::new_err(words),
+        Error::Store(_) => StoreError::new_err(words),
         Error::Wire(_) | Error::Sync(_) => FormatError::new_err(words),
         Error::Pin(_) | Error::Branch(_) | Error::OnlyInSummary { .. } => LonghaulError::new_err(words),
         _ => BudgetError::new_err(words),
@@ -100,6 +100,11 @@ pub(crate) fn document(error: &DocumentError) -> PyErr {
 /// Returns the error of a name that has its cause in words.
 pub(crate) fn argument(words: impl Into<String>) -> PyErr {
     SettingsError::new_err(words.into())
+}
+
+/// Returns the error of a session that another process opened.
+pub(crate) fn forked() -> PyErr {
+    StoreError::new_err("this session was opened before a fork; open it anew in this process")
 }
 
 /// Returns the error of something that is not there.

@@ -117,9 +117,8 @@ pub(crate) fn compact(
         let document = read(history, format)?;
         let layered = settings::layered(settings_json)?;
         let mut config = settings::for_model(&layered.config, document.format(), model.or(document.model()));
-        let is_default = matches!(layered.sources.get("mode"), None | Some(Source::Default));
-        if summarizer.is_some() && is_default {
-            config.mode = SummaryMode::Hybrid;
+        if summarizer.is_some() {
+            model::asked_for(&mut config, &layered);
         }
         let counting = settings::counting(model, encoding)?;
         let before = Breakdown::of(document.transcript().entries(), &*counting.counter).total;

@@ -5,13 +5,14 @@ use std::{fmt, sync::Arc};
 use async_trait::async_trait;
 use longhaul::{
     Config,
+    config::{Layered, Source},
     runtime::{ClockJitter, SystemClock, TokioSleep},
     summarize::{
         ClientError, Completion, CompletionClient, CompletionRequest, Finish, Ladder, SummarizerModel,
-        rules::RulesSummarizer,
+        SummaryForm, rules::RulesSummarizer,
     },
     tokens::{ModelTable, TokenCounter},
-    transcript::{Tokens, Usage},
+    transcript::{SummaryMode, Tokens, Usage},
 };
 use pyo3::prelude::*;
 use serde::Deserialize;
@@ -75,6 +76,18 @@ impl CompletionClient for Function {
         });
         let finish = if answer.truncated { Finish::Length } else { Finish::Stop };
         Ok(Completion { text: answer.text, finish, usage, model: request.model.clone() })
+    }
+}
+
+/// Settles what nobody said of a summarizer that was given: it is asked, and for Markdown, which any model of some size
+/// writes better than JSON.
+pub(crate) fn asked_for(config: &mut Config, layered: &Layered) {
+    let is_default = |name: &str| matches!(layered.sources.get(name), None | Some(Source::Default));
+    if is_default("mode") {
+        config.mode = SummaryMode::Hybrid;
+    }
+    if is_default("summary_form") && config.summarizer_model_preference.is_empty() {
+        config.summary_form = SummaryForm::Markdown;
     }
 }
 

@@ -7,12 +7,11 @@ use std::{
 };
 
 use longhaul::{
-    Durability, Error, Event,
-    config::Source,
+    Durability, Error, Event, Synced,
     store::open_store,
     summarize::SummarizerModel,
     tokens::ContextWindow,
-    transcript::{MessageId, SessionId, SummaryMode, Tokens, Usage},
+    transcript::{MessageId, SessionId, Tokens, Usage},
     wire::{self, Format},
 };
 use pyo3::prelude::*;
@@ -37,6 +36,8 @@ pub(crate) struct Session {
     told: Told,
     /// What each message is called that was pushed here.
     ids: Mutex<HashMap<u64, MessageId>>,
+    /// The process that opened it: a store's thread does not come along through a fork.
+    process: u32,
 }
 
 /// What to send.
@@ -85,9 +86,8 @@ impl Session {
             let format = settings::format(Some(format))?.unwrap_or(Format::OpenAi);
             let layered = settings::layered(settings_json)?;
             let mut config = settings::for_model(&layered.config, format, model.as_deref());
-            let is_default = matches!(layered.sources.get("mode"), None | Some(Source::Default));
-            if summarizer.is_some() && config.mode == SummaryMode::Rules && is_default {
-                config.mode = SummaryMode::Hybrid;
+            if summarizer.is_some() {
+                model::asked_for(&mut config, &layered);
             }
             let counting = settings::counting(model.as_deref(), encoding.as_deref())?;
             let window = settings::window(window, &counting);
@@ -115,7 +115,7 @@ impl Session {
             }
             let opened = settings::runtime()?.block_on(builder.config(config).open());
             let inner = Mutex::new(opened.map_err(|error| errors::opening(&error))?);
-            Ok(Session { inner, format, told, ids: Mutex::default() })
+            Ok(Session { inner, format, told, ids: Mutex::default(), process: std::process::id() })
         })
     }
 
@@ -221,7 +221,18 @@ impl Session {
     fn sync(&self, py: Python<'_>, history: &[u8]) -> PyResult<String> {
         let document = wire::read(Some(self.format), history).map_err(|error| errors::wire(&error))?;
         let sync = self.wait(py, async |session| session.sync(&document).await)?;
-        Ok(format!("{:?}", sync.change))
+        let (kind, at, new) = match sync.change {
+            Synced::Unchanged => ("unchanged", None, 0),
+            Synced::Grew { n } => ("grew", None, n),
+            Synced::Regenerated { at, n } => ("regenerated", Some(at), n),
+            Synced::Edited { at, n } => ("edited", Some(at), n),
+            Synced::Rewound { to } => ("rewound", Some(to), 0),
+            Synced::CompactedByClient { n } => ("compacted_by_client", None, n),
+            Synced::Another => ("another", None, 0),
+            // What a later version may tell apart.
+            _ => ("changed", None, 0),
+        };
+        Ok(json!({ "kind": kind, "at": at, "new": new }).to_string())
     }
 
     /// Returns the context in a few numbers, as JSON.
@@ -235,6 +246,11 @@ impl Session {
         let calls = py.detach(|| self.lock().state().open_calls());
         let call = |call: &longhaul::transcript::ToolCall| json!({ "id": call.id.as_str(), "name": call.name, "arguments": call.arguments.0 });
         json!(calls.iter().map(call).collect::<Vec<_>>()).to_string()
+    }
+
+    /// Returns the name under which the store keeps what is said now.
+    fn line(&self, py: Python<'_>) -> String {
+        py.detach(|| self.lock().line().to_string())
     }
 
     /// Returns what happened since this was last asked.
@@ -259,6 +275,9 @@ impl Session {
         py: Python<'_>,
         work: impl AsyncFnOnce(&mut longhaul::Session) -> Result<T, Error> + Send,
     ) -> PyResult<T> {
+        if self.process != std::process::id() {
+            return Err(errors::forked());
+        }
         py.detach(|| {
             let done = settings::runtime()?.block_on(work(&mut self.lock()));
             done.map_err(|error| errors::session(&error))

@@ -1,6 +1,6 @@
 //! Settings, models and counters as Python names them.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use longhaul::{
     Config,
@@ -70,10 +70,19 @@ pub(crate) fn format(name: Option<&str>) -> PyResult<Option<Format>> {
     name.map(|name| name.parse().map_err(|error| errors::wire(&error))).transpose()
 }
 
-/// Returns the runtime on which stores are waited for.
+/// Returns the runtime on which stores are waited for. The threads of one do not outlive a fork: the child gets its own.
 pub(crate) fn runtime() -> PyResult<&'static Runtime> {
-    static RUNTIME: OnceLock<Option<Runtime>> = OnceLock::new();
-    let begun =
-        RUNTIME.get_or_init(|| Builder::new_multi_thread().worker_threads(2).enable_all().build().ok());
-    begun.as_ref().ok_or_else(|| errors::argument("no thread could be started to wait for stores"))
+    static RUNTIME: Mutex<Option<(u32, &'static Runtime)>> = Mutex::new(None);
+    let mut begun = RUNTIME.lock().unwrap_or_else(PoisonError::into_inner);
+    match *begun {
+        Some((process, runtime)) if process == std::process::id() => Ok(runtime),
+        _ => {
+            let made = Builder::new_multi_thread().worker_threads(2).enable_all().build();
+            let made =
+                made.map_err(|error| errors::argument(format!("no thread could be started: {error}")))?;
+            let runtime: &'static Runtime = Box::leak(Box::new(made));
+            *begun = Some((std::process::id(), runtime));
+            Ok(runtime)
+        }
+    }
 }

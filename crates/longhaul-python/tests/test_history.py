@@ -4,6 +4,7 @@ import copy
 import json
 import os
 import pathlib
+import pickle
 import subprocess
 import sys
 import threading
@@ -126,17 +127,15 @@ def test_a_summarizer_of_ones_own():
         asked.append(request)
         return {"text": "## Decisions\n- The parser of part 3 chooses codec 3 (m8).\n", "input_tokens": 100, "output_tokens": 20}
 
-    small = longhaul.compact(openai_history(), 4_000, summarizer=summarizer, summarizer_window=128_000,
-                             settings={"summary_form": "markdown"})
-    assert len(asked) == 1
+    small = longhaul.compact(openai_history(), 4_000, summarizer=summarizer, summarizer_window=128_000)
+    assert len(asked) == 1 and asked[0]["schema"] is None
     assert [m["role"] for m in asked[0]["messages"]] == ["system", "user"] and asked[0]["max_tokens"] > 0
     assert "codec 3" in small.summary and small.tokens_after <= 4_000
 
     async def slow(request):
         return "## Decisions\n- The parser of part 4 chooses codec 4 (m10).\n"
 
-    small = longhaul.compact(openai_history(), 4_000, summarizer=slow, summarizer_window=128_000,
-                             settings={"summary_form": "markdown"})
+    small = longhaul.compact(openai_history(), 4_000, summarizer=slow, summarizer_window=128_000)
     assert "codec 4" in small.summary
 
 
@@ -146,7 +145,48 @@ def test_a_summarizer_that_fails_is_told_and_rules_step_in():
 
     small = longhaul.compact(openai_history(), 4_000, summarizer=broken, settings={"transport_retries": 0})
     assert small.changed and small.tokens_after <= 4_000
-    assert any("the server is away" in note for note in small.notes), small.notes
+    assert any("ConnectionError: the server is away" in note for note in small.notes), small.notes
+
+
+def test_a_summarizer_that_ends_the_program_ends_it():
+    asked = []
+
+    def leaving(request):
+        asked.append(request)
+        raise SystemExit(3)
+
+    with pytest.raises(SystemExit):
+        longhaul.compact(openai_history(), 4_000, summarizer=leaving)
+    assert len(asked) == 1
+
+
+def test_arguments_are_refused_by_name():
+    for argument in ("budget", "window", "keep_recent"):
+        given = {"budget": 4_000, argument: -1}
+        with pytest.raises(longhaul.SettingsError, match=argument):
+            longhaul.compact(openai_history(), **given)
+    with pytest.raises(longhaul.SettingsError, match="budget"):
+        longhaul.compact(openai_history(), 3.5)
+    with pytest.raises(TypeError, match="function"):
+        longhaul.compact(openai_history(), 4_000, summarizer=5)
+    with pytest.raises(TypeError, match="tools"):
+        longhaul.count(openai_history(), tools="x")
+    broken = openai_history()
+    broken[7]["content"] = b"bytes"
+    with pytest.raises(longhaul.FormatError, match="message 7"):
+        longhaul.compact(broken, 4_000)
+    broken[7]["content"] = float("nan")
+    with pytest.raises(longhaul.FormatError, match="message 7"):
+        longhaul.count(broken)
+    with pytest.raises(longhaul.FormatError, match="role 'system'"):
+        longhaul.compact(openai_history(), 4_000, system="Be careful.")
+    with pytest.raises(TypeError, match="single message"):
+        longhaul.count({"role": "user", "content": "Hello!"})
+
+
+def test_errors_can_be_pickled():
+    for kind in (longhaul.StoreError, longhaul.BudgetError, longhaul.LonghaulError):
+        assert str(pickle.loads(pickle.dumps(kind("words")))) == "words"
 
 
 def test_threads_run_beside_each_other():

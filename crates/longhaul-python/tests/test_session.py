@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 
 import pytest
 
@@ -52,6 +53,9 @@ def test_usage_is_taken():
     assert session.report_usage(view, {"prompt_tokens": view.tokens + 5, "completion_tokens": 3}) == "taken"
     with pytest.raises(ValueError, match="prompt_tokens"):
         session.report_usage(view, {"words": 3})
+    assert session.report_usage(view, None) == "none"
+    with pytest.raises(TypeError, match="prepare"):
+        session.report_usage(None, {"prompt_tokens": 3})
 
 
 def test_a_session_goes_on_as_it_was_left(tmp_path):
@@ -84,8 +88,7 @@ def test_undo_redo_rewind_and_pins():
     before = session.view().messages
     assert session.undo() and session.view().messages != before
     assert session.redo() and session.view().messages == before
-    session.rewind(pinned[0])
-    assert len(session) == pinned[0] + 1
+    assert session.rewind(pinned[0]) == len(session) == pinned[0] + 1
     with pytest.raises(longhaul.LonghaulError, match="m999"):
         session.pin(999)
     session.set_memory("plan", "Ship on Friday.")
@@ -95,11 +98,12 @@ def test_undo_redo_rewind_and_pins():
 def test_a_whole_history_is_followed():
     history = [{"role": "user", "content": "Fix it."}, {"role": "assistant", "content": "How?"}]
     session = longhaul.Session("followed", window=6_000)
-    assert "Grew" in session.sync(history)
-    assert "Unchanged" in session.sync(history)
+    assert session.sync(history) == longhaul.Synced("grew", None, 2)
+    assert session.sync(history).kind == "unchanged"
     history.append({"role": "user", "content": "With care."})
-    assert "Grew" in session.sync(history)
+    assert session.sync(history).new == 1
     assert len(session) == 3
+    assert session.sync([{"role": "user", "content": "Something else."}]).kind == "another"
 
 
 def test_anthropic_with_cache_marks():
@@ -124,6 +128,12 @@ def test_settings_are_checked():
         longhaul.Session("s", format="nonesuch")
     with pytest.raises(longhaul.FormatError):
         longhaul.Session("s").push({"hello": 1})
+    for store in (5, b"x"):
+        with pytest.raises(TypeError):
+            longhaul.Session("s", store=store)
+    with pytest.raises(TypeError, match="on_event"):
+        longhaul.Session("s", on_event=5)
+    assert longhaul.Session("s")
     with pytest.raises(longhaul.StoreError):
         longhaul.Session("s", store="mysql://localhost/x")
 
@@ -135,9 +145,51 @@ def test_a_model_writes_summaries():
         asked.append(request)
         return "## State\n- part_3 is read (m8).\n"
 
-    session = opened(summarizer=summarizer, summarizer_window=32_000, settings={"summary_form": "markdown"})
+    session = opened(summarizer=summarizer, summarizer_window=32_000)
     grown(session)
     assert asked
+
+
+def test_a_summarizer_cannot_use_its_session():
+    said = []
+
+    def summarizer(request):
+        try:
+            session.status()
+        except longhaul.LonghaulError as error:
+            said.append(str(error))
+        return "## State\n- part_3 is read (m8).\n"
+
+    session = opened(summarizer=summarizer, summarizer_window=32_000)
+    grown(session)
+    assert said and "cannot use the session" in said[0]
+
+
+def test_after_a_fork_a_session_with_a_store_is_refused(tmp_path):
+    session = opened(store=tmp_path / "s.db")
+    session.save()
+    child = os.fork()
+    if child == 0:
+        try:
+            session.save()
+        except longhaul.StoreError:
+            again = longhaul.Session("work", window=6_000, store=tmp_path / "s.db")
+            os._exit(0 if len(again) == 2 else 1)
+        os._exit(2)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_two_sessions_of_one_name_know_of_each_other(tmp_path):
+    told = []
+    one = opened(store=tmp_path / "s.db")
+    one.save()
+    two = longhaul.Session("work", window=6_000, store=tmp_path / "s.db", on_event=told.append)
+    one.push({"role": "user", "content": "A"})
+    one.save()
+    two.push({"role": "user", "content": "B"})
+    two.save()
+    assert one.name == "work" and two.name != "work" and told
+    assert "B" in str(longhaul.Session(two.name, window=6_000, store=tmp_path / "s.db").view().messages)
 
 
 def test_asyncio():
@@ -169,3 +221,40 @@ def test_asyncio():
 
     said = asyncio.run(run())
     assert said == [f"And {n}." for n in range(20)]
+
+
+def test_an_async_summarizer_runs_on_the_loop_and_is_called_off():
+    async def run():
+        loops, calls = set(), []
+        slow = False
+
+        async def summarizer(request):
+            loops.add(asyncio.get_running_loop())
+            calls.append(request)
+            if slow:
+                await asyncio.sleep(30)
+            return "## State\n- part_3 is read (m8).\n"
+
+        session = await longhaul.AsyncSession.open("work", window=6_000, summarizer=summarizer, summarizer_window=32_000)
+        await session.push({"role": "user", "content": "Fix it."})
+        n = 0
+        while not calls:
+            await session.push(*turn(n))
+            await session.prepare()
+            n += 1
+        assert loops == {asyncio.get_running_loop()}
+        slow, before = True, len(calls)
+        while len(calls) == before:
+            await session.push(*turn(n))
+            began = asyncio.get_running_loop().time()
+            try:
+                await asyncio.wait_for(session.prepare(), 1)
+            except asyncio.TimeoutError:
+                assert asyncio.get_running_loop().time() - began < 10
+            n += 1
+        assert len(calls) == before + 1
+        slow = False
+        view = await session.prepare()
+        assert longhaul.validate(view.messages, format="openai") == []
+
+    asyncio.run(run())

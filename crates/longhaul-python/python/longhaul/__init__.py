@@ -22,7 +22,7 @@ from ._longhaul import (
     SummarizeError,
     __version__,
 )
-from ._session import Call, Event, Session, View
+from ._session import Call, Event, Session, Synced, View
 
 __all__ = [
     "AsyncSession",
@@ -36,6 +36,7 @@ __all__ = [
     "SettingsError",
     "StoreError",
     "SummarizeError",
+    "Synced",
     "View",
     "__version__",
     "compact",

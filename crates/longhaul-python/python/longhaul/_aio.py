@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ._session import Call, Event, Session, View
+from ._session import Call, Event, Format, Session, Synced, View
+from ._summarizer import Summarizer
 
 
 class AsyncSession:
@@ -17,7 +19,8 @@ class AsyncSession:
         view = await session.prepare()
 
     Arguments and meaning are those of `Session`. Calls wait for one another in the order in which they were made. `on_event`
-    is called on the event loop.
+    is called on the event loop, and an async `summarizer` runs on it. A call that is cancelled asks the summarizer no more
+    and is finished all the same, by rule where it must be: what was pushed is pushed.
     """
 
     def __init__(self, session: Session, lock: asyncio.Lock) -> None:
@@ -25,12 +28,55 @@ class AsyncSession:
         self._lock = lock
 
     @classmethod
-    async def open(cls, name: str, *, on_event: Callable[[Event], None] | None = None, **options: Any) -> AsyncSession:
+    async def open(
+        cls,
+        name: str,
+        *,
+        store: str | os.PathLike[str] | None = None,
+        format: Format = "openai",
+        model: str | None = None,
+        encoding: str | None = None,
+        window: int | None = None,
+        reserved_output: int | None = None,
+        fixed_overhead: int = 0,
+        settings: Mapping[str, Any] | None = None,
+        summarizer: Summarizer | None = None,
+        summarizer_window: int | None = None,
+        on_event: Callable[[Event], None] | None = None,
+        save_each_push: bool = False,
+        redact: bool = True,
+    ) -> AsyncSession:
         """The session `name`: new, or as it was left."""
         loop = asyncio.get_running_loop()
-        tell = None if on_event is None else lambda event: loop.call_soon_threadsafe(on_event, event)
-        session = await asyncio.to_thread(lambda: Session(name, on_event=tell, **options))
-        return cls(session, asyncio.Lock())
+
+        def tell(event: Event) -> None:
+            if on_event is not None:
+                loop.call_soon_threadsafe(on_event, event)
+
+        def opened() -> Session:
+            return Session(
+                name,
+                store=store,
+                format=format,
+                model=model,
+                encoding=encoding,
+                window=window,
+                reserved_output=reserved_output,
+                fixed_overhead=fixed_overhead,
+                settings=settings,
+                summarizer=summarizer,
+                summarizer_window=summarizer_window,
+                on_event=None if on_event is None else tell,
+                save_each_push=save_each_push,
+                redact=redact,
+            )
+
+        return cls(await asyncio.to_thread(opened), asyncio.Lock())
+
+    @property
+    def name(self) -> str:
+        """The name under which the store keeps what is said now."""
+        return self._session.name
 
     async def push(self, *messages: Any) -> list[int]:
         return await self._run(lambda: self._session.push(*messages))
@@ -59,8 +105,8 @@ class AsyncSession:
     async def redo(self) -> bool:
         return await self._run(self._session.redo)
 
-    async def rewind(self, message: int) -> None:
-        await self._run(lambda: self._session.rewind(message))
+    async def rewind(self, message: int) -> int:
+        return await self._run(lambda: self._session.rewind(message))
 
     async def pin(self, message: int) -> None:
         await self._run(lambda: self._session.pin(message))
@@ -72,13 +118,13 @@ class AsyncSession:
         await self._run(lambda: self._session.set_memory(name, text))
 
     @property
-    def recall_tool(self) -> dict[str, Any]:
+    def recall_tool(self) -> Any:
         return self._session.recall_tool
 
     async def recall(self, arguments: str | Mapping[str, Any]) -> str:
         return await self._run(lambda: self._session.recall(arguments))
 
-    async def sync(self, messages: Any, *, system: Any = None) -> str:
+    async def sync(self, messages: Any, *, system: Any = None) -> Synced:
         return await self._run(lambda: self._session.sync(messages, system=system))
 
     async def open_calls(self) -> list[Call]:
@@ -88,11 +134,22 @@ class AsyncSession:
         return await self._run(self._session.status)
 
     async def _run(self, work: Callable[[], Any]) -> Any:
+        asker = self._session._asker
+        if asker is not None:
+            asker.refuse_own_calls()
         async with self._lock:
+            if asker is not None:
+                asker.loop = asyncio.get_running_loop()
             running = asyncio.ensure_future(asyncio.to_thread(work))
             try:
                 return await asyncio.shield(running)
             except asyncio.CancelledError:
-                # A thread cannot be stopped: the next call must not overtake it.
-                await asyncio.wait([running])
+                # A thread cannot be stopped, and the next call must not overtake it; it has no model to wait for any more.
+                if asker is not None:
+                    asker.stop()
+                while not running.done():
+                    try:
+                        await asyncio.wait([running])
+                    except asyncio.CancelledError:
+                        continue
                 raise

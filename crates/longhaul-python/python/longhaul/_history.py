@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import _json, _longhaul
-from ._summarizer import Summarizer, wrapped
+from ._summarizer import Asker, Summarizer
 
 
 @dataclass(frozen=True)
 class Compacted:
     """A history that fits its budget: valid for its provider, and never larger than what came in."""
 
-    messages: list[dict[str, Any]]
+    messages: list[Any]
     """The messages to send."""
     system: Any
     """The standing instructions, where they stand outside the messages (Anthropic, Gemini, Responses)."""
@@ -55,7 +55,7 @@ def count(
     if text is not None:
         return _longhaul.count_text(text, model, encoding)
     history = _json.history(messages, system, tools)
-    return _longhaul.count(history, _format(format, system), model, encoding)
+    return _longhaul.count(history, _json.format_of(format, messages, system), model, encoding)
 
 
 def context(
@@ -71,12 +71,14 @@ def context(
     """What fills the window: `tokens`, `window`, `ratio`, tokens `by_role`, `by_kind` and `by_tool`, and the `largest`
     messages."""
     history = _json.history(messages, system, tools)
-    return json.loads(_longhaul.context(history, _format(format, system), model, encoding, window))
+    format = _json.format_of(format, messages, system)
+    told: dict[str, Any] = json.loads(_longhaul.context(history, format, model, encoding, _json.size("window", window)))
+    return told
 
 
 def validate(messages: Any, *, system: Any = None, format: str | None = None) -> list[str]:
     """The rules of the provider that the messages break, one line each; empty where it will take them."""
-    return _longhaul.validate(_json.history(messages, system), _format(format, system))
+    return _longhaul.validate(_json.history(messages, system), _json.format_of(format, messages, system))
 
 
 def compact(
@@ -99,7 +101,7 @@ def compact(
     rest.
 
     The summary is made by rule, or with `summarizer`, a function that is given a dict (`messages`, `max_tokens`, `schema`,
-    `temperature`, `model`) and returns the model's answer. `settings` are those of `longhaul config`
+    `temperature`, `model`) and returns the model's answer: Markdown, unless `settings` say otherwise. `settings` are those of `longhaul config`
     (`{"preset": "session"}`). The messages passed in are left as they are, and secrets stay out of the summary unless
     `redact` is false.
 
@@ -107,7 +109,7 @@ def compact(
     """
     history = _json.history(messages, system)
     data, report = _compacted(
-        history, budget, _format(format, system), model, encoding, window, goal, keep_recent, settings, summarizer,
+        history, budget, _json.format_of(format, messages, system), model, encoding, window, goal, keep_recent, settings, summarizer,
         summarizer_window, redact,
     )
     outside, kept = _json.parts(json.loads(data))
@@ -161,23 +163,24 @@ def _compacted(
     summarizer_window: int | None,
     redact: bool,
 ) -> tuple[bytes, dict[str, Any]]:
+    asker = None if summarizer is None else Asker(summarizer)
+    tokens = _json.size("budget", budget)
+    if tokens is None:
+        raise _longhaul.SettingsError("budget is a whole number of tokens, not None")
     data, report = _longhaul.compact(
         history,
-        budget,
-        json.dumps(dict(settings or {})),
+        tokens,
+        _json.settings(settings),
         format=format,
         model=model,
         encoding=encoding,
-        window=window,
+        window=_json.size("window", window),
         goal=goal,
-        keep_recent=keep_recent,
+        keep_recent=_json.size("keep_recent", keep_recent),
         redact=redact,
-        summarizer=wrapped(summarizer),
-        summarizer_window=summarizer_window,
+        summarizer=asker,
+        summarizer_window=_json.size("summarizer_window", summarizer_window),
     )
+    if asker is not None:
+        asker.settle()
     return bytes(data), json.loads(report)
-
-
-def _format(format: str | None, system: Any) -> str | None:
-    # Only Anthropic's messages have their instructions beside them under this name.
-    return format or ("anthropic" if system is not None else None)

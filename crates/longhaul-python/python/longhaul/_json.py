@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import json
+import operator
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-Message = Mapping[str, Any]
+from ._longhaul import FormatError, SettingsError
 
 
 def plain(value: Any) -> Any:
-    """What `json` cannot write: objects of the SDKs (pydantic models), dataclasses of ours never."""
+    """What `json` cannot write: objects of the SDKs (pydantic models), other mappings and sequences."""
     dump = getattr(value, "model_dump", None)
     if callable(dump):
         # What was not set was not sent by the provider, and is refused when it is sent back.
         return dump(mode="json", exclude_unset=True)
     if isinstance(value, Mapping):
         return dict(value)
-    if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
+    if isinstance(value, Sequence) and not isinstance(value, (str, bytes, bytearray, memoryview)):
         return list(value)
     raise TypeError(f"{type(value).__name__} is neither a message nor a part of one")
 
@@ -25,6 +26,14 @@ def plain(value: Any) -> Any:
 def dumps(value: Any) -> str:
     """Writes messages without changing a letter of them."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=plain, allow_nan=False)
+
+
+def message(value: Any) -> str:
+    """Writes a message, a list of them or an answer of the SDK."""
+    try:
+        return to_bytes(dumps(value)).decode("utf-8")
+    except (TypeError, ValueError, RecursionError) as error:
+        raise FormatError(f"what was pushed is no message: {error}") from error
 
 
 def to_bytes(text: str) -> bytes:
@@ -37,27 +46,85 @@ def to_bytes(text: str) -> bytes:
 
 def history(messages: Any, system: Any = None, tools: Any = None) -> bytes:
     """A list of messages, with what stands outside of it, as the body of a request."""
-    if isinstance(messages, (str, bytes)):
+    if isinstance(messages, (str, bytes, bytearray)) or messages is None:
         raise TypeError("messages are a list of dicts; for a text use count(text=...), for a file compact_bytes")
-    if isinstance(messages, Mapping):
-        return to_bytes(dumps(messages))
-    if system is None and tools is None:
-        return to_bytes(dumps(list(messages)))
-    body: dict[str, Any] = {}
-    if system is not None:
-        body["system"] = system
-    body["messages"] = list(messages)
-    if tools is not None:
-        body["tools"] = list(tools)
-    return to_bytes(dumps(body))
+    if isinstance(messages, Mapping) and "role" in messages:
+        raise TypeError("messages are a list of dicts; this is a single message")
+    body: Any = messages if isinstance(messages, Mapping) else list(messages)
+    if system is not None or tools is not None:
+        body = {**body} if isinstance(body, dict) else {"messages": body}
+        if system is not None:
+            body = {"system": system, **body}
+        if tools is not None:
+            body["tools"] = _tools(tools)
+    try:
+        return to_bytes(dumps(body))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise FormatError(f"{_place(messages)}{error}") from error
 
 
-def parts(body: Any) -> tuple[Any, list[dict[str, Any]]]:
+def _tools(tools: Any) -> list[Any]:
+    if isinstance(tools, (str, bytes, Mapping)):
+        raise TypeError("tools are a list of definitions, as the provider takes them")
+    return list(tools)
+
+
+def _place(messages: Any) -> str:
+    """Which message cannot be written."""
+    for at, one in enumerate([] if isinstance(messages, Mapping) else messages):
+        try:
+            dumps(one)
+        except (TypeError, ValueError, RecursionError):
+            return f"message {at}: "
+    return ""
+
+
+def parts(body: Any) -> tuple[Any, list[Any]]:
     """The standing instructions that stand outside the messages, and the messages."""
     if isinstance(body, list):
         return None, body
+    outside = ("system", "instructions", "systemInstruction", "system_instruction")
     for name in ("messages", "input", "contents"):
         if name in body:
-            outside = next((body[key] for key in ("system", "instructions", "systemInstruction", "system_instruction") if key in body), None)
-            return outside, body[name]
+            return next((body[key] for key in outside if key in body), None), body[name]
     return None, [body]
+
+
+def size(name: str, value: Any) -> int | None:
+    """A number of tokens or messages."""
+    if value is None:
+        return None
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise SettingsError(f"{name} is a whole number, not {value!r}") from None
+    if isinstance(value, bool) or not 0 <= number < 2**63:
+        raise SettingsError(f"{name} is a whole number from 0 on, not {value!r}")
+    return number
+
+
+def settings(value: Any) -> str:
+    """Settings by their names."""
+    if value is None:
+        return "{}"
+    if not isinstance(value, Mapping):
+        raise SettingsError(f"settings are a dict of names and values, not {value!r}")
+    try:
+        return json.dumps(dict(value), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise SettingsError(f"settings: {error}") from error
+
+
+def format_of(format: str | None, messages: Any, system: Any) -> str | None:
+    """Only Anthropic's messages have their instructions beside them under the name `system`."""
+    if format is not None or system is None:
+        return format
+    if not isinstance(messages, Mapping):
+        for at, one in enumerate(messages):
+            role = one.get("role") if isinstance(one, Mapping) else getattr(one, "role", None)
+            if role in ("tool", "system", "developer"):
+                raise FormatError(
+                    f"message {at} has the role {role!r}: system= stands beside Anthropic's messages; OpenAI's have "
+                    "a message of role system"
+                )
+    return "anthropic"

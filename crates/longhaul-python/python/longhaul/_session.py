@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from . import _json, _longhaul
-from ._summarizer import Summarizer, wrapped
+from ._summarizer import Asker, Summarizer
 from ._usage import usage_of
+
+
+Format = Literal["openai", "anthropic", "responses", "gemini"]
 
 
 class Event(NamedTuple):
@@ -27,11 +32,23 @@ class Call(NamedTuple):
     arguments: str
 
 
+class Synced(NamedTuple):
+    """What a whole history has that the session had not."""
+
+    kind: str
+    """`unchanged`, `grew`, `rewound`, `regenerated`, `edited`, `compacted_by_client`; `another` where it is another
+    conversation, of which nothing was taken."""
+    at: int | None
+    """The first message that differs."""
+    new: int
+    """How many messages were pushed."""
+
+
 @dataclass(frozen=True)
 class View:
     """What to send to the model."""
 
-    messages: list[dict[str, Any]]
+    messages: list[Any]
     """The messages, as the session's format spells them."""
     system: Any
     """The standing instructions, where they stand outside the messages (Anthropic, Gemini, Responses)."""
@@ -69,8 +86,8 @@ class Session:
     made where it is missing, or None to keep nothing. `window` and `reserved_output` are in tokens; the model's, and a tenth
     of it, where they are not given. `fixed_overhead` is what each request costs beside its messages: tool definitions, a
     system prompt that is not pushed (`count` tells). `settings` are those of `longhaul config`. `summarizer` is a function
-    that asks a model (`longhaul._summarizer.Summarizer`); without one, summaries are made by rule. `on_event` is told what
-    happens.
+    that asks a model (see `compact`); it cannot use the session itself. Without one, summaries are made by rule. `on_event`
+    is told what happens, and should not raise.
 
     A session may be used from several threads; calls wait for one another. Raises `LonghaulError` and what is under it.
     """
@@ -79,8 +96,8 @@ class Session:
         self,
         name: str,
         *,
-        store: str | None = None,
-        format: str = "openai",
+        store: str | os.PathLike[str] | None = None,
+        format: Format = "openai",
         model: str | None = None,
         encoding: str | None = None,
         window: int | None = None,
@@ -93,31 +110,40 @@ class Session:
         save_each_push: bool = False,
         redact: bool = True,
     ) -> None:
+        if on_event is not None and (not callable(on_event) or inspect.iscoroutinefunction(on_event)):
+            raise TypeError("on_event is a plain function of one event")
         self._on_event = on_event
+        self._asker = None if summarizer is None else Asker(summarizer)
+        place = None if store is None else os.fspath(store)
+        if isinstance(place, bytes):
+            raise TypeError("store is a path or a URL as text, not bytes")
         self._inner = _longhaul._Session(
             name,
             format,
-            json.dumps(dict(settings or {})),
-            store=None if store is None else str(store),
+            _json.settings(settings),
+            store=place,
             model=model,
             encoding=encoding,
-            window=window,
-            reserved_output=reserved_output,
-            fixed_overhead=fixed_overhead,
+            window=_json.size("window", window),
+            reserved_output=_json.size("reserved_output", reserved_output),
+            fixed_overhead=_json.size("fixed_overhead", fixed_overhead) or 0,
             redact=redact,
             save_each_push=save_each_push,
-            summarizer=wrapped(summarizer),
-            summarizer_window=summarizer_window,
+            summarizer=self._asker,
+            summarizer_window=_json.size("summarizer_window", summarizer_window),
         )
         self._tell()
 
+    @property
+    def name(self) -> str:
+        """The name under which the store keeps what is said now: the session's own, or that of a branch, where somebody else
+        went on with the session meanwhile."""
+        return self._inner.line()
+
     def push(self, *messages: Any) -> list[int]:
         """Adds messages (dicts or objects of the SDK, or lists of them) and returns the number of each."""
-        pushed: list[int] = []
-        for message in messages:
-            pushed += self._inner.push(_json.to_bytes(_json.dumps(message)).decode("utf-8"))
-        self._tell()
-        return pushed
+        spelled = [_json.message(message) for message in messages]
+        return self._told(lambda: [number for json in spelled for number in self._inner.push(json)])
 
     def prepare(self, *, cache_marks: bool = False) -> View:
         """What to send, compacted first where it must be. Everything said is in the store when this returns.
@@ -128,11 +154,16 @@ class Session:
 
     def view(self, *, cache_marks: bool = False) -> View:
         """What would be sent now."""
-        return View._of(self._inner.view(), cache_marks)
+        return self._told(lambda: View._of(self._inner.view(), cache_marks))
 
     def report_usage(self, view: View, usage: Any) -> str:
         """Takes what the provider billed for `view` (its `usage`, dict or object), so that counts become exact. Returns
-        `taken`, `stale` (the context was rewritten since) or `implausible`."""
+        `taken`, `stale` (the context was rewritten since), `implausible`, or `none` where there is none, as in a stream that
+        was not asked for it."""
+        if not isinstance(view, View):
+            raise TypeError(f"view is what prepare returned, not {type(view).__name__}")
+        if usage is None:
+            return "none"
         return self._told(lambda: self._inner.report_usage(view._view, usage_of(usage)))
 
     def save(self) -> None:
@@ -155,57 +186,76 @@ class Session:
         """Takes an undo back; False where there was none."""
         return self._told(self._inner.redo)
 
-    def rewind(self, message: int) -> None:
-        """Goes on from behind `message`, on a branch; what was said after it stays in the store."""
-        self._told(lambda: self._inner.rewind(message))
+    def rewind(self, message: int) -> int:
+        """Goes on from behind `message`, on a branch, and returns how many messages are left: a call whose results would be
+        missing goes too. What was said after it stays in the store."""
+        number = _number(message)
+        self._told(lambda: self._inner.rewind(number))
+        return len(self)
 
     def pin(self, message: int) -> None:
         """Keeps a message whole, whatever is compacted."""
-        self._told(lambda: self._inner.pin(message))
+        number = _number(message)
+        self._told(lambda: self._inner.pin(number))
 
     def unpin(self, message: int) -> bool:
-        return self._told(lambda: self._inner.unpin(message))
+        number = _number(message)
+        return self._told(lambda: self._inner.unpin(number))
 
     def set_memory(self, name: str, text: str) -> None:
         """Sets a named block that is always shown; an empty text takes it out."""
-        self._inner.set_memory(name, text)
-        self._tell()
+        self._told(lambda: self._inner.set_memory(name, text))
 
     @property
-    def recall_tool(self) -> dict[str, Any]:
+    def recall_tool(self) -> Any:
         """The definition of a tool with which the model fetches what a summary stands for."""
-        return json.loads(self._inner.recall_tool())
+        return json.loads(self._told(self._inner.recall_tool))
 
     def recall(self, arguments: str | Mapping[str, Any]) -> str:
         """Answers a call of the recall tool, in at most about 2,000 tokens."""
-        return self._inner.recall(arguments if isinstance(arguments, str) else json.dumps(dict(arguments)))
+        asked = arguments if isinstance(arguments, str) else json.dumps(dict(arguments))
+        return self._told(lambda: self._inner.recall(asked))
 
-    def sync(self, messages: Any, *, system: Any = None) -> str:
-        """Follows a whole history, as a client without memory sends it: what is new is pushed, an edit is a branch. Returns
-        what it found."""
-        return self._told(lambda: self._inner.sync(_json.history(messages, system)))
+    def sync(self, messages: Any, *, system: Any = None) -> Synced:
+        """Follows a whole history, as a client without memory sends it: what is new is pushed, an edit is a branch."""
+        history = _json.history(messages, system)
+        return Synced(**json.loads(self._told(lambda: self._inner.sync(history))))
 
     @property
     def open_calls(self) -> list[Call]:
         """Calls without a result: after a resume, run them first and push their results."""
-        return [Call(**call) for call in json.loads(self._inner.open_calls())]
+        return [Call(**call) for call in json.loads(self._told(self._inner.open_calls))]
 
     def status(self) -> dict[str, Any]:
         """The context in a few numbers: `total_tokens`, `budget`, `ratio`, `decision` and more."""
-        return json.loads(self._inner.status())
+        return json.loads(self._told(self._inner.status))
 
     def __len__(self) -> int:
         """How many messages were ever said."""
-        return len(self._inner)
+        return self._told(lambda: len(self._inner))
+
+    def __bool__(self) -> bool:
+        return True
 
     def _told(self, work: Callable[[], Any]) -> Any:
+        if self._asker is not None:
+            self._asker.refuse_own_calls()
         try:
             return work()
         finally:
             self._tell()
+            if self._asker is not None:
+                self._asker.settle()
 
     def _tell(self) -> None:
         # Not from within a call: what is told may ask the session something.
         for event in self._inner.take_events():
             if self._on_event is not None:
                 self._on_event(Event(*event))
+
+
+def _number(message: Any) -> int:
+    number = _json.size("message", message)
+    if number is None:
+        raise _longhaul.SettingsError("message is the number that push returned, not None")
+    return number

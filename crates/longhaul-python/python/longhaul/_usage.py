@@ -10,12 +10,14 @@ from . import _json
 def usage_of(usage: Any) -> tuple[int, int, int, int, int]:
     """Input that no cache was used for, read from the cache, written to it, output without reasoning, reasoning."""
     told = usage if isinstance(usage, dict) else _json.plain(usage)
+    if not isinstance(told, dict):
+        raise TypeError(f"a usage is a dict or an object of the SDK, not {type(usage).__name__}")
 
     def number(*path: str) -> int:
         value: Any = told
         for name in path:
             value = value.get(name) if isinstance(value, dict) else None
-        return value if isinstance(value, int) and value >= 0 else 0
+        return value if isinstance(value, int) and 0 <= value < 2**63 else 0
 
     if "promptTokenCount" in told:  # Gemini: the cache is within the prompt, thoughts are beside the candidates.
         cached = number("cachedContentTokenCount")
