@@ -219,13 +219,15 @@ impl Body {
             self.outside.extend(values);
             return;
         }
+        let is_answer = message.role == Role::Assistant;
+        let is_reasoning = self.dialect == Dialect::Responses && is_reasoning(message);
         let is_led = self.list.iter().rev().take_while(|last| last.is_answer).any(|last| last.is_reasoning);
-        if message.raw.as_ref().is_some_and(|raw| raw.after_reasoning) && !is_led {
+        let was_led = message.raw.as_ref().is_some_and(|raw| raw.after_reasoning);
+        // Reasoning is known by its id alone, and asks for nothing.
+        if was_led && !is_led && !is_reasoning {
             // the server would ask for the reasoning by the id.
             values.iter_mut().take(1).for_each(|value| *value = without_field(value, "id"));
         }
-        let is_answer = message.role == Role::Assistant;
-        let is_reasoning = self.dialect == Dialect::Responses && is_reasoning(message);
         self.list.extend(values.into_iter().map(|json| Value { json, is_reasoning, is_answer }));
     }
 
@@ -255,13 +257,15 @@ impl Body {
     }
 
     fn json(mut self, session: &SessionId, losses: &mut Losses) -> String {
-        // reasoning is followed by what it led to.
-        let is_followed: Vec<bool> = (1..=self.list.len())
-            .map(|next| self.list.get(next).is_some_and(|next| next.is_answer))
-            .collect();
-        let mut is_followed = is_followed.into_iter();
-        self.list.retain(|value| {
-            let stays = is_followed.next().unwrap_or(true) || !value.is_reasoning;
+        // reasoning is followed by what it led to; of several items of it, the last one is.
+        let mut is_followed = false;
+        let mut stays = Vec::with_capacity(self.list.len());
+        for value in self.list.iter().rev() {
+            stays.push(is_followed || !value.is_reasoning);
+            is_followed = value.is_answer && (is_followed || !value.is_reasoning);
+        }
+        self.list.retain(|_| {
+            let stays = stays.pop().unwrap_or(true);
             if !stays {
                 losses.count("reasoning left out");
             }

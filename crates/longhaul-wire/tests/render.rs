@@ -128,6 +128,10 @@ fn reasoning_that_is_gone_takes_the_ids_along_that_ask_for_it() {
     let rendered = render(&messages, Format::Responses).unwrap();
     assert!(!rendered.json.contains("rs_1"), "{}", rendered.json);
     assert_eq!(rendered.losses, ["1 x reasoning left out"]);
+    // All items of it, not the last one alone.
+    messages.push(messages[1].clone());
+    let rendered = render(&messages, Format::Responses).unwrap();
+    assert!(!rendered.json.contains("rs_1"), "{}", rendered.json);
 }
 
 #[test]

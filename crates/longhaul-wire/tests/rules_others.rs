@@ -186,6 +186,11 @@ fn r_05_a_call_stands_with_its_reasoning() {
     breaks("R-05", Responses, &list(&[ASK, THINK, SAY, ASK, &with_id, OUTPUT]));
     // without its id it may stand alone.
     holds(Responses, &list(&[ASK, THINK, SAY, ASK, MAKE, OUTPUT]));
+    // The server may hold the reasoning.
+    let part = list(&[ASK, THINK, SAY, ASK, &with_id, OUTPUT]);
+    let part = format!("{{\"previous_response_id\":\"resp_1\",\"input\":{part}}}");
+    let found = longhaul_wire::validate(part.as_bytes(), Responses, &Profile::default()).unwrap();
+    assert!(found.iter().all(|violation| violation.rule != "R-05"), "{found:?}");
 }
 
 #[test]

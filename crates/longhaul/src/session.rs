@@ -9,6 +9,7 @@ mod exchange;
 mod interleavings;
 mod items;
 mod job;
+mod led;
 mod line;
 mod measure;
 mod pins;
@@ -241,7 +242,7 @@ impl SessionState {
 
     /// Adds a message at the end of the conversation and of the view, and returns its id.
     pub fn push(&mut self, message: impl Into<Arc<Message>>) -> MessageId {
-        let message = message.into();
+        let message = self.led(message.into());
         let clean = self.cleaned(&message);
         let read = clean.as_ref().map_or(&message, |clean| &clean.message);
         let read = Arc::clone(read);

@@ -12,6 +12,8 @@ mod failures;
 mod files;
 #[cfg(feature = "wire")]
 mod front_end;
+#[cfg(feature = "wire")]
+mod led_items;
 mod long_runs;
 mod models;
 mod presets;
