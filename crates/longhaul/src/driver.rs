@@ -89,6 +89,8 @@ pub struct Session {
     changes: u64,
     overtaken: Overtaken,
     durability: Durability,
+    /// What was done about the last refusal, until the next request is made ready.
+    relieved: Option<Rewrite>,
 }
 
 /// When what is said is written into the store.
@@ -320,7 +322,12 @@ impl Session {
     fn checked_view(&mut self) -> Result<View, Error> {
         let m = self.state.measure(self.now_ms());
         if m.tokens <= m.budget {
+            self.relieved = None;
             return Ok(self.state.send());
+        }
+        // What was only concluded from refusals is no reason not to send what must be.
+        if self.state.forget_refusals() {
+            return self.checked_view();
         }
         let over = m.tokens - m.budget;
         let hold = match self.decide() {

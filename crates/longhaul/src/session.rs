@@ -13,6 +13,7 @@ mod led;
 mod line;
 mod measure;
 mod pins;
+mod refused;
 mod rewrite;
 mod running;
 mod scope;
@@ -62,6 +63,7 @@ pub use self::{
     view::{Shown, StablePrefix, View, ViewId},
 };
 pub(crate) use self::{
+    refused::Refusal,
     running::leaves_out,
     since::Since,
     stored::{forgotten, is_forgotten},
@@ -73,6 +75,7 @@ use self::{
     exchange::Exchange,
     items::{Items, Weight},
     line::{Clean, Original},
+    refused::Refusals,
     rewrite::Past,
 };
 use crate::{
@@ -105,6 +108,7 @@ pub struct SessionState {
     session: SessionId,
     config: Config,
     window: ContextWindow,
+    refusals: Refusals,
     fixed_overhead: Tokens,
     counter: Arc<dyn TokenCounter>,
 
@@ -208,6 +212,7 @@ impl SessionState {
             session,
             config,
             window,
+            refusals: Refusals::default(),
             fixed_overhead: Tokens::ZERO,
             counter,
             prices: Prices::default(),
@@ -333,17 +338,9 @@ impl SessionState {
             return UsageVerdict::Implausible;
         }
         self.learn(covered, reported - self.fixed_overhead);
+        self.note_taken(reported);
         self.policy.observe(self.tokens(), &self.limits());
         UsageVerdict::Taken
-    }
-
-    /// Takes note that the provider found the view too large: `limit` is the largest prompt it takes, where it said so.
-    /// The window is taken to be that, or what the view costs, whichever is smaller: counts here may be below the
-    /// provider's, and what it refused once it refuses again.
-    pub fn refused(&mut self, limit: Option<Tokens>) {
-        let refused = self.tokens() + self.fixed_overhead;
-        self.window.window = self.window.window.min(limit.unwrap_or(refused)).min(refused);
-        self.policy.window_changed();
     }
 
     /// Takes note that a request was made, so that it is known how long its prefix stays in the provider's cache.
@@ -356,6 +353,7 @@ impl SessionState {
     pub fn send(&mut self) -> View {
         let view = self.view();
         self.stable = self.items.len();
+        self.note_sent();
         view
     }
 
@@ -393,6 +391,7 @@ impl SessionState {
             Arc::make_mut(index).set_most_facts(most_facts(window));
         }
         self.window = window;
+        self.refusals = Refusals::default();
         self.config = config;
         self.counter = counter;
         self.counted.clear();

@@ -79,6 +79,7 @@ impl Session {
             changes: self.changes + 1,
             overtaken: self.overtaken,
             durability: self.durability,
+            relieved: None,
         };
         branch.save().await?;
         Ok(branch)

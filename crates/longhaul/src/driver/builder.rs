@@ -375,6 +375,7 @@ impl Builder {
             changes: 0,
             overtaken: self.overtaken,
             durability: self.durability,
+            relieved: None,
         };
         if let Some(model) = unknown_model {
             session.tell(EventKind::UnknownModel { model, window: self.window.window });

@@ -3,10 +3,12 @@
 use longhaul_transcript::Tokens;
 
 use super::{Error, Session};
+#[cfg(doc)]
+use crate::session::SessionState;
 use crate::{
     compact::CompactError,
     policy::{Action, Reason},
-    session::{Finished, Rewrite},
+    session::{Finished, Refusal, Rewrite},
 };
 
 /// What a compaction that is asked for is made from.
@@ -49,13 +51,43 @@ impl Session {
     }
 
     /// Compacts at once, by rule, because the provider found the last request too large: `limit` is the largest prompt
-    /// it takes, where it said so. The window is taken to be that from now on, or what was just refused, whichever is
-    /// smaller in tokens as they are counted here.
+    /// it takes, where it said so. What that teaches is said at [`SessionState::refused`]. Where another refusal is
+    /// reported before the next [`prepare`](Self::prepare), it is taken to be of the same request, and what was done about
+    /// that is returned again.
     ///
     /// # Errors
-    /// When nothing can be compacted, or what must stay does not fit.
+    /// [`Error::NothingLeft`] where nothing can be spared, and [`Error::NotTooLarge`] where the request was not refused for
+    /// its size; the session then goes on as it was. Otherwise when the store fails.
     pub async fn overflowed(&mut self, limit: Option<Tokens>) -> Result<Rewrite, Error> {
-        self.state.refused(limit);
+        if let Some(done) = &self.relieved {
+            return Ok(done.clone());
+        }
+        let (before, m) = (self.state.allowed(), self.state.measure(self.now_ms()));
+        let tokens = m.tokens + self.state.fixed_overhead();
+        let nothing_left = Error::NothingLeft { tokens, limit, floor: m.floor };
+        match self.state.learn_refusal(limit) {
+            Refusal::AtFloor => return Err(nothing_left),
+            Refusal::OfAnotherCause => return Err(Error::NotTooLarge { tokens, limit }),
+            Refusal::Shrink => {}
+        }
+        let done = self.relieve().await;
+        match done {
+            Ok(rewrite) => {
+                self.relieved = Some(rewrite.clone());
+                Ok(rewrite)
+            }
+            // What was learned would only stand in the way of what must be sent all the same.
+            Err(error) => {
+                self.state.set_allowed(before);
+                match error {
+                    Error::Compact(_) | Error::Rewrite(_) => Err(nothing_left),
+                    error => Err(error),
+                }
+            }
+        }
+    }
+
+    async fn relieve(&mut self) -> Result<Rewrite, Error> {
         let m = self.state.measure(self.now_ms());
         let rebuild = m.next_depth >= self.state.config().max_summary_chain_depth;
         let reason = Reason::Emergency { tokens: m.tokens, budget: m.budget };

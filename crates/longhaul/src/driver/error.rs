@@ -32,6 +32,34 @@ pub enum Error {
         /// Why nothing more is done.
         hold: Hold,
     },
+    /// The provider refused the context as too large, and nothing in it can be spared. The context, and what there is to
+    /// spend, are as they were: the session can be used on, with a shorter request or another model.
+    #[error(
+        "the provider refused a request of {tokens} tokens as counted here{}, and nothing is left to give: at least \
+         {floor} must stay",
+        told(*limit)
+    )]
+    NothingLeft {
+        /// What the request costs as it is counted here.
+        tokens: Tokens,
+        /// The largest prompt that the provider takes, where it said so.
+        limit: Option<Tokens>,
+        /// What the deepest compaction would leave of the messages.
+        floor: Tokens,
+    },
+    /// The provider is said to have refused the context as too large, and it is far too small for that. Nothing was
+    /// changed.
+    #[error(
+        "the provider refused a request of {tokens} tokens as counted here{}: that is too small to be refused for its \
+         size",
+        told(*limit)
+    )]
+    NotTooLarge {
+        /// What the request costs as it is counted here.
+        tokens: Tokens,
+        /// The largest prompt that the provider takes, where it said so.
+        limit: Option<Tokens>,
+    },
     /// No model gave a summary and `abort_on_failure` is set. The context is as it was.
     #[error("no summary could be made")]
     Summarize(#[source] SummarizeError),
@@ -70,4 +98,8 @@ pub enum Error {
     #[cfg(feature = "wire")]
     #[error(transparent)]
     Sync(crate::session::SyncError),
+}
+
+fn told(limit: Option<Tokens>) -> String {
+    limit.map(|limit| format!(" (it takes {limit})")).unwrap_or_default()
 }

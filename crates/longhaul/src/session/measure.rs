@@ -98,7 +98,7 @@ impl SessionState {
 
     /// Returns the most the view may cost.
     pub fn budget(&self) -> Tokens {
-        self.config.window(self.window).budget(self.fixed_overhead)
+        self.context_window().budget(self.fixed_overhead)
     }
 
     /// Returns what the ratios are of.
@@ -122,7 +122,7 @@ impl SessionState {
 
     /// Returns the window to work with.
     pub(super) fn window(&self) -> Tokens {
-        self.config.window(self.window).window
+        self.context_window().window
     }
 
     /// Returns the ordinal from which on an exchange is open; beyond all messages where none is.

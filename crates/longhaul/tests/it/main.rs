@@ -19,6 +19,7 @@ mod models;
 mod presets;
 #[cfg(feature = "wire")]
 mod providers;
+mod refused;
 #[cfg(feature = "wire")]
 mod resumed;
 mod room;
