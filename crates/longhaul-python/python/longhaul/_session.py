@@ -175,7 +175,8 @@ class Session:
         return json.loads(self._told(lambda: self._inner.compact(goal)))
 
     def overflowed(self, limit: int | None = None) -> None:
-        """Makes room after the provider refused a request as too large; `limit` is the window it told of."""
+        """Makes room after the provider refused a request as too large; `limit` is the window it told of. BudgetError
+        where nothing is left to give, or the request was too small to be refused for its size: the session goes on."""
         self._told(lambda: self._inner.overflowed(limit))
 
     def undo(self) -> bool:
