@@ -42,7 +42,9 @@ pub(crate) fn open(path: &Path) -> Result<Box<dyn BufRead>> {
     if path == Path::new("-") {
         return Ok(Box::new(BufReader::new(io::stdin())));
     }
+    let is_there = path.symlink_metadata().is_ok();
     let file = opened(path).with_context(|| match &near(path)[..] {
+        _ if is_there => format!("{} cannot be opened", path.display()),
         [] => format!("{} cannot be opened", path.display()),
         near => {
             let near: Vec<String> = near.iter().map(|path| path.display().to_string()).collect();

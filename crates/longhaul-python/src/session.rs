@@ -119,14 +119,24 @@ impl Session {
         })
     }
 
-    /// Adds messages (JSON: one, a list, or a provider's answer) and returns their numbers.
-    fn push(&self, py: Python<'_>, json: &str) -> PyResult<Vec<u64>> {
+    /// Adds messages (each JSON: one, a list, or a provider's answer) and returns their numbers: all of them or none.
+    #[expect(clippy::needless_pass_by_value, reason = "Python's strings are handed over")]
+    fn push(&self, py: Python<'_>, spelled: Vec<String>) -> PyResult<Vec<u64>> {
+        self.of_this_process()?;
         py.detach(|| {
             let _entered = settings::runtime()?.enter();
-            let ids = self.lock().push_json(self.format, json).map_err(|error| errors::session(&error))?;
+            for json in &spelled {
+                wire::messages_from_json(self.format, json).map_err(|error| errors::wire(&error))?;
+            }
+            let mut session = self.lock();
             let mut known = self.ids.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            known.extend(ids.iter().map(|id| (id.ordinal, *id)));
-            Ok(ids.iter().map(|id| id.ordinal).collect())
+            let mut pushed = Vec::new();
+            for json in &spelled {
+                let ids = session.push_json(self.format, json).map_err(|error| errors::session(&error))?;
+                pushed.extend(ids.iter().map(|id| id.ordinal));
+                known.extend(ids.iter().map(|id| (id.ordinal, *id)));
+            }
+            Ok(pushed)
         })
     }
 
@@ -219,7 +229,8 @@ impl Session {
 
     /// Brings the session to where a whole history is, and returns what changed as JSON.
     fn sync(&self, py: Python<'_>, history: &[u8]) -> PyResult<String> {
-        let document = wire::read(Some(self.format), history).map_err(|error| errors::wire(&error))?;
+        let read = py.detach(|| wire::read(Some(self.format), history));
+        let document = read.map_err(|error| errors::wire(&error))?;
         let sync = self.wait(py, async |session| session.sync(&document).await)?;
         let (kind, at, new) = match sync.change {
             Synced::Unchanged => ("unchanged", None, 0),
@@ -269,15 +280,18 @@ impl Session {
         self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
+    /// Fails where a fork lies between: whoever held a lock or waited for the store then does so for ever.
+    fn of_this_process(&self) -> PyResult<()> {
+        if self.process == std::process::id() { Ok(()) } else { Err(errors::forked()) }
+    }
+
     /// Waits for `work` with the session, the interpreter's lock let go.
     fn wait<T: Send>(
         &self,
         py: Python<'_>,
         work: impl AsyncFnOnce(&mut longhaul::Session) -> Result<T, Error> + Send,
     ) -> PyResult<T> {
-        if self.process != std::process::id() {
-            return Err(errors::forked());
-        }
+        self.of_this_process()?;
         py.detach(|| {
             let done = settings::runtime()?.block_on(work(&mut self.lock()));
             done.map_err(|error| errors::session(&error))

@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use clap::Parser as _;
 use longhaul::{
+    extract::speaker::segments,
     store::{Original, lasting_key, readable_text},
     transcript::{ContentHash, Redacted, SessionId, Span, SummaryId},
 };
@@ -135,8 +136,8 @@ fn newest_request(archive: &Archive, session: &SessionId) -> Result<Option<Origi
     const STEP: u64 = 64;
     let is_persons = |said: &Original| {
         let message = said.message.as_ref().filter(|message| message.is_user_text());
-        // What the agent itself puts into the person's mouth stands in marks.
-        message.is_some_and(|message| !readable_text(message).trim_start().starts_with(['<', '[']))
+        // Some of it the agent puts into the person's mouth.
+        message.is_some_and(|message| segments(message).iter().any(|segment| segment.is_persons()))
     };
     let mut end = archive.wait(archive.store.require(session))?.messages;
     while end > 0 {

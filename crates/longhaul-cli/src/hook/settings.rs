@@ -119,7 +119,7 @@ fn ours_of<'a>(root: &'a Node, text: &str, event: &str) -> Vec<Ours<'a>> {
 
 /// Returns where everything stands in settings of the shape that Claude Code reads.
 fn checked(text: &str) -> Result<Node, String> {
-    if let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(text) {
+    if let Err(error) = serde_json::from_str::<Value>(text) {
         return Err(format!("it is no JSON ({error})"));
     }
     let root = Node::of(text).filter(Node::is_object).ok_or("it is no JSON object")?;
@@ -311,5 +311,11 @@ mod tests {
                 assert!(done.as_ref().is_err_and(|said| said.contains(why)), "{odd}: {done:?}");
             }
         }
+    }
+
+    #[test]
+    fn what_is_nested_without_end_is_refused() {
+        let deep = format!("{{\"a\":{}{}}}", "[".repeat(200_000), "]".repeat(200_000));
+        assert!(installed(&deep, COMMAND, true).is_err());
     }
 }

@@ -152,4 +152,7 @@ class AsyncSession:
                         await asyncio.wait([running])
                     except asyncio.CancelledError:
                         continue
+                if asker is not None:
+                    # It may have ended before it was called off.
+                    asker.settle()
                 raise

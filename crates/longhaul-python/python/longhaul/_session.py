@@ -143,7 +143,7 @@ class Session:
     def push(self, *messages: Any) -> list[int]:
         """Adds messages (dicts or objects of the SDK, or lists of them) and returns the number of each."""
         spelled = [_json.message(message) for message in messages]
-        return self._told(lambda: [number for json in spelled for number in self._inner.push(json)])
+        return self._told(lambda: self._inner.push(spelled))
 
     def prepare(self, *, cache_marks: bool = False) -> View:
         """What to send, compacted first where it must be. Everything said is in the store when this returns.

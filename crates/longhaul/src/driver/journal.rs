@@ -192,6 +192,8 @@ impl Journal {
             let (start, chain) = (held.messages, self.in_doubt.iter().rev().map(inverse).collect());
             let commit = Commit { start, chain, at_ms: now(clock), ..Commit::default() };
             self.store.commit(&self.line, &commit).await?;
+            // The snapshot that stands beside the chain is of what was taken back.
+            self.kept = None;
         }
         self.in_doubt.clear();
         Ok(())
@@ -314,6 +316,9 @@ impl Journal {
         while let Some((line, span)) = self.to_delete.last() {
             self.store.forget(line, &Selector::Originals(*span), now(clock)).await?;
             self.to_delete.pop();
+            // What is forgotten takes with it whatever is kept beside the messages: that is to be written anew.
+            self.kept = None;
+            self.since = SinceNote::default();
         }
         Ok(())
     }

@@ -294,8 +294,13 @@ impl Job {
     /// When the draft is larger than [`SummaryRequest::limit`] allowed.
     pub fn finish(self, draft: Draft) -> Result<Finished, AssembleError> {
         let draft = match draft.mode {
-            // No model answered.
-            SummaryMode::Rules if self.words.is_some() && !self.is_running && !self.starts_running => {
+            // No model answered. What a summarizer of the caller's or a person wrote stays as it is.
+            SummaryMode::Rules
+                if self.words.is_some()
+                    && draft.made_with == rules::MADE_WITH
+                    && !self.is_running
+                    && !self.starts_running =>
+            {
                 let Draft { attempts, cost, .. } = draft;
                 Draft { attempts, cost, ..self.by_rule(&self.reading(), &self.request()) }
             }

@@ -11,7 +11,7 @@ use std::{
 };
 
 use longhaul_extract::{FactIndex, RankContext};
-use longhaul_summarize::rules;
+use longhaul_summarize::{rules, written::read_until};
 use longhaul_transcript::{
     Covered, Entry, FileNote, Message, MessageId, Part, Role, Span, SummaryMode, SummaryRecord, Tokens, Units,
 };
@@ -171,6 +171,12 @@ impl SessionState {
         // What a model wrote of a part is not taken for the rules' because they wrote the last.
         let by_model = records.iter().map(|record| record.mode).find(|mode| *mode != SummaryMode::Rules);
         all.mode = by_model.unwrap_or(all.mode);
+        // What only rules told of, of any part, is still to be read by a model.
+        let by_rule = records.iter().filter(|record| record.mode == SummaryMode::Rules);
+        if let (Some(_), Some(unread)) = (by_model, by_rule.map(|record| read_until(record)).min()) {
+            all.covers.end = all.covers.end.min(unread).max(all.covers.start);
+            all.covered.retain(|covered| covered.ordinal < all.covers.end);
+        }
         let texts: Vec<&str> = records.iter().map(|record| record.text.as_str()).collect();
         all.text = texts.join("\n\n");
         all.tokens = records.iter().map(|record| record.tokens).sum();
