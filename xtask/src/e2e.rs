@@ -17,7 +17,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::command::{cargo, root};
 
-/// A model that can be had from the package index. Hashes: measured 2026-11-21 (`shared/llm-testing.md` section 2).
+/// A model that can be had from the package index. Hashes: taken of the files on 2026-11-21.
 struct Weights {
     name: &'static str,
     file: &'static str,

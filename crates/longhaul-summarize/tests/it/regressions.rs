@@ -1,4 +1,4 @@
-//! What small models really answered (`shared/llm-testing.md` section 4, 2026-11-21), in our own words, about a
+//! What small models really answered (135M to 1.5B parameters, 2026-11-21), in our own words, about a
 //! conversation of the same shape: each flaw that was seen is found.
 
 use std::{fs, path::Path, sync::Arc};
