@@ -11,7 +11,10 @@ use std::{
 };
 
 use longhaul_extract::{FactIndex, RankContext};
-use longhaul_summarize::{rules, written::read_until};
+use longhaul_summarize::{
+    rules,
+    written::{read_until, without_rules},
+};
 use longhaul_transcript::{
     Covered, Entry, FileNote, Message, MessageId, Part, Role, Span, SummaryMode, SummaryRecord, Tokens, Units,
 };
@@ -177,7 +180,13 @@ impl SessionState {
             all.covers.end = all.covers.end.min(unread).max(all.covers.start);
             all.covered.retain(|covered| covered.ordinal < all.covers.end);
         }
-        let texts: Vec<&str> = records.iter().map(|record| record.text.as_str()).collect();
+        // What rules added to a part would end what a model is taken to have written of all of them.
+        let (last, before) = (last.text.as_str(), &records[..records.len() - 1]);
+        let text = |record: &&Arc<SummaryRecord>| match record.mode {
+            SummaryMode::Rules => record.text.clone(),
+            _ => without_rules(&record.text).to_owned(),
+        };
+        let texts: Vec<String> = before.iter().map(text).chain([last.to_owned()]).collect();
         all.text = texts.join("\n\n");
         all.tokens = records.iter().map(|record| record.tokens).sum();
         Some(Arc::new(all))
