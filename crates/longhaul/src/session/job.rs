@@ -88,6 +88,8 @@ pub struct Job {
     pub(super) reads_new_only: bool,
     /// From this ordinal on no summary tells of what was said.
     told_until: u64,
+    /// What lies behind it and steps of the caller's took out of the view before.
+    taken_out: BTreeSet<u64>,
     /// What the summary covers is what was read for it, and not what it took out of the view as well.
     has_own_range: bool,
 }
@@ -217,6 +219,7 @@ impl SessionState {
             clean: self.clean_hashes(start, &scope.let_go),
             reads_new_only: scope.reads_new_only,
             told_until: self.told_until(),
+            taken_out: self.taken_out(),
             has_own_range: self.config.chaining != Chaining::Fold,
             preset: self.config.preset,
             starts_running: scope.previous.is_none() && self.config.chaining == Chaining::Running,
@@ -397,7 +400,8 @@ impl Job {
 
     /// Returns whether anything goes into the summary that is in none yet.
     pub(crate) fn is_of_something_new(&self) -> bool {
-        self.plan.takes_out_since(self.told_until) || self.changed.takes_out_since(self.told_until)
+        let is_new = |ordinal: u64| ordinal >= self.told_until && !self.taken_out.contains(&ordinal);
+        self.plan.takes_out(is_new) || self.changed.takes_out(is_new)
     }
 
     /// Returns the number of messages that the view will no longer carry verbatim.

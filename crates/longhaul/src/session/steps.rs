@@ -88,9 +88,9 @@ impl Changed {
         self.replaced.contains(&ordinal)
     }
 
-    /// Returns whether a message from the ordinal `start` on goes out of the view.
-    pub(super) fn takes_out_since(&self, start: u64) -> bool {
-        self.covered.range(start..).any(|(ordinal, _)| !self.is_replaced(*ordinal))
+    /// Returns whether one of the messages that `is_meant` names goes out of the view.
+    pub(super) fn takes_out(&self, is_meant: impl Fn(u64) -> bool) -> bool {
+        self.covered.keys().any(|ordinal| is_meant(*ordinal) && !self.is_replaced(*ordinal))
     }
 
     /// Returns the error of steps that made the view too large.
