@@ -405,6 +405,11 @@ impl CompactionPlan {
         self.covered.iter().any(|covered| is_meant(covered.ordinal) && !stays(covered.ordinal))
     }
 
+    /// Returns the messages that stay, in the form in which they do.
+    pub(crate) fn tail(&self) -> &[Kept] {
+        &self.tail
+    }
+
     /// Returns the number of messages that the view will no longer carry verbatim.
     pub fn covered(&self) -> usize {
         self.covered.len()
