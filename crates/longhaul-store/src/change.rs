@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use longhaul_transcript::{Message, Redacted, SessionId};
+use longhaul_transcript::{ContentHash, Message, Redacted, SessionId};
 
 use crate::{Event, EventKind, Object, SessionState, StoreError};
 
@@ -16,6 +16,11 @@ pub struct Change {
     pub steps: Vec<Step>,
     /// What is to be the session's snapshot from then on; `None` leaves the one there is.
     pub snapshot: Option<Redacted<Vec<u8>>>,
+    /// What is to stand beside the snapshot from then on (see [`Snapshot::since`]); `None` leaves what there is.
+    pub since: Option<Redacted<Vec<u8>>>,
+    /// The [marks](Snapshot::mark) of what the writer knows to stand there: where it is something else, somebody else wrote
+    /// it, and nothing is to be written. `None` for a writer that does not go by snapshots.
+    pub on: Option<Vec<ContentHash>>,
 }
 
 /// What a session's writer needs beside the log to go on where it was, in a form that the store does not read.
@@ -26,6 +31,16 @@ pub struct Snapshot {
     pub events: u64,
     /// What was written.
     pub bytes: Vec<u8>,
+    /// What changed since beside what was said: small, so that it can be written with each request. A new snapshot takes its
+    /// place.
+    pub since: Option<Vec<u8>>,
+}
+
+impl Snapshot {
+    /// Returns what tells a writer whether this is what it left: the hash of what was written last.
+    pub fn mark(&self) -> ContentHash {
+        ContentHash::of(self.since.as_ref().unwrap_or(&self.bytes))
+    }
 }
 
 /// One event to be, with its contents.
@@ -53,12 +68,26 @@ impl Change {
     /// Returns a change of one step without contents, or of none.
     pub fn of(at_ms: i64, kind: Option<EventKind>) -> Change {
         let steps = kind.into_iter().map(|kind| Step { at_ms, kind, objects: Vec::new() }).collect();
-        Change { steps, snapshot: None }
+        Change { steps, ..Change::default() }
     }
 
     /// Returns whether there is nothing to write.
     pub fn is_empty(&self) -> bool {
-        self.steps.is_empty() && self.snapshot.is_none()
+        self.steps.is_empty() && self.snapshot.is_none() && self.since.is_none()
+    }
+
+    /// Refuses a change that is made on something else than what bears `mark`, the session's [snapshot](Snapshot): but not the
+    /// same change again, and not where the snapshot was forgotten. For backends.
+    ///
+    /// # Errors
+    /// [`StoreError::Changed`]; nothing is to be written then.
+    pub fn check(&self, session: &SessionId, mark: Option<ContentHash>) -> Result<(), StoreError> {
+        let (Some(on), Some(mark)) = (&self.on, mark) else { return Ok(()) };
+        let own = self.since.as_ref().or(self.snapshot.as_ref()).map(|own| ContentHash::of(own));
+        match on.contains(&mark) || own == Some(mark) {
+            true => Ok(()),
+            false => Err(StoreError::Changed { session: session.clone() }),
+        }
     }
 
     /// Returns the change that opens a session where `state` is that of a new one, else no change.

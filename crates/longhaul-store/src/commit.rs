@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use longhaul_transcript::{Message, Redacted, SessionId, Span, SummaryId, SummaryRecord};
+use longhaul_transcript::{ContentHash, Message, Redacted, SessionId, Span, SummaryId, SummaryRecord};
 
 use crate::{
     Change, EventKind, Object, SessionState, Step, StoreError, SummaryStore,
@@ -23,6 +23,12 @@ pub struct Commit {
     pub chain: Vec<ChainStep>,
     /// What the writer needs beside the log to go on from there; `None` leaves what was written before.
     pub snapshot: Option<Redacted<Vec<u8>>>,
+    /// What changed since that was written, small enough for each commit; `None` leaves what was written before, and a
+    /// snapshot takes its place.
+    pub since: Option<Redacted<Vec<u8>>>,
+    /// The marks of what the writer knows to stand there ([`Snapshot::mark`](crate::Snapshot::mark)): what was read or written
+    /// last, and what was written since without an answer. `None` for a writer that does not go by snapshots.
+    pub on: Option<Vec<ContentHash>>,
     /// When, in milliseconds since the Unix epoch.
     pub at_ms: i64,
 }
@@ -74,6 +80,8 @@ pub(crate) async fn commit<S: SummaryStore + ?Sized>(
             let mut change = originals_change(state, given[(from - start) as usize..].to_vec(), asked.at_ms);
             change.steps.extend(chain_steps(&name, state, &asked)?);
             change.snapshot.clone_from(&asked.snapshot);
+            change.since.clone_from(&asked.since);
+            change.on.clone_from(&asked.on);
             Ok(change)
         };
         let state = store.transact(session, Arc::new(decide)).await?;

@@ -39,6 +39,15 @@ pub enum StoreError {
         /// The ordinal of the first message that this writer does not know.
         ordinal: u64,
     },
+    /// Somebody else went on in the session and said nothing: kept a message in view, say, or made a request. Nothing was
+    /// written: read what is there, or go on in a branch.
+    #[error(
+        "somebody else went on in session {session}: how it stands there is not how this writer left it; nothing was written"
+    )]
+    Changed {
+        /// The session.
+        session: SessionId,
+    },
     /// Originals would leave a gap: ordinals are never skipped.
     #[error(
         "session {session} holds {held} messages, and the next was given as m{given}; expected at most m{held}"

@@ -121,6 +121,8 @@ impl SummaryStore for MemoryStore {
         let mut state =
             inner.sessions.get(session).map_or_else(SessionState::empty, |held| held.state.clone());
         let change = decide(&state)?;
+        let held = inner.sessions.get(session).and_then(|held| held.snapshot.as_ref());
+        change.check(session, held.map(Snapshot::mark))?;
         if change.is_empty() || state.events == 0 && change.steps.is_empty() {
             return Ok(state);
         }
@@ -135,7 +137,11 @@ impl SummaryStore for MemoryStore {
             held.write(event, objects);
         }
         if let Some(snapshot) = change.snapshot {
-            held.snapshot = Some(Snapshot { events: state.events, bytes: snapshot.into_inner() });
+            let (events, bytes) = (state.events, snapshot.into_inner());
+            held.snapshot = Some(Snapshot { events, bytes, since: None });
+        }
+        if let (Some(since), Some(snapshot)) = (change.since, &mut held.snapshot) {
+            snapshot.since = Some(since.into_inner());
         }
         Ok(state)
     }

@@ -52,7 +52,7 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
     /// returns the state after it. `decide` may be called again where the backend has to try again.
     ///
     /// # Errors
-    /// Those of `decide`, and of the backend; nothing was written then.
+    /// Those of `decide`, of [`Change::check`], and of the backend; nothing was written then.
     async fn transact(&self, session: &SessionId, decide: Decide) -> Result<SessionState, StoreError>;
 
     /// Returns at most `limit` events of a session from `from` on, in order.
@@ -64,7 +64,8 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
     /// Returns the records of a session in the order they were made, those not in force included.
     async fn records(&self, session: &SessionId) -> Result<Vec<RecordEntry>, StoreError>;
 
-    /// Returns what was last written as the session's snapshot; `None` where there is none.
+    /// Returns what was last written as the session's snapshot, and what was written beside it since; `None` where there is
+    /// none.
     ///
     /// # Errors
     /// [`StoreError::Damaged`] where it is not what was written.
@@ -285,8 +286,9 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// [`StoreError::Overtaken`] where somebody else said something in the session that the writer does not know of,
-    /// [`StoreError::Conflict`] where somebody else compacted it or took a compaction back, [`StoreError::Gap`] where
-    /// messages are missing before the first.
+    /// [`StoreError::Conflict`] where somebody else compacted it or took a compaction back, [`StoreError::Changed`] where
+    /// somebody else changed something without saying anything, [`StoreError::Gap`] where messages are missing before the
+    /// first.
     async fn commit(&self, session: &SessionId, commit: &Commit) -> Result<SessionState, StoreError> {
         commit::commit(self, session, commit).await
     }
@@ -457,7 +459,7 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
             let kind = EventKind::Forgotten { by: ForgottenBy::Range, originals, records: Vec::new() };
             steps.push(Step { at_ms, kind, objects: Vec::new() });
         }
-        let (change, name) = (Change { steps, snapshot: None }, into.clone());
+        let (change, name) = (Change { steps, ..Change::default() }, into.clone());
         let decide = move |state: &SessionState| match state.events {
             0 => Ok(change.clone()),
             _ => Err(StoreError::SessionExists { session: name.clone() }),

@@ -169,7 +169,7 @@ async fn add<S: SummaryStore + ?Sized>(
         let held = state.events as usize;
         let is_beginning = held == 0 || hashes.get(held - 1) == Some(&state.last_hash);
         match is_beginning {
-            true => Ok(Change { steps: steps[held..].to_vec(), snapshot: None }),
+            true => Ok(Change { steps: steps[held..].to_vec(), ..Change::default() }),
             false => Err(StoreError::SessionExists { session: name.clone() }),
         }
     };

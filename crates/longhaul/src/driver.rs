@@ -270,8 +270,9 @@ impl Session {
 
     /// Lets compactions have a pinned message again, and returns whether it was pinned.
     pub fn unpin(&mut self, id: MessageId) -> bool {
-        self.changes += 1;
-        self.state.unpin(id)
+        let was_pinned = self.state.unpin(id);
+        self.changes += u64::from(was_pinned);
+        was_pinned
     }
 
     /// Sets a named memory block. See [`SessionState::set_memory`].
@@ -291,6 +292,7 @@ impl Session {
         config: Config,
     ) {
         self.state.switch_model(window, counter, config);
+        self.changes += 1;
         self.tell(EventKind::ModelSwitched { window: window.window, budget: self.state.budget() });
     }
 

@@ -59,6 +59,8 @@ pub async fn all<S: SummaryStore, F: AsyncFn() -> S>(fresh: F) {
     writer::an_export_holds_spellings(&fresh().await, &fresh().await).await;
     writer::a_commit_is_all_or_nothing(&fresh().await).await;
     writer::the_later_of_two_writers_is_told(&fresh().await).await;
+    writer::what_changed_since_a_snapshot_stands_beside_it(&fresh().await).await;
+    writer::a_writer_that_says_nothing_is_told_as_well(&fresh().await).await;
     many::many_writers_lose_and_double_nothing(&fresh().await).await;
     many::a_dropped_future_leaves_all_or_nothing(&fresh().await).await;
 }

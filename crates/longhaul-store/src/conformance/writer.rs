@@ -107,6 +107,7 @@ pub(super) async fn a_commit_is_all_or_nothing(store: &impl SummaryStore) {
         chain: vec![append(&wrong)],
         snapshot: snapshot("wrong"),
         at_ms: 2,
+        ..Commit::default()
     };
     let error = store.commit(&name, &refused).await.unwrap_err();
     assert!(matches!(error, StoreError::Conflict { .. }), "{error}");
@@ -116,7 +117,8 @@ pub(super) async fn a_commit_is_all_or_nothing(store: &impl SummaryStore) {
     // Undo, redo and a new end in one go; then a snapshot alone.
     let second = record(&name, Some(&first), 2, "second");
     let steps = vec![ChainStep::Undo(first.id.clone()), ChainStep::Redo(first.id.clone()), append(&second)];
-    let more = Commit { start: 2, messages: vec![said("three")], chain: steps, at_ms: 3, snapshot: None };
+    let more =
+        Commit { start: 2, messages: vec![said("three")], chain: steps, at_ms: 3, ..Commit::default() };
     let state = store.commit(&name, &more).await.unwrap();
     assert_eq!((state.messages, state.chain.len()), (3, 2));
     assert_eq!(store.snapshot(&name).await.unwrap().unwrap(), held, "what is not replaced stays");
@@ -158,4 +160,83 @@ pub(super) async fn the_later_of_two_writers_is_told(store: &impl SummaryStore) 
     };
     assert_eq!(texts(originals(store, "two").await), ["hello", "from the first"]);
     assert_eq!(texts(originals(store, "branch").await), ["hello", "from the second"]);
+}
+
+pub(super) async fn what_changed_since_a_snapshot_stands_beside_it(store: &impl SummaryStore) {
+    let name = session("since");
+    let bytes = |text: &str| Some(Redacted::assume(text.as_bytes().to_vec()));
+    store.journal(&name, 0, &[said("one")], 1).await.unwrap();
+    let nothing = Commit { start: 1, since: bytes("of nothing"), ..Commit::default() };
+    store.commit(&name, &nothing).await.unwrap();
+    assert_eq!(store.snapshot(&name).await.unwrap(), None, "there is no snapshot that it could stand beside");
+
+    let kept = async || {
+        let kept = store.snapshot(&name).await.unwrap().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (text(kept.bytes), kept.since.map(text))
+    };
+    let snapshot = Commit { start: 1, snapshot: bytes("at one"), ..Commit::default() };
+    store.commit(&name, &snapshot).await.unwrap();
+    assert_eq!(kept().await, ("at one".to_owned(), None));
+    let said_two =
+        Commit { start: 1, messages: vec![said("two")], since: bytes("since one"), ..Commit::default() };
+    let state = store.commit(&name, &said_two).await.unwrap();
+    assert_eq!(kept().await, ("at one".to_owned(), Some("since one".to_owned())));
+    let alone = Commit { start: 2, since: bytes("more"), ..Commit::default() };
+    assert_eq!(store.commit(&name, &alone).await.unwrap(), state, "it is no event");
+    assert_eq!(kept().await, ("at one".to_owned(), Some("more".to_owned())));
+    let both = Commit { start: 2, snapshot: bytes("at two"), since: bytes("since two"), ..Commit::default() };
+    store.commit(&name, &both).await.unwrap();
+    assert_eq!(kept().await, ("at two".to_owned(), Some("since two".to_owned())));
+    store.commit(&name, &Commit { start: 2, snapshot: bytes("again"), ..Commit::default() }).await.unwrap();
+    assert_eq!(kept().await, ("again".to_owned(), None), "a snapshot takes its place");
+    store.commit(&name, &alone).await.unwrap();
+    assert!(store.verify(&name).await.unwrap().is_intact());
+    store.forget(&name, &Selector::Range(Span { start: 0, end: 1 }), 2).await.unwrap();
+    assert_eq!(store.snapshot(&name).await.unwrap(), None);
+    store.commit(&name, &Commit { start: 2, snapshot: bytes("anew"), ..Commit::default() }).await.unwrap();
+    assert_eq!(kept().await, ("anew".to_owned(), None), "what was forgotten does not come back");
+}
+
+pub(super) async fn a_writer_that_says_nothing_is_told_as_well(store: &impl SummaryStore) {
+    let name = session("silent");
+    let mark = async || store.snapshot(&name).await.unwrap().map(|held| held.mark());
+    let bytes = |text: &str| Some(Redacted::assume(text.as_bytes().to_vec()));
+    let fresh = |text: &str| Commit {
+        messages: vec![said("hello")],
+        snapshot: bytes(text),
+        on: Some(Vec::new()),
+        ..Commit::default()
+    };
+    store.commit(&name, &fresh("first")).await.unwrap();
+    // The same again is its own; another that begins alike is not.
+    store.commit(&name, &fresh("first")).await.unwrap();
+    let told = store.commit(&name, &fresh("second")).await.unwrap_err();
+    assert!(matches!(&told, StoreError::Changed { session } if *session == name), "{told}");
+
+    let at = |mark: &[_], since: &str| Commit {
+        start: 1,
+        since: bytes(since),
+        on: Some(mark.to_vec()),
+        ..Commit::default()
+    };
+    let first = mark().await.unwrap();
+    store.commit(&name, &at(&[first], "of one")).await.unwrap();
+    store.commit(&name, &at(&[first], "of one")).await.unwrap();
+    let told = store.commit(&name, &at(&[first], "of another")).await.unwrap_err();
+    assert!(matches!(told, StoreError::Changed { .. }), "{told}");
+    // Neither what is said nor a snapshot gets past it.
+    let says = Commit { messages: vec![said("more")], snapshot: bytes("its own"), ..at(&[first], "") };
+    let state = store.require(&name).await.unwrap();
+    assert!(matches!(store.commit(&name, &says).await, Err(StoreError::Changed { .. })));
+    assert_eq!(store.require(&name).await.unwrap(), state);
+    assert_eq!(store.snapshot(&name).await.unwrap().unwrap().since.unwrap(), b"of one");
+    // One whose answer was lost may name what it knew and what it tried.
+    let of_one = mark().await.unwrap();
+    store.commit(&name, &at(&[first, of_one], "of one, later")).await.unwrap();
+    // Where it was forgotten, there is nothing that could be in the way.
+    store.forget(&name, &Selector::Matching("nowhere".into()), 2).await.unwrap();
+    store.forget(&name, &Selector::Range(Span { start: 0, end: 1 }), 3).await.unwrap();
+    assert_eq!(mark().await, None);
+    store.commit(&name, &at(&[first], "of nobody")).await.unwrap();
 }

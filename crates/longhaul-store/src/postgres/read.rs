@@ -130,17 +130,26 @@ pub(super) async fn forks_of(server: &Server, session: &SessionId) -> Result<Vec
 
 /// Returns the snapshot of a session.
 pub(super) async fn snapshot(server: &Server, id: &SessionId) -> Result<Option<Snapshot>, StoreError> {
-    const QUERY: &str = "SELECT snapshots.events, snapshots.hash, snapshots.value, keys.key
+    const QUERY: &str =
+        "SELECT snapshots.events, snapshots.hash, snapshots.value, keys.key, since, since_hash
         FROM snapshots JOIN keys ON keys.id = snapshots.key
         WHERE snapshots.session = (SELECT key FROM sessions WHERE id = $1)";
     let rows = server.query(READING, QUERY, &[&id.as_str()]).await?;
     let Some(row) = rows.first() else { return Ok(None) };
-    let packed = server.sealer.open_alone(row.get(2), row.get(3));
-    let bytes = packed.and_then(|packed| unpack(&packed));
-    let bytes = bytes.filter(|bytes| hash(row.get(1)) == Some(ContentHash::of(bytes)));
-    let changed = || StoreError::Damaged { session: id.clone(), problem: Problem::ChangedSnapshot };
-    Ok(Some(Snapshot { events: row.get::<_, i64>(0) as u64, bytes: bytes.ok_or_else(changed)? }))
+    let whole = |packed: Option<Vec<u8>>, of: usize| {
+        let bytes = packed.and_then(|packed| unpack(&packed));
+        let bytes = bytes.filter(|bytes| hash(row.get(of)) == Some(ContentHash::of(bytes)));
+        let changed = || StoreError::Damaged { session: id.clone(), problem: Problem::ChangedSnapshot };
+        bytes.ok_or_else(changed)
+    };
+    let bytes = whole(server.sealer.open_alone(row.get(2), row.get(3)), 1)?;
+    let since: Option<&[u8]> = row.get(4);
+    let since = since.map(|sealed| whole(server.sealer.open(SINCE, sealed), 5)).transpose()?;
+    Ok(Some(Snapshot { events: row.get::<_, i64>(0) as u64, bytes, since }))
 }
+
+/// The place of what changed since a snapshot.
+pub(super) const SINCE: &[u8] = b"since";
 
 /// Returns contents by address.
 pub(super) async fn contents(

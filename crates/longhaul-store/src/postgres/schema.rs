@@ -11,6 +11,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/postgres/0001.sql"),
     include_str!("../../migrations/postgres/0002.sql"),
     include_str!("../../migrations/postgres/0003.sql"),
+    include_str!("../../migrations/postgres/0004.sql"),
 ];
 
 /// Brings the schema to the present version, in one transaction under a lock of its own: of several machines that open

@@ -7,7 +7,7 @@ use longhaul_transcript::{ContentHash, SessionId, Span, SummaryId};
 
 use super::{
     client::{Failure, Patience, Server, WORKING},
-    read::{clamp, read_state},
+    read::{SINCE, clamp, hash, read_state},
 };
 use crate::{
     Change, Decide, Event, EventKind, Object, Sealed, SessionState, StoreError, cache,
@@ -67,6 +67,9 @@ async fn attempt(
         *sent = None;
     }
     let change = decide(&state)?;
+    if change.on.is_some() {
+        change.check(id, mark(&transaction, key).await?)?;
+    }
     if change.is_empty() || state.events == 0 && change.steps.is_empty() {
         return Ok((state, false));
     }
@@ -86,7 +89,10 @@ async fn attempt(
     if let Some(snapshot) = &change.snapshot {
         self::snapshot(&server.sealer, &transaction, key, state.events, snapshot).await?;
     }
-    // A snapshot alone may be written again: it says the same.
+    if let Some(since) = &change.since {
+        self::since(&server.sealer, &transaction, key, since).await?;
+    }
+    // What stands beside the log alone may be written again: it says the same.
     if !sealed.is_empty() {
         *sent = Some(Sent { token, seq: state.events - 1, state: state.clone(), erased });
     }
@@ -111,6 +117,28 @@ async fn snapshot(
         .execute(INSERT, &[&key, &clamp(events), &hash.0.as_slice(), &sealed.body, &sealed.key])
         .await?;
     Ok(())
+}
+
+/// Writes what changed since the snapshot, in place of what was written of that before.
+async fn since(
+    sealer: &Sealer,
+    transaction: &Transaction<'_>,
+    key: i64,
+    bytes: &[u8],
+) -> Result<(), Failure> {
+    const UPDATE: &str = "UPDATE snapshots SET since = $2, since_hash = $3 WHERE session = $1";
+    let (sealed, hash) = (sealer.seal(SINCE, &compress(bytes)), ContentHash::of(bytes));
+    let update = transaction.prepare_cached(UPDATE).await?;
+    transaction.execute(&update, &[&key, &sealed, &hash.0.as_slice()]).await?;
+    Ok(())
+}
+
+/// Returns what tells whether the snapshot of a session is the one that a writer left.
+async fn mark(transaction: &Transaction<'_>, key: i64) -> Result<Option<ContentHash>, Failure> {
+    const QUERY: &str = "SELECT coalesce(since_hash, hash) FROM snapshots WHERE session = $1";
+    let query = transaction.prepare_cached(QUERY).await?;
+    let row = transaction.query_opt(&query, &[&key]).await?;
+    Ok(row.and_then(|row| hash(row.get(0))))
 }
 
 /// Takes the snapshot of a session away, with its key.

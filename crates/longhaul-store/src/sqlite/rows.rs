@@ -176,19 +176,26 @@ pub(super) fn snapshot(
     codec: &Codec,
     id: &SessionId,
 ) -> Result<Option<Snapshot>, StoreError> {
+    type Kept = Option<([u8; 32], Vec<u8>)>;
     let query = connection.prepare_cached(
-        "SELECT events, hash, body FROM snapshots WHERE session = (SELECT key FROM sessions WHERE id = ?1)",
+        "SELECT snapshots.hash, snapshots.body, since.hash, since.body, events FROM snapshots
+         LEFT JOIN since ON since.session = snapshots.session
+         WHERE snapshots.session = (SELECT key FROM sessions WHERE id = ?1)",
     );
-    let changed = || StoreError::Damaged { session: id.clone(), problem: Problem::ChangedSnapshot };
     let row = |row: &Row<'_>| {
-        let read = || Some((row.get::<_, i64>(0).ok()?, row.get::<_, [u8; 32]>(1).ok()?, row.get(2).ok()?));
-        Ok(read())
+        let kept = |at| Some((row.get(at).ok()?, row.get(at + 1).ok()?));
+        let has_since = !matches!(row.get_ref(2)?, ValueRef::Null);
+        Ok((kept(0), has_since.then(|| kept(2)), row.get::<_, i64>(4)?))
     };
     let found = query.and_then(|mut query| query.query_row([id.as_str()], row).optional());
-    let Some(found) = found.map_err(reading(id))? else { return Ok(None) };
-    let (events, hash, body) = found.ok_or_else(changed)?;
-    let bytes = codec.decode_cached(body).filter(|bytes| ContentHash::of(bytes).0 == hash);
-    Ok(Some(Snapshot { events: events as u64, bytes: bytes.ok_or_else(changed)? }))
+    let Some((snapshot, since, events)) = found.map_err(reading(id))? else { return Ok(None) };
+    let whole = |kept: Kept| {
+        let whole = |(hash, body)| codec.decode_cached(body).filter(|bytes| ContentHash::of(bytes).0 == hash);
+        let changed = || StoreError::Damaged { session: id.clone(), problem: Problem::ChangedSnapshot };
+        kept.and_then(whole).ok_or_else(changed)
+    };
+    let (bytes, since) = (whole(snapshot)?, since.map(whole).transpose()?);
+    Ok(Some(Snapshot { events: events as u64, bytes, since }))
 }
 
 /// Returns a record, in force or not; `None` where there is none or it was destroyed.

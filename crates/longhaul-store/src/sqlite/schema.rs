@@ -12,6 +12,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/sqlite/0004.sql"),
     include_str!("../../migrations/sqlite/0005.sql"),
     include_str!("../../migrations/sqlite/0006.sql"),
+    include_str!("../../migrations/sqlite/0007.sql"),
 ];
 
 /// Marks a file as longhaul's: `LHst`.

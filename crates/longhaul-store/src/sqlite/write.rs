@@ -23,7 +23,9 @@ pub(super) fn transact(
 ) -> Result<(SessionState, bool), StoreError> {
     let held = desk.held(id)?;
     let state = held.as_ref().map_or_else(SessionState::empty, |held| held.state.clone());
-    let Change { mut steps, snapshot } = decide(&state)?;
+    let mut change = decide(&state)?;
+    check(desk, id, held.as_ref(), &change)?;
+    let mut steps = std::mem::take(&mut change.steps);
     let last = steps.pop_if(|step| is_small(step));
     let (held, is_erased) = match held {
         Some(held) if steps.is_empty() => (held, false),
@@ -34,8 +36,8 @@ pub(super) fn transact(
         Some(step) => append(desk, id, held, step)?,
         None => held.state,
     };
-    if let Some(snapshot) = snapshot.filter(|_| state.events > 0) {
-        self::snapshot(desk, key, state.events, &snapshot)?;
+    if state.events > 0 {
+        beside(desk, key, state.events, &change)?;
     }
     Ok((state, is_erased))
 }
@@ -47,30 +49,53 @@ pub(super) fn transact_little(
     decide: &Decide,
 ) -> Result<Option<SessionState>, StoreError> {
     let Some(held) = desk.held(id)? else { return Ok(None) };
-    let Change { mut steps, snapshot } = decide(&held.state)?;
-    match (steps.pop(), steps.is_empty()) {
-        (Some(step), true) if is_small(&step) => {
-            let key = held.key;
-            let state = append(desk, id, held, step)?;
-            if let Some(snapshot) = snapshot {
-                self::snapshot(desk, key, state.events, &snapshot)?;
-            }
-            Ok(Some(state))
-        }
-        _ => Ok(None),
+    let mut change = decide(&held.state)?;
+    if change.steps.len() > 1 || !change.steps.iter().all(is_small) {
+        return Ok(None);
     }
+    check(desk, id, Some(&held), &change)?;
+    let key = held.key;
+    let state = match change.steps.pop() {
+        Some(step) => append(desk, id, held, step)?,
+        None => held.state,
+    };
+    beside(desk, key, state.events, &change)?;
+    Ok(Some(state))
 }
 
-/// Writes the snapshot of a session, in place of the one before it.
-fn snapshot(desk: &Desk, key: i64, events: u64, bytes: &[u8]) -> Result<(), StoreError> {
-    let insert = "INSERT INTO snapshots (session, events, hash, body) VALUES (?1, ?2, ?3, ?4)
+/// Refuses a change where somebody else wrote what stands beside the session's log.
+fn check(desk: &Desk, id: &SessionId, held: Option<&Held>, change: &Change) -> Result<(), StoreError> {
+    const MARK: &str = "SELECT coalesce(since.hash, snapshots.hash) FROM snapshots
+         LEFT JOIN since ON since.session = snapshots.session WHERE snapshots.session = ?1";
+    let (Some(held), Some(_)) = (held, &change.on) else { return Ok(()) };
+    let mark = desk.connection.prepare_cached(MARK);
+    let mark = mark.and_then(|mut mark| mark.query_row([held.key], |row| row.get(0)).optional());
+    change.check(id, mark.map_err(WRITING)?.map(ContentHash))
+}
+
+/// Writes what stands beside the log: the snapshot, in place of the one before it, and what changed since.
+fn beside(desk: &Desk, key: i64, events: u64, change: &Change) -> Result<(), StoreError> {
+    const SNAPSHOT: &str = "INSERT INTO snapshots (session, events, hash, body) VALUES (?1, ?2, ?3, ?4)
          ON CONFLICT (session) DO UPDATE SET events = excluded.events, hash = excluded.hash, body = excluded.body";
-    let body = desk.codec.encode_cached(bytes);
-    let insert = desk.connection.prepare_cached(insert);
-    insert
-        .and_then(|mut insert| insert.execute(params![key, events as i64, ContentHash::of(bytes).0, body]))
-        .map(drop)
-        .map_err(WRITING)
+    const OUTDATED: &str = "DELETE FROM since WHERE session = ?1";
+    const SINCE: &str =
+        "INSERT INTO since (session, hash, body) SELECT session, ?2, ?3 FROM snapshots WHERE session = ?1
+         ON CONFLICT (session) DO UPDATE SET hash = excluded.hash, body = excluded.body";
+    let kept = |bytes: &[u8]| (ContentHash::of(bytes).0, desk.codec.encode_cached(bytes));
+    let write = || {
+        if let Some(snapshot) = &change.snapshot {
+            let (hash, body) = kept(snapshot);
+            let values = params![key, events as i64, hash, body];
+            desk.connection.prepare_cached(SNAPSHOT)?.execute(values)?;
+            desk.connection.prepare_cached(OUTDATED)?.execute([key])?;
+        }
+        if let Some(since) = &change.since {
+            let (hash, body) = kept(since);
+            desk.connection.prepare_cached(SINCE)?.execute(params![key, hash, body])?;
+        }
+        Ok(())
+    };
+    write().map_err(WRITING)
 }
 
 /// Returns whether a step goes to the tail.
@@ -205,6 +230,7 @@ fn write_event(
             blocks::rewrite(connection, codec, &blocks)?;
             // It may quote what was forgotten, and can be made again.
             connection.prepare_cached("DELETE FROM snapshots WHERE session = ?1")?.execute([key])?;
+            connection.prepare_cached("DELETE FROM since WHERE session = ?1")?.execute([key])?;
             // The index keeps the words of deleted entries until it is merged. Not left for later: whoever is killed in
             // between would leave them for good.
             connection.execute("INSERT INTO words (words) VALUES ('optimize')", [])?;

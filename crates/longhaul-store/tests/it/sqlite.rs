@@ -145,7 +145,7 @@ fn other_files_are_refused_and_left_alone() {
     for (path, expected) in [
         (&foreign, "opening the database failed: the file belongs to another program"),
         (&text, "opening the database failed: the file belongs to another program"),
-        (&newer, "the database has version 99; this longhaul reads up to 6"),
+        (&newer, "the database has version 99; this longhaul reads up to 7"),
     ] {
         let before = fs::read(path).unwrap();
         #[cfg(unix)]
@@ -268,6 +268,7 @@ fn a_changed_snapshot_or_spelling_is_found() {
     let commit = Commit {
         messages: vec![Redacted::assume(spelled)],
         snapshot: Some(snapshot.clone()),
+        since: Some(snapshot.clone()),
         ..Commit::default()
     };
     block_on(store.commit(&name, &commit)).unwrap();
@@ -277,6 +278,7 @@ fn a_changed_snapshot_or_spelling_is_found() {
     let spelling = "contents WHERE key = (SELECT spelling FROM originals)";
     for (from, write, expected) in [
         ("snapshots", "UPDATE snapshots SET body = ?1", Problem::ChangedSnapshot),
+        ("since", "UPDATE since SET body = ?1", Problem::ChangedSnapshot),
         (
             spelling,
             "UPDATE contents SET body = ?1 WHERE key = (SELECT spelling FROM originals)",
@@ -291,9 +293,10 @@ fn a_changed_snapshot_or_spelling_is_found() {
             connection.execute(write, [flipped]).unwrap();
             let found = block_on(store.verify(&name)).unwrap().problem;
             let is_same = || match expected {
-                Problem::ChangedSnapshot => {
-                    block_on(store.snapshot(&name)).is_ok_and(|held| held.unwrap().bytes == *snapshot)
-                }
+                Problem::ChangedSnapshot => block_on(store.snapshot(&name)).is_ok_and(|held| {
+                    let held = held.unwrap();
+                    held.bytes == *snapshot && held.since.is_some_and(|since| since == *snapshot)
+                }),
                 _ => block_on(store.originals(&name, Span { start: 0, end: 1 })).is_ok(),
             };
             assert!(found.as_ref() == Some(&expected) || found.is_none() && is_same(), "{at}: {found:?}");

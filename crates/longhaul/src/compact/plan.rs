@@ -399,10 +399,15 @@ impl CompactionPlan {
         }
     }
 
-    /// Returns whether a message from the ordinal `start` on goes out of the view.
-    pub(crate) fn takes_out_since(&self, start: u64) -> bool {
+    /// Returns whether one of the messages that `is_meant` names goes out of the view.
+    pub(crate) fn takes_out(&self, is_meant: impl Fn(u64) -> bool) -> bool {
         let stays = |ordinal: u64| self.tail.iter().any(|kept| kept.id.ordinal == ordinal);
-        self.covered.iter().any(|covered| covered.ordinal >= start && !stays(covered.ordinal))
+        self.covered.iter().any(|covered| is_meant(covered.ordinal) && !stays(covered.ordinal))
+    }
+
+    /// Returns the messages that stay, in the form in which they do.
+    pub(crate) fn tail(&self) -> &[Kept] {
+        &self.tail
     }
 
     /// Returns the number of messages that the view will no longer carry verbatim.

@@ -27,7 +27,10 @@ pub enum Overtaken {
 impl Session {
     /// Returns whether a branch of its own is the answer to `error`.
     pub(super) fn is_overtaken(&self, error: &StoreError) -> bool {
-        let is_it = matches!(error, StoreError::Overtaken { .. } | StoreError::Conflict { .. });
+        let is_it = matches!(
+            error,
+            StoreError::Overtaken { .. } | StoreError::Conflict { .. } | StoreError::Changed { .. }
+        );
         is_it && self.overtaken == Overtaken::Branch
     }
 

@@ -170,7 +170,9 @@ impl Session {
             journal.save_facts(&self.state).await;
             // Where there was no room to tell of them they are told of next time.
             if self.state.config().delete_originals && !leaves_out(&record) {
-                journal.delete_originals(&record, self.clock.as_deref()).await.map_err(Error::Store)?;
+                journal.delete_later(&record);
+                // The compaction stands: what cannot be deleted now is said by the next write, which tries it again.
+                let _ = journal.delete(self.clock.as_deref()).await;
             }
         }
         Ok(rewrite)

@@ -10,7 +10,10 @@ use longhaul_tokens::Calibration;
 use longhaul_transcript::{Clock, ContentHash, Message, Redacted, SessionId, Span, SummaryId, SummaryRecord};
 use serde::{Deserialize, Serialize};
 
-use super::{facts::FactsNote, since::SinceNote};
+use super::{
+    facts::FactsNote,
+    since::{self, Standing},
+};
 use crate::session::{SessionState, Snapshot, forgotten};
 
 /// A store, and how much of the conversation is in it.
@@ -23,12 +26,14 @@ pub(super) struct Journal {
     written: u64,
     /// What the last snapshot was made of.
     kept: Option<Mark>,
-    /// What changed since, as it is stored.
-    since: SinceNote,
+    /// How it stands in the store beside messages and summaries.
+    standing: Standing,
     /// Originals that are to be deleted, and in which line.
     to_delete: Vec<(SessionId, Span)>,
     /// What was learned, as it is stored.
     learned: Option<Calibration>,
+    /// The last snapshot when that was stored.
+    learned_with: Option<Mark>,
     /// What was learned could not be stored the last time.
     fails_to_learn: bool,
     /// Where the facts are that were written last.
@@ -58,6 +63,9 @@ struct Mark {
 
 /// A snapshot is written at the latest after so many messages: what a resume has to count and read again.
 const SNAPSHOT_EVERY: u64 = 32;
+
+/// So many requests teach much.
+const SHARED_AT_ONCE: usize = 16;
 
 /// What was learned of a provider's counting, as it is stored.
 #[derive(Serialize, Deserialize)]
@@ -102,9 +110,10 @@ impl Journal {
             line,
             written: 0,
             kept: None,
-            since: SinceNote::default(),
+            standing: Standing::default(),
             to_delete: Vec::new(),
             learned: None,
+            learned_with: None,
             fails_to_learn: false,
             facts: None,
             in_doubt: Vec::new(),
@@ -122,7 +131,7 @@ impl Journal {
         &self.line
     }
 
-    /// Writes the messages that are not written yet, and a snapshot where one is due.
+    /// Writes the messages that are not written yet, what a request changed, and a snapshot where one is due.
     /// `changes` counts what changed in the session beside messages.
     pub(super) async fn save(
         &mut self,
@@ -131,14 +140,15 @@ impl Journal {
         clock: Option<&dyn Clock>,
     ) -> Result<(), StoreError> {
         self.take_back_in_doubt(clock).await?;
-        self.since.write(&*self.store, &self.line, state).await;
+        self.delete(clock).await?;
         let mark = Mark { changes, messages: state.originals().len() as u64 };
         let is_due = match &self.kept {
             None => mark.messages > 0,
             Some(kept) => kept.changes != changes || mark.messages >= kept.messages + SNAPSHOT_EVERY,
         };
         let is_due = is_due || self.cleared.is_some();
-        if is_due || mark.messages > self.written {
+        let is_news = || self.kept.is_some() && self.standing.is_news(&state.since());
+        if is_due || mark.messages > self.written || is_news() {
             self.commit(state, Vec::new(), is_due.then_some(mark), clock).await?;
         }
         Ok(())
@@ -159,13 +169,20 @@ impl Journal {
         }
         // A snapshot is numbers, ids and forms of messages, all of which can be written as JSON.
         let snapshot = || serde_json::to_vec(&state.snapshot_to_store()).ok().map(Redacted::assume);
+        let (snapshot, now_since) = (mark.as_ref().and_then(|_| snapshot()), state.since());
+        // A snapshot says it as well.
+        let is_news = snapshot.is_none() && self.standing.is_news(&now_since);
         let commit = Commit {
             start: self.written,
             messages: state.redacted_from(self.written),
             chain,
-            snapshot: mark.as_ref().and_then(|_| snapshot()),
+            snapshot,
+            since: if is_news { since::to_store(&now_since) } else { None },
+            on: Some(self.standing.marks()),
             at_ms: now(clock),
         };
+        let beside = commit.snapshot.as_ref().or(commit.since.as_ref());
+        beside.into_iter().for_each(|bytes| self.standing.tries(bytes));
         let n_messages = commit.messages.len() as u64;
         self.in_doubt.clone_from(&commit.chain);
         self.in_doubt_at = commit.start + n_messages;
@@ -174,6 +191,9 @@ impl Journal {
         self.cleared = None;
         self.written += n_messages;
         self.kept = mark.or(self.kept.take());
+        if beside.is_some() {
+            self.standing.wrote(now_since);
+        }
         Ok(())
     }
 
@@ -200,11 +220,17 @@ impl Journal {
     }
 
     /// What one conversation learned of a model at an endpoint holds for the next: it stands beside the sessions, where
-    /// the summaries of models are cached. Numbers only. Returns why it could not be written, once for each time that it
-    /// begins to fail.
+    /// the summaries of models are cached. Numbers only. What the first requests teach is written at once, later ones with
+    /// each snapshot. Returns why it could not be written, once for each time that it begins to fail.
     pub(super) async fn save_learned(&mut self, state: &SessionState) -> Option<StoreError> {
         let (model, endpoint, calibration) = state.learned();
         let calibration = calibration.filter(|calibration| self.learned.as_ref() != Some(calibration))?;
+        if calibration.observations() > SHARED_AT_ONCE
+            && self.learned_with == self.kept
+            && !self.fails_to_learn
+        {
+            return None;
+        }
         let learned = Learned { version: LEARNED_VERSION, calibration: calibration.clone() };
         // Numbers can be written as JSON.
         let json = serde_json::to_vec(&learned).ok()?;
@@ -213,6 +239,7 @@ impl Journal {
         self.fails_to_learn = kept.is_err();
         if kept.is_ok() {
             self.learned = Some(learned.calibration);
+            self.learned_with.clone_from(&self.kept);
         }
         kept.err().filter(|_| is_news)
     }
@@ -304,21 +331,19 @@ impl Journal {
         Ok(waiting.max(only_in_summary(&*self.store, &self.line, &record.id).await?))
     }
 
-    /// Deletes the originals that `record` took out of the view. What could not be deleted is tried again with the next
-    /// call.
-    pub(super) async fn delete_originals(
-        &mut self,
-        record: &SummaryRecord,
-        clock: Option<&dyn Clock>,
-    ) -> Result<(), StoreError> {
+    /// Takes note that the originals which `record` took out of the view are to be deleted.
+    pub(super) fn delete_later(&mut self, record: &SummaryRecord) {
         let covered = Span::runs(record.covered.iter().map(|covered| covered.ordinal));
         self.to_delete.extend(covered.into_iter().map(|span| (self.line.clone(), span)));
+    }
+
+    /// Deletes what is to be deleted. What cannot be is tried again with the next [`save`](Self::save).
+    pub(super) async fn delete(&mut self, clock: Option<&dyn Clock>) -> Result<(), StoreError> {
         while let Some((line, span)) = self.to_delete.last() {
             self.store.forget(line, &Selector::Originals(*span), now(clock)).await?;
             self.to_delete.pop();
             // What is forgotten takes with it whatever is kept beside the messages: that is to be written anew.
             self.kept = None;
-            self.since = SinceNote::default();
         }
         Ok(())
     }
@@ -399,15 +424,26 @@ impl Journal {
         }
         // The last that can fail: a name never stands for a branch that nobody goes on with.
         if naming == Naming::Takes {
+            self.leave(&into, clock).await?;
             self.name_in_doubt = Some(name.clone());
             self.store.set_alias(name, &into).await?;
             self.name_in_doubt = None;
         }
         (self.line, self.written, self.kept, self.facts) = (into, len, None, facts);
-        self.since = SinceNote::default();
+        self.standing = Standing::default();
         self.cleared = None;
         self.in_doubt.clear();
         Ok(())
+    }
+
+    /// Lets whoever else goes on in this line know that the conversation's name stands for `into` from now on.
+    async fn leave(&mut self, into: &SessionId, clock: Option<&dyn Clock>) -> Result<(), StoreError> {
+        let Some(since) = self.standing.left_for(into) else { return Ok(()) };
+        let on = Some(self.standing.marks());
+        self.standing.tries(&since);
+        let (start, since) = (self.written, Some(since));
+        let commit = Commit { start, since, on, at_ms: now(clock), ..Commit::default() };
+        self.store.commit(&self.line, &commit).await.map(drop)
     }
 
     /// Takes up what the store holds of the conversation, where it holds anything: the last snapshot and what was said
@@ -420,16 +456,19 @@ impl Journal {
         }
         let Some(held) = self.store.state(&self.line).await? else { return Ok(state) };
         self.written = held.messages;
-        let kept = self.store.snapshot(&self.line).await?;
-        let snapshot = kept.and_then(|kept| serde_json::from_slice::<Snapshot>(&kept.bytes).ok());
+        let Some(kept) = self.store.snapshot(&self.line).await? else {
+            return self.adopted(state, held.messages).await;
+        };
+        self.standing = Standing::on(kept.mark());
+        let snapshot = serde_json::from_slice::<Snapshot>(&kept.bytes).ok();
         if let Some(snapshot) = snapshot.filter(|snapshot| snapshot.messages() <= held.messages)
             && let Some(mut resumed) = self.resumed(&state, snapshot.clone()).await?
             && resumed.summary().map(|record| &record.id) == held.head()
         {
             let said_since = Span { start: snapshot.messages(), end: held.messages };
             let said_since = self.read(said_since).await?;
-            self.since = SinceNote::find(&*self.store, &self.line).await?;
-            self.since.go_on(&mut resumed, said_since);
+            since::go_on(&mut resumed, said_since, kept.since.as_deref());
+            self.standing.goes_on(resumed.since());
             let (model, endpoint, known) = state.learned();
             if !(model.is_empty() && endpoint.is_empty()) {
                 resumed.set_endpoint(model, endpoint);
@@ -440,7 +479,7 @@ impl Journal {
             self.facts = note.filter(|note| note.is_read_as(&resumed));
             return Ok(resumed);
         }
-        // There is none, or somebody else went on with the summaries and left none.
+        // It cannot be taken up, or somebody else went on with the summaries and left none.
         self.adopted(state, held.messages).await
     }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, atomic::Ordering::Relaxed};
 
 use longhaul_store::{MemoryStore, SummaryStore};
 use longhaul_summarize::{Conversation, LastRequest, Protocol};
-use longhaul_tokens::{CharsPer4, ContextWindow};
+use longhaul_tokens::{CharsPer4, ContextWindow, TokenCounter as _};
 use longhaul_transcript::{
     FixedClock, Message, Outcome, Part, Role, SessionId, Span, SummaryMode, Tokens, ToolCall, ToolResult,
 };
@@ -189,6 +189,121 @@ async fn another_writer_is_told_before_a_word_is_lost() {
     turn(&mut one, 2);
     let error = one.prepare().await.unwrap_err();
     assert!(matches!(error, Error::Store(StoreError::Overtaken { ordinal: 4, .. })), "{error:?}");
+}
+
+/// Makes a request, and reports what the provider billed for it.
+async fn request(session: &mut Session, billed: u64) -> Result<(), Error> {
+    let view = session.prepare().await?;
+    let counted: Tokens = view.messages().map(|message| CharsPer4.count_message(message)).sum();
+    let usage = Usage { input: counted + Tokens(billed), ..Usage::default() };
+    assert_eq!(session.report_usage(view.id(), &usage), UsageVerdict::Taken);
+    Ok(())
+}
+
+#[tokio::test]
+async fn another_writer_is_told_where_nothing_was_said() {
+    let store: Arc<dyn SummaryStore> = Arc::new(MemoryStore::default());
+    let (mut begun, _) = writer(&store, "kept", Overtaken::Stop).await;
+    turn(&mut begun, 0);
+    begun.prepare().await.unwrap();
+    drop(begun);
+
+    let (mut one, _) = writer(&store, "kept", Overtaken::Stop).await;
+    let (mut stops, _) = writer(&store, "kept", Overtaken::Stop).await;
+    let (mut branches, told) = writer(&store, "kept", Overtaken::Branch).await;
+    for session in [&mut stops, &mut branches] {
+        request(session, 30).await.unwrap();
+    }
+    // One learns of its request, which the others know nothing of.
+    request(&mut one, 20).await.unwrap();
+    one.prepare().await.unwrap();
+    let error = stops.prepare().await.unwrap_err();
+    assert!(matches!(error, Error::Store(StoreError::Changed { .. })), "{error:?}");
+    branches.prepare().await.unwrap();
+    let line = "somebody else went on with kept after 4 messages; this conversation goes on as kept-b1";
+    assert_eq!(*told.lock().unwrap(), [line]);
+
+    // A pin is written with a snapshot.
+    let (mut other, told) = writer(&store, "kept", Overtaken::Branch).await;
+    let task = one.state().originals().get(0).unwrap().id;
+    one.pin(task).await.unwrap();
+    one.prepare().await.unwrap();
+    turn(&mut other, 1);
+    other.prepare().await.unwrap();
+    assert_eq!(told.lock().unwrap().len(), 1);
+    turn(&mut one, 2);
+    one.prepare().await.unwrap();
+
+    for (session, line) in [(&one, "kept"), (&branches, "kept-b1"), (&other, "kept-b2")] {
+        assert_eq!(session.line().as_str(), line);
+        let (again, _) = writer(&store, line, Overtaken::Stop).await;
+        assert_eq!(again.state().tokens(), session.state().tokens(), "{line}");
+        assert!(again.state().pins().eq(session.state().pins()), "{line}");
+        assert_eq!(shown(&again), shown(session), "{line}");
+    }
+    assert_ne!(one.state().tokens(), branches.state().tokens());
+}
+
+#[tokio::test]
+async fn who_goes_on_where_the_name_has_left_is_told() {
+    let store: Arc<dyn SummaryStore> = Arc::new(MemoryStore::default());
+    let (mut one, _) = writer(&store, "kept", Overtaken::Stop).await;
+    (0..3).for_each(|nth| turn(&mut one, nth));
+    one.prepare().await.unwrap();
+    let (mut other, told) = writer(&store, "kept", Overtaken::Branch).await;
+    let back_to = one.state().originals().get(7).unwrap().id;
+    one.rewind(back_to).await.unwrap();
+    turn(&mut one, 3);
+    one.prepare().await.unwrap();
+    turn(&mut other, 4);
+    other.prepare().await.unwrap();
+    let line = "somebody else went on with kept after 12 messages; this conversation goes on as kept-b2";
+    assert_eq!(*told.lock().unwrap(), [line]);
+    for (session, name) in [(&one, "kept"), (&one, "kept-b1"), (&other, "kept-b2")] {
+        let (again, _) = writer(&store, name, Overtaken::Stop).await;
+        assert_eq!(shown(&again), shown(session), "{name}");
+    }
+    // What was before is there, and it can be gone on with by who asks for it.
+    let builder = Session::builder(SessionId::new("kept").unwrap(), WINDOW).store(Arc::clone(&store));
+    let mut before = builder.counter(Arc::new(CharsPer4)).open_line().await.unwrap();
+    assert_eq!(before.state().originals().len(), 12);
+    turn(&mut before, 5);
+    before.prepare().await.unwrap();
+    assert_eq!(before.line().as_str(), "kept");
+}
+
+#[tokio::test]
+async fn a_request_costs_one_write() {
+    let store = Arc::new(Troubled::default());
+    let mut session = begin(&store, &Config::default()).await;
+    // What the first requests teach is shared with other conversations at once.
+    for nth in 0..40 {
+        turn(&mut session, nth);
+        request(&mut session, 10 + nth as u64).await.unwrap();
+    }
+    let (mut n_writes, mut n_snapshots) = (0, 0);
+    for nth in 40..60 {
+        let before = store.snapshot(session.line()).await.unwrap().unwrap();
+        turn(&mut session, nth);
+        store.n_written.store(0, Relaxed);
+        session.prepare().await.unwrap();
+        n_writes += store.n_written.swap(0, Relaxed);
+        let after = store.snapshot(session.line()).await.unwrap().unwrap();
+        n_snapshots += u64::from(before.bytes != after.bytes);
+        assert_eq!(before.bytes != after.bytes, after.since.is_none());
+        let again = begin(&store, &Config::default()).await;
+        assert_eq!(again.state().tokens(), session.state().tokens(), "turn {nth}");
+        assert_eq!(shown(&again), shown(&session), "turn {nth}");
+        // That the view was sent is written with the next request; then there is nothing new.
+        session.prepare().await.unwrap();
+        store.n_written.store(0, Relaxed);
+        session.prepare().await.unwrap();
+        assert_eq!(store.n_written.load(Relaxed), 0, "there is nothing new");
+        request(&mut session, 10 + nth as u64).await.unwrap();
+    }
+    assert!(n_snapshots < 10, "{n_snapshots}");
+    // Beside a snapshot goes what was learned, and after a compaction the facts and where they are.
+    assert!(n_writes <= 20 + 5 * n_snapshots, "{n_writes} writes, {n_snapshots} snapshots");
 }
 
 /// Two writers of one session, in turns that are drawn: whoever comes second goes on under a name of its own, and each

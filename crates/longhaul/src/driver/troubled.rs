@@ -27,6 +27,8 @@ pub(super) struct Troubled {
     cache: Mutex<Trouble>,
     alias: Mutex<Trouble>,
     commit: Mutex<Trouble>,
+    /// How often something was written.
+    pub(super) n_written: AtomicU64,
     /// How many originals were read.
     pub(super) n_read: AtomicU64,
     /// How often the records of a session were listed.
@@ -80,10 +82,12 @@ hand_on! {
     }
 
     async fn cache(&self, key: &ContentHash, value: &Redacted<Vec<u8>>) -> Result<(), StoreError> {
+        self.n_written.fetch_add(1, Relaxed);
         troubled(&self.cache, self.inner.cache(key, value)).await
     }
 
     async fn commit(&self, session: &SessionId, commit: &Commit) -> Result<SessionState, StoreError> {
+        self.n_written.fetch_add(1, Relaxed);
         troubled(&self.commit, self.inner.commit(session, commit)).await
     }
 

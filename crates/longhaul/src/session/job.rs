@@ -27,7 +27,7 @@ use super::{
 use crate::{
     Preset,
     compact::{
-        self, AssembleError, CompactError, CompactSettings, Compacted, CompactionPlan, Earlier, Needed,
+        self, AssembleError, CompactError, CompactSettings, Compacted, CompactionPlan, Earlier, Kept, Needed,
         Outcome, Source,
     },
     config::{Chaining, Config, Oversize},
@@ -88,6 +88,8 @@ pub struct Job {
     pub(super) reads_new_only: bool,
     /// From this ordinal on no summary tells of what was said.
     told_until: u64,
+    /// What lies behind it and steps of the caller's took out of the view before.
+    taken_out: BTreeSet<u64>,
     /// What the summary covers is what was read for it, and not what it took out of the view as well.
     has_own_range: bool,
 }
@@ -217,6 +219,7 @@ impl SessionState {
             clean: self.clean_hashes(start, &scope.let_go),
             reads_new_only: scope.reads_new_only,
             told_until: self.told_until(),
+            taken_out: self.taken_out(),
             has_own_range: self.config.chaining != Chaining::Fold,
             preset: self.config.preset,
             starts_running: scope.previous.is_none() && self.config.chaining == Chaining::Running,
@@ -397,7 +400,13 @@ impl Job {
 
     /// Returns whether anything goes into the summary that is in none yet.
     pub(crate) fn is_of_something_new(&self) -> bool {
-        self.plan.takes_out_since(self.told_until) || self.changed.takes_out_since(self.told_until)
+        let is_new = |ordinal: u64| ordinal >= self.told_until && !self.taken_out.contains(&ordinal);
+        let by_steps_after = || {
+            let (mut tail, mut changed) = (self.plan.tail().to_vec(), self.changed.clone());
+            // What is wrong with a step is told by whoever finishes this.
+            self.after(&mut tail, &mut changed).is_err() || changed.takes_out(is_new)
+        };
+        self.plan.takes_out(is_new) || self.changed.takes_out(is_new) || by_steps_after()
     }
 
     /// Returns the number of messages that the view will no longer carry verbatim.
@@ -410,10 +419,15 @@ impl Job {
         self.previous.as_deref().filter(|_| self.is_running)
     }
 
+    /// Does the steps of the caller's that come after the built-in ones.
+    fn after(&self, tail: &mut Vec<Kept>, changed: &mut Changed) -> Result<(), StepError> {
+        let stays = |entry: &Entry| self.fixed.contains(&entry.id.ordinal);
+        self.steps.after(tail, changed, &*self.counter, &stays)
+    }
+
     fn finished(self, mut compacted: Compacted) -> Result<Finished, StepError> {
         let mut changed = self.changed.clone();
-        let stays = |entry: &Entry| self.fixed.contains(&entry.id.ordinal);
-        self.steps.after(&mut compacted, &mut changed, &*self.counter, &stays)?;
+        self.after(&mut compacted.tail, &mut changed)?;
         let read = self.request().entries;
         let record = &mut compacted.record;
         record.redactions.clone_from(&self.redactions);

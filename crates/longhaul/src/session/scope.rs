@@ -198,6 +198,14 @@ impl SessionState {
         left_out.map_or(self.uncovered, |record| record.covers.start.min(self.uncovered))
     }
 
+    /// Returns the messages that no summary tells of, and that steps of the caller's took out of the view: a summary stands for
+    /// them all the same.
+    pub(super) fn taken_out(&self) -> BTreeSet<u64> {
+        let is_behind = |ordinal: &u64| *ordinal >= self.uncovered && self.items.get(*ordinal).is_none();
+        let covered = self.summaries().flat_map(|record| &record.covered);
+        covered.map(|covered| covered.ordinal).filter(is_behind).collect()
+    }
+
     pub(super) fn summaries(&self) -> impl Iterator<Item = &Arc<SummaryRecord>> {
         self.items.shown().filter_map(Shown::record)
     }

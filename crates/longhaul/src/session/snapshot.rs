@@ -167,8 +167,7 @@ impl Snapshot {
     /// Returns the same without what can be had again: summaries, which a store has, and what messages cost in views that
     /// were. With sixteen views that can be undone this is most of it.
     pub(crate) fn shortened(mut self) -> Snapshot {
-        let past = |past: &mut Past| past.shapes.iter_mut().for_each(Shape::shorten);
-        self.undo.iter_mut().chain(&mut self.redo).for_each(past);
+        self.undo.iter_mut().chain(&mut self.redo).for_each(Past::shorten);
         self.view.iter_mut().for_each(Shape::store_summary);
         self
     }
@@ -364,10 +363,12 @@ impl SessionState {
         self.index = Some(Arc::new(facts));
     }
 
-    /// Lets go of the originals before `ordinal`, for a session whose originals are in a store. What the view shows of
-    /// them stays; what a compaction needs is asked for with [`wanted_by`](Self::wanted_by).
+    /// Lets go of what a store holds of the session: the originals before `ordinal`, and the summaries of views that can be
+    /// shown again. What the view shows stays; what a compaction or an undo needs is asked for, with
+    /// [`wanted_by`](Self::wanted_by) and [`summaries_wanted_by_undo`](Self::summaries_wanted_by_undo).
     pub fn let_go(&mut self, ordinal: u64) {
         self.originals.let_go(ordinal);
+        self.undo.iter_mut().chain(&mut self.redo).for_each(Past::shorten);
     }
 
     /// Returns the originals that the next undo shows and that are not at hand.
@@ -493,6 +494,11 @@ impl Past {
     /// Returns whether all summaries that it shows are here, and not in a store only.
     pub(super) fn is_at_hand(&self) -> bool {
         stored_in(&self.shapes).is_empty()
+    }
+
+    /// Keeps of it what cannot be had again.
+    fn shorten(&mut self) {
+        self.shapes.iter_mut().for_each(Shape::shorten);
     }
 
     /// Returns the originals that it shows, and those after it up to `len`.

@@ -9,7 +9,7 @@ use std::{
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{Covered, Entry, Message, Span, SummaryRecord, Tokens, Unit, Units};
 
-use crate::compact::{CompactSettings, Compacted, Kept};
+use crate::compact::{CompactSettings, Kept};
 
 /// A step of a compaction that the caller supplies: it looks at units and says what is to become of some of them.
 ///
@@ -88,9 +88,9 @@ impl Changed {
         self.replaced.contains(&ordinal)
     }
 
-    /// Returns whether a message from the ordinal `start` on goes out of the view.
-    pub(super) fn takes_out_since(&self, start: u64) -> bool {
-        self.covered.range(start..).any(|(ordinal, _)| !self.is_replaced(*ordinal))
+    /// Returns whether one of the messages that `is_meant` names goes out of the view.
+    pub(super) fn takes_out(&self, is_meant: impl Fn(u64) -> bool) -> bool {
+        self.covered.keys().any(|ordinal| is_meant(*ordinal) && !self.is_replaced(*ordinal))
     }
 
     /// Returns the error of steps that made the view too large.
@@ -158,13 +158,13 @@ impl Steps {
     /// Does the steps that come after the built-in ones, on the messages that would stay.
     pub(super) fn after(
         &self,
-        compacted: &mut Compacted,
+        tail: &mut Vec<Kept>,
         changed: &mut Changed,
         counter: &dyn TokenCounter,
         stays: &dyn Fn(&Entry) -> bool,
     ) -> Result<(), StepError> {
         for step in &self.after {
-            let entries: Vec<Entry> = compacted.tail.iter().map(entry_of).collect();
+            let entries: Vec<Entry> = tail.iter().map(entry_of).collect();
             let costs = entries.iter().map(|entry| counter.count_message(&entry.message)).collect();
             for change in asked(&**step, &Read { entries, costs }, stays)? {
                 changed.note_name(step.name());
@@ -178,15 +178,10 @@ impl Steps {
                     }
                     Checked::Drop(span) => {
                         let goes = |kept: &Kept| span.contains(kept.id.ordinal);
-                        compacted
-                            .tail
-                            .iter()
-                            .filter(|kept| goes(kept))
-                            .for_each(|kept| changed.cover_kept(kept));
-                        compacted.tail.retain(|kept| !goes(kept));
+                        tail.iter().filter(|kept| goes(kept)).for_each(|kept| changed.cover_kept(kept));
+                        tail.retain(|kept| !goes(kept));
                     }
                     Checked::Replace(ordinal, message) => {
-                        let tail = &mut compacted.tail;
                         if let Some(kept) = tail.iter_mut().find(|kept| kept.id.ordinal == ordinal) {
                             changed.cover_kept(kept);
                             kept.message = Arc::new(message);
@@ -197,7 +192,7 @@ impl Steps {
             }
         }
         // What was replaced before is not what was said.
-        compacted.tail.iter_mut().filter(|kept| changed.is_replaced(kept.id.ordinal)).for_each(|kept| {
+        tail.iter_mut().filter(|kept| changed.is_replaced(kept.id.ordinal)).for_each(|kept| {
             kept.digested = true;
         });
         Ok(())

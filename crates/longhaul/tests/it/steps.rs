@@ -5,6 +5,7 @@ use std::sync::Arc;
 use longhaul::{
     BuildError, Change, CompactionStep, Config, Error, Job, Session, SessionState, Shown, StepUnit, Steps,
     compact::CompactError,
+    config::Chaining,
     extract::{Fact, RankContext, Ranker},
     policy::{Action, Reason},
     summarize::{CompletionClient, Scripted, SummarizerModel, rules::RulesOptions},
@@ -227,6 +228,37 @@ async fn a_step_that_drops_all_that_is_new_has_something_to_do() {
     assert!(sent(&stepped).contains("Chatter"));
     stepped.compact(None).await.unwrap();
     assert!(!sent(&stepped).contains("Chatter"), "{}", sent(&stepped));
+}
+
+#[tokio::test]
+async fn what_a_step_took_out_before_is_nothing_new() {
+    let drops: Asks = |units| {
+        let loose = units
+            .iter()
+            .filter(|unit| !unit.stays && text(&unit.unit.entries[0].message).contains("Chatter"));
+        loose.map(|unit| Change::Drop(unit.unit.entries[0].id.ordinal)).collect()
+    };
+    let before = |builder: longhaul::Builder| builder.step_before(Does("drops", drops));
+    let after = |builder: longhaul::Builder| builder.step_after(Does("drops", drops));
+    let ways: [&dyn Fn(longhaul::Builder) -> longhaul::Builder; 2] = [&before, &after];
+    let chainings = [Chaining::Fold, Chaining::Running];
+    for (way, chaining) in ways.into_iter().flat_map(|way| chainings.map(|chaining| (way, chaining))) {
+        let config = Config { chaining, ..Config::default() };
+        let mut stepped = session(|builder| way(builder.config(config)));
+        stepped.push(Message::assistant("Chatter of no use to anybody. ".repeat(20)));
+        stepped.push(Message::user("Go on."));
+        stepped.compact(None).await.unwrap();
+        assert!(!sent(&stepped).contains("Chatter"), "{}", sent(&stepped));
+        let seen = sent(&stepped);
+        let error = stepped.compact(None).await.unwrap_err();
+        assert!(matches!(error, Error::Compact(CompactError::NothingNew)), "{chaining:?}: {error:?}");
+        assert_eq!(sent(&stepped), seen);
+        // More of it is.
+        stepped.push(Message::assistant("Chatter again. ".repeat(20)));
+        stepped.push(Message::user("Well?"));
+        let again = stepped.compact(None).await;
+        assert!(again.is_ok() && !sent(&stepped).contains("Chatter again"), "{chaining:?}: {again:?}");
+    }
 }
 
 #[tokio::test]
