@@ -572,6 +572,10 @@ mod tests {
         assert!(answer.key_points[0].ends_with("It waits."), "whole sentences");
         assert!(answer.narrative.chars().count() <= Answer::MAX_NARRATIVE_CHARS);
         assert!(answer.narrative.ends_with("Éa est."));
+        assert_eq!(Answer::MAX_ENTRIES, 30, "as the document has it");
+        for empty in [r#"{"narrative": ""}"#, r#"{"narrative": "  ", "key_points": ["x"]}"#] {
+            assert!(read(empty).is_err(), "{empty}: a narrative is not empty");
+        }
     }
 
     #[test]

@@ -278,11 +278,15 @@ impl<'a> Asking<'a> {
 
     pub(crate) fn ask(&self, model: &SummarizerModel, user: &str, max_tokens: Tokens) -> CompletionRequest {
         let schema = (self.form == Form::Record).then(|| self.schema.clone());
-        let system = if schema.is_some() { prompt::SYSTEM } else { prompt::SYSTEM_PROSE };
+        let mut system = if schema.is_some() { prompt::SYSTEM } else { prompt::SYSTEM_PROSE }.to_owned();
+        // A prompt may leave open how long the answer is to be; what is too long is cut.
+        if self.form == Form::Prose && !self.template.contains("{maxTokens}") {
+            system.push_str(&format!("Keep the summary under {} tokens.\n", self.answer_tokens));
+        }
         CompletionRequest {
             schema,
             temperature: model.temperature,
-            ..CompletionRequest::new(&model.name, system.to_owned(), user.to_owned(), max_tokens)
+            ..CompletionRequest::new(&model.name, system, user.to_owned(), max_tokens)
         }
     }
 

@@ -35,7 +35,7 @@ pub const SESSION: &str = include_str!("../prompts/session.md");
 pub const TWO_TIER: &str = include_str!("../prompts/two-tier.md");
 
 /// Version of the prompts, part of cache keys and records. A change of any prompt's words changes it.
-pub const VERSION: &str = "prompt-5";
+pub const VERSION: &str = "prompt-6";
 
 /// What fills a prompt's placeholders.
 #[derive(Clone, Copy, Debug)]

@@ -7,7 +7,7 @@ use longhaul::{
     Basis, Finished,
     summarize::Doubt,
     summary_box,
-    transcript::{Role, Span, SummaryMode},
+    transcript::{Role, Span, SummaryMode, Tokens},
     wire::{self, Format},
 };
 use tokio::runtime::Runtime;
@@ -185,7 +185,9 @@ impl Session<'_> {
         };
         let proposal = proposal?;
         let before = conversation.manager.state().view().len() as u64;
-        let Some(proposal) = reviewed(&mut self.screen, &mut self.console, proposal)? else {
+        // With the summaries that stay in front.
+        let after = conversation.manager.state().check(&proposal).unwrap_or(proposal.outcome().tokens_after);
+        let Some(proposal) = reviewed(&mut self.screen, &mut self.console, proposal, after)? else {
             self.screen.note("left as it was");
             return Ok(());
         };
@@ -257,12 +259,18 @@ impl Session<'_> {
     }
 }
 
-/// Shows a compaction and returns it as the user wants it, who may edit what its summary says; `None` where they do not.
-fn reviewed(screen: &mut Screen, console: &mut Console, proposal: Finished) -> Result<Option<Finished>> {
+/// Shows a compaction into `after` tokens and returns it as the user wants it, who may edit what its summary says; `None`
+/// where they do not.
+fn reviewed(
+    screen: &mut Screen,
+    console: &mut Console,
+    proposal: Finished,
+    after: Tokens,
+) -> Result<Option<Finished>> {
     let outcome = proposal.outcome();
     let question = format!(
-        "Put this in the place of {} messages? {} → {} tokens.",
-        outcome.summarized, outcome.tokens_before, outcome.tokens_after
+        "Put this in the place of {} messages? {} → {after} tokens.",
+        outcome.summarized, outcome.tokens_before
     );
     let mut text = proposal.record().text.clone();
     let mut doubts: Vec<Doubt> = Vec::new();

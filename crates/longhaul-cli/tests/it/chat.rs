@@ -193,7 +193,7 @@ fn a_conversation_is_streamed_kept_and_gone_on_with() {
     assert!(String::from_utf8_lossy(&history.stdout).contains("and again\nplease"));
 }
 
-// asserts 000-25
+// asserts 000-25, 004-55
 #[test]
 fn a_small_window_is_compacted_on_the_way_and_nothing_is_lost() {
     let server = Server::start(|_, _| {
@@ -213,8 +213,23 @@ fn a_small_window_is_compacted_on_the_way_and_nothing_is_lost() {
         .run(&server.args(&["--session", "s", "--window", "2000", "--max-output", "200"]), script.as_bytes());
     let all = shown(&ran);
     assert_eq!(ran.code, 0, "{all}");
-    assert!(all.contains("◆ ") && all.contains("messages summarized"), "{all}");
     assert!(all.contains("; /undo takes it back)"), "{all}");
+    // How deep, how many messages, from what to what, and why.
+    let told = ran.stderr.lines().find(|line| line.starts_with("◆ ")).unwrap();
+    let mut words = told.split(|c: char| !c.is_ascii_digit()).filter(|word| !word.is_empty());
+    let mut next = || words.next().unwrap().to_owned();
+    let (messages, before, after, summary, depth, tokens, trigger) =
+        (next(), next(), next(), next(), next(), next(), next());
+    assert_eq!(
+        told,
+        format!(
+            "◆ {messages} messages summarized: {before} -> {after} tokens (summary {summary}, depth {depth}) \
+             ({tokens} tokens reach the trigger at {trigger}; /undo takes it back)"
+        )
+    );
+    // How full the window is stands under each answer.
+    let status = ran.stderr.lines().filter(|line| line.contains(" of 2,000 tokens (")).count();
+    assert!(status >= 25, "{status} of 25 turns: {}", ran.stderr);
     for part in [
         "thresholds",
         "would save",

@@ -51,6 +51,35 @@ fn the_history_in_full_shows_what_was_summarized() {
     assert!((20..40).contains(&first) && recent.contains("What does step 19 of the import"), "{brief}");
 }
 
+// asserts 002-27
+#[test]
+fn what_a_summary_promises_is_what_the_box_says() {
+    let (folder, server) = (Folder::new(), start());
+    let ran = talk(
+        &folder,
+        &server,
+        &["--preset", "session"],
+        &[(12, "/summarize\ny\n"), (18, "/summarize\ny\n"), (24, "/summarize\ny\n")],
+    );
+    let all = out(&ran);
+    let promised: Vec<u64> = ran
+        .stderr
+        .split("messages? ")
+        .skip(1)
+        .map(|rest| {
+            let (before, rest) = rest.split_once(" → ").unwrap();
+            let after: u64 = rest.split(' ').next().unwrap().parse().unwrap();
+            before.parse::<u64>().unwrap() - after
+        })
+        .collect();
+    let saved: Vec<u64> = all
+        .split("│ Tokens saved: ~")
+        .skip(1)
+        .map(|rest| rest.split(' ').next().unwrap().replace(',', "").parse().unwrap())
+        .collect();
+    assert_eq!((promised.len(), &promised), (3, &saved), "{all}\n{}", ran.stderr);
+}
+
 // asserts 004-57
 #[test]
 fn a_summary_is_made_anew_from_the_originals() {

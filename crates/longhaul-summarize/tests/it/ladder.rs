@@ -67,6 +67,7 @@ fn a_good_answer_is_used_and_the_users_words_stand_beside_it() {
     assert_eq!(draft.summary.constraints[0].text, "Never touch Cargo.lock.");
 }
 
+// asserts 004-39
 #[test]
 fn every_failure_ends_with_the_rules() {
     let unavailable =

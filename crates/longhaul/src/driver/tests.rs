@@ -289,6 +289,14 @@ async fn a_stored_conversation_is_taken_up_as_it_was_left() {
     assert_eq!(store.state(&session).await.unwrap().unwrap().messages, 95);
     assert!(store.verify(&session).await.unwrap().is_intact());
     assert_eq!(resumed.state().summary().unwrap().id, context.state().summary().unwrap().id);
+    // The chain in its order, each behind the one that it was made of.
+    let chain = store.chain(&session).await.unwrap();
+    assert!(chain.len() > 1);
+    assert!(chain.windows(2).all(|pair| pair[1].parent.as_ref() == Some(&pair[0].id)));
+    assert_eq!(
+        chain.iter().map(|record| record.depth).collect::<Vec<_>>(),
+        (0..chain.len() as u32).collect::<Vec<_>>()
+    );
     let texts = |context: &Session| -> Vec<String> {
         context.state().view().messages().map(|message| message.texts().collect()).collect()
     };

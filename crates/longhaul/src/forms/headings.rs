@@ -14,8 +14,9 @@ use super::{
 /// The document lets the model write this much (`maxTokens: 2000`).
 const MOST_WORDS: Tokens = Tokens(2_000);
 
-/// The three lists together get at least this share of the limit.
+/// The three lists together get at least this share of the limit: beside a model, what it was not told it may write.
 const LISTS_SHARE: f64 = 0.25;
+const LISTS_SHARE_BESIDE_A_MODEL: f64 = 0.14;
 
 /// What the headings cost at most.
 const HEADINGS: Tokens = Tokens(24);
@@ -42,7 +43,8 @@ pub(super) fn text(draft: &Draft, request: &SummaryRequest<'_>) -> Option<String
         })
         .collect();
     let limit = request.limit;
-    let for_words = (limit - limit.scaled(LISTS_SHARE) - HEADINGS).min(MOST_WORDS);
+    let share = if words(draft).is_some() { LISTS_SHARE_BESIDE_A_MODEL } else { LISTS_SHARE };
+    let for_words = (limit - limit.scaled(share) - HEADINGS).min(MOST_WORDS);
     // What the lists do not need goes to the words, and the other way round.
     let lists: Vec<String> = [&files, &commands, &errors].map(|list| list.join("\n")).into();
     let of_lists: Tokens = lists.iter().map(|list| counter.count_text(list)).sum();

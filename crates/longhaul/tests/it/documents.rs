@@ -1,10 +1,13 @@
 //! What the design documents give literally: values of settings, the words of prompts, the forms of summaries.
 
+use std::sync::Arc;
+
 use longhaul::{
-    Config, Preset,
+    Config, Preset, Session,
     config::{Chaining, OnMaxDepth, Oversize, RatioBase, SoftAction, SummaryLimit, SummaryRole, Threshold},
-    summarize::{Scripted, prompt},
-    transcript::{Message, Outcome, SummaryMode, Tokens},
+    summarize::{Scripted, SummarizerModel, prompt},
+    tokens::{CharsPer4, ContextWindow},
+    transcript::{FixedClock, Message, NoJitter, NoSleep, Outcome, SessionId, SummaryMode, Tokens},
 };
 
 use crate::work::{Work, exchange, text};
@@ -22,6 +25,10 @@ fn the_documents_settings_have_the_documents_values() {
     assert_eq!(manager.max_summary_tokens, SummaryLimit::Tokens(Tokens(2_000)));
     assert_eq!((manager.mode, manager.summary_role), (SummaryMode::Hybrid, SummaryRole::System));
     assert!(manager.limits(Tokens(180_000), Tokens(180_000)).target < Tokens(150_000));
+    for (model, used) in [(128_000, 128_000), (200_000, 180_000)] {
+        let window = ContextWindow::new(Tokens(model), Tokens::ZERO);
+        assert_eq!(manager.window(window).window, Tokens(used));
+    }
 
     let rolling = Preset::Rolling.config();
     assert_eq!(
@@ -115,7 +122,7 @@ Conversation:
 ];
 
 /// 004's baseline, which stands before every prompt that asks for a record.
-const BASELINE: &str = "You are an expert conversation summarizer. Produce a STRICT JSON object ONLY matching the provided schema. No markdown, no commentary.
+pub(crate) const BASELINE: &str = "You are an expert conversation summarizer. Produce a STRICT JSON object ONLY matching the provided schema. No markdown, no commentary.
 Preserve:
 - Technical identifiers (filenames, class names, function signatures) verbatim.
 - Concrete numbers, dates, versions.
@@ -123,14 +130,37 @@ If an element is absent, use an empty array instead of fabricating.
 Do NOT add information not present in the source.
 ";
 
-// asserts 000-15, 001-18, 002-16, 003-14, 004-34
-#[test]
-fn the_documents_prompts_are_asked_word_for_word() {
+// asserts 000-15, 000-16, 001-18, 002-16, 003-14, 004-34
+#[tokio::test]
+async fn the_documents_prompts_are_asked_word_for_word() {
     for (preset, words) in PROMPTS {
         let asked = Config { mode: SummaryMode::Llm, ..preset.config() }.llm_options().custom_prompt.unwrap();
         assert!(asked.starts_with(words), "{preset}: {asked}");
         assert!(asked.contains("{context}"), "{preset}: {asked}");
     }
+    // And so they are asked.
+    for (preset, words) in PROMPTS {
+        let config = Config { mode: SummaryMode::Llm, oversize: Oversize::MapReduce, ..preset.config() };
+        let config = Config { transcript_cap_tokens: None, soft_action: SoftAction::Off, ..config };
+        let mut work = worked(config, 16_000, Some(SAID)).await;
+        let asked = work.model.take().unwrap().requests().remove(0);
+        let limit = asked.max_tokens.0;
+        let (before, data) = asked.user.split_once("The conversation stands between").unwrap();
+        assert!(data.contains("Move the export in src/ledger/export.rs."), "{preset}");
+        if preset != Preset::TwoTier {
+            assert!(data.ends_with("\n\nSummary:\n") || data.ends_with("\n\nSummary:"), "{preset}: {data}");
+        }
+        // Wherever the prompt names no limit, the instructions do.
+        let told: u64 = format!("{}{}", asked.system, before)
+            .split("Keep the summary under ")
+            .nth(1)
+            .and_then(|rest| rest.split(' ').next())
+            .and_then(|limit| limit.parse().ok())
+            .unwrap_or_else(|| panic!("{preset} names no limit: {}", asked.system));
+        assert!(told >= 200 && told * 2 <= limit && limit <= told * 2 + 200, "{preset}: {told} of {limit}");
+        assert!(before.starts_with(&words.replace("{maxTokens}", &told.to_string())), "{preset}: {before}");
+    }
+    // The baseline stands before the prompt that asks for a record.
     assert!(prompt::SYSTEM.starts_with(BASELINE), "{}", prompt::SYSTEM);
     assert_eq!(Preset::Chain.config().llm_options().custom_prompt, None, "which asks with the baseline");
 }
@@ -228,6 +258,51 @@ async fn a_models_words_are_not_cut_for_the_lists() {
     assert!(text.contains(last), "asked for last, and still there: {text}");
     assert_eq!(shown, 68, "{text}");
     assert!(work.finished()[0].summary_tokens <= Tokens(2_000));
+}
+
+// asserts 000-16
+#[tokio::test]
+async fn of_more_words_than_the_document_allows_the_beginning_and_the_newest_stay() {
+    let line = |nth: usize| {
+        let (part, again) = (12 + nth % 80, if nth < 80 { "" } else { ", and again" });
+        format!(
+            "- src/part_{part}.rs has a limit of {part}0 ms, as was said in the discussion of part {part}{again}.\n"
+        )
+    };
+    // 1,600 tokens keep to what the model was told, however long the lists are; 2,300 do not.
+    for (lines, is_whole) in [(80, true), (108, false)] {
+        let says: &'static str = (0..lines).map(line).collect::<String>().leak();
+        let config = Config { max_context_tokens: None, ..Preset::ContextManager.config() };
+        let work = worked_in(config, 60_000, Some(says), 300).await;
+        let (finish, text) = (&work.finished()[0], work.summary());
+        assert_eq!(finish.mode, SummaryMode::Hybrid, "{text}");
+        assert!((1_700..=2_000).contains(&finish.summary_tokens.0), "{finish:?}");
+        let (lists, said) = text.split_once("## Conversation Summary\n").unwrap();
+        assert!(lists.contains("src/part_95.rs"), "{text}");
+        assert!(said.starts_with(&line(0)) && said.contains(line(lines - 1).trim()), "{text}");
+        let shown = said.lines().filter(|line| line.contains("as was said in the discussion")).count();
+        assert_eq!(shown == lines, is_whole, "{shown} of {lines}: {text}");
+    }
+}
+
+// asserts 002-17
+#[tokio::test]
+async fn a_thousand_tokens_of_a_model_stay_as_it_wrote_them() {
+    let says: &'static str = (12..45)
+        .map(|nth| {
+            format!(
+                "- src/part_{nth}.rs has a limit of {nth}0 ms, as was said in the discussion of part {nth}.\n"
+            )
+        })
+        .collect::<String>()
+        .leak();
+    let work = worked_in(Preset::Session.config(), 100_000, Some(says), 300).await;
+    let (finish, text) = (&work.finished()[0], work.summary());
+    let asked = work.model.as_ref().unwrap().requests().pop().unwrap();
+    assert!(asked.max_tokens >= Tokens(1_000), "{}", asked.max_tokens);
+    let lines = text.lines().filter(|line| line.contains("as was said in the discussion")).count();
+    assert_eq!(lines, 33, "{text}");
+    assert!((700..=1_000).contains(&finish.summary_tokens.0), "{finish:?}");
 }
 
 // asserts 003-10
@@ -413,6 +488,52 @@ async fn six_sections_are_merged_and_not_cut() {
         position(&text, section)
     });
     assert!(at.is_sorted(), "{text}");
+}
+
+// asserts 003-09
+#[tokio::test]
+async fn of_several_parts_the_focus_is_the_newest() {
+    let tokens = |n| Threshold::Tokens(Tokens(n));
+    let config = Config {
+        trigger_ratio: tokens(30_000),
+        reset_ratio: tokens(25_000),
+        target_ratio: tokens(15_000),
+        soft_action: SoftAction::Off,
+        ..Preset::TwoTier.config()
+    };
+    // Each part is told with the subjects of the document, as far as the model read.
+    let model = Arc::new(Scripted::new(|_, request| {
+        let (_, last) = request.user.rsplit_once("is about src/part_").unwrap();
+        let nth = last.split('.').next().unwrap();
+        Ok(Scripted::says(format!(
+            "1. Task Progress: src/part_{nth}.rs was discussed.\n5. Current Focus: src/part_{nth}.rs."
+        )))
+    }));
+    let asked = SummarizerModel::new("small", Tokens(16_000), Arc::clone(&model) as _);
+    let mut context =
+        Session::builder(SessionId::new("seed").unwrap(), ContextWindow::new(Tokens(200_000), Tokens::ZERO))
+            .config(config)
+            .counter(Arc::new(CharsPer4))
+            .clock(Arc::new(FixedClock(0)))
+            .models(vec![asked], Arc::new(NoSleep), Arc::new(NoJitter))
+            .build()
+            .unwrap();
+    while context.state().summary().is_none() {
+        let nth = context.state().originals().len();
+        context.push(Message::user(
+            format!("Message {nth} is about src/part_{nth}.rs and its limit. ").repeat(12),
+        ));
+        context.prepare().await.unwrap();
+    }
+    let requests = model.requests();
+    assert!((2..=4).contains(&requests.len()), "{} calls", requests.len());
+    assert!(requests[1].user.contains("1. Task Progress: src/part_"), "what was told before goes along");
+    let text = &context.state().summary().unwrap().text;
+    let (_, last) = requests.last().unwrap().user.rsplit_once("is about src/part_").unwrap();
+    let nth = last.split('.').next().unwrap();
+    assert_eq!(text.matches("5. Current Focus").count(), 1, "{text}");
+    assert!(text.contains(&format!("5. Current Focus: src/part_{nth}.rs.")), "{nth}: {text}");
+    assert!(text.contains(&format!("1. Task Progress: src/part_{nth}.rs was")), "{nth}: {text}");
 }
 
 /// Works with tools until there are three summaries, and looks at the tail after each.

@@ -109,7 +109,7 @@ async fn events_md_is_up_to_date() {
         "# Events\n\n\
          Written by a test from the events of sessions at work (`crates/longhaul/tests/it/event_page.rs`); run\n\
          `UPDATE_EXPECT=1 cargo test -p longhaul events_md` to renew it.\n\n\
-         An `Observer` is told of each event as it happens; the command line prints them (`-v`). They hold\n\
+         An `Observer` is told of each event as it happens; `longhaul chat` shows those that its user should know of. They hold\n\
          names, numbers and reasons, and never a word of the conversation. Common fields: `version`, `session`, `tokens`\n\
          (what the context costs now), `ratio` (of the budget). `Event::is_notice` says which ones a user should see.\n",
     );

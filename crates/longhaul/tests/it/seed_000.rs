@@ -6,9 +6,10 @@ use std::sync::{
 };
 
 use longhaul::{
-    Config, Preset, SessionState,
+    Config, Preset, Session, SessionState,
+    summarize::{Scripted, SummarizerModel},
     tokens::{Accuracy, CharsPer4, ContextWindow, TokenCounter, estimate_response},
-    transcript::{Message, Outcome, SessionId, Tokens},
+    transcript::{FixedClock, Message, NoJitter, NoSleep, Outcome, SessionId, Tokens},
 };
 
 use crate::work::{Work, exchange, text};
@@ -72,6 +73,9 @@ fn should_handle_tool_calls_in_messages() {
     // "read_file" and its arguments; the result's text.
     assert_eq!(beyond_its_frame(&call), Tokens(3 + 6));
     assert_eq!(beyond_its_frame(&result), Tokens(3));
+    // A message costs about four tokens beyond its words.
+    let frame = CharsPer4.count_message(&Message::user("hello you")) - CharsPer4.count_text("hello you");
+    assert!((3..=4).contains(&frame.0), "{frame}");
 }
 
 // asserts 000-05
@@ -186,10 +190,14 @@ async fn should_keep_system_prompt() {
     work.talk(100, 100).await;
     assert!(!work.finished().is_empty());
     assert!(work.sent().starts_with("system: You are a careful assistant.\n"));
-    // The summary follows it, under the document's own header and role.
-    let second = work.sent().lines().nth(1).unwrap().to_owned();
-    assert!(second.starts_with("system: [Context Summary - "), "{second}");
-    assert!(second.ends_with(" messages summarized]"), "{second}");
+    // The summary follows it, under the document's own header and role: of how many messages, a blank line, what it says.
+    let state = work.context.state();
+    let record = state.summary().unwrap();
+    let stands_for = state.originals().len() + 1 - state.view().len();
+    let second = text(state.view().messages().nth(1).unwrap());
+    let expected = format!("[Context Summary - {stands_for} messages summarized]\n\n{}\n\n", record.text);
+    assert!(second.starts_with(&expected), "{second}");
+    assert!(work.sent().lines().nth(1).unwrap().starts_with("system: [Context Summary"), "{}", work.sent());
 }
 
 // asserts 000-13
@@ -206,6 +214,30 @@ async fn should_track_state_correctly() {
     assert_eq!(status.full_message_count, 200);
     assert!(compactions >= 1 && status.summary_count >= 1);
     assert_eq!(status.last_summary_at_ms, Some(1_700_000_000_000));
+}
+
+// asserts 000-26
+#[tokio::test]
+async fn a_model_of_the_documents_window_is_asked_once_for_a_full_context() {
+    // The document's models take 200,000 tokens; of 144,000 somewhat more than half is to be summarized.
+    let model = Arc::new(Scripted::new(|_, _| Ok(Scripted::says("The parts were discussed one by one."))));
+    let asked = SummarizerModel::new("haiku", Tokens(200_000), Arc::clone(&model) as _);
+    let mut context =
+        Session::builder(SessionId::new("seed").unwrap(), ContextWindow::new(Tokens(200_000), Tokens(8_000)))
+            .config(Preset::ContextManager.config())
+            .counter(Arc::new(CharsPer4))
+            .clock(Arc::new(FixedClock(0)))
+            .models(vec![asked], Arc::new(NoSleep), Arc::new(NoJitter))
+            .build()
+            .unwrap();
+    while context.state().summary().is_none() {
+        let nth = context.state().originals().len();
+        context.push(Message::user(format!("Message {nth} is about src/part_{nth}.rs. ").repeat(150)));
+        context.prepare().await.unwrap();
+    }
+    assert_eq!(model.calls(), 1);
+    let shown = CharsPer4.count_text(&model.requests()[0].user);
+    assert!(shown > Tokens(70_000), "{shown}");
 }
 
 // asserts 000-26

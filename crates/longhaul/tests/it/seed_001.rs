@@ -6,10 +6,11 @@ use longhaul::{
     Config, EventKind, Preset, Session,
     config::Oversize,
     extract::{ToolStatus, ToolSummary, format_summaries, summarize_tool_result},
-    summarize::{ClientError, Scripted, SummarizerModel},
+    summarize::{ClientError, Completion, Scripted, SummarizerModel},
     tokens::{CharsPer4, ContextWindow, TokenCounter},
     transcript::{
-        FixedClock, Message, NoJitter, NoSleep, Outcome, SessionId, SummaryMode, Tokens, ToolCall, ToolResult,
+        Cost, FixedClock, Message, NoJitter, NoSleep, Outcome, SessionId, SummaryMode, Tokens, ToolCall,
+        ToolResult, Usage,
     },
 };
 
@@ -48,6 +49,12 @@ fn summarizes_bash_with_error_detection() {
     assert_eq!(summary.status, ToolStatus::Error);
     assert!(summary.key_facts.iter().any(|fact| fact.starts_with("Error:")), "{summary}");
     assert_eq!(summary.metadata["exitCode"], 1);
+    assert_eq!(
+        summary.to_string(),
+        "[❌ execute_bash: Command: npm test | Exit: 1 | Output: 3 lines | Error: Error: Module not found]"
+    );
+    let fine = summarized("execute_bash", r#"{"command":"npm test"}"#, "12 passed\nexit code: 0");
+    assert_eq!(fine.status, ToolStatus::Success, "{fine}");
 }
 
 // asserts 001-13
@@ -138,6 +145,8 @@ async fn accumulates_summaries_with_version_tracking() {
         work.talk(1, 200).await;
         if work.finished().len() > versions.len() {
             let record = work.context.state().summary().unwrap().clone();
+            assert_eq!(record.tokens, CharsPer4.count_text(&record.text));
+            assert_eq!(record.created_at_ms, 1_700_000_000_000);
             versions.push((record.depth + 1, record.covers.end, record.text.clone()));
         }
     }
@@ -198,6 +207,35 @@ async fn what_a_model_is_sent_fits_its_window_with_its_answer() {
         let sent = CharsPer4.count_text(&request.system) + CharsPer4.count_text(&request.user);
         assert!(sent + request.max_tokens <= Tokens(4_000), "{sent} and {}", request.max_tokens);
     }
+}
+
+// asserts 001-22
+#[tokio::test]
+async fn a_model_is_held_to_the_limit_and_what_it_used_is_known() {
+    // Twice what is asked for, each line borne out by the conversation.
+    let said: String = (0..60)
+        .map(|nth| format!("- Message {nth} is about src/part_{nth}.rs and its limit of {nth}0 ms.\n"))
+        .collect();
+    let usage = Usage { input: Tokens(9_000), output: Tokens(1_000), ..Usage::default() };
+    let script =
+        move |_: usize, _: &_| Ok(Completion { usage: Some(usage), ..Scripted::says(said.as_str()) });
+    let config = Config {
+        mode: SummaryMode::Llm,
+        oversize: Oversize::MapReduce,
+        transcript_cap_tokens: None,
+        ..Preset::Rolling.config()
+    };
+    let mut work = Work::with(config, 16_000, Some(Box::new(script)));
+    while work.finished().is_empty() {
+        work.talk(1, 150).await;
+    }
+    let asked = work.model.as_ref().unwrap().requests().pop().unwrap();
+    assert!(asked.user.contains("Keep the summary under ") && asked.max_tokens <= Tokens(1_100), "{asked:?}");
+    let finish = work.finished().pop().unwrap();
+    assert_eq!(finish.mode, SummaryMode::Llm, "{}", work.summary());
+    assert!(finish.summary_tokens <= Tokens(500), "{finish:?}");
+    assert_eq!(finish.summary_tokens, CharsPer4.count_text(&work.summary()));
+    assert_eq!(finish.cost, Some(Cost { calls: 1, usage }));
 }
 
 // asserts 001-19

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use longhaul::{
     Config, Decision, Hold, Preset, Reason, Session, notice,
     store::{MemoryStore, SummaryStore},
+    summarize::Scripted,
     summary_box,
     tokens::{CharsPer4, ContextWindow},
     transcript::{FileState, Message, Outcome, SessionId, Span, SummaryMode, Tokens},
 };
 
-use crate::work::{Work, answer, exchange, text};
+use crate::work::{Script, Work, answer, exchange, text};
 
 // asserts 002-02
 #[tokio::test]
@@ -22,6 +23,15 @@ async fn more_than_fifty_messages_trigger_and_fifty_do_not() {
     let finished = work.finished();
     assert_eq!(finished.len(), 1);
     assert_eq!(finished[0].reason, Reason::Messages { n_messages: 51, limit: 50 });
+    // It goes on so: every forty messages, whatever stands for those before, and each summary says something.
+    work.talk(949, 120).await;
+    let finished = work.finished();
+    assert!((22..=25).contains(&finished.len()), "{} summaries of 1,000 messages", finished.len());
+    for finish in &finished[1..] {
+        assert_eq!(finish.reason, Reason::Messages { n_messages: 51, limit: 50 });
+        assert!(finish.summary_tokens >= Tokens(300), "{finish:?}");
+    }
+    assert!(work.context.state().view().len() < 50 + finished.len() + 1);
 }
 
 // asserts 002-04
@@ -97,19 +107,30 @@ async fn a_placeholder_says_how_many_messages_it_replaces() {
     let mut work = Work::new(Preset::Session, 1_000_000);
     work.talk(51, 20).await;
     let record = work.context.state().summary().unwrap().clone();
-    let header = format!("system: [Previous conversation summarized - {} messages]", record.covered.len());
-    assert!(work.sent().starts_with(&header), "{}", work.sent());
+    assert_eq!(record.covered.len(), 41);
+    let placeholder =
+        format!("system: [Previous conversation summarized - 41 messages]\n\n{}\n\n", record.text);
+    assert!(work.sent().starts_with(&placeholder), "{}", work.sent());
 }
 
 // asserts 002-03
 #[tokio::test]
 async fn a_summary_is_at_most_three_tenths_of_what_it_replaces() {
-    let mut work = Work::new(Preset::Session, 20_000);
-    work.talk(300, 60).await;
-    for record in work.context.state().view().summaries() {
-        let state = work.context.state();
-        let covered: Tokens = record.covered.iter().map(|covered| state.cost(covered.ordinal)).sum();
-        assert!(record.tokens <= covered.scaled(0.3), "{} of {covered}", record.tokens);
+    let says = |_: usize, _: &_| {
+        Ok(Scripted::says("- Message 12 is about src/part_12.rs and its limit of 120 ms.\n".repeat(40)))
+    };
+    for script in [None, Some(Box::new(says) as Box<Script>)] {
+        let mut work = Work::with(Preset::Session.config(), 20_000, script);
+        for _ in 0..300 {
+            if work.talk(1, 60).await == 0 {
+                continue;
+            }
+            let state = work.context.state();
+            let record = state.summary().unwrap();
+            let covered: Tokens = record.covered.iter().map(|covered| state.cost(covered.ordinal)).sum();
+            assert!(record.tokens <= covered.scaled(0.3), "{} of {covered}", record.tokens);
+        }
+        assert!(work.finished().len() > 5);
     }
 }
 
@@ -178,10 +199,23 @@ async fn the_full_history_is_still_there_and_counted() {
 // asserts 002-34
 #[tokio::test]
 async fn an_existing_session_is_unchanged_until_it_is_summarized() {
-    let mut work = Work::new(Preset::Session, 1_000_000);
-    work.talk(40, 20).await;
-    let said: Vec<_> = work.context.state().originals().entries().iter().map(|e| e.message.clone()).collect();
-    assert_eq!(work.context.state().view().messages().cloned().collect::<Vec<_>>(), said);
+    // Stored by who summarizes nothing, then taken up by who does.
+    let store = Arc::new(MemoryStore::new());
+    let builder = |enabled| {
+        Session::builder(SessionId::new("seed").unwrap(), ContextWindow::new(Tokens(100_000), Tokens::ZERO))
+            .config(Config { enabled, ..Preset::Session.config() })
+            .counter(Arc::new(CharsPer4))
+            .store(Arc::clone(&store) as Arc<dyn SummaryStore>)
+    };
+    let mut before = builder(false).build().unwrap();
+    for nth in 0..60 {
+        before.push(Message::user(format!("Message {nth} of the session. ").repeat(10)));
+    }
+    before.save().await.unwrap();
+    let mut context = builder(true).open().await.unwrap();
+    let said: Vec<_> = before.state().view().messages().cloned().collect();
+    assert_eq!(context.state().view().messages().cloned().collect::<Vec<_>>(), said);
+    assert_eq!(context.prepare().await.unwrap().summaries().count(), 1);
 }
 
 // asserts 002-07, 002-33
@@ -223,6 +257,18 @@ async fn no_secret_reaches_a_summary() {
     work.talk(60, 20).await;
     let record = serde_json::to_string(&**work.context.state().summary().unwrap()).unwrap();
     assert!(!record.contains(&secret));
+    assert!(record.contains("web-3.internal"), "{record}");
+    // Nor the model that writes one.
+    let mut work =
+        Work::asking(Preset::Session, 1_000_000, |_, _| Ok(Scripted::says("Parts were discussed.")));
+    work.context.push(Message::user(format!("Deploy with the token {secret} to the host web-3.internal")));
+    work.talk(60, 20).await;
+    let asked = work.model.as_ref().unwrap().requests();
+    assert!(
+        asked[0].user.contains("web-3.internal") && !asked[0].user.contains(&secret),
+        "{}",
+        asked[0].user
+    );
 }
 
 // asserts 002-36

@@ -7,7 +7,7 @@ use longhaul::{
     config::{OnMaxDepth, Threshold},
     policy::Action,
     summarize::{Answer, AnswerAction, ClientError, Scripted, Summarizer, rules::RulesSummarizer},
-    transcript::{ActionItem, Message, Outcome, SummaryMode, Tokens},
+    transcript::{ActionItem, Message, Outcome, Role, SummaryMode, Tokens},
 };
 
 use crate::work::{Work, answer, exchange, text};
@@ -104,6 +104,8 @@ async fn a_transport_failure_is_retried_once_then_fails_safe() {
     }
     assert_eq!(work.calls(), 2, "asked, and asked once more");
     assert_eq!(work.finished()[0].mode, SummaryMode::Rules);
+    let is_told = |event: &EventKind| matches!(event, EventKind::SummarizerFailed { summarizer, .. } if summarizer == "small");
+    assert!(work.events().iter().any(is_told), "the failure is an event");
 }
 
 // asserts 004-13, 004-40, 004-41
@@ -143,7 +145,20 @@ async fn the_next_summary_is_one_deeper_and_names_its_parent() {
     assert_eq!(records[0].parent, None);
     assert_eq!(records[1].parent.as_ref(), Some(&records[0].id));
     assert_eq!(records[2].parent.as_ref(), Some(&records[1].id));
-    assert!(work.sent().contains("summary-depth:2 id:"));
+    // Each names the messages that it was made of, by place and by content.
+    let entries = work.context.state().originals().entries();
+    for record in &records {
+        assert!(!record.covered.is_empty());
+        for covered in &record.covered {
+            assert_eq!(covered.sha256, entries[covered.ordinal as usize].message.content_hash());
+        }
+    }
+    // The summary is a system message, with its tag.
+    let view = work.context.state().view();
+    let first = view.messages().next().unwrap();
+    assert_eq!(first.role, Role::System);
+    let tag = format!("\n\nsummary-depth:2 id:{}", records[2].id);
+    assert!(text(first).ends_with(&tag), "{}", text(first));
 }
 
 // Integration tests of the route.
@@ -158,6 +173,10 @@ async fn a_long_thread_triggers_exactly_once_at_0_8() {
     }
     let finish = &work.finished()[0];
     assert!(finish.tokens_before >= Tokens(8_000) && finish.tokens_before < Tokens(8_200), "{finish:?}");
+    // Once: not again before the thread is as long as it was.
+    while work.context.state().tokens() < Tokens(7_850) {
+        work.talk(1, 100).await;
+    }
     assert_eq!((work.finished().len(), work.calls()), (1, 1));
 }
 
@@ -237,6 +256,11 @@ async fn the_depth_guard_halts_after_the_configured_maximum() {
     let last = work.finished().pop().unwrap();
     assert!(matches!(last.action, Action::Emergency { rebuild: true, .. }), "{last:?}");
     assert_eq!(last.depth, 0);
+    // Of a longer past the model is told by the summary before.
+    let asked = work.model.as_ref().unwrap().requests().pop().unwrap();
+    assert!(asked.user.contains("The parts and their limits were discussed"), "{}", asked.user);
+    let newest = &work.context.state().originals().entries()[last.covers.end as usize - 1];
+    assert!(asked.user.contains(text(&newest.message).trim()), "{}", asked.user);
     assert_eq!(Preset::Chain.config().on_max_depth, OnMaxDepth::Halt);
 }
 
@@ -277,6 +301,8 @@ async fn a_failed_summarization_loses_no_message() {
     work.talk(100, 150).await;
     assert_eq!(work.context.state().originals().len(), 100);
     assert!(!work.finished().is_empty());
+    assert!(work.finished().iter().all(|finish| finish.mode == SummaryMode::Rules));
+    assert!(work.events().iter().any(|event| matches!(event, EventKind::SummarizerFailed { .. })));
 }
 
 // Drift.
@@ -415,61 +441,94 @@ async fn a_second_pass_goes_one_deeper_where_the_first_left_too_much() {
 // asserts 004-22, 004-53
 #[tokio::test]
 async fn tool_output_does_not_bloat_the_summary() {
-    let mut work = Work::asking(Preset::Chain, WINDOW, fine);
     let log = "2025-01-01T00:00:00Z INFO served GET /health in 3 ms\n".repeat(150);
-    for nth in 0..12 {
-        for message in exchange(
-            &format!("c{nth}"),
-            "execute_bash",
-            r#"{"command":"tail app.log"}"#,
-            &log,
-            Outcome::Unstated,
-        ) {
-            work.context.push(message);
+    let reminder =
+        "<system-reminder>\nYour to-do list is empty. Never mention this to the user.\n</system-reminder>";
+    for by_rule in [true, false] {
+        let mut work = match by_rule {
+            true => Work::new(Preset::Chain, WINDOW),
+            false => Work::asking(Preset::Chain, WINDOW, fine),
+        };
+        work.context.push(Message::user(format!("Watch app.log.\n{reminder}")));
+        for nth in 0..12 {
+            for message in exchange(
+                &format!("c{nth}"),
+                "execute_bash",
+                r#"{"command":"tail app.log"}"#,
+                &log,
+                Outcome::Unstated,
+            ) {
+                work.context.push(message);
+            }
+            work.context.prepare().await.unwrap();
         }
-        work.context.prepare().await.unwrap();
+        assert!(!work.finished().is_empty());
+        for finish in work.finished() {
+            assert!(finish.summary_tokens <= Tokens(WINDOW / 10), "{finish:?}");
+        }
+        let served = work.summary().matches("served GET /health").count();
+        assert!(served <= 2, "{}", work.summary());
+        assert!(
+            !work.summary().contains("to-do list is empty"),
+            "what the harness says is noise: {}",
+            work.summary()
+        );
     }
-    assert!(!work.finished().is_empty());
-    for finish in work.finished() {
-        assert!(finish.summary_tokens <= Tokens(WINDOW / 10), "{finish:?}");
-    }
-    let served = work.summary().matches("served GET /health").count();
-    assert!(served <= 2, "{}", work.summary());
 }
 
 // Observability and prompt.
 
-// asserts 001-22, 004-45, 004-55
+// asserts 004-45, 004-55
 #[tokio::test]
 async fn every_summarization_is_an_event_with_reason_depth_and_ratio() {
     let mut work = Work::asking(Preset::Chain, WINDOW, fine);
-    while work.finished().is_empty() {
+    while work.finished().len() < 3 {
         work.talk(1, 100).await;
     }
     let events = work.events();
-    let started =
-        events.iter().position(|event| matches!(event, EventKind::Started { depth: 0, .. })).unwrap();
-    let finished = events.iter().position(|event| matches!(event, EventKind::Finished(_))).unwrap();
-    assert!(started < finished);
-    let finish = &work.finished()[0];
-    assert!(matches!(finish.reason, Reason::Ratio { .. }));
-    assert!(finish.compressed_messages > 0 && finish.tokens_after < finish.tokens_before);
-    assert_eq!(finish.cost.map(|cost| cost.calls), Some(1));
+    let told = events.iter().filter_map(|event| match event {
+        EventKind::Started { depth, .. } => Some(format!("started {depth}")),
+        EventKind::Finished(finish) => Some(format!("finished {}", finish.depth)),
+        _ => None,
+    });
+    assert_eq!(
+        told.collect::<Vec<_>>(),
+        ["started 0", "finished 0", "started 1", "finished 1", "started 2", "finished 2"]
+    );
+    for finish in work.finished() {
+        assert!(matches!(finish.reason, Reason::Ratio { .. }));
+        assert!((0.8..0.83).contains(&finish.ratio_before), "{finish:?}");
+        assert!(
+            (finish.ratio_after - finish.tokens_after.ratio_of(Tokens(WINDOW))).abs() < 1e-9,
+            "{finish:?}"
+        );
+        assert!(finish.compressed_messages > 0 && finish.tokens_after < finish.tokens_before);
+        assert_eq!(finish.cost.map(|cost| cost.calls), Some(1));
+    }
 }
 
-// asserts 004-35
+// asserts 004-24, 004-34, 004-35
 #[tokio::test]
 async fn the_prompt_has_the_meta_header_and_stays_within_the_cap() {
     let mut work = Work::asking(Preset::Chain, 60_000, fine);
-    while work.finished().is_empty() {
+    while work.finished().len() < 2 {
         work.talk(1, 400).await;
     }
     let requests = work.model.as_ref().unwrap().requests();
-    assert!(!requests.is_empty());
-    for request in &requests {
-        assert!(request.user.contains("<meta total_messages="), "{}", &request.user[..200]);
+    for (depth, request) in requests.iter().enumerate() {
+        let at = request.user.find("<meta ").unwrap();
+        let (meta, _) = request.user[at..].split_once('\n').unwrap();
+        let numbers: Vec<u64> =
+            meta.split(|c: char| !c.is_ascii_digit()).filter_map(|digits| digits.parse().ok()).collect();
+        let [messages, tokens, told_depth] = numbers[..] else { panic!("{meta}") };
+        assert_eq!(
+            meta,
+            format!("<meta total_messages={messages} total_tokens={tokens} depth={told_depth} />")
+        );
+        assert!(messages > 60 && tokens > 20_000 && told_depth == depth as u64, "{meta}");
         assert!(request.user.len() / 4 < 12_000, "{} characters", request.user.len());
-        assert!(request.system.contains("STRICT JSON") || request.system.contains("JSON"));
+        assert!(request.system.starts_with(crate::documents::BASELINE), "{}", request.system);
+        assert!(request.schema.is_some(), "the schema goes along");
     }
 }
 
@@ -492,24 +551,26 @@ async fn a_model_with_too_small_a_window_is_passed_over() {
         tokens::{CharsPer4, ContextWindow},
         transcript::{FixedClock, NoJitter, NoSleep, SessionId},
     };
-    let (tiny, large) = (Arc::new(Scripted::new(fine)), Arc::new(Scripted::new(fine)));
+    let [tiny, large, other] = [(); 3].map(|()| Arc::new(Scripted::new(fine)));
     let models = vec![
-        SummarizerModel::new("tiny", Tokens(300), Arc::clone(&tiny) as _),
+        SummarizerModel::new("other", Tokens(100_000), Arc::clone(&other) as _),
         SummarizerModel::new("large", Tokens(100_000), Arc::clone(&large) as _),
+        SummarizerModel::new("tiny", Tokens(300), Arc::clone(&tiny) as _),
     ];
+    let summarizer_model_preference = vec!["tiny".into(), "large".into()];
     let mut context =
         Session::builder(SessionId::new("seed").unwrap(), ContextWindow::new(Tokens(WINDOW), Tokens::ZERO))
-            .config(Preset::Chain.config())
+            .config(Config { summarizer_model_preference, ..Preset::Chain.config() })
             .counter(Arc::new(CharsPer4))
             .clock(Arc::new(FixedClock(0)))
             .models(models, Arc::new(NoSleep), Arc::new(NoJitter))
             .build()
             .unwrap();
-    for nth in 0..60 {
+    for nth in 0..160 {
         context.push(Message::user(format!("Message {nth} about src/part_{nth}.rs ").repeat(20)));
         context.prepare().await.unwrap();
     }
-    assert_eq!(tiny.calls(), 0);
-    assert!(large.calls() > 0);
+    assert_eq!((tiny.calls(), other.calls()), (0, 0));
+    assert!(large.calls() > 1, "every time");
     assert_eq!(context.state().summary().unwrap().model, "large");
 }
