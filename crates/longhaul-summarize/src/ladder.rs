@@ -85,15 +85,21 @@ impl Ladder {
     }
 
     /// Returns the agent's own conversation, where `model` is the agent's and our own prompt is asked.
-    fn conversation(&self, model: &SummarizerModel) -> Option<Arc<Conversation>> {
+    fn conversation(
+        &self,
+        model: &SummarizerModel,
+        request: &SummaryRequest<'_>,
+    ) -> Option<Arc<Conversation>> {
         // A small model keeps to a schema more easily, and there is none for it in the agent's request.
         let may = self.redact.is_some() && Form::of(&self.options, model) == Form::Notes;
+        // It begins with the summary that a new one is to owe nothing.
+        let may = may && !(request.is_rebuilt && request.previous.is_some());
         model.last_request.as_ref().filter(|_| may)?.get()
     }
 
     /// Returns what `model` would be shown of the conversation, within its window.
     fn show(&self, model: &SummarizerModel, request: &SummaryRequest<'_>) -> Show {
-        let asking = Asking::new(&self.options, model, request);
+        let mut asking = Asking::new(&self.options, model, request);
         let counter = model.counter.as_deref().unwrap_or(request.counter);
         let margin = match (&model.counter, counter.accuracy()) {
             (None, _) => FOREIGN_COUNTER_MARGIN,
@@ -102,14 +108,19 @@ impl Ladder {
         };
         let wanted = asking.answer_tokens.scaled(ANSWER_OVERHEAD) + ANSWER_FRAME + model.reasoning;
         let max_tokens = wanted.min(model.max_output.max(Tokens(1)));
-        if let Some(conversation) = self.conversation(model) {
+        if let Some(conversation) = self.conversation(model, request) {
             let max_prompt = conversation.tokens + counter.count_text(&asking.instruction()) + PROMPT_FRAME;
             if max_prompt + max_tokens <= model.window {
                 let conversation = Some(conversation);
                 return Show { conversation, max_tokens, max_prompt, ..Show::default() };
             }
         }
-        self.show_fenced(model, &asking, counter, margin, max_tokens)
+        let show = self.show_fenced(model, &asking, counter, margin, max_tokens);
+        // What is not shown stands in the summary before.
+        match show.units_left_out > 0 && asking.tell_before() {
+            true => self.show_fenced(model, &asking, counter, margin, max_tokens),
+            false => show,
+        }
     }
 
     /// Returns what a model is shown of the conversation as data in a prompt.
@@ -208,10 +219,13 @@ impl Ladder {
         &self,
         run: &mut Run<'_>,
         model: &SummarizerModel,
-        asking: Asking<'_>,
+        mut asking: Asking<'_>,
         show: Show,
     ) -> Option<Heard> {
         let since = self.clock.now_ms();
+        if show.units_left_out > 0 {
+            asking.tell_before();
+        }
         if show.texts.is_empty() {
             let reason = format!("its window of {} tokens is too small for the prompt", model.window);
             run.note(model, reason, String::new(), since);
@@ -383,6 +397,7 @@ impl Ladder {
             request.goal.unwrap_or_default().as_bytes(),
             &request.limit.0.to_le_bytes(),
             &request.depth.to_le_bytes(),
+            &[u8::from(request.is_rebuilt)],
             made_with.as_bytes(),
             &options,
             &models,

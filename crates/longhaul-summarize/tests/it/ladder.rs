@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use expect_test::expect;
 use longhaul_summarize::{
     ClientError, Completion, Draft, Finish, Ladder, LlmOptions, MemoryCache, Scripted, SummarizeError,
-    Summarizer, SummarizerModel, SummaryRequest, written,
+    Summarizer, SummarizerModel, SummaryForm, SummaryRequest, written,
 };
 use longhaul_testkit::block_on;
 use longhaul_transcript::{Clock, Message, NoJitter, Sleep, Span, SummaryMode, SummaryRecord, Tokens};
@@ -393,12 +393,12 @@ fn a_prompt_of_ones_own_is_shown_the_summary_before_and_what_is_new() {
 fn what_no_summary_tells_is_read_again_and_what_one_tells_is_shown() {
     let (conversation, asking) = (conversation(), Asking::new());
     let covered = Span { start: 0, end: 9 };
-    let asked = |text: &str, newest_only: bool| {
+    let asked = |text: &str, cap: Option<Tokens>| {
         let client =
             Arc::new(Scripted::always("The tenant ids are sorted in flush, and Lena reviews the patch."));
         let mut options = LlmOptions::default();
         options.custom_prompt = Some("In {maxTokens} tokens: {context}".into());
-        options.newest_only = newest_only;
+        (options.newest_only, options.transcript_cap) = (cap.is_some(), cap);
         let previous = crate::drift::record(None, &Draft { text: text.into(), ..Draft::default() }, covered);
         let request =
             SummaryRequest { previous: Some(&previous), ..asking.request(conversation.entries(), 400) };
@@ -407,13 +407,48 @@ fn what_no_summary_tells_is_read_again_and_what_one_tells_is_shown() {
     };
     // There was no room for a summary: its messages are in none.
     for nothing in ["", longhaul_summarize::rules::OMITTED] {
-        let prompt = asked(nothing, false);
+        let prompt = asked(nothing, None);
         assert!(prompt.contains("Never touch Cargo.lock") && !prompt.contains("summary of what came before"));
     }
     // Where only the newest part is shown, the rest stands in the summary before.
-    assert!(
-        asked("The tenants are locked in the order they arrive.", true).contains("in the order they arrive")
-    );
+    let told = "Two workers waited for each other all night.";
+    let prompt = asked(told, Some(Tokens(600)));
+    assert!(prompt.contains(told) && !prompt.contains("Never touch Cargo.lock"), "{prompt}");
+    assert!(!asked(told, Some(Tokens(20_000))).contains(told), "all of it is shown");
+}
+
+#[test]
+fn what_is_rebuilt_is_told_of_the_summary_before_only_where_not_all_is_shown() {
+    const TOLD: &str = "Two workers waited for each other all night.";
+    let (conversation, asking) = (conversation(), Asking::new());
+    for form in [SummaryForm::Json, SummaryForm::Markdown] {
+        let asked = |is_rebuilt: bool, cap: Option<u64>| {
+            let client = Arc::new(Scripted::always(GOOD));
+            let mut options = LlmOptions::default();
+            (options.form, options.transcript_cap, options.max_passes) = (form, cap.map(Tokens), 1);
+            let draft = Draft { text: format!("## State\n- {TOLD}"), ..Draft::default() };
+            let draft = Draft { mode: SummaryMode::Llm, ..draft };
+            let previous = crate::drift::record(None, &draft, conversation.span());
+            let request = SummaryRequest {
+                previous: Some(&previous),
+                is_rebuilt,
+                ..asking.request(conversation.entries(), 400)
+            };
+            let ladder = ladder(vec![model("m", &client)], options, &time());
+            block_on(ladder.summarize(request)).unwrap();
+            assert!(
+                ladder.plan(&request).models[0].max_prompt
+                    >= Tokens(client.requests()[0].user.len() as u64 / 4)
+            );
+            client.requests()[0].user.clone()
+        };
+        let prompt = asked(true, None);
+        assert!(prompt.contains("Never touch Cargo.lock") && prompt.contains("lock(tenant)"), "{prompt}");
+        assert!(!prompt.contains(TOLD), "{prompt}");
+        let prompt = asked(true, Some(600));
+        assert!(prompt.contains(TOLD) && !prompt.contains("Never touch Cargo.lock"), "{prompt}");
+        assert!(asked(false, None).contains(TOLD));
+    }
 }
 
 #[test]

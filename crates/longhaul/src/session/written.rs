@@ -89,6 +89,7 @@ mod tests {
                 limit: Tokens(limit),
                 goal: None,
                 depth: 1,
+                is_rebuilt: false,
             };
             let draft = beside(Some(&"The port is 4711, says the model. ".repeat(4)), &request, by_rule);
             assert_eq!(draft.text.contains("src/new.rs"), limit >= LEAST_LIMIT.0, "{limit}: {}", draft.text);
