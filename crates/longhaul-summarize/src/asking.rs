@@ -12,7 +12,6 @@ use crate::{
     language::language,
     notes::Notes,
     prompt::{self, Fields},
-    review::EDITED,
     rules::OMITTED,
     update::Earlier,
     written,
@@ -98,11 +97,8 @@ fn told_before<'a>(
     previous: &'a SummaryRecord,
     request: &SummaryRequest<'_>,
 ) -> Cow<'a, str> {
-    // A stronger model's sections say more than a record of them, and a person's edit stands in the text alone.
-    let is_record = !previous.text.starts_with("## ") && !previous.made_with.ends_with(EDITED);
-    let is_by_model = !previous.model.is_empty() && !previous.summary.narrative.is_empty();
     match (form, mode) {
-        (Form::Record, SummaryMode::Hybrid) if is_record && is_by_model => {
+        (Form::Record, SummaryMode::Hybrid) if written::is_data(previous) => {
             Cow::Owned(compose::render(mode, &previous.summary, request.counter, request.limit))
         }
         _ => Cow::Borrowed(&previous.text),
@@ -134,12 +130,8 @@ fn untold(options: &LlmOptions, request: &SummaryRequest<'_>) -> Option<Vec<Entr
 /// Returns the messages that no model has read for `previous`: those from `until` on, and those before that stayed whole
 /// beside it, of which its model was told that they need not be said again.
 pub(crate) fn new_to(previous: &SummaryRecord, entries: &[Entry], until: u64) -> Vec<Entry> {
-    let is_told = |ordinal| previous.covered.iter().any(|covered| covered.ordinal == ordinal);
-    let has_stayed = |ordinal| previous.kept.iter().any(|span| (span.start..span.end).contains(&ordinal));
-    let is_new = |entry: &&Entry| {
-        let ordinal = entry.id.ordinal;
-        ordinal >= until || has_stayed(ordinal) && !is_told(ordinal)
-    };
+    let untold = written::untold(previous, until);
+    let is_new = |entry: &&Entry| entry.id.ordinal >= until || untold.contains(&entry.id.ordinal);
     entries.iter().filter(is_new).cloned().collect()
 }
 

@@ -33,7 +33,7 @@ impl Earlier {
         };
         let new = new_to(previous, request.entries, until);
         new.last().filter(|last| last.id.ordinal >= until)?;
-        let statements = Notes::parse(Notes::by_model(words)).statements;
+        let statements = Notes::parse(&Notes::by_model(&words)).statements;
         let unconfirmed = previous.summary.unconfirmed.clone();
         (is_in_sections && !statements.is_empty()).then_some((Earlier { statements, unconfirmed }, new))
     }

@@ -224,7 +224,7 @@ fn without_names<'a>(sentence: &'a str, evidence: &Evidence) -> Cow<'a, str> {
 /// Returns whether a word in code marks is more than a name: an option, or what is dangerous to do.
 fn is_dangerous_word(piece: &str) -> bool {
     let is_deed = |danger: &&str| danger.contains('-') && piece.eq_ignore_ascii_case(danger);
-    piece.starts_with('-') || DANGERS.iter().any(|danger| is_deed(danger))
+    piece.starts_with('-') || DANGERS.iter().any(is_deed)
 }
 
 /// Returns whether a quotation holds something dangerous to do, which is more than a word in it.

@@ -118,6 +118,7 @@ async fn a_model_that_no_longer_answers_is_still_quoted() {
     }
 }
 
+// asserts 004-57
 /// Asked for at once after a summary, when nothing was said since: the model reads all of it again.
 #[tokio::test]
 async fn a_model_makes_a_summary_anew_from_the_originals() {
