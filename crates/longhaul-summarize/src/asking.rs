@@ -227,6 +227,11 @@ impl<'a> Asking<'a> {
         }
     }
 
+    /// Whether a part of a long conversation is asked about with the answer to the part before it.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.form == Form::Prose || self.earlier.is_some()
+    }
+
     /// Shows the previous summary where it was withheld, since not all that it stands for is shown. Returns whether it was.
     pub(crate) fn tell_before(&mut self) -> bool {
         let withheld = self.withheld.take();

@@ -13,7 +13,7 @@ use crate::{
     breaker::Breaker,
     compose::{self, Composed},
     ground::{Evidence, Ledger, ground, ground_notes, report},
-    notes::{Notes, Statement},
+    notes::Notes,
     options::FOREIGN_COUNTER_MARGIN,
     passes::{cut, newest, passes},
     prompt,
@@ -144,8 +144,8 @@ impl Ladder {
             false => passes(&asking.entries, &asking.fence, counter, room, self.options.max_passes),
         };
         let mut passes = within(room);
-        // Behind the first part stands the summary of those before it.
-        let carried = match passes.texts.len() > 1 && asking.form == Form::Prose {
+        // Behind the first part stands the summary of those before it, or its new statements.
+        let carried = match passes.texts.len() > 1 && asking.goes_on() {
             true => asking.answer_tokens.min(room.scaled(0.5)),
             false => Tokens::ZERO,
         };
@@ -234,6 +234,7 @@ impl Ladder {
         let counter = model.counter.as_deref().unwrap_or(asking.request.counter);
         let (mut room, mut shrunk) = (show.room, false);
         let (mut parts, mut notes) = (Vec::new(), Vec::new());
+        let earlier = asking.earlier.clone();
         if show.units_left_out > 0 {
             notes.push(format!("did not show the model the {} oldest units", show.units_left_out));
         }
@@ -256,9 +257,13 @@ impl Ladder {
                 }
             };
             let (said, done) = self.read(run, model, &asking, &completion, since)?;
-            // Prose is told on, not joined: joined, the newest would be what the limit cuts.
-            if asking.form == Form::Prose {
+            // Prose is told on, not joined: joined, the newest would be what the limit cuts. And a statement that one part
+            // changed may be changed again by the next.
+            if asking.goes_on() {
                 parts.clear();
+            }
+            if let (Said::Notes(notes), Some(earlier)) = (&said, &mut asking.earlier) {
+                *earlier = Earlier::after(notes);
             }
             parts.push(said);
             notes.extend(done);
@@ -268,14 +273,14 @@ impl Ladder {
                 "showed the model less than planned, since its window is smaller than configured".to_owned(),
             );
         }
-        if asking.form == Form::Prose && show.texts.len() > 1 {
+        if asking.goes_on() && show.texts.len() > 1 {
             notes.push(format!("told on in {} parts", show.texts.len()));
         }
         let said = match parts.len() {
             1 => parts.pop()?,
             _ => self.merge(run, model, &asking, &show, parts, &mut notes).await,
         };
-        Some(Heard { said, notes, earlier: asking.earlier })
+        Some(Heard { said, notes, earlier })
     }
 
     /// Asks for one answer out of several. Where that fails the joined parts are the answer: all was said already.
@@ -289,7 +294,7 @@ impl Ladder {
         notes: &mut Vec<String>,
     ) -> Said {
         notes.push(format!("summarized in {} parts", show.texts.len()));
-        let joined = joined(parts, asking.earlier.as_ref());
+        let joined = joined(parts);
         let counter = model.counter.as_deref().unwrap_or(asking.request.counter);
         let parts = match &joined {
             Said::Record(answer) => serde_json::to_string(answer).unwrap_or_default(),
@@ -298,9 +303,7 @@ impl Ladder {
         let (parts, tokens) = cut(&asking.fence.clean(&parts), counter, show.room);
         let asked = asking.ask(model, &asking.fill_merge(&parts), show.max_tokens);
         let since = self.clock.now_ms();
-        // Parts of an update each tell only what is new in them.
-        if asking.earlier.is_none()
-            && let Ok(completion) = run.ask(model, &asked, tokens).await
+        if let Ok(completion) = run.ask(model, &asked, tokens).await
             && let Some((said, done)) = self.read(run, model, asking, &completion, since)
         {
             notes.extend(done);
@@ -528,19 +531,14 @@ struct Heard {
 }
 
 /// Joins what was said about consecutive parts of one conversation.
-fn joined(parts: Vec<Said>, earlier: Option<&Earlier>) -> Said {
-    let is_old = |statement: &Statement| earlier.is_some_and(|earlier| earlier.has(statement));
-    let (mut answers, mut whole) = (Vec::new(), None::<Notes>);
+fn joined(parts: Vec<Said>) -> Said {
+    let (mut answers, mut whole) = (Vec::new(), Notes::default());
     for part in parts {
-        match (part, &mut whole) {
-            (Said::Record(answer), _) => answers.push(*answer),
-            (Said::Notes(notes), None) => whole = Some(notes),
-            (Said::Notes(notes), Some(whole)) => {
-                // What one part takes out of an earlier summary is out.
-                whole.statements.retain(|known| !is_old(known) || notes.statements.contains(known));
-                whole.unconfirmed.retain(|known| notes.unconfirmed.contains(known));
+        match part {
+            Said::Record(answer) => answers.push(*answer),
+            Said::Notes(notes) => {
                 for statement in notes.statements {
-                    if !is_old(&statement) && !whole.statements.contains(&statement) {
+                    if !whole.statements.contains(&statement) {
                         whole.statements.push(statement);
                     }
                 }
@@ -548,7 +546,7 @@ fn joined(parts: Vec<Said>, earlier: Option<&Earlier>) -> Said {
         }
     }
     match answers.is_empty() {
-        true => Said::Notes(whole.unwrap_or_default()),
+        true => Said::Notes(whole),
         false => Said::Record(Box::new(Answer::join(answers))),
     }
 }

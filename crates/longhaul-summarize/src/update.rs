@@ -97,6 +97,11 @@ impl Earlier {
         Ok((notes, done))
     }
 
+    /// Returns the statements as they stand after changes, for the next part of what is new.
+    pub(crate) fn after(notes: &Notes) -> Earlier {
+        Earlier { statements: notes.statements.clone(), unconfirmed: notes.unconfirmed.clone() }
+    }
+
     /// Returns whether the earlier summary had this very statement: what was checked once is not checked again against
     /// a conversation of which parts may be gone.
     pub(crate) fn has(&self, statement: &Statement) -> bool {

@@ -466,3 +466,34 @@ fn prose_about_several_parts_is_told_on_from_part_to_part() {
     assert!(last.contains("The summary of what came before stands first") && last.contains("Lena reviews"));
     assert_eq!(draft.text.matches("Lena reviews the patch.").count(), 1, "{}", draft.text);
 }
+
+#[test]
+fn an_update_in_several_parts_changes_what_the_part_before_left() {
+    let (conversation, asking) = (conversation(), Asking::new());
+    let client = Arc::new(Scripted::new(|nth, _| {
+        Ok(Scripted::says(match nth {
+            0 => {
+                "## Replace\ns1: The deadlock in src/export/writer.rs is being looked for (m0).\n## Next\n- Set EXPORT_WORKERS=1."
+            }
+            _ => "## Remove\ns2\n## Replace\ns1: The deadlock in src/export/writer.rs is found (m3).",
+        }))
+    }));
+    let mut options = LlmOptions::default();
+    (options.form, options.transcript_cap) = (SummaryForm::Markdown, Some(Tokens(900)));
+    let text = "## State\n- The deadlock in src/export/writer.rs is reported.".to_owned();
+    let draft = Draft { text, mode: SummaryMode::Hybrid, ..Draft::default() };
+    let previous = crate::drift::record(None, &draft, Span { start: 0, end: 1 });
+    let request = SummaryRequest { previous: Some(&previous), ..asking.request(conversation.entries(), 400) };
+    let ladder = ladder(vec![model("m", &client)], options, &time());
+    let plan = ladder.plan(&request);
+    let draft = block_on(ladder.summarize(request)).unwrap();
+    assert!(plan.models[0].passes > 1 && client.calls() == plan.models[0].passes, "{} calls", client.calls());
+    let asked = &client.requests()[1].user;
+    assert!(
+        asked.contains("[s1] (State) The deadlock in src/export/writer.rs is being looked for (m0)."),
+        "{asked}"
+    );
+    assert!(asked.contains("[s2] (Next) Set EXPORT_WORKERS=1."), "{asked}");
+    assert_eq!(draft.text.matches("The deadlock in src/export/writer.rs is").count(), 1, "{}", draft.text);
+    assert!(!draft.text.contains("EXPORT_WORKERS=1."), "{}", draft.text);
+}
