@@ -12,7 +12,6 @@ use crate::{
     language::language,
     notes::Notes,
     prompt::{self, Fields},
-    review::EDITED,
     rules::OMITTED,
     update::Earlier,
     written,
@@ -85,6 +84,8 @@ pub(crate) struct Asking<'a> {
     template: &'a str,
     schema: AnswerSchema,
     previous: Option<Cow<'a, str>>,
+    /// The previous summary, where all that it tells of is read again: it is shown where the model is not shown all after all.
+    withheld: Option<Cow<'a, str>>,
     language: Option<&'static str>,
 }
 
@@ -96,11 +97,8 @@ fn told_before<'a>(
     previous: &'a SummaryRecord,
     request: &SummaryRequest<'_>,
 ) -> Cow<'a, str> {
-    // A stronger model's sections say more than a record of them, and a person's edit stands in the text alone.
-    let is_record = !previous.text.starts_with("## ") && !previous.made_with.ends_with(EDITED);
-    let is_by_model = !previous.model.is_empty() && !previous.summary.narrative.is_empty();
     match (form, mode) {
-        (Form::Record, SummaryMode::Hybrid) if is_record && is_by_model => {
+        (Form::Record, SummaryMode::Hybrid) if written::is_data(previous) => {
             Cow::Owned(compose::render(mode, &previous.summary, request.counter, request.limit))
         }
         _ => Cow::Borrowed(&previous.text),
@@ -116,7 +114,8 @@ fn says(text: &str) -> Option<&str> {
 /// that are to be read again; `None` where all are to be read. What a model wrote stands for the rest: a conversation that
 /// grows is paid for once, and what a model wrote is not lost when it falls out of its window.
 fn untold(options: &LlmOptions, request: &SummaryRequest<'_>) -> Option<Vec<Entry>> {
-    let previous = request.previous.filter(|_| options.updates && !options.newest_only)?;
+    let is_update = options.updates && !options.newest_only && !request.is_rebuilt;
+    let previous = request.previous.filter(|_| is_update)?;
     // One that left everything out stands for nothing.
     says(&previous.text)?;
     let at = request.entries.partition_point(|entry| entry.id.ordinal < written::read_until(previous));
@@ -131,12 +130,8 @@ fn untold(options: &LlmOptions, request: &SummaryRequest<'_>) -> Option<Vec<Entr
 /// Returns the messages that no model has read for `previous`: those from `until` on, and those before that stayed whole
 /// beside it, of which its model was told that they need not be said again.
 pub(crate) fn new_to(previous: &SummaryRecord, entries: &[Entry], until: u64) -> Vec<Entry> {
-    let is_told = |ordinal| previous.covered.iter().any(|covered| covered.ordinal == ordinal);
-    let has_stayed = |ordinal| previous.kept.iter().any(|span| (span.start..span.end).contains(&ordinal));
-    let is_new = |entry: &&Entry| {
-        let ordinal = entry.id.ordinal;
-        ordinal >= until || has_stayed(ordinal) && !is_told(ordinal)
-    };
+    let untold = written::untold(previous, until);
+    let is_new = |entry: &&Entry| entry.id.ordinal >= until || untold.contains(&entry.id.ordinal);
     entries.iter().filter(is_new).cloned().collect()
 }
 
@@ -169,7 +164,7 @@ impl<'a> Asking<'a> {
             (None, _, _) => prompt::USER,
         };
         let (earlier, entries) = match form {
-            Form::Notes => match Earlier::of(request).filter(|_| options.updates) {
+            Form::Notes => match Earlier::of(request).filter(|_| options.updates && !request.is_rebuilt) {
                 Some((earlier, new)) => (Some(earlier), Cow::Owned(new)),
                 None => (None, Cow::Borrowed(request.entries)),
             },
@@ -188,6 +183,12 @@ impl<'a> Asking<'a> {
         };
         let previous = request.previous.filter(|record| says(&record.text).is_some());
         let previous = previous.map(|record| told_before(options.mode, form, record, request));
+        let previous = previous.filter(|_| match form {
+            Form::Notes => earlier.is_none(),
+            Form::Record => true,
+            // A caller that joins the two wants to hear of the new alone.
+            Form::Prose => options.updates,
+        });
         let fence = Fence::around(
             request.entries.iter().chain(request.kept).chain(tail),
             &[previous.as_deref().unwrap_or(""), request.goal.unwrap_or("")],
@@ -207,6 +208,8 @@ impl<'a> Asking<'a> {
             SummaryMode::Hybrid => Answer::hybrid_schema(),
             _ => Answer::schema(),
         };
+        let is_withheld = !needs_previous && (request.is_rebuilt || form == Form::Prose);
+        let (previous, withheld) = if is_withheld { (None, previous) } else { (previous, None) };
         Asking {
             request,
             form,
@@ -215,17 +218,26 @@ impl<'a> Asking<'a> {
             answer_tokens,
             entries,
             clipped,
-            previous: previous.filter(|_| match form {
-                Form::Notes => earlier.is_none(),
-                Form::Record => true,
-                // A caller that joins the two wants to hear of the new alone.
-                Form::Prose => options.updates && needs_previous,
-            }),
+            previous,
+            withheld,
             earlier,
             template,
             schema,
             language,
         }
+    }
+
+    /// Whether a part of a long conversation is asked about with the answer to the part before it.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.form == Form::Prose || self.earlier.is_some()
+    }
+
+    /// Shows the previous summary where it was withheld, since not all that it stands for is shown. Returns whether it was.
+    pub(crate) fn tell_before(&mut self) -> bool {
+        let withheld = self.withheld.take();
+        let is_told = withheld.is_some();
+        self.previous = withheld.or(self.previous.take());
+        is_told
     }
 
     /// Returns the prompt with `context` as the conversation.

@@ -13,7 +13,7 @@ use crate::{
     breaker::Breaker,
     compose::{self, Composed},
     ground::{Evidence, Ledger, ground, ground_notes, report},
-    notes::{Notes, Statement},
+    notes::Notes,
     options::FOREIGN_COUNTER_MARGIN,
     passes::{cut, newest, passes},
     prompt,
@@ -85,15 +85,21 @@ impl Ladder {
     }
 
     /// Returns the agent's own conversation, where `model` is the agent's and our own prompt is asked.
-    fn conversation(&self, model: &SummarizerModel) -> Option<Arc<Conversation>> {
+    fn conversation(
+        &self,
+        model: &SummarizerModel,
+        request: &SummaryRequest<'_>,
+    ) -> Option<Arc<Conversation>> {
         // A small model keeps to a schema more easily, and there is none for it in the agent's request.
         let may = self.redact.is_some() && Form::of(&self.options, model) == Form::Notes;
+        // It begins with the summary that a new one is to owe nothing.
+        let may = may && !(request.is_rebuilt && request.previous.is_some());
         model.last_request.as_ref().filter(|_| may)?.get()
     }
 
     /// Returns what `model` would be shown of the conversation, within its window.
     fn show(&self, model: &SummarizerModel, request: &SummaryRequest<'_>) -> Show {
-        let asking = Asking::new(&self.options, model, request);
+        let mut asking = Asking::new(&self.options, model, request);
         let counter = model.counter.as_deref().unwrap_or(request.counter);
         let margin = match (&model.counter, counter.accuracy()) {
             (None, _) => FOREIGN_COUNTER_MARGIN,
@@ -102,14 +108,19 @@ impl Ladder {
         };
         let wanted = asking.answer_tokens.scaled(ANSWER_OVERHEAD) + ANSWER_FRAME + model.reasoning;
         let max_tokens = wanted.min(model.max_output.max(Tokens(1)));
-        if let Some(conversation) = self.conversation(model) {
+        if let Some(conversation) = self.conversation(model, request) {
             let max_prompt = conversation.tokens + counter.count_text(&asking.instruction()) + PROMPT_FRAME;
             if max_prompt + max_tokens <= model.window {
                 let conversation = Some(conversation);
                 return Show { conversation, max_tokens, max_prompt, ..Show::default() };
             }
         }
-        self.show_fenced(model, &asking, counter, margin, max_tokens)
+        let show = self.show_fenced(model, &asking, counter, margin, max_tokens);
+        // What is not shown stands in the summary before.
+        match show.units_left_out > 0 && asking.tell_before() {
+            true => self.show_fenced(model, &asking, counter, margin, max_tokens),
+            false => show,
+        }
     }
 
     /// Returns what a model is shown of the conversation as data in a prompt.
@@ -133,8 +144,8 @@ impl Ladder {
             false => passes(&asking.entries, &asking.fence, counter, room, self.options.max_passes),
         };
         let mut passes = within(room);
-        // Behind the first part stands the summary of those before it.
-        let carried = match passes.texts.len() > 1 && asking.form == Form::Prose {
+        // Behind the first part stands the summary of those before it, or its new statements.
+        let carried = match passes.texts.len() > 1 && asking.goes_on() {
             true => asking.answer_tokens.min(room.scaled(0.5)),
             false => Tokens::ZERO,
         };
@@ -208,10 +219,13 @@ impl Ladder {
         &self,
         run: &mut Run<'_>,
         model: &SummarizerModel,
-        asking: Asking<'_>,
+        mut asking: Asking<'_>,
         show: Show,
     ) -> Option<Heard> {
         let since = self.clock.now_ms();
+        if show.units_left_out > 0 {
+            asking.tell_before();
+        }
         if show.texts.is_empty() {
             let reason = format!("its window of {} tokens is too small for the prompt", model.window);
             run.note(model, reason, String::new(), since);
@@ -220,6 +234,7 @@ impl Ladder {
         let counter = model.counter.as_deref().unwrap_or(asking.request.counter);
         let (mut room, mut shrunk) = (show.room, false);
         let (mut parts, mut notes) = (Vec::new(), Vec::new());
+        let earlier = asking.earlier.clone();
         if show.units_left_out > 0 {
             notes.push(format!("did not show the model the {} oldest units", show.units_left_out));
         }
@@ -242,9 +257,13 @@ impl Ladder {
                 }
             };
             let (said, done) = self.read(run, model, &asking, &completion, since)?;
-            // Prose is told on, not joined: joined, the newest would be what the limit cuts.
-            if asking.form == Form::Prose {
+            // Prose is told on, not joined: joined, the newest would be what the limit cuts. And a statement that one part
+            // changed may be changed again by the next.
+            if asking.goes_on() {
                 parts.clear();
+            }
+            if let (Said::Notes(notes), Some(earlier)) = (&said, &mut asking.earlier) {
+                *earlier = Earlier::after(notes);
             }
             parts.push(said);
             notes.extend(done);
@@ -254,14 +273,14 @@ impl Ladder {
                 "showed the model less than planned, since its window is smaller than configured".to_owned(),
             );
         }
-        if asking.form == Form::Prose && show.texts.len() > 1 {
+        if asking.goes_on() && show.texts.len() > 1 {
             notes.push(format!("told on in {} parts", show.texts.len()));
         }
         let said = match parts.len() {
             1 => parts.pop()?,
             _ => self.merge(run, model, &asking, &show, parts, &mut notes).await,
         };
-        Some(Heard { said, notes, earlier: asking.earlier })
+        Some(Heard { said, notes, earlier })
     }
 
     /// Asks for one answer out of several. Where that fails the joined parts are the answer: all was said already.
@@ -275,7 +294,7 @@ impl Ladder {
         notes: &mut Vec<String>,
     ) -> Said {
         notes.push(format!("summarized in {} parts", show.texts.len()));
-        let joined = joined(parts, asking.earlier.as_ref());
+        let joined = joined(parts);
         let counter = model.counter.as_deref().unwrap_or(asking.request.counter);
         let parts = match &joined {
             Said::Record(answer) => serde_json::to_string(answer).unwrap_or_default(),
@@ -284,9 +303,7 @@ impl Ladder {
         let (parts, tokens) = cut(&asking.fence.clean(&parts), counter, show.room);
         let asked = asking.ask(model, &asking.fill_merge(&parts), show.max_tokens);
         let since = self.clock.now_ms();
-        // Parts of an update each tell only what is new in them.
-        if asking.earlier.is_none()
-            && let Ok(completion) = run.ask(model, &asked, tokens).await
+        if let Ok(completion) = run.ask(model, &asked, tokens).await
             && let Some((said, done)) = self.read(run, model, asking, &completion, since)
         {
             notes.extend(done);
@@ -383,6 +400,7 @@ impl Ladder {
             request.goal.unwrap_or_default().as_bytes(),
             &request.limit.0.to_le_bytes(),
             &request.depth.to_le_bytes(),
+            &[u8::from(request.is_rebuilt)],
             made_with.as_bytes(),
             &options,
             &models,
@@ -513,19 +531,14 @@ struct Heard {
 }
 
 /// Joins what was said about consecutive parts of one conversation.
-fn joined(parts: Vec<Said>, earlier: Option<&Earlier>) -> Said {
-    let is_old = |statement: &Statement| earlier.is_some_and(|earlier| earlier.has(statement));
-    let (mut answers, mut whole) = (Vec::new(), None::<Notes>);
+fn joined(parts: Vec<Said>) -> Said {
+    let (mut answers, mut whole) = (Vec::new(), Notes::default());
     for part in parts {
-        match (part, &mut whole) {
-            (Said::Record(answer), _) => answers.push(*answer),
-            (Said::Notes(notes), None) => whole = Some(notes),
-            (Said::Notes(notes), Some(whole)) => {
-                // What one part takes out of an earlier summary is out.
-                whole.statements.retain(|known| !is_old(known) || notes.statements.contains(known));
-                whole.unconfirmed.retain(|known| notes.unconfirmed.contains(known));
+        match part {
+            Said::Record(answer) => answers.push(*answer),
+            Said::Notes(notes) => {
                 for statement in notes.statements {
-                    if !is_old(&statement) && !whole.statements.contains(&statement) {
+                    if !whole.statements.contains(&statement) {
                         whole.statements.push(statement);
                     }
                 }
@@ -533,7 +546,7 @@ fn joined(parts: Vec<Said>, earlier: Option<&Earlier>) -> Said {
         }
     }
     match answers.is_empty() {
-        true => Said::Notes(whole.unwrap_or_default()),
+        true => Said::Notes(whole),
         false => Said::Record(Box::new(Answer::join(answers))),
     }
 }

@@ -150,9 +150,21 @@ impl Notes {
     }
 
     /// Returns the part of a summary's text that a model wrote, without what rules added to it.
-    pub(crate) fn by_model(text: &str) -> &str {
-        let ends = [EXACTLY, UNCONFIRMED].iter().filter_map(|heading| text.find(&format!("## {heading}\n")));
-        ends.min().map_or(text, |end| &text[..end])
+    pub(crate) fn by_model(text: &str) -> String {
+        let mut is_added = false;
+        let is_models = |line: &&str| {
+            if let Some(heading) = line.strip_prefix("## ") {
+                is_added = [EXACTLY, UNCONFIRMED].contains(&heading.trim());
+            }
+            !is_added
+        };
+        text.lines().filter(is_models).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Returns whether a text is a model's in sections, as [`render`](Self::render) writes them.
+    pub(crate) fn are_in(text: &str) -> bool {
+        let first = text.strip_prefix("## ").and_then(|text| text.lines().next());
+        first.is_some_and(|first| Section::ALL.iter().any(|section| section.heading() == first.trim()))
     }
 
     fn add(&mut self, section: Section, lead: &str, text: &str) {

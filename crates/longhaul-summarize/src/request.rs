@@ -33,6 +33,8 @@ pub struct SummaryRequest<'a> {
     pub goal: Option<&'a str>,
     /// Depth of the new summary in its chain.
     pub depth: u32,
+    /// The summary is made anew from `entries`: of `previous` a model is told only where it is not shown all that it stands for.
+    pub is_rebuilt: bool,
 }
 
 impl<'a> SummaryRequest<'a> {
@@ -57,6 +59,7 @@ impl<'a> SummaryRequest<'a> {
             limit,
             goal: None,
             depth: 0,
+            is_rebuilt: false,
         }
     }
 

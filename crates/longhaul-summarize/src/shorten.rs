@@ -1,79 +1,151 @@
 //! A model's words in less room than they take.
 
-use crate::notes::sentences;
+use crate::notes::{Section, sentences, split_lead};
 
-/// A run of lines under a heading or between blank lines, or the sentences of one such line.
-#[derive(Clone, Debug)]
-struct Block<'a> {
-    pieces: Vec<&'a str>,
+/// A run of lines under a heading or between blank lines.
+#[derive(Debug)]
+struct Block {
+    pieces: Vec<Piece>,
     between: &'static str,
+}
+
+/// A heading, a statement with the lines that go on with it, or a sentence.
+#[derive(Debug)]
+struct Piece {
+    text: String,
+    /// At which step it leaves; the last of all never do.
+    leaves: Option<usize>,
 }
 
 /// Of a block that is too long, what stands before this share of it goes first: its beginning says what the work is about,
 /// its end how things stand.
 const LEAVES_AT: f64 = 0.3;
 
-/// Returns as much of `text` as `fits` allows, by whole lines, or by sentences where a paragraph is one line: the longest
-/// block loses first, so that no subject goes, and keeps its beginning and what is newest. `None` where not even a piece fits.
+/// Returns as much of `text` as `fits` allows, by whole statements, or by sentences where a paragraph is one line: the longest
+/// block loses first, so that no subject goes, and keeps its beginning and what is newest; what was asked for and the rules go
+/// last of all. `None` where not even a piece fits.
 pub fn shortened(text: &str, fits: impl Fn(&str) -> bool) -> Option<String> {
     let text = text.trim();
     if fits(text) {
         return Some(text.to_owned()).filter(|text| !text.is_empty());
     }
     let mut blocks = blocks(text);
-    loop {
-        let longest =
-            (0..blocks.len()).filter(|at| blocks[*at].may_lose()).max_by_key(|at| blocks[*at].size());
-        match longest {
-            Some(at) => blocks[at].lose(),
-            None if blocks.len() > 1 => _ = blocks.remove(0),
-            None => return None,
-        }
-        let texts: Vec<String> = blocks.iter().map(|block| block.pieces.join(block.between)).collect();
-        let text = texts.join("\n\n");
-        if fits(&text) {
-            return Some(text);
+    // What goes next does not depend on how much room there is, so how much must go is found by halving.
+    let (mut low, mut high) = (1, order(&mut blocks));
+    if !fits(&left(&blocks, high)) {
+        return None;
+    }
+    while low < high {
+        let middle = low.midpoint(high);
+        match fits(&left(&blocks, middle)) {
+            true => high = middle,
+            false => low = middle + 1,
         }
     }
+    Some(left(&blocks, high))
 }
 
-fn blocks(text: &str) -> Vec<Block<'_>> {
-    let mut blocks: Vec<Block<'_>> = Vec::new();
-    let mut is_open = false;
-    for line in text.lines().map(str::trim_end) {
-        is_open &= !line.is_empty() && !line.starts_with('#');
-        match blocks.last_mut().filter(|_| is_open) {
-            Some(block) => block.pieces.push(line),
-            None if line.is_empty() => {}
-            None => blocks.push(Block { pieces: vec![line], between: "\n" }),
+/// Returns what is left after so many steps.
+fn left(blocks: &[Block], steps: usize) -> String {
+    let stays = |piece: &&Piece| piece.leaves.is_none_or(|leaves| leaves >= steps);
+    let block = |block: &Block| {
+        let texts: Vec<&str> = block.pieces.iter().filter(stays).map(|piece| &*piece.text).collect();
+        texts.join(block.between)
+    };
+    let texts: Vec<String> = blocks.iter().map(block).filter(|text| !text.is_empty()).collect();
+    texts.join("\n\n")
+}
+
+/// Writes down in which order the pieces leave. Returns in how many steps.
+fn order(blocks: &mut [Block]) -> usize {
+    for step in 0.. {
+        let longest =
+            (0..blocks.len()).filter(|at| blocks[*at].may_lose()).max_by_key(|at| blocks[*at].size());
+        if let Some(at) = longest {
+            blocks[at].lose(step);
+            continue;
         }
-        is_open = !line.is_empty();
+        let whole: Vec<usize> = (0..blocks.len()).filter(|at| !blocks[*at].here().is_empty()).collect();
+        let first = whole.iter().find(|at| !blocks[**at].is_needed_most()).or(whole.first());
+        match first {
+            Some(at) if whole.len() > 1 => {
+                blocks[*at].pieces.iter_mut().for_each(|piece| piece.leaves = piece.leaves.or(Some(step)));
+            }
+            _ => return step,
+        }
+    }
+    0
+}
+
+fn blocks(text: &str) -> Vec<Block> {
+    let mut blocks: Vec<Block> = Vec::new();
+    let (mut is_open, mut in_code) = (false, false);
+    for line in text.lines().map(str::trim_end) {
+        let is_fence = line.trim_start().starts_with("```");
+        let is_code = in_code || is_fence;
+        in_code = in_code != is_fence;
+        is_open &= is_code || !line.is_empty() && !line.starts_with('#');
+        let piece = || Piece { text: line.to_owned(), leaves: None };
+        match blocks.last_mut().filter(|_| is_open) {
+            Some(block) => match block.pieces.last_mut().filter(|last| goes_on(&last.text, line, is_code)) {
+                Some(last) => last.text.extend(["\n", line]),
+                None => block.pieces.push(piece()),
+            },
+            None if line.is_empty() => {}
+            None => blocks.push(Block { pieces: vec![piece()], between: "\n" }),
+        }
+        is_open = is_code || !line.is_empty();
     }
     for block in &mut blocks {
-        if let [line] = block.pieces[..] {
-            *block = Block { pieces: sentences(line).map(str::trim).collect(), between: " " };
+        if let [Piece { text, .. }] = &block.pieces[..]
+            && !text.contains('\n')
+            && split_lead(text).0.trim().is_empty()
+        {
+            let piece = |text: &str| Piece { text: text.trim().to_owned(), leaves: None };
+            *block = Block { pieces: sentences(text).map(piece).collect(), between: " " };
         }
     }
     blocks
 }
 
-impl Block<'_> {
+/// Returns whether a line goes on with the statement before it: code, an item's line without a mark, a sentence's middle.
+fn goes_on(before: &str, line: &str, is_code: bool) -> bool {
+    let (lead, said) = split_lead(line);
+    let is_item = !split_lead(before).0.trim().is_empty();
+    let is_marked = !lead.trim().is_empty();
+    let is_middle = said.starts_with(char::is_lowercase) && !before.ends_with(['.', ':', ';', '!', '?']);
+    !before.starts_with('#') && (is_code || !is_marked && (is_item && !lead.is_empty() || is_middle))
+}
+
+impl Block {
+    /// Returns the places of the pieces that have not left.
+    fn here(&self) -> Vec<usize> {
+        (0..self.pieces.len()).filter(|at| self.pieces[*at].leaves.is_none()).collect()
+    }
+
     fn head(&self) -> usize {
-        usize::from(self.pieces.first().is_some_and(|first| first.starts_with('#')))
+        usize::from(self.pieces.first().is_some_and(|first| first.text.starts_with('#')))
     }
 
     fn may_lose(&self) -> bool {
-        self.pieces.len() > 1 + self.head()
+        self.here().len() > 1 + self.head()
     }
 
     fn size(&self) -> usize {
-        self.pieces.iter().map(|piece| piece.len()).sum()
+        self.here().into_iter().map(|at| self.pieces[at].text.len()).sum()
     }
 
-    fn lose(&mut self) {
-        let head = self.head();
-        let at = head + ((self.pieces.len() - head) as f64 * LEAVES_AT) as usize;
-        self.pieces.remove(at);
+    fn lose(&mut self, step: usize) {
+        let (here, head) = (self.here(), self.head());
+        let at = head + ((here.len() - head) as f64 * LEAVES_AT) as usize;
+        self.pieces[here[at]].leaves = Some(step);
+    }
+
+    /// Whether it says what was asked for, or what the user demands.
+    fn is_needed_most(&self) -> bool {
+        let heading = self.pieces.first().and_then(|first| first.text.strip_prefix('#'));
+        let section = heading.and_then(Section::of);
+        matches!(section, Some(Section::Request | Section::Rules))
     }
 }
 
@@ -99,5 +171,36 @@ mod tests {
         );
         assert_eq!(shortened("One sentence that is too long.", at_most(10)), None);
         assert_eq!(shortened(" ", at_most(10)), None);
+    }
+
+    #[test]
+    fn a_statement_leaves_whole_and_what_was_asked_for_last() {
+        let at_most = |n: usize| move |text: &str| text.len() <= n;
+        let text = "## Request\n- Mend it.\n\n## Findings\n- one\n- `export` reads blocks,\n  except under `--strict`,\n  where it reads by line.\n- Run it:\n```\n# all\n\ncargo test\n```\n- last";
+        for limit in 0..text.len() {
+            let Some(short) = shortened(text, at_most(limit)) else { continue };
+            assert!(short.len() <= limit && short.contains("Mend it."), "{short}");
+            assert_eq!(short.contains("reads blocks"), short.contains("where it reads by line."), "{short}");
+            assert_eq!(short.contains("except"), short.contains("reads blocks"), "{short}");
+            assert_eq!(short.matches("```").count(), 2 * short.matches("Run it:").count(), "{short}");
+            assert_eq!(short.contains("# all"), short.contains("cargo test"), "{short}");
+        }
+        assert_eq!(shortened(text, at_most(21)).as_deref(), Some("## Request\n- Mend it."));
+        let wrapped = "The lease lasts for forty seconds\nunless the relay is down. It is\nlogged.\nThe end.";
+        assert!(shortened(wrapped, at_most(40)).is_none_or(|short| !short.contains("lasts")), "cut in two");
+        let item = "- One item. Of two sentences.";
+        assert_eq!(shortened(item, at_most(20)), None);
+    }
+
+    #[test]
+    fn a_long_text_is_counted_a_few_times() {
+        let text: String = (0..3_000).map(|nth| format!("- Statement {nth} of many.\n")).collect();
+        let counted = std::cell::Cell::new(0);
+        let fits = |text: &str| {
+            counted.set(counted.get() + 1);
+            text.len() <= 30_000
+        };
+        let short = shortened(&text, fits).unwrap();
+        assert!(short.len() > 29_900 && counted.get() < 20, "{} after {}", short.len(), counted.get());
     }
 }

@@ -33,7 +33,7 @@ impl Earlier {
         };
         let new = new_to(previous, request.entries, until);
         new.last().filter(|last| last.id.ordinal >= until)?;
-        let statements = Notes::parse(Notes::by_model(words)).statements;
+        let statements = Notes::parse(&Notes::by_model(&words)).statements;
         let unconfirmed = previous.summary.unconfirmed.clone();
         (is_in_sections && !statements.is_empty()).then_some((Earlier { statements, unconfirmed }, new))
     }
@@ -95,6 +95,11 @@ impl Earlier {
         );
         notes.statements.extend(added);
         Ok((notes, done))
+    }
+
+    /// Returns the statements as they stand after changes, for the next part of what is new.
+    pub(crate) fn after(notes: &Notes) -> Earlier {
+        Earlier { statements: notes.statements.clone(), unconfirmed: notes.unconfirmed.clone() }
     }
 
     /// Returns whether the earlier summary had this very statement: what was checked once is not checked again against

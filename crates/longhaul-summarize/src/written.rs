@@ -1,25 +1,100 @@
 //! What a model wrote, and how far it had read: what it wrote stays when rules take over (a tier that asks nobody, a model
 //! that does not answer), and what only rules told of is read by the next model.
 
-use longhaul_transcript::{SummaryMode, SummaryRecord};
+use longhaul_tokens::BytesPer4;
+use longhaul_transcript::{SummaryMode, SummaryRecord, Tokens};
 
-use crate::notes::Notes;
+use crate::{
+    compose,
+    notes::{EXACTLY, Notes},
+    review::EDITED,
+};
 
 /// Stands over the words of a model in a summary by rule, before the first message that the model had not read.
 pub const HEADING: &str = "## As a model summarized what came before";
 
-/// Returns what a model wrote in a summary: all of it, or the part that a summary by rule kept.
-pub fn words(record: &SummaryRecord) -> Option<&str> {
+/// More messages that a model left untold are not named: it is taken to have read up to the first of them.
+const MOST_UNTOLD: usize = 8;
+
+/// Returns what a model wrote in a summary, without what rules added to it, or the part that a summary by rule kept.
+pub fn words(record: &SummaryRecord) -> Option<String> {
     let words = match record.mode {
-        SummaryMode::Rules => marked(&record.text)?.split_once('\n')?.1,
-        _ => record.text.as_str(),
+        SummaryMode::Rules => marked(&record.text)?.split_once('\n')?.1.to_owned(),
+        mode if is_data(record) => compose::render(mode, &record.summary, &BytesPer4, Tokens(u64::MAX)),
+        _ => without_rules(&record.text),
     };
-    Some(words.trim()).filter(|words| !words.is_empty())
+    Some(words.trim().to_owned()).filter(|words| !words.is_empty())
+}
+
+/// Returns whether the record's data say what its model did, without what rules added to the text. Sections of statements
+/// say more than the data of them, and a person's edit stands in the text alone.
+pub(crate) fn is_data(record: &SummaryRecord) -> bool {
+    !Notes::are_in(&record.text)
+        && record.made_with.starts_with("prompt-")
+        && !record.made_with.ends_with(EDITED)
+        && !record.summary.narrative.is_empty()
 }
 
 /// Returns the text of a summary by a model without what rules added to it.
-pub fn without_rules(text: &str) -> &str {
-    Notes::by_model(text).trim_end()
+pub fn without_rules(text: &str) -> String {
+    Notes::by_model(text).trim_end().to_owned()
+}
+
+/// Returns what rules wrote in a summary by rule.
+fn by_rule(record: &SummaryRecord) -> Option<&str> {
+    let words = marked(&record.text).map_or(0, |words| words.len() + HEADING.len());
+    let text = record.text[..record.text.len() - words].trim();
+    Some(text).filter(|text| record.mode == SummaryMode::Rules && !text.is_empty())
+}
+
+/// Returns the text of summaries side by side as that of one: what models wrote, and apart from it what rules did.
+pub fn joined<'a>(records: impl Iterator<Item = &'a SummaryRecord> + Clone) -> String {
+    let said: Vec<String> = records.clone().filter_map(words).collect();
+    let told: Vec<&str> = records.clone().filter_map(by_rule).collect();
+    let (said, told) = (said.join("\n\n"), told.join("\n\n"));
+    let until = records.clone().map(read_until).min().unwrap_or_default();
+    let is_by_model = records.clone().any(|record| record.mode != SummaryMode::Rules);
+    match (is_by_model, told.is_empty()) {
+        (true, true) => said,
+        (true, false) => {
+            let told: Vec<String> = told
+                .lines()
+                .map(|line| line.replacen("## ", "### ", usize::from(line.starts_with("## "))))
+                .collect();
+            format!("{said}\n\n## {EXACTLY}\n{}", told.join("\n"))
+        }
+        (false, _) if said.is_empty() => told,
+        (false, _) => format!("{told}\n\n{HEADING} m{until}\n{said}"),
+    }
+}
+
+/// Returns the heading over a model's words in a summary by rule behind `previous`: up to where the model had read, and
+/// what before that it left untold.
+pub fn heading(previous: Option<&SummaryRecord>) -> String {
+    let until = previous.map_or(0, read_until);
+    let untold = previous.map_or_else(Vec::new, |previous| untold(previous, until));
+    match untold.first() {
+        None => format!("{HEADING} m{until}"),
+        Some(first) if untold.len() > MOST_UNTOLD => format!("{HEADING} m{first}"),
+        Some(_) => {
+            let names: Vec<String> = untold.iter().map(|ordinal| format!("m{ordinal}")).collect();
+            format!("{HEADING} m{until}, but for {}", names.join(", "))
+        }
+    }
+}
+
+/// Returns the messages before `until` of which the record's model was told that they need not be said again: they stayed
+/// whole beside it, or a summary by rule names them.
+pub fn untold(record: &SummaryRecord, until: u64) -> Vec<u64> {
+    let line = marked(&record.text).and_then(|marked| marked.lines().next());
+    let line = line.filter(|_| record.mode == SummaryMode::Rules).unwrap_or_default();
+    let named = line.split([' ', ',']).filter_map(|name| name.strip_prefix('m')?.parse().ok()).skip(1);
+    let is_covered = |ordinal: &u64| record.covered.iter().any(|covered| covered.ordinal == *ordinal);
+    let stays = record.kept.iter().flat_map(|span| span.start..span.end.min(until));
+    let mut untold: Vec<u64> = named.chain(stays.filter(|ordinal| !is_covered(ordinal))).collect();
+    untold.sort_unstable();
+    untold.dedup();
+    untold
 }
 
 /// Returns what stands behind the heading: an earlier summary that is quoted may hold one too, but not as a line of this one's.
@@ -64,5 +139,10 @@ mod tests {
             "## State\n- half is done"
         );
         assert_eq!(without_rules("A paragraph."), "A paragraph.");
+        // Another's words may follow.
+        assert_eq!(
+            without_rules("## State\n- one\n\n## By rule\n- Never push.\n\n## State\n- two"),
+            "## State\n- one\n\n## State\n- two"
+        );
     }
 }

@@ -404,11 +404,13 @@ fn label(view: &CallView<'_>) -> String {
 /// Returns what a call is about in so many characters: of a single command that ends in a path or an address its program and the
 /// end of that, which is what it looks at; of anything else the beginning.
 fn shortened(about: &str) -> Cow<'_, str> {
-    let Some((end, _)) = about.char_indices().nth(LABEL_CHARS) else { return about.trim().into() };
+    let about = about.trim();
+    let Some((end, _)) = about.char_indices().nth(LABEL_CHARS) else { return about.into() };
     let is_single = !about.contains(['|', ';', '&', '>']);
-    let ends = about.trim_end().split_once(' ').zip(about.trim_end().rsplit_once(' '));
-    match ends.filter(|(_, (_, last))| is_single && last.contains('/')) {
-        Some(((program, _), (_, last))) => {
+    let last = about.rsplit_once(' ').filter(|(before, last)| last.contains('/') && !is_quoted(before));
+    match last.filter(|_| is_single) {
+        Some((before, last)) => {
+            let program = program(before);
             let room = LABEL_CHARS.saturating_sub(program.chars().count() + 3).max(LABEL_CHARS / 2);
             let start = last.char_indices().rev().nth(room - 1).map_or(0, |(at, _)| at);
             // A name that is cut in two is none.
@@ -418,6 +420,20 @@ fn shortened(about: &str) -> Cow<'_, str> {
         }
         None => about[..end].trim().into(),
     }
+}
+
+/// Returns whether what follows stands inside quotation marks.
+fn is_quoted(before: &str) -> bool {
+    ['"', '\''].iter().any(|mark| before.matches(*mark).count() % 2 == 1)
+}
+
+/// Returns the program that a command calls: with its own command where it has some, and the method of a request, which says
+/// whether something is looked at or changed.
+fn program(command: &str) -> String {
+    let words: Vec<&str> = command.split_whitespace().collect();
+    let named = usize::from(words.first() == Some(&"git")) + 1;
+    let method = words.windows(2).find(|pair| ["-X", "--request"].contains(&pair[0]));
+    words.iter().take(named).chain(method.unwrap_or_default()).copied().collect::<Vec<_>>().join(" ")
 }
 
 /// Returns the first line of a command without the change of directory it begins with.
@@ -431,3 +447,30 @@ fn act(command: &str) -> &str {
 
 /// Characters of what a call is about.
 const LABEL_CHARS: usize = 60;
+
+#[cfg(test)]
+mod tests {
+    use super::shortened;
+
+    #[test]
+    fn a_long_command_is_told_by_its_program_and_what_it_looks_at() {
+        for (command, short) in [
+            ("cargo test", "cargo test"),
+            (
+                "git grep -n \"CompactionPlan\" -- crates/longhaul/src/compact crates/longhaul/src/session",
+                "git grep … crates/longhaul/src/session",
+            ),
+            (
+                "curl -s -X DELETE https://api.example.com/v1/projects/relay/branches/feature",
+                "curl -X DELETE … v1/projects/relay/branches/feature",
+            ),
+            (
+                "grep -rn \"a long text that somebody looks for, with a/b c/d\"",
+                "grep -rn \"a long text that somebody looks for, with a/b c/d",
+            ),
+        ] {
+            let got = shortened(command);
+            assert_eq!(got, short, "{command}");
+        }
+    }
+}

@@ -204,8 +204,8 @@ pub(super) fn is_foreign_order(sentence: &str, is_to_be_done: bool, evidence: &E
 /// order nothing (`"Credentials removed"` is what a program shows).
 fn without_names<'a>(sentence: &'a str, evidence: &Evidence) -> Cow<'a, str> {
     let is_name = |mark: char, piece: &str| match mark {
-        '`' => !piece.contains(char::is_whitespace) && evidence.contains(piece),
-        _ => !is_directive(piece) && !is_pending(piece) && evidence.quotes(piece),
+        '`' => !piece.contains(char::is_whitespace) && !is_dangerous_word(piece) && evidence.contains(piece),
+        _ => !is_directive(piece) && !is_pending(piece) && !holds_danger(piece) && evidence.quotes(piece),
     };
     let mut left = Cow::Borrowed(sentence);
     for mark in ['`', '"'] {
@@ -219,6 +219,18 @@ fn without_names<'a>(sentence: &'a str, evidence: &Evidence) -> Cow<'a, str> {
         left = Cow::Owned(stay.join(&mark.to_string()));
     }
     left
+}
+
+/// Returns whether a word in code marks is more than a name: an option, or what is dangerous to do.
+fn is_dangerous_word(piece: &str) -> bool {
+    let is_deed = |danger: &&str| danger.contains('-') && piece.eq_ignore_ascii_case(danger);
+    piece.starts_with('-') || DANGERS.iter().any(is_deed)
+}
+
+/// Returns whether a quotation holds something dangerous to do, which is more than a word in it.
+fn holds_danger(quoted: &str) -> bool {
+    let lower = quoted.to_lowercase();
+    DANGERS.iter().any(|danger| danger.trim().contains([' ', '-']) && lower.contains(danger))
 }
 
 /// Returns whether the words of a danger stand in a sentence of what somebody said or did.

@@ -43,8 +43,10 @@ impl Fixed<'_> {
         }
         asked.retain(|entry| entry.id != newest.id && !is_kept(self.request, entry));
         let mut lines = self.before(&asked, first.map(|(entry, _)| entry), room);
-        if let Some((handle, answer)) = self.last_answer() {
-            lines.retain(|line| !line.starts_with(&handle));
+        if let Some((handle, said, answer)) = self.last_answer() {
+            // A message that goes on behind its short answer is told as well.
+            let is_all = |line: &str| line.split(" (answered in ").next() == Some(&format!("{handle}{said}"));
+            lines.retain(|line| !is_all(line));
             lines.push(handle + &answer);
         }
         if !lines.is_empty() {
@@ -113,8 +115,9 @@ impl Fixed<'_> {
         turn.find(ends).map(|entry| entry.id)
     }
 
-    /// The person's last word or two with the handle of their message, and what they answer: what a "yes" agreed to.
-    fn last_answer(&self) -> Option<(String, String)> {
+    /// The handle of the person's last message that begins with a word or two, these words, and they with what they answer:
+    /// what a "yes" agreed to.
+    fn last_answer(&self) -> Option<(String, String, String)> {
         let all = self.request.index.statements().all().iter().rev();
         let mut answers = all.filter(|statement| statement.kind == StatementKind::Person);
         let last = answers.find(|statement| statement.answers.is_some())?;
@@ -123,7 +126,8 @@ impl Fixed<'_> {
         let shown = self.request.kept.iter().flat_map(|entry| entry.message.texts());
         let is_shown = shown.into_iter().any(|text| text.contains(asked));
         let fits = self.cost(&line) <= self.room(self.options.asked_share);
-        (!is_shown && fits).then(|| (format!("m{} ", last.message), line))
+        let said = last.text.split_whitespace().collect::<Vec<_>>().join(" ");
+        (!is_shown && fits).then(|| (format!("m{} ", last.message), said, line))
     }
 }
 

@@ -6,6 +6,7 @@ use longhaul_extract::speaker::Speakers;
 use longhaul_transcript::{Entry, Role, Tokens, parse_summary};
 
 use super::fixed::{Fixed, is_frame};
+use crate::notes::sentences;
 
 impl Fixed<'_> {
     /// An earlier summary that the entries hold is told on as far as there is room, where it does not stay as it is. Returns
@@ -19,7 +20,7 @@ impl Fixed<'_> {
         if self.request.kept.iter().any(|kept| kept.message.texts().any(|shown| shown.contains(text))) {
             return true;
         }
-        let lines = lines(text);
+        let lines = self.pieces(lines(text));
         let mut body: Vec<String> = Vec::new();
         let mut end = 0;
         for told in self.chosen(&lines, parse_summary(text).is_some()) {
@@ -51,7 +52,7 @@ impl Fixed<'_> {
         if self.within(room, lines.iter().rev()) == lines.len() {
             return std::iter::once(0..lines.len()).collect();
         }
-        let asked = lines.iter().rposition(Line::asks).map_or(0..0, |from| {
+        let asked = lines.iter().position(Line::asks).map_or(0..0, |from| {
             let under = lines[from + 1..].iter().take_while(|line| !line.is_title);
             from..from + 1 + self.within(room.scaled(REQUEST_SHARE), under)
         });
@@ -64,6 +65,23 @@ impl Fixed<'_> {
             .flatten()
             .filter(|told| !told.is_empty())
             .collect()
+    }
+
+    /// Returns the lines, long ones sentence by sentence where not all fit.
+    fn pieces(&self, lines: Vec<Line>) -> Vec<Line> {
+        let room = self.room(EARLIER_SHARE);
+        if self.within(room, lines.iter()) == lines.len() {
+            return lines;
+        }
+        let is_long = |line: &Line| line.fence.is_none() && self.line_cost(line) > room.scaled(LONG_LINE);
+        let pieces = lines.into_iter().flat_map(|line| match is_long(&line) {
+            true => {
+                let piece = |text: &str| Line { text: text.trim().to_owned(), ..line.clone() };
+                sentences(&line.text).map(piece).collect()
+            }
+            false => vec![line],
+        });
+        pieces.collect()
     }
 
     /// Returns how many of `lines` fit into `room`, one after the other.
@@ -91,7 +109,7 @@ fn summary_in<'e>(entry: &'e Entry, speakers: &Speakers) -> Option<(&'e Entry, &
 }
 
 /// A line of an earlier summary.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Line {
     /// Its words; a heading stands below the heading of the section that it is told in.
     text: String,
@@ -153,6 +171,9 @@ impl Fence {
 /// An earlier summary gets this share of the room: it stands for all that was said before it.
 const EARLIER_SHARE: f64 = 0.6;
 
+/// A line that takes more of that than this is told by sentences.
+const LONG_LINE: f64 = 0.2;
+
 /// What was asked for gets this share of that.
 const REQUEST_SHARE: f64 = 0.3;
 
@@ -179,8 +200,12 @@ mod tests {
     }
 
     fn told(limit: u64, kept: &[Entry]) -> String {
+        told_of(&continued(), limit, kept)
+    }
+
+    fn told_of(summary: &str, limit: u64, kept: &[Entry]) -> String {
         let said: Transcript =
-            [Message::user(continued()), Message::assistant("All of it is done.")].into_iter().collect();
+            [Message::user(summary), Message::assistant("All of it is done.")].into_iter().collect();
         let mut index = FactIndex::new();
         said.entries().iter().for_each(|entry| index.push(entry));
         let session = SessionId::new("s").unwrap();
@@ -202,6 +227,17 @@ mod tests {
             "{text}"
         );
         assert_eq!(text.matches("Nothing is left but the").count(), 1, "{text}");
+    }
+
+    #[test]
+    fn the_first_heading_of_requests_counts_and_a_long_last_line_is_told_from_its_end() {
+        let end = format!("{}The last step is the tag.", "The pages were read one by one. ".repeat(80));
+        let text = continued()
+            .replace("8. Current Work:", "## Pull requests\n   None was opened.\n\n8. Current Work:")
+            .replace("   Nothing is left but the\n   commit on the branch.\n", &end);
+        let text = told_of(&text, 600, &[]);
+        assert!(text.contains("number session folders from one"), "{text}");
+        assert!(text.contains("The last step is the tag."), "{text}");
     }
 
     #[test]

@@ -26,8 +26,7 @@ impl Records {
                 .first()
                 .and_then(|first| pool.source(&pool.all()[*first]))
                 .map(|source| &*source.label);
-            let tool = label.and_then(|label| label.split(' ').next());
-            let state = State { bytes: texts().map(str::len).sum(), fields, places, tool };
+            let state = State { bytes: texts().map(str::len).sum(), fields, places, label };
             match newest.remove(&identity) {
                 // A receipt that only names the record says nothing of its state.
                 Some(before) if state.bytes * 2 < before.bytes => {
@@ -62,8 +61,8 @@ impl Records {
 struct State<'p> {
     places: Vec<usize>,
     bytes: usize,
-    /// The tool that shows it.
-    tool: Option<&'p str>,
+    /// The call that shows it.
+    label: Option<&'p str>,
     /// The names of its fields and their values.
     fields: HashSet<(&'p str, &'p str)>,
 }
@@ -71,7 +70,7 @@ struct State<'p> {
 impl State<'_> {
     /// Returns whether this is what `before` was: it has most of the fields, and beside the id some with the same value. The
     /// answers of a service that one id stands for, page by page, share no more than that. A record of an id and a state in
-    /// one word has the same fields, told by the same tool.
+    /// one word has the same fields, told by the same call.
     fn is_of_the_record(&self, before: &State<'_>) -> bool {
         let names: HashSet<&str> = self.fields.iter().map(|(name, _)| *name).collect();
         let known = before.fields.iter().filter(|(name, _)| names.contains(name)).count();
@@ -79,7 +78,7 @@ impl State<'_> {
         let is_word = |(_, value): &(&str, &str)| !value.is_empty() && !value.contains(char::is_whitespace);
         let is_pair = |state: &State<'_>| state.fields.len() == 2 && state.fields.iter().all(is_word);
         let is_small =
-            || is_pair(self) && is_pair(before) && known == 2 && same == 1 && self.tool == before.tool;
+            || is_pair(self) && is_pair(before) && known == 2 && same == 1 && self.label == before.label;
         known * 5 >= before.fields.len() * 3 && same > 1 || is_small()
     }
 }
@@ -161,13 +160,15 @@ mod tests {
         let said = transcript(
             r#"
 user: go on
-assistant: !check#c1 {} !check#c2 {} !poll#c3 {} !poll#c4 {} !user#c5 {} !order#c6 {}
+assistant: !check#c1 {} !check#c2 {} !poll#c3 {} !poll#c4 {} !user#c5 {} !order#c6 {} !query#c7 {"sql":"select * from users where id = 1"} !query#c8 {"sql":"select * from products where id = 1"}
 tool#c1: {"valid": false, "error": "the first field is too long by far"}
 tool#c2: {"valid": false, "error": "the second field is not a number at all"}
 tool#c3: {"session_id": "s7", "output": "four tests of the relay failed"}
 tool#c4: {"session_id": "s7", "output": "the disk of the build host is full"}
 tool#c5: {"id": 7, "name": "Mara Beck", "city": "Bern"}
 tool#c6: {"id": 7, "items": "two lamps and a chair", "total": 149}
+tool#c7: {"id": 1, "name": "Bob"}
+tool#c8: {"id": 1, "name": "Lamp"}
 "#,
         );
         let mut index = FactIndex::new();

@@ -1,8 +1,8 @@
 //! Where the work stands: the plan with its open items first, how the checks went, what failed, what was said last.
 
 use longhaul_extract::{
-    FileHistory, Purpose, Run, Runs, Statement, StatementKind, TodoItem, TodoState, ToolFamily, Verdict,
-    checks, each_act,
+    Check, FileHistory, Purpose, Run, Runs, Statement, StatementKind, TodoItem, TodoState, ToolFamily,
+    Verdict, checks, each_act,
 };
 use longhaul_transcript::Tokens;
 
@@ -67,9 +67,14 @@ impl Fixed<'_> {
         let mut left = self.room(self.options.state_share * 2.0);
         let mut lines: Vec<String> = Vec::new();
         let mut all = checks(runs, files);
-        all.retain(|check| !self.stands_below(&check.last));
+        // Where its last run stays, its failure and what cured it are told all the same, unless they stay as well.
+        let is_below = |check: &Check| {
+            let shows = |failure: &Run| failure.message == check.last.message || self.stands_below(failure);
+            self.stands_below(&check.last) && check.failure.as_ref().is_none_or(shows)
+        };
+        all.retain(|check| !is_below(check));
         for check in all.iter().rev().take(LAST_CHECKS) {
-            let mut line = first_chars(&check.line());
+            let mut since = String::new();
             let after = || runs.iter().rev().take_while(|run| run.message > check.last.message);
             let again = after().find(|run| run.heart == check.last.heart);
             let other =
@@ -77,17 +82,22 @@ impl Fixed<'_> {
             if check.last.verdict == Verdict::Failed {
                 match (again, other) {
                     (_, Some(run)) => {
-                        line.push_str(&format!("; {} passed since (m{})", run.heart, run.message))
+                        let heart = first(&one_line(&run.heart), HEART_CHARS);
+                        since = format!("; {heart} passed since (m{})", run.message);
                     }
                     (Some(run), _) => {
-                        line.push_str(&format!("; run again in m{}, outcome not stated", run.message));
+                        since = format!("; run again in m{}, outcome not stated", run.message);
                     }
                     _ => {}
                 }
             }
-            let cost = self.cost(&line) + Tokens(1);
-            if cost <= left && !self.said.contains(&line) {
-                left -= cost;
+            let mut shown = (*check).clone();
+            shown.last.heart = first(&one_line(&shown.last.heart), HEART_CHARS);
+            let lines_of = [CHECK_CHARS, CHECK_CHARS / 2]
+                .map(|chars| first(&shown.line(), chars.saturating_sub(since.chars().count())) + &since);
+            let fits = |line: &String| self.cost(line) + Tokens(1) <= left && !self.said.contains(line);
+            if let Some(line) = lines_of.into_iter().find(fits) {
+                left -= self.cost(&line) + Tokens(1);
                 lines.push(line);
             }
         }
@@ -171,7 +181,7 @@ fn failed_acts(runs: &[Run]) -> Vec<String> {
     let failed = acts.filter(|(at, run)| run.verdict == Verdict::Failed && !is_mended(*at, run));
     let line = |(_, run): (usize, &Run)| {
         let error = run.error.as_deref().map_or(String::new(), |error| format!(": {error}"));
-        let heart = run.heart.split_whitespace().collect::<Vec<_>>().join(" ");
+        let heart = one_line(&run.heart);
         first_chars(&format!("m{} {heart} failed{error}", run.message))
     };
     failed.map(line).take(MOST_FAILED_ACTS).collect()
@@ -179,10 +189,18 @@ fn failed_acts(runs: &[Run]) -> Vec<String> {
 
 /// Returns the first characters of `text`, with an ellipsis where it is longer.
 pub(super) fn first_chars(text: &str) -> String {
-    match text.char_indices().nth(CHECK_CHARS) {
+    first(text, CHECK_CHARS)
+}
+
+fn first(text: &str, chars: usize) -> String {
+    match text.char_indices().nth(chars) {
         None => text.to_string(),
         Some((end, _)) => format!("{}…", &text[..end]),
     }
+}
+
+fn one_line(command: &str) -> String {
+    command.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// How many of the last checks are told.
@@ -199,6 +217,9 @@ const MOST_REFUSALS: usize = 4;
 
 /// Characters of what is told of a check.
 const CHECK_CHARS: usize = 320;
+
+/// Characters of a command that is named beside it.
+const HEART_CHARS: usize = 80;
 
 /// What was said last stays whole where it is under this share of the limit.
 const LAST_WORDS_SHARE: f64 = 0.25;

@@ -365,6 +365,12 @@ tool#c2: ok
     };
     assert!(text(&[]).contains("golangci-lint run: failed"), "{}", text(&[]));
     assert!(!text(last).contains("golangci-lint run: failed"), "{}", text(last));
+    // The run that passed stays; what failed before it, and was cured, is told.
+    assert!(
+        text(last).contains("golangci-lint run: passed") && text(last).contains("failed in m1"),
+        "{}",
+        text(last)
+    );
 }
 
 #[test]
@@ -388,4 +394,55 @@ fn what_was_sent_again_is_told_once() {
     let text = summarize(&request, &RulesOptions::default()).text;
     assert_eq!(text.matches("Rename the table.").count(), 1, "{text}");
     assert_eq!(text.matches("yes, that was it").count(), 1, "{text}");
+}
+
+#[test]
+fn a_short_answer_does_not_take_the_place_of_what_follows_it() {
+    let said = [
+        Message::user("Prepare the move to the new database."),
+        Message::assistant("The schema is read. Shall I move the index?"),
+        Message::user(
+            "yes, but see this:\n```\nindex_orders is locked\n```\nand rename the table to orders in every migration",
+        ),
+        Message::assistant("It is moved."),
+        Message::user("Now write the notes of the release, please."),
+        Message::assistant("They are written."),
+    ];
+    let said: longhaul_transcript::Transcript = said.into_iter().collect();
+    let mut index = FactIndex::new();
+    said.entries().iter().for_each(|entry| index.push(entry));
+    let session = SessionId::new("s").unwrap();
+    let request = SummaryRequest::new(&session, said.entries(), &index, &Quarter, Tokens(800));
+    let text = summarize(&request, &RulesOptions::default()).text;
+    let asked = text.split("## Asked before").nth(1).unwrap_or_default();
+    let asked = asked.split("\n## ").next().unwrap_or_default();
+    assert!(
+        asked.contains("Shall I move the index?") && asked.contains("rename the table to orders"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_long_command_that_passed_does_not_hide_the_check_that_failed() {
+    let long = "tests/unit/part_of_the_relay.py ".repeat(12);
+    let fixture = format!(
+        r#"
+user: Mend the tests.
+assistant: !bash#c1 {{"command":"pytest tests/slow.py"}}
+tool#c1!: FAILED tests/slow.py::test_lease - AssertionError: 40 != 41 {}
+1 failed in 2.1s
+Exit code: 1
+assistant: !bash#c2 {{"command":"pytest {}"}}
+tool#c2: 12 passed in 0.5s
+Exit code: 0
+"#,
+        "and more of it ".repeat(20),
+        long.trim()
+    );
+    let text = draft(&fixture, 1_000).text;
+    let checks = text.split("## Checks and failures (quoted)").nth(1).unwrap_or_default();
+    assert!(
+        checks.contains("pytest tests/slow.py: failed") && checks.contains("passed since (m3)"),
+        "{text}"
+    );
 }

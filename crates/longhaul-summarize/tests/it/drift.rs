@@ -5,7 +5,7 @@ use std::sync::Arc;
 use longhaul_extract::FactIndex;
 use longhaul_summarize::{
     Draft, Ladder, LlmOptions, Scripted, Summarizer, SummarizerModel, SummaryForm, SummaryRequest,
-    rules::RulesSummarizer,
+    rules::RulesSummarizer, written,
 };
 use longhaul_testkit::block_on;
 use longhaul_transcript::{
@@ -192,6 +192,77 @@ fn what_stayed_untold_and_what_stood_apart_is_shown_in_the_next_round() {
     assert!(asked.contains("for what is new there are"), "{asked}");
     assert_eq!(draft.text.matches("port 5433").count(), 1, "{}", draft.text);
     assert_eq!(draft.summary.unconfirmed.len(), 1, "{}", draft.text);
+}
+
+/// The same where a summary by rule came between, which quotes the model's words.
+#[test]
+fn what_stayed_untold_is_shown_after_a_summary_by_rule() {
+    let answer = "## Findings\n- Step 1 takes 10 minutes (m5).";
+    let client = Arc::new(Scripted::always(answer));
+    let mut options = LlmOptions::default();
+    options.form = SummaryForm::Markdown;
+    let time = time();
+    let models = vec![SummarizerModel::new("m", Tokens(32_000), Arc::clone(&client) as _)];
+    let rules = Arc::new(RulesSummarizer::default());
+    let ladder = Ladder::new(models, rules, options, Arc::clone(&time) as _, time, Arc::new(NoJitter));
+    let filler = "Step 0 checks table ledger_0 and takes 5 minutes. ".repeat(30);
+    let transcript = longhaul_testkit::transcript(&format!(
+        "user: Check the steps.\nassistant: {filler}\nuser: Keep the lamps lit.\nassistant: Step 0 is done.\nuser: And step 1?\nassistant: {filler}"
+    ));
+    let (asking, entries) = (Asking::new(), transcript.entries());
+    let said = Draft {
+        text: "## State\n- Step 0 is checked (m1).".into(),
+        mode: SummaryMode::Hybrid,
+        ..Draft::default()
+    };
+    let covered = |ordinals: &[u64]| -> Vec<Covered> {
+        ordinals.iter().map(|at| Covered { ordinal: *at, sha256: entries[*at as usize].id.hash }).collect()
+    };
+    let first = SummaryRecord {
+        covered: covered(&[0, 1, 3]),
+        kept: vec![Span { start: 2, end: 3 }, Span { start: 4, end: 6 }],
+        ..record(None, &said, Span { start: 0, end: 4 })
+    };
+    let heading = written::heading(Some(&first));
+    assert_eq!(heading, format!("{} m4, but for m2", written::HEADING));
+    let text = format!("## Files\nnone\n\n{heading}\n{}", first.text);
+    let by_rule = SummaryRecord {
+        covered: covered(&[0, 1, 2, 3]),
+        kept: vec![Span { start: 4, end: 6 }],
+        mode: SummaryMode::Rules,
+        text,
+        ..first.clone()
+    };
+    assert_eq!(written::heading(Some(&by_rule)), heading, "the next by rule says the same");
+    let request = SummaryRequest { previous: Some(&by_rule), ..asking.request(entries, 600) };
+    block_on(ladder.summarize(request)).unwrap();
+    let asked = &client.requests()[0].user;
+    assert!(
+        asked.contains("Keep the lamps lit.") && asked.contains("[s1] (State) Step 0 is checked"),
+        "{asked}"
+    );
+    assert!(!asked.contains("Check the steps.") && !asked.contains("Step 0 is done."), "{asked}");
+}
+
+/// What rules added beside a small model's words is not quoted as the model's by a summary by rule.
+#[test]
+fn what_rules_said_is_not_quoted_as_a_models() {
+    let said = Draft { mode: SummaryMode::Hybrid, made_with: "prompt-5+rules".into(), ..Draft::default() };
+    let mut first = record(None, &said, Span { start: 0, end: 4 });
+    first.summary.narrative = "Step 0 is checked.".into();
+    first.text = "## Files Referenced\na.rs\n\nStep 0 is checked.\n\n## Checks and failures (quoted)\ncargo test: failed (m12)".into();
+    assert_eq!(written::words(&first).as_deref(), Some("Step 0 is checked."));
+    // Of several, side by side, the rules' are told apart.
+    let notes = |text: &str| SummaryRecord {
+        text: text.into(),
+        ..record(None, &Draft { mode: SummaryMode::Hybrid, ..Draft::default() }, Span { start: 4, end: 8 })
+    };
+    let (one, other) = (notes("## State\n- one\n\n## By rule\n- Open: x"), notes("## State\n- two"));
+    let by_rule = SummaryRecord { mode: SummaryMode::Rules, ..notes("## Asked before\nm9 go on") };
+    let records = [&one, &other, &by_rule];
+    let all = SummaryRecord { text: written::joined(records.into_iter()), ..one.clone() };
+    assert_eq!(all.text, "## State\n- one\n\n## State\n- two\n\n## By rule\n### Asked before\nm9 go on");
+    assert_eq!(written::words(&all).as_deref(), Some("## State\n- one\n\n## State\n- two"));
 }
 
 /// A small model is shown its own words of the round before, not what rules know and add to them again.

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use expect_test::expect;
 use longhaul_summarize::{
     ClientError, Completion, Draft, Finish, Ladder, LlmOptions, MemoryCache, Scripted, SummarizeError,
-    Summarizer, SummarizerModel, SummaryRequest, written,
+    Summarizer, SummarizerModel, SummaryForm, SummaryRequest, written,
 };
 use longhaul_testkit::block_on;
 use longhaul_transcript::{Clock, Message, NoJitter, Sleep, Span, SummaryMode, SummaryRecord, Tokens};
@@ -394,12 +394,12 @@ fn a_prompt_of_ones_own_is_shown_the_summary_before_and_what_is_new() {
 fn what_no_summary_tells_is_read_again_and_what_one_tells_is_shown() {
     let (conversation, asking) = (conversation(), Asking::new());
     let covered = Span { start: 0, end: 9 };
-    let asked = |text: &str, newest_only: bool| {
+    let asked = |text: &str, cap: Option<Tokens>| {
         let client =
             Arc::new(Scripted::always("The tenant ids are sorted in flush, and Lena reviews the patch."));
         let mut options = LlmOptions::default();
         options.custom_prompt = Some("In {maxTokens} tokens: {context}".into());
-        options.newest_only = newest_only;
+        (options.newest_only, options.transcript_cap) = (cap.is_some(), cap);
         let previous = crate::drift::record(None, &Draft { text: text.into(), ..Draft::default() }, covered);
         let request =
             SummaryRequest { previous: Some(&previous), ..asking.request(conversation.entries(), 400) };
@@ -408,13 +408,48 @@ fn what_no_summary_tells_is_read_again_and_what_one_tells_is_shown() {
     };
     // There was no room for a summary: its messages are in none.
     for nothing in ["", longhaul_summarize::rules::OMITTED] {
-        let prompt = asked(nothing, false);
+        let prompt = asked(nothing, None);
         assert!(prompt.contains("Never touch Cargo.lock") && !prompt.contains("summary of what came before"));
     }
     // Where only the newest part is shown, the rest stands in the summary before.
-    assert!(
-        asked("The tenants are locked in the order they arrive.", true).contains("in the order they arrive")
-    );
+    let told = "Two workers waited for each other all night.";
+    let prompt = asked(told, Some(Tokens(600)));
+    assert!(prompt.contains(told) && !prompt.contains("Never touch Cargo.lock"), "{prompt}");
+    assert!(!asked(told, Some(Tokens(20_000))).contains(told), "all of it is shown");
+}
+
+#[test]
+fn what_is_rebuilt_is_told_of_the_summary_before_only_where_not_all_is_shown() {
+    const TOLD: &str = "Two workers waited for each other all night.";
+    let (conversation, asking) = (conversation(), Asking::new());
+    for form in [SummaryForm::Json, SummaryForm::Markdown] {
+        let asked = |is_rebuilt: bool, cap: Option<u64>| {
+            let client = Arc::new(Scripted::always(GOOD));
+            let mut options = LlmOptions::default();
+            (options.form, options.transcript_cap, options.max_passes) = (form, cap.map(Tokens), 1);
+            let draft = Draft { text: format!("## State\n- {TOLD}"), ..Draft::default() };
+            let draft = Draft { mode: SummaryMode::Llm, ..draft };
+            let previous = crate::drift::record(None, &draft, conversation.span());
+            let request = SummaryRequest {
+                previous: Some(&previous),
+                is_rebuilt,
+                ..asking.request(conversation.entries(), 400)
+            };
+            let ladder = ladder(vec![model("m", &client)], options, &time());
+            block_on(ladder.summarize(request)).unwrap();
+            assert!(
+                ladder.plan(&request).models[0].max_prompt
+                    >= Tokens(client.requests()[0].user.len() as u64 / 4)
+            );
+            client.requests()[0].user.clone()
+        };
+        let prompt = asked(true, None);
+        assert!(prompt.contains("Never touch Cargo.lock") && prompt.contains("lock(tenant)"), "{prompt}");
+        assert!(!prompt.contains(TOLD), "{prompt}");
+        let prompt = asked(true, Some(600));
+        assert!(prompt.contains(TOLD) && !prompt.contains("Never touch Cargo.lock"), "{prompt}");
+        assert!(asked(false, None).contains(TOLD));
+    }
 }
 
 #[test]
@@ -431,4 +466,35 @@ fn prose_about_several_parts_is_told_on_from_part_to_part() {
     let last = &client.requests()[passes - 1].user;
     assert!(last.contains("The summary of what came before stands first") && last.contains("Lena reviews"));
     assert_eq!(draft.text.matches("Lena reviews the patch.").count(), 1, "{}", draft.text);
+}
+
+#[test]
+fn an_update_in_several_parts_changes_what_the_part_before_left() {
+    let (conversation, asking) = (conversation(), Asking::new());
+    let client = Arc::new(Scripted::new(|nth, _| {
+        Ok(Scripted::says(match nth {
+            0 => {
+                "## Replace\ns1: The deadlock in src/export/writer.rs is being looked for (m0).\n## Next\n- Set EXPORT_WORKERS=1."
+            }
+            _ => "## Remove\ns2\n## Replace\ns1: The deadlock in src/export/writer.rs is found (m3).",
+        }))
+    }));
+    let mut options = LlmOptions::default();
+    (options.form, options.transcript_cap) = (SummaryForm::Markdown, Some(Tokens(900)));
+    let text = "## State\n- The deadlock in src/export/writer.rs is reported.".to_owned();
+    let draft = Draft { text, mode: SummaryMode::Hybrid, ..Draft::default() };
+    let previous = crate::drift::record(None, &draft, Span { start: 0, end: 1 });
+    let request = SummaryRequest { previous: Some(&previous), ..asking.request(conversation.entries(), 400) };
+    let ladder = ladder(vec![model("m", &client)], options, &time());
+    let plan = ladder.plan(&request);
+    let draft = block_on(ladder.summarize(request)).unwrap();
+    assert!(plan.models[0].passes > 1 && client.calls() == plan.models[0].passes, "{} calls", client.calls());
+    let asked = &client.requests()[1].user;
+    assert!(
+        asked.contains("[s1] (State) The deadlock in src/export/writer.rs is being looked for (m0)."),
+        "{asked}"
+    );
+    assert!(asked.contains("[s2] (Next) Set EXPORT_WORKERS=1."), "{asked}");
+    assert_eq!(draft.text.matches("The deadlock in src/export/writer.rs is").count(), 1, "{}", draft.text);
+    assert!(!draft.text.contains("EXPORT_WORKERS=1."), "{}", draft.text);
 }

@@ -396,6 +396,7 @@ impl CompactionPlan {
             limit: self.limit,
             goal: settings.goal.as_deref(),
             depth: self.depth,
+            is_rebuilt: false,
         }
     }
 

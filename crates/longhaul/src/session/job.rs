@@ -285,6 +285,7 @@ impl Job {
     /// Returns what is to be asked of a [`Summarizer`](longhaul_summarize::Summarizer).
     pub fn request(&self) -> SummaryRequest<'_> {
         let mut request = self.plan.request(&self.source(), &self.settings);
+        request.is_rebuilt = self.action.is_rebuild();
         if self.is_running || self.starts_running {
             request.limit = running::room(self.runs_on(), request.limit);
         }

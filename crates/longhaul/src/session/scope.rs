@@ -13,7 +13,7 @@ use std::{
 use longhaul_extract::{FactIndex, RankContext};
 use longhaul_summarize::{
     rules,
-    written::{read_until, without_rules},
+    written::{joined, read_until, untold},
 };
 use longhaul_transcript::{
     Covered, Entry, FileNote, Message, MessageId, Part, Role, Span, SummaryMode, SummaryRecord, Tokens, Units,
@@ -160,6 +160,9 @@ impl SessionState {
     fn all_before(&self) -> Option<Arc<SummaryRecord>> {
         let records: Vec<&Arc<SummaryRecord>> = self.summaries().collect();
         let (first, last) = (records.first()?, records.last()?);
+        if records.len() == 1 {
+            return Some(Arc::clone(last));
+        }
         let mut all = SummaryRecord::clone(last);
         all.summary.goal.clone_from(&first.summary.goal);
         all.covers.start = first.covers.start;
@@ -170,6 +173,14 @@ impl SessionState {
             let files: Vec<FileNote> = said.files.iter().filter(is_new).cloned().collect();
             all.summary.files.splice(0..0, files);
         }
+        all.summary.unconfirmed =
+            records.iter().flat_map(|record| record.summary.unconfirmed.clone()).collect();
+        all.covered = records.iter().flat_map(|record| record.covered.iter().copied()).collect();
+        // What stayed beside one of them, and that one's model left untold, is in none.
+        let untold = records.iter().flat_map(|record| untold(record, read_until(record)));
+        let is_covered = |ordinal: &u64| all.covered.iter().any(|covered| covered.ordinal == *ordinal);
+        let untold: BTreeSet<u64> = untold.filter(|ordinal| !is_covered(ordinal)).collect();
+        all.kept.extend(Span::runs(untold));
         all.summary.constraints.sort_by_key(|constraint| constraint.message);
         // What a model wrote of a part is not taken for the rules' because they wrote the last.
         let by_model = records.iter().map(|record| record.mode).find(|mode| *mode != SummaryMode::Rules);
@@ -180,14 +191,9 @@ impl SessionState {
             all.covers.end = all.covers.end.min(unread).max(all.covers.start);
             all.covered.retain(|covered| covered.ordinal < all.covers.end);
         }
-        // What rules added to a part would end what a model is taken to have written of all of them.
-        let (last, before) = (last.text.as_str(), &records[..records.len() - 1]);
-        let text = |record: &&Arc<SummaryRecord>| match record.mode {
-            SummaryMode::Rules => record.text.clone(),
-            _ => without_rules(&record.text).to_owned(),
-        };
-        let texts: Vec<String> = before.iter().map(text).chain([last.to_owned()]).collect();
-        all.text = texts.join("\n\n");
+        all.text = joined(records.iter().map(|record| &***record));
+        // The words of all of them stand in the text alone.
+        all.summary.narrative.clear();
         all.tokens = records.iter().map(|record| record.tokens).sum();
         Some(Arc::new(all))
     }

@@ -1,11 +1,6 @@
 //! What a model wrote stays when rules take over: a tier that asks nobody, or a model that does not answer.
 
-use longhaul_summarize::{
-    Draft, SummaryRequest,
-    rules::LEAST_LIMIT,
-    shortened,
-    written::{self, HEADING},
-};
+use longhaul_summarize::{Draft, SummaryRequest, rules::LEAST_LIMIT, shortened, written};
 use longhaul_transcript::{SummaryRecord, Tokens};
 
 /// The share of a summary that a model's words may take in one by rule.
@@ -20,7 +15,7 @@ pub(super) fn beside(
 ) -> Draft {
     let Some(words) = words else { return by_rule(request) };
     // The next model reads from there on.
-    let heading = format!("{HEADING} m{}", request.previous.map_or(0, written::read_until));
+    let heading = written::heading(request.previous);
     let room = request.limit.scaled(SHARE) - request.counter.count_text(&heading) - Tokens(4);
     let fits = |text: &str| request.counter.count_up_to(text, room).is_some();
     let Some(kept) = shortened(words, fits) else { return by_rule(request) };
@@ -41,14 +36,14 @@ pub(super) fn beside(
 
 /// Returns what models wrote in these summaries, the oldest first; `None` where they wrote nothing.
 pub(super) fn words<'a>(records: impl Iterator<Item = &'a SummaryRecord>) -> Option<String> {
-    let words: Vec<&str> = records.filter_map(written::words).collect();
+    let words: Vec<String> = records.filter_map(written::words).collect();
     (!words.is_empty()).then(|| words.join("\n\n"))
 }
 
 #[cfg(test)]
 mod tests {
     use longhaul_extract::FactIndex;
-    use longhaul_summarize::rules;
+    use longhaul_summarize::{rules, written::HEADING};
     use longhaul_tokens::{CharsPer4, TokenCounter};
     use longhaul_transcript::{SessionId, SummaryMode};
 
@@ -89,6 +84,7 @@ mod tests {
                 limit: Tokens(limit),
                 goal: None,
                 depth: 1,
+                is_rebuilt: false,
             };
             let draft = beside(Some(&"The port is 4711, says the model. ".repeat(4)), &request, by_rule);
             assert_eq!(draft.text.contains("src/new.rs"), limit >= LEAST_LIMIT.0, "{limit}: {}", draft.text);

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use longhaul::{
-    Config, Event, EventKind, Preset, Session,
+    Basis, Config, Event, EventKind, Preset, Session,
     config::OnMaxDepth,
     summarize::{ClientError, Scripted, SummarizerModel},
     tokens::{CharsPer4, ContextWindow},
@@ -116,4 +116,22 @@ async fn a_model_that_no_longer_answers_is_still_quoted() {
         assert_eq!(record.mode, by);
         assert!(record.text.contains(WORDS), "{}: {}", by.as_str(), record.text);
     }
+}
+
+// asserts 004-57
+/// Asked for at once after a summary, when nothing was said since: the model reads all of it again.
+#[tokio::test]
+async fn a_model_makes_a_summary_anew_from_the_originals() {
+    const WORDS: &str = "The queue is durable, and its lease lasts 40 seconds.";
+    let config = Config { mode: SummaryMode::Llm, ..Config::default() };
+    let mut work = Work::with(config, 8_000, Some(Box::new(|_, _: &_| Ok(answer(WORDS)))));
+    work.context.push(Message::user("The lease of the queue is in src/lease.rs: how long is it?"));
+    work.talk(24, 100).await;
+    work.context.compact(None).await.unwrap();
+    let finished = work.context.propose(Basis::Originals, None).await.unwrap();
+    assert_eq!(finished.record().depth, 0);
+    let model = work.model.as_ref().unwrap();
+    let asked = model.requests().pop().unwrap().user;
+    assert!(asked.contains("src/lease.rs: how long") && asked.contains("src/part_3.rs"), "{asked}");
+    assert!(!asked.contains(WORDS), "{asked}");
 }

@@ -125,6 +125,8 @@ async fn a_model_reads_once_what_its_summaries_stand_for() {
         reset_ratio: tokens(10_500),
         target_ratio: tokens(6_000),
         preserve_recent_tokens: tokens(3_000),
+        // A chain that is made anew reads the originals once more.
+        max_summary_chain_depth: 100,
         ..Preset::TwoTier.config()
     };
     let mut work = Work::with(config, WINDOW, Some(Box::new(|_, _| Ok(Scripted::says(SAID)))));
