@@ -38,7 +38,7 @@ pub(crate) fn find_in_json(set: &RuleSet, json: &str) -> Vec<Finding> {
 
 /// Returns what is struck in `raw` once its escapes are undone, and in what is escaped there once more: arguments are JSON in a
 /// string, which may hold a body that is, too.
-fn strikes_behind_escapes(set: &RuleSet, raw: &str, depth: usize) -> Vec<Struck> {
+pub(crate) fn strikes_behind_escapes(set: &RuleSet, raw: &str, depth: usize) -> Vec<Struck> {
     let text = unescaped(raw);
     let mut struck = strikes(set, Cow::Borrowed(&text));
     struck.extend(strikes_in_command_lines(set, &text));

@@ -27,12 +27,14 @@ mod base64;
 mod error;
 mod json;
 mod keywords;
+mod lines;
 mod message;
 mod names;
 mod raw;
 mod redactor;
 mod rules;
 mod scan;
+mod values;
 mod vault;
 
 pub use error::RedactError;

@@ -147,7 +147,7 @@ fn the_rate_for_encoded_and_split_secrets_is_known() {
         kinds.len()
     );
     println!("{found}");
-    expect_test::expect!["of 57: split by a line break behind the middle 28; by a message: the first part 28, both 0; in base64 55, as a basic authorization 57"].assert_eq(&found);
+    expect_test::expect!["of 129: split by a line break behind the middle 55; by a message: the first part 55, both 0; in base64 126, as a basic authorization 129"].assert_eq(&found);
 }
 
 fn base64(bytes: &[u8]) -> String {
