@@ -34,6 +34,7 @@ mod raw;
 mod redactor;
 mod rules;
 mod scan;
+mod settle;
 mod values;
 mod vault;
 

@@ -8,7 +8,7 @@ use std::{
 
 use longhaul_transcript::ContentHash;
 
-use crate::{Finding, RedactError, Vault, json::find_in_json, rules::RuleSet, scan};
+use crate::{Finding, RedactError, Vault, json::find_in_json, rules::RuleSet, scan, settle};
 
 /// Finds and replaces secrets. Cheap to make and to clone; rules are read and compiled when they are first needed.
 #[derive(Clone)]
@@ -44,7 +44,7 @@ impl Redactor {
 
     /// Returns where the secrets of `text` are, in order, none overlapping another. Linear in the length of the text.
     pub fn find(&self, text: &str) -> Vec<Finding> {
-        scan::find(self.set(), text)
+        settle::found(text, |text| scan::find(self.set(), text))
     }
 
     /// Returns `text` with placeholders for its secrets, and where they were in `text`. Borrows where there is none.
@@ -67,7 +67,7 @@ impl Redactor {
     /// Does what [`redact_json`](Self::redact_json) does, with the numbers and the way back in `vault`. A secret is
     /// remembered as it is written in the JSON text, escapes and all.
     pub fn redact_json_into<'a>(&self, json: &'a str, vault: &mut Vault) -> (Cow<'a, str>, Vec<Finding>) {
-        let findings = find_in_json(self.set(), json);
+        let findings = settle::found(json, |json| find_in_json(self.set(), json));
         (replace(json, &findings, vault), findings)
     }
 

@@ -26,6 +26,7 @@ impl NoValues {
             bytes.len() - bytes.iter().rev().take_while(|byte| signs(byte)).count()
         };
         let value = &value[..ends(value, u8::is_ascii_punctuation)];
+        let value = &value[value.iter().take_while(|byte| byte.is_ascii_punctuation()).count()..];
         let is_word = |byte: &u8| byte.is_ascii_alphabetic() || b"_-".contains(byte);
         let Some(first) = value.first().filter(|_| value.iter().all(is_word)) else { return false };
         let value = String::from_utf8_lossy(value).to_lowercase();
@@ -65,6 +66,7 @@ mod tests {
         words.extend(["string", "your*"].into_iter());
         for (value, label, expected) in [
             ("String!", "password: ", true),
+            ("\"{password}\"", "login me password ", true),
             ("your-own", "password: ", true),
             ("DbPassword", "pass=", true),
             ("client_secret", "secret=", true),

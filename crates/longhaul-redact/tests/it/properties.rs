@@ -19,6 +19,13 @@ fn risky_text() -> impl Strategy<Value = String> {
         Just("https://a:".to_owned()),
         Just("[REDACTED:x:1]".to_owned()),
         Just("AKIAIOSFODNN7ABCDEFG ".to_owned()),
+        Just("\\u0067hp_k8Zr2VqT5nXw9LbY3mHc7JdF4sGp6AeR1uQo".to_owned()),
+        Just("\\\\u0067hp_k8Zr2VqT5nXw9LbY3mHc7JdF4sGp6AeR1uQo".to_owned()),
+        Just("password: correcthorse".to_owned()),
+        Just("\\n".to_owned()),
+        Just("user=me password=".to_owned()),
+        Just("-----END RSA PRIVATE KEY-----".to_owned()),
+        Just("MIIEpAIBAAKCAQEAq3Vj0fYx7Lk2Wm9Tz4Rb8Nc1Hd6Gs5".to_owned()),
         "[A-Za-z0-9+/=_.-]{1,60}",
         "[ \n\"'\\\\é漢@;&]{1,3}",
         any_text(),
@@ -62,6 +69,22 @@ proptest! {
         let json = serde_json::Value::Object(object).to_string();
         let (redacted, _) = Redactor::builtin().redact_json(&json);
         prop_assert!(serde_json::from_str::<serde_json::Value>(&redacted).is_ok(), "{json} -> {redacted}");
+    }
+
+    /// What one reader leaves the next one takes: an import looks at what was redacted when it was recorded.
+    #[test]
+    fn nothing_is_found_in_what_was_redacted(text in risky_text(), other in risky_text()) {
+        let redactor = Redactor::builtin();
+        let clean = redactor.redact_text(&text).0;
+        prop_assert_eq!(redactor.find(&clean), [], "{}", clean);
+        let json = serde_json::json!({ "text": text, "more": [other] }).to_string();
+        let clean = redactor.redact_json(&json).0;
+        prop_assert_eq!(redactor.redact_json(&clean).1, [], "{}", clean);
+        let raw = Raw::new("openai", format!(r#"{{"role":"user","content":{json}}}"#));
+        if let Some(clean) = redactor.redact_raw_into(&raw, &mut Vault::new()).0 {
+            let again = redactor.redact_raw_into(&clean, &mut Vault::new());
+            prop_assert!(again.1.is_empty(), "{:?}: {}", again.1, clean.json);
+        }
     }
 
     #[test]
