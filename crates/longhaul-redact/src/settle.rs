@@ -18,15 +18,20 @@ pub(crate) fn found(text: &str, find: impl Fn(&str) -> Vec<Finding>) -> Vec<Find
             break;
         }
         found.extend(more.into_iter().map(|more| Finding { span: in_text(&places, more.span), ..more }));
-        // The longest of those that begin together is first, and of two as long the one that was found first.
-        found.sort_by_key(|found| (found.span.start, usize::MAX - found.span.end));
-        found.dedup_by(|next, kept| {
-            let is_inside = next.span.start < kept.span.end;
-            kept.span.end = if is_inside { kept.span.end.max(next.span.end) } else { kept.span.end };
-            is_inside
-        });
+        join(&mut found);
     }
     found
+}
+
+/// Puts findings in order and apart.
+pub(crate) fn join(found: &mut Vec<Finding>) {
+    // The longest of those that begin together is first, and of two as long the one that was found first.
+    found.sort_by_key(|found| (found.span.start, usize::MAX - found.span.end));
+    found.dedup_by(|next, kept| {
+        let is_inside = next.span.start < kept.span.end;
+        kept.span.end = if is_inside { kept.span.end.max(next.span.end) } else { kept.span.end };
+        is_inside
+    });
 }
 
 /// A placeholder in what is left, and what it stands for in the text.

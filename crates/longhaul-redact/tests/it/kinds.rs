@@ -137,7 +137,7 @@ pub(crate) const KINDS: &[(&str, &str, &str)] = &[
     (
         "pgp key",
         "",
-        "-----BEGIN PGP PRIVATE KEY BLOCK-----\n\nlQVY<b60>\n<b64>\n=<b4>\n-----END PGP PRIVATE KEY BLOCK-----",
+        "-----BEGIN PGP PRIVATE KEY BLOCK-----\n\nlQVY<b60>\n<b64>\n<b64>\n=<b4>\n-----END PGP PRIVATE KEY BLOCK-----",
     ),
     ("basic header", "Authorization: Basic ", "<A36>=="),
     ("session cookie", "Cookie: theme=dark; session=", "<A40>"),
