@@ -107,7 +107,9 @@ fn replace<'a>(text: &'a str, findings: &[Finding], vault: &mut Vault) -> Cow<'a
     if findings.is_empty() {
         return Cow::Borrowed(text);
     }
-    let (mut out, mut at) = (String::with_capacity(text.len()), 0);
+    // The numbers in placeholders have a few digits more.
+    let capacity = settle::length_without(text, findings) + findings.len();
+    let (mut out, mut at) = (String::with_capacity(capacity), 0);
     for Finding { rule, span } in findings {
         out.push_str(&text[at..span.start]);
         out.push_str(vault.placeholder(rule, &text[span.clone()]));

@@ -12,11 +12,11 @@ pub(crate) fn found(text: &str, find: impl Fn(&str) -> Vec<Finding>) -> Vec<Find
         if found.is_empty() {
             break;
         }
-        let (left, places) = without(text, &found);
-        let more = find(&left);
+        let more = find(&without(text, &found));
         if more.is_empty() {
             break;
         }
+        let places = places(&found);
         found.extend(more.into_iter().map(|more| Finding { span: in_text(&places, more.span), ..more }));
         join(&mut found);
     }
@@ -37,18 +37,34 @@ pub(crate) fn join(found: &mut Vec<Finding>) {
 /// A placeholder in what is left, and what it stands for in the text.
 type Place = (Range<usize>, Range<usize>);
 
-fn without(text: &str, found: &[Finding]) -> (String, Vec<Place>) {
-    let (mut left, mut places, mut at) =
-        (String::with_capacity(text.len()), Vec::with_capacity(found.len()), 0);
+/// Returns what is left of `text`.
+fn without(text: &str, found: &[Finding]) -> String {
+    let (mut left, mut at) = (String::with_capacity(length_without(text, found)), 0);
     for Finding { rule, span } in found {
         left.push_str(&text[at..span.start]);
-        let start = left.len();
-        left.extend(["[REDACTED:", rule, ":1]"]);
-        places.push((start..left.len(), span.clone()));
+        left.extend([PLACEHOLDER.0, rule, PLACEHOLDER.1]);
         at = span.end;
     }
     left.push_str(&text[at..]);
-    (left, places)
+    left
+}
+
+/// Returns how long `text` is with placeholders for what was found: a text full of secrets is not to be held twice.
+pub(crate) fn length_without(text: &str, found: &[Finding]) -> usize {
+    let longer = |found: &Finding| PLACEHOLDER.0.len() + found.rule.len() + PLACEHOLDER.1.len();
+    let taken: usize = found.iter().map(|found| found.span.len()).sum();
+    text.len() - taken + found.iter().map(longer).sum::<usize>()
+}
+
+/// Returns where the placeholders are in what is left.
+fn places(found: &[Finding]) -> Vec<Place> {
+    let (mut left, mut at) = (0, 0);
+    let place = |Finding { rule, span }: &Finding| {
+        let start = left + span.start - at;
+        (left, at) = (start + PLACEHOLDER.0.len() + rule.len() + PLACEHOLDER.1.len(), span.end);
+        (start..left, span.clone())
+    };
+    found.iter().map(place).collect()
 }
 
 /// Returns where `span` of what is left stands in the text, whole where it cuts what a placeholder stands for.
@@ -65,6 +81,9 @@ fn in_text(places: &[Place], span: Range<usize>) -> Range<usize> {
     };
     start..end
 }
+
+/// What stands before and behind the rule in a placeholder; the number says nothing.
+const PLACEHOLDER: (&str, &str) = ("[REDACTED:", ":1]");
 
 /// How often what is left is searched. Twice has been enough for whatever was drawn.
 const MOST_ROUNDS: usize = 4;

@@ -148,7 +148,7 @@ fn planted(text: &str) -> (String, &str) {
     // The brackets of elements are some, too: the innermost pair holds the password.
     let words = ["correcthorse", "correct-horse", "hunter", "letters", "secret"];
     let bracketed = words.iter().find_map(|word| text.find(&format!("<{word}>")).map(|at| (at, *word)));
-    let (at, word) = bracketed.unwrap_or_else(|| panic!("{text}"));
+    let (at, word) = bracketed.expect(text);
     (format!("{}{word}{}", &text[..at], &text[at + word.len() + 2..]), word)
 }
 
