@@ -38,7 +38,7 @@ pub(crate) fn find_in_json(set: &RuleSet, json: &str) -> Vec<Finding> {
 
 /// Returns what is struck in `raw` once its escapes are undone, and in what is escaped there once more: arguments are JSON in a
 /// string, which may hold a body that is, too.
-fn strikes_behind_escapes(set: &RuleSet, raw: &str, depth: usize) -> Vec<Struck> {
+pub(crate) fn strikes_behind_escapes(set: &RuleSet, raw: &str, depth: usize) -> Vec<Struck> {
     let text = unescaped(raw);
     let mut struck = strikes(set, Cow::Borrowed(&text));
     struck.extend(strikes_in_command_lines(set, &text));
@@ -266,7 +266,13 @@ fn next_escape(raw: &str, from: usize) -> usize {
 /// Returns the length of the first character of `rest`: an escape, or a character of the text.
 fn escape_length(rest: &[u8]) -> usize {
     let length = match rest {
-        [b'\\', b'u', ..] => 6,
+        [b'\\', b'u', digits @ ..]
+            if digits.iter().take(4).filter(|byte| byte.is_ascii_hexdigit()).count() == 4 =>
+        {
+            6
+        }
+        // Not an escape: what follows may be one.
+        [b'\\', b'u', ..] => 1,
         // Together, a pair of surrogates is one character.
         [b'\\', ..] => 2,
         [first, ..] if *first < 0x80 => 1,
@@ -334,6 +340,7 @@ mod tests {
         };
         assert_eq!(unescaped(r#"x\"y\u00e9z"#), "x\"yéz");
         assert_eq!(places(r#"x\"y\u00e9z"#), [0, 1, 3, 4, 4, 10, 11]);
+        assert_eq!(unescaped(r"\u00\u0067"), r"\u00g");
         assert_eq!(unescaped(r"\n\\a"), "\n\\a");
         assert_eq!(places(r"\n\\a"), [0, 2, 4, 5]);
     }

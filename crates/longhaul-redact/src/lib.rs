@@ -27,12 +27,15 @@ mod base64;
 mod error;
 mod json;
 mod keywords;
+mod lines;
 mod message;
 mod names;
 mod raw;
 mod redactor;
 mod rules;
 mod scan;
+mod settle;
+mod values;
 mod vault;
 
 pub use error::RedactError;

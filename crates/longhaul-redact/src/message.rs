@@ -3,8 +3,8 @@
 use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
 use longhaul_transcript::{
-    CallId, CallKind, Message, Opaque, Part, Raw, RawJson, Redacted, RedactionCount, Summary, SummaryRecord,
-    ToolCall,
+    CallId, CallKind, Media, Message, Opaque, Part, Raw, RawJson, Redacted, RedactionCount, Summary,
+    SummaryRecord, ToolCall,
 };
 
 use crate::{
@@ -55,7 +55,9 @@ impl Redactor {
         let mut vault = Vault::new();
         let mut run = Run::new(self, &mut vault);
         let mut record = record.clone();
-        run.text(&mut record.text);
+        for text in [&mut record.text, &mut record.header, &mut record.model, &mut record.made_with] {
+            run.text(text);
+        }
         for text in texts_of(&mut record.summary) {
             run.text(text);
         }
@@ -85,7 +87,7 @@ impl<'a> Run<'a> {
         for part in parts {
             match part {
                 Part::Text(text) => self.text(text),
-                Part::Media(media) => self.text(&mut media.source),
+                Part::Media(media) => self.media(media),
                 Part::ToolCall(call) => self.call(call),
                 // One level only: a result that holds a result is no dialect's shape, and its text is text.
                 Part::ToolResult(result) => {
@@ -118,7 +120,7 @@ impl<'a> Run<'a> {
                     pending.extend(&mut result.content);
                 }
                 Part::Text(text) => self.text(text),
-                Part::Media(media) => self.text(&mut media.source),
+                Part::Media(media) => self.media(media),
                 Part::ToolCall(call) => self.call(call),
                 Part::Reasoning(reasoning) => self.text(&mut reasoning.text),
                 Part::Opaque(opaque) => self.block(opaque),
@@ -153,6 +155,7 @@ impl<'a> Run<'a> {
     }
 
     fn block(&mut self, opaque: &mut Opaque) {
+        self.text(&mut opaque.kind);
         if let Some(id) = &mut opaque.pair_id {
             self.id(id);
         }
@@ -164,6 +167,11 @@ impl<'a> Run<'a> {
             // The kind is the block's own word; what is left must be JSON whatever it is.
             None => opaque.raw.0 = LEFT_OUT.to_owned(),
         }
+    }
+
+    fn media(&mut self, media: &mut Media) {
+        self.text(&mut media.media_type);
+        self.text(&mut media.source);
     }
 
     fn text(&mut self, text: &mut String) {

@@ -7,8 +7,9 @@ use std::{
 };
 
 use longhaul_transcript::ContentHash;
+use serde::de::IgnoredAny;
 
-use crate::{Finding, RedactError, Vault, json::find_in_json, rules::RuleSet, scan};
+use crate::{Finding, RedactError, Vault, json::find_in_json, rules::RuleSet, scan, settle};
 
 /// Finds and replaces secrets. Cheap to make and to clone; rules are read and compiled when they are first needed.
 #[derive(Clone)]
@@ -44,7 +45,7 @@ impl Redactor {
 
     /// Returns where the secrets of `text` are, in order, none overlapping another. Linear in the length of the text.
     pub fn find(&self, text: &str) -> Vec<Finding> {
-        scan::find(self.set(), text)
+        settle::found(text, |text| scan::find(self.set(), text))
     }
 
     /// Returns `text` with placeholders for its secrets, and where they were in `text`. Borrows where there is none.
@@ -59,7 +60,8 @@ impl Redactor {
     }
 
     /// Returns the JSON text `json` with placeholders inside its strings; it is valid JSON if it was before, and every
-    /// byte outside the secrets is as it was.
+    /// byte outside the secrets is as it was. What is no JSON, such as arguments that a model left open, is searched as a text
+    /// too.
     pub fn redact_json<'a>(&self, json: &'a str) -> (Cow<'a, str>, Vec<Finding>) {
         self.redact_json_into(json, &mut Vault::new())
     }
@@ -67,7 +69,15 @@ impl Redactor {
     /// Does what [`redact_json`](Self::redact_json) does, with the numbers and the way back in `vault`. A secret is
     /// remembered as it is written in the JSON text, escapes and all.
     pub fn redact_json_into<'a>(&self, json: &'a str, vault: &mut Vault) -> (Cow<'a, str>, Vec<Finding>) {
-        let findings = find_in_json(self.set(), json);
+        let is_json = is_json(json);
+        let findings = settle::found(json, |json| {
+            let mut found = find_in_json(self.set(), json);
+            if !is_json {
+                found.extend(scan::find(self.set(), json));
+                settle::join(&mut found);
+            }
+            found
+        });
         (replace(json, &findings, vault), findings)
     }
 
@@ -97,7 +107,9 @@ fn replace<'a>(text: &'a str, findings: &[Finding], vault: &mut Vault) -> Cow<'a
     if findings.is_empty() {
         return Cow::Borrowed(text);
     }
-    let (mut out, mut at) = (String::with_capacity(text.len()), 0);
+    // The numbers in placeholders have a few digits more.
+    let capacity = settle::length_without(text, findings) + findings.len();
+    let (mut out, mut at) = (String::with_capacity(capacity), 0);
     for Finding { rule, span } in findings {
         out.push_str(&text[at..span.start]);
         out.push_str(vault.placeholder(rule, &text[span.clone()]));
@@ -105,6 +117,11 @@ fn replace<'a>(text: &'a str, findings: &[Finding], vault: &mut Vault) -> Cow<'a
     }
     out.push_str(&text[at..]);
     Cow::Owned(out)
+}
+
+/// Returns whether `text` is values of JSON, one or several.
+fn is_json(text: &str) -> bool {
+    serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>().all(|value| value.is_ok())
 }
 
 fn fingerprint(files: &[&str]) -> ContentHash {

@@ -1,12 +1,16 @@
 //! Rules as data: what a rule file says, and the form in which a text is searched.
 
-use std::sync::{Arc, OnceLock};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, OnceLock},
+};
 
 use aho_corasick::AhoCorasick;
 use regex::bytes::{Regex, RegexBuilder};
+use regex_syntax::hir::{Hir, literal::Extractor};
 use serde::Deserialize;
 
-use crate::{RedactError, keywords::Keywords};
+use crate::{RedactError, keywords::Keywords, values::NoValues};
 
 /// All rules, with one finder for the key words of all of them.
 #[derive(Debug)]
@@ -17,6 +21,8 @@ pub(crate) struct RuleSet {
     pub(crate) owners: Vec<Vec<usize>>,
     /// What is no secret whichever rule found it.
     pub(crate) allow: Allowlist,
+    /// What is no password, although a label says so.
+    pub(crate) no_values: NoValues,
 }
 
 /// One rule. Its expression is compiled when one of its key words first turns up: all of them at once would take
@@ -35,6 +41,22 @@ pub(crate) struct Rule {
     pub(crate) is_assignment: bool,
     /// Knows a secret only by the name beside it, so that a hash or an id needs a clearer name than others.
     pub(crate) is_generic: bool,
+    /// Takes any word behind a label for a password, so that some words have to be none.
+    pub(crate) is_labelled: bool,
+    /// Knows a token by its beginning, which may stand behind `_`, where names of programs have words too.
+    pub(crate) is_token: bool,
+    /// The secret is in the lines beside the match.
+    pub(crate) lines: Option<Side>,
+}
+
+/// Where the lines of a key are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Side {
+    /// Before its last line.
+    Before,
+    /// Behind its first line.
+    After,
 }
 
 #[derive(Debug)]
@@ -63,6 +85,8 @@ enum Target {
     Secret,
     Match,
     Line,
+    /// The line, up to the quotes around the match: in JSON a whole history is one line.
+    Phrase,
 }
 
 /// What a match is judged by.
@@ -71,6 +95,7 @@ pub(crate) struct Candidate<'a> {
     pub(crate) secret: &'a [u8],
     pub(crate) whole: &'a [u8],
     pub(crate) line: &'a [u8],
+    pub(crate) phrase: &'a [u8],
     /// The secret is drawn, so that words in it are chance.
     pub(crate) is_random: bool,
 }
@@ -82,13 +107,14 @@ impl RuleSet {
     /// When a file is not a rule file.
     pub(crate) fn parse(files: &[&str]) -> Result<RuleSet, RedactError> {
         let mut raw: Vec<RawRule> = Vec::new();
-        let mut allow = RawAllowlist::default();
+        let (mut allow, mut no_values) = (RawAllowlist::default(), NoValues::default());
         for file in files {
             let file: RawFile =
                 toml::from_str(file).map_err(|error| RedactError::RuleFile { reason: error.to_string() })?;
             allow.regexes.extend(file.allowlist.regexes);
             allow.stopwords.extend(file.allowlist.stopwords);
-            for rule in file.rules {
+            no_values.extend(file.no_values.iter().flat_map(|words| words.split_whitespace()));
+            for rule in file.rules.into_iter().chain(file.tokens.into_iter().map(RawRule::of_token)) {
                 match raw.iter_mut().find(|known| known.id == rule.id) {
                     Some(known) => known.amend(rule),
                     None => raw.push(rule),
@@ -111,7 +137,7 @@ impl RuleSet {
         let keywords =
             Keywords::new(&words).map_err(|error| RedactError::RuleFile { reason: error.to_string() })?;
         let rules = raw.into_iter().map(Rule::from).collect();
-        Ok(RuleSet { rules, keywords, owners, allow: Allowlist::from(allow) })
+        Ok(RuleSet { rules, keywords, owners, allow: Allowlist::from(allow), no_values })
     }
 
     /// Compiles every expression.
@@ -146,6 +172,7 @@ impl Allowlist {
             Target::Secret => candidate.secret,
             Target::Match => candidate.whole,
             Target::Line => candidate.line,
+            Target::Phrase => candidate.phrase,
         };
         let regexes = self.regexes.get_or_init(|| {
             self.sources.iter().filter_map(|source| Some(compile(source).ok()?.regex)).collect()
@@ -171,9 +198,15 @@ struct RawFile {
     allowlist: RawAllowlist,
     #[serde(default)]
     rules: Vec<RawRule>,
+    /// The expressions of whole tokens, by the id of their rule.
+    #[serde(default)]
+    tokens: BTreeMap<String, String>,
+    /// Words that are no passwords, separated by spaces.
+    #[serde(default)]
+    no_values: Vec<String>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 struct RawRule {
     id: String,
     regex: Option<String>,
@@ -190,6 +223,9 @@ struct RawRule {
     generic: bool,
     #[serde(default)]
     assignment: bool,
+    #[serde(default)]
+    labelled: bool,
+    lines: Option<Side>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -205,6 +241,19 @@ struct RawAllowlist {
 }
 
 impl RawRule {
+    /// Returns the rule of a line of the table of tokens. Its key words are all the ways in which a token may begin.
+    fn of_token((id, token): (String, String)) -> RawRule {
+        let beginnings = parse(&token).map(|hir| Extractor::new().extract(&hir));
+        let beginnings =
+            beginnings.ok().and_then(|seq| seq.literals().map(<[_]>::to_vec)).unwrap_or_default();
+        let word = |bytes: &[u8]| String::from_utf8_lossy(bytes).to_lowercase();
+        let mut keywords: Vec<String> = beginnings.iter().map(|literal| word(literal.as_bytes())).collect();
+        keywords.sort_unstable();
+        keywords.dedup();
+        let regex = Some(format!(r"\b({token})"));
+        RawRule { id, regex, entropy: Some(TOKEN_ENTROPY), keywords, ..RawRule::default() }
+    }
+
     fn amend(&mut self, by: RawRule) {
         self.regex = by.regex.or(self.regex.take());
         self.entropy = by.entropy.or(self.entropy);
@@ -216,6 +265,8 @@ impl RawRule {
         self.disabled |= by.disabled;
         self.generic |= by.generic;
         self.assignment |= by.assignment;
+        self.labelled |= by.labelled;
+        self.lines = by.lines.or(self.lines);
     }
 }
 
@@ -228,6 +279,10 @@ impl From<RawRule> for Rule {
             false => WIDER_TOKEN_END,
         };
         let source = source.replace(VALUE_END, end);
+        let (source, is_token) = match source.contains(ASSIGNMENT) {
+            true => (source, false),
+            false => with_wider_edges(source),
+        };
         let name = source.split_once(ASSIGNMENT).map(|(name, _)| name.to_lowercase());
         // An expression with a second form beside the assignment (`...|\b(ATATT3...`) must be tried without it.
         let only_form = !source.contains(r"|\b(");
@@ -246,6 +301,9 @@ impl From<RawRule> for Rule {
                 .collect(),
             is_assignment: raw.assignment || (named && only_form),
             is_generic: raw.generic,
+            is_labelled: raw.labelled,
+            is_token,
+            lines: raw.lines,
             source,
         }
     }
@@ -263,20 +321,32 @@ impl From<RawAllowlist> for Allowlist {
     }
 }
 
+/// Returns the expression of a token with wider edges than words have, and whether it is one.
+fn with_wider_edges(source: String) -> (String, bool) {
+    let (flags, rest) = source.strip_prefix("(?i)").map_or(("", &*source), |rest| ("(?i)", rest));
+    match rest.strip_prefix(r"\b(").filter(|inside| !inside.starts_with('?')) {
+        Some(inside) => {
+            let (inside, end) =
+                inside.strip_suffix(r")\b").map_or((inside, ""), |inside| (inside, TOKEN_END));
+            (format!("{flags}{TOKEN_START}({inside}{end}"), true)
+        }
+        None => (source, false),
+    }
+}
+
 /// Compiles an expression written for Go's engine: classes are ASCII, and a brace that repeats nothing is a brace.
 fn compile(source: &str) -> Result<Compiled, regex::Error> {
     let source = escape_literal_braces(source);
     let regex = RegexBuilder::new(&source).unicode(false).size_limit(SIZE_LIMIT).build()?;
-    let longest = regex_syntax::ParserBuilder::new()
-        .unicode(false)
-        .utf8(false)
-        .build()
-        .parse(&source)
-        .ok()
-        .and_then(|hir| hir.properties().maximum_len())
-        .filter(|longest| *longest <= UNBOUNDED_REACH);
+    let longest = parse(&source).ok().and_then(|hir| hir.properties().maximum_len());
+    let longest = longest.filter(|longest| *longest <= UNBOUNDED_REACH);
     let is_bounded = longest.is_some();
     Ok(Compiled { regex, reach: longest.map_or(UNBOUNDED_REACH, |longest| longest + 4), is_bounded })
+}
+
+fn parse(source: &str) -> Result<Hir, Box<regex_syntax::Error>> {
+    let mut parser = regex_syntax::ParserBuilder::new().unicode(false).utf8(false).build();
+    parser.parse(source).map_err(Box::new)
 }
 
 /// Returns `source` with a backslash before each `{` that begins no repetition: Go takes it literally, Rust refuses it.
@@ -325,7 +395,15 @@ const WIDER_VALUE_END: &str = r#"(?:[\x60'"\s;\\)\]}&<]|$)"#;
 /// In its place after a value of a form of its own behind a vendor's name: a sentence may go on or end behind it.
 const WIDER_NAMED_END: &str = r#"(?:[\x60'"\s;\\)\]}&<]|[.,:!?](?:[\s"'\\]|$)|$)"#;
 /// In its place after a token that tells itself.
-const WIDER_TOKEN_END: &str = r"(?:[^A-Za-z0-9_-]|$)";
+const WIDER_TOKEN_END: &str = r"(?:[^A-Za-z0-9]|$)";
+/// In the place of the word boundary before a token: names are put before keys (`key_sk-...`), addresses spell what stands
+/// before one (`%3D`), and terminals colour it (`ESC[32m`, with or without its ESC).
+const TOKEN_START: &str = r"(?:\b|_|%[0-9A-Fa-f]{2}|\[[0-9;]{0,9}m)";
+/// In the place of the one behind it.
+const TOKEN_END: &str = r")(?:\b|_)";
+
+/// Least entropy of a token in the table, in bits a byte: what is drawn has more, `xxxx` and `1234` less.
+const TOKEN_ENTROPY: f64 = 3.0;
 
 /// How far to look beside a key word for an expression without a bound, in bytes. A PEM block of an 8,192-bit RSA key
 /// has 6.4 KB.

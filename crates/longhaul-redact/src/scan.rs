@@ -4,6 +4,8 @@ use std::{borrow::Cow, collections::BTreeMap, ops::Range, sync::Arc};
 
 use crate::{
     base64,
+    json::strikes_behind_escapes,
+    lines,
     rules::{Candidate, Rule, RuleSet},
 };
 
@@ -48,7 +50,13 @@ impl Struck {
 
 /// Returns the secrets in `text`, in order, none overlapping another; also those that are spelled in base64.
 pub(crate) fn find(set: &RuleSet, text: &str) -> Vec<Finding> {
-    told(set, &strikes(set, Cow::Borrowed(text)))
+    let mut struck = strikes(set, Cow::Borrowed(text));
+    // A text may quote JSON, which spells any letter as it likes.
+    if ESCAPED.iter().any(|escaped| contains(text.as_bytes(), escaped)) {
+        struck.extend(strikes_behind_escapes(set, text, 1));
+        join(set, &mut struck);
+    }
+    told(set, &struck)
 }
 
 /// Returns what was struck as it is told.
@@ -78,8 +86,12 @@ pub(crate) fn strikes(set: &RuleSet, text: Cow<'_, str>) -> Vec<Struck> {
 fn strike(set: &RuleSet, text: &str) -> Vec<Struck> {
     let mut struck: Vec<Struck> = Vec::new();
     for (index, windows) in windows(set, text.as_bytes()) {
+        // A key of many lines ends behind the window that it begins in.
+        let mut searched = 0;
         for window in windows {
-            search(set, index, text, window, &mut struck);
+            if window.end > searched {
+                searched = search(set, index, text, window.start.max(searched)..window.end, &mut struck);
+            }
         }
     }
     struck
@@ -140,7 +152,7 @@ fn windows(set: &RuleSet, text: &[u8]) -> BTreeMap<usize, Vec<Range<usize>>> {
             let window = if rule.is_assignment {
                 let value_end = *value_end.get_or_insert_with(|| assignment.value_end(text, hit.end));
                 let Some(end) = value_end else { continue };
-                hit.start.saturating_sub(NAME_REACH)..(end + 4).min(text.len())
+                hit.start.saturating_sub(NAME_REACH)..(end + NEXT_REACH).min(text.len())
             } else {
                 let Some(compiled) = rule.compiled() else { continue };
                 let end = (hit.end + compiled.reach).min(text.len());
@@ -159,35 +171,42 @@ fn windows(set: &RuleSet, text: &[u8]) -> BTreeMap<usize, Vec<Range<usize>>> {
     windows
 }
 
-fn search(set: &RuleSet, index: usize, text: &str, window: Range<usize>, struck: &mut Vec<Struck>) {
+/// Puts what a rule strikes in a window of the text into `struck`; returns how far it is searched.
+fn search(set: &RuleSet, index: usize, text: &str, window: Range<usize>, struck: &mut Vec<Struck>) -> usize {
     let rule = &set.rules[index];
-    let Some(compiled) = rule.compiled() else { return };
+    let Some(compiled) = rule.compiled() else { return window.end };
     // The text before the window stays visible, so that `\b` and `^` mean what they say.
     let haystack = &text.as_bytes()[..window.end];
     let is_cut = window.end < text.len();
     let mut at = window.start;
     while let Some(captures) = compiled.regex.captures_at(haystack, at) {
-        let Some(whole) = captures.get(0) else { return };
-        // An empty match would not move on.
-        at = whole.end().max(at + 1);
+        let Some(whole) = captures.get(0) else { break };
         let secret = match rule.secret_group {
             0 => (1..captures.len()).find_map(|group| captures.get(group).filter(|m| !m.is_empty())),
             group => captures.get(group),
         };
-        let secret = secret.unwrap_or(whole);
+        let mut secret = secret.unwrap_or(whole).range();
+        if let Some(side) = rule.lines {
+            secret = lines::beside(text.as_bytes(), whole.range(), side).unwrap_or(whole.end()..whole.end());
+        }
         // At a cut edge `$` and `\b` lie; a bounded match that reaches it has no key word in it.
         let is_artifact = is_cut && whole.end() == window.end && compiled.is_bounded;
-        if !is_artifact && is_secret(set, rule, text.as_bytes(), secret.range(), whole.range()) {
+        if !is_artifact && is_secret(set, rule, text.as_bytes(), secret.clone(), whole.range()) {
             let found = Struck { start: 0, length: 0, rule: index as u32 };
-            struck.extend(found.moved(to_chars(text, secret.range())));
+            // What ends this one may begin the next.
+            at = secret.end.max(whole.start() + 1);
+            struck.extend(found.moved(to_chars(text, secret)));
         } else if secret.len() <= SHORT {
             // What was taken for a value may be the name of the next: `password: password: hunter2!`.
-            at = at.min(secret.start().max(whole.start() + 1));
+            at = whole.end().min(secret.start).max(whole.start() + 1);
+        } else {
+            at = whole.end();
         }
         if at > haystack.len() {
-            return;
+            break;
         }
     }
+    at.max(window.end)
 }
 
 fn is_secret(set: &RuleSet, rule: &Rule, text: &[u8], secret: Range<usize>, whole: Range<usize>) -> bool {
@@ -195,16 +214,25 @@ fn is_secret(set: &RuleSet, rule: &Rule, text: &[u8], secret: Range<usize>, whol
     if value.is_empty() || is_replaced(value) || entropy(value) < rule.entropy {
         return false;
     }
-    if rule.is_generic && is_id(value) && !has_telling_name(&text[whole.start..secret.start.max(whole.start)])
-    {
+    let label = &text[whole.start..secret.start.max(whole.start)];
+    if rule.is_generic && is_id(value) && !has_telling_name(label) {
+        return false;
+    }
+    if rule.is_labelled && set.no_values.has(value, label) || rule.is_token && reads_as_name(value) {
         return false;
     }
     let line_start = text[..whole.start].iter().rev().take(LINE_REACH).position(|byte| *byte == b'\n');
     let line_end = text[whole.end..].iter().take(LINE_REACH).position(|byte| *byte == b'\n');
     let line = whole.start - line_start.unwrap_or(whole.start.min(LINE_REACH))
         ..whole.end + line_end.unwrap_or((text.len() - whole.end).min(LINE_REACH));
+    let is_quote = |byte: &u8| *byte == b'"';
+    let before = text.get(line.start..whole.start + 1).unwrap_or_default();
+    let behind = text.get(secret.end..line.end).unwrap_or_default();
+    let phrase = line.start + before.iter().rposition(is_quote).map_or(0, |at| at + 1)
+        ..line.end - behind.len() + behind.iter().position(is_quote).unwrap_or(behind.len());
     let is_random = is_random(value);
-    let candidate = Candidate { secret: value, whole: &text[whole], line: &text[line], is_random };
+    let (whole, line, phrase) = (&text[whole], &text[line], text.get(phrase).unwrap_or_default());
+    let candidate = Candidate { secret: value, whole, line, phrase, is_random };
     !set.allow.allows(candidate) && !rule.allow.iter().any(|list| list.allows(candidate))
 }
 
@@ -227,6 +255,13 @@ fn is_random(value: &[u8]) -> bool {
         && value.windows(2).filter(is_turn).count() as f64 >= TURNS * (value.len() - 1) as f64
 }
 
+/// Returns whether what has the form of a token ends as names of programs do: `sk_test_connection_string`.
+fn reads_as_name(value: &[u8]) -> bool {
+    const LOOKED_AT: usize = 12;
+    let end = &value[value.len().saturating_sub(LOOKED_AT)..];
+    end.iter().all(|byte| byte.is_ascii_lowercase() || b"_-.".contains(byte))
+}
+
 /// Remembers the last value it measured, so that a long value full of key words is measured once.
 #[derive(Default)]
 struct Assignment {
@@ -238,20 +273,20 @@ impl Assignment {
     /// that could be a secret is. Takes a little more than the expressions do, never less.
     fn value_end(&mut self, text: &[u8], at: usize) -> Option<usize> {
         let name = |byte: &u8| {
-            byte.is_ascii_alphanumeric() || byte.is_ascii_whitespace() || b"_.-'\"\x0b".contains(byte)
+            byte.is_ascii_alphanumeric() || byte.is_ascii_whitespace() || b"_.-*'\"`\x0b".contains(byte)
         };
         let rest = text.get(at..)?;
         let operator = at + rest.iter().take(24).take_while(|byte| name(byte)).count();
         if !b"=>:|?,".contains(text.get(operator)?) {
             return None;
         }
-        let skip = |byte: &u8| byte.is_ascii_whitespace() || b"=>:|?,`'\"\x0b".contains(byte);
+        let skip = |byte: &u8| byte.is_ascii_whitespace() || b"=>:|?,*`'\"\x0b".contains(byte);
         let start = operator + text[operator..].iter().take(9).take_while(|byte| skip(byte)).count();
         if !self.value.contains(&start) {
             let length = text[start..].iter().take_while(|byte| !byte.is_ascii_whitespace()).count();
             self.value = start..start + length;
         }
-        (self.value.end - start >= SHORTEST_VALUE).then_some(self.value.end)
+        (self.value.end - start >= SHORTEST_WORD).then_some(self.value.end)
     }
 }
 
@@ -343,13 +378,23 @@ const TELLING_NAMES: &[&[u8]] = &[
     b"credential",
 ];
 
+/// Escapes of JSON that stand for what a secret may hold.
+const ESCAPED: [&[u8]; 3] = [b"\\u00", b"\\/", b"\\\\"];
+
 /// How every placeholder begins; a text is not redacted twice.
 pub(crate) const PLACEHOLDER: &[u8] = b"[REDACTED:";
 
 /// The most that stands before a key word in an assignment, in bytes: 50 characters of the name and what surrounds it.
 const NAME_REACH: usize = 64;
 
-/// The shortest value worth looking at, in bytes; gitleaks' shortest generic value has 10.
+/// The most that is looked at behind the value of an assignment, in bytes: the name in the next one.
+const NEXT_REACH: usize = 32;
+
+/// The shortest value worth looking at, in bytes.
+const SHORTEST_WORD: usize = 6;
+
+/// What is left of a value beside placeholders says nothing where it is shorter, in bytes; gitleaks' shortest generic value
+/// has 10.
 const SHORTEST_VALUE: usize = 8;
 
 /// A value that turns out to be no secret is looked at again where it is no longer than this, in bytes: so that looking
@@ -417,7 +462,7 @@ mod tests {
         let end = |text: &str| Assignment::default().value_end(text.as_bytes(), 3);
         assert_eq!(end("key = 'abcdefghij' x"), Some(18));
         assert_eq!(end("key points are these"), None);
-        assert_eq!(end("key: short"), None);
+        assert_eq!(end("key: brief"), None);
         assert_eq!(end("key"), None);
     }
 }

@@ -4,12 +4,13 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
 use longhaul::{
-    redact::Redactor,
+    redact::{Redactor, Vault},
     store::EventKind,
-    transcript::{Message, SessionId, Span},
+    transcript::{Message, Raw, RedactionCount, SessionId, Span, Speaker, Summary, SummaryRecord},
     wire::{self, Format},
 };
-use serde_json::Value;
+use serde::Deserialize;
+use serde_json::{Value, value::RawValue};
 
 use crate::{
     archive::Archive,
@@ -126,19 +127,175 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode> {
 }
 
 /// Fails where `lines` hold what looks like a secret. They cannot be redacted: the log names each content by its hash.
+///
+/// What was redacted on its way into a store is judged as it was there, so that no export of ours is refused: a text in it is
+/// looked at as a text, although it stands in JSON here.
 fn refuse_secrets(lines: &str) -> Result<()> {
     let redactor = Redactor::builtin();
     for (at, line) in lines.lines().enumerate() {
-        if let Some(finding) = redactor.redact_json(line).1.first() {
-            bail!(
-                "line {} holds what looks like a secret ({}); --no-redact takes it as it is",
-                at + 1,
-                finding.rule
-            );
+        if let Some(rule) = secret_in(&redactor, line) {
+            bail!("line {} holds what looks like a secret ({rule}); --no-redact takes it as it is", at + 1);
         }
     }
     Ok(())
 }
 
+/// A line with the contents that an event names.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line<'a> {
+    #[serde(borrow)]
+    event: &'a RawValue,
+    #[serde(borrow, default)]
+    contents: Vec<Option<&'a RawValue>>,
+}
+
+/// What is kept beside a message.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Spelling {
+    #[serde(default, rename = "speaker")]
+    _speaker: Option<Speaker>,
+    #[serde(default)]
+    raw: Option<Raw>,
+}
+
+/// Returns the rule by which a line of an export holds a secret.
+fn secret_in(redactor: &Redactor, line: &str) -> Option<String> {
+    match serde_json::from_str::<Line<'_>>(line) {
+        Ok(line) => in_json(redactor, line.event.get()).or_else(|| {
+            line.contents.iter().flatten().find_map(|content| secret_in_content(redactor, content.get()))
+        }),
+        Err(_) => in_json(redactor, line),
+    }
+}
+
+fn in_json(redactor: &Redactor, json: &str) -> Option<String> {
+    Some(redactor.redact_json(json).1.first()?.rule.to_string())
+}
+
+fn secret_in_content(redactor: &Redactor, json: &str) -> Option<String> {
+    // Where anything else stands in it than what is read, it is judged as it stands.
+    let is_all_of_it = |read: serde_json::Result<String>| read.is_ok_and(|read| read == json);
+    let first = |counts: Vec<RedactionCount>| counts.into_iter().next().map(|count| count.rule);
+    if let Ok(message) = serde_json::from_str::<Message>(json)
+        && is_all_of_it(serde_json::to_string(&message))
+    {
+        return first(redactor.redact_message(&message).1);
+    }
+    if let Ok(record) = serde_json::from_str::<SummaryRecord>(json)
+        && is_all_of_it(serde_json::to_string(&record))
+    {
+        let found = first(redactor.redact_record(&record).1);
+        let [text, header, model, made_with] = [const { String::new() }; 4];
+        let rest = SummaryRecord { text, header, model, made_with, summary: Summary::default(), ..record };
+        return found.or_else(|| in_json(redactor, &serde_json::to_string(&rest).ok()?));
+    }
+    match serde_json::from_str::<Spelling>(json) {
+        Ok(Spelling { raw: Some(raw), .. }) => {
+            redactor.redact_raw_into(&raw, &mut Vault::new()).1.into_keys().next()
+        }
+        _ => in_json(redactor, json),
+    }
+}
+
 /// More events than happen to a session between two exports.
 const MOST_EVENTS: usize = 1 << 20;
+
+#[cfg(test)]
+mod tests {
+    use longhaul::{
+        store::{Commit, MemoryStore, SummaryStore},
+        transcript::{Outcome, Part, Role, ToolCall, ToolResult},
+    };
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const SECRET: &str = "ghp_9aF3kLmQ2xR7tVbW4yZcN8dEuH5sJ1oPqT6i";
+
+    /// Returns a text in which a secret stands in whatever spelling.
+    fn text() -> impl Strategy<Value = String> {
+        let spelled = |spell: fn(&str) -> String| Just(spell(SECRET));
+        let word = prop_oneof![
+            spelled(str::to_owned),
+            spelled(|secret| secret.replace("ghp", "\\u0067hp")),
+            spelled(|secret| secret.replace("ghp", "\\\\u0067hp")),
+            spelled(|secret| secret.replace('_', "\\u005f")),
+            spelled(|secret| format!("{{\"a\":\"{{\\\"b\\\":\\\"\\\\u0067{}\\\"}}\"}}", &secret[1..])),
+            prop_oneof![
+                Just("password: "),
+                Just("\"password\": \""),
+                Just("api_key="),
+                Just("[REDACTED:x:1]"),
+                Just("\\"),
+                Just("\""),
+                Just("\\n"),
+                Just("\\\\n"),
+                Just("\n"),
+                Just("\\u0022"),
+                Just("\\u00"),
+                Just(" "),
+                Just("correcthorse"),
+                Just("hunter2!"),
+                Just("-----BEGIN RSA PRIVATE KEY-----"),
+                Just("{"),
+                Just("}"),
+                Just("["),
+                Just(", "),
+                Just("\\/"),
+            ]
+            .prop_map(str::to_owned),
+            "[a-zA-Z0-9+/=_.-]{1,40}",
+            "\\PC{0,6}",
+        ];
+        proptest::collection::vec(word, 0..10).prop_map(|words| words.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_exported_is_taken_in_and_is_the_same(said in text(), asked in text(), told in text()) {
+            let arguments = match asked.len() % 2 {
+                0 => serde_json::json!({ "command": asked, "n": [1, "x"] }).to_string(),
+                _ => asked,
+            };
+            let messages = [
+                Message::user(said),
+                Message::new(Role::Assistant, vec![Part::ToolCall(ToolCall::function("c1", "bash", arguments))]),
+                Message::new(Role::Tool, vec![Part::ToolResult(ToolResult::text("c1", told, Outcome::Succeeded))]),
+            ];
+            let redactor = Redactor::builtin();
+            let messages = messages.iter().map(|message| redactor.redact_message(message).0).collect();
+            let session = SessionId::new("talk").unwrap();
+            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+            let export = runtime.block_on(async {
+                let store = MemoryStore::new();
+                store.commit(&session, &Commit { messages, ..Commit::default() }).await.unwrap();
+                store.export(&session).await.unwrap()
+            });
+            prop_assert!(!export.contains(&SECRET[4..24]), "{export}");
+            prop_assert!(refuse_secrets(&export).is_ok(), "{:?}: {export}", refuse_secrets(&export));
+            let again = runtime.block_on(async {
+                let store = MemoryStore::new();
+                store.import(&export).await.unwrap();
+                store.export(&session).await.unwrap()
+            });
+            prop_assert_eq!(again, export);
+        }
+    }
+
+    #[test]
+    fn what_stands_beside_what_is_read_is_judged_too() {
+        let content = |json: &str| secret_in_content(&Redactor::builtin(), json);
+        let (message, said) = (r#"{"role":"user","parts":[{"text":"hello"}]}"#, format!("the {SECRET}"));
+        assert_eq!(content(message), None);
+        for json in [
+            message.replace("hello", &said),
+            message.replace("\"role\"", &format!("\"x\":\"{said}\",\"role\"")),
+            format!(r#"{{"raw":{{"format":"openai","json":"{{\"content\":\"{said}\"}}"}}}}"#),
+            format!(r#"{{"anything":"{said}"}}"#),
+        ] {
+            assert_eq!(content(&json).as_deref(), Some("github-pat"), "{json}");
+        }
+    }
+}

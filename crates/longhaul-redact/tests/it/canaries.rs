@@ -27,6 +27,7 @@ fn no_secret_survives_in_text() {
         none
     );
     assert_eq!(survivors(|before, secret| Message::user(format!("`{before}{secret}`"))), none);
+    assert_eq!(survivors(|before, secret| Message::user(format!("export X={before}{secret}"))), none);
 }
 
 #[test]
@@ -147,7 +148,7 @@ fn the_rate_for_encoded_and_split_secrets_is_known() {
         kinds.len()
     );
     println!("{found}");
-    expect_test::expect!["of 57: split by a line break behind the middle 28; by a message: the first part 28, both 0; in base64 55, as a basic authorization 57"].assert_eq(&found);
+    expect_test::expect!["of 129: split by a line break behind the middle 55; by a message: the first part 55, both 0; in base64 126, as a basic authorization 129"].assert_eq(&found);
 }
 
 fn base64(bytes: &[u8]) -> String {
@@ -211,6 +212,72 @@ fn a_secret_is_found_before_a_closing_tag() {
     let innocent = "<password>string</password> <password>changeme</password> <input type=password></input> \
                     <forgotPassword>/login/forgot</forgotPassword>";
     assert_eq!(redactor.redact_text(innocent).0, innocent);
+}
+
+/// Names are put before and behind keys, addresses spell what stands before one, terminals colour it.
+#[test]
+fn a_token_is_found_behind_whatever_is_no_part_of_it() {
+    let redactor = Redactor::builtin();
+    let mut draw = crate::kinds::Draw(5);
+    let mut missed = Vec::new();
+    for template in
+        ["sk-proj-<A48>", "AKIA<2:16>", "ghp_<A36>", "npm_<a36>", "sk_live_<A24>", "xai-<A80>", "hf_<A34>"]
+    {
+        let secret = draw.secret(template);
+        for text in [
+            format!("key_{secret}"),
+            format!("id_{secret}_here"),
+            format!("?q=token%3D{secret}"),
+            format!("\u{1b}[32m{secret}\u{1b}[0m"),
+            format!(r"\u001b[1;32m{secret}\u001b[0m"),
+        ] {
+            if redactor.redact_text(&text).0.contains(tell(&secret)) {
+                missed.push(text);
+            }
+        }
+    }
+    let secret = draw.secret("ghp_<A36>");
+    assert!(!redactor.redact_text(&format!("x{secret}")).0.contains(&secret));
+    assert!(missed.is_empty(), "{missed:#?}");
+    for name in [
+        "sk_test_connection_string_of_the_pool",
+        "my_re_compile_somethingverylongandwide",
+        "XAKIAIOSFODNN7ABCDEFG",
+    ] {
+        assert_eq!(redactor.redact_text(name).0, name);
+    }
+}
+
+/// A private key as tools show one.
+#[test]
+fn a_key_is_found_behind_what_tools_put_before_its_lines() {
+    let redactor = Redactor::builtin();
+    let mut draw = crate::kinds::Draw(11);
+    let mut lines = || [draw.secret("MIIEpAIBAAKCAQEA<b48>"), draw.secret("<b64>"), draw.secret("<b64>")];
+    for mark in ["id_rsa:2:", "2:", "  2\t", "> ", "+", "-", "| ", "    2→", "id_rsa-3-", "\"", "# "] {
+        let key = lines();
+        let body = key.iter().map(|line| format!("{mark}{line}\n")).collect::<String>();
+        for (how, text) in [
+            ("cut", format!("{mark}-----BEGIN RSA PRIVATE KEY-----\n{body}")),
+            ("by itself", body.clone()),
+            (
+                "its end",
+                format!("{}{mark}-----END RSA PRIVATE KEY-----", &body[body.find('\n').unwrap() + 1..]),
+            ),
+        ] {
+            let inner = serde_json::json!({ "out": text }).to_string();
+            let nested = serde_json::json!({ "arguments": inner }).to_string();
+            let clean = [
+                redactor.redact_text(&text).0,
+                redactor.redact_json(&inner).0,
+                redactor.redact_json(&nested).0,
+                redactor.redact_text(&nested).0,
+            ];
+            for clean in clean {
+                assert!(key.iter().all(|line| !clean.contains(&line[20..])), "{how}: {clean}");
+            }
+        }
+    }
 }
 
 /// What follows a placeholder may be the rest of a secret.

@@ -182,3 +182,18 @@ fn rules_can_be_added_changed_and_taken_out() {
     assert!(broken.to_string().starts_with("the expression of rule `x` is not valid"), "{broken}");
     assert!(Redactor::with_rules("rules = 3").is_err());
 }
+
+/// Arguments that begin and end as JSON does and are none, as a model writes them that forgets a comma.
+#[test]
+fn what_only_looks_like_json_is_searched_between_its_strings() {
+    let secret = format!("ghp_{}", "k8Zr2VqT5nXw9LbY3mHc7JdF4sGp6AeR1uQo");
+    let redactor = Redactor::builtin();
+    for arguments in [format!(r#"{{"a":"b"}}{secret}{{"c":"d"}}"#), format!(r#"{{"a": {secret}, "b": "c"}}"#)]
+    {
+        let call = ToolCall::function("c1", "bash", arguments.clone());
+        let message = Message::new(Role::Assistant, vec![Part::ToolCall(call)]);
+        let clean = redactor.redact_message(&message).0;
+        let expected = arguments.replace(&secret, "[REDACTED:github-pat:1]");
+        assert_eq!(clean.calls().next().unwrap().arguments.0, expected);
+    }
+}

@@ -3,5 +3,6 @@
 mod canaries;
 mod innocents;
 mod kinds;
+mod labelled;
 mod properties;
 mod shapes;

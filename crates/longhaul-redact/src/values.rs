@@ -1,0 +1,83 @@
+//! What stands behind a label and is no password all the same: a type, a placeholder, a word of a sentence.
+
+use std::collections::HashSet;
+
+/// Words that are no passwords, and beginnings of such words, in lower case.
+#[derive(Debug, Default)]
+pub(crate) struct NoValues {
+    words: HashSet<String>,
+    beginnings: Vec<String>,
+}
+
+impl NoValues {
+    /// Adds words; one that ends in `*` is a beginning.
+    pub(crate) fn extend<'a>(&mut self, words: impl Iterator<Item = &'a str>) {
+        for word in words.map(str::to_lowercase) {
+            match word.strip_suffix('*') {
+                Some(beginning) => self.beginnings.push(beginning.to_owned()),
+                None => drop(self.words.insert(word)),
+            }
+        }
+    }
+
+    /// Returns whether `value`, which stands behind `label` and what assigns it, is none. A value with digits or signs is one.
+    pub(crate) fn has(&self, value: &[u8], label: &[u8]) -> bool {
+        let ends = |bytes: &[u8], signs: fn(&u8) -> bool| {
+            bytes.len() - bytes.iter().rev().take_while(|byte| signs(byte)).count()
+        };
+        let value = &value[..ends(value, u8::is_ascii_punctuation)];
+        let value = &value[value.iter().take_while(|byte| byte.is_ascii_punctuation()).count()..];
+        let is_word = |byte: &u8| byte.is_ascii_alphabetic() || b"_-".contains(byte);
+        let Some(first) = value.first().filter(|_| value.iter().all(is_word)) else { return false };
+        let value = String::from_utf8_lossy(value).to_lowercase();
+        let label =
+            String::from_utf8_lossy(&label[..ends(label, |byte| !byte.is_ascii_alphabetic())]).to_lowercase();
+        self.words.contains(&value)
+            || label.ends_with(&value)
+            || self.beginnings.iter().any(|beginning| value.starts_with(beginning.as_str()))
+            || LABELS.iter().any(|label| value.contains(label))
+            || value.bytes().all(|byte| byte == first.to_ascii_lowercase())
+    }
+}
+
+/// What names a secret names no value.
+const LABELS: &[&str] = &[
+    "password",
+    "passwd",
+    "passphrase",
+    "credential",
+    "token",
+    "apikey",
+    "api-key",
+    "api_key",
+    "secret-",
+    "secret_",
+    "-secret",
+    "_secret",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_placeholders_and_labels_are_no_values() {
+        let mut words = NoValues::default();
+        words.extend(["string", "your*"].into_iter());
+        for (value, label, expected) in [
+            ("String!", "password: ", true),
+            ("\"{password}\"", "login me password ", true),
+            ("your-own", "password: ", true),
+            ("DbPassword", "pass=", true),
+            ("client_secret", "secret=", true),
+            ("pass", "user_pass = '", true),
+            ("xxxxxxxx", "password=", true),
+            ("correcthorse", "password=", false),
+            ("secret", "-p", false),
+            ("string7", "password: ", false),
+            ("str!ng", "password: ", false),
+        ] {
+            assert_eq!(words.has(value.as_bytes(), label.as_bytes()), expected, "{label}{value}");
+        }
+    }
+}
