@@ -60,29 +60,32 @@ impl Archive {
     /// Returns the session that `name` is the id or another name of, in full: for what cannot be taken back.
     pub(crate) fn named(&self, name: &str) -> Result<SessionId> {
         match self.runtime.block_on(self.store.resolve(name)) {
-            Err(error @ StoreError::UnknownSession { .. }) => match self.beginning_with(name)?[..] {
+            Err(error @ StoreError::UnknownSession { .. }) => match &self.with_part(name)?[..] {
                 [] => bail!("{error}; `longhaul sessions` lists what is recorded"),
-                [ref one] => {
-                    bail!("{error}; {one} begins so, and what cannot be taken back wants the whole name")
-                }
-                ref many => {
-                    bail!(
-                        "{error}; {} begin so, and what cannot be taken back wants the whole name",
-                        many.len()
-                    )
-                }
+                meant => bail!("{error}; what cannot be taken back wants the whole name:\n{}", lines(meant)),
             },
             resolved => Ok(resolved?),
         }
     }
 
-    /// Returns the session that `name` is the id or another name of, or the beginning of one: for what only reads.
+    /// Returns the session that `name` is the id or another name of, or the beginning or the end of one: for what can be taken back.
     pub(crate) fn session(&self, name: &str) -> Result<SessionId> {
         match self.runtime.block_on(self.store.resolve(name)) {
-            Err(error @ StoreError::UnknownSession { .. }) => match self.beginning_with(name)?[..] {
-                [ref one] => Ok(one.clone()),
+            Err(error @ StoreError::UnknownSession { .. }) => match &self.with_part(name)?[..] {
+                [one] => Ok(one.session.clone()),
+                [] if found::has(name) => {
+                    bail!(
+                        "nothing of the session {:?} is recorded yet: `longhaul compact` does that",
+                        plain(name)
+                    )
+                }
                 [] => bail!("{error}; `longhaul sessions` lists what is recorded"),
-                ref many => bail!("{name:?} may be any of {} recorded sessions", many.len()),
+                many => bail!(
+                    "{:?} may be any of {} recorded sessions:\n{}",
+                    plain(name),
+                    many.len(),
+                    lines(many)
+                ),
             },
             resolved => Ok(resolved?),
         }
@@ -92,14 +95,17 @@ impl Archive {
     /// recorded, and says which where the name does not. Not for what cannot be taken back: that takes [`named`](Self::named).
     pub(crate) fn session_or_newest(&self, name: Option<&str>) -> Result<SessionId> {
         if let Some(name) = name {
-            let is_begun =
-                |session: &SessionId| session.as_str().starts_with(name) && session.as_str() != name;
+            let is_known = self.wait(self.store.resolve(name)).is_ok();
             let resolved = self.session(name);
-            if let Some(session) = resolved.as_ref().ok().filter(|session| is_begun(session)) {
+            if let Some(session) = resolved.as_ref().ok().filter(|_| !is_known) {
                 say!("session {session}");
             }
             return resolved.or_else(|error| {
-                let meant = self.about(name);
+                let by_part = self.with_part(name)?;
+                let meant = match by_part.is_empty() {
+                    true => self.about(name),
+                    false => by_part.iter().map(session_of).collect(),
+                };
                 let names: Vec<String> = meant.iter().map(|session| session.as_str().to_owned()).collect();
                 let chosen = match names.len() {
                     0 => None,
@@ -150,7 +156,14 @@ impl Archive {
     /// Returns whether `name` can only mean a session, or several.
     fn names_a_session(&self, name: &str) -> Result<bool> {
         match self.runtime.block_on(self.store.resolve(name)) {
-            Err(StoreError::UnknownSession { .. }) => Ok(!self.beginning_with(name)?.is_empty()),
+            Err(StoreError::UnknownSession { .. }) => {
+                // The end of somebody's name for a session is a word like any other.
+                let is_of_an_id = name.chars().all(|c| c.is_ascii_hexdigit() || c == '-');
+                let begins = |info: &SessionInfo| {
+                    info.aliases.iter().chain([&info.session]).any(|known| known.as_str().starts_with(name))
+                };
+                Ok(self.with_part(name)?.iter().any(|info| is_of_an_id || begins(info)))
+            }
             resolved => resolved.map(|_| true).map_err(Into::into),
         }
     }
@@ -169,18 +182,28 @@ impl Archive {
         found::all_about(words).iter().filter_map(recorded).collect()
     }
 
-    /// Returns the sessions whose id, or another name, begins with `start`: four letters or more.
-    fn beginning_with(&self, start: &str) -> Result<Vec<SessionId>> {
-        const LEAST: usize = 4;
-        if start.len() < LEAST {
+    /// Returns the sessions whose id, or another name, begins or ends with `part`: four letters or more.
+    fn with_part(&self, part: &str) -> Result<Vec<SessionInfo>> {
+        if !found::may_name(part) {
             return Ok(Vec::new());
         }
-        let all = self.wait(self.store.sessions())?.into_iter();
-        let has_start = |info: &SessionInfo| {
-            info.aliases.iter().chain([&info.session]).any(|name| name.as_str().starts_with(start))
-        };
-        Ok(all.filter(has_start).map(|info| info.session).collect())
+        let mut all = self.wait(self.store.sessions())?;
+        all.retain(|info| {
+            info.aliases.iter().chain([&info.session]).any(|name| found::is_part(part, name.as_str()))
+        });
+        Ok(all)
     }
+}
+
+/// Returns a line for each of the newest of these, to choose from by hand: ids in full, so that they can be copied.
+fn lines(sessions: &[SessionInfo]) -> String {
+    const SHOWN: usize = 5;
+    let line = |info: &SessionInfo| format!("  {}  {}", info.session, utc(info.state.changed_at_ms));
+    let mut lines: Vec<String> = sessions.iter().take(SHOWN).map(line).collect();
+    if sessions.len() > SHOWN {
+        lines.push(format!("  … and {} others", sessions.len() - SHOWN));
+    }
+    lines.join("\n")
 }
 
 /// Returns the session `id` and its branches among `all`, in their order: the store gives the newest first.

@@ -2,10 +2,10 @@
 
 use std::{path::Path, sync::Arc};
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 use longhaul::tokens::{self, Bpe, Encoding, ModelTable, TokenCounter, Tokenizer};
 
-use crate::args::CounterArgs;
+use crate::{args::CounterArgs, paint, pipe};
 
 /// A counter with the name under which reports show it.
 #[derive(Clone, Debug)]
@@ -49,8 +49,9 @@ fn of_encoding(encoding: Encoding) -> Named {
 
 #[cfg(feature = "tokenizers")]
 fn from_file(path: &Path) -> Result<Named> {
-    let counter = tokens::TokenizerFile::open(path)?;
-    Ok(Named { counter: Arc::new(counter), bpe: None, name: path.display().to_string(), window: None })
+    let bytes = pipe::small(path).with_context(|| format!("{} cannot be read", paint::path(path)))?;
+    let counter = tokens::TokenizerFile::from_bytes(bytes, path)?;
+    Ok(Named { counter: Arc::new(counter), bpe: None, name: paint::path(path), window: None })
 }
 
 #[cfg(not(feature = "tokenizers"))]

@@ -23,7 +23,7 @@ pub(crate) use self::{
 use crate::{
     exit::Impossible,
     input,
-    paint::{COLUMNS, cut, plain},
+    paint::{self, COLUMNS, cut, plain},
 };
 
 /// A session file of an agent's.
@@ -35,7 +35,7 @@ pub(crate) struct Found {
 }
 
 /// Puts the session that is meant in the place of `file`, where it names none: on a terminal the newest of this project
-/// stands for nothing, and anywhere the beginning of an id or words of a title stand for a session that has them. One word alone
+/// stands for nothing, and anywhere the beginning or the end of an id or words of a title stand for a session that has them. One word alone
 /// may be a name that somebody misspelt: where nobody is there to see what is taken, it stands for no title.
 ///
 /// # Errors
@@ -54,7 +54,12 @@ pub(crate) fn settle(file: &mut PathBuf) -> Result<()> {
     };
     match named(words)? {
         Some(path) => *file = path,
-        None => say!("no session's id begins with {:?}, and no first request holds it", plain(words)),
+        None => {
+            say!(
+                "no session's id begins or ends with {:?}, and no first request holds it",
+                paint::name(words)
+            );
+        }
     }
     Ok(())
 }
@@ -81,14 +86,14 @@ pub(crate) fn newest_here() -> Result<PathBuf> {
         bail!(Impossible(format!(
             "which transcript? name a FILE, or `-` with a pipe; no session of an agent's was found for this folder \
              (looked in {})",
-            places().iter().map(|place| place.display().to_string()).collect::<Vec<_>>().join(", ")
+            places().iter().map(|place| paint::path(place)).collect::<Vec<_>>().join(", ")
         )));
     };
     told(&found);
     Ok(found.path)
 }
 
-/// Returns the session whose id begins with `words`, or whose title holds them; `None` where there is none.
+/// Returns the session whose id begins or ends with `words`, or whose title holds them; `None` where there is none.
 fn named(words: &str) -> Result<Option<PathBuf>> {
     let found = all();
     let by_id: Vec<&Found> = found.iter().filter(|found| found.has_id(words)).collect();
@@ -101,11 +106,11 @@ fn named(words: &str) -> Result<Option<PathBuf>> {
     let may_be_a_file =
         words.split_whitespace().count() == 1 && !(is_seen && input::near(Path::new(words)).is_empty());
     if !by_id_is_meant && may_be_a_file && !meant.is_empty() {
-        let near = input::near(Path::new(words)).into_iter().map(|path| format!("  {}", path.display()));
+        let near = input::near(Path::new(words)).into_iter().map(|path| format!("  {}", paint::path(&path)));
         let lines: Vec<String> = near.chain(meant.iter().map(|found| found.line())).take(SHOWN).collect();
         bail!(Impossible(format!(
-            "{:?} is no file here and begins no session's id; near it are\n{}",
-            plain(words),
+            "{:?} is no file here and no part of a session's id; near it are\n{}",
+            paint::name(words),
             lines.join("\n")
         )));
     }
@@ -162,18 +167,39 @@ impl Found {
     }
 
     fn has_id(&self, words: &str) -> bool {
-        let words = words.to_lowercase();
-        words.len() >= LEAST_ID && (self.id().starts_with(&words) || self.short_id() == words)
+        is_part(words, &self.id())
     }
 
     /// Returns a line about the session: short id, agent, how long ago, title.
     pub(crate) fn line(&self) -> String {
         let about = About::quick(self);
         let title = about.title.as_deref().unwrap_or("(no request)");
-        let whole =
-            format!("  {}  {}, {}: {}", self.short_id(), self.agent.name, ago(self.changed), plain(title));
+        let whole = format!(
+            "  {}  {}, {}: {}",
+            paint::name(&self.short_id()),
+            self.agent.name,
+            ago(self.changed),
+            paint::name(title)
+        );
         cut(&whole, COLUMNS - "longhaul:".len())
     }
+}
+
+/// Returns whether `words` may name a session by a part of its id.
+pub(crate) fn may_name(words: &str) -> bool {
+    words.len() >= LEAST_ID
+}
+
+/// Returns whether `words` are the beginning or the end of the id of a session, or of another name: lists show the end where all
+/// begin alike.
+pub(crate) fn is_part(words: &str, id: &str) -> bool {
+    let (words, id) = (words.to_lowercase(), id.to_lowercase());
+    may_name(&words) && (id.starts_with(&words) || id.ends_with(&words))
+}
+
+/// Returns whether a session on this machine has an id that `words` are a part of.
+pub(crate) fn has(words: &str) -> bool {
+    may_name(words) && all().iter().any(|found| found.has_id(words))
 }
 
 /// As many digits of an id tell sessions apart.

@@ -4,16 +4,16 @@ use std::{
     fs::File,
     io::{self, BufRead, BufReader, IsTerminal as _, Read},
     path::{Path, PathBuf},
-    sync::mpsc,
-    thread,
-    time::Duration,
 };
 
 use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
 use longhaul::wire::{self, Document, Format, Profile};
 
-use crate::exit::{Impossible, without_secrets};
+use crate::{
+    exit::{Impossible, without_secrets},
+    paint, pipe,
+};
 
 /// A file of this many bytes takes long enough to read that a person wants to see it move.
 const LONG: u64 = 16 << 20;
@@ -43,21 +43,21 @@ pub(crate) fn open(path: &Path) -> Result<Box<dyn BufRead>> {
         return Ok(Box::new(BufReader::new(io::stdin())));
     }
     let is_there = path.symlink_metadata().is_ok();
-    let file = opened(path).with_context(|| match &near(path)[..] {
-        _ if is_there => format!("{} cannot be opened", path.display()),
-        [] => format!("{} cannot be opened", path.display()),
+    let file = pipe::opened(path).with_context(|| match &near(path)[..] {
+        _ if is_there => format!("{} cannot be opened", paint::path(path)),
+        [] => format!("{} cannot be opened", paint::path(path)),
         near => {
-            let near: Vec<String> = near.iter().map(|path| path.display().to_string()).collect();
-            format!("{} cannot be opened (there is {})", path.display(), near.join(", "))
+            let near: Vec<String> = near.iter().map(|path| paint::path(path)).collect();
+            format!("{} cannot be opened (there is {})", paint::path(path), near.join(", "))
         }
     })?;
     if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
-        bail!("{} is a directory; expected a transcript, such as a session's .jsonl file", path.display());
+        bail!("{} is a directory; expected a transcript, such as a session's .jsonl file", paint::path(path));
     }
     if is_endless(&file) {
         bail!(Impossible(format!(
             "{} is a device; expected a transcript, such as a session's .jsonl file",
-            path.display()
+            paint::path(path)
         )));
     }
     let length = file.metadata().map_or(0, |metadata| metadata.len());
@@ -70,33 +70,6 @@ pub(crate) fn open(path: &Path) -> Result<Box<dyn BufRead>> {
         return Ok(Box::new(BufReader::with_capacity(1 << 20, bar.wrap_read(file))));
     }
     Ok(Box::new(BufReader::with_capacity(1 << 20, file)))
-}
-
-/// How long a named pipe may have nobody who writes into it.
-const PATIENCE: Duration = Duration::from_secs(5);
-
-/// Opens a file. Opening a named pipe waits for somebody who writes into it, which may be for ever.
-fn opened(path: &Path) -> io::Result<File> {
-    if !is_pipe(path) {
-        return File::open(path);
-    }
-    let (done, opened) = mpsc::channel();
-    let pipe = path.to_owned();
-    // Nothing ends a thread that waits here but the end of the program.
-    thread::spawn(move || done.send(File::open(pipe)));
-    let late = |_| io::Error::new(io::ErrorKind::TimedOut, "a named pipe that nobody writes into");
-    opened.recv_timeout(PATIENCE).map_err(late)?
-}
-
-#[cfg(unix)]
-fn is_pipe(path: &Path) -> bool {
-    use std::os::unix::fs::FileTypeExt as _;
-    path.metadata().is_ok_and(|found| found.file_type().is_fifo())
-}
-
-#[cfg(not(unix))]
-fn is_pipe(_: &Path) -> bool {
-    false
 }
 
 /// Returns whether this is a device that gives bytes for ever: none that people type on, and not the empty one.
@@ -151,7 +124,7 @@ fn distance(one: &str, other: &str) -> usize {
 pub(crate) fn shown(path: &Path) -> String {
     match path == Path::new("-") {
         true => "stdin".into(),
-        false => path.display().to_string(),
+        false => paint::path(path),
     }
 }
 

@@ -19,6 +19,7 @@ mod lookup;
 mod mcp;
 mod output;
 mod paint;
+mod pipe;
 mod review;
 mod settings;
 mod stdout;
@@ -30,20 +31,29 @@ mod window;
 use std::{
     env,
     io::{self, IsTerminal as _},
-    process::ExitCode,
+    process::{self, ExitCode},
 };
 
-use clap::Parser as _;
+use clap::{Parser as _, error::ErrorKind};
 
 use crate::args::{Args, Command};
 
 /// Returns what was typed. On a terminal, nothing is a look at this project's newest session.
 fn args() -> Args {
     let is_bare = env::args_os().len() == 1 && io::stdin().is_terminal() && io::stdout().is_terminal();
-    match is_bare {
-        true => Args::parse_from(["longhaul", "context"]),
-        false => Args::parse(),
-    }
+    let parsed = match is_bare {
+        true => Args::try_parse_from(["longhaul", "context"]),
+        false => Args::try_parse(),
+    };
+    parsed.unwrap_or_else(|error| match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => error.exit(),
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => error.exit(),
+        // It quotes what was typed, which may be the name of anybody's file.
+        _ => {
+            say::err(&error.render().to_string());
+            process::exit(error.exit_code())
+        }
+    })
 }
 
 fn main() -> ExitCode {

@@ -10,17 +10,28 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 
-pub(crate) use self::file::NewFile;
+pub(crate) use self::file::{Backup, NewFile, why_read_only};
 pub(crate) use self::same::{are_one_place, are_same, is_stdout};
-use crate::{say, stdout};
+use crate::{paint, say, stdout};
 
 /// Where data goes.
 #[derive(Clone, Debug)]
 pub(crate) enum Target {
     /// Standard output.
     Stdout,
-    /// A file; an existing one is replaced only where the flag says so. Who may read a new one is told by `new`.
-    File { path: PathBuf, force: bool, new: NewFile },
+    /// A file; what is there is replaced as far as `over` says. Who may read a new one is told by `new`.
+    File { path: PathBuf, over: Over, new: NewFile },
+}
+
+/// Which file may be replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Over {
+    /// None.
+    Nothing,
+    /// One that its owner did not lock.
+    Unlocked,
+    /// Any: the user said so.
+    Anything,
 }
 
 impl Target {
@@ -30,23 +41,29 @@ impl Target {
         match path {
             // Where stdout is a pipe or a socket, these names cannot always be opened.
             Some(path) if !STDOUT_NAMES.iter().any(|name| path == Path::new(name)) => {
-                Target::File { path: path.into(), force, new: NewFile::Private }
+                let over = if force { Over::Anything } else { Over::Nothing };
+                Target::File { path: path.into(), over, new: NewFile::Private }
             }
             _ => Target::Stdout,
         }
     }
 
+    /// Returns the target for the file at `path`, whatever is there, unless it is read-only.
+    pub(crate) fn unlocked(path: &Path) -> Target {
+        Target::File { path: path.into(), over: Over::Unlocked, new: NewFile::Private }
+    }
+
     /// The same, where a file that is new is made as `new` says.
     pub(crate) fn made(self, new: NewFile) -> Target {
         match self {
-            Target::File { path, force, .. } => Target::File { path, force, new },
+            Target::File { path, over, .. } => Target::File { path, over, new },
             Target::Stdout => Target::Stdout,
         }
     }
 
     /// Fails early where the data could not be put in the end.
     pub(crate) fn check(&self) -> Result<()> {
-        let Target::File { path, force, .. } = self else {
+        let Target::File { path, over, .. } = self else {
             return match stdout::was_closed() {
                 true => bail!("stdout is closed: there is nowhere to write to"),
                 false => Ok(()),
@@ -56,17 +73,29 @@ impl Target {
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
             return match folder.is_none_or(Path::is_dir) {
                 true => Ok(()),
-                false => bail!("{} cannot be written: there is no such folder", path.display()),
+                false => bail!("{} cannot be written: there is no such folder", paint::path(path)),
             };
         };
         if found.is_dir() {
-            bail!("{} is a directory; expected the name of a file", path.display());
+            bail!("{} is a directory; expected the name of a file", paint::path(path));
         }
         // Writing to a device or a pipe overwrites nothing.
-        if found.is_file() && !force {
-            bail!("{} exists; say --force to overwrite it", path.display());
+        match over {
+            Over::Nothing if found.is_file() => {
+                bail!("{} exists; say --force to overwrite it", paint::path(path))
+            }
+            Over::Unlocked if found.is_file() => match why_read_only(path) {
+                Some(why) => bail!("{} stays as it is: {why}", paint::path(path)),
+                None => Ok(()),
+            },
+            _ => Ok(()),
         }
-        Ok(())
+    }
+
+    /// Returns whether putting data here would replace something.
+    pub(crate) fn replaces_something(&self) -> bool {
+        let Target::File { path, .. } = self else { return false };
+        path.metadata().is_ok_and(|found| found.is_file() && found.len() > 0)
     }
 
     /// Returns whether putting data here would replace the file `other`.
@@ -85,26 +114,28 @@ impl Target {
                 self.check()?;
                 say::data(data).context("stdout cannot be written")
             }
-            Target::File { path, force, new } => {
+            Target::File { path, over, new } => {
                 self.check()?;
-                file::put(path, data, *force, *new)
-                    .with_context(|| format!("{} cannot be written", path.display()))
+                file::put(path, data, *over != Over::Nothing, *new)
+                    .with_context(|| format!("{} cannot be written", paint::path(path)))
             }
         }
     }
 
     /// Does what [`put`](Self::put) does, and keeps the file that it replaces beside it; `between` is told where before anything
-    /// is replaced, so that whoever is killed then is understood later. Returns where.
+    /// is replaced, so that whoever is killed then is understood later; where it fails, nothing is. Returns where.
     pub(crate) fn put_with_backup(
         &self,
         data: &[u8],
-        between: impl FnOnce(&Path),
+        backup: Backup,
+        between: impl FnOnce(&Path) -> Result<()>,
     ) -> Result<Option<PathBuf>> {
         let Target::File { path, .. } = self else { return self.put(data).map(|()| None) };
-        let kept = file::back_up(path).with_context(|| {
-            format!("no copy of {} can be kept beside it; nothing is written", path.display())
+        self.check()?;
+        let kept = file::back_up(path, backup).with_context(|| {
+            format!("no copy of {} can be kept beside it; nothing is written", paint::path(path))
         })?;
-        between(&kept);
+        between(&kept)?;
         self.put(data)?;
         Ok(Some(kept))
     }
@@ -115,18 +146,19 @@ impl Target {
         &self,
         data: &[u8],
         ours: impl Fn(&[u8]) -> bool,
-        between: impl FnOnce(&Path),
+        between: impl FnOnce(&Path) -> Result<()>,
     ) -> Result<Option<PathBuf>> {
         self.check()?;
         let is_precious = match self {
             Target::File { path, .. } if path.is_file() => {
-                let there = fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
+                let there =
+                    fs::read(path).with_context(|| format!("{} cannot be read", paint::path(path)))?;
                 !there.is_empty() && there != data && !ours(&there)
             }
             _ => false,
         };
         match is_precious {
-            true => self.put_with_backup(data, between),
+            true => self.put_with_backup(data, Backup::OfEach, between),
             false => self.put(data).map(|()| None),
         }
     }

@@ -4,6 +4,8 @@ use std::{
     borrow::Cow,
     fmt::Write as _,
     io::IsTerminal as _,
+    ops::Range,
+    path::Path,
     sync::atomic::{AtomicBool, Ordering},
 };
 
@@ -35,17 +37,45 @@ pub(crate) fn never() {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Painter {
     colour: bool,
+    /// A person reads it on a terminal.
+    is_seen: bool,
 }
 
 impl Painter {
     /// Paints when stdout is a terminal and the user has not said no (`NO_COLOR`, `TERM=dumb`).
     pub(crate) fn stdout() -> Painter {
-        Painter { colour: std::io::stdout().is_terminal() && wanted() }
+        Painter::on(std::io::stdout().is_terminal())
     }
 
     /// The same for stderr.
     pub(crate) fn stderr() -> Painter {
-        Painter { colour: std::io::stderr().is_terminal() && wanted() }
+        Painter::on(std::io::stderr().is_terminal())
+    }
+
+    fn on(is_terminal: bool) -> Painter {
+        Painter { colour: is_terminal && wanted(), is_seen: is_terminal && !NEVER.load(Ordering::Relaxed) }
+    }
+
+    /// Returns `text` [`shortened`] where a person only looks at it; whole for a program.
+    pub(crate) fn short(self, text: &str, columns: usize) -> String {
+        if self.is_seen { shortened(text, columns) } else { text.to_owned() }
+    }
+
+    /// Returns `words` with each that is longer than so many columns [`shortened`] where a person looks at them. What is marked stays
+    /// in sight.
+    pub(crate) fn short_words(self, words: &str, columns: usize) -> String {
+        match self.is_seen {
+            true => words.split(' ').map(|word| short_word(word, columns)).collect::<Vec<_>>().join(" "),
+            false => words.to_owned(),
+        }
+    }
+
+    /// Returns `text` with its long lines broken between words where a person reads it; as it is for a program.
+    pub(crate) fn folded(self, text: &str) -> String {
+        match self.is_seen {
+            true => text.lines().map(|line| wrapped("", &self.short_words(line, COLUMNS), "")).collect(),
+            false => format!("{}\n", text.strip_suffix('\n').unwrap_or(text)),
+        }
     }
 
     /// Returns `text` in `colour`.
@@ -60,7 +90,7 @@ impl Painter {
     /// Returns what stands before and after a word that is marked on stdout: colour on a terminal, or signs that a text seldom
     /// has. A program reads the words as they are.
     pub(crate) fn marks(self) -> (&'static str, &'static str) {
-        match (self.colour, std::io::stdout().is_terminal()) {
+        match (self.colour, self.is_seen) {
             (true, _) => ("\x1b[1m", "\x1b[0m"),
             (false, true) => ("«", "»"),
             (false, false) => ("", ""),
@@ -82,31 +112,60 @@ fn wanted() -> bool {
         && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// Returns `text` with control characters and bidirectional overrides shown instead of obeyed: what a transcript says
-/// must not steer the terminal of the one who reads about it.
+/// Returns `text` with control characters, bidirectional marks and what is invisible shown instead of obeyed: what a transcript
+/// says must not steer the terminal of the one who reads about it.
 pub(crate) fn plain(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    text.chars().for_each(|c| push_plain(c, &mut out));
-    out
+    spelled(text, (None, None), |_| None)
+}
+
+/// Does what [`plain`] does to a piece of `text`.
+pub(crate) fn plain_piece(text: &str, piece: Range<usize>) -> String {
+    let beside = (text[..piece.start].chars().next_back(), text[piece.end..].chars().next());
+    spelled(&text[piece], beside, |_| None)
+}
+
+/// Does what [`plain`] does to the name of something, which is one line: a line end in it cannot begin a line of ours.
+pub(crate) fn name(text: &str) -> String {
+    plain(text).replace('\n', "\\n").replace('\t', "\\t")
+}
+
+/// Returns what people call the file at `path`.
+pub(crate) fn path(path: &Path) -> String {
+    name(&path.display().to_string())
 }
 
 /// Does what [`plain`] does, and keeps the colours that a [`Painter`] of ours writes. They can be forged, and do no harm:
 /// none of them hides a text.
 pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(steers) {
-        return Cow::Borrowed(text);
+    match text.chars().any(steers) {
+        true => Cow::Owned(spelled(text, (None, None), paint_length)),
+        false => Cow::Borrowed(text),
     }
-    let mut out = String::with_capacity(text.len() + 64);
+}
+
+/// Returns `text`, which stands between these, with what steers spelled out, but for what is `ours` at the beginning of a rest, in
+/// bytes.
+fn spelled(
+    text: &str,
+    (mut before, end): (Option<char>, Option<char>),
+    ours: impl Fn(&str) -> Option<usize>,
+) -> String {
+    let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
-        let length = paint_length(rest).unwrap_or(0);
+        let length = ours(rest).unwrap_or(0);
+        let after = rest[c.len_utf8()..].chars().next().or(end);
         match length {
-            0 => push_plain(c, &mut out),
+            0 if steers(c) && !(is_joiner(c) && joins(before, after)) => {
+                let _ = write!(out, "\\u{{{:x}}}", c as u32);
+            }
+            0 => out.push(c),
             length => out.push_str(&rest[..length]),
         }
+        before = Some(c);
         rest = &rest[length.max(c.len_utf8())..];
     }
-    Cow::Owned(out)
+    out
 }
 
 /// Returns `json` as a line that does a terminal no harm and says the same: what steers is escaped as JSON does it, which our own
@@ -139,22 +198,31 @@ fn paint_length(rest: &str) -> Option<usize> {
     is_ours.then_some("\x1b[".len() + end + 1)
 }
 
-fn push_plain(c: char, out: &mut String) {
-    match steers(c) {
-        true => drop(write!(out, "\\u{{{:x}}}", c as u32)),
-        false => out.push(c),
-    }
-}
-
-/// Returns whether a terminal obeys `c` instead of showing it, or shows what follows elsewhere or not at all.
+/// Returns whether a terminal obeys `c` instead of showing it, shows what follows elsewhere or not at all, or shows nothing for it.
 fn steers(c: char) -> bool {
     match c {
         '\n' | '\t' => false,
         // Marks, embeddings, overrides and isolates of bidirectional text; separators of lines; tags.
         '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{206f}' => true,
         '\u{e0000}'..='\u{e007f}' => true,
+        // What has no width: two names that look the same are not.
+        '\u{ad}' | '\u{34f}' | '\u{180e}' | '\u{200b}'..='\u{200d}' | '\u{2060}'..='\u{2065}' => true,
+        '\u{feff}' | '\u{fff9}'..='\u{fffb}' => true,
+        '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' => true,
         c => c.is_control(),
     }
+}
+
+fn is_joiner(c: char) -> bool {
+    matches!(c, '\u{200c}' | '\u{200d}')
+}
+
+/// Returns whether a joiner between these is spelling: in the scripts that need it (Arabic, those of India and its neighbours) and
+/// in signs that are made of several. Between letters that never join it only hides.
+fn joins(before: Option<char>, after: Option<char>) -> bool {
+    let takes = |c: char| matches!(c, '\u{600}'..='\u{1cff}' | '\u{2190}'..='\u{10ffff}') && !steers(c);
+    let known = [before, after].into_iter().flatten();
+    known.clone().count() > 0 && known.into_iter().all(takes)
 }
 
 /// How wide a line for a person is, in columns.
@@ -187,12 +255,58 @@ pub(crate) fn cut(text: &str, columns: usize) -> String {
     text.chars().take_while(fits).chain(['…']).collect()
 }
 
+/// Returns `text` in at most so many columns, without its middle where that is longer: a path is known by both its ends. For what is
+/// only looked at; what somebody may copy stays whole.
+pub(crate) fn shortened(text: &str, columns: usize) -> String {
+    if text.width() <= columns {
+        return text.to_owned();
+    }
+    let room = columns.saturating_sub(1);
+    let taken = |left: &mut usize, c: &char| {
+        let fits = c.width().unwrap_or_default() <= *left;
+        *left = left.saturating_sub(c.width().unwrap_or_default());
+        fits
+    };
+    let (mut head, mut tail) = (room / 3, room - room / 3);
+    let start: String = text.chars().take_while(|c| taken(&mut head, c)).collect();
+    let end: Vec<char> = text.chars().rev().take_while(|c| taken(&mut tail, c)).collect();
+    start + "…" + &end.into_iter().rev().collect::<String>()
+}
+
+/// Returns a word in at most so many columns; what is marked in it stays in sight.
+fn short_word(word: &str, columns: usize) -> String {
+    if width(word) <= columns {
+        return word.to_owned();
+    }
+    const END: &str = "\x1b[0m";
+    let (Some(start), Some(end)) = (word.find('\x1b'), word.rfind(END)) else {
+        return shortened(word, columns);
+    };
+    let (before, marked, after) = (&word[..start], &word[start..end + END.len()], &word[end + END.len()..]);
+    let room = columns.saturating_sub(width(marked)) / 2;
+    let backwards = |text: &str| text.chars().rev().collect::<String>();
+    format!("{}{marked}{}", backwards(&cut(&backwards(before), room)), cut(after, room))
+}
+
+/// Returns `words` with what is to be copied behind them, which may be a path: on the same line where both fit, else on a line of its
+/// own, whole.
+pub(crate) fn with_whole(indent: &str, words: &str, whole: &str) -> String {
+    match width(indent) + width(words) + 1 + width(whole) <= COLUMNS {
+        true => format!("{indent}{words} {whole}\n"),
+        false => format!("{}{indent}  {whole}\n", wrapped(indent, words, &format!("{indent}  "))),
+    }
+}
+
 /// Returns `words` behind `first`, over several lines where they are longer than [`COLUMNS`]; each further line begins with
 /// `rest`. A word that is longer than a line stays whole: it may be a path.
 pub(crate) fn wrapped(first: &str, words: &str, rest: &str) -> String {
     let (mut out, mut at) = (first.to_owned(), width(first));
     for (nth, word) in words.split(' ').enumerate() {
-        if nth > 0 && at + 1 + width(word) > COLUMNS {
+        // The first word stays behind what it begins with, unless only a line of its own is long enough for it.
+        let is_better_below =
+            at > width(rest) && at + width(word) > COLUMNS && width(rest) + width(word) <= COLUMNS;
+        if nth > 0 && at + 1 + width(word) > COLUMNS || nth == 0 && is_better_below {
+            out.truncate(out.trim_end_matches(' ').len());
             out.push('\n');
             out.push_str(rest);
             at = width(rest);
@@ -230,8 +344,41 @@ mod tests {
     }
 
     #[test]
+    fn what_is_invisible_is_spelled_out_unless_a_script_needs_it() {
+        for (text, shown) in [
+            ("a\u{feff}b\u{200b}c\u{2060}d\u{ad}e", "a\\u{feff}b\\u{200b}c\\u{2060}d\\u{ad}e"),
+            ("adm\u{200d}in", "adm\\u{200d}in"),
+            ("пар\u{200c}оль", "пар\\u{200c}оль"),
+            ("می\u{200c}خواهم 👩\u{200d}👧", "می\u{200c}خواهم 👩\u{200d}👧"),
+            ("é\u{200e}\u{2066}x\u{2069}", "é\\u{200e}\\u{2066}x\\u{2069}"),
+            ("\u{85}\u{9b}2J", "\\u{85}\\u{9b}2J"),
+        ] {
+            assert_eq!((plain(text), harmless(text).into_owned()), (shown.to_owned(), shown.to_owned()));
+        }
+        assert_eq!(name("a\nlonghaul: all is well\t"), "a\\nlonghaul: all is well\\t");
+    }
+
+    #[test]
+    fn what_is_only_shown_loses_its_middle_and_what_is_copied_stays_whole() {
+        assert_eq!(shortened("/home/dev/work/session.jsonl", 40), "/home/dev/work/session.jsonl");
+        assert_eq!(shortened("/home/dev/work/deep/down/session.jsonl", 20), "/home/…session.jsonl");
+        assert_eq!(shortened("更为重要更为重要", 9), "更…为重要");
+        let long = "/a-b/".repeat(30);
+        let painter = Painter { colour: true, is_seen: true };
+        let marked = format!("{}{}{}", "/a".repeat(50), painter.bold("here"), "/b".repeat(50));
+        let short = painter.short_words(&marked, 78);
+        assert!(width(&short) <= 78 && short.contains(&painter.bold("here")), "{short}");
+        assert!(
+            painter.folded(&format!("{long}\n{}", "word ".repeat(40))).lines().all(|line| width(line) <= 80)
+        );
+        assert_eq!(with_whole("  ", "kept as", "/x"), "  kept as /x\n");
+        assert_eq!(with_whole("  ", "kept as", &long), format!("  kept as\n    {long}\n"));
+        assert_eq!(wrapped("x".repeat(50).as_str(), &"y".repeat(40), "  ").lines().count(), 2);
+    }
+
+    #[test]
     fn our_colours_pass_and_nothing_else_does() {
-        let painter = Painter { colour: true };
+        let painter = Painter { colour: true, is_seen: true };
         let painted = format!("{} {}", painter.paint(RED, "no"), painter.bold("yes"));
         assert_eq!(harmless(&painted), painted);
         for (text, shown) in [
@@ -271,7 +418,7 @@ mod tests {
 
     #[test]
     fn columns_are_counted_as_a_terminal_does() {
-        let painter = Painter { colour: true };
+        let painter = Painter { colour: true, is_seen: true };
         assert_eq!((width("abc"), width("更为重要"), width(&painter.bold("é…"))), (3, 8, 2));
         assert_eq!(width(&painter.paint(RED, "no")), 2);
         for (text, columns, shown) in [

@@ -6,7 +6,7 @@ use std::{
     io::{self, IsTerminal as _, Write},
 };
 
-use crate::paint::{harmless, wrapped};
+use crate::paint::{self, harmless, wrapped};
 
 /// Says a line on stderr, behind the name of the program. Takes what `format!` takes.
 macro_rules! say {
@@ -16,9 +16,24 @@ macro_rules! say {
 /// Says `words` on stderr, behind the name of the program and before a line end; on a terminal in lines that fit it.
 pub(crate) fn line(words: fmt::Arguments<'_>) {
     let words = format!("longhaul: {words}");
+    let is_terminal = io::stderr().is_terminal();
+    for (nth, line) in words.lines().enumerate() {
+        // What is quoted may have several lines, and none of them may look like another of ours.
+        let margin = if nth > 0 && !line.starts_with("  ") { "  " } else { "" };
+        match is_terminal {
+            true => err(&wrapped("", &format!("{margin}{line}"), "  ")),
+            false => err(&format!("{margin}{line}\n")),
+        }
+    }
+}
+
+/// Says `words` and behind them what is to be copied, a path or a command: whole, and on a terminal on a line of its own where it is
+/// long.
+pub(crate) fn with_whole(words: &str, whole: &str) {
+    let words = format!("longhaul: {words}");
     match io::stderr().is_terminal() {
-        true => words.lines().for_each(|line| err(&wrapped("", line, "  "))),
-        false => err(&format!("{words}\n")),
+        true => err(&paint::with_whole("", &words, whole)),
+        false => err(&format!("{words} {whole}\n")),
     }
 }
 

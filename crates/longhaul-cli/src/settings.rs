@@ -1,9 +1,6 @@
 //! Settings from everywhere: defaults < preset < files < environment < flags.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use longhaul::{
@@ -12,7 +9,10 @@ use longhaul::{
     wire::{Document, Format},
 };
 
-use crate::args::{SettingsArgs, tokens};
+use crate::{
+    args::{SettingsArgs, tokens},
+    paint, pipe,
+};
 
 /// Variables that are no settings: flags of single commands read them.
 const OTHER_VARIABLES: [&str; 4] =
@@ -59,8 +59,9 @@ pub(crate) fn user_file() -> Option<PathBuf> {
 }
 
 fn file(path: &Path) -> Result<Layer> {
-    let text = fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))?;
-    Ok(Layer::file(&path.display().to_string(), &text))
+    let name = paint::path(path);
+    let text = pipe::small_text(path).with_context(|| format!("{name} cannot be read"))?;
+    Ok(Layer::file(&name, &text))
 }
 
 /// Returns `8k` and `1m` as numbers; anything else as it is.

@@ -8,7 +8,7 @@ use longhaul::{
     wire::Document,
 };
 
-use crate::counter::Named;
+use crate::{counter::Named, paint::grouped};
 
 /// The window of a model that nobody named: what most current models accept at least.
 const DEFAULT_WINDOW: Tokens = Tokens(200_000);
@@ -23,6 +23,8 @@ const RESERVED_OUTPUT: Tokens = Tokens(16_000);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Room {
     pub(crate) window: ContextWindow,
+    /// Who says so, in words.
+    pub(crate) window_from: &'static str,
     pub(crate) budget: Tokens,
     pub(crate) limits: Limits,
 }
@@ -37,12 +39,31 @@ impl Room {
         counter: &Named,
         document: &Document,
     ) -> Room {
-        let window = flag.or(counter.window).map(Tokens).or(told).unwrap_or(DEFAULT_WINDOW);
+        let (window, mut window_from) = match (flag, counter.window, told) {
+            (Some(flag), ..) => (Tokens(flag), "--window"),
+            (_, Some(model), _) => (Tokens(model), "the model's"),
+            (.., Some(told)) => (told, "the session's own"),
+            _ => (DEFAULT_WINDOW, "the default; --window says another"),
+        };
+        if config.max_context_tokens.is_some_and(|most| most < window) {
+            window_from = "max_context_tokens";
+        }
         let usable = config.max_context_tokens.map_or(window, |most| most.min(window));
         let usual = usable.scaled(RESERVED_SHARE).min(RESERVED_OUTPUT);
         let window = config.window(ContextWindow::new(window, usual));
         let tools = count_tools(&*counter.counter, document.tools().iter().map(String::as_str));
         let budget = window.budget(tools);
-        Room { window, budget, limits: config.limits(window.window, budget) }
+        Room { window, window_from, budget, limits: config.limits(window.window, budget) }
+    }
+
+    /// Returns what `part` of the window is, in words.
+    pub(crate) fn share(&self, part: Tokens) -> String {
+        format!(
+            "{:.0} % of the {} tokens that a window of {} ({}) leaves",
+            100.0 * part.ratio_of(self.budget),
+            grouped(self.budget.0),
+            grouped(self.window.window.0),
+            self.window_from,
+        )
     }
 }

@@ -37,8 +37,17 @@ impl TokenizerFile {
     /// When the file cannot be read or is not a tokenizer.
     pub fn open(path: impl AsRef<Path>) -> Result<TokenizerFile, TokensError> {
         let path = path.as_ref();
-        let failed = |reason: String| TokensError::Tokenizer { path: path.to_owned(), reason };
-        let bytes = std::fs::read(path).map_err(|error| failed(error.to_string()))?;
+        let bytes = std::fs::read(path)
+            .map_err(|error| TokensError::Tokenizer { path: path.to_owned(), reason: error.to_string() })?;
+        TokenizerFile::from_bytes(bytes, path)
+    }
+
+    /// Reads a `tokenizer.json` that holds `bytes`; errors call it `path`.
+    ///
+    /// # Errors
+    /// When it is not a tokenizer.
+    pub fn from_bytes(bytes: Vec<u8>, path: impl AsRef<Path>) -> Result<TokenizerFile, TokensError> {
+        let failed = |reason: String| TokensError::Tokenizer { path: path.as_ref().to_owned(), reason };
         if let Some(own) = OwnTokenizer::read(&bytes) {
             return Ok(TokenizerFile(Kind::Own(Box::new(own))));
         }

@@ -24,7 +24,7 @@ use crate::{
     archive::{self, full, line, span},
     clock,
     output::Target,
-    paint::plain,
+    paint::{self, plain},
     review,
 };
 
@@ -249,7 +249,7 @@ impl Session<'_> {
             let written = wire::encode(&state.originals().to_transcript(), Format::Longhaul)
                 .context("it cannot be written")?;
             Target::new(Some(path), false).put(written.document.as_bytes())?;
-            self.screen.note(&format!("{said} messages written to {}", path.display()));
+            self.screen.note(&format!("{said} messages written to {}", paint::path(path)));
         }
         self.runtime.block_on(manager.save())?;
         let line = manager.line();

@@ -25,8 +25,8 @@ use crate::{
     exit::{self, Impossible, NOTHING_TO_DO},
     found::About,
     input,
-    output::{self, NewFile, Target},
-    paint::{grouped, harmless_json},
+    output::{self, Backup, NewFile, Target},
+    paint::{self, Painter, harmless_json},
     review::AtTerminal,
     say, settings,
     store::{self, AfterSummary, BranchOf, Kept, Recorded, Replaced, Said, Store, Trace},
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &CompactArgs) -> Result<ExitCode> {
     let report_to = report_target(args)?;
     let report = perform_for(args, &destination)?;
     if args.dry_run {
-        Target::Stdout.put(report.preview().as_bytes())?;
+        Target::Stdout.put(Painter::stdout().folded(&report.preview()).as_bytes())?;
     }
     tell(args, report_to.as_ref(), &report)?;
     let is_unchanged = report.summary.is_none();
@@ -73,10 +73,19 @@ fn perform_for(args: &CompactArgs, destination: &Destination) -> Result<Report> 
             "--review asks on stdin, where the transcript comes from; name its file".to_owned()
         ));
     }
-    let target = Target::new(args.output.as_deref(), args.force).made(NewFile::like(&args.file));
+    let target = match (destination, &args.output) {
+        // Nobody said that the session file may be replaced where it is read-only.
+        (Destination::InPlace, Some(path)) if !args.force => Target::unlocked(path),
+        (_, path) => Target::new(path.as_deref(), args.force),
+    };
+    let target = target.made(NewFile::like(&args.file));
     store::spare(&args.store, "-o", args.output.as_deref())?;
     store::spare(&args.store, "--report", args.report.as_deref())?;
-    target.check()?;
+    let is_in_place = *destination == Destination::InPlace;
+    target.check().map_err(|error| match is_in_place {
+        true => Impossible(format!("{error}; -o writes elsewhere, --force here all the same")).into(),
+        false => error,
+    })?;
     let read = Seen::of(&args.file);
     let layered = settings::load(&args.settings)?;
     let chooses_recent = chooses_recent(&layered);
@@ -96,19 +105,25 @@ fn perform_for(args: &CompactArgs, destination: &Destination) -> Result<Report> 
     input::warn_of_problems(&args.file, &document, args.strict)?;
     let breakdown = Breakdown::of(document.transcript().entries(), &*counter.counter);
     let room = Room::new(args.window, told, &config, &counter, &document);
-    let budget = budget(args, &room)?;
+    let (budget, budget_from) = budget(args, &room)?;
+    // What a file loses is to be in the store, and so is what an agent is told to look up there.
+    let must_be_recorded = !args.no_store
+        && !args.dry_run
+        && (target.replaces_something() || matches!(destination, Destination::NewSession { .. }));
 
-    let mut report = Report::new(&document, &counter, budget, &breakdown);
+    let mut report = Report::new(&document, &counter, (budget, budget_from), &breakdown);
     let made = match breakdown.total <= budget {
         true => {
-            let cost = grouped(breakdown.total.0);
-            report.decision =
-                format!("unchanged: {cost} tokens are within the budget of {}", grouped(budget.0));
+            report.rests();
             None
         }
         false => {
             if redactor.is_none() {
                 say!("--no-redact: secrets are summarized and recorded as they are");
+            }
+            if must_be_recorded {
+                // Before a model is asked.
+                store::open(&args.store).map_err(|error| unrecorded(args, error))?;
             }
             let (window, counter) = (room.window, counter.counter.clone());
             let session = DocumentSession::new(&document, window, counter, config.clone(), redactor.clone())
@@ -149,42 +164,47 @@ fn perform_for(args: &CompactArgs, destination: &Destination) -> Result<Report> 
             read.must_be_unchanged(&args.file)?;
         }
         let is_new = made.is_some();
-        let record = |report: &mut Report| {
+        let record = |report: &mut Report| -> Result<()> {
             let (said, done, is_elsewhere) = match made {
-                _ if args.no_store => return,
+                _ if args.no_store => return Ok(()),
                 Some((said, done, is_elsewhere)) => (said, Some(done), is_elsewhere),
                 // Whoever wants it kept wants that also of what is short.
                 None if *destination == Destination::Nowhere && breakdown.messages > 0 => {
                     let messages = redacted_messages(&document, redactor.as_ref());
                     (Said::new(&document, messages, args.session.as_deref()), None, false)
                 }
-                None => return,
+                None => return Ok(()),
             };
             let said = said.with_spellings(&document, redactor.as_ref());
             let of_format = (document.format(), done.as_ref());
-            let recorded = recorded(args, &config, &said, of_format, redactor.as_ref());
-            if let Some((recorded, forgotten)) = recorded {
-                report.recorded = Some(recorded);
-                report.not_kept = NotKept::of(&document, &said.messages, forgotten, is_elsewhere);
+            match recorded(args, &config, &said, of_format, redactor.as_ref()) {
+                Ok((recorded, forgotten)) => {
+                    report.recorded = Some(recorded);
+                    report.not_kept = NotKept::of(&document, &said.messages, forgotten, is_elsewhere);
+                }
+                Err(error) if must_be_recorded => return Err(unrecorded(args, error)),
+                // Originals may have been written before what failed.
+                Err(error) => report.not_recorded = Some(exit::words(&error)),
             }
+            Ok(())
         };
         // What a file is about to lose is kept first. What goes to stdout is lost by nobody, and a history that nobody got
         // is not to be recorded as the one in force.
         match target {
-            _ if *destination == Destination::Nowhere => record(&mut report),
+            _ if *destination == Destination::Nowhere => record(&mut report)?,
             // Where it fits already, there is nothing to read beside it; in another format it is new all the same.
             _ if !is_new && !is_converted && matches!(destination, Destination::Beside(_)) => {}
             Target::Stdout => {
-                report.backup = put(&target, &history, args, &document, |_| {})?;
-                record(&mut report);
+                report.backup = put(&target, &history, args, (&document, is_in_place), |_| Ok(()))?;
+                record(&mut report)?;
             }
             Target::File { .. } => {
-                record(&mut report);
+                record(&mut report)?;
                 let unchanged = if is_replaced { read.must_be_unchanged(&args.file) } else { Ok(()) };
                 let note = |backup: &Path| {
                     keep_trace(args, &report, &document, &history, redactor.as_ref(), Some(backup))
                 };
-                match unchanged.and_then(|()| put(&target, &history, args, &document, note)) {
+                match unchanged.and_then(|()| put(&target, &history, args, (&document, is_in_place), note)) {
                     Ok(backup) => report.backup = backup,
                     Err(error) => {
                         take_back(args, &report);
@@ -196,8 +216,10 @@ fn perform_for(args: &CompactArgs, destination: &Destination) -> Result<Report> 
         if !is_replaced {
             read.tell_of_change(&args.file);
         }
-        if report.backup.is_none() {
-            keep_trace(args, &report, &document, &history, redactor.as_ref(), None);
+        if report.backup.is_none()
+            && let Err(error) = keep_trace(args, &report, &document, &history, redactor.as_ref(), None)
+        {
+            say!("undo will not name the file: {}", exit::words(&error));
         }
     }
     Ok(report)
@@ -217,14 +239,16 @@ impl Seen {
     fn must_be_unchanged(&self, path: &Path) -> Result<()> {
         match *self == Seen::of(path) {
             true => Ok(()),
-            false => bail!("{} was written to while it was compacted; nothing was written", path.display()),
+            false => {
+                bail!("{} was written to while it was compacted; nothing was written", paint::path(path))
+            }
         }
     }
 
     /// Says that somebody wrote to the transcript since: it has that, the new history has not.
     fn tell_of_change(&self, path: &Path) {
         if *self != Seen::of(path) {
-            say!("{} was written to meanwhile: what was added is not in the new history", path.display());
+            say!("{} was written to meanwhile: what was added is not in the new history", paint::path(path));
         }
     }
 }
@@ -233,15 +257,16 @@ impl Seen {
 /// report only where the flag says so.
 fn report_target(args: &CompactArgs) -> Result<Option<Target>> {
     let Some(path) = &args.report else { return Ok(None) };
-    let target = Target::new(Some(path), true).made(NewFile::like(&args.file));
+    let target = if args.force { Target::new(Some(path), true) } else { Target::unlocked(path) };
+    let target = target.made(NewFile::like(&args.file));
     if target.replaces(&args.file) {
-        bail!(Impossible(format!("--report {} would replace the transcript itself", path.display())));
+        bail!(Impossible(format!("--report {} would replace the transcript itself", paint::path(path))));
     }
     if args.output.as_ref().is_some_and(|output| output == path || target.replaces(output)) {
-        bail!(Impossible(format!("--report {} would replace the new history", path.display())));
+        bail!(Impossible(format!("--report {} would replace the new history", paint::path(path))));
     }
     if path.is_file() && !args.force && !Report::is_at(path) {
-        bail!("{} exists and is no report of longhaul's; say --force to overwrite it", path.display());
+        bail!("{} exists and is no report of longhaul's; say --force to overwrite it", paint::path(path));
     }
     target.check()?;
     Ok(Some(target))
@@ -249,16 +274,16 @@ fn report_target(args: &CompactArgs) -> Result<Option<Target>> {
 
 /// Puts the history where it is to go. Where that is the transcript itself, the transcript is kept beside it: the store has
 /// its messages, but not what an agent wrote around them, nor what the agent itself compacted before. Returns where.
-/// `note` is told before the file is replaced.
+/// `note` is told before the file is replaced. Where the compaction `is_in_place`, the new history begins with the old one.
 fn put(
     target: &Target,
     history: &[u8],
     args: &CompactArgs,
-    document: &Document,
-    note: impl FnOnce(&Path),
+    (document, is_in_place): (&Document, bool),
+    note: impl FnOnce(&Path) -> Result<()>,
 ) -> Result<Option<PathBuf>> {
     if matches!(target, Target::Stdout) && output::is_stdout(&args.file) {
-        bail!(Impossible(format!("stdout is {} itself; name another file with -o", args.file.display())));
+        bail!(Impossible(format!("stdout is {} itself; name another file with -o", paint::path(&args.file))));
     }
     if !target.replaces(&args.file) {
         return target.put_over(history, |there| is_known(args, there), note);
@@ -267,7 +292,19 @@ fn put(
         // It is there already.
         return Ok(None);
     }
-    target.put_with_backup(history, note)
+    target.put_with_backup(history, if is_in_place { Backup::OfTheNewest } else { Backup::OfEach }, note)
+}
+
+/// Returns `error`, for which nothing could be recorded and so nothing was replaced, and says what to do.
+fn unrecorded(args: &CompactArgs, error: anyhow::Error) -> anyhow::Error {
+    let stays = match &args.output {
+        Some(path) if path.exists() => format!("{} stays as it is", paint::path(path)),
+        _ => "nothing was written".to_owned(),
+    };
+    let why = exit::words(&error);
+    anyhow::anyhow!(
+        "nothing could be recorded, so {stays} ({why}); mend that, name another store (--store), or do without (--no-store)"
+    )
 }
 
 /// Returns whether these bytes are a history that was compacted here, word for word: what it was made from is in the store.
@@ -300,8 +337,8 @@ fn keep_trace(
     history: &[u8],
     redactor: Option<&Redactor>,
     backup: Option<&Path>,
-) {
-    let (Some(_), Some(record)) = (&report.recorded, &report.summary) else { return };
+) -> Result<()> {
+    let (Some(_), Some(record)) = (&report.recorded, &report.summary) else { return Ok(()) };
     // What was replaced may be another transcript than the one that was read.
     let before = |backup: &Path| {
         let before = std::fs::read(backup).ok()?;
@@ -316,10 +353,9 @@ fn keep_trace(
             None => Ok(()),
         }
     };
-    let kept = store::open(&args.store).and_then(|store| store::block_on(keep(store)));
-    if let Err(error) = kept {
-        say!("undo will not put the file back: {}", exit::words(&error));
-    }
+    store::open(&args.store)
+        .and_then(|store| store::block_on(keep(store)))
+        .context("what becomes of the file cannot be noted, so undo would not put it back")
 }
 
 /// Returns the document in the format that is to be written.
@@ -357,12 +393,16 @@ fn renumbered_from(before: &Document, after: &Document) -> Option<usize> {
     (before.len() != after.len()).then_some(same)
 }
 
-/// Returns what the whole history may cost.
-fn budget(args: &CompactArgs, room: &Room) -> Result<Tokens> {
+/// Returns what the whole history may cost, and in words where that comes from unless the user says it.
+fn budget(args: &CompactArgs, room: &Room) -> Result<(Tokens, Option<String>)> {
+    let target = room.limits.target;
     match (args.budget, args.ratio) {
-        (Some(budget), _) => Ok(Tokens(budget)),
-        (None, None) => Ok(room.limits.target),
-        (None, Some(ratio)) if ratio > 0.0 && ratio <= 1.0 => Ok(room.budget.scaled(ratio)),
+        (Some(budget), _) => Ok((Tokens(budget), None)),
+        (None, None) => Ok((target, Some(format!("the target, {}", room.share(target))))),
+        (None, Some(ratio)) if ratio > 0.0 && ratio <= 1.0 => {
+            let budget = room.budget.scaled(ratio);
+            Ok((budget, Some(room.share(budget))))
+        }
         (None, Some(ratio)) => {
             bail!(Impossible(format!("--ratio {ratio} is no share; expected a number above 0 and up to 1")))
         }
@@ -446,7 +486,7 @@ fn compacted(
     let asked = store::block_on(async { Ok(session.compact_with(within, &*summarizer).await) })?;
     let (done, attempts) = asked.map_err(told_apart)?;
     for attempt in attempts {
-        let reason = crate::paint::plain(&attempt.reason);
+        let reason = paint::plain(&attempt.reason);
         say!("{} was not used: {reason}", attempt.summarizer);
     }
     Ok(done)
@@ -528,16 +568,15 @@ fn depth_of_summary(said: &Said<'_>) -> Option<u32> {
     first.texts().find_map(parse_summary).map(|(depth, _)| depth)
 }
 
-/// Records the originals and the summary, where there is one, and says where. A store that cannot be had costs the user the
-/// record, not the compaction.
+/// Records the originals and the summary, where there is one, and returns where, and how many messages of it were forgotten.
 fn recorded(
     args: &CompactArgs,
     config: &Config,
     said: &Said<'_>,
     (format, done): (Format, Option<&CompactedDocument>),
     redactor: Option<&Redactor>,
-) -> Option<(Recorded, u64)> {
-    let kept = store::open(&args.store).and_then(|store| {
+) -> Result<(Recorded, u64)> {
+    store::open(&args.store).and_then(|store| {
         let emitted = |done: &CompactedDocument| -> Result<_> {
             let read = wire::read(Some(format), &*done.bytes).context("the history cannot be read again")?;
             Ok((done.record.clone(), redacted_messages(&read, redactor)))
@@ -553,21 +592,16 @@ fn recorded(
         let store = store::place(&args.store)?.to_string();
         let to_undo = is_new.then_some(place.session);
         Ok((Recorded { session, store, deleted, branch_of, to_undo }, forgotten))
-    });
-    kept.inspect_err(|error| {
-        // Originals may have been written before what failed.
-        say!("the compaction was not recorded: {}", exit::words(error));
     })
-    .ok()
 }
 
 fn tell(args: &CompactArgs, report_to: Option<&Target>, report: &Report) -> Result<()> {
-    if let Some(target) = report_to {
-        target.put(&serde_json::to_vec_pretty(report)?)?;
-    }
     match args.json {
         true => say::err(&harmless_json(&serde_json::to_string(report)?)),
         false => say::err(&report.words(&input::shown(&args.file))),
     }
-    Ok(())
+    match report_to {
+        Some(target) => target.put(&serde_json::to_vec_pretty(report)?),
+        None => Ok(()),
+    }
 }

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::{
     args::ConfigArgs,
     output::Target,
-    paint::{GREY, Painter, plain},
+    paint::{self, COLUMNS, GREY, Painter, plain},
     settings,
 };
 
@@ -30,8 +30,10 @@ pub(crate) fn run(args: &ConfigArgs) -> Result<ExitCode> {
             let painter = Painter::stdout();
             let width = rows.iter().map(|(name, ..)| name.len()).max().unwrap_or_default();
             let line = |(name, value, source): &(String, String, longhaul::config::Source)| {
-                let source = painter.paint(GREY, &format!("# {source}"));
-                format!("{name:<width$} = {:<36} {source}\n", plain(value))
+                let setting = format!("{name:<width$} = {:<36} ", plain(value));
+                let room = COLUMNS.saturating_sub(paint::width(&setting)).max(10);
+                let source = painter.short(&paint::name(&format!("# {source}")), room);
+                format!("{setting}{}\n", painter.paint(GREY, &source))
             };
             rows.iter().map(line).collect()
         }

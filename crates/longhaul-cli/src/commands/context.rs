@@ -255,13 +255,14 @@ fn heading(view: &View, painter: Painter) -> String {
     let share = 100.0 * view.tokens.ratio_of(view.window);
     let how = if view.tokens > view.counted { ", as billed" } else { "" };
     let used = format!("{} of {} tokens ({share:.1} %{how})", grouped(view.tokens.0), grouped(view.window.0));
+    let room = paint::COLUMNS - paint::width(&used) - 2;
     format!(
         "{}  {}\n{}, {} messages, {}\n",
-        painter.bold(&plain(&view.file)),
+        painter.bold(&painter.short(&plain(&view.file), room)),
         painter.paint(traffic_light(view.ratio), &used),
         view.format,
         view.messages,
-        view.encoding,
+        painter.short(&view.encoding, 40),
     )
 }
 
@@ -284,7 +285,7 @@ fn table(view: &View, painter: Painter) -> String {
     }
     for large in &view.largest {
         let columns = format!("  {:<6} {:>9}  ", large.message, grouped(large.tokens.0));
-        let what = cut(&plain(&large.what), paint::COLUMNS - columns.len());
+        let what = cut(&paint::name(&large.what), paint::COLUMNS - columns.len());
         out.push_str(&format!("{columns}{what}\n"));
     }
     out.push('\n');

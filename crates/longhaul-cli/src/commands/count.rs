@@ -18,7 +18,7 @@ use crate::{
     counter::{self, Named},
     input,
     output::Target,
-    paint::{Painter, grouped, harmless_json, plain},
+    paint::{self, COLUMNS, Painter, grouped, harmless_json, plain, width, wrapped},
     store, stream, summarizer,
 };
 
@@ -137,9 +137,8 @@ pub(crate) fn accuracy(counter: &dyn TokenCounter) -> String {
 
 fn table(count: &Count<'_>) -> String {
     let painter = Painter::stdout();
-    let mut out = format!(
-        "{}  {} tokens{}  ({}, {}, {})\n",
-        painter.bold(&plain(&count.file)),
+    let told = format!(
+        "  {} tokens{}  ({}, {}, {})",
         painter.bold(&grouped(count.tokens.0)),
         if count.format == "text" {
             String::new()
@@ -147,9 +146,11 @@ fn table(count: &Count<'_>) -> String {
             format!(" in {} messages", grouped(count.messages as u64))
         },
         count.format,
-        count.encoding,
+        painter.short(count.encoding, 30),
         count.accuracy,
     );
+    let file = painter.short(&plain(&count.file), COLUMNS.saturating_sub(width(&told)).max(20));
+    let mut out = wrapped(&painter.bold(&file), &told, "  ");
     if count.messages == 0 {
         return out;
     }
@@ -157,7 +158,8 @@ fn table(count: &Count<'_>) -> String {
     let mut section = |title: &str, rows: Vec<(String, Tokens)>| {
         out.push_str(&format!("\n  {title}\n"));
         for (name, tokens) in rows.into_iter().filter(|(_, tokens)| *tokens > Tokens::ZERO) {
-            out.push_str(&format!("  {:<28} {:>11} {}\n", plain(&name), grouped(tokens.0), share(tokens)));
+            let name = painter.short(&paint::name(&name), 50);
+            out.push_str(&format!("  {name:<28} {:>11} {}\n", grouped(tokens.0), share(tokens)));
         }
     };
     section("by role", sorted(&count.by_role));
@@ -176,13 +178,15 @@ fn table(count: &Count<'_>) -> String {
     }
     if let Some(provider) = &count.provider {
         let ours = count.tokens + count.tool_definitions;
-        out.push_str(&format!(
-            "\n  {} counts {} tokens for {}, definitions included; the count above is {:+.1} % off\n",
+        let told = format!(
+            "{} counts {} tokens for {}, definitions included; the count above is {:+.1} % off",
             plain(&provider.host),
             painter.bold(&grouped(provider.tokens.0)),
             plain(&provider.model),
             100.0 * (ours.ratio_of(provider.tokens) - 1.0),
-        ));
+        );
+        out.push('\n');
+        out.push_str(&wrapped("  ", &told, "    "));
     }
     out
 }

@@ -9,7 +9,7 @@ use crate::{
     archive::{Archive, line},
     args::SessionArgs,
     output::Target,
-    paint::{Painter, grouped, harmless_json, wrapped},
+    paint::{Painter, grouped, harmless_json, with_whole, wrapped},
 };
 
 pub(crate) fn run(args: &SessionArgs) -> Result<ExitCode> {
@@ -58,8 +58,8 @@ pub(crate) fn run(args: &SessionArgs) -> Result<ExitCode> {
     }
     let recoverable = painter.bold(&format!("Recoverable: {} messages", out_of_view.len() - gone.len()));
     out.push_str(&format!("\n{recoverable}\n"));
-    out.push_str(&wrapped("  ", &format!("each: longhaul recall {session} ID"), "    "));
-    out.push_str(&wrapped("  ", &format!("all: longhaul recall {session} {}", record.id), "    "));
+    out.push_str(&with_whole("  ", "each:", &format!("longhaul recall {session} mN")));
+    out.push_str(&with_whole("  ", "all: ", &format!("longhaul recall {session} {}", record.id)));
     for original in &out_of_view {
         out.push_str(&format!("{}\n", line(original)));
     }

@@ -49,16 +49,18 @@ fn line(finding: &Finding) -> String {
     let painter = Painter::stdout();
     let sign = if finding.ok { painter.paint(GREEN, "✓") } else { painter.paint(RED, "✗") };
     // The sign may be painted, and takes a column all the same.
-    let text = paint::wrapped(&format!("  {:<11} ", finding.what), &plain(&finding.says), &" ".repeat(14));
+    let says = painter.short_words(&plain(&finding.says), paint::COLUMNS - 14);
+    let text = paint::wrapped(&format!("  {:<11} ", finding.what), &says, &" ".repeat(14));
     format!("{sign}{}", &text[1..])
 }
 
 fn settings_finding(config: &Result<Config>) -> Finding {
     let file = settings::user_file().filter(|path| path.is_file());
     let (ok, says) = match config {
-        Ok(_) => {
-            (true, file.map_or("the defaults".into(), |path| format!("{} and the defaults", path.display())))
-        }
+        Ok(_) => (
+            true,
+            file.map_or("the defaults".into(), |path| format!("{} and the defaults", paint::path(&path))),
+        ),
         Err(error) => (false, format!("{error:#}")),
     };
     Finding { what: "settings", ok, says }

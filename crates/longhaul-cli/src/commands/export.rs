@@ -18,7 +18,8 @@ use crate::{
     exit::{Impossible, NOTHING_TO_DO},
     input,
     output::Target,
-    store::{self, Trace},
+    paint, say,
+    store::{self, Replaced, Trace},
 };
 
 pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
@@ -32,8 +33,8 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
         None => archive.wait(archive.store.export(&session))?,
     };
     let is_ours = |there: &[u8]| is_export(&archive, &session, there).unwrap_or(false);
-    if let Some(kept) = target.put_over(text.as_bytes(), is_ours, |_| {})? {
-        say!("what was there is kept as {}", kept.display());
+    if let Some(kept) = target.put_over(text.as_bytes(), is_ours, |_| Ok(()))? {
+        say::with_whole("what was there is kept as", &paint::path(&kept));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -78,10 +79,9 @@ fn transcript(archive: &Archive, session: &SessionId, to: Option<Format>) -> Res
              not in the store",
             to.name()
         );
-        let mut backups =
-            trace.map(|trace| trace.files).unwrap_or_default().into_iter().map(|file| file.backup);
-        if let Some(backup) = backups.rfind(|backup| backup.is_file()) {
-            say!("the file as it was is {}", backup.display());
+        let replaced = trace.map(|trace| trace.files).unwrap_or_default();
+        if let Some(was) = replaced.iter().rev().find_map(Replaced::where_it_was) {
+            say::with_whole("the file as it was is", &was);
         }
     }
     let line_end = if written.json.ends_with('\n') { "" } else { "\n" };

@@ -12,7 +12,8 @@ use crate::{
     exit::NOTHING_TO_DO,
     input,
     output::Target,
-    paint::{grouped, harmless_json},
+    paint::{self, grouped, harmless_json},
+    say,
 };
 
 pub(crate) fn run(args: &ForgetArgs) -> Result<ExitCode> {
@@ -50,17 +51,15 @@ pub(crate) fn run(args: &ForgetArgs) -> Result<ExitCode> {
     );
     for id in &forgotten.records {
         let Some(trace) = archive.trace(id)? else { continue };
-        for file in trace.files.iter().filter(|file| chain.contains(id) && file.backup.is_file()) {
-            say!(
-                "undo cannot put {} back any more; as it was before it is {}",
-                file.path.display(),
-                file.backup.display()
-            );
+        for file in trace.files.iter().filter(|_| chain.contains(id)) {
+            let Some(was) = file.where_it_was() else { continue };
+            let path = paint::path(&file.path);
+            say::with_whole(&format!("undo cannot put {path} back any more; as it was before it is"), &was);
         }
         archive.forget_files(id, trace)?;
     }
     for file in files.iter().filter(|file| file.is_file()) {
-        say!("{} is not touched, and may hold it too", file.display());
+        say!("{} is not touched, and may hold it too", paint::path(file));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -13,7 +13,7 @@ use crate::{
     archive::{Archive, full, line, utc},
     args::HistoryArgs,
     output::Target,
-    paint::{Painter, grouped, harmless_json, plain, wrapped},
+    paint::{COLUMNS, Painter, grouped, harmless_json, name, plain, with_whole, wrapped},
 };
 
 pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode> {
@@ -44,17 +44,16 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let painter = Painter::stdout();
-    let mut out = format!(
-        "{}: {} messages, {} in force{}\n",
-        painter.bold(session.as_str()),
+    let held = format!(
+        " {} messages, {} in force{}",
         grouped(state.messages),
         if chain.len() == 1 { "1 summary".to_owned() } else { format!("{} summaries", chain.len()) },
         if state.undone.is_empty() { String::new() } else { format!(", {} taken back", state.undone.len()) },
     );
+    let mut out = wrapped(&format!("{}:", painter.bold(session.as_str())), &held, "  ");
     for record in &chain {
         out.push_str(&heading(record, painter));
-        out.push_str(&plain(&record.text));
-        out.push('\n');
+        out.push_str(&painter.folded(&plain(&record.text)));
     }
     if args.full && !chain.is_empty() {
         out.push_str(&report(&originals, &chain, session.as_str(), painter));
@@ -75,15 +74,15 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode> {
 
 fn heading(record: &SummaryRecord, painter: Painter) -> String {
     let title = format!("Summary {} of {}", record.id, record.covers);
-    format!(
-        "\n{}\ndepth {}, by {}, {} → {} tokens, {}\n",
-        painter.bold(&title),
+    let how = format!(
+        "depth {}, by {}, {} → {} tokens, {}",
         record.depth,
         record.mode.as_str(),
         grouped(record.tokens_before.0),
         grouped(record.tokens_after.0),
         utc(record.created_at_ms),
-    )
+    );
+    format!("\n{}\n{}", painter.bold(&title), wrapped("", &how, "  "))
 }
 
 /// Returns what `chain` takes out of sight of all originals.
@@ -99,23 +98,24 @@ fn report(originals: &[Original], chain: &[SummaryRecord], session: &str, painte
         format!("\n{}\n", painter.bold("Visible in the last summary and beside it, and where the rest is"));
     for (class, loss) in &loss(originals, chain).classes {
         let named =
-            loss.hidden.iter().take(NAMED).map(|fact| format!("{} (m{})", plain(&fact.name), fact.message));
+            loss.hidden.iter().take(NAMED).map(|fact| format!("{} (m{})", name(&fact.name), fact.message));
         let mut named = named.collect::<Vec<_>>().join(", ");
         if loss.hidden.len() > NAMED {
             named.push_str(&format!(" and {} more", grouped((loss.hidden.len() - NAMED) as u64)));
         }
         let (kept, total) = (grouped(loss.seen.kept), grouped(loss.seen.total));
         let named = if named.is_empty() { named } else { format!("; recoverable: {named}") };
-        out.push_str(&wrapped("  ", &format!("{class:8} {kept:>6} of {total}{named}"), "    "));
+        let line = painter.short_words(&format!("{class:8} {kept:>6} of {total}{named}"), COLUMNS - 4);
+        out.push_str(&wrapped("  ", &line, "    "));
     }
-    let each = format!("Each comes back with `longhaul recall {session} mN`; --json names all of them");
-    out.push_str(&wrapped("", &each, "  "));
+    out.push_str(&with_whole("", "Each comes back with", &format!("longhaul recall {session} mN")));
+    out.push_str("--json names all of them\n");
     let forgotten = originals.iter().filter(|original| original.message.is_none()).count();
     out.push_str(&match forgotten {
         0 => "Gone: nothing\n".to_owned(),
         n => wrapped(
             "",
-            &format!("Gone: what stood only in {n} messages that were forgotten on purpose (`longhaul audit {session}`)"),
+            &format!("Gone: what stood only in {n} messages that were forgotten on purpose (`longhaul audit` tells)"),
             "  ",
         ),
     });

@@ -13,59 +13,76 @@ use crate::{
     args::{HookArgs, HookPlace, HookRunArgs, HookWhat, SavingsArgs},
     exit::{self, Impossible},
     hook::{self, Savings},
-    output::{NewFile, Target},
-    paint::{grouped, harmless_json, plain},
+    output::{Backup, Target, why_read_only},
+    paint::{self, cut, grouped, harmless_json, plain, wrapped},
+    say,
 };
 
 pub(crate) fn run(args: &HookArgs) -> Result<ExitCode> {
     match &args.what {
         HookWhat::Install(install) => {
             let (command, with_filter) = (hook::command()?, !install.without_filter);
-            change(&install.place, INSTALLED, |settings| hook::installed(settings, &command, with_filter))
+            let installed =
+                |settings: Option<&str>| hook::installed(settings, &command, with_filter).map(Some);
+            change(&install.place, INSTALLED, installed)
         }
-        HookWhat::Remove(place) => change(place, REMOVED, hook::removed),
+        HookWhat::Remove(place) => change(place, REMOVED, |settings| match settings {
+            Some(settings) => hook::removed(settings),
+            None => Ok(None),
+        }),
         HookWhat::Run(args) => Ok(answered(args)),
     }
 }
 
-/// Changes a settings file where it is to change, and keeps it as it was beside it.
+/// Changes a settings file where it is to change, and keeps it as it was beside it. `change` is given what it says, and gives what it
+/// is to say: nothing, where there is to be none.
 fn change(
     place: &HookPlace,
     done: &str,
-    change: impl Fn(&str) -> Result<String, String>,
+    change: impl Fn(Option<&str>) -> Result<Option<String>, String>,
 ) -> Result<ExitCode> {
     let path = hook::settings_file(place)?;
-    let refused = |why: &str| Impossible(format!("{}: {why}; nothing was changed", path.display()));
+    let name = paint::path(&path);
+    let refused = |why: &str| Impossible(format!("{name}: {why}; nothing was changed"));
+    if path.metadata().is_ok_and(|found| !found.is_file()) {
+        bail!(refused("it is no regular file"));
+    }
     let text = match fs::read_to_string(&path) {
         Ok(text) => Some(text),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(error) => return Err(error).with_context(|| format!("{} cannot be read", path.display())),
+        Err(error) => return Err(error).with_context(|| format!("{name} cannot be read")),
     };
-    let new = match (&text, done) {
-        (None, REMOVED) => String::new(),
-        (text, _) => change(text.as_deref().unwrap_or_default()).map_err(|why| refused(&why))?,
-    };
-    if new == text.as_deref().unwrap_or_default() {
-        say!("{} has nothing to change", path.display());
+    let new = change(text.as_deref()).map_err(|why| refused(&why))?;
+    if new == text {
+        say!("{name} has nothing to change");
         return Ok(ExitCode::SUCCESS);
     }
-    if fs::metadata(&path).is_ok_and(|found| found.permissions().readonly()) {
-        bail!(refused("it is read-only"));
+    if let Some(why) = why_read_only(&path) {
+        bail!(refused(why));
     }
-    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
-    }
-    let target = Target::new(Some(&path), true).made(NewFile::Private);
     // Nobody writes there in between, as far as one can see.
     if fs::read_to_string(&path).ok() != text {
-        bail!("{} was written to meanwhile; nothing was changed", path.display());
+        bail!("{name} was written to meanwhile; nothing was changed");
     }
+    let Some(new) = new else {
+        // It was made for our hooks, and there is nothing else in it.
+        let made = path.canonicalize().unwrap_or(path);
+        fs::remove_file(made).with_context(|| format!("{name} cannot be removed"))?;
+        say!("{done}; {name} held nothing else and is gone");
+        return Ok(ExitCode::SUCCESS);
+    };
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", paint::path(folder)))?;
+    }
+    let target = Target::unlocked(&path);
     let backup = match path.is_file() {
-        true => target.put_with_backup(new.as_bytes(), |_| {})?,
+        true => target.put_with_backup(new.as_bytes(), Backup::OfEach, |_| Ok(()))?,
         false => target.put(new.as_bytes()).map(|()| None)?,
     };
-    let kept = backup.map(|backup| format!("; as it was it is {}", backup.display())).unwrap_or_default();
-    say!("{done} in {}{kept}", path.display());
+    say::with_whole(&format!("{done} in"), &name);
+    if let Some(backup) = backup {
+        say::with_whole("as it was it is", &paint::path(&backup));
+    }
     if done == INSTALLED {
         say!(
             "sessions that are running take them up when they are opened anew; `longhaul savings` says what is saved"
@@ -110,15 +127,18 @@ fn words(savings: &Savings) -> String {
     /// So many programs are shown.
     const MOST: usize = 12;
     let Some(since) = savings.since_ms else {
-        return "nothing yet: `longhaul hook install` digests long output of Claude Code's commands\n"
-            .to_owned();
+        return wrapped(
+            "",
+            "nothing yet: `longhaul hook install` digests long output of Claude Code's commands",
+            "  ",
+        );
     };
     let share = |before: longhaul::transcript::Tokens, after: longhaul::transcript::Tokens| {
         100.0 * (1.0 - after.ratio_of(before))
     };
     let saved = savings.before - savings.after;
-    let mut out = format!(
-        "{} tokens saved since {}: {} → {} ({:.0} %) in {} output{}\n\ncommand                    outputs     saved     of\n",
+    let told = format!(
+        "{} tokens saved since {}: {} → {} ({:.0} %) in {} output{}",
         grouped(saved.0),
         utc(since),
         grouped(savings.before.0),
@@ -127,10 +147,12 @@ fn words(savings: &Savings) -> String {
         grouped(savings.digests),
         if savings.digests == 1 { "" } else { "s" },
     );
+    let mut out = wrapped("", &told, "  ");
+    out.push_str("\ncommand                             outputs      saved     of\n");
     for one in savings.commands.iter().take(MOST) {
         out.push_str(&format!(
-            "{:<24} {:>9} {:>9}  {:>3.0} %\n",
-            plain(&one.command),
+            "{:<32}  {:>9}  {:>9}  {:>3.0} %\n",
+            cut(&plain(&one.command), 32),
             grouped(one.digests),
             grouped((one.before - one.after).0),
             share(one.before, one.after),

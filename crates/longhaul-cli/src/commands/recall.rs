@@ -15,6 +15,7 @@ use crate::{
     lookup::{self, Answer, By, Marks},
     output::Target,
     paint::{COLUMNS, Painter, plain, wrapped},
+    say,
 };
 
 pub(crate) fn run(args: &RecallArgs) -> Result<ExitCode> {
@@ -55,7 +56,7 @@ fn tell(args: &RecallArgs, answer: &Answer, session: Option<&SessionId>, query: 
     }
     if answer.by != By::Id && !args.full && !args.json {
         let session = session.map_or("SESSION", SessionId::as_str);
-        say!("longhaul recall {session} mN gives a message whole, --full all of these");
+        say::with_whole("a message whole (--full: all of these):", &format!("longhaul recall {session} mN"));
     }
 }
 
@@ -71,6 +72,7 @@ fn places(original: &Original, query: &str, painter: Painter) -> String {
     out.push('\n');
     // Two lines of each.
     for place in lookup::snippets(&text, query, MOST, 2 * (COLUMNS - 2 * INDENT.len()), Marks(start, end)) {
+        let place = painter.short_words(&place, COLUMNS - INDENT.len());
         out.push_str(&wrapped(INDENT, &place, INDENT));
     }
     out

@@ -9,7 +9,7 @@ use crate::{
     args::{SessionsArgs, StoreArgs},
     found,
     output::Target,
-    paint::{grouped, harmless_json, wrapped},
+    paint::{COLUMNS, grouped, harmless_json, width, with_whole},
     store,
 };
 
@@ -85,16 +85,24 @@ fn recorded(args: &StoreArgs, json: bool, most: usize) -> Result<String> {
                 grouped(state.messages),
                 state.chain.len()
             );
-            let known_as = if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
-            out.push_str(&wrapped(
-                &columns,
-                &format!("{}{known_as}", info.session),
-                &" ".repeat(columns.len()),
-            ));
+            out.push_str(&named(&columns, info.session.as_str(), &names));
         }
     }
     if !json && sessions.len() > most {
         out.push_str(&format!("… and {} others\n", sessions.len() - most));
     }
     Ok(out)
+}
+
+/// Returns a row of the table that ends in the session's id and its other names, whole so that they can be copied: below it where
+/// they are too long.
+fn named(columns: &str, session: &str, names: &[&str]) -> String {
+    let known_as = if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
+    if width(columns) + width(session) + width(&known_as) <= COLUMNS {
+        return format!("{columns}{session}{known_as}\n");
+    }
+    let is_beside = width(columns) + width(session) <= COLUMNS;
+    let first =
+        if is_beside { format!("{columns}{session}\n") } else { format!("{columns}\n    {session}\n") };
+    names.iter().fold(first, |row, name| row + &with_whole("    ", "also:", name))
 }

@@ -1,8 +1,8 @@
 //! `longhaul undo`, `redo` and `restore`: the way back.
 
-use std::process::ExitCode;
+use std::{path::Path, process::ExitCode};
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use longhaul::transcript::{SessionId, SummaryId};
 
 use crate::{
@@ -11,13 +11,20 @@ use crate::{
     clock,
     exit::NOTHING_TO_DO,
     output::Target,
-    paint::harmless_json,
+    paint::{self, Painter, harmless_json},
+    say,
     store::{Back, Replaced},
 };
 
 pub(crate) fn undo(args: &SessionArgs) -> Result<ExitCode> {
     let archive = Archive::existing(&args.store)?;
     let session = archive.session_or_newest(args.session.as_deref())?;
+    // A file that cannot be put back would no longer be what the store says of it.
+    if let Some(head) = archive.wait(archive.store.require(&session))?.head()
+        && let Some(trace) = archive.trace(head)?
+    {
+        trace.files.iter().try_for_each(Replaced::must_be_unlocked).context("nothing was taken back")?;
+    }
     let undone = archive.wait(archive.store.undo(&session, clock::now_ms()))?;
     tell(args, &archive, &session, "undone", undone, "no compaction is in force: there is nothing to undo")
 }
@@ -83,25 +90,50 @@ fn tell(
     let Some(trace) = archive.trace(&record)? else { return Ok(ExitCode::SUCCESS) };
     for file in trace.files {
         match done {
-            "undone" => put_back(&file)?,
-            _ if file.is_as_before() => say!("{} stays as it is; compact it again", file.path.display()),
+            "undone" => {
+                if let Err(error) = put_back(&file) {
+                    // Then the compaction is still in force, there and here.
+                    archive.wait(archive.store.redo(session, clock::now_ms()))?;
+                    return Err(error.context("nothing was taken back"));
+                }
+            }
+            _ if file.is_as_before() => say!("{} stays as it is; compact it again", shown(&file.path)),
             _ => {}
         }
     }
     for made in trace.made.iter().filter(|path| done == "undone" && path.exists()) {
-        say!("{} was written by it and stays", made.display());
+        say!("{} was written by it and stays", shown(made));
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Puts the file that the compaction replaced back as it was, or says why not.
 fn put_back(file: &Replaced) -> Result<()> {
-    let (path, backup) = (file.path.display(), file.backup.display());
-    match file.put_back()? {
-        Back::Restored => say!("{path} is as it was before, byte for byte"),
-        Back::Changed => say!("{path} was changed since and stays as it is; as it was before it is {backup}"),
-        Back::NoBackup => say!("{path} stays as it is: {backup} is not there any more, or was changed"),
-        Back::Gone => say!("{path} is not there any more; as it was before it is {backup}"),
+    let path = shown(&file.path);
+    let back = file.put_back()?;
+    let was = file.where_it_was();
+    match (back, was) {
+        (Back::Restored, _) => say!("{path} is as it was before, byte for byte"),
+        (Back::Changed, Some(was)) => {
+            say::with_whole(
+                &format!("{path} was changed since and stays as it is; as it was before it is"),
+                &was,
+            );
+        }
+        (Back::Gone, Some(was)) => {
+            say::with_whole(&format!("{path} is not there any more; as it was before it is"), &was);
+        }
+        (Back::NoBackup | Back::Changed | Back::Gone, _) => {
+            let kept = paint::path(&file.backup);
+            say!("{path} stays as it is: what it was is not there any more, or was changed");
+            say::with_whole("it was", &kept);
+        }
     }
     Ok(())
+}
+
+/// Returns the path of a file that is only told of.
+fn shown(path: &Path) -> String {
+    const ROOM: usize = 50;
+    Painter::stderr().short(&paint::path(path), ROOM)
 }

@@ -48,7 +48,8 @@ impl About {
     /// things.
     pub(crate) fn of(path: &Path, document: &Document) -> About {
         let format = document.format();
-        let says = matches!(format, Format::ClaudeCode | Format::Codex | Format::Pi);
+        // A pipe was read to its end, and whoever wrote into it has left.
+        let says = matches!(format, Format::ClaudeCode | Format::Codex | Format::Pi) && path.is_file();
         let about = says.then(|| About::read(path, format).ok()).flatten().unwrap_or_default();
         // Where all of it is read, turns that were taken back are known.
         let billed = |usage: &Usage| usage.prompt_total() + usage.output + usage.reasoning;

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 use longhaul::transcript::Tokens;
 
 use super::{About, Found, ago};
-use crate::paint::{COLUMNS, cut, harmless_json, plain};
+use crate::paint::{COLUMNS, Painter, cut, harmless_json, name};
 
 /// Returns the newest of `found`, by the folder they were held in: the folder of the newest first.
 pub(crate) fn table(found: &[Found], most: usize) -> String {
@@ -23,7 +23,7 @@ pub(crate) fn table(found: &[Found], most: usize) -> String {
         format!("  {:<8}  {:<11}  {:>11}  {:>5}  {}\n", "session", "agent", "changed", "full", "asked first");
     for (folder, rows) in folders {
         let folder = folder.map_or("(no folder told)".to_owned(), |folder| folder.display().to_string());
-        out.push_str(&format!("{}\n", plain(&folder)));
+        out.push_str(&format!("{}\n", Painter::stdout().short(&name(&folder), COLUMNS)));
         rows.iter().for_each(|row| out.push_str(row));
     }
     if found.len() > most {
@@ -36,9 +36,13 @@ pub(crate) fn table(found: &[Found], most: usize) -> String {
 fn row(found: &Found, about: &About) -> String {
     let share = |billed: Tokens| Some(format!("{:.0} %", 100.0 * billed.ratio_of(about.window?)));
     let used = about.billed.and_then(share).unwrap_or_default();
-    let columns =
-        format!("  {}  {:<11}  {:>11}  {used:>5}  ", found.short_id(), found.agent.name, ago(found.changed));
-    let title = plain(about.title.as_deref().unwrap_or("(no request)"));
+    let columns = format!(
+        "  {}  {:<11}  {:>11}  {used:>5}  ",
+        name(&found.short_id()),
+        found.agent.name,
+        ago(found.changed)
+    );
+    let title = name(about.title.as_deref().unwrap_or("(no request)"));
     let room = COLUMNS.saturating_sub(columns.chars().count());
     format!("{columns}{}\n", cut(&title, room))
 }

@@ -50,7 +50,9 @@ pub(super) fn before(store: &StoreArgs, event: &Event) -> Result<Value> {
             true => kept(store, path, &[]).map_err(|_| error),
             false => Err(error),
         })?;
-    let Some(recorded) = &report.recorded else { bail!("nothing was recorded") };
+    let Some(recorded) = &report.recorded else {
+        bail!("nothing was recorded: {}", report.not_recorded.unwrap_or_default())
+    };
     let noted = Noted {
         id: report.session_id.clone(),
         session: SessionId::new(&recorded.session)?,

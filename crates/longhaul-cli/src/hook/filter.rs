@@ -17,8 +17,8 @@ use super::{Event, savings};
 use crate::{
     args::CounterArgs,
     clock, counter,
-    output::{NewFile, Target},
-    paint::grouped,
+    output::Target,
+    paint::{self, grouped},
     store,
 };
 
@@ -80,9 +80,9 @@ fn whole_path(text: &str) -> Result<PathBuf> {
 /// takes the place of an older one that a digest names.
 fn keep_whole(path: &Path, text: &str) -> Result<()> {
     let folder = path.parent().context("an output is kept in a folder")?;
-    fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+    fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", paint::path(folder)))?;
     let (text, _) = Redactor::builtin().redact_text(text);
-    Target::new(Some(path), true).made(NewFile::Private).put(text.as_bytes())?;
+    Target::unlocked(path).put(text.as_bytes())?;
     forget_old(folder);
     Ok(())
 }

@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result};
 use longhaul::transcript::Tokens;
 use serde::{Deserialize, Serialize};
 
-use crate::{clock, store};
+use crate::{clock, paint, store};
 
 /// One digest.
 #[derive(Debug, Serialize, Deserialize)]
@@ -56,7 +56,8 @@ pub(super) fn note(command: &str, before: Tokens, after: Tokens) -> Result<()> {
     options.create(true).append(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(&path).with_context(|| format!("{} cannot be written", path.display()))?;
+    let mut file =
+        options.open(&path).with_context(|| format!("{} cannot be written", paint::path(&path)))?;
     // In one write, so that lines of two hooks at once do not mix.
     file.write_all(format!("{}\n", serde_json::to_string(&line)?).as_bytes())?;
     Ok(())
@@ -124,7 +125,7 @@ pub(crate) fn read() -> Result<Savings> {
     let text = match fs::read_to_string(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-        Err(error) => return Err(error).with_context(|| format!("{} cannot be read", path.display())),
+        Err(error) => return Err(error).with_context(|| format!("{} cannot be read", paint::path(&path))),
     };
     Ok(sum(&text))
 }

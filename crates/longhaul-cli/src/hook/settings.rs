@@ -38,13 +38,22 @@ pub(crate) fn file(place: &HookPlace) -> Result<PathBuf> {
     Ok(folder.join("settings.json"))
 }
 
+/// What follows settings that were made for our hooks: there was no file before, or one in which nothing stood, which follows in
+/// turn. No reader of JSON minds the blanks, and nobody types them.
+const WAS_MISSING: &str = " \t";
+const WAS_BLANK: &str = "\t ";
+
 /// Returns the settings in `text` with our hooks run by `command`, the filter among them where it is wanted. Where they stand
 /// already, they stay where they are.
 ///
 /// # Errors
 /// When the settings are not of the shape that Claude Code reads: what is not.
-pub(crate) fn installed(text: &str, command: &str, with_filter: bool) -> Result<String, String> {
-    let mut text = if text.trim().is_empty() { "{}\n".to_owned() } else { text.to_owned() };
+pub(crate) fn installed(text: Option<&str>, command: &str, with_filter: bool) -> Result<String, String> {
+    let mut text = match text {
+        None => format!("{{}}\n{WAS_MISSING}"),
+        Some(blank) if blank.trim().is_empty() => format!("{{}}\n{WAS_BLANK}{blank}"),
+        Some(text) => text.to_owned(),
+    };
     for (event, matcher) in EVENTS {
         let mut group = Map::new();
         group.extend(matcher.map(|matcher| ("matcher".to_owned(), json!(matcher))));
@@ -66,12 +75,22 @@ pub(crate) fn installed(text: &str, command: &str, with_filter: bool) -> Result<
     Ok(text)
 }
 
-/// Returns the settings in `text` without our hooks.
+/// Returns the settings in `text` without our hooks: what stood there before them, or nothing where there was no file.
 ///
 /// # Errors
 /// When the settings are not of the shape that Claude Code reads: what is not.
-pub(crate) fn removed(text: &str) -> Result<String, String> {
-    EVENTS.into_iter().try_fold(text.to_owned(), |text, (event, _)| without_ours(text, event))
+pub(crate) fn removed(text: &str) -> Result<Option<String>, String> {
+    if text.trim().is_empty() {
+        return Ok(Some(text.to_owned()));
+    }
+    let without =
+        EVENTS.into_iter().try_fold(text.to_owned(), |text, (event, _)| without_ours(text, event))?;
+    let made_for_ours = without.strip_prefix("{}\n").filter(|_| without != text);
+    Ok(match made_for_ours {
+        Some(WAS_MISSING) => None,
+        Some(end) => Some(end.strip_prefix(WAS_BLANK).map_or(without.clone(), str::to_owned)),
+        None => Some(without),
+    })
 }
 
 fn without_ours(mut text: String, event: &str) -> Result<String, String> {
@@ -222,14 +241,14 @@ mod tests {
     fn hooks_are_put_in_once_and_taken_out_to_the_byte() {
         for text in foreign() {
             for with_filter in [true, false] {
-                let with = installed(&text, COMMAND, with_filter).unwrap();
-                assert_eq!(installed(&with, COMMAND, with_filter).unwrap(), with);
+                let with = installed(Some(&text), COMMAND, with_filter).unwrap();
+                assert_eq!(installed(Some(&with), COMMAND, with_filter).unwrap(), with);
                 assert_eq!(with.matches(COMMAND).count(), if with_filter { 3 } else { 2 }, "{with}");
                 let value: Value = serde_json::from_str(&with).unwrap();
                 let start = value["hooks"]["SessionStart"].as_array().unwrap().last().unwrap();
                 assert_eq!(start["matcher"], "compact", "{with}");
-                assert_eq!(removed(&with).unwrap(), text, "{with}");
-                assert_eq!(removed(&text).unwrap(), text);
+                assert_eq!(removed(&with).unwrap().unwrap(), text, "{with}");
+                assert_eq!(removed(&text).unwrap().unwrap(), text);
                 // Nothing was taken away, and nothing is between but what is ours.
                 let mut rest = with.as_str();
                 for byte in text.chars() {
@@ -244,7 +263,7 @@ mod tests {
 
     #[test]
     fn what_is_put_in_stands_as_its_neighbours_do() {
-        let with = installed("{\n    \"model\": \"opus\"\n}\n", COMMAND, false).unwrap();
+        let with = installed(Some("{\n    \"model\": \"opus\"\n}\n"), COMMAND, false).unwrap();
         let expected = expect_test::expect![[r#"
             {
                 "model": "opus",
@@ -276,18 +295,39 @@ mod tests {
             }
         "#]];
         expected.assert_eq(&with);
-        let made = installed("", COMMAND, false).unwrap();
-        assert_eq!(made, with.replace("    \"model\": \"opus\",\n", "").replace("    ", "  "));
+        let made = installed(None, COMMAND, false).unwrap();
+        assert_eq!(
+            made.trim_end().to_owned() + "\n",
+            with.replace("    \"model\": \"opus\",\n", "").replace("    ", "  ")
+        );
+    }
+
+    #[test]
+    fn where_nothing_stood_nothing_stands_again() {
+        for with_filter in [true, false] {
+            let with = installed(None, COMMAND, with_filter).unwrap();
+            assert_eq!(installed(Some(&with), COMMAND, with_filter).unwrap(), with);
+            assert_eq!(removed(&with).unwrap(), None);
+            for blank in ["", "\n", " \t", "\t \n", "\r\n\r\n"] {
+                let with = installed(Some(blank), COMMAND, with_filter).unwrap();
+                assert!(serde_json::from_str::<Value>(&with).is_ok());
+                assert_eq!(removed(&with).unwrap().as_deref(), Some(blank));
+                assert_eq!(removed(blank).unwrap().as_deref(), Some(blank));
+            }
+        }
+        // Whoever put something beside ours keeps it.
+        let with = installed(None, COMMAND, false).unwrap().replacen('{', "{\n  \"model\": \"opus\",", 1);
+        assert!(removed(&with).unwrap().is_some_and(|text| text.contains("opus")));
     }
 
     #[test]
     fn ours_are_renewed_where_they_are_not_as_they_are_to_be() {
         for text in foreign() {
-            let old = installed(&text, "'/old/longhaul' hook run", true).unwrap();
-            let new = installed(&old, COMMAND, false).unwrap();
+            let old = installed(Some(&text), "'/old/longhaul' hook run", true).unwrap();
+            let new = installed(Some(&old), COMMAND, false).unwrap();
             assert!(!new.contains("/old/"), "{new}");
             assert_eq!(new.matches(COMMAND).count(), 2, "without the filter: {new}");
-            assert_eq!(removed(&new).unwrap(), text, "{new}");
+            assert_eq!(removed(&new).unwrap().unwrap(), text, "{new}");
         }
     }
 
@@ -295,7 +335,7 @@ mod tests {
     fn a_hook_of_somebody_else_in_a_group_with_ours_stays() {
         let text = "{\"hooks\": {\"PostToolUse\": [{\"matcher\": \"Bash\", \"hooks\": [{\"command\": \"a\"}, OURS, {\"command\": \"b\"}]}]}}";
         let ours = "{\"command\": \"longhaul hook run\"}";
-        assert_eq!(removed(&text.replace("OURS", ours)).unwrap(), text.replace("OURS, ", ""));
+        assert_eq!(removed(&text.replace("OURS", ours)).unwrap().unwrap(), text.replace("OURS, ", ""));
     }
 
     #[test]
@@ -307,7 +347,7 @@ mod tests {
             ("{ // so\n}", "no JSON (key must be a string at line 1"),
             ("\u{feff}{}", "no JSON ("),
         ] {
-            for done in [installed(odd, COMMAND, true), removed(odd)] {
+            for done in [installed(Some(odd), COMMAND, true).map(Some), removed(odd)] {
                 assert!(done.as_ref().is_err_and(|said| said.contains(why)), "{odd}: {done:?}");
             }
         }
@@ -316,6 +356,6 @@ mod tests {
     #[test]
     fn what_is_nested_without_end_is_refused() {
         let deep = format!("{{\"a\":{}{}}}", "[".repeat(200_000), "]".repeat(200_000));
-        assert!(installed(&deep, COMMAND, true).is_err());
+        assert!(installed(Some(&deep), COMMAND, true).is_err());
     }
 }

@@ -1,7 +1,7 @@
 //! The places of a text where what was looked for stands.
 
 use super::wanted;
-use crate::paint::{plain, width};
+use crate::paint::{plain_piece, width};
 
 /// What stands before and after a word that was looked for.
 #[derive(Clone, Copy, Debug)]
@@ -115,14 +115,14 @@ fn line(text: &str, at: usize, places: &[(usize, usize, usize)], columns: usize,
     while let Some(c) = text[rest..].chars().next() {
         let marked = places.binary_search_by_key(&rest, |(place, _, _)| *place).ok();
         let length = marked.map_or(c.len_utf8(), |at| places[at].1);
-        let piece = &text[rest..rest + length];
+        let piece = rest..rest + length;
         rest += length;
         if c.is_whitespace() {
             is_blank = is_begun;
             continue;
         }
         let gap = usize::from(is_blank);
-        let wide = plain(piece);
+        let wide = plain_piece(text, piece);
         if taken + gap + width(&wide) + 1 > columns {
             out.push('…');
             break;

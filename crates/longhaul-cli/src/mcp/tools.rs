@@ -15,7 +15,7 @@ use crate::{
     args::{Args, Command, StoreArgs},
     commands, found,
     lookup::{self, By, Marks},
-    paint::plain,
+    paint::{self, plain},
 };
 
 /// The tools as a client lists them.
@@ -218,7 +218,7 @@ fn compact(store: &StoreArgs, asked: &Compact) -> Result<String> {
     let report = commands::compact::perform(&args)?;
     let written = asked.output.as_ref().map(|path| format!("written to {path}\n")).unwrap_or_default();
     let summary = report.preview();
-    Ok(format!("{}{written}\n{summary}", report.words(&file.display().to_string())))
+    Ok(format!("{}{written}\n{summary}", report.words(&paint::path(&file))))
 }
 
 #[derive(Debug, Deserialize)]

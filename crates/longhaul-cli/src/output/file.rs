@@ -8,6 +8,8 @@ use std::{
     time::Duration,
 };
 
+use crate::pipe;
+
 /// Who may read a file that is new. One that was there before keeps its mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NewFile {
@@ -38,6 +40,15 @@ impl NewFile {
     }
 }
 
+/// Which copies are kept beside a file that is replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Backup {
+    /// One of each text that it held.
+    OfEach,
+    /// The newest, in the place of an earlier one that it begins with: a file that only grows holds what it was.
+    OfTheNewest,
+}
+
 /// How many links may follow each other, as on Linux.
 const MAX_LINKS: usize = 40;
 
@@ -59,7 +70,7 @@ pub(super) fn put(path: &Path, data: &[u8], force: bool, new: NewFile) -> io::Re
         Ok(found) if found.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
         Ok(_) => {
             // Opened by the name that was given: the link `/dev/fd/3` leads to a pipe that has no name of its own.
-            let mut device = OpenOptions::new().write(true).open(path)?;
+            let mut device = pipe::opened_to_write(path)?;
             device.write_all(data).and_then(|()| device.flush())
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => replace(&followed(path)?, data, None, new),
@@ -77,9 +88,24 @@ fn is_database(path: &Path) -> io::Result<bool> {
 /// What each SQLite database begins with.
 const SQLITE: &[u8] = b"SQLite format 3\0";
 
+/// Returns why the file at `path` is not to be replaced: its owner, or that of its folder, locked it. Who has every right could replace
+/// it all the same.
+pub(crate) fn why_read_only(path: &Path) -> Option<&'static str> {
+    let place = followed(path).ok()?;
+    if fs::metadata(&place).ok()?.permissions().readonly() {
+        return Some("it is read-only");
+    }
+    // Nothing is written. What a file says of itself is not all that decides.
+    if OpenOptions::new().write(true).open(&place).is_err() {
+        return Some("it may not be written to");
+    }
+    let is_locked = |folder: Metadata| cfg!(unix) && folder.permissions().readonly();
+    fs::metadata(folder_of(&place)).is_ok_and(is_locked).then_some("its folder is read-only")
+}
+
 /// Keeps the file that `path` leads to under a name of its own beside it: `session.jsonl.bak`, `.bak2` and so on. Returns
-/// that name; the newest of these, where it holds the same bytes already.
-pub(super) fn back_up(path: &Path) -> io::Result<PathBuf> {
+/// that name; one of these, where it holds the same bytes already.
+pub(super) fn back_up(path: &Path, backup: Backup) -> io::Result<PathBuf> {
     let place = followed(path)?;
     let name = place.file_name().ok_or(io::ErrorKind::InvalidInput)?;
     let named = |number: u32| {
@@ -87,9 +113,20 @@ pub(super) fn back_up(path: &Path) -> io::Result<PathBuf> {
         name.push(if number == 1 { ".bak".to_owned() } else { format!(".bak{number}") });
         place.with_file_name(name)
     };
-    let mut number = newest_backup(&place, name);
-    if number > 0 && has_same_bytes(&named(number), &place)? {
-        return Ok(named(number));
+    let numbers = backups(&place, name);
+    for number in numbers.iter().rev() {
+        if has_same_bytes(&named(*number), &place).unwrap_or(false) {
+            return Ok(named(*number));
+        }
+    }
+    let copy_to = |kept: PathBuf| {
+        let found = fs::metadata(&place)?;
+        replace(&kept, &fs::read(&place)?, Some(&found), NewFile::Private).map(|()| kept)
+    };
+    let mut number = numbers.last().copied().unwrap_or_default();
+    let holds = |earlier: &Path| Ok::<_, io::Error>(fs::read(&place)?.starts_with(&fs::read(earlier)?));
+    if backup == Backup::OfTheNewest && number > 0 && holds(&named(number)).unwrap_or(false) {
+        return copy_to(named(number));
     }
     loop {
         number += 1;
@@ -98,27 +135,26 @@ pub(super) fn back_up(path: &Path) -> io::Result<PathBuf> {
             Ok(()) => return Ok(named(number)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             // A file system without links.
-            Err(_) => {
-                let found = fs::metadata(&place)?;
-                let kept = named(number);
-                return replace(&kept, &fs::read(&place)?, Some(&found), NewFile::Private).map(|()| kept);
-            }
+            Err(_) => return copy_to(named(number)),
         }
     }
 }
 
-/// Returns the number of the newest backup of `place`, whose name is `name`; 0 where there is none.
-fn newest_backup(place: &Path, name: &std::ffi::OsStr) -> u32 {
+/// Returns the numbers of the backups of `place`, whose name is `name`, in order.
+fn backups(place: &Path, name: &std::ffi::OsStr) -> Vec<u32> {
     let prefix = format!("{}.bak", name.to_string_lossy());
     let number = |entry: fs::DirEntry| {
         let name = entry.file_name();
+        entry.file_type().ok().filter(fs::FileType::is_file)?;
         match name.to_string_lossy().strip_prefix(&prefix)? {
             "" => Some(1),
-            number => number.parse().ok(),
+            number => number.parse().ok().filter(|number| *number > 1),
         }
     };
     let entries = fs::read_dir(folder_of(place)).into_iter().flatten().flatten();
-    entries.filter_map(number).filter(|number| *number < u32::MAX).max().unwrap_or_default()
+    let mut numbers: Vec<u32> = entries.filter_map(number).filter(|number| *number < u32::MAX).collect();
+    numbers.sort_unstable();
+    numbers
 }
 
 fn has_same_bytes(one: &Path, other: &Path) -> io::Result<bool> {
@@ -278,12 +314,29 @@ mod tests {
         let path = folder.path().join("a");
         for text in ["one", "two"] {
             put(&path, text.as_bytes(), true, NewFile::Private).unwrap();
-            back_up(&path).unwrap();
+            back_up(&path, Backup::OfEach).unwrap();
         }
         put(&path, b"three", true, NewFile::Private).unwrap();
         let said = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
         assert_eq!(names(folder.path()), ["a", "a.bak", "a.bak2"]);
         assert_eq!(["a", "a.bak", "a.bak2"].map(said), ["three", "one", "two"]);
+    }
+
+    #[test]
+    fn the_newest_backup_takes_the_place_of_one_that_it_begins_with() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        let kept = |text: &str| {
+            put(&path, text.as_bytes(), true, NewFile::Private).unwrap();
+            back_up(&path, Backup::OfTheNewest).unwrap().file_name().unwrap().to_owned()
+        };
+        assert_eq!(
+            ["one", "one two", "one two three", "one two"].map(kept),
+            ["a.bak", "a.bak", "a.bak", "a.bak2"]
+        );
+        let said = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+        assert_eq!(["a.bak", "a.bak2"].map(said), ["one two three", "one two"]);
+        assert_eq!(kept("one two three"), "a.bak", "what is kept already is not kept twice");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Where the store is, and what opens it.
 
 use std::{
-    env, fs,
+    env,
     path::{Path, PathBuf},
 };
 
@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use longhaul::store::Location;
 
 use super::Store;
-use crate::{args::StoreArgs, exit::Impossible, output::are_one_place};
+use crate::{args::StoreArgs, exit::Impossible, output::are_one_place, paint, pipe};
 
 /// Returns where the store is: the flag's, `LONGHAUL_STORE`, or `longhaul/store.db` in the user's data directory.
 pub(crate) fn place(args: &StoreArgs) -> Result<Location> {
@@ -39,7 +39,7 @@ pub(crate) fn spare(args: &StoreArgs, flag: &str, path: Option<&Path>) -> Result
     };
     // The log of a database is as good as the database.
     match ["", "-wal", "-shm", "-journal"].iter().any(|ending| are_one_place(path, &beside(ending))) {
-        true => bail!(Impossible(format!("{flag} {} would replace the store itself", path.display()))),
+        true => bail!(Impossible(format!("{flag} {} would replace the store itself", paint::path(path)))),
         false => Ok(()),
     }
 }
@@ -47,16 +47,22 @@ pub(crate) fn spare(args: &StoreArgs, flag: &str, path: Option<&Path>) -> Result
 /// Opens the store that `args` name, or the user's own.
 pub(crate) fn open(args: &StoreArgs) -> Result<Store> {
     let (place, key) = (place(args)?, key_text(args)?);
+    // A pipe, to look into it, would be waited for.
+    if let Location::File(path) = &place
+        && path.metadata().is_ok_and(|found| !found.is_file())
+    {
+        bail!("the store {} cannot be opened: it is no file", paint::path(path));
+    }
     place.open(key.as_deref()).with_context(|| format!("the store {place} cannot be opened"))
 }
 
 /// Returns the text of the key that the flags or the environment give.
 fn key_text(args: &StoreArgs) -> Result<Option<String>> {
     if let Some(path) = &args.store_key_file {
-        let text = fs::read_to_string(path);
-        return text
-            .map(Some)
-            .with_context(|| format!("the file with the store's key, {}, cannot be read", path.display()));
+        let text = pipe::small_text(path);
+        return text.map(Some).with_context(|| {
+            format!("the file with the store's key, {}, cannot be read", paint::path(path))
+        });
     }
     match env::var("LONGHAUL_STORE_KEY") {
         Ok(text) => Ok(Some(text).filter(|text| !text.is_empty())),

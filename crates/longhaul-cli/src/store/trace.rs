@@ -16,7 +16,7 @@ use longhaul::{
 use serde::{Deserialize, Serialize};
 
 use super::Store;
-use crate::output::{NewFile, Target};
+use crate::{output::Target, paint};
 
 /// What a compaction read, and what it replaced.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -35,9 +35,12 @@ pub(crate) struct Trace {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Replaced {
     pub(crate) path: PathBuf,
-    /// Where the transcript as it was is kept.
+    /// Where the transcript as it was is kept, or where something begins with it.
     pub(crate) backup: PathBuf,
     before: ContentHash,
+    /// How long the transcript was: a session file only grows, and what it holds now begins with what it was.
+    #[serde(default)]
+    before_bytes: Option<u64>,
     after: ContentHash,
 }
 
@@ -116,8 +119,9 @@ impl Replaced {
     pub(crate) fn new(path: &Path, backup: &Path, before: &[u8], after: &[u8]) -> Option<Replaced> {
         let [path, backup] =
             [path, backup].map(|path| path.canonicalize().ok().filter(|path| path.to_str().is_some()));
+        let before_bytes = Some(before.len() as u64);
         let (before, after) = (ContentHash::of(before), ContentHash::of(after));
-        Some(Replaced { path: path?, backup: backup?, before, after })
+        Some(Replaced { path: path?, backup: backup?, before, before_bytes, after })
     }
 
     /// Puts the file back as it was, where it is not and nobody wrote to it since.
@@ -132,13 +136,41 @@ impl Replaced {
         if ContentHash::of(&now) != self.after {
             return Ok(Back::Changed);
         }
-        match fs::read(&self.backup) {
-            Ok(before) if ContentHash::of(&before) == self.before => {
-                let target = Target::new(Some(&self.path), true).made(NewFile::Private);
-                target.put(&before).map(|()| Back::Restored)
-            }
-            _ => Ok(Back::NoBackup),
+        let Some((before, _)) = self.was() else { return Ok(Back::NoBackup) };
+        Target::unlocked(&self.path).put(&before)?;
+        // What is kept beside it is what it is now, and not what was made of it here.
+        if fs::read(&self.backup).is_ok_and(|kept| ContentHash::of(&kept) == self.after) {
+            Target::unlocked(&self.backup).put(&before)?;
         }
+        Ok(Back::Restored)
+    }
+
+    /// Fails where the file would have to be put back and is locked.
+    pub(crate) fn must_be_unlocked(&self) -> Result<()> {
+        let is_to_be_put_back = fs::read(&self.path).is_ok_and(|now| ContentHash::of(&now) == self.after);
+        match is_to_be_put_back {
+            true => Target::unlocked(&self.path).check(),
+            false => Ok(()),
+        }
+    }
+
+    /// Returns the transcript as it was, and in words where that is; `None` where it is nowhere.
+    fn was(&self) -> Option<(Vec<u8>, String)> {
+        [&self.backup, &self.path].into_iter().find_map(|file| {
+            let (mut bytes, name) = (fs::read(file).ok()?, paint::path(file));
+            if ContentHash::of(&bytes) == self.before {
+                return Some((bytes, name));
+            }
+            let length = usize::try_from(self.before_bytes?).ok().filter(|length| *length < bytes.len())?;
+            bytes.truncate(length);
+            let words = format!("the first {length} bytes of {name}");
+            (ContentHash::of(&bytes) == self.before).then_some((bytes, words))
+        })
+    }
+
+    /// Returns in words where the transcript as it was is; `None` where it is nowhere.
+    pub(crate) fn where_it_was(&self) -> Option<String> {
+        self.was().map(|(_, place)| place)
     }
 
     /// Returns whether the file is as it was before the compaction.

@@ -290,3 +290,25 @@ fn settings_of_a_file_apply_or_are_refused() {
     let halted = twice("on_max_depth=halt");
     assert!(halted.code != 0 && halted.stderr.contains("on_max_depth"), "{}", halted.stderr);
 }
+
+#[test]
+fn a_budget_that_nobody_named_is_explained() {
+    let folder = Folder::new();
+    let example = example();
+    let said = |args: &[&str]| {
+        let ran = folder.run(&[&["compact", example.to_str().unwrap(), "--no-store"], args].concat(), b"");
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        ran.said()
+    };
+    let target = "the target, 40 % of the 28,800 tokens that a window of 32,000 (--window) leaves; --budget names another";
+    assert!(said(&["--window", "32000"]).contains(&format!("the budget is {target}")));
+    let half = "the budget is 30 % of the 28,800 tokens that a window of 32,000 (--window) leaves";
+    assert!(said(&["--window", "32000", "--ratio", "0.3"]).contains(half));
+    let rests = said(&[]);
+    assert!(
+        rests
+            .contains("within the budget of 73,600 (the target, 40 % of the 184,000 tokens that a window of"),
+        "{rests}"
+    );
+    assert!(!said(&["--budget", "4000"]).contains("the budget is"));
+}

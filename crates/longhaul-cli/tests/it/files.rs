@@ -5,8 +5,9 @@ use std::{
     fs,
     io::Read as _,
     os::unix::fs::{FileTypeExt as _, PermissionsExt as _, symlink},
-    path::Path,
+    path::{Path, PathBuf},
     process::{Command, Stdio},
+    time::{Duration, Instant},
 };
 
 use crate::run::{Folder, Ran, example};
@@ -28,7 +29,7 @@ fn said(folder: &Folder, name: &str) -> Vec<u8> {
 #[test]
 fn a_transcript_that_is_replaced_is_kept_beside_it() {
     // A store has the messages, and nothing of what an agent wrote around them.
-    for store in [&["--no-store"][..], &["--store", "/dev/null/no/store"], &["--store", "store.db"]] {
+    for store in [&["--no-store"][..], &["--store", "store.db"]] {
         let folder = Folder::new();
         let input = session(&folder);
         let ran = compact(&folder, &[&["-o", "session.jsonl", "--force"], store].concat());
@@ -109,13 +110,164 @@ fn devices_and_pipes_are_written_to() {
     assert!(fs::metadata(pipe).unwrap().file_type().is_fifo());
 }
 
+/// Returns the path of a new named pipe.
+fn pipe(folder: &Folder, name: &str) -> PathBuf {
+    let pipe = folder.path().join(name);
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    pipe
+}
+
+/// Nothing waits for somebody who is not there.
 #[test]
 fn a_pipe_that_nobody_writes_into_is_given_up() {
+    let compact = ["compact", "session.jsonl", "--budget", "2000", "--no-store"];
+    let to_pipe = [&compact[..], &["-o", "pipe"]].concat();
+    let report_to_pipe = [&compact[..], &["-o", "out", "--report", "pipe", "--force"]].concat();
+    let cases = [
+        &["count", "pipe"][..],
+        &["context", "pipe"],
+        &["compact", "pipe"],
+        &["digest", "pipe"],
+        &["count", "session.jsonl", "--tokenizer", "pipe"],
+        &["config", "--config", "pipe"],
+        &["sessions", "--store", "pipe"],
+        &["doctor", "--store", "pipe"],
+        &["sessions", "--store", "s.db", "--store-key-file", "pipe"],
+        &to_pipe,
+        &report_to_pipe,
+        &["compact", "pipe", "--in-place"],
+        &["compact", "pipe", "--as-new-session"],
+        &["hook", "install", "--settings", "pipe"],
+        &["hook", "remove", "--settings", "pipe"],
+        &["import", "pipe"],
+        &["forget", "x", "--matching", "pipe"],
+    ];
+    let check = |args: &[&str]| {
+        let folder = Folder::new();
+        session(&folder);
+        folder.file("s.db", b"");
+        pipe(&folder, "pipe");
+        let started = Instant::now();
+        let ran = folder.run(args, b"");
+        assert!([1, 4].contains(&ran.code), "{args:?}: {}", ran.stderr);
+        let said = ran.said() + &String::from_utf8_lossy(&ran.stdout);
+        let reasons = [
+            "nobody writes into",
+            "nobody reads",
+            "is no file",
+            "no regular file",
+            "no store",
+            "no `encryption`",
+        ];
+        assert!(reasons.iter().any(|reason| said.contains(reason)), "{args:?}: {said}");
+        assert!(started.elapsed() < Duration::from_secs(60), "{args:?}");
+        assert!(fs::metadata(folder.path().join("pipe")).unwrap().file_type().is_fifo());
+    };
+    // Each of them waits a little.
+    std::thread::scope(|scope| cases.iter().for_each(|args| drop(scope.spawn(|| check(args)))));
+}
+
+#[test]
+fn a_pipe_with_a_writer_is_read_as_a_file_is() {
     let folder = Folder::new();
-    assert!(Command::new("mkfifo").arg(folder.path().join("pipe")).status().unwrap().success());
-    let ran = folder.run(&["count", "pipe"], b"");
-    assert_eq!(ran.code, 1);
-    assert!(ran.stderr.contains("nobody writes into"), "{}", ran.stderr);
+    let session = session(&folder);
+    let fed = |args: &[&str], bytes: &[u8]| {
+        let pipe = pipe(&folder, "pipe");
+        let (there, bytes) = (pipe.clone(), bytes.to_vec());
+        let writer = std::thread::spawn(move || fs::write(there, bytes).unwrap());
+        let ran = folder.run(args, b"");
+        writer.join().unwrap();
+        fs::remove_file(pipe).unwrap();
+        assert_eq!(ran.code, 0, "{args:?}: {}", ran.stderr);
+        String::from_utf8(ran.stdout).unwrap()
+    };
+    // A session file tells more than its messages, which is not read a second time.
+    assert!(fed(&["context", "pipe"], &session).contains("claude-code, 76 messages"));
+    let compacted = fed(&["compact", "pipe", "--budget", "2000", "--no-store"], &session);
+    assert_eq!(compacted.as_bytes(), compact(&folder, &["--no-store"]).stdout);
+    assert!(fed(&["config", "--config", "pipe"], b"trigger_ratio = 0.9\n").contains("0.9"));
+}
+
+/// A file of the user's is replaced only where what it loses is in the store, or the user does without one.
+#[test]
+fn what_could_not_be_recorded_replaces_nothing() {
+    let folder = Folder::new();
+    let input = session(&folder);
+    folder.file("other", b"somebody else's");
+    fs::create_dir(folder.path().join("folder.db")).unwrap();
+    folder.file("notes.db", &b"no database, and longer than the beginning of one. ".repeat(9));
+    for store in ["/dev/null/no/store", "folder.db", "notes.db"] {
+        for args in [
+            &["--in-place"][..],
+            &["--in-place", "--force"],
+            &["--as-new-session"],
+            &["-o", "session.jsonl", "--force"],
+            &["-o", "other", "--force"],
+        ] {
+            let ran = compact(&folder, &[args, &["--store", store]].concat());
+            assert_eq!(ran.code, 1, "{args:?}: {}", ran.stderr);
+            let said = ran.said();
+            assert!(said.contains("nothing could be recorded") && said.contains("--no-store"), "{said}");
+            assert!(said.contains("stays as it is") != args.contains(&"--as-new-session"), "{said}");
+        }
+    }
+    assert_eq!((said(&folder, "session.jsonl"), &*said(&folder, "other")), (input, &b"somebody else's"[..]));
+    let names = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    assert_eq!(names.count(), 4, "nothing was made");
+    // What takes nobody's place is written, and it is said that it is not recorded.
+    let ran = compact(&folder, &["-o", "new", "--store", "notes.db"]);
+    assert!(
+        ran.code == 0 && ran.said().contains("the compaction was not recorded: the store"),
+        "{}",
+        ran.stderr
+    );
+    let ran = compact(&folder, &["--in-place", "--no-store"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+}
+
+#[test]
+fn what_its_owner_locked_is_left_alone() {
+    let folder = Folder::new();
+    let input = session(&folder);
+    let set = |name: &str, mode| {
+        fs::set_permissions(folder.path().join(name), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    set("session.jsonl", 0o444);
+    let ran = compact(&folder, &["--in-place"]);
+    assert!(
+        ran.code == 4 && ran.said().contains("session.jsonl stays as it is: it is read-only"),
+        "{}",
+        ran.stderr
+    );
+    assert!(ran.said().contains("--force"), "{}", ran.stderr);
+    symlink("session.jsonl", folder.path().join("link.jsonl")).unwrap();
+    assert_eq!(folder.run(&["compact", "link.jsonl", "--budget", "2000", "--in-place"], b"").code, 4);
+    fs::create_dir(folder.path().join("locked")).unwrap();
+    folder.file("locked/s.jsonl", &input);
+    set("locked", 0o555);
+    let ran = folder.run(&["compact", "locked/s.jsonl", "--budget", "2000", "--in-place"], b"");
+    set("locked", 0o755);
+    assert!(ran.code == 4 && ran.said().contains("its folder is read-only"), "{}", ran.stderr);
+    assert_eq!(
+        (said(&folder, "session.jsonl"), said(&folder, "locked/s.jsonl")),
+        (input.clone(), input.clone())
+    );
+    assert_eq!(fs::read_dir(folder.path().join("locked")).unwrap().count(), 1);
+    // A report over an older one, too.
+    assert_eq!(compact(&folder, &["--no-store", "--report", "report"]).code, 0);
+    set("report", 0o444);
+    assert_eq!(compact(&folder, &["--no-store", "--report", "report"]).code, 1);
+    // Whoever says so means it, and the way back goes as far.
+    let ran = compact(&folder, &["--in-place", "--force", "--session", "work"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let after = said(&folder, "session.jsonl");
+    assert_ne!(after, input);
+    let undone = folder.run(&["undo", "work"], b"");
+    assert!(undone.code == 1 && undone.said().contains("nothing was taken back"), "{}", undone.stderr);
+    assert_eq!(said(&folder, "session.jsonl"), after);
+    set("session.jsonl", 0o644);
+    assert_eq!(folder.run(&["undo", "work"], b"").code, 0);
+    assert_eq!(said(&folder, "session.jsonl"), input);
 }
 
 #[test]
@@ -317,7 +469,10 @@ fn a_compacted_history_whose_originals_were_forgotten_is_kept() {
     let forgotten = folder.run(&["forget", "work", "--all"], b"");
     assert_eq!(forgotten.code, 0, "{}", forgotten.stderr);
     let args = ["compact", "session.jsonl", "--budget", "3000", "-o", "out.jsonl", "--force"];
-    let ran = folder.run(&args, b"");
+    let refused = folder.run(&args, b"");
+    assert!(refused.code == 1 && refused.said().contains("out.jsonl stays as it is"), "{}", refused.stderr);
+    assert_eq!(said(&folder, "out.jsonl"), made);
+    let ran = folder.run(&[&args[..], &["--no-store"]].concat(), b"");
     assert!(ran.code == 0 && ran.stderr.contains("kept as out.jsonl.bak"), "{}", ran.stderr);
     assert_eq!(said(&folder, "out.jsonl.bak"), made);
 }

@@ -41,12 +41,12 @@ fn a_session_is_named_by_its_id_or_by_words() {
     put(&folder, "rellay.json", r#"[{"role":"user","content":"hello"}]"#);
     let misspelt = context("relay");
     assert_eq!(misspelt.code, 4, "{}", misspelt.stderr);
-    let said = "\"relay\" is no file here and begins no session's id; near it are\n  rellay.json\n  93db84f8  Claude Code";
+    let said = "\"relay\" is no file here and no part of a session's id; near it are\n  rellay.json\n  93db84f8  Claude Code";
     assert!(misspelt.stderr.contains(said), "{}", misspelt.stderr);
     assert!(context("rellay.jsn").stderr.contains("cannot be opened (there is rellay.json)"));
     let none = context("zebra");
     assert!(none.code != 0 && none.stderr.contains("zebra cannot be opened"), "{}", none.stderr);
-    assert!(none.stderr.contains("no session's id begins with \"zebra\""), "{}", none.stderr);
+    assert!(none.stderr.contains("no session's id begins or ends with \"zebra\""), "{}", none.stderr);
     // A file of that name is that file, whatever sessions there are.
     put(&folder, "303e", r#"[{"role":"user","content":"hello"}]"#);
     assert!(String::from_utf8_lossy(&context("303e").stdout).contains("openai, 1 messages"));
@@ -117,8 +117,59 @@ fn a_beginning_of_several_ids_is_told() {
     }
     let ran = folder.run(&["recall", "019eef3d", "knapsack"], b"");
     assert!(ran.code != 0 && ran.stderr.contains("may be any of 2 recorded sessions"), "{}", ran.stderr);
+    for id in ["\n  019eef3d-abd1  20", "\n  019eef3d-abd2  20"] {
+        assert!(ran.stderr.contains(id), "{}", ran.stderr);
+    }
     for query in [["019eef3d-abd2", "knapsack"], ["pack", "knapsack"]] {
         let ran = folder.run(&[&["recall"], &query[..]].concat(), b"");
         assert!(ran.code == 0 && String::from_utf8_lossy(&ran.stdout).contains("Pack"), "{}", ran.stderr);
     }
+}
+
+/// What `sessions` prints may be typed wherever a session is named: it shows the end of ids that begin with a time.
+#[test]
+fn any_part_of_an_id_names_a_session_everywhere() {
+    let folder = Folder::new();
+    let id = "019eef3d-abd1-72e1-ab99-dcdb259027c5";
+    let said = |role: &str, kind: &str, text: &str| {
+        let content = serde_json::json!([{"type": kind, "text": text}]);
+        let payload = serde_json::json!({"type": "message", "role": role, "content": content});
+        serde_json::json!({"type": "response_item", "payload": payload}).to_string() + "\n"
+    };
+    let meta = serde_json::json!({"type": "session_meta", "payload": {"id": id, "cwd": folder.path()}});
+    let long = "It is a long way, and every step of it is told. ".repeat(60);
+    let mut lines = format!("{meta}\n") + &said("user", "input_text", "Delete the callers of retry.");
+    for nth in 0..8 {
+        lines += &said("assistant", "output_text", &format!("Step {nth}. {long}"));
+        lines += &said("user", "input_text", &format!("Go on with step {nth}."));
+    }
+    put(&folder, &format!(".codex/sessions/2026/06/22/rollout-2026-06-22T12-10-56-{id}.jsonl"), &lines);
+    let shown = String::from_utf8(folder.run(&["sessions"], b"").stdout).unwrap();
+    let typed = shown.lines().find(|line| line.contains("Codex")).unwrap().split_whitespace().next().unwrap();
+    assert_eq!(typed, "259027c5", "{shown}");
+    let unrecorded = folder.run(&["history", typed], b"");
+    assert!(unrecorded.code != 0 && unrecorded.said().contains("nothing"), "{}", unrecorded.stderr);
+    let ran = folder.run(&["compact", typed, "--budget", "1500", "-o", "out"], b"");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    for part in [typed, "019eef3d", "019e", "27c5", "dcdb259027c5", "DCDB259027C5", id] {
+        for args in [
+            &["context", part][..],
+            &["compact", part, "--budget", "1500", "--dry-run"],
+            &["history", part],
+            &["diff", part],
+            &["recall", part, "callers"],
+            &["audit", part],
+            &["restore", part, "m0"],
+            &["export", part],
+            &["undo", part],
+            &["redo", part],
+        ] {
+            let ran = folder.run(args, b"");
+            assert_eq!(ran.code, 0, "{args:?}: {}", ran.stderr);
+        }
+    }
+    // What destroys wants all of it.
+    let ran = folder.run(&["forget", typed, "--all"], b"");
+    assert!(ran.code == 1 && ran.said().contains("wants the whole name"), "{}", ran.stderr);
+    assert!(ran.stderr.contains(&format!("\n  {id}")), "{}", ran.stderr);
 }

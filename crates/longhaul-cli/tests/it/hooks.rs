@@ -68,6 +68,38 @@ fn settings_come_to_no_harm() {
     let ran = folder.run(&[&["hook", "install"], &place[..]].concat(), b"");
     assert!(ran.code == 4 && ran.said().contains("mine.json: it is read-only"), "{}", ran.stderr);
     assert_eq!(fs::read_to_string(&file).unwrap(), own);
+    // What stands there when ours are gone is what stood there before, byte for byte, or nothing.
+    for before in [None, Some(""), Some("\n"), Some("{}"), Some("{}\n"), Some("{ }")] {
+        let path = folder.path().join("fresh.json");
+        let there = || fs::read_to_string(&path).ok();
+        if let Some(before) = before {
+            fs::write(&path, before).unwrap();
+        }
+        for _ in 0..2 {
+            assert_eq!(
+                folder.run(&["hook", "remove", "--settings", "fresh.json"], b"").code,
+                0,
+                "{before:?}"
+            );
+            assert_eq!(there().as_deref(), before);
+            assert_eq!(
+                folder.run(&["hook", "install", "--settings", "fresh.json"], b"").code,
+                0,
+                "{before:?}"
+            );
+            assert!(there().unwrap().contains("PreCompact"), "{before:?}");
+            assert_eq!(
+                folder.run(&["hook", "remove", "--settings", "fresh.json"], b"").code,
+                0,
+                "{before:?}"
+            );
+            assert_eq!(there().as_deref(), before);
+        }
+        let _ = fs::remove_file(&path);
+    }
+    let names = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    let kept = names.filter(|name| name.to_string_lossy().starts_with("fresh.json.bak")).count();
+    assert!(kept <= 10, "installing again and again keeps no more copies: {kept}");
     // And where there is nothing, nothing is made.
     assert_eq!(folder.run(&["hook", "remove", "--settings", "none/settings.json"], b"").code, 0);
     assert!(!folder.path().join("none").exists());

@@ -95,9 +95,10 @@ fn an_agent_goes_on_behind_it_and_it_is_compacted_again() {
     let second = compact("4k");
     assert!(second.starts_with(&first));
     assert_eq!(
-        fs::read(folder.path().join("s.jsonl.bak2")).unwrap().len(),
+        fs::read(folder.path().join("s.jsonl.bak")).unwrap().len(),
         first.len() + said_on.to_string().len() + 1
     );
+    assert!(!folder.path().join("s.jsonl.bak2").exists(), "one copy, which begins with all earlier ones");
     let history = said(&second, Format::ClaudeCode);
     assert!(history[0].contains("[Context Summary") && history.last().unwrap().contains("release notes"));
     // Later than what a clock that goes wrong wrote.
@@ -106,6 +107,64 @@ fn an_agent_goes_on_behind_it_and_it_is_compacted_again() {
     fs::write(&file, [&second[..], b"{}\n"].concat()).unwrap();
     let undone = folder.run(&["undo", "work"], b"");
     assert!(undone.stderr.contains("was changed since"), "{}", undone.stderr);
+}
+
+/// However often a session is compacted in place, taken back and gone on with: one copy lies beside it, and each step back is right.
+#[test]
+fn one_copy_is_kept_and_every_step_goes_back() {
+    // `c` compacts, `u` takes back, `a` is the agent that goes on.
+    for steps in ["ccuu", "cucu", "ccucuu", "cccuuu", "ccuuccuu", "cacuu", "caucu"] {
+        let folder = Folder::new();
+        let file = folder.file("s.jsonl", &fs::read(example()).unwrap());
+        let now = || fs::read(&file).unwrap();
+        let mut made: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
+        for (nth, step) in steps.chars().enumerate() {
+            let (place, before) = (format!("{step} at {nth} of {steps}"), now());
+            match step {
+                'c' => {
+                    let budget = (9_000 - 1_500 * nth).to_string();
+                    let args = ["compact", "s.jsonl", "--budget", &budget, "--in-place", "--session", "work"];
+                    let ran = folder.run(&args, b"");
+                    assert!(ran.code == 0 && now() != before, "{place}: {}", ran.stderr);
+                    assert!(ran.said().contains("kept as s.jsonl.bak"), "{place}: {}", ran.stderr);
+                    made.push((before, now()));
+                }
+                'a' => {
+                    let leaf = last_line(&before);
+                    let line = serde_json::json!({
+                        "parentUuid": leaf["uuid"], "isSidechain": false, "sessionId": leaf["sessionId"], "type": "user",
+                        "message": {"role": "user", "content": "Now the release notes. ".repeat(400)},
+                        "uuid": "0aaaaaaa-0000-4000-8000-000000000001", "timestamp": "2099-01-01T00:00:00.000Z",
+                    });
+                    fs::write(&file, [&before[..], format!("{line}\n").as_bytes()].concat()).unwrap();
+                }
+                _ => {
+                    let (was, after) = made.pop().unwrap();
+                    let undone = folder.run(&["undo", "work"], b"");
+                    assert_eq!(undone.code, 0, "{place}: {}", undone.stderr);
+                    if before == after {
+                        assert!(
+                            undone.said().contains("byte for byte") && now() == was,
+                            "{place}: {}",
+                            undone.stderr
+                        );
+                    } else {
+                        assert!(undone.said().contains("was changed since") && now() == before, "{place}");
+                        // What it says of where it was is so.
+                        let words = undone.said();
+                        let bytes =
+                            words.split("the first ").nth(1).and_then(|words| words.split(' ').next());
+                        let length: usize = bytes.map_or(was.len(), |bytes| bytes.parse().unwrap());
+                        let kept = fs::read(folder.path().join("s.jsonl.bak")).unwrap();
+                        assert!(kept[..length] == was[..], "{place}: {words}");
+                    }
+                }
+            }
+        }
+        let names = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        let kept = names.filter(|name| name.to_string_lossy().starts_with("s.jsonl.bak")).count();
+        assert_eq!(kept, 1, "{steps}");
+    }
 }
 
 #[test]
@@ -199,7 +258,7 @@ fn another_format_is_written_on_a_terminal() {
             .output();
         ran.ok()
             .filter(|ran| ran.status.success())
-            .map(|ran| String::from_utf8_lossy(&ran.stdout).into_owned())
+            .map(|ran| String::from_utf8_lossy(&ran.stdout).split_whitespace().collect::<Vec<_>>().join(" "))
     };
     let Some(said) = on_a_terminal("") else {
         eprintln!("skipped: there is no `script` here to make a terminal");

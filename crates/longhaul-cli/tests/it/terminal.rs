@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// `longhaul` with these words on a terminal of 80 columns.
-struct Terminal {
+pub(crate) struct Terminal {
     child: Child,
     keys: File,
     shown: Receiver<Vec<u8>>,
@@ -32,7 +32,7 @@ struct Terminal {
 const PATIENCE: Duration = Duration::from_secs(60);
 
 impl Terminal {
-    fn start(folder: &Folder, args: &[&str]) -> Option<Terminal> {
+    pub(crate) fn start(folder: &Folder, args: &[&str]) -> Option<Terminal> {
         let size = Winsize { ws_row: 40, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
         let pair = openpty(&size, None).unwrap();
         let (keys, theirs) = (File::from(pair.master), File::from(pair.slave));
@@ -90,7 +90,7 @@ impl Terminal {
     }
 
     /// Reads all that is shown, and returns it with the exit code.
-    fn end(mut self) -> (i32, String) {
+    pub(crate) fn end(mut self) -> (i32, String) {
         while let Ok(more) = self.shown.recv_timeout(PATIENCE) {
             self.rest.extend(more);
         }

@@ -28,7 +28,9 @@ pub(crate) enum Class {
     Definition,
     /// Says what changed: a created file, a deleted branch, an added package.
     Change,
-    /// Progress, separators, blank lines, tests that passed.
+    /// A test that passed, or that begins, or that was left out: the totals tell of it.
+    Passed,
+    /// Progress, separators, blank lines.
     Noise,
     /// An error only by its words. Stands after what a line is by its form: a passing test or a commit may be named
     /// after an error.
@@ -52,7 +54,7 @@ impl Class {
             Class::Change => 4.5,
             Class::Definition => 4.5,
             Class::Plain => 2.0,
-            Class::Noise => 0.2,
+            Class::Passed | Class::Noise => 0.2,
         }
     }
 
@@ -72,7 +74,10 @@ pub(crate) fn classify(line: &str) -> Class {
     if is_excerpt(body) {
         return Class::Plain;
     }
-    // The head of a line decides what it is.
+    // The head of a line decides what it is, but for a test that passed: it may be named after anything.
+    if is_passed(body) {
+        return Class::Passed;
+    }
     let head = super::clean::prefix(line, 400);
     match patterns::classes(head).min().unwrap_or(Class::Plain) {
         Class::Place if is_foreign(head) => Class::Noise,
@@ -85,19 +90,23 @@ pub(crate) fn score(lines: &[&str]) -> (Vec<Class>, Vec<f64>) {
     let classes: Vec<Class> = lines.iter().map(|line| classify(line)).collect();
     let mut scores: Vec<f64> = Vec::with_capacity(lines.len());
     let mut near = 0.0;
-    let mut errors = 0.0f64;
+    let (mut errors, mut failed) = (0.0f64, 0.0f64);
     let mut in_commit = false;
     for (at, (line, class)) in lines.iter().zip(&classes).enumerate() {
         let mut score = class.score();
         match class {
-            // The first errors say most; counts and verdicts come before the fifth.
+            // The first errors say most; counts and verdicts come before the fifth. What tests print of errors while they pass
+            // says nothing of the one that fails.
             Class::Decisive | Class::FailedTest => {
-                score -= (0.4 * errors).min(4.0);
+                let is_test = *class == Class::FailedTest;
+                let before = if is_test { errors.min(failed + 3.0) } else { errors };
+                score -= (0.4 * before).min(4.0);
                 errors += 1.0;
+                failed += f64::from(u8::from(is_test));
                 near = 5.0;
             }
             Class::Error => near = 2.0,
-            Class::Noise => near *= 0.7,
+            Class::Passed | Class::Noise => near *= 0.7,
             _ => {
                 score += near;
                 near *= 0.8;
@@ -174,6 +183,43 @@ fn is_foreign(line: &str) -> bool {
     SIGNS.iter().any(|sign| line.contains(sign))
 }
 
+/// A test that passed, that begins or that was left out, as runners tell of it: cargo and unittest, nextest, go, jest and its kin,
+/// pytest, TAP, GoogleTest, Gradle, Bun, Deno.
+fn is_passed(body: &str) -> bool {
+    const HEADS: [&str; 14] = [
+        "✓ ",
+        "✔ ",
+        "√ ",
+        "--- PASS: ",
+        "=== RUN ",
+        "=== PAUSE ",
+        "=== CONT ",
+        "=== NAME ",
+        "PASS [",
+        "SKIP [",
+        "(pass) ",
+        "(skip) ",
+        "[ RUN ",
+        "[       OK ]",
+    ];
+    if HEADS.iter().any(|head| body.starts_with(head)) {
+        return true;
+    }
+    if let Some((named, verdict)) = body.rsplit_once(" ... ") {
+        // `ok`, `ok <0.002s>`, `ok (3ms)`, `ignored, needs a server`.
+        let rest = ["ok", "ignored"].iter().find_map(|word| verdict.strip_prefix(word));
+        return !named.is_empty() && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', ',']));
+    }
+    if let Some(numbered) = body.strip_prefix("ok ") {
+        let name = numbered.trim_start_matches(|c: char| c.is_ascii_digit());
+        return name.len() < numbered.len() && (name.is_empty() || name.starts_with(" - "));
+    }
+    let mut words = body.split_whitespace();
+    let first = words.next().unwrap_or_default();
+    first.contains("::") && matches!(words.next(), Some("PASSED" | "SKIPPED"))
+        || body.ends_with(" PASSED") && body.contains(" > ")
+}
+
 /// A line of source that a compiler or linter shows: `12 | let x = error();`.
 fn is_excerpt(body: &str) -> bool {
     let rest = body.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -213,7 +259,20 @@ mod tests {
             ("  left: 1", Class::Detail),
             ("   --> src/lib.rs:4:9", Class::Place),
             ("warning: unused variable: `x`", Class::Warning),
-            ("test tests::b ... ok", Class::Noise),
+            ("test tests::b ... ok", Class::Passed),
+            ("test tests::an_error_is_told ... ok", Class::Passed),
+            ("test src/lib.rs - retry (line 12) ... ok", Class::Passed),
+            ("test tests::slow ... ignored, needs a server", Class::Passed),
+            ("        PASS [   0.012s] longhaul-cli::it files::devices", Class::Passed),
+            ("tests/test_a.py::test_invalid PASSED      [ 12%]", Class::Passed),
+            ("    ✓ rejects an invalid token (3 ms)", Class::Passed),
+            ("ok 3 - a -> b", Class::Passed),
+            ("test tests::c ... FAILED", Class::FailedTest),
+            ("        FAIL [   0.012s] longhaul-cli::it files::devices", Class::FailedTest),
+            ("not ok 4 - a", Class::FailedTest),
+            ("(fail) prompts > show the file [0.29ms]", Class::FailedTest),
+            ("(pass) prompts > show no error [0.29ms]", Class::Passed),
+            ("tests/test_a.py::test_b FAILED", Class::Error),
             ("   Compiling serde v1.0.0", Class::Noise),
             ("diff --git a/x b/x", Class::Head),
             ("pub fn main() {", Class::Definition),

@@ -141,7 +141,7 @@ const HEAD_TABLE: &[(Class, &str)] = &[
     (Class::FailedTest, r"^test .* \.\.\. FAILED|^---- .* stdout ----|^(FAILED|ERROR) \S+(::|\.py)"),
     (Class::FailedTest, r"^\s*--- FAIL: |^FAIL\b|^\s*(✕|✗|×|❌|✖)\s|^not ok \d|^\s*FAIL\s"),
     (Class::FailedTest, r"^\s*● \S|^(FAIL|ERROR): test\w*|^_{3,} \S+ _{3,}$|^\s+\d+\) "),
-    (Class::FailedTest, r"^rspec \./|^\d+\) \S+::test|^\S+ > .* FAILED$|^\s*\[\s*FAILED\s*\]"),
+    (Class::FailedTest, r"^rspec \./|^\(fail\) \S|^\d+\) \S+::test|^\S+ > .* FAILED$|^\s*\[\s*FAILED\s*\]"),
     // What was expected.
     (
         Class::Detail,
@@ -236,10 +236,7 @@ const HEAD_TABLE: &[(Class, &str)] = &[
         Class::Noise,
         r"^\s*(Compiling|Checking|Downloading|Downloaded|Updating crates|Locking|Adding|Fresh|Blocking|Fetching|Collecting|Using cached|Requirement already|Preparing|Unpacking|Selecting|Resolving|Receiving objects|Counting objects|Compressing objects|Enumerating|Delta compression|Get:\d|Hit:\d|Reading|Building dependency) ",
     ),
-    (
-        Class::Noise,
-        r"^npm (notice|http)|^test .* \.\.\. ok|^\s*(✓|✔|√) |^--- PASS|^=== (RUN|PAUSE|CONT)|^PASS$|^\s+(\||│)\s*$|^\s*\d+%",
-    ),
+    (Class::Noise, r"^npm (notice|http)|^PASS$|^\s+(\||│)\s*$|^\s*\d+%"),
     (
         Class::Noise,
         r"^ok\s+\S+\s+(\d|\(cached\))|^(Wall time|Chunk ID|Original token count|Output|Total output lines): ?|^Output:$",

@@ -31,10 +31,20 @@ pub(crate) fn lines_within(
         .zip(scores)
         .map(|(line, &score)| Piece { score: score + allowance.wanted(line), bytes: line.len() })
         .collect();
-    fit(&pieces, allowance, |kept| {
+    // Where the totals stand, a test that passed is told of by them: it takes no room, unless it is asked for.
+    let is_total = |line: &&str| *line == "PASS" || line.starts_with("ok  \t");
+    let has_totals = classes.iter().any(|class| matches!(class, Class::Count | Class::FailedTest))
+        || lines.iter().any(is_total);
+    let is_told = |at: &usize| {
+        has_totals && classes.get(*at) == Some(&Class::Passed) && allowance.wanted(lines[*at]) <= 0.0
+    };
+    let candidates: Vec<usize> = (0..pieces.len()).filter(|at| !is_told(at)).collect();
+    let worth: Vec<Piece> = candidates.iter().map(|&at| pieces[at]).collect();
+    fit(&worth, allowance, |kept| {
+        let kept: Vec<usize> = kept.iter().map(|&nth| candidates[nth]).collect();
         let mut out = String::new();
         if numbers.is_some() {
-            for &at in kept {
+            for &at in &kept {
                 out.push_str(&shown[at]);
                 out.push('\n');
             }
@@ -43,7 +53,7 @@ pub(crate) fn lines_within(
             return out;
         }
         let mut next = 0;
-        for &at in kept {
+        for &at in &kept {
             gap(&mut out, &shown[next..at], at - next);
             out.push_str(&shown[at]);
             out.push('\n');

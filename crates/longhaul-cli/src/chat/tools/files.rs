@@ -96,7 +96,7 @@ pub(super) fn write(path: &Path, content: &str) -> Said {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(|error| error.to_string())?;
     }
-    let target = Target::new(Some(path), true).made(NewFile::AsUsual);
+    let target = Target::unlocked(path).made(NewFile::AsUsual);
     target.put(content.as_bytes()).map_err(|error| format!("{error:#}"))?;
     Ok(format!("written, {} lines\n", content.lines().count()))
 }

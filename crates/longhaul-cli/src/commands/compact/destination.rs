@@ -14,7 +14,7 @@ use longhaul::{
 };
 
 use super::Report;
-use crate::{args::CompactArgs, clock, exit::Impossible, input};
+use crate::{args::CompactArgs, clock, exit::Impossible, input, paint, say};
 
 /// Where the new history goes where `-o` does not say it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +41,10 @@ impl Destination {
         if is_stdin && (args.in_place || args.as_new_session) {
             bail!(Impossible("stdin is no session file; name one".to_owned()));
         }
+        if (args.in_place || args.as_new_session) && args.file.exists() && !args.file.is_file() {
+            let file = paint::path(&args.file);
+            bail!(Impossible(format!("{file} is no session file: it is no regular file")));
+        }
         if args.in_place {
             return Ok(Destination::InPlace);
         }
@@ -60,7 +64,7 @@ impl Destination {
     pub(super) fn named<'a>(&self, args: &'a CompactArgs) -> Cow<'a, CompactArgs> {
         let (output, force) = match self {
             Destination::AsNamed | Destination::Nowhere => return Cow::Borrowed(args),
-            Destination::InPlace => (&args.file, true),
+            Destination::InPlace => (&args.file, args.force),
             Destination::Beside(path) | Destination::NewSession { path, .. } => (path, args.force),
         };
         Cow::Owned(CompactArgs { output: Some(output.clone()), force, ..args.clone() })
@@ -111,16 +115,26 @@ impl Destination {
             _ if is_dry => {}
             Destination::AsNamed | Destination::Nowhere => {}
             Destination::Beside(path) if !path.exists() => {}
-            Destination::Beside(path) => say!("written to {} (`-o -` prints it)", path.display()),
+            Destination::Beside(path) => {
+                say::with_whole("written to", &paint::path(path));
+                say!("`-o -` prints it, -o names another file");
+            }
             Destination::InPlace => {
-                if let (Some(id), Some(_)) = (&report.session_id, &report.summary) {
+                if report.backup.is_some() {
                     say!(
-                        "an agent that has the session open goes on without this; {} takes it up",
-                        resume(id)
+                        "the next compaction in place renews that copy: it holds what the file was before, too"
                     );
                 }
+                if let (Some(id), Some(_)) = (&report.session_id, &report.summary) {
+                    let words =
+                        "an agent that has the session open goes on without this; it is taken up with";
+                    say::with_whole(words, &resume(id));
+                }
             }
-            Destination::NewSession { id, path } => say!("written to {}; {}", path.display(), resume(id)),
+            Destination::NewSession { id, path } => {
+                say::with_whole("written to", &paint::path(path));
+                say::with_whole("the agent takes it up with", &resume(id));
+            }
         }
     }
 }

@@ -32,6 +32,9 @@ pub(crate) struct Report {
     pub(crate) format: &'static str,
     pub(crate) encoding: String,
     pub(crate) budget: Tokens,
+    /// Where the budget comes from, unless the user says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) budget_from: Option<String>,
     pub(crate) tokens_before: Tokens,
     pub(crate) tokens_after: Tokens,
     pub(crate) messages_before: usize,
@@ -49,6 +52,9 @@ pub(crate) struct Report {
     pub(crate) decision: String,
     pub(crate) summary: Option<SummaryRecord>,
     pub(crate) recorded: Option<Recorded>,
+    /// Why nothing is recorded, where something was to be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) not_recorded: Option<String>,
     pub(crate) not_kept: NotKept,
     /// Where the transcript is kept that the new history replaced.
     pub(crate) backup: Option<PathBuf>,
@@ -138,12 +144,18 @@ impl Serialize for Valid {
 
 impl Report {
     /// Returns the report of a history that stays as it is.
-    pub(crate) fn new(document: &Document, counter: &Named, budget: Tokens, breakdown: &Breakdown) -> Report {
+    pub(crate) fn new(
+        document: &Document,
+        counter: &Named,
+        (budget, budget_from): (Tokens, Option<String>),
+        breakdown: &Breakdown,
+    ) -> Report {
         Report {
             version: 1,
             format: document.format().name(),
             encoding: counter.name.clone(),
             budget,
+            budget_from,
             tokens_before: breakdown.total,
             tokens_after: breakdown.total,
             messages_before: breakdown.messages,
@@ -161,6 +173,7 @@ impl Report {
             decision: String::new(),
             summary: None,
             recorded: None,
+            not_recorded: None,
             not_kept: NotKept::default(),
             backup: None,
             session_id: document.session_id(),
@@ -174,6 +187,15 @@ impl Report {
         read.is_some_and(|json| {
             ["version", "tokens_before", "decision"].iter().all(|key| json.get(key).is_some())
         })
+    }
+
+    /// Notes that the history stays as it is.
+    pub(crate) fn rests(&mut self) {
+        let (cost, budget) = (grouped(self.tokens_before.0), grouped(self.budget.0));
+        self.decision = format!("unchanged: {cost} tokens are within the budget of {budget}");
+        if let Some(from) = &self.budget_from {
+            self.decision.push_str(&format!(" ({from}); --budget names another"));
+        }
     }
 
     /// Fills in what a compaction did.
@@ -201,9 +223,12 @@ impl Report {
     /// Returns the report in words, for stderr.
     pub(crate) fn words(&self, file: &str) -> String {
         let painter = Painter::stderr();
-        let head = format!("{} ({}, {})", painter.bold(&plain(file)), self.format, self.encoding);
+        let encoding = painter.short(&self.encoding, 30);
+        let about = format!(" ({}, {encoding})", self.format);
+        let file = painter.short(&plain(file), paint::COLUMNS - paint::width(&about) - 1);
+        let head = format!("{}{about}", painter.bold(&file));
         let Some(record) = &self.summary else {
-            return format!("{head}: {}\n", self.decision);
+            return paint::wrapped(&format!("{head}:"), &format!(" {}", self.decision), "  ");
         };
         let saved = 100.0 * (1.0 - self.tokens_after.ratio_of(self.tokens_before));
         let mut out = format!(
@@ -213,6 +238,9 @@ impl Report {
             painter.paint(GREEN, &format!("-{saved:.1} %")),
             grouped(self.budget.0),
         );
+        if let Some(from) = &self.budget_from {
+            out.push_str(&wrapped(&format!("the budget is {from}; --budget names another")));
+        }
         out.push_str(&wrapped(&format!(
             "{} → {} messages: {} summarized{}, {} kept as they were",
             self.messages_before,
@@ -239,44 +267,46 @@ impl Report {
             out.push_str(&wrapped(&format!("still visible: {}", survival.join(", "))));
         }
         if let Some(recorded) = &self.recorded {
-            let (store, session) = (plain(&recorded.store), plain(&recorded.session));
-            let (kept, back) = match (recorded.deleted, self.not_kept) {
-                (0, NotKept { forgotten: 0, .. }) => (
-                    match self.not_kept.words() {
-                        None => format!("every original is kept in {store}"),
-                        Some(lacking) => format!("the originals are kept ({lacking}) in {store}"),
-                    },
-                    format!("longhaul history {session} shows them, longhaul undo {session} takes this back"),
-                ),
-                (0, lacks) => (
-                    format!(
-                        "what was not forgotten is kept ({}) in {store}",
-                        lacks.words().unwrap_or_default()
-                    ),
-                    format!(
-                        "longhaul history {session} shows them, longhaul undo {session} takes this back; what was forgotten does \
-                         not come back"
-                    ),
-                ),
-                (deleted, _) => (
-                    format!(
-                        "recorded in {store} and {} originals deleted there (delete_originals): this cannot be taken back",
-                        grouped(deleted),
-                    ),
-                    format!("longhaul history {session} shows the summary"),
-                ),
-            };
-            out.push_str(&wrapped(&kept));
-            out.push_str(&wrapped(&back));
+            out.push_str(&self.kept(recorded));
+        }
+        if let Some(why) = &self.not_recorded {
+            out.push_str(&wrapped(&format!("the compaction was not recorded: {why}")));
         }
         if let Some(backup) = &self.backup {
-            let backup = plain(&backup.display().to_string());
-            out.push_str(&wrapped(&format!("the transcript as it was is kept as {backup}")));
+            let words = "the transcript as it was is kept as";
+            out.push_str(&paint::with_whole("  ", words, &paint::path(backup)));
         }
         out.push_str(&match self.valid.0.is_empty() {
             true => format!("  valid for {} {}\n", self.format, painter.paint(GREEN, "✓")),
             false => wrapped(&format!("faults that the input had too: {}", plain(&self.valid.0.join("; ")))),
         });
+        out
+    }
+
+    /// Returns where the originals are kept, and how they come back.
+    fn kept(&self, recorded: &Recorded) -> String {
+        let store = Painter::stderr().short(&paint::name(&recorded.store), 70);
+        let session = plain(&recorded.session);
+        let kept = match (recorded.deleted, self.not_kept) {
+            (0, NotKept { forgotten: 0, .. }) => match self.not_kept.words() {
+                None => format!("every original is kept in {store}"),
+                Some(lacking) => format!("the originals are kept ({lacking}) in {store}"),
+            },
+            (0, lacks) => format!(
+                "what was not forgotten is kept ({}) in {store}; what was forgotten does not come back",
+                lacks.words().unwrap_or_default()
+            ),
+            (deleted, _) => format!(
+                "recorded in {store} and {} originals deleted there (delete_originals): this cannot be taken back",
+                grouped(deleted),
+            ),
+        };
+        let mut out = wrapped(&kept);
+        let what = if recorded.deleted > 0 { "shows the summary:" } else { "shows them:     " };
+        out.push_str(&paint::with_whole("  ", what, &format!("longhaul history {session}")));
+        if recorded.deleted == 0 {
+            out.push_str(&paint::with_whole("  ", "takes this back:", &format!("longhaul undo {session}")));
+        }
         out
     }
 
