@@ -302,8 +302,8 @@ pub(crate) fn utc_in_a_name(at_ms: i64) -> String {
 
 /// Returns how many of the session's messages were deleted: their words cannot be found.
 pub(crate) async fn deleted(store: &Store, session: &SessionId) -> Result<u64, StoreError> {
-    let all = store.originals(session, Span { start: 0, end: u64::MAX }).await?;
-    Ok(all.iter().filter(|original| original.message.is_none()).count() as u64)
+    let state = store.state(session).await?;
+    Ok(state.map_or(0, |state| state.forgotten.iter().map(Span::len).sum()))
 }
 
 /// Returns what is to be said of `n` deleted messages where words are not found.

@@ -64,12 +64,13 @@ pub(crate) fn run(args: &ForgetArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the files that compactions of the session replaced, and what is kept of them beside.
+/// Returns the files that compactions of the session wrote or replaced, and what is kept of them beside.
 fn files(archive: &Archive, session: &SessionId) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in archive.wait(archive.store.records(session))? {
-        let replaced = archive.trace(&entry.id)?.map(|trace| trace.files).unwrap_or_default();
-        files.extend(replaced.into_iter().flat_map(|file| [file.path, file.backup]));
+        let Some(trace) = archive.trace(&entry.id)? else { continue };
+        files.extend(trace.made);
+        files.extend(trace.files.into_iter().flat_map(|file| [file.path, file.backup]));
     }
     files.sort();
     files.dedup();

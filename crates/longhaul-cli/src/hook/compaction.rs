@@ -17,14 +17,16 @@ use crate::{
     archive::{Archive, span},
     args::{Args, Command, CompactArgs, StoreArgs},
     commands::compact::{Report, keep},
-    exit::Impossible,
     paint::grouped,
+    store::Recorded,
 };
 
 /// The most that the summary may cost that is given after a compaction, in tokens; the agent's own stands beside it.
 const SUMMARY: &str = "2k";
 /// What the history may cost of which it is the summary: so little that nearly all is told in it.
 const BUDGET: &str = "6k";
+/// What every history fits into, so that none is summarized.
+const EVERYTHING: &str = "1000000000";
 /// More characters than this are put into a file by Claude Code, and the agent sees only where.
 const LONGEST: usize = 9_500;
 
@@ -44,15 +46,14 @@ pub(super) fn before(store: &StoreArgs, event: &Event) -> Result<Value> {
     let path = Path::new(&event.transcript_path);
     // Should keeping fail, what was kept before another compaction is not given for this one; should this fail, keeping may not.
     drop(Archive::existing(store).and_then(|archive| note(&archive, event, None)));
-    let report =
-        kept(store, path, &["--budget", BUDGET]).or_else(|error| match error.is::<Impossible>() {
-            // A request that is larger than that cannot be told in so little.
-            true => kept(store, path, &[]).map_err(|_| error),
-            false => Err(error),
-        })?;
-    let Some(recorded) = &report.recorded else {
-        bail!("nothing was recorded: {}", report.not_recorded.unwrap_or_default())
-    };
+    // A request that is larger than the first cannot be told in so little; and where no summary can be made or recorded, what
+    // was said is kept all the same.
+    let ways: [&[&str]; 3] = [&["--budget", BUDGET], &[], &["--budget", EVERYTHING]];
+    let (mut kept, mut ways) = (recorded(store, path, ways[0]), ways[1..].iter());
+    while let (Err(_), Some(way)) = (&kept, ways.next()) {
+        kept = recorded(store, path, way).or(kept);
+    }
+    let (report, recorded) = kept?;
     let noted = Noted {
         id: report.session_id.clone(),
         session: SessionId::new(&recorded.session)?,
@@ -69,13 +70,22 @@ pub(super) fn before(store: &StoreArgs, event: &Event) -> Result<Value> {
     Ok(json!({ "systemMessage": words }))
 }
 
-fn kept(store: &StoreArgs, path: &Path, flags: &[&str]) -> Result<Report> {
-    // By rule, whatever the user's settings say: the agent waits, and not for a model.
-    let line = [&["longhaul", "compact", "--mode", "rules", "--max-summary-tokens", SUMMARY], flags, &["--"]]
-        .concat();
-    let line = line.into_iter().map(std::ffi::OsString::from).chain([path.into()]);
+/// Keeps the transcript, with a summary where it does not fit into the budget that `flags` say.
+fn recorded(store: &StoreArgs, path: &Path, flags: &[&str]) -> Result<(Report, Recorded)> {
+    // Whatever the user's settings say: by rule, since the agent waits, and not for a model; and nothing is deleted.
+    let line: [&[&str]; 4] = [
+        &["longhaul", "compact", "--mode", "rules", "--max-summary-tokens", SUMMARY],
+        &["--set", "delete_originals=false"],
+        flags,
+        &["--"],
+    ];
+    let line = line.concat().into_iter().map(std::ffi::OsString::from).chain([path.into()]);
     let Command::Compact(args) = Args::try_parse_from(line)?.command else { bail!("no compaction") };
-    keep(&CompactArgs { store: store.clone(), ..*args })
+    let mut report = keep(&CompactArgs { store: store.clone(), ..*args })?;
+    let Some(recorded) = report.recorded.take() else {
+        bail!("nothing was recorded: {}", report.not_recorded.unwrap_or_default())
+    };
+    Ok((report, recorded))
 }
 
 /// Returns what the summary says that was kept before this compaction and how to look up the rest; `None` where nothing was.

@@ -94,6 +94,13 @@ fn last_command(line: &str) -> Option<Vec<String>> {
             '\\' if quote != Some('\'') => word.extend([c, chars.next()?]),
             '`' if quote != Some('\'') => return None,
             '$' if quote == Some('"') && chars.peek() == Some(&'(') => return None,
+            // `${A:-two words}` is one word to a shell.
+            '$' if quote.is_none() && chars.peek() == Some(&'{') => {
+                word.push(c);
+                for inner in chars.by_ref().take_while(|inner| *inner != '}') {
+                    word.push(if inner.is_whitespace() { '_' } else { inner });
+                }
+            }
             '(' if quote.is_none() && !word.is_empty() => return None,
             _ if quote.is_some() => {
                 quote = quote.filter(|open| *open != c);
@@ -168,6 +175,7 @@ mod tests {
             ("A=(horse battery x) curl y", "(other)"),
             ("(cd ${W} && make)", "(other)"),
             ("(cd ${W} && make all)", "make"),
+            ("A=${B:-correct horse battery} gpg -d x", "gpg"),
             ("git commit -m 'fix && horse battery | x'", "git commit"),
             ("echo \"a && horse battery\"", "echo"),
             ("make 2>&1 && ls", "ls"),

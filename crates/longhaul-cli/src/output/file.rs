@@ -236,12 +236,20 @@ fn sweep(place: &Path, name: &OsStr) {
     const OLD: Duration = Duration::from_secs(3_600);
     let hidden = format!(".{}.longhaul-", name.to_string_lossy());
     for entry in fs::read_dir(folder_of(place)).into_iter().flatten().flatten() {
-        let is_left = entry.file_name().to_string_lossy().starts_with(&hidden);
+        let is_left =
+            entry.file_name().to_str().and_then(|name| name.strip_prefix(&hidden)).is_some_and(is_numbered);
         let age = || entry.metadata().ok()?.modified().ok()?.elapsed().ok();
         if is_left && age().is_some_and(|age| age > OLD) {
             let _ = fs::remove_file(entry.path());
         }
     }
+}
+
+/// Returns whether this is what stands behind our mark in a name: a process and a number. A file of the user's may be called
+/// much like that.
+fn is_numbered(end: &str) -> bool {
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    end.split_once('-').is_some_and(|(process, n)| is_number(process) && is_number(n))
 }
 
 fn folder_of(place: &Path) -> &Path {

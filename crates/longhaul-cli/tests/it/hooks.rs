@@ -331,3 +331,49 @@ fn nothing_saved_is_said() {
     let shown = Folder::new().run(&["savings"], b"");
     assert!(String::from_utf8_lossy(&shown.stdout).contains("longhaul hook install"), "{}", shown.stderr);
 }
+
+/// Neither what was forgotten on purpose, nor settings under which originals go, keeps a hook from keeping the rest.
+#[test]
+fn a_hook_keeps_what_was_said_since_words_were_forgotten() {
+    let folder = Folder::new();
+    let session = "55555555-5555-4555-8555-555555555555";
+    let file = folder.path().join("s.jsonl");
+    let said = |texts: &[String]| {
+        let lines = texts.iter().enumerate().map(|(n, text)| {
+            let kind = if n % 2 == 0 { "user" } else { "assistant" };
+            let parent = if n == 0 { Value::Null } else { json!(format!("u{}", n - 1)) };
+            json!({
+                "parentUuid": parent, "isSidechain": false, "sessionId": session, "type": kind, "uuid": format!("u{n}"),
+                "message": {"role": kind, "content": text}, "timestamp": "2026-06-22T12:10:56.000Z",
+            })
+            .to_string()
+                + "\n"
+        });
+        fs::write(&file, lines.collect::<String>()).unwrap();
+    };
+    let before_compaction = || {
+        let event = json!({"session_id": session, "transcript_path": file, "hook_event_name": "PreCompact"});
+        let deletes = [("LONGHAUL_DELETE_ORIGINALS", "true")];
+        folder.run_with(&deletes, &["hook", "run"], event.to_string().as_bytes())
+    };
+    let mut texts: Vec<String> =
+        (0..12).map(|n| format!("Row {n} of the zebra report: {}", "it counts. ".repeat(300))).collect();
+    said(&texts);
+    let kept = before_compaction();
+    let words = String::from_utf8_lossy(&kept.stdout).into_owned();
+    assert!(words.contains("kept all 12 messages"), "{words} {}", kept.stderr);
+    let found = folder.run(&["recall", session, "m3"], b"");
+    assert!(String::from_utf8_lossy(&found.stdout).contains("Row 3 of the zebra"), "{}", found.stderr);
+
+    let gone = folder.run(&["forget", session, "--range", "m3"], b"");
+    assert_eq!(gone.code, 0, "{}", gone.stderr);
+    texts.push("The giraffes are on port 7777.".to_owned());
+    said(&texts);
+    let kept = before_compaction();
+    let words = String::from_utf8_lossy(&kept.stdout).into_owned();
+    assert!(words.contains("kept all 13 messages"), "{words} {}", kept.stderr);
+    let found = folder.run(&["recall", session, "giraffes"], b"");
+    assert!(String::from_utf8_lossy(&found.stdout).contains("7777"), "{}", found.stderr);
+    let found = folder.run(&["recall", session, "m3"], b"");
+    assert!(!String::from_utf8_lossy(&found.stdout).contains("Row 3 of"), "what was forgotten came back");
+}
