@@ -466,7 +466,7 @@ mod tests {
             ),
             (
                 "grep -rn \"a long text that somebody looks for, with a/b c/d\"",
-                "grep -rn \"a long text that somebody looks for, with a/b c/d",
+                "grep -rn \"a long text that somebody looks for, with a/b c/d\"",
             ),
         ] {
             let got = shortened(command);

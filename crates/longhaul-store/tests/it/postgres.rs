@@ -213,7 +213,7 @@ fn a_newer_schema_a_foreign_one_and_a_tampered_row_are_told() {
     }
     sql(&url, &format!("UPDATE {schema}.longhaul_version SET version = 99"));
     let error = open().unwrap_err().to_string();
-    assert_eq!(error, "the database has version 99; this longhaul reads up to 3");
+    assert_eq!(error, "the database has version 99; this longhaul reads up to 4");
     let foreign = fresh();
     sql(&url, &format!("CREATE SCHEMA {0}; CREATE TABLE {0}.theirs (x int)", foreign.schema));
     let error = PostgresStore::connect_with(&url, foreign).unwrap_err().to_string();

@@ -66,7 +66,8 @@ fn judge_sentence(
     if is_echo(sentence, evidence) {
         return Goes(RepairKind::Echo);
     }
-    if rules.iter().any(|rule| weakens(sentence, &rule.text)) {
+    // What an edit says is a report: an argument may be optional where the user's rule is not.
+    if section != Some(Section::Changes) && rules.iter().any(|rule| weakens(sentence, &rule.text)) {
         return Goes(RepairKind::RuleReworded);
     }
     if is_foreign_order(sentence, is_to_be_done, evidence) {

@@ -103,6 +103,26 @@ fn true_statements_stay_as_they_are() {
 }
 
 #[test]
+fn what_an_edit_says_is_no_rule_that_was_made_weaker() {
+    const CONVERSATION: &str = r#"user: Write src/detect.ts. Only the bare name of the file may match, never a path before the name.
+assistant: I write it. !edit_file#c1 {"path":"src/detect.ts","new":"match(name); // a path before the name is optional"}
+tool#c1: ok
+"#;
+    let transcript = longhaul_testkit::transcript(CONVERSATION);
+    let (session, index) = (SessionId::new("s").unwrap(), FactIndex::default());
+    let entries = transcript.entries();
+    let evidence = Evidence::new(&SummaryRequest::new(&session, entries, &index, &BytesPer4, Tokens(1_000)));
+    let stays = |section: &str| {
+        let notes =
+            format!("## {section}\n- In `src/detect.ts` a path before the name of the file is optional.");
+        let (kept, ..) = ground_notes(Notes::parse(&notes), |_| false, &evidence, &Ledger::default());
+        kept.statements.len() == 1
+    };
+    assert!(stays("Changes"));
+    assert!(!stays("Decisions"));
+}
+
+#[test]
 fn odd_statements_are_judged_too() {
     for odd in [
         "`→` and `, `→` of ``",

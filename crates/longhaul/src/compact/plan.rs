@@ -6,7 +6,7 @@ use longhaul_extract::FactIndex;
 use longhaul_summarize::SummaryRequest;
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{
-    Covered, Entry, Message, MessageId, SessionId, Span, SummaryId, SummaryRecord, Tokens, Units,
+    Covered, Entry, Message, MessageId, Role, SessionId, Span, SummaryId, SummaryRecord, Tokens, Units,
     parse_summary,
 };
 
@@ -251,7 +251,14 @@ pub(super) fn plan_with(
 fn places(entries: &[Entry], head_len: usize) -> Vec<Place<'_>> {
     let mut places = Vec::new();
     let mut start = head_len;
-    let turn = entries.iter().rposition(|entry| entry.message.is_user_text()).map_or(0, |at| at + 1);
+    // A turn that ends in an answer is over: what was thought in it goes with what stood before it.
+    let is_over = entries
+        .last()
+        .is_none_or(|last| last.message.role == Role::Assistant && last.message.calls().next().is_none());
+    let turn = match is_over {
+        true => entries.len(),
+        false => entries.iter().rposition(|entry| entry.message.is_user_text()).map_or(0, |at| at + 1),
+    };
     for unit in Units::new(entries.get(head_len..).unwrap_or_default()) {
         let range = start..start + unit.entries.len();
         start = range.end;

@@ -80,6 +80,8 @@ impl Session {
             Err(error) => {
                 self.state.set_allowed(before);
                 match error {
+                    // What a caller's own step does wrong is to be told as that.
+                    Error::Compact(CompactError::Step(_)) => Err(error),
                     Error::Compact(_) | Error::Rewrite(_) => Err(nothing_left),
                     error => Err(error),
                 }

@@ -171,8 +171,9 @@ impl Session {
             // Where there was no room to tell of them they are told of next time.
             if self.state.config().delete_originals && !leaves_out(&record) {
                 journal.delete_later(&record);
-                // The compaction stands: what cannot be deleted now is said by the next write, which tries it again.
-                let _ = journal.delete(self.clock.as_deref()).await;
+                // What is deleted takes the snapshot with it, which a write puts down anew. The compaction stands: what cannot
+                // be done now is said by the next write, which tries it again.
+                let _ = self.write().await;
             }
         }
         Ok(rewrite)

@@ -178,6 +178,29 @@ async fn writer(
 }
 
 #[tokio::test]
+async fn killed_after_originals_were_deleted_a_session_keeps_its_blocks_and_pins() {
+    let config = Config { delete_originals: true, mode: SummaryMode::Rules, ..Config::default() };
+    let store = Arc::new(Troubled::default());
+    let mut session = begin(&store, &config).await;
+    (0..12).for_each(|nth| turn(&mut session, nth));
+    session.set_memory("plan", "Never round amounts.");
+    let pinned = session.state().originals().get(4).unwrap().id;
+    session.pin(pinned).await.unwrap();
+    session.save().await.unwrap();
+    session.compact(None).await.unwrap();
+    let is_deleted = async |ordinal| {
+        let span = Span { start: ordinal, end: ordinal + 1 };
+        store.originals(&SessionId::new("kept").unwrap(), span).await.unwrap()[0].message.is_none()
+    };
+    assert!(is_deleted(0).await && !is_deleted(4).await);
+    // Killed: nothing else was said or saved.
+    let resumed = begin(&store, &config).await;
+    assert_eq!(shown(&resumed), shown(&session));
+    assert!(resumed.state().memory().eq([("plan", "Never round amounts.")]));
+    assert!(resumed.state().pins().eq([4]));
+}
+
+#[tokio::test]
 async fn another_writer_is_told_before_a_word_is_lost() {
     let store: Arc<dyn SummaryStore> = Arc::new(MemoryStore::default());
     let (mut one, _) = writer(&store, "kept", Overtaken::Stop).await;

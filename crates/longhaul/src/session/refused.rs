@@ -55,14 +55,16 @@ impl SessionState {
         if self.refusals.is_last {
             return Refusal::Shrink;
         }
-        let m = self.measure(None);
+        let (m, before) = (self.measure(None), self.allowed());
         if self.items.is_empty() || !self.take_limit(limit, m.floor) || m.floor >= m.tokens {
+            self.set_allowed(before);
             return Refusal::AtFloor;
         }
         let refused = m.tokens + self.fixed_overhead;
         let window = self.config.window(self.window);
         let fits = window.window - window.reserved_output;
         if limit.is_some() && fits.0 > refused.0.saturating_mul(PLAUSIBLE_FACTOR) {
+            self.set_allowed(before);
             return Refusal::OfAnotherCause;
         }
         if refused < fits {
@@ -74,19 +76,14 @@ impl SessionState {
     }
 
     /// Makes a limit that is below the window the window, and returns whether what must stay fits in it. Where it does
-    /// not, the window stays: no request could be made ready any more.
+    /// not, no request could be made ready any more.
     fn take_limit(&mut self, limit: Option<Tokens>, floor: Tokens) -> bool {
         let known = self.config.window(self.window).window;
         let Some(limit) = limit.filter(|limit| *limit < known) else { return true };
-        let before = self.allowed();
         let reserved_output = self.window.reserved_output.min(limit.scaled(LARGEST_RESERVE));
         self.window = ContextWindow { window: limit, reserved_output };
-        let fits = self.budget() >= floor;
-        match fits {
-            true => self.policy.window_changed(),
-            false => self.set_allowed(before),
-        }
-        fits
+        self.policy.window_changed();
+        self.budget() >= floor
     }
 
     /// Returns what every request costs beside the messages.

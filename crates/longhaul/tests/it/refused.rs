@@ -120,9 +120,11 @@ async fn a_session_of_one_message_has_nothing_to_give() {
             if is_said {
                 session.push(Message::user("Hello"));
             }
+            let budget = session.state().budget();
             for _ in 0..3 {
                 let error = session.overflowed(limit).await.unwrap_err();
                 assert!(matches!(error, Error::NothingLeft { .. }), "{error}");
+                assert_eq!(session.state().budget(), budget, "{limit:?}");
                 assert!(session.prepare().await.unwrap().tokens() < Tokens(20));
             }
             goes_on(&mut session).await;
@@ -157,8 +159,8 @@ async fn a_small_request_was_not_refused_for_its_size() {
     talk(&mut session, 12);
     let before = session.prepare().await.unwrap();
     let budget = session.state().budget();
-    for _ in 0..3 {
-        let error = session.overflowed(Some(Tokens(12_000))).await.unwrap_err();
+    for limit in [12_000, 12_000, 9_000] {
+        let error = session.overflowed(Some(Tokens(limit))).await.unwrap_err();
         assert!(matches!(error, Error::NotTooLarge { .. }), "{error}");
         assert!(session.prepare().await.unwrap().messages().eq(before.messages()));
     }

@@ -62,3 +62,25 @@ fn the_round_in_progress_keeps_its_signed_thinking() {
     let sent = state.view().to_json(Format::Anthropic).unwrap().json;
     assert_eq!(sent.matches("\"signature\"").count(), 1, "{sent}");
 }
+
+/// A model that binds what it thought to all that stood before it takes none of it behind a summary.
+#[test]
+fn a_turn_that_is_over_keeps_no_thinking_behind_a_summary() {
+    let window = ContextWindow::new(Tokens(16_000), Tokens(2_000));
+    let id = SessionId::new("thinking").unwrap();
+    let mut state = SessionState::new(id, window, Arc::new(CharsPer4), Config::default());
+    let ask =
+        r#"[{"role":"user","content":"Read all parts of the ledger and say where the sum goes wrong."}]"#;
+    let answer = r#"[{"role":"assistant","content":[{"type":"thinking","thinking":"All is read.","signature":"ZW5k"},{"type":"text","text":"It goes wrong in part 7."}]}]"#;
+    let rounds: Vec<String> = (0..6).map(round).collect();
+    for json in [ask].into_iter().chain(rounds.iter().map(String::as_str)).chain([answer]) {
+        for message in messages_from_json(Format::Anthropic, json).unwrap() {
+            state.push(message);
+        }
+    }
+    let action = longhaul::policy::Action::Summarize { rebuild: false };
+    let job = state.plan(action, longhaul::policy::Reason::Manual, None, None).unwrap();
+    state.apply(job.finish_by_rule().unwrap()).unwrap();
+    let sent = state.view().to_json(Format::Anthropic).unwrap().json;
+    assert!(!sent.contains("\"signature\""), "{sent}");
+}
