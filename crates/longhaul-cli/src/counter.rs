@@ -2,10 +2,10 @@
 
 use std::{path::Path, sync::Arc};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Result, bail};
 use longhaul::tokens::{self, Bpe, Encoding, ModelTable, TokenCounter, Tokenizer};
 
-use crate::{args::CounterArgs, paint, pipe};
+use crate::args::CounterArgs;
 
 /// A counter with the name under which reports show it.
 #[derive(Clone, Debug)]
@@ -49,6 +49,9 @@ fn of_encoding(encoding: Encoding) -> Named {
 
 #[cfg(feature = "tokenizers")]
 fn from_file(path: &Path) -> Result<Named> {
+    use crate::{paint, pipe};
+    use anyhow::Context as _;
+
     let bytes = pipe::small(path).with_context(|| format!("{} cannot be read", paint::path(path)))?;
     let counter = tokens::TokenizerFile::from_bytes(bytes, path)?;
     Ok(Named { counter: Arc::new(counter), bpe: None, name: paint::path(path), window: None })

@@ -1,6 +1,6 @@
 //! Opening a store by its name: a path, or a server's URL.
 
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
+#[cfg(feature = "sqlite")]
 use std::path::Path;
 use std::{fmt, path::PathBuf, sync::Arc};
 

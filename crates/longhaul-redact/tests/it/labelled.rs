@@ -7,6 +7,10 @@ use serde_json::json;
 const PASSWORDS: &[&str] = &[
     "password: <correcthorse>",
     "Password: <hunter>",
+    "DB_PASSWORD='<pa$$w0rd9X>'",
+    "password: \"<Gx7$kQ2pLm9>\"",
+    "DB_PASSWORD=<S3cr3t$9xPw>",
+    "client_secret: '<Gx7(kQ2)pLm9!>'",
     "passwd = <hunter>",
     "passwd: <correct-horse>",
     "my password: <correcthorse>",
@@ -74,6 +78,11 @@ const PASSWORDS: &[&str] = &[
 
 /// What is said about passwords, what programs do with them, and what stands in the place of one.
 const INNOCENT: &[&str] = &[
+    "password: `${prefix}9${suffix}`",
+    "password = \"{user}-1{n}\"",
+    "password='$HOME_9$USER'",
+    "PASSWORD=read_secret(9)",
+    "pwd=$(pass show x9)",
     "the password: what it is for, and who sets it",
     "Two things about the password: length and age.",
     "password: required",
@@ -146,7 +155,17 @@ const INNOCENT: &[&str] = &[
 /// Returns the text without the brackets around the password, and the password.
 fn planted(text: &str) -> (String, &str) {
     // The brackets of elements are some, too: the innermost pair holds the password.
-    let words = ["correcthorse", "correct-horse", "hunter", "letters", "secret"];
+    let words = [
+        "correcthorse",
+        "correct-horse",
+        "hunter",
+        "letters",
+        "secret",
+        "pa$$w0rd9X",
+        "Gx7$kQ2pLm9",
+        "S3cr3t$9xPw",
+        "Gx7(kQ2)pLm9!",
+    ];
     let bracketed = words.iter().find_map(|word| text.find(&format!("<{word}>")).map(|at| (at, *word)));
     let (at, word) = bracketed.expect(text);
     (format!("{}{word}{}", &text[..at], &text[at + word.len() + 2..]), word)
