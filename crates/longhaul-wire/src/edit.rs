@@ -118,18 +118,30 @@ pub(crate) fn align<'n>(old: &[Located<'_>], new: &'n [Part]) -> Option<Vec<Opti
     Some(pairs)
 }
 
-/// Puts changed texts in the places of old texts within `range`.
+/// Puts changed texts in the places of old texts within `range`. What says that a picture was left out is a text that had none:
+/// it stands where the picture stood.
 fn place_texts<'n>(
     old: &[Located<'_>],
     pairs: &mut [Option<&'n Part>],
     range: Range<usize>,
     waiting: &mut Vec<&'n Part>,
 ) -> Option<()> {
-    let mut texts = range.filter(|index| matches!(old[*index].part, Part::Text(_)));
+    let is_text = |index: &usize| matches!(old[*index].part, Part::Text(_));
+    let mut n_notes = waiting.len().saturating_sub(range.clone().filter(is_text).count());
+    let mut places = range.filter(|index| {
+        let is_noted = n_notes > 0 && is_picture(&old[*index]);
+        n_notes -= usize::from(is_noted);
+        is_text(index) || is_noted
+    });
     for part in waiting.drain(..) {
-        pairs[texts.next()?] = Some(part);
+        pairs[places.next()?] = Some(part);
     }
     Some(())
+}
+
+/// Returns whether a part is a picture or file in a list, where a text can stand as well.
+fn is_picture(located: &Located<'_>) -> bool {
+    matches!((&located.part, located.home), (Part::Media(_), Home::Element { .. }))
 }
 
 /// What makes two parts the same part, changed or not.
@@ -248,6 +260,13 @@ fn change(
         }
         (Leaf::Arguments(leaf), Part::ToolCall(call)) => {
             edits.replace(leaf.range_in(base), crate::dialect::arguments_object(&call.arguments.0));
+        }
+        (Leaf::Fixed, Part::Text(text)) => {
+            if let Home::Element { array, index, .. } = located.home
+                && let Some(element) = array.elements().get(index)
+            {
+                edits.replace(element.range_in(base), dialect.text_element(text));
+            }
         }
         (Leaf::Result { content, inner }, Part::ToolResult(result)) => {
             match align(inner, &result.content).filter(|pairs| pairs.iter().any(Option::is_some)) {

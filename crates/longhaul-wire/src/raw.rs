@@ -15,8 +15,8 @@ use crate::{
 
 /// Returns the messages that `json` holds, each with its spelling, so that [`render`](fn@crate::render) sends it as it came
 /// in. `json` is one message or item, a list of them, or the answer of a provider around them, as an HTTP body has it. A
-/// message of the role `system` in Anthropic's format is a standing instruction, and goes out as the request's `system`
-/// where it stands in front. An empty list holds no message, and an answer without content holds one without parts.
+/// message of the role `system` in Anthropic's format goes out as the request's `system` where it stands in front, and
+/// elsewhere under its role where a request may have it: behind the user or a tool, and before an answer. An empty list holds no message, and an answer without content holds one without parts.
 ///
 /// # Errors
 /// When it is no JSON, when a message does not have the shape of the format, when it is the body of a request (push its
@@ -36,7 +36,6 @@ pub fn messages_from_json(format: Format, json: &str) -> Result<Vec<Message>, Wi
     for (at, item) in items(dialect, value).into_iter().enumerate() {
         let place = |fault: Fault| fault.at(&format!("message {at}"));
         of_its_own(dialect, item).map_err(place)?;
-        let (dialect, item) = standing(dialect, item);
         let said = dialect.read(item).map_err(place)?;
         let mut message = message(said);
         message.raw = spelling(dialect, &[item]).map(|json| {
@@ -106,18 +105,6 @@ fn is_request(value: Json<'_>) -> bool {
     let is_list = |key: &&str| fields.get(key).is_some_and(Json::is_array);
     let is_one = ["role", "type", "parts", "content"].iter().any(|key| fields.get(key).is_some());
     value.is_object() && !is_one && ["messages", "contents", "input"].iter().any(is_list)
-}
-
-/// Returns what an item is read as: a system message of Anthropic's as the content of the field `system`, where such a
-/// message belongs in a request.
-fn standing<'a>(dialect: Dialect, item: Json<'a>) -> (Dialect, Json<'a>) {
-    let is_system = || item.get("role").and_then(Json::string).is_some_and(|role| role == "system");
-    match (dialect, item.get("content")) {
-        (Dialect::Anthropic, Some(content)) if item.is_object() && is_system() => {
-            (Dialect::AnthropicSystem, content)
-        }
-        _ => (dialect, item),
-    }
 }
 
 /// Fails for a message in the shape of another provider's: read leniently it would lose its calls, or all that it says.

@@ -10,7 +10,7 @@ use crate::{
     convert::{Losses, body, encode, regroup, strip},
     dialect::{Dialect, Said, Sources},
     document::dialect_of,
-    edit::{Located, align, patch},
+    edit::{Edits, Located, align, patch},
     json::{Json, quoted},
     order::ordered,
     raw::{dialect_of_item, is_reasoning, items_of},
@@ -96,14 +96,18 @@ pub fn render_session<'a>(
 
 /// Returns `message` with a spelling that says what it says and nothing else: of a message that was shortened, that of what
 /// is left. Without this a spelling holds all that was said, pictures included, until it is sent. Where the spelling cannot
-/// say it, the message has none, and is spelled afresh when it goes out.
+/// be changed to say it, it is made anew, of what stays: pictures, signed thinking and blocks that longhaul does not know.
 pub fn respell(message: Arc<Message>) -> Arc<Message> {
     let Some(raw) = message.raw.as_deref() else { return message };
     let values = spelled(&message).and_then(|items| {
         let payloads = items.iter().flat_map(|item| item.said.payloads.iter().cloned());
         let mut sources = Sources::of_media(payloads);
         sources.note_calls(&message);
-        respelled(&items, &message, &sources, &mut Losses::default())
+        let patched = respelled(&items, &message, &sources, &mut Losses::default());
+        patched.or_else(|| {
+            items.iter().for_each(|item| sources.note_blocks(&item.said.parts));
+            afresh(&items, &message, &sources)
+        })
     });
     let respelled = values.map(|values| Raw { json: values.join("\n").into(), ..raw.clone() });
     if respelled.as_ref() == Some(raw) {
@@ -181,6 +185,16 @@ fn respelled(
     Some(values)
 }
 
+/// Spells `message` anew, in the dialect of the `items` that it was read from; `None` where that is no dialect of messages.
+fn afresh(items: &[Spelled<'_>], message: &Message, sources: &Sources<'_>) -> Option<Vec<String>> {
+    let dialect = items.first()?.dialect;
+    let spells_messages =
+        matches!(dialect, Dialect::OpenAi | Dialect::Responses | Dialect::Anthropic | Dialect::Gemini);
+    let is_one = items.iter().all(|item| item.dialect == dialect);
+    let values = (spells_messages && is_one).then(|| dialect.fresh(message, sources))?;
+    (!values.is_empty()).then_some(values)
+}
+
 /// A request as it grows.
 struct Body {
     to: Format,
@@ -215,9 +229,14 @@ impl Body {
 
     /// Adds a message in its own spelling.
     fn own(&mut self, message: &Message, mut values: Vec<String>) {
-        if message.is_system() && self.list.is_empty() && values.iter().all(|value| self.is_outside(value)) {
-            self.outside.extend(values);
-            return;
+        if message.is_system() && self.list.is_empty() {
+            if self.dialect == Dialect::Anthropic {
+                values.iter_mut().for_each(|value| *value = content_of(value));
+            }
+            if values.iter().all(|value| self.is_outside(value)) {
+                self.outside.extend(values);
+                return;
+            }
         }
         let is_answer = message.role == Role::Assistant;
         let is_reasoning = self.dialect == Dialect::Responses && is_reasoning(message);
@@ -256,6 +275,23 @@ impl Body {
         }
     }
 
+    /// a system message in the list stays one where a request may have it; elsewhere the user says it.
+    fn settle_system(&mut self, losses: &mut Losses) {
+        let mut before_is_said_to_model = false;
+        for at in 0..self.list.len() {
+            let is_before_answer = self.list.get(at + 1).is_none_or(|next| next.is_answer);
+            let value = &mut self.list[at];
+            let is_system = role_of(&value.json).is_some_and(|role| role == "system");
+            if is_system && !(self.to == Format::Anthropic && before_is_said_to_model && is_before_answer) {
+                losses.count("system message in mid-conversation written as the user's");
+                value.json = as_the_users(&value.json);
+            }
+            let stays_system = role_of(&value.json).is_some_and(|role| role == "system");
+            before_is_said_to_model =
+                !stays_system && (!value.is_answer || ends_with_server_result(&value.json));
+        }
+    }
+
     fn json(mut self, session: &SessionId, losses: &mut Losses) -> String {
         // reasoning is followed by what it led to; of several items of it, the last one is.
         let mut is_followed = false;
@@ -271,6 +307,9 @@ impl Body {
             }
             stays
         });
+        if self.dialect == Dialect::Anthropic {
+            self.settle_system(losses);
+        }
         let first_is_the_models = self.list.first().is_some_and(|first| first.is_answer);
         let mut values: Vec<String> = self.list.into_iter().map(|value| value.json).collect();
         // G-03, G-04: a history begins with the user.
@@ -305,6 +344,34 @@ impl Body {
             None => list,
         }
     }
+}
+
+/// Returns the role of a message, as it stands in its JSON.
+fn role_of(value: &str) -> Option<String> {
+    Json::check(value.as_bytes()).ok()?.get("role")?.string()
+}
+
+/// Returns the content of a message; of what is none, as of content itself, all of it.
+fn content_of(value: &str) -> String {
+    let content = Json::check(value.as_bytes()).ok().filter(|json| json.is_object());
+    content.and_then(|json| json.get("content")).map_or(value, |content| content.raw()).to_owned()
+}
+
+/// Returns a message with the user's role.
+fn as_the_users(value: &str) -> String {
+    let mut edits = Edits::default();
+    if let Some(role) = Json::check(value.as_bytes()).ok().and_then(|json| json.get("role")) {
+        edits.replace(role.range_in(value), "\"user\"");
+    }
+    edits.apply(value)
+}
+
+/// Returns whether an answer ends with the result of a tool that the provider ran.
+fn ends_with_server_result(value: &str) -> bool {
+    let content = Json::check(value.as_bytes()).ok().and_then(|json| json.get("content"));
+    let last = content.map(Json::elements).and_then(|blocks| blocks.last().copied());
+    let kind = last.and_then(|block| block.get("type")).and_then(Json::string);
+    kind.is_some_and(|kind| kind.ends_with("_tool_result"))
 }
 
 /// Returns standing instructions as the one value that they are in a request.

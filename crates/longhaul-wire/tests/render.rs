@@ -336,15 +336,25 @@ fn a_system_message_of_anthropics_goes_out_as_the_system_prompt() {
     let sent = render(&messages, Format::Anthropic).unwrap();
     let expected = r#"{"system":[{"type":"text","text":"Be brief.","cache_control":{"type":"ephemeral"}}],"messages":[{"role":"user","content":"go"}]}"#;
     assert_eq!((&*sent.json, &sent.losses[..]), (expected, &[][..]));
-    // In mid-conversation there is no place for it.
+    let hurry = r#"{"role":"system","content":"Hurry.","x":1}"#;
+    let hurries = messages_from_json(Format::Anthropic, hurry).unwrap();
+    // Behind the user and before the answer it stays what it is.
+    let in_place = [messages.clone(), hurries.clone(), vec![Message::assistant("Going.")]].concat();
+    for n_sent in [3, 4] {
+        let sent = render(&in_place[..n_sent], Format::Anthropic).unwrap();
+        assert!(sent.json.contains(hurry) && sent.losses.is_empty(), "{}: {:?}", sent.json, sent.losses);
+    }
+    // Behind an answer, before the user, or beside another one, there is no place for it.
     messages.push(Message::assistant("Going."));
-    messages
-        .extend(messages_from_json(Format::Anthropic, r#"{"role":"system","content":"Hurry."}"#).unwrap());
+    messages.extend(hurries.clone());
     messages.push(Message::user("Well?"));
+    messages.extend(hurries.clone());
+    messages.extend(hurries);
     let sent = render(&messages, Format::Anthropic).unwrap();
-    assert_eq!(sent.losses, ["1 x system message in mid-conversation written as the user's"]);
+    assert_eq!(sent.losses, ["2 x system message in mid-conversation written as the user's"]);
     assert_eq!(validate(sent.json.as_bytes(), Format::Anthropic, &Profile::default()).unwrap(), []);
-    assert!(sent.json.contains("Hurry."), "{}", sent.json);
+    assert!(sent.json.contains(r#"{"role":"user","content":"Hurry.","x":1}"#), "{}", sent.json);
+    assert!(sent.json.contains(hurry), "{}", sent.json);
 }
 
 #[test]
@@ -395,6 +405,46 @@ fn a_shortened_message_has_the_spelling_of_what_is_left() {
             assert!(!json.contains("long long long") && !json.contains("iVBORw0KGgo"), "{format}: {json}");
             let sent = |message: &Message| render([message], format).unwrap().json;
             assert_eq!(sent(&patched), sent(&shortened), "{format}");
+        }
+    }
+}
+
+#[test]
+fn what_stays_beside_a_picture_that_goes_stays_in_the_spelling() {
+    let pictures = ["iVBORw0KGgo=", "R0lGODlhAQABAA=="];
+    let item = |format| match format {
+        Format::OpenAi => {
+            r#"{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgo="}},{"type":"text","text":"or"},{"type":"image_url","image_url":{"url":"data:image/gif;base64,R0lGODlhAQABAA=="}},{"type":"of_next_month","x":1}]}"#
+        }
+        Format::Anthropic => {
+            r#"{"role":"user","content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo="}},{"type":"text","text":"or"},{"type":"image","source":{"type":"base64","media_type":"image/gif","data":"R0lGODlhAQABAA=="}},{"type":"of_next_month","x":1}]}"#
+        }
+        Format::Responses => {
+            r#"{"role":"user","content":[{"type":"input_image","image_url":"data:image/png;base64,iVBORw0KGgo="},{"type":"input_text","text":"or"},{"type":"input_image","image_url":"data:image/gif;base64,R0lGODlhAQABAA=="},{"type":"of_next_month","x":1}]}"#
+        }
+        _ => {
+            r#"{"role":"user","parts":[{"inlineData":{"mimeType":"image/png","data":"iVBORw0KGgo="}},{"text":"or"},{"inlineData":{"mimeType":"image/gif","data":"R0lGODlhAQABAA=="}},{"ofNextMonth":{"x":1}}]}"#
+        }
+    };
+    for format in FORMATS {
+        for gone in [0, 1] {
+            let said = messages_from_json(format, item(format)).unwrap().remove(0);
+            let mut noted = said.clone();
+            noted.parts[2 * gone] = Part::Text("[picture omitted]".into());
+            // A caller's words in front have no place of their own in the spelling.
+            let mut led = noted.clone();
+            led.parts.insert(0, Part::Text("Seen before:".into()));
+            for shortened in [noted, led] {
+                let parts = shortened.parts.clone();
+                let respelled = longhaul_wire::respell(shortened.into());
+                let sent = render([&*respelled], format).unwrap();
+                assert!(sent.json.contains("[picture omitted]"), "{format}: {}", sent.json);
+                assert!(!sent.json.contains(pictures[gone]), "{format}: {}", sent.json);
+                assert!(sent.json.contains(pictures[1 - gone]), "{format}: {}", sent.json);
+                assert_eq!(sent.losses, [""; 0], "{format}");
+                let again = messages_from_json(format, &sent.json).unwrap();
+                assert_eq!(again[0].parts, parts, "{format}");
+            }
         }
     }
 }

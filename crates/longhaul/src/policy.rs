@@ -89,7 +89,9 @@ fn wishes(state: &PolicyState, config: &Config, m: &Measurement, limits: &Limits
     // What the first tier condensed by rule has not been read by a model, and counts until it has.
     let (tokens, unread, trigger) = (m.tokens, state.condensed(config), limits.trigger);
     if tokens + unread >= trigger {
-        wishes.push(match (state.is_second_pass_due(), state.is_window_new()) {
+        // A window calls for nothing by itself where the view is below its threshold.
+        let is_window_too_small = state.is_window_new() && tokens >= trigger;
+        wishes.push(match (state.is_second_pass_due(), is_window_too_small) {
             (true, _) => Reason::SecondPass { tokens, trigger },
             (false, true) => Reason::ModelSwitch { tokens, trigger },
             (false, false) => Reason::Ratio { tokens, unread, trigger },

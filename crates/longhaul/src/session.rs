@@ -334,7 +334,7 @@ impl SessionState {
         let counted = covered.total() + self.fixed_overhead;
         let is_near = reported.0 <= counted.0.saturating_mul(PLAUSIBLE_FACTOR)
             && reported.0.saturating_mul(PLAUSIBLE_FACTOR) >= counted.0;
-        if reported > self.window.window || reported <= self.fixed_overhead || !is_near {
+        if reported > self.known_window().window || reported <= self.fixed_overhead || !is_near {
             return UsageVerdict::Implausible;
         }
         self.learn(covered, reported - self.fixed_overhead);

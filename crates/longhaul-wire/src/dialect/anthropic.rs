@@ -230,7 +230,7 @@ fn block(part: &Part, sources: &Sources<'_>) -> Option<String> {
             ))
         }
         Part::Media(media) => sources.media.get(&media.hash).map(media_block),
-        _ => None,
+        part => sources.block(part),
     }
 }
 

@@ -214,7 +214,7 @@ fn spell(part: &Part, sources: &Sources<'_>) -> Vec<String> {
             std::iter::once(response).chain(media.flat_map(|part| spell(part, sources))).collect()
         }
         Part::Media(media) => sources.media.get(&media.hash).and_then(media_part).into_iter().collect(),
-        _ => Vec::new(),
+        part => sources.block(part).into_iter().collect(),
     }
 }
 

@@ -59,6 +59,8 @@ pub(crate) struct Said<'a> {
 pub(crate) struct Sources<'a> {
     /// Where the bytes of media are found, by hash.
     pub(crate) media: HashMap<ContentHash, Payload<'a>>,
+    /// Blocks that are copied as they stand, by the hash of their JSON.
+    blocks: HashMap<ContentHash, &'a str>,
     names: HashMap<String, String>,
     custom: HashSet<String>,
 }
@@ -88,6 +90,16 @@ impl Dialect {
             Dialect::Anthropic | Dialect::AnthropicSystem => anthropic::result_content(content, sources),
             Dialect::Canonical => canonical::result_content(content),
             _ => openai::result_content(content),
+        }
+    }
+
+    /// Spells a text that stands where a picture stood, in a list of what a user or a tool says.
+    pub(crate) fn text_element(self, text: &str) -> String {
+        let text = quoted(text);
+        match self {
+            Dialect::Gemini | Dialect::GeminiSystem => format!("{{\"text\":{text}}}"),
+            Dialect::Responses | Dialect::Codex => format!("{{\"type\":\"input_text\",\"text\":{text}}}"),
+            _ => format!("{{\"type\":\"text\",\"text\":{text}}}"),
         }
     }
 
@@ -126,6 +138,31 @@ impl<'a> Sources<'a> {
     /// Returns sources with the media of messages that were read.
     pub(crate) fn of_media(media: impl IntoIterator<Item = (ContentHash, Payload<'a>)>) -> Sources<'a> {
         Sources { media: media.into_iter().collect(), ..Sources::default() }
+    }
+
+    /// Notes the blocks among `parts` that go where they are asked for as they stand: signed thinking, and what longhaul does not
+    /// read.
+    pub(crate) fn note_blocks(&mut self, parts: &[Located<'a>]) {
+        for located in parts {
+            let (Part::Reasoning(_) | Part::Opaque(_), Home::Element { array, index, .. }) =
+                (&located.part, located.home)
+            else {
+                continue;
+            };
+            if let Some(element) = array.elements().get(index) {
+                self.blocks.insert(ContentHash::of(element.raw().as_bytes()), element.raw());
+            }
+        }
+    }
+
+    /// Returns the JSON of a part that is copied as it stands, where it is known.
+    fn block(&self, part: &Part) -> Option<String> {
+        let hash = match part {
+            Part::Reasoning(reasoning) => reasoning.hash,
+            Part::Opaque(opaque) => ContentHash::of(opaque.raw.0.as_bytes()),
+            _ => return None,
+        };
+        self.blocks.get(&hash).map(|block| (*block).to_owned())
     }
 
     /// Notes the names of the calls that `message` makes, for results spelled later.

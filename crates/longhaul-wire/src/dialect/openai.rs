@@ -264,7 +264,7 @@ pub(super) fn fresh(message: &Message, sources: &Sources<'_>) -> Vec<String> {
                 texts.push(text.as_str());
             }
             Part::Media(media) => parts.extend(sources.media.get(&media.hash).and_then(media_part)),
-            _ => {}
+            part => parts.extend(sources.block(part)),
         }
     }
     if parts.is_empty() && calls.is_empty() {

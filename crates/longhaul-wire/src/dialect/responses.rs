@@ -265,7 +265,7 @@ fn content_parts(parts: &[Part], kind: &str, sources: &Sources<'_>) -> Vec<Strin
     let spell = |part: &Part| match part {
         Part::Text(text) => Some(format!("{{\"type\":\"{kind}\",\"text\":{}}}", quoted(text))),
         Part::Media(media) => sources.media.get(&media.hash).and_then(media_part),
-        _ => None,
+        part => sources.block(part),
     };
     parts.iter().filter_map(spell).collect()
 }

@@ -374,6 +374,26 @@ fn a_smaller_window_is_dealt_with_before_the_next_request() {
 }
 
 #[test]
+fn a_new_window_calls_for_nothing_where_the_view_is_below_its_threshold() {
+    let config = Preset::TwoTier.config();
+    let m = Measurement { budget: Tokens(2_000), window: Tokens(2_000), ..filled(900) };
+    let limits = config.limits(m.window, m.budget);
+    let mut state = PolicyState::new();
+    let soft = Reason::Soft { tokens: m.tokens, soft: limits.soft };
+    state.acted(soft, &m, Tokens(500), &limits);
+    state.window_changed();
+    // The 400 that rules condensed are still to be read by a model; that is no matter of the window's.
+    let m = Measurement { range: Span { start: 15, end: 30 }, n_total: 60, ..m };
+    let tokens = limits.trigger - Tokens(200);
+    let Decision::Act { reason, .. } = decide(&state, &config, &Measurement { tokens, ..m }) else {
+        panic!("nothing is done");
+    };
+    assert_eq!(reason, Reason::Ratio { tokens, unread: Tokens(400), trigger: limits.trigger });
+    let at_once = decide(&state, &config, &Measurement { tokens: limits.trigger, ..m });
+    assert!(matches!(at_once, Decision::Act { reason: Reason::ModelSwitch { .. }, .. }), "{at_once}");
+}
+
+#[test]
 fn a_soft_pass_must_be_worth_a_rewrite() {
     let m = Measurement { soft_gain: Tokens(49), ..filled(650) };
     check(

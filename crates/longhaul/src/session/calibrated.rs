@@ -5,7 +5,7 @@ use longhaul_tokens::{
 };
 use longhaul_transcript::{Message, Part, Tokens};
 
-use super::SessionState;
+use super::{SessionState, refused::Refusals};
 
 /// What is known of the provider's way of counting, and the view's counts by class, which it is applied to.
 #[derive(Clone, Debug, Default)]
@@ -63,10 +63,14 @@ pub(super) struct Scale {
 const ENOUGH_REPORTS: usize = 3;
 
 impl SessionState {
-    /// Says which model at which endpoint reports usage from now on. What is learned of one says nothing of another.
+    /// Says which model at which endpoint reports usage from now on. What is learned of one, from reports and refusals, says
+    /// nothing of another.
     pub fn set_endpoint(&mut self, model: &str, endpoint: &str) {
         let calibrated = &mut self.calibrated;
         if (model, endpoint) != (&calibrated.model, &calibrated.endpoint) {
+            if !(calibrated.model.is_empty() && calibrated.endpoint.is_empty()) {
+                self.refusals = Refusals::default();
+            }
             model.clone_into(&mut calibrated.model);
             endpoint.clone_into(&mut calibrated.endpoint);
             calibrated.anchor = None;

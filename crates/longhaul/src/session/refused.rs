@@ -2,19 +2,23 @@
 
 use longhaul_tokens::ContextWindow;
 use longhaul_transcript::Tokens;
+use serde::{Deserialize, Serialize};
 
 use super::{PLAUSIBLE_FACTOR, SessionState};
 
-/// What refusals taught, beside the window itself.
-#[derive(Clone, Copy, Debug, Default)]
+/// What refusals taught. It is kept with the session: who goes on after a kill is not to be refused again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub(super) struct Refusals {
+    /// The largest prompt that the provider says it takes, where that is below the window that was given.
+    told: Option<Tokens>,
     /// The most that a request may cost as it is counted here, the answer apart.
     most: Option<Most>,
     /// No request was made since the last one.
     is_last: bool,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Most {
     tokens: Tokens,
     /// It was concluded that the counts are too low: the provider's own figures would not be.
@@ -34,9 +38,13 @@ pub(crate) enum Refusal {
 
 /// What there was to spend before a refusal.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Allowed {
-    window: ContextWindow,
-    refusals: Refusals,
+pub(crate) struct Allowed(Refusals);
+
+impl Refusals {
+    /// Returns what holds for another counter too: what was concluded from counts is in those of this one.
+    pub(super) fn by_another_counter(self) -> Refusals {
+        Refusals { most: None, ..self }
+    }
 }
 
 impl SessionState {
@@ -61,7 +69,7 @@ impl SessionState {
             return Refusal::AtFloor;
         }
         let refused = m.tokens + self.fixed_overhead;
-        let window = self.config.window(self.window);
+        let window = self.config.window(self.known_window());
         let fits = window.window - window.reserved_output;
         if limit.is_some() && fits.0 > refused.0.saturating_mul(PLAUSIBLE_FACTOR) {
             self.set_allowed(before);
@@ -78,10 +86,9 @@ impl SessionState {
     /// Makes a limit that is below the window the window, and returns whether what must stay fits in it. Where it does
     /// not, no request could be made ready any more.
     fn take_limit(&mut self, limit: Option<Tokens>, floor: Tokens) -> bool {
-        let known = self.config.window(self.window).window;
+        let known = self.config.window(self.known_window()).window;
         let Some(limit) = limit.filter(|limit| *limit < known) else { return true };
-        let reserved_output = self.window.reserved_output.min(limit.scaled(LARGEST_RESERVE));
-        self.window = ContextWindow { window: limit, reserved_output };
+        self.refusals.told = Some(limit);
         self.policy.window_changed();
         self.budget() >= floor
     }
@@ -93,13 +100,12 @@ impl SessionState {
 
     /// Returns what there is to spend, to be [put back](Self::set_allowed).
     pub(crate) fn allowed(&self) -> Allowed {
-        Allowed { window: self.window, refusals: self.refusals }
+        Allowed(self.refusals)
     }
 
     /// Takes back what a refusal taught.
     pub(crate) fn set_allowed(&mut self, allowed: Allowed) {
-        let Allowed { window, refusals } = allowed;
-        (self.window, self.refusals) = (window, refusals);
+        self.refusals = allowed.0;
         self.policy.window_changed();
     }
 
@@ -124,9 +130,16 @@ impl SessionState {
         self.refusals.most = self.refusals.most.filter(|most| !is_outdated(most));
     }
 
+    /// Returns the window that was given, or what a refusal told of it.
+    pub(super) fn known_window(&self) -> ContextWindow {
+        let Some(limit) = self.refusals.told else { return self.window };
+        let reserved_output = self.window.reserved_output.min(limit.scaled(LARGEST_RESERVE));
+        ContextWindow { window: limit, reserved_output }
+    }
+
     /// Returns the window to work with, in tokens as they are counted here.
     pub(super) fn context_window(&self) -> ContextWindow {
-        let window = self.config.window(self.window);
+        let window = self.config.window(self.known_window());
         match self.refusals.most {
             Some(most) => {
                 ContextWindow { window: window.window.min(most.tokens + window.reserved_output), ..window }

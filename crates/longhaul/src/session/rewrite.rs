@@ -155,7 +155,7 @@ impl SessionState {
         // The engine saw messages without their secrets; one that stays verbatim is shown as it was said.
         shown.extend(compacted.tail.iter().map(|kept| match self.whole(kept.id.ordinal) {
             Some(whole) if !kept.digested => (whole, self.known_counts(kept.id.ordinal)),
-            Some(whole) => (of_kept(tied_as(kept.clone(), whole.message())), None),
+            Some(whole) => (tied_as(of_kept(kept.clone()), whole.message()), None),
             None => (of_kept(kept.clone()), None),
         }));
         let later = self.items.placed().skip(self.items.before(job.through.ordinal + 1));
@@ -344,7 +344,8 @@ fn respelled(message: Arc<Message>) -> Arc<Message> {
 
 /// Returns a shortened message whose calls and results bear the names and ids of `said` again, where these were secrets: what
 /// they go together with may be shown as it was said.
-fn tied_as(mut kept: Kept, said: &Message) -> Kept {
+fn tied_as(mut shown: Shown, said: &Message) -> Shown {
+    let Shown::Message { message, .. } = &mut shown else { return shown };
     let ties = |message: &Message| -> Vec<(CallId, Option<String>)> {
         let tie = |part: &Part| match part {
             Part::ToolCall(call) => Some((call.id.clone(), Some(call.name.clone()))),
@@ -353,12 +354,12 @@ fn tied_as(mut kept: Kept, said: &Message) -> Kept {
         };
         message.parts.iter().filter_map(tie).collect()
     };
-    let (shown, said) = (ties(&kept.message), ties(said));
-    if shown == said || shown.len() != said.len() {
-        return kept;
+    let (kept, said) = (ties(message), ties(said));
+    if kept == said || kept.len() != said.len() {
+        return shown;
     }
     let mut said = said.into_iter();
-    for part in &mut Arc::make_mut(&mut kept.message).parts {
+    for part in &mut Arc::make_mut(message).parts {
         match part {
             Part::ToolCall(call) => {
                 if let Some((id, Some(name))) = said.next() {
@@ -373,5 +374,5 @@ fn tied_as(mut kept: Kept, said: &Message) -> Kept {
             _ => {}
         }
     }
-    kept
+    shown
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     SessionState,
     calibrated::Calibrated,
+    refused::Refusals,
     snapshot::{Learned, probe},
 };
 use crate::policy::PolicyState;
@@ -24,6 +25,8 @@ pub(crate) struct Since {
     policy: PolicyState,
     stable: usize,
     requested_at_ms: Option<i64>,
+    #[serde(default)]
+    refusals: Refusals,
     window: Tokens,
     /// What the counter makes of a few texts; see [`Snapshot`](super::Snapshot).
     probe: Vec<Tokens>,
@@ -60,6 +63,7 @@ impl SessionState {
             policy: self.policy.clone(),
             stable: self.stable,
             requested_at_ms: self.requested_at_ms,
+            refusals: self.refusals,
             window: self.window.window,
             probe: probe(&*self.counter),
         }
@@ -73,6 +77,7 @@ impl SessionState {
         self.policy = since.policy;
         self.stable = since.stable.min(self.items.len());
         self.requested_at_ms = since.requested_at_ms;
+        self.refusals = since.refusals;
         self.recalibrate();
     }
 }

@@ -20,6 +20,7 @@ use super::{
     exchange::Exchange,
     items::Items,
     line::{CHUNK, Line},
+    refused::Refusals,
     rewrite::{Counted, Past},
 };
 use crate::{compact::Cut, config::SummaryRole, policy::PolicyState};
@@ -57,6 +58,8 @@ pub struct Snapshot {
     stable: usize,
     policy: PolicyState,
     requested_at_ms: Option<i64>,
+    #[serde(default)]
+    refusals: Refusals,
     rewrites: u64,
     made_at: u64,
     undo: Vec<Past>,
@@ -233,6 +236,7 @@ impl SessionState {
             stable: self.stable,
             policy: self.policy.clone(),
             requested_at_ms: self.requested_at_ms,
+            refusals: self.refusals,
             rewrites: self.rewrites,
             made_at: self.made_at,
             undo: self.undo.clone(),
@@ -338,8 +342,11 @@ impl SessionState {
                 self.costs.scale(self.items.sums().counts.total().ratio_of(before.max(Tokens(1))));
             }
         }
-        if window != self.window.window {
-            self.policy.window_changed();
+        match window == self.window.window {
+            true if is_same_counter => self.refusals = snapshot.refusals,
+            true => self.refusals = snapshot.refusals.by_another_counter(),
+            // Of another model, refusals taught nothing.
+            false => self.policy.window_changed(),
         }
         self.recalibrate();
         Ok(self)

@@ -4,17 +4,21 @@
 use std::sync::Arc;
 
 use longhaul::{
-    Error, Session,
+    Builder, Error, Session,
+    store::MemoryStore,
     tokens::{CharsPer4, ContextWindow},
     transcript::{Message, SessionId, Tokens, Usage},
 };
 
 const WINDOW: Tokens = Tokens(12_000);
 
-fn session() -> Session {
+fn builder() -> Builder {
     let window = ContextWindow::new(WINDOW, Tokens(1_200));
-    let builder = Session::builder(SessionId::new("refused").unwrap(), window);
-    builder.counter(Arc::new(CharsPer4)).build().unwrap()
+    Session::builder(SessionId::new("refused").unwrap(), window).counter(Arc::new(CharsPer4))
+}
+
+fn session() -> Session {
+    builder().build().unwrap()
 }
 
 fn talk(session: &mut Session, turns: usize) {
@@ -165,4 +169,39 @@ async fn a_small_request_was_not_refused_for_its_size() {
         assert!(session.prepare().await.unwrap().messages().eq(before.messages()));
     }
     assert_eq!(session.state().budget(), budget);
+}
+
+#[tokio::test]
+async fn what_a_refusal_taught_outlives_a_kill() {
+    for limit in [Tokens(5_000), WINDOW] {
+        // Killed right behind the refusal, and after requests that wrote no snapshot.
+        for n_requests in [0, 3] {
+            let store = Arc::new(MemoryStore::new());
+            let open = || builder().store(store.clone()).endpoint("m", "e").open();
+            let mut session = open().await.unwrap();
+            talk(&mut session, 45);
+            session.prepare().await.unwrap();
+            session.overflowed(Some(limit)).await.unwrap();
+            for nth in 0..n_requests {
+                session.push(Message::user(format!("And {nth}?")));
+                session.prepare().await.unwrap();
+                session.push(Message::assistant("Well."));
+            }
+            session.save().await.unwrap();
+            let budget = session.state().budget();
+            assert!(budget < Tokens(8_000), "{budget}");
+            drop(session);
+
+            let mut resumed = open().await.unwrap();
+            assert_eq!(resumed.state().budget(), budget, "{limit}, {n_requests}");
+            talk(&mut resumed, 60);
+            let view = resumed.prepare().await.unwrap();
+            assert!(view.tokens() <= budget, "{} of {budget}", view.tokens());
+            drop(resumed);
+
+            // Of another model it says nothing.
+            let other = builder().store(store.clone()).endpoint("n", "e").open().await.unwrap();
+            assert_eq!(other.state().budget(), Tokens(10_800));
+        }
+    }
 }
