@@ -4,6 +4,7 @@
 mod chat;
 mod faults;
 mod in_conversation;
+mod lies;
 mod protocol;
 mod replay;
 mod server;
