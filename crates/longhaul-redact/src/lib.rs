@@ -23,6 +23,7 @@
 //! the process. The rules are gitleaks' (MIT, see `rules/`) and our own on top; [`Redactor::with_rules`] adds more.
 #![forbid(unsafe_code)]
 
+mod apart;
 mod base64;
 mod error;
 mod json;
@@ -35,6 +36,7 @@ mod redactor;
 mod rules;
 mod scan;
 mod settle;
+mod tables;
 mod values;
 mod vault;
 

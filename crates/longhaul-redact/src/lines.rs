@@ -9,6 +9,9 @@ use crate::rules::Side;
 ///
 /// Whatever stands before the digits of a line is passed over, as are the few words between two lines.
 pub(crate) fn beside(text: &[u8], at: Range<usize>, side: Side) -> Option<Range<usize>> {
+    if side == Side::Between {
+        return is_between(text, &at).then_some(at);
+    }
     let (mut found, mut is_key, mut others): (Option<Range<usize>>, _, _) = (None, false, 0);
     let mut take = |word: Range<usize>| {
         if memchr::memmem::find(&text[word.clone()], MARK).is_some() {
@@ -29,10 +32,21 @@ pub(crate) fn beside(text: &[u8], at: Range<usize>, side: Side) -> Option<Range<
         others <= MOST_BETWEEN
     };
     match side {
-        Side::After => words(text, at.end).all(&mut take),
+        Side::After | Side::Between => words(text, at.end).all(&mut take),
         Side::Before => words_before(text, at.start).all(&mut take),
     };
     found.filter(|_| is_key)
+}
+
+/// Returns whether lines of a key go from what `whole` begins with to what it ends with. A text may tell of both, far from each
+/// other, and what it says between them is no key.
+fn is_between(text: &[u8], whole: &Range<usize>) -> bool {
+    let inside = &text[whole.clone()];
+    let marks: Vec<usize> = memchr::memmem::find_iter(inside, MARK).take(3).collect();
+    let [_, begins, ends] = marks[..] else { return false };
+    let (begins, ends) = (whole.start + begins + MARK.len(), whole.start + ends);
+    let lines = beside(text, begins..begins, Side::After);
+    lines.is_some_and(|lines| lines.end <= ends && words(&text[..ends], lines.end).count() <= MOST_BETWEEN)
 }
 
 /// Returns the words of `text` from `at` on.

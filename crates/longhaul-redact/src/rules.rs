@@ -47,6 +47,8 @@ pub(crate) struct Rule {
     pub(crate) is_token: bool,
     /// The secret is in the lines beside the match.
     pub(crate) lines: Option<Side>,
+    /// The match is the head of something with several secrets in it.
+    pub(crate) shape: Option<Shape>,
 }
 
 /// Where the lines of a key are.
@@ -57,6 +59,22 @@ pub(crate) enum Side {
     Before,
     /// Behind its first line.
     After,
+    /// Between its ends, both of which are in the match.
+    Between,
+}
+
+/// What names several values that stand apart from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Shape {
+    /// The first line of a table, for the cells below it.
+    Table,
+    /// What opens a list, for its items.
+    List,
+    /// The beginning of an `INSERT`, up to the names of its columns.
+    Insert,
+    /// The kind of a Kubernetes secret, for its data.
+    Manifest,
 }
 
 #[derive(Debug)]
@@ -226,6 +244,7 @@ struct RawRule {
     #[serde(default)]
     labelled: bool,
     lines: Option<Side>,
+    shape: Option<Shape>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -267,6 +286,7 @@ impl RawRule {
         self.assignment |= by.assignment;
         self.labelled |= by.labelled;
         self.lines = by.lines.or(self.lines);
+        self.shape = by.shape.or(self.shape);
     }
 }
 
@@ -304,6 +324,7 @@ impl From<RawRule> for Rule {
             is_labelled: raw.labelled,
             is_token,
             lines: raw.lines,
+            shape: raw.shape,
             source,
         }
     }

@@ -3,7 +3,7 @@
 use std::{borrow::Cow, collections::BTreeMap, ops::Range, sync::Arc};
 
 use crate::{
-    base64,
+    apart, base64,
     json::strikes_behind_escapes,
     lines,
     rules::{Candidate, Rule, RuleSet},
@@ -181,6 +181,24 @@ fn search(set: &RuleSet, index: usize, text: &str, window: Range<usize>, struck:
     let mut at = window.start;
     while let Some(captures) = compiled.regex.captures_at(haystack, at) {
         let Some(whole) = captures.get(0) else { break };
+        if let Some(shape) = rule.shape {
+            let named = apart::values(text.as_bytes(), whole.range(), shape);
+            let is_found =
+                |value: &Range<usize>| is_secret(set, rule, text.as_bytes(), value.clone(), value.clone());
+            let found = Struck { start: 0, length: 0, rule: index as u32 };
+            struck.extend(
+                named
+                    .values
+                    .into_iter()
+                    .filter(is_found)
+                    .flat_map(|value| found.moved(to_chars(text, value))),
+            );
+            at = named.end.max(whole.end());
+            if at >= haystack.len() {
+                break;
+            }
+            continue;
+        }
         let secret = match rule.secret_group {
             0 => (1..captures.len()).find_map(|group| captures.get(group).filter(|m| !m.is_empty())),
             group => captures.get(group),
@@ -211,7 +229,7 @@ fn search(set: &RuleSet, index: usize, text: &str, window: Range<usize>, struck:
 
 fn is_secret(set: &RuleSet, rule: &Rule, text: &[u8], secret: Range<usize>, whole: Range<usize>) -> bool {
     let value = &text[secret.clone()];
-    if value.is_empty() || is_replaced(value) || entropy(value) < rule.entropy {
+    if value.is_empty() || is_replaced(with_placeholder(text, &secret)) || entropy(value) < rule.entropy {
         return false;
     }
     let label = &text[whole.start..secret.start.max(whole.start)];
@@ -309,6 +327,15 @@ fn has_telling_name(name: &[u8]) -> bool {
     TELLING_NAMES.iter().any(|word| contains(&name, word))
 }
 
+/// Returns `text[secret]`, and what stands before it of the placeholder in which it begins.
+fn with_placeholder<'a>(text: &'a [u8], secret: &Range<usize>) -> &'a [u8] {
+    const LONGEST_RULE: usize = 64;
+    let from = secret.start.saturating_sub(PLACEHOLDER.len() + LONGEST_RULE);
+    let before = &text[from..secret.start];
+    let open = memchr::memmem::rfind(before, PLACEHOLDER).filter(|open| !before[*open..].contains(&b']'));
+    &text[open.map_or(secret.start, |open| from + open)..secret.end]
+}
+
 /// Returns whether `value` is placeholders with next to nothing around them. A block that has one somewhere in it may
 /// still be a secret: whoever writes a placeholder into a key must not hide it thereby.
 pub(crate) fn is_replaced(value: &[u8]) -> bool {
@@ -378,8 +405,8 @@ const TELLING_NAMES: &[&[u8]] = &[
     b"credential",
 ];
 
-/// Escapes of JSON that stand for what a secret may hold.
-const ESCAPED: [&[u8]; 3] = [b"\\u00", b"\\/", b"\\\\"];
+/// Escapes of JSON that stand for what a secret may hold, or for what a rule looks for beside it.
+const ESCAPED: [&[u8]; 6] = [b"\\u00", b"\\/", b"\\\\", b"\\n", b"\\t", b"\\\""];
 
 /// How every placeholder begins; a text is not redacted twice.
 pub(crate) const PLACEHOLDER: &[u8] = b"[REDACTED:";

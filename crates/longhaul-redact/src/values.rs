@@ -2,20 +2,22 @@
 
 use std::collections::HashSet;
 
-/// Words that are no passwords, and beginnings of such words, in lower case.
+/// Words that are no passwords, and beginnings and ends of such words, in lower case.
 #[derive(Debug, Default)]
 pub(crate) struct NoValues {
     words: HashSet<String>,
     beginnings: Vec<String>,
+    ends: Vec<String>,
 }
 
 impl NoValues {
-    /// Adds words; one that ends in `*` is a beginning.
+    /// Adds words; one that ends in `*` is a beginning, one that begins with it an end.
     pub(crate) fn extend<'a>(&mut self, words: impl Iterator<Item = &'a str>) {
         for word in words.map(str::to_lowercase) {
-            match word.strip_suffix('*') {
-                Some(beginning) => self.beginnings.push(beginning.to_owned()),
-                None => drop(self.words.insert(word)),
+            match (word.strip_suffix('*'), word.strip_prefix('*')) {
+                (Some(beginning), _) => self.beginnings.push(beginning.to_owned()),
+                (_, Some(end)) => self.ends.push(end.to_owned()),
+                _ => drop(self.words.insert(word)),
             }
         }
     }
@@ -35,6 +37,7 @@ impl NoValues {
         self.words.contains(&value)
             || label.ends_with(&value)
             || self.beginnings.iter().any(|beginning| value.starts_with(beginning.as_str()))
+            || self.ends.iter().any(|end| value.ends_with(end.as_str()))
             || LABELS.iter().any(|label| value.contains(label))
             || value.bytes().all(|byte| byte == first.to_ascii_lowercase())
     }
@@ -63,11 +66,12 @@ mod tests {
     #[test]
     fn words_placeholders_and_labels_are_no_values() {
         let mut words = NoValues::default();
-        words.extend(["string", "your*"].into_iter());
+        words.extend(["string", "your*", "*str"].into_iter());
         for (value, label, expected) in [
             ("String!", "password: ", true),
             ("\"{password}\"", "login me password ", true),
             ("your-own", "password: ", true),
+            ("SecretStr", "password: ", true),
             ("DbPassword", "pass=", true),
             ("client_secret", "secret=", true),
             ("pass", "user_pass = '", true),

@@ -148,7 +148,7 @@ fn the_rate_for_encoded_and_split_secrets_is_known() {
         kinds.len()
     );
     println!("{found}");
-    expect_test::expect!["of 129: split by a line break behind the middle 55; by a message: the first part 55, both 0; in base64 126, as a basic authorization 129"].assert_eq(&found);
+    expect_test::expect!["of 129: split by a line break behind the middle 57; by a message: the first part 57, both 0; in base64 126, as a basic authorization 129"].assert_eq(&found);
 }
 
 fn base64(bytes: &[u8]) -> String {
