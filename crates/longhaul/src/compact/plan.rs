@@ -49,6 +49,8 @@ pub struct Earlier<'a> {
     /// How many entries at the start are messages that this summary stands for and that are quoted once more. There may
     /// be gaps between them. They are neither kept nor covered again.
     pub quoted: usize,
+    /// How many messages before the other entries the new summary stands for, quoted or not.
+    pub behind: usize,
     /// The summary is made anew from the originals as far as the entries reach: its depth is 0.
     pub is_rebuilt: bool,
 }
@@ -165,12 +167,6 @@ impl<'a> Source<'a> {
     /// Returns the number of leading entries that are standing instructions.
     fn head_len(&self) -> usize {
         self.entries.iter().take_while(|entry| standing::is_instruction(&entry.message)).count()
-    }
-
-    /// Returns the number of messages that `previous` stands for and `entries` no longer holds, but for quotations.
-    fn covered_before(&self) -> usize {
-        let first = self.entries.get(self.earlier.quoted).map_or(0, |entry| entry.id.ordinal);
-        self.earlier.summary.map_or(0, |previous| first.saturating_sub(previous.covers.start) as usize)
     }
 }
 
@@ -303,7 +299,7 @@ fn finish(
         start: covered.first().map_or(0, |covered| covered.ordinal),
         end: covered.last().map_or(0, |covered| covered.ordinal + 1),
     };
-    let n_summarized = source.covered_before() + covered.len();
+    let n_summarized = source.earlier.behind + covered.len();
     let n_behind = n_summarized.saturating_add(counted_before(settings, &entries[first..]));
     let frame = source.counter.count_message(&placeholder(settings, n_behind, depth)) + HANDLE_SLACK;
     let fixed = kept_cost + tail.tokens + source.counter.framing().per_reply + frame;

@@ -137,6 +137,7 @@ impl Run {
                 let action = Action::Summarize { rebuild: false };
                 let job = self.state.plan(action, Reason::Manual, None, None);
                 self.under_way = job.and_then(|job| job.finish_by_rule()).ok();
+                self.check_header();
             }
             Step::Finish => {
                 if let Some(finished) = self.under_way.take() {
@@ -241,6 +242,23 @@ impl Run {
         prop_assert_eq!(shown(&resumed), shown(&self.state));
         prop_assert_eq!(resumed.decide(None), self.state.decide(None));
         Ok(())
+    }
+
+    /// Checks that a summary which takes the place of all before it says how many messages it stands for: those that the
+    /// view no longer shows as they were said.
+    fn check_header(&self) {
+        let Some(finished) = self.under_way.clone() else { return };
+        let header = finished.record().header.clone();
+        let mut told =
+            header.split(|c: char| !c.is_ascii_digit()).filter_map(|digits| digits.parse::<usize>().ok());
+        let mut after = self.state.clone();
+        let (Some(told), Ok(_)) = (told.next(), after.apply(finished)) else { return };
+        let n_summaries = after.items.shown().filter(|shown| shown.record().is_some()).count();
+        let is_whole = |shown: &&Shown| matches!(shown, Shown::Message { digested: false, .. });
+        let n_shown = after.items.shown().filter(is_whole).count();
+        if n_summaries == 1 {
+            assert_eq!(self.said.len() - n_shown, told, "{header}");
+        }
     }
 
     /// Checks what holds of a view that is about to be sent.

@@ -53,6 +53,8 @@ pub struct Job {
     /// Quotations of what came before, then all messages from `start` on.
     entries: Vec<Entry>,
     n_quoted: usize,
+    /// How many messages before `start` the summary stands for.
+    n_behind: usize,
     is_rebuilt: bool,
     /// Where the summaries begin that this one replaces.
     replaces_from: Option<u64>,
@@ -157,7 +159,7 @@ impl SessionState {
         scope: Scope,
         mut settings: CompactSettings,
     ) -> Result<Job, CompactError> {
-        let start = scope.start;
+        let (start, n_behind) = (scope.start, self.n_behind(&scope));
         let mut said = scope.quoted;
         said.extend(self.entries_from(start));
         said.retain(|entry| !stored::is_forgotten(&entry.message));
@@ -198,6 +200,7 @@ impl SessionState {
             earlier: Earlier {
                 summary: scope.previous.as_deref(),
                 quoted: n_quoted,
+                behind: n_behind,
                 is_rebuilt: scope.is_rebuilt,
             },
             needed: Some(&needed),
@@ -228,6 +231,7 @@ impl SessionState {
             entries,
             costs,
             n_quoted,
+            n_behind,
             is_rebuilt: scope.is_rebuilt,
             replaces_from: scope.replaces_from,
             let_go: scope.let_go,
@@ -505,6 +509,7 @@ impl Job {
             earlier: Earlier {
                 summary: self.previous.as_deref(),
                 quoted: self.n_quoted,
+                behind: self.n_behind,
                 is_rebuilt: self.is_rebuilt,
             },
             needed: Some(&self.needed),

@@ -126,6 +126,18 @@ impl SessionState {
         }
     }
 
+    /// Returns for how many of the messages before those that a compaction reads its summary stands: all that the new view
+    /// does not show.
+    pub(super) fn n_behind(&self, scope: &Scope) -> usize {
+        if scope.reads_new_only && scope.previous.is_none() {
+            return 0;
+        }
+        let is_before = |shown: &&Shown| matches!(shown, Shown::Message { id, digested: false, .. } if id.ordinal < scope.start);
+        let before = self.items.shown().filter(is_before);
+        let n_shown = before.filter(|shown| scope.reads_new_only || self.stays(shown)).count();
+        usize::try_from(scope.start).unwrap_or(usize::MAX).saturating_sub(n_shown)
+    }
+
     fn reads(&self, action: Action) -> Reads {
         let index = self.index();
         let is_apart = self.config.chaining != Chaining::Fold && !action.is_rebuild();
