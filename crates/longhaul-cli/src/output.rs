@@ -1,6 +1,7 @@
 //! Writing: data to stdout or, whole or not at all, to a file.
 
 mod file;
+mod lock;
 mod same;
 
 use std::{
@@ -11,6 +12,7 @@ use std::{
 use anyhow::{Context, Result, bail};
 
 pub(crate) use self::file::{Backup, NewFile, why_read_only};
+pub(crate) use self::lock::Lock;
 pub(crate) use self::same::{are_one_place, are_same, is_stdout};
 use crate::{paint, say, stdout};
 
@@ -103,6 +105,14 @@ impl Target {
         match self {
             Target::File { path, .. } => path.is_file() && are_same(path, other),
             Target::Stdout => false,
+        }
+    }
+
+    /// Keeps others of us from the file that is to be replaced.
+    pub(crate) fn lock(&self) -> Result<Option<Lock>> {
+        match self {
+            Target::File { path, .. } => Lock::of(path).map(Some),
+            Target::Stdout => Ok(None),
         }
     }
 

@@ -173,3 +173,26 @@ fn any_part_of_an_id_names_a_session_everywhere() {
     assert!(ran.code == 1 && ran.said().contains("wants the whole name"), "{}", ran.stderr);
     assert!(ran.stderr.contains(&format!("\n  {id}")), "{}", ran.stderr);
 }
+
+/// Words of a request name a session to look at. What changes something takes them where somebody sees which, and nowhere else.
+#[test]
+fn what_changes_something_takes_no_words_unseen() {
+    let folder = Folder::new();
+    let session = crate::run::example();
+    let id = "7d1c2f6a-5b0e-4f2d-9a53-3f4c81b0e6aa";
+    let file = format!(".claude/projects/-w/{id}.jsonl");
+    put(&folder, &file, &fs::read_to_string(session).unwrap());
+    let ran = folder.run(&["compact", id, "--budget", "4k", "-o", "out"], b"");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let looked = folder.run(&["history", "planner"], b"");
+    assert!(looked.code == 0 && looked.said().contains(id), "{}", looked.stderr);
+    for words in ["planner", "trim planner"] {
+        for command in ["undo", "redo"] {
+            let ran = folder.run(&[command, words], b"");
+            assert!(ran.code == 1 && ran.said().contains("takes no words for one"), "{}", ran.stderr);
+            assert!(ran.stderr.contains(&format!("\n  {id}")), "{}", ran.stderr);
+        }
+    }
+    let undone = folder.run(&["undo", "b0e6aa"], b"");
+    assert!(undone.code == 0 && undone.said().contains(id), "{}", undone.stderr);
+}

@@ -305,7 +305,9 @@ impl Report {
         let what = if recorded.deleted > 0 { "shows the summary:" } else { "shows them:     " };
         out.push_str(&paint::with_whole("  ", what, &format!("longhaul history {session}")));
         if recorded.deleted == 0 {
-            out.push_str(&paint::with_whole("  ", "takes this back:", &format!("longhaul undo {session}")));
+            // What was written where nothing stood before stays there.
+            let what = if self.backup.is_some() { "takes this back:" } else { "takes the record back:" };
+            out.push_str(&paint::with_whole("  ", what, &format!("longhaul undo {session}")));
         }
         out
     }
