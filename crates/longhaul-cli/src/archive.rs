@@ -271,7 +271,17 @@ pub(crate) fn span(text: &str) -> Option<Span> {
 
 /// Returns the messages that `text` must name.
 pub(crate) fn required_span(text: &str) -> Result<Span> {
-    span(text).with_context(|| format!("{:?} is no range; expected m12 or m3-m9", plain(text)))
+    span(text).with_context(|| match is_backwards(text) {
+        true => format!("{text} is no range: it ends before it begins"),
+        false => format!("{:?} is no range; expected m12 or m3-m9", plain(text)),
+    })
+}
+
+/// Returns whether `text` names messages from a later one to an earlier one.
+pub(crate) fn is_backwards(text: &str) -> bool {
+    text.split_once('-').is_some_and(|(first, last)| {
+        span(first).zip(span(last)).is_some_and(|(first, last)| first.start > last.start)
+    })
 }
 
 /// Returns one line about an original: its id, who speaks, and how it begins.

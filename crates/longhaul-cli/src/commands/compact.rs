@@ -74,8 +74,9 @@ fn perform_for(args: &CompactArgs, destination: &Destination) -> Result<Report> 
         ));
     }
     let target = match (destination, &args.output) {
-        // Nobody said that the session file may be replaced where it is read-only.
-        (Destination::InPlace, Some(path)) if !args.force => Target::unlocked(path),
+        // Whoever says so means the session file also where it is read-only.
+        (Destination::InPlace, Some(path)) if args.force => Target::unlocked(path).locked_too(),
+        (Destination::InPlace, Some(path)) => Target::unlocked(path),
         (_, path) => Target::new(path.as_deref(), args.force),
     };
     let target = target.made(NewFile::like(&args.file));

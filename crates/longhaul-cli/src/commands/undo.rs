@@ -75,7 +75,7 @@ pub(crate) fn restore(args: &RestoreArgs) -> Result<ExitCode> {
         false => full(original),
     });
     Target::Stdout.put(shown.collect::<String>().as_bytes())?;
-    say!("{} messages of {session} restored", originals.len());
+    say!("{} of {session} restored", paint::counted(originals.len() as u64, "message"));
     Ok(ExitCode::from(if originals.is_empty() { NOTHING_TO_DO } else { 0 }))
 }
 
