@@ -92,31 +92,60 @@ impl Archive {
     }
 
     /// Returns the session that `name` names, be it by words of its first request, or the newest of this folder that is
-    /// recorded, and says which where the name does not. Not for what cannot be taken back: that takes [`named`](Self::named).
+    /// recorded, and says which where the name does not. For what only looks.
     pub(crate) fn session_or_newest(&self, name: Option<&str>) -> Result<SessionId> {
-        if let Some(name) = name {
-            let is_known = self.wait(self.store.resolve(name)).is_ok();
-            let resolved = self.session(name);
-            if let Some(session) = resolved.as_ref().ok().filter(|_| !is_known) {
-                say!("session {session}");
-            }
-            return resolved.or_else(|error| {
-                let by_part = self.with_part(name)?;
-                let meant = match by_part.is_empty() {
-                    true => self.about(name),
-                    false => by_part.iter().map(session_of).collect(),
-                };
-                let names: Vec<String> = meant.iter().map(|session| session.as_str().to_owned()).collect();
-                let chosen = match names.len() {
-                    0 => None,
-                    1 => Some(0),
-                    _ => found::pick(&format!("{:?} may be any of these", plain(name)), &names),
-                };
-                let session = chosen.map(|at| meant[at].clone()).ok_or(error)?;
-                say!("session {session}");
-                Ok(session)
-            });
+        match name {
+            Some(name) => self.meant(name, ByWords::Taken),
+            None => self.told_newest(),
         }
+    }
+
+    /// The same for what can be taken back: words of a request mean a session only where somebody says so on a terminal. Not
+    /// for what cannot be taken back: that takes [`named`](Self::named).
+    pub(crate) fn session_to_change(&self, name: Option<&str>) -> Result<SessionId> {
+        match name {
+            Some(name) => self.meant(name, ByWords::Asked),
+            None => self.told_newest(),
+        }
+    }
+
+    fn meant(&self, name: &str, by_words: ByWords) -> Result<SessionId> {
+        let is_known = self.wait(self.store.resolve(name)).is_ok();
+        let error = match self.session(name) {
+            Ok(session) => {
+                if !is_known {
+                    say!("session {session}");
+                }
+                return Ok(session);
+            }
+            Err(error) => error,
+        };
+        let by_part = self.with_part(name)?;
+        let is_about = by_part.is_empty();
+        let meant = if is_about { self.about(name) } else { by_part.iter().map(session_of).collect() };
+        let must_ask = is_about && by_words == ByWords::Asked;
+        let names: Vec<String> = meant.iter().map(ToString::to_string).collect();
+        let chosen = match names.len() {
+            0 => return Err(error),
+            1 if !must_ask => Some(0),
+            _ => found::pick(&format!("{:?} may be any of these", plain(name)), &names),
+        };
+        match chosen {
+            Some(at) => {
+                say!("session {}", meant[at]);
+                Ok(meant[at].clone())
+            }
+            None if must_ask => bail!(
+                "{:?} is no session's id, and what changes something takes no words for one; they stand in\n  {}",
+                plain(name),
+                names.join("\n  ")
+            ),
+            None => Err(error),
+        }
+    }
+
+    /// Returns the newest session of this folder that is recorded, and says which it is.
+    fn told_newest(&self) -> Result<SessionId> {
         let Some(session) = self.newest()? else {
             bail!(Impossible(
                 "which session? none of this folder's is recorded; `longhaul sessions` lists what is"
@@ -195,6 +224,15 @@ impl Archive {
     }
 }
 
+/// What words of a session's first request are worth in its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ByWords {
+    /// They stand for it.
+    Taken,
+    /// They stand for it where somebody says so on a terminal.
+    Asked,
+}
+
 /// Returns a line for each of the newest of these, to choose from by hand: ids in full, so that they can be copied.
 fn lines(sessions: &[SessionInfo]) -> String {
     const SHOWN: usize = 5;
@@ -233,7 +271,17 @@ pub(crate) fn span(text: &str) -> Option<Span> {
 
 /// Returns the messages that `text` must name.
 pub(crate) fn required_span(text: &str) -> Result<Span> {
-    span(text).with_context(|| format!("{:?} is no range; expected m12 or m3-m9", plain(text)))
+    span(text).with_context(|| match is_backwards(text) {
+        true => format!("{text} is no range: it ends before it begins"),
+        false => format!("{:?} is no range; expected m12 or m3-m9", plain(text)),
+    })
+}
+
+/// Returns whether `text` names messages from a later one to an earlier one.
+pub(crate) fn is_backwards(text: &str) -> bool {
+    text.split_once('-').is_some_and(|(first, last)| {
+        span(first).zip(span(last)).is_some_and(|(first, last)| first.start > last.start)
+    })
 }
 
 /// Returns one line about an original: its id, who speaks, and how it begins.

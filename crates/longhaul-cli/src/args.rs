@@ -12,8 +12,8 @@ use longhaul::{transcript::SessionId, wire::Format};
 
 pub(crate) use chat::ChatArgs;
 pub(crate) use history::{
-    AuditArgs, ExportArgs, ForgetArgs, ForgetWhat, HistoryArgs, ImportArgs, RecallArgs, RestoreArgs,
-    SessionArgs, SessionsArgs,
+    AuditArgs, ChangedArgs, ExportArgs, ForgetArgs, ForgetWhat, HistoryArgs, ImportArgs, RecallArgs,
+    RestoreArgs, SessionArgs, SessionsArgs, UndoArgs,
 };
 pub(crate) use hook::{HookArgs, HookPlace, HookRunArgs, HookWhat, SavingsArgs};
 pub(crate) use number::tokens;
@@ -52,9 +52,9 @@ pub(crate) enum Command {
     /// Print the originals behind a summary or an id, or those that hold some words
     Recall(RecallArgs),
     /// Take the last compaction back
-    Undo(SessionArgs),
+    Undo(UndoArgs),
     /// Put the compaction that was taken back in force again
-    Redo(SessionArgs),
+    Redo(ChangedArgs),
     /// Ask originals back into view, and print them
     Restore(RestoreArgs),
     /// Show the log of a session, or check every hash of it

@@ -156,6 +156,22 @@ impl Found {
         }
     }
 
+    /// Returns what a person types to name this session and no other of `all`: the id in short or in full, or the path of the
+    /// file where no part of its name is taken for an id.
+    pub(crate) fn typed(&self, all: &[Found]) -> String {
+        let (short, id) = (self.short_id(), self.id());
+        let means_this = |part: &str| {
+            let is_plain =
+                part.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
+            is_plain && !part.starts_with('-') && all.iter().filter(|other| other.has_id(part)).count() == 1
+        };
+        // What begins like a flag is taken for one.
+        match [short.trim_start_matches('-'), &id].into_iter().find(|part| means_this(part)) {
+            Some(part) => part.to_owned(),
+            None => paint::path(&self.path),
+        }
+    }
+
     /// Returns the id in the file's name: all of it, or what stands behind a time.
     pub(crate) fn id(&self) -> String {
         let stem = self.path.file_stem().unwrap_or_default().to_string_lossy();

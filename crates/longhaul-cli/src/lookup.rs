@@ -9,7 +9,7 @@ use longhaul::{
 };
 
 pub(crate) use self::snippet::{Marks, snippets};
-use crate::archive::{Archive, span};
+use crate::archive::{Archive, is_backwards, required_span, span};
 
 /// What was found.
 #[derive(Debug)]
@@ -84,6 +84,9 @@ fn by_id(archive: &Archive, session: &SessionId, id: &str) -> Result<Option<Vec<
             bail!("{id} is beyond the end: session {session} has {held} messages, from m0");
         }
         return Ok(Some(originals));
+    }
+    if is_backwards(id) {
+        required_span(id)?;
     }
     // People paste the whole handle line.
     let id = id.rsplit_once("id:").map_or(id, |(_, id)| id.trim());

@@ -1,6 +1,7 @@
 //! Writing: data to stdout or, whole or not at all, to a file.
 
 mod file;
+mod lock;
 mod same;
 
 use std::{
@@ -10,7 +11,8 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 
-pub(crate) use self::file::{Backup, NewFile, why_read_only};
+pub(crate) use self::file::{Backup, NewFile, is_kept, why_read_only};
+pub(crate) use self::lock::Lock;
 pub(crate) use self::same::{are_one_place, are_same, is_stdout};
 use crate::{paint, say, stdout};
 
@@ -35,13 +37,13 @@ pub(crate) enum Over {
 }
 
 impl Target {
-    /// Returns the target that `-o` and `--force` name. A file that is new there is the user's alone: what a
+    /// Returns the target that `-o` and `--force` name; a file that its owner locked stays. A file that is new there is the user's alone: what a
     /// conversation says is private.
     pub(crate) fn new(path: Option<&Path>, force: bool) -> Target {
         match path {
             // Where stdout is a pipe or a socket, these names cannot always be opened.
             Some(path) if !STDOUT_NAMES.iter().any(|name| path == Path::new(name)) => {
-                let over = if force { Over::Anything } else { Over::Nothing };
+                let over = if force { Over::Unlocked } else { Over::Nothing };
                 Target::File { path: path.into(), over, new: NewFile::Private }
             }
             _ => Target::Stdout,
@@ -51,6 +53,14 @@ impl Target {
     /// Returns the target for the file at `path`, whatever is there, unless it is read-only.
     pub(crate) fn unlocked(path: &Path) -> Target {
         Target::File { path: path.into(), over: Over::Unlocked, new: NewFile::Private }
+    }
+
+    /// The same, where a file that its owner locked is replaced as well.
+    pub(crate) fn locked_too(self) -> Target {
+        match self {
+            Target::File { path, new, .. } => Target::File { path, over: Over::Anything, new },
+            Target::Stdout => Target::Stdout,
+        }
     }
 
     /// The same, where a file that is new is made as `new` says.
@@ -103,6 +113,14 @@ impl Target {
         match self {
             Target::File { path, .. } => path.is_file() && are_same(path, other),
             Target::Stdout => false,
+        }
+    }
+
+    /// Keeps others of us from the file that is to be replaced.
+    pub(crate) fn lock(&self) -> Result<Option<Lock>> {
+        match self {
+            Target::File { path, .. } => Lock::of(path).map(Some),
+            Target::Stdout => Ok(None),
         }
     }
 

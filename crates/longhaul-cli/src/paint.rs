@@ -334,6 +334,15 @@ pub(crate) fn grouped(number: u64) -> String {
     out
 }
 
+/// Returns `1 message`, `76 messages`: the number in groups, and the word as it goes with it.
+pub(crate) fn counted(number: u64, word: &str) -> String {
+    match word.strip_suffix('y') {
+        _ if number == 1 => format!("1 {word}"),
+        Some(start) => format!("{} {start}ies", grouped(number)),
+        None => format!("{} {word}s", grouped(number)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -431,6 +440,13 @@ mod tests {
         }
         let long = wrapped("", &"更为 ".repeat(40), "");
         assert!(long.lines().all(|line| width(line) <= COLUMNS), "{long}");
+    }
+
+    #[test]
+    fn what_is_one_is_not_several() {
+        let said = [(0, "message"), (1, "message"), (1_234, "message"), (1, "summary"), (2, "summary")];
+        let expected = ["0 messages", "1 message", "1,234 messages", "1 summary", "2 summaries"];
+        assert_eq!(said.map(|(number, word)| counted(number, word)), expected);
     }
 
     #[test]

@@ -40,6 +40,16 @@ fn to_open(path: &Path, late: &'static str, open: fn(&Path) -> io::Result<File>)
     within(PATIENCE, late, move || open(&path))
 }
 
+/// Waits until nobody else has the file locked.
+///
+/// # Errors
+/// Also where somebody has it for too long.
+pub(crate) fn locked(file: File) -> io::Result<File> {
+    /// Whoever locks a file here records a session and writes the file; a large one takes seconds.
+    const PATIENCE: Duration = Duration::from_secs(60);
+    within(PATIENCE, "another program has it locked", move || file.lock().map(|()| file))
+}
+
 /// Reads what is to be a file, and small: settings, a key, a tokenizer. A pipe will do, but only one that has it all at hand.
 ///
 /// # Errors

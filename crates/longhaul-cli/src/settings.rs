@@ -24,7 +24,7 @@ pub(crate) fn load(args: &SettingsArgs) -> Result<Layered> {
     match &args.config {
         Some(path) => layers.push(file(path)?),
         None => {
-            if let Some(path) = user_file().filter(|path| path.is_file()) {
+            if let Some(path) = users() {
                 layers.push(file(&path)?);
             }
         }
@@ -56,6 +56,11 @@ pub(crate) fn user_file() -> Option<PathBuf> {
     let configured = std::env::var_os("XDG_CONFIG_HOME").filter(|path| !path.is_empty()).map(PathBuf::from);
     let folder = configured.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".config")))?;
     Some(folder.join("longhaul").join("config.toml"))
+}
+
+/// Returns the user's own settings where something is there, whatever it is: what cannot be read is not passed over.
+pub(crate) fn users() -> Option<PathBuf> {
+    user_file().filter(|path| path.symlink_metadata().is_ok())
 }
 
 fn file(path: &Path) -> Result<Layer> {

@@ -16,9 +16,11 @@ use crate::{args::StoreArgs, clock};
 
 mod place;
 mod trace;
+mod withdraw;
 
 pub(crate) use place::{data_folder, open, place, spare};
-pub(crate) use trace::{Back, Replaced, Trace, is_output, note_output};
+pub(crate) use trace::{Replaced, Standing, Trace, is_output, note_output};
+pub(crate) use withdraw::Withdrawal;
 
 /// A store of any kind.
 pub(crate) type Store = Arc<dyn SummaryStore>;
@@ -41,9 +43,12 @@ pub(crate) struct Recorded {
     /// What it is a branch of, where one was begun for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) branch_of: Option<BranchOf>,
-    /// The session in which it is to be undone, should nobody get the history; none where it was in force before.
+    /// The session's id, whatever name it goes by.
     #[serde(skip)]
-    pub(crate) to_undo: Option<SessionId>,
+    pub(crate) id: SessionId,
+    /// How it is taken back, should nobody get the history; none where it was in force before.
+    #[serde(skip)]
+    pub(crate) withdrawal: Option<Withdrawal>,
 }
 
 /// Where a history leaves a stored conversation.
@@ -148,13 +153,16 @@ pub(crate) async fn keep(
             }
         }
     };
-    let (mut is_new, mut n_deleted) = (false, 0);
+    let (mut withdrawal, mut n_deleted) = (None, 0);
     if let Some((record, emitted)) = made {
         let head = emitted.iter().take_while(|message| message.is_system()).count();
         let after: Vec<_> = emitted.iter().skip(head + 1).map(address_of).collect();
-        let before = store.head(&place.session).await?.map(|head| head.id);
+        let before = store.state(&place.session).await?.map_or_else(Vec::new, |state| state.chain);
         let record = place.record(store, &said.messages, &record, &after, now).await?;
-        is_new = before.as_ref() != Some(&record.id);
+        if before.last() != Some(&record.id) {
+            let (session, record) = (place.session.clone(), record.id.clone());
+            withdrawal = Some(Withdrawal { session, record, before });
+        }
         if originals == AfterSummary::Deleted {
             for span in Span::runs(record.covered.iter().map(|covered| covered.ordinal)) {
                 let forgotten = store.forget(&place.session, &Selector::Originals(span), now).await?;
@@ -165,7 +173,7 @@ pub(crate) async fn keep(
     if let Some(name) = said.name {
         store.set_alias(&SessionId::new(name)?, &place.session).await?;
     }
-    Ok(Kept { place, n_deleted, is_new })
+    Ok(Kept { place, n_deleted, withdrawal })
 }
 
 /// What became of a record.
@@ -174,8 +182,8 @@ pub(crate) struct Kept {
     pub(crate) place: Place,
     /// How many originals were deleted.
     pub(crate) n_deleted: u64,
-    /// It is in force, and was not before.
-    pub(crate) is_new: bool,
+    /// How it is taken back; none where it was in force before.
+    pub(crate) withdrawal: Option<Withdrawal>,
 }
 
 /// Fails where the history still says what was forgotten: its summary would bring that back into the store.

@@ -324,31 +324,47 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
     /// Takes the last compaction back and returns its id; `None` where there is none to take back.
     ///
     /// # Errors
-    /// [`OnlyInSummary`](StoreError::OnlyInSummary) where originals that it replaced were destroyed and the summary is what is
-    /// left of them; [`Conflict`](StoreError::Conflict) where somebody else compacts meanwhile; and when the store cannot be
-    /// read or written.
+    /// Those of [`to_undo`](Self::to_undo) and [`take_back`](Self::take_back).
     async fn undo(&self, session: &SessionId, at_ms: i64) -> Result<Option<SummaryId>, StoreError> {
-        let checked = self.require(session).await?.head().cloned();
-        if let Some(head) = &checked {
-            match forget::only_in_summary(self, session, head).await? {
-                0 => {}
-                messages => return Err(StoreError::OnlyInSummary { messages }),
-            }
+        let Some(record) = self.to_undo(session).await? else { return Ok(None) };
+        self.take_back(session, &record, at_ms).await?;
+        Ok(Some(record))
+    }
+
+    /// Returns the compaction that [`undo`](Self::undo) would take back, and writes nothing; `None` where there is none.
+    ///
+    /// # Errors
+    /// [`OnlyInSummary`](StoreError::OnlyInSummary) where originals that it replaced were destroyed and the summary is what is
+    /// left of them; and when the store cannot be read.
+    async fn to_undo(&self, session: &SessionId) -> Result<Option<SummaryId>, StoreError> {
+        let Some(head) = self.require(session).await?.head().cloned() else { return Ok(None) };
+        match forget::only_in_summary(self, session, &head).await? {
+            0 => Ok(Some(head)),
+            messages => Err(StoreError::OnlyInSummary { messages }),
         }
-        let (chosen, undone) = (Arc::new(Mutex::new(None)), session.clone());
-        let choice = chosen.clone();
+    }
+
+    /// Takes the compaction `record` back, which is the last, and no other. Whether originals are left only in its summary is
+    /// not looked at.
+    ///
+    /// # Errors
+    /// [`Conflict`](StoreError::Conflict) where another is the last: somebody else compacted meanwhile, or took it back; and
+    /// when the store cannot be read or written.
+    async fn take_back(
+        &self,
+        session: &SessionId,
+        record: &SummaryId,
+        at_ms: i64,
+    ) -> Result<SessionState, StoreError> {
+        let (name, record) = (session.clone(), record.clone());
         let decide = move |state: &SessionState| {
-            if state.head() != checked.as_ref() {
-                // Somebody else has compacted meanwhile, and nobody has looked whether that can be taken back.
-                let (session, expected, found) = (undone.clone(), checked.clone(), state.head().cloned());
+            if state.head() != Some(&record) {
+                let (session, expected, found) = (name.clone(), Some(record.clone()), state.head().cloned());
                 return Err(StoreError::Conflict { session, expected, found });
             }
-            *choice.lock().unwrap_or_else(PoisonError::into_inner) = state.head().cloned();
-            Ok(Change::of(at_ms, state.head().map(|head| EventKind::Undone { record: head.clone() })))
+            Ok(Change::of(at_ms, Some(EventKind::Undone { record: record.clone() })))
         };
-        self.transact(session, Arc::new(decide)).await?;
-        let chosen = chosen.lock().unwrap_or_else(PoisonError::into_inner).take();
-        Ok(chosen)
+        self.transact(session, Arc::new(decide)).await
     }
 
     /// Puts the compaction that was taken back last in force again and returns its id; `None` where there is none.

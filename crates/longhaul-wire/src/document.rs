@@ -77,8 +77,10 @@ pub fn read(format: Option<Format>, mut input: impl BufRead) -> Result<Document,
 }
 
 pub(crate) fn from_bytes(format: Option<Format>, bytes: Vec<u8>) -> Result<Document, WireError> {
-    let unrecognized =
-        || WireError::Unrecognized { excerpt: excerpt(&String::from_utf8_lossy(head(&bytes))) };
+    let unrecognized = || match bytes.trim_ascii().is_empty() {
+        true => WireError::Empty,
+        false => WireError::Unrecognized { excerpt: excerpt(&String::from_utf8_lossy(head(&bytes))) },
+    };
     match format.or_else(|| detect(&bytes)).ok_or_else(unrecognized)? {
         Format::ClaudeCode => session::claude_code::read(bytes),
         Format::Codex => session::codex::read(bytes),

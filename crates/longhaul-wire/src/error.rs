@@ -29,6 +29,9 @@ pub enum WireError {
         /// What the format has there.
         expected: &'static str,
     },
+    /// No format was named, and there is nothing in the input to recognise one by.
+    #[error("the input is empty; expected a history in one of the formats {}", crate::format::NAMES)]
+    Empty,
     /// No format was named and none was recognised.
     #[error(
         "the input is no history that longhaul knows (it begins with {excerpt:?}); expected one of {}",

@@ -44,10 +44,7 @@ fn texts(doc: &Document) -> String {
 fn nothing_at_all() {
     let names = "openai, responses, anthropic, claude-code, codex, gemini, chat, longhaul, pi, tau2, swe-agent, meeting, vcsum";
     let error = read(None, &b""[..]).unwrap_err().to_string();
-    assert_eq!(
-        error,
-        format!("the input is no history that longhaul knows (it begins with \"\"); expected one of {names}")
-    );
+    assert_eq!(error, format!("the input is empty; expected a history in one of the formats {names}"));
     refuses(
         Format::OpenAi,
         "",

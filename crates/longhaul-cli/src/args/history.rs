@@ -21,7 +21,30 @@ pub(crate) struct SessionsArgs {
 /// One session
 #[derive(Debug, ClapArgs)]
 pub(crate) struct SessionArgs {
-    /// The session's id, the beginning of it, another name or words of its first request; `longhaul sessions` lists them
+    /// The session's id, the beginning or the end of it, another name or words of its first request; `longhaul sessions` lists them
+    /// [default: the newest of this folder]
+    #[arg(value_name = "SESSION")]
+    pub(crate) session: Option<String>,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct UndoArgs {
+    #[command(flatten)]
+    pub(crate) session: ChangedArgs,
+    /// Take back what is recorded, and leave the file that was compacted as it is
+    #[arg(long)]
+    pub(crate) keep_file: bool,
+}
+
+/// One session that is to be changed
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ChangedArgs {
+    /// The session's id, the beginning or the end of it, or another name; `longhaul sessions` lists them
     /// [default: the newest of this folder]
     #[arg(value_name = "SESSION")]
     pub(crate) session: Option<String>,

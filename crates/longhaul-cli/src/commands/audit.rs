@@ -12,7 +12,7 @@ use crate::{
     archive::{Archive, utc},
     args::AuditArgs,
     output::Target,
-    paint::{GREEN, Painter, RED, harmless_json, wrapped},
+    paint::{GREEN, Painter, RED, counted, harmless_json, wrapped},
 };
 
 pub(crate) fn run(args: &AuditArgs) -> Result<ExitCode> {
@@ -48,12 +48,12 @@ fn words(verified: &Verification, in_force: usize) -> String {
         Some(problem) => painter.paint(RED, &format!("damaged: {problem}")),
     };
     let counts = format!(
-        "{}: {verdict}; {} events, {} messages, {} summaries checked, {in_force} in force, {} messages forgotten; last hash {}",
+        "{}: {verdict}; {}, {}, {} checked, {in_force} in force, {} forgotten; last hash {}",
         verified.session,
-        verified.events,
-        verified.originals,
-        verified.records,
-        verified.forgotten,
+        counted(verified.events, "event"),
+        counted(verified.originals, "message"),
+        counted(verified.records, "summary"),
+        counted(verified.forgotten, "message"),
         verified.last_hash,
     );
     wrapped("", &counts, "  ")

@@ -74,8 +74,9 @@ fn perform_for(args: &CompactArgs, destination: &Destination) -> Result<Report> 
         ));
     }
     let target = match (destination, &args.output) {
-        // Nobody said that the session file may be replaced where it is read-only.
-        (Destination::InPlace, Some(path)) if !args.force => Target::unlocked(path),
+        // Whoever says so means the session file also where it is read-only.
+        (Destination::InPlace, Some(path)) if args.force => Target::unlocked(path).locked_too(),
+        (Destination::InPlace, Some(path)) => Target::unlocked(path),
         (_, path) => Target::new(path.as_deref(), args.force),
     };
     let target = target.made(NewFile::like(&args.file));
@@ -159,6 +160,8 @@ fn perform_for(args: &CompactArgs, destination: &Destination) -> Result<Report> 
     let history = destination.bytes(&document, made.as_ref().map(|(_, done, _)| done), history)?;
     report.duration_ms = started.elapsed().as_millis() as u64;
     if !args.dry_run {
+        // Of two that compact one file the second finds that it was written to, and has recorded nothing.
+        let _lock = target.lock()?;
         let is_replaced = target.replaces(&args.file);
         if is_replaced {
             read.must_be_unchanged(&args.file)?;
@@ -318,12 +321,12 @@ fn is_known(args: &CompactArgs, bytes: &[u8]) -> bool {
 
 /// Takes the record of a history back that nobody got.
 fn take_back(args: &CompactArgs, report: &Report) {
-    let Some(session) = report.recorded.as_ref().and_then(|recorded| recorded.to_undo.clone()) else {
+    let Some(withdrawal) = report.recorded.as_ref().and_then(|recorded| recorded.withdrawal.as_ref()) else {
         return;
     };
-    let undone = store::open(&args.store)
-        .and_then(|store| store::block_on(async { Ok(store.undo(&session, clock::now_ms()).await?) }));
-    if let Err(error) = undone {
+    let done =
+        store::open(&args.store).and_then(|store| store::block_on(withdrawal.make(&store, clock::now_ms())));
+    if let Err(error) = done {
         say!("the store has it as in force all the same: {}", exit::words(&error));
     }
 }
@@ -338,11 +341,12 @@ fn keep_trace(
     redactor: Option<&Redactor>,
     backup: Option<&Path>,
 ) -> Result<()> {
-    let (Some(_), Some(record)) = (&report.recorded, &report.summary) else { return Ok(()) };
+    let (Some(recorded), Some(record)) = (&report.recorded, &report.summary) else { return Ok(()) };
     // What was replaced may be another transcript than the one that was read.
     let before = |backup: &Path| {
-        let before = std::fs::read(backup).ok()?;
-        Replaced::new(args.output.as_deref()?, backup, &before, history)
+        let (before, path) = (std::fs::read(backup).ok()?, args.output.as_deref()?);
+        let is_transcript = output::are_same(path, &args.file);
+        Some(Replaced::new(path, backup, &before, history)?.of(&recorded.id, is_transcript))
     };
     let made = args.output.as_deref().filter(|_| backup.is_none());
     let trace = Trace::new(document.format(), backup.and_then(before), made);
@@ -584,14 +588,14 @@ fn recorded(
         let made = done.map(emitted).transpose()?;
         let originals = if config.delete_originals { AfterSummary::Deleted } else { AfterSummary::Kept };
         let kept = store::keep(&store, said, made, originals);
-        let Kept { place, n_deleted: deleted, is_new } = store::block_on(kept)?;
+        let Kept { place, n_deleted: deleted, withdrawal } = store::block_on(kept)?;
         let state = store::block_on(async { Ok(store.state(&place.session).await?) })?;
         let forgotten = state.map_or(0, |state| state.forgotten.iter().map(Span::len).sum());
         let branch_of = BranchOf::told(&place);
         let session = said.name.map_or_else(|| place.session.to_string(), str::to_owned);
         let store = store::place(&args.store)?.to_string();
-        let to_undo = is_new.then_some(place.session);
-        Ok((Recorded { session, store, deleted, branch_of, to_undo }, forgotten))
+        let id = place.session;
+        Ok((Recorded { session, store, deleted, branch_of, id, withdrawal }, forgotten))
     })
 }
 

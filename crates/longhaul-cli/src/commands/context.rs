@@ -257,11 +257,11 @@ fn heading(view: &View, painter: Painter) -> String {
     let used = format!("{} of {} tokens ({share:.1} %{how})", grouped(view.tokens.0), grouped(view.window.0));
     let room = paint::COLUMNS - paint::width(&used) - 2;
     format!(
-        "{}  {}\n{}, {} messages, {}\n",
+        "{}  {}\n{}, {}, {}\n",
         painter.bold(&painter.short(&plain(&view.file), room)),
         painter.paint(traffic_light(view.ratio), &used),
         view.format,
-        view.messages,
+        paint::counted(view.messages as u64, "message"),
         painter.short(&view.encoding, 40),
     )
 }

@@ -18,7 +18,7 @@ use crate::{
     counter::{self, Named},
     input,
     output::Target,
-    paint::{self, COLUMNS, Painter, grouped, harmless_json, plain, width, wrapped},
+    paint::{self, COLUMNS, Painter, counted, grouped, harmless_json, plain, width, wrapped},
     store, stream, summarizer,
 };
 
@@ -143,7 +143,7 @@ fn table(count: &Count<'_>) -> String {
         if count.format == "text" {
             String::new()
         } else {
-            format!(" in {} messages", grouped(count.messages as u64))
+            format!(" in {}", counted(count.messages as u64, "message"))
         },
         count.format,
         painter.short(count.encoding, 30),

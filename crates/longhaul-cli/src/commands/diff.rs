@@ -9,7 +9,7 @@ use crate::{
     archive::{Archive, line},
     args::SessionArgs,
     output::Target,
-    paint::{Painter, grouped, harmless_json, with_whole, wrapped},
+    paint::{Painter, counted, grouped, harmless_json, with_whole, wrapped},
 };
 
 pub(crate) fn run(args: &SessionArgs) -> Result<ExitCode> {
@@ -56,7 +56,8 @@ pub(crate) fn run(args: &SessionArgs) -> Result<ExitCode> {
     for (class, survival) in record.survival.iter().filter(|(_, survival)| survival.total > 0) {
         out.push_str(&format!("  {class:14} {:>6} of {}\n", survival.kept, survival.total));
     }
-    let recoverable = painter.bold(&format!("Recoverable: {} messages", out_of_view.len() - gone.len()));
+    let recoverable = painter
+        .bold(&format!("Recoverable: {}", counted((out_of_view.len() - gone.len()) as u64, "message")));
     out.push_str(&format!("\n{recoverable}\n"));
     out.push_str(&with_whole("  ", "each:", &format!("longhaul recall {session} mN")));
     out.push_str(&with_whole("  ", "all: ", &format!("longhaul recall {session} {}", record.id)));
@@ -67,7 +68,7 @@ pub(crate) fn run(args: &SessionArgs) -> Result<ExitCode> {
     match gone.len() {
         0 => out.push_str(&format!("{}\n", painter.bold("Gone: nothing"))),
         n => out.push_str(&wrapped(
-            &painter.bold(&format!("Gone: {n} messages,")),
+            &painter.bold(&format!("Gone: {},", counted(n as u64, "message"))),
             &format!(" forgotten on purpose (`longhaul audit {session}`)"),
             "  ",
         )),

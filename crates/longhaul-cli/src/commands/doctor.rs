@@ -13,6 +13,7 @@ use serde::Serialize;
 use crate::{
     archive::Archive,
     args::DoctorArgs,
+    exit,
     output::Target,
     paint::{self, GREEN, Painter, RED, plain},
     settings, store, summarizer,
@@ -55,13 +56,13 @@ fn line(finding: &Finding) -> String {
 }
 
 fn settings_finding(config: &Result<Config>) -> Finding {
-    let file = settings::user_file().filter(|path| path.is_file());
+    let file = settings::users();
     let (ok, says) = match config {
         Ok(_) => (
             true,
             file.map_or("the defaults".into(), |path| format!("{} and the defaults", paint::path(&path))),
         ),
-        Err(error) => (false, format!("{error:#}")),
+        Err(error) => (false, exit::words(error)),
     };
     Finding { what: "settings", ok, says }
 }
@@ -73,7 +74,7 @@ fn store_finding(args: &DoctorArgs) -> Finding {
         Ok((says, damaged)) => {
             Finding { what, ok: false, says: format!("{says}; damaged: {}", damaged.join("; ")) }
         }
-        Err(error) => Finding { what, ok: false, says: format!("{error:#}") },
+        Err(error) => Finding { what, ok: false, says: exit::words(&error) },
     }
 }
 
@@ -92,7 +93,7 @@ fn verified(args: &DoctorArgs) -> Result<(String, Vec<String>)> {
         }
     }
     let sound = if damaged.is_empty() { ", every hash is right" } else { "" };
-    Ok((format!("{place}: {} sessions{sound}", sessions.len()), damaged))
+    Ok((format!("{place}: {}{sound}", paint::counted(sessions.len() as u64, "session")), damaged))
 }
 
 fn summarizer_finding(args: &DoctorArgs, config: &Config) -> Finding {

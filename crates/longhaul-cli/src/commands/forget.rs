@@ -1,6 +1,10 @@
 //! `longhaul forget`: gone for good, and provably so.
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{
+    io::{self, IsTerminal as _},
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use anyhow::{Result, bail};
 use longhaul::{store::Selector, transcript::SessionId};
@@ -12,7 +16,7 @@ use crate::{
     exit::NOTHING_TO_DO,
     input,
     output::Target,
-    paint::{self, grouped, harmless_json},
+    paint::{self, counted, harmless_json},
     say,
 };
 
@@ -40,15 +44,18 @@ pub(crate) fn run(args: &ForgetArgs) -> Result<ExitCode> {
         return Ok(ExitCode::from(NOTHING_TO_DO));
     }
     let counts = [(forgotten.message_count(), "message"), (forgotten.records.len() as u64, "summary")];
-    let counts = counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| match (n, *what) {
-        (1, what) => format!("1 {what}"),
-        (n, "summary") => format!("{} summaries", grouped(*n)),
-        (n, what) => format!("{} {what}s", grouped(*n)),
-    });
+    let counts = counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| counted(*n, what));
     say!(
         "{} of {session} destroyed; `longhaul audit {session} --verify` shows that nothing else is missing",
         counts.collect::<Vec<_>>().join(" and "),
     );
+    let now = archive.wait(archive.store.require(&session))?;
+    if now.chain != chain {
+        match now.head() {
+            Some(head) => say!("summary {head} is in force now"),
+            None => say!("no summary is in force any more: what is left of the conversation is"),
+        }
+    }
     for id in &forgotten.records {
         let Some(trace) = archive.trace(id)? else { continue };
         for file in trace.files.iter().filter(|_| chain.contains(id)) {
@@ -85,6 +92,9 @@ fn selector(what: &ForgetWhat) -> Result<Selector> {
         return Ok(Selector::OlderThan(clock::now_ms() - i64::from(days) * 86_400_000));
     }
     if let Some(path) = &what.matching {
+        if path == Path::new("-") && io::stdin().is_terminal() {
+            say!("type what to forget; Ctrl-D on a line of its own ends it");
+        }
         let text = input::text(path)?;
         let text = text.strip_suffix('\n').unwrap_or(&text);
         let text = text.strip_suffix('\r').unwrap_or(text);

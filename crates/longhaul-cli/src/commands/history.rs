@@ -13,7 +13,7 @@ use crate::{
     archive::{Archive, full, line, utc},
     args::HistoryArgs,
     output::Target,
-    paint::{COLUMNS, Painter, grouped, harmless_json, name, plain, with_whole, wrapped},
+    paint::{COLUMNS, Painter, counted, grouped, harmless_json, name, plain, with_whole, wrapped},
 };
 
 pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode> {
@@ -45,9 +45,9 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode> {
     }
     let painter = Painter::stdout();
     let held = format!(
-        " {} messages, {} in force{}",
-        grouped(state.messages),
-        if chain.len() == 1 { "1 summary".to_owned() } else { format!("{} summaries", chain.len()) },
+        " {}, {} in force{}",
+        counted(state.messages, "message"),
+        counted(chain.len() as u64, "summary"),
         if state.undone.is_empty() { String::new() } else { format!(", {} taken back", state.undone.len()) },
     );
     let mut out = wrapped(&format!("{}:", painter.bold(session.as_str())), &held, "  ");
@@ -115,7 +115,10 @@ fn report(originals: &[Original], chain: &[SummaryRecord], session: &str, painte
         0 => "Gone: nothing\n".to_owned(),
         n => wrapped(
             "",
-            &format!("Gone: what stood only in {n} messages that were forgotten on purpose (`longhaul audit` tells)"),
+            &format!(
+                "Gone: what stood only in {} forgotten on purpose (`longhaul audit` tells)",
+                counted(n as u64, "message")
+            ),
             "  ",
         ),
     });

@@ -13,7 +13,7 @@ use crate::{
     args::{HookArgs, HookPlace, HookRunArgs, HookWhat, SavingsArgs},
     exit::{self, Impossible},
     hook::{self, Savings},
-    output::{Backup, Target, why_read_only},
+    output::{self, Backup, Target, why_read_only},
     paint::{self, cut, grouped, harmless_json, plain, wrapped},
     say,
 };
@@ -75,7 +75,9 @@ fn change(
         fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", paint::path(folder)))?;
     }
     let target = Target::unlocked(&path);
-    let backup = match path.is_file() {
+    // What comes back without our hooks, and is kept as it was then, is not kept with them as well.
+    let is_kept = done == REMOVED && output::is_kept(&path, new.as_bytes());
+    let backup = match path.is_file() && !is_kept {
         true => target.put_with_backup(new.as_bytes(), Backup::OfEach, |_| Ok(()))?,
         false => target.put(new.as_bytes()).map(|()| None)?,
     };

@@ -1,8 +1,9 @@
-//! What a session file says of itself, read from its beginning and its end: files of long sessions are large.
+//! What a session file says of itself, read from its beginning and its end: files of long sessions are large. What lies between is
+//! read, line by line, only where the window depends on it.
 
 use std::{
     fs::File,
-    io::{self, Read as _, Seek as _, SeekFrom},
+    io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom},
     path::{Path, PathBuf},
 };
 
@@ -71,6 +72,10 @@ impl About {
             file.take(TAIL).read_to_end(&mut tail)?;
             // The first line is cut, and no JSON.
             lines(&tail).for_each(|line| about.note(&line));
+            if about.may_be_of_a_larger_window(format) {
+                let between = File::open(path)?;
+                about.most_billed = about.most_billed.max(billed_above(CLAUDE_CODE, between)?);
+            }
         }
         about.window = about.window.or_else(|| about.usual_window(format));
         Ok(about)
@@ -79,10 +84,18 @@ impl About {
     /// Returns the window of the model. Claude Code uses 200,000 tokens of larger ones where nobody asks for all of it, and
     /// keeps nothing that says so: what was billed tells.
     fn usual_window(&self, format: Format) -> Option<Tokens> {
-        const CLAUDE_CODE: Tokens = Tokens(200_000);
         let window = ModelTable::builtin().get(self.model.as_deref()?)?.window;
         let is_all_used = format != Format::ClaudeCode || self.most_billed > Some(CLAUDE_CODE);
         Some(if is_all_used { window } else { window.min(CLAUDE_CODE) })
+    }
+
+    /// Returns whether it depends on what was billed between the beginning and the end which window it is.
+    fn may_be_of_a_larger_window(&self, format: Format) -> bool {
+        let largest = || ModelTable::builtin().get(self.model.as_deref()?).map(|model| model.window);
+        format == Format::ClaudeCode
+            && self.window.is_none()
+            && self.most_billed <= Some(CLAUDE_CODE)
+            && largest() > Some(CLAUDE_CODE)
     }
 
     /// Returns whether the session belongs to the folder `here`: it was held in it, above it or below it.
@@ -122,6 +135,25 @@ impl About {
         self.most_billed = self.most_billed.max(self.billed);
         self.window = payload["info"]["model_context_window"].as_u64().map(Tokens).or(self.window);
     }
+}
+
+/// So much of a larger window Claude Code uses where nobody asks for all of it.
+const CLAUDE_CODE: Tokens = Tokens(200_000);
+
+/// Returns the first that was billed in `session` and is more than `least`, line by line: of a session that is large one line
+/// is held at a time, and of those that bill nothing no JSON is read.
+fn billed_above(least: Tokens, session: File) -> io::Result<Option<Tokens>> {
+    let (mut session, mut line) = (BufReader::with_capacity(1 << 18, session), Vec::new());
+    while session.read_until(b'\n', &mut line)? > 0 {
+        let bills = std::str::from_utf8(&line).is_ok_and(|line| line.contains("\"usage\""));
+        let mut about = About::default();
+        lines(if bills { &line } else { b"" }).for_each(|line| about.note(&line));
+        if about.most_billed > Some(least) {
+            return Ok(about.most_billed);
+        }
+        line.clear();
+    }
+    Ok(None)
 }
 
 /// What Claude Code calls the model of messages that it wrote itself.
@@ -212,6 +244,13 @@ mod tests {
         assert_eq!((large.billed, large.window), (Some(Tokens(30_010)), Some(Tokens(1_000_000))));
         let small = about(Format::ClaudeCode, &[&billed(70_015), boundary].join("\n"));
         assert_eq!((small.billed, small.window), (None, Some(Tokens(200_000))));
+
+        // The most stands between what is read of every session.
+        let filler = format!(r#"{{"type":"user","message":{{"content":"{}"}}}}"#, "x".repeat(100_000));
+        let filler = vec![filler; 12].join("\n");
+        let said = [&*filler, &*billed(700_015), &*filler, boundary, &*billed(30_010)];
+        let large = about(Format::ClaudeCode, &said.join("\n"));
+        assert_eq!((large.billed, large.window), (Some(Tokens(30_010)), Some(Tokens(1_000_000))));
 
         let codex = about(
             Format::Codex,

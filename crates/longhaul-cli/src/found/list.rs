@@ -5,19 +5,19 @@ use std::{collections::BTreeMap, path::PathBuf};
 use longhaul::transcript::Tokens;
 
 use super::{About, Found, ago};
-use crate::paint::{COLUMNS, Painter, cut, harmless_json, name};
+use crate::paint::{COLUMNS, Painter, cut, grouped, harmless_json, name, width};
 
-/// Returns the newest of `found`, by the folder they were held in: the folder of the newest first.
-pub(crate) fn table(found: &[Found], most: usize) -> String {
+/// Returns the newest of `all`, by the folder they were held in: the folder of the newest first.
+pub(crate) fn table(all: &[Found], most: usize) -> String {
     let mut folders: Vec<(Option<PathBuf>, Vec<String>)> = Vec::new();
     let mut places: BTreeMap<Option<PathBuf>, usize> = BTreeMap::new();
-    for found in found.iter().take(most) {
+    for found in all.iter().take(most) {
         let about = About::quick(found);
         let at = *places.entry(about.folder.clone()).or_insert_with(|| {
             folders.push((about.folder.clone(), Vec::new()));
             folders.len() - 1
         });
-        folders[at].1.push(row(found, &about));
+        folders[at].1.push(row(found, &about, &found.typed(all)));
     }
     let mut out =
         format!("  {:<8}  {:<11}  {:>11}  {:>5}  {}\n", "session", "agent", "changed", "full", "asked first");
@@ -26,25 +26,27 @@ pub(crate) fn table(found: &[Found], most: usize) -> String {
         out.push_str(&format!("{}\n", Painter::stdout().short(&name(&folder), COLUMNS)));
         rows.iter().for_each(|row| out.push_str(row));
     }
-    if found.len() > most {
-        out.push_str(&format!("… and {} older ones\n", found.len() - most));
+    if all.len() > most {
+        out.push_str(&format!("… and {} older ones\n", grouped((all.len() - most) as u64)));
     }
     out
 }
 
-/// Returns a line: id, agent, age, how full the window was, what was asked first.
-fn row(found: &Found, about: &About) -> String {
+/// Returns a line: id, agent, age, how full the window was, what was asked first. What names the session and is longer than an id
+/// stands on a line of its own: it is copied.
+fn row(found: &Found, about: &About, typed: &str) -> String {
     let share = |billed: Tokens| Some(format!("{:.0} %", 100.0 * billed.ratio_of(about.window?)));
     let used = about.billed.and_then(share).unwrap_or_default();
     let columns = format!(
-        "  {}  {:<11}  {:>11}  {used:>5}  ",
-        name(&found.short_id()),
+        "  {:<8}  {:<11}  {:>11}  {used:>5}  ",
+        if width(typed) <= 8 { typed } else { "" },
         found.agent.name,
         ago(found.changed)
     );
     let title = name(about.title.as_deref().unwrap_or("(no request)"));
     let room = COLUMNS.saturating_sub(columns.chars().count());
-    format!("{columns}{}\n", cut(&title, room))
+    let below = if width(typed) <= 8 { String::new() } else { format!("    {typed}\n") };
+    format!("{columns}{}\n{below}", cut(&title, room))
 }
 
 /// Returns a JSON object for each of the newest of `found`, on a line of its own.

@@ -138,6 +138,11 @@ fn ours_of<'a>(root: &'a Node, text: &str, event: &str) -> Vec<Ours<'a>> {
 
 /// Returns where everything stands in settings of the shape that Claude Code reads.
 fn checked(text: &str) -> Result<Node, String> {
+    if text.starts_with('\u{feff}') {
+        return Err(
+            "it begins with a byte order mark (BOM), which JSON has not; save it without one".to_owned()
+        );
+    }
     if let Err(error) = serde_json::from_str::<Value>(text) {
         return Err(format!("it is no JSON ({error})"));
     }
@@ -345,7 +350,7 @@ mod tests {
             ("{\"hooks\": []}", "`hooks` is not an object"),
             ("{\"hooks\": {\"PreCompact\": {}}}", "`PreCompact` is not a list"),
             ("{ // so\n}", "no JSON (key must be a string at line 1"),
-            ("\u{feff}{}", "no JSON ("),
+            ("\u{feff}{}", "byte order mark"),
         ] {
             for done in [installed(Some(odd), COMMAND, true).map(Some), removed(odd)] {
                 assert!(done.as_ref().is_err_and(|said| said.contains(why)), "{odd}: {done:?}");

@@ -108,11 +108,7 @@ pub(crate) fn why_read_only(path: &Path) -> Option<&'static str> {
 pub(super) fn back_up(path: &Path, backup: Backup) -> io::Result<PathBuf> {
     let place = followed(path)?;
     let name = place.file_name().ok_or(io::ErrorKind::InvalidInput)?;
-    let named = |number: u32| {
-        let mut name = name.to_owned();
-        name.push(if number == 1 { ".bak".to_owned() } else { format!(".bak{number}") });
-        place.with_file_name(name)
-    };
+    let named = |number: u32| backup_of(&place, number);
     let numbers = backups(&place, name);
     for number in numbers.iter().rev() {
         if has_same_bytes(&named(*number), &place).unwrap_or(false) {
@@ -138,6 +134,19 @@ pub(super) fn back_up(path: &Path, backup: Backup) -> io::Result<PathBuf> {
             Err(_) => return copy_to(named(number)),
         }
     }
+}
+
+/// Returns whether one of the backups of the file that `path` leads to holds these bytes.
+pub(crate) fn is_kept(path: &Path, bytes: &[u8]) -> bool {
+    let Ok(place) = followed(path) else { return false };
+    let numbers = place.file_name().map_or_else(Vec::new, |name| backups(&place, name));
+    numbers.into_iter().any(|number| fs::read(backup_of(&place, number)).is_ok_and(|kept| kept == bytes))
+}
+
+fn backup_of(place: &Path, number: u32) -> PathBuf {
+    let mut name = place.file_name().unwrap_or_default().to_owned();
+    name.push(if number == 1 { ".bak".to_owned() } else { format!(".bak{number}") });
+    place.with_file_name(name)
 }
 
 /// Returns the numbers of the backups of `place`, whose name is `name`, in order.

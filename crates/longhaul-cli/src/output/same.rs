@@ -1,11 +1,22 @@
 //! Whether two names are one file.
 
-use std::{fs::Metadata, path::Path};
+use std::{
+    fs::{File, Metadata},
+    path::Path,
+};
 
 /// Returns whether `one` and `other` are the same file, links followed. What is not there is the same as nothing.
 pub(crate) fn are_same(one: &Path, other: &Path) -> bool {
     match (one.metadata(), other.metadata()) {
         (Ok(a), Ok(b)) => is_same(&a, &b, || one.canonicalize().ok() == other.canonicalize().ok()),
+        _ => false,
+    }
+}
+
+/// Returns whether `file` is what stands at `path` now.
+pub(crate) fn is_opened(file: &File, path: &Path) -> bool {
+    match (file.metadata(), path.metadata()) {
+        (Ok(a), Ok(b)) => is_same(&a, &b, || true),
         _ => false,
     }
 }

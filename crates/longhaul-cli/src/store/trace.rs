@@ -6,11 +6,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use longhaul::{
     redact::Redactor,
     store::lasting_key,
-    transcript::{ContentHash, Redacted, SummaryId},
+    transcript::{ContentHash, Redacted, SessionId, SummaryId},
     wire::Format,
 };
 use serde::{Deserialize, Serialize};
@@ -42,17 +42,31 @@ pub(crate) struct Replaced {
     #[serde(default)]
     before_bytes: Option<u64>,
     after: ContentHash,
+    #[serde(default)]
+    after_bytes: Option<u64>,
+    /// The session that was compacted; a branch of it begins with the same records, and has nothing to do with the file.
+    #[serde(default)]
+    session: Option<SessionId>,
+    /// It is the transcript itself that was replaced, and no other file.
+    #[serde(default = "yes")]
+    pub(crate) is_transcript: bool,
 }
 
-/// What became of a file when a compaction was taken back.
+fn yes() -> bool {
+    true
+}
+
+/// What a file is, next to what a compaction made of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Back {
-    /// It is as it was, byte for byte.
-    Restored,
-    /// Somebody wrote to it since, and it stays as it is.
+pub(crate) enum Standing {
+    /// As it was before, byte for byte.
+    AsBefore,
+    /// As the compaction left it.
+    Compacted,
+    /// As it was before, with what somebody wrote behind that: the compaction is not in it.
+    WithoutIt,
+    /// Somebody wrote to it since.
     Changed,
-    /// It stays as it is: what it was is not beside it any more.
-    NoBackup,
     /// It is not there any more.
     Gone,
 }
@@ -86,7 +100,10 @@ impl Trace {
             self.made.clear();
         }
         if let Some(before) = Trace::of(store, id).await? {
-            let is_other = |known: &Replaced| self.files.iter().all(|file| file.path != known.path);
+            let is_same = |file: &Replaced, known: &Replaced| {
+                (&file.path, &file.session) == (&known.path, &known.session)
+            };
+            let is_other = |known: &Replaced| self.files.iter().all(|file| !is_same(file, known));
             self.files.splice(0..0, before.files.into_iter().filter(is_other).collect::<Vec<_>>());
             let is_other = |known: &PathBuf| !self.made.contains(known);
             self.made.splice(0..0, before.made.into_iter().filter(is_other).collect::<Vec<_>>());
@@ -119,39 +136,70 @@ impl Replaced {
     pub(crate) fn new(path: &Path, backup: &Path, before: &[u8], after: &[u8]) -> Option<Replaced> {
         let [path, backup] =
             [path, backup].map(|path| path.canonicalize().ok().filter(|path| path.to_str().is_some()));
-        let before_bytes = Some(before.len() as u64);
+        let (before_bytes, after_bytes) = (Some(before.len() as u64), Some(after.len() as u64));
         let (before, after) = (ContentHash::of(before), ContentHash::of(after));
-        Some(Replaced { path: path?, backup: backup?, before, before_bytes, after })
+        let (session, is_transcript) = (None, true);
+        Some(Replaced {
+            path: path?,
+            backup: backup?,
+            before,
+            before_bytes,
+            after,
+            after_bytes,
+            session,
+            is_transcript,
+        })
     }
 
-    /// Puts the file back as it was, where it is not and nobody wrote to it since.
+    /// The same, of the session `id`.
+    pub(crate) fn of(self, id: &SessionId, is_transcript: bool) -> Replaced {
+        Replaced { session: Some(id.clone()), is_transcript, ..self }
+    }
+
+    /// Returns whether it was replaced by a compaction of `session`, as far as that is known.
+    pub(crate) fn is_of(&self, session: &SessionId) -> bool {
+        self.session.as_ref().is_none_or(|of| of == session)
+    }
+
+    /// Returns what the file is now.
+    pub(crate) fn standing(&self) -> Standing {
+        let Ok(now) = fs::read(&self.path) else { return Standing::Gone };
+        let begins = |length: Option<u64>, hash: ContentHash| {
+            let length = length.and_then(|length| usize::try_from(length).ok());
+            length.and_then(|length| now.get(..length)).is_some_and(|start| ContentHash::of(start) == hash)
+        };
+        match ContentHash::of(&now) {
+            hash if hash == self.before => Standing::AsBefore,
+            hash if hash == self.after => Standing::Compacted,
+            _ if self.after_bytes.is_none() || begins(self.after_bytes, self.after) => Standing::Changed,
+            _ if begins(self.before_bytes, self.before) => Standing::WithoutIt,
+            _ => Standing::Changed,
+        }
+    }
+
+    /// Returns whether the file is as the compaction left it.
+    pub(crate) fn is_compacted(&self) -> bool {
+        let length = fs::metadata(&self.path).map(|found| found.len());
+        // Most files are told apart without reading them.
+        let may_be = length.is_ok_and(|length| self.after_bytes.is_none_or(|after| after == length));
+        may_be && self.standing() == Standing::Compacted
+    }
+
+    /// Puts the file back as it was; it stands as the compaction left it.
     ///
     /// # Errors
-    /// Where it cannot be written.
-    pub(crate) fn put_back(&self) -> Result<Back> {
-        let Ok(now) = fs::read(&self.path) else { return Ok(Back::Gone) };
-        if ContentHash::of(&now) == self.before {
-            return Ok(Back::Restored);
-        }
-        if ContentHash::of(&now) != self.after {
-            return Ok(Back::Changed);
-        }
-        let Some((before, _)) = self.was() else { return Ok(Back::NoBackup) };
+    /// Where it cannot be written, or what it was is nowhere.
+    pub(crate) fn put_back(&self) -> Result<()> {
+        let Some((before, _)) = self.was() else {
+            let backup = paint::path(&self.backup);
+            bail!("what it was, {backup}, is not there any more, or was changed")
+        };
         Target::unlocked(&self.path).put(&before)?;
         // What is kept beside it is what it is now, and not what was made of it here.
         if fs::read(&self.backup).is_ok_and(|kept| ContentHash::of(&kept) == self.after) {
             Target::unlocked(&self.backup).put(&before)?;
         }
-        Ok(Back::Restored)
-    }
-
-    /// Fails where the file would have to be put back and is locked.
-    pub(crate) fn must_be_unlocked(&self) -> Result<()> {
-        let is_to_be_put_back = fs::read(&self.path).is_ok_and(|now| ContentHash::of(&now) == self.after);
-        match is_to_be_put_back {
-            true => Target::unlocked(&self.path).check(),
-            false => Ok(()),
-        }
+        Ok(())
     }
 
     /// Returns the transcript as it was, and in words where that is; `None` where it is nowhere.
@@ -171,11 +219,6 @@ impl Replaced {
     /// Returns in words where the transcript as it was is; `None` where it is nowhere.
     pub(crate) fn where_it_was(&self) -> Option<String> {
         self.was().map(|(_, place)| place)
-    }
-
-    /// Returns whether the file is as it was before the compaction.
-    pub(crate) fn is_as_before(&self) -> bool {
-        fs::read(&self.path).is_ok_and(|now| ContentHash::of(&now) == self.before)
     }
 }
 

@@ -62,6 +62,7 @@ fn what_is_no_history_is_refused() {
     ] {
         check(name, input, Fails(4, &["input"]));
     }
+    check("nothing", b"", Fails(4, &["the input is empty"]));
 }
 
 #[test]

@@ -142,6 +142,20 @@ fn a_pipe_that_nobody_writes_into_is_given_up() {
         &["import", "pipe"],
         &["forget", "x", "--matching", "pipe"],
     ];
+    // What is not there as settings is passed over; what is there and cannot be read is not.
+    for is_pipe in [true, false] {
+        let folder = Folder::new();
+        let place = ".config/longhaul/config.toml";
+        fs::create_dir_all(folder.path().join(if is_pipe { ".config/longhaul" } else { place })).unwrap();
+        if is_pipe {
+            pipe(&folder, place);
+        }
+        for command in ["config", "doctor"] {
+            let ran = folder.run(&[command], b"");
+            let said = ran.said() + &String::from_utf8_lossy(&ran.stdout);
+            assert!(ran.code == 1 && said.contains("config.toml cannot be read"), "{command}: {said}");
+        }
+    }
     let check = |args: &[&str]| {
         let folder = Folder::new();
         session(&folder);
@@ -257,6 +271,12 @@ fn what_its_owner_locked_is_left_alone() {
     assert_eq!(compact(&folder, &["--no-store", "--report", "report"]).code, 0);
     set("report", 0o444);
     assert_eq!(compact(&folder, &["--no-store", "--report", "report"]).code, 1);
+    // Nor is one that is only overwritten.
+    folder.file("old", b"an older history");
+    set("old", 0o444);
+    let ran = compact(&folder, &["-o", "old", "--force"]);
+    assert!(ran.code == 1 && ran.said().contains("old stays as it is: it is read-only"), "{}", ran.stderr);
+    assert_eq!(said(&folder, "old"), b"an older history");
     // Whoever says so means it, and the way back goes as far.
     let ran = compact(&folder, &["--in-place", "--force", "--session", "work"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);

@@ -28,7 +28,7 @@ fn a_session_is_named_by_its_id_or_by_words() {
         let ran = context(words);
         assert_eq!(ran.code, 0, "{words}: {}", ran.stderr);
         assert!(ran.stderr.contains("303ebbc4  Claude Code, just now: Mend the flaky"), "{}", ran.stderr);
-        assert!(String::from_utf8_lossy(&ran.stdout).contains("claude-code, 1 messages"));
+        assert!(String::from_utf8_lossy(&ran.stdout).contains("claude-code, 1 message,"));
     }
     let many = context("the relay");
     assert!(many.code != 0 && many.stderr.contains("may be any of 2 sessions"), "{}", many.stderr);
@@ -49,7 +49,7 @@ fn a_session_is_named_by_its_id_or_by_words() {
     assert!(none.stderr.contains("no session's id begins or ends with \"zebra\""), "{}", none.stderr);
     // A file of that name is that file, whatever sessions there are.
     put(&folder, "303e", r#"[{"role":"user","content":"hello"}]"#);
-    assert!(String::from_utf8_lossy(&context("303e").stdout).contains("openai, 1 messages"));
+    assert!(String::from_utf8_lossy(&context("303e").stdout).contains("openai, 1 message,"));
 }
 
 #[test]
@@ -172,4 +172,62 @@ fn any_part_of_an_id_names_a_session_everywhere() {
     let ran = folder.run(&["forget", typed, "--all"], b"");
     assert!(ran.code == 1 && ran.said().contains("wants the whole name"), "{}", ran.stderr);
     assert!(ran.stderr.contains(&format!("\n  {id}")), "{}", ran.stderr);
+}
+
+/// Words of a request name a session to look at. What changes something takes them where somebody sees which, and nowhere else.
+#[test]
+fn what_changes_something_takes_no_words_unseen() {
+    let folder = Folder::new();
+    let session = crate::run::example();
+    let id = "7d1c2f6a-5b0e-4f2d-9a53-3f4c81b0e6aa";
+    let file = format!(".claude/projects/-w/{id}.jsonl");
+    put(&folder, &file, &fs::read_to_string(session).unwrap());
+    let ran = folder.run(&["compact", id, "--budget", "4k", "-o", "out"], b"");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let looked = folder.run(&["history", "planner"], b"");
+    assert!(looked.code == 0 && looked.said().contains(id), "{}", looked.stderr);
+    for words in ["planner", "trim planner"] {
+        for command in ["undo", "redo"] {
+            let ran = folder.run(&[command, words], b"");
+            assert!(ran.code == 1 && ran.said().contains("takes no words for one"), "{}", ran.stderr);
+            assert!(ran.stderr.contains(&format!("\n  {id}")), "{}", ran.stderr);
+        }
+    }
+    let undone = folder.run(&["undo", "b0e6aa"], b"");
+    assert!(undone.code == 0 && undone.said().contains(id), "{}", undone.stderr);
+}
+
+/// What `sessions` prints is taken, whatever the agent called the file.
+#[test]
+fn what_sessions_prints_of_odd_names_is_taken() {
+    let folder = Folder::new();
+    let names = [
+        "303ebbc4-8574-4a6e-ba7a-e73a3ada1d17",
+        "abc",
+        "-leads",
+        "notes-of-the-day",
+        "my.session",
+        "two words",
+        "ends-x-12345678",
+        "also-x-12345678",
+    ];
+    for name in names {
+        claude(&folder, name, "Mend the flaky retry in the relay.");
+    }
+    let shown = String::from_utf8(folder.run(&["sessions"], b"").stdout).unwrap();
+    let (mut typed, mut last) = (Vec::new(), "");
+    for line in shown.lines().skip(3).filter(|line| !line.is_empty()) {
+        match line.strip_prefix("    ") {
+            // A row whose name stands below it.
+            Some(whole) if last.starts_with("          ") => typed.push(whole),
+            _ if line.starts_with("          ") => {}
+            _ => typed.push(line.split_whitespace().next().unwrap()),
+        }
+        last = line;
+    }
+    assert_eq!(typed.len(), names.len(), "{shown}");
+    for name in typed {
+        let ran = folder.run(&["context", name], b"");
+        assert_eq!(ran.code, 0, "{name}: {} {shown}", ran.stderr);
+    }
 }

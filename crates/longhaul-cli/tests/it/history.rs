@@ -394,11 +394,21 @@ fn undo_says_that_compactions_of_the_same_file_do_not_come_back() {
 }
 
 #[test]
+fn a_range_that_ends_before_it_begins_is_told() {
+    let (folder, ..) = recorded();
+    for command in ["recall", "restore"] {
+        let ran = folder.run(&[command, "work", "m5-m3"], b"");
+        assert!(ran.code == 1 && ran.said().contains("it ends before it begins"), "{}", ran.stderr);
+    }
+}
+
+#[test]
 fn audit_says_what_is_in_force_and_what_was_destroyed() {
     let (folder, _, head) = recorded();
     let verified = words(&run(&folder, &["audit", "work", "--verify"]));
-    assert!(verified.contains("1 summaries checked, 1 in force"), "{verified}");
-    run(&folder, &["forget", "work", "--range", "m2-m3"]);
+    assert!(verified.contains("1 summary checked, 1 in force"), "{verified}");
+    let forgotten = run(&folder, &["forget", "work", "--range", "m2-m3"]);
+    assert!(forgotten.said().contains("no summary is in force any more"), "{}", forgotten.stderr);
     let log = words(&run(&folder, &["audit", "work"]));
     assert!(log.contains("m2-m3 destroyed") && log.contains(&format!("summary {head} destroyed")), "{log}");
     let (folder, ..) = recorded();

@@ -108,6 +108,33 @@ fn what_a_killed_run_did_to_a_file_is_taken_back() {
     }
 }
 
+#[test]
+fn an_undo_that_is_killed_is_done_by_the_next() {
+    let before = fs::read(example()).unwrap();
+    let compacted = || {
+        let folder = Folder::new();
+        folder.file("s.jsonl", &before);
+        let args = ["compact", "s.jsonl", "--budget", "4000", "--in-place", "--session", "work"];
+        assert_eq!(folder.run(&args, b"").code, 0);
+        folder
+    };
+    let whole = whole(&compacted(), &["undo", "work"]);
+    for share in moments(2 * kills()) {
+        let folder = compacted();
+        let after = bytes(&folder, "s.jsonl");
+        killed(&folder, &["undo", "work"], whole, share);
+        let now = bytes(&folder, "s.jsonl");
+        assert!(now == before || now == after, "half of a session after {share}");
+        let undone = folder.run(&["undo", "work"], b"");
+        assert!([0, 3].contains(&undone.code), "after {share}: {}", undone.stderr);
+        assert!(bytes(&folder, "s.jsonl") == before, "after {share}: {}", undone.stderr);
+        let history = folder.run(&["history", "work", "--json"], b"");
+        let history: Value = serde_json::from_slice(&history.stdout).unwrap();
+        assert_eq!(history["summaries"], serde_json::json!([]), "after {share}: {}", undone.stderr);
+        assert_sound(&folder);
+    }
+}
+
 /// Where in its run each of `n` processes is killed: spread from the beginning to a little behind the end.
 fn moments(n: u32) -> impl Iterator<Item = f64> {
     (0..n).map(move |nth| 1.1 * f64::from(nth) / f64::from(n.max(2) - 1))

@@ -40,7 +40,11 @@ fn a_file_that_was_compacted_in_place_comes_back_byte_for_byte() {
     assert!(undone.said().contains("is as it was before, byte for byte"), "{}", undone.stderr);
     assert_eq!(said(&folder, "session.jsonl"), once, "one compaction back");
     let redone = run(&folder, &["redo", "work"]);
-    assert!(redone.said().contains("session.jsonl stays as it is; compact it again"), "{}", redone.stderr);
+    assert!(
+        redone.said().contains("session.jsonl is not compacted by this and stays as it is"),
+        "{}",
+        redone.stderr
+    );
     assert_eq!(said(&folder, "session.jsonl"), once);
 
     let folder = Folder::new();
@@ -58,25 +62,130 @@ fn a_file_that_somebody_wrote_to_since_stays_as_it_is() {
     let written =
         [said(&folder, "session.jsonl"), b"{\"type\":\"summary\",\"summary\":\"x\"}\n".to_vec()].concat();
     folder.file("session.jsonl", &written);
-    let undone = run(&folder, &["undo", "work"]);
-    assert!(
-        undone.said().contains("was changed since and stays as it is; as it was before it is "),
-        "{}",
-        undone.stderr
-    );
-    assert_eq!((said(&folder, "session.jsonl"), said(&folder, "session.jsonl.bak")), (written, before));
+    let kept = || (said(&folder, "session.jsonl"), said(&folder, "session.jsonl.bak"));
+    let n_in_force = || {
+        let history = run(&folder, &["history", "work", "--json"]);
+        serde_json::from_slice::<Value>(&history.stdout).unwrap()["summaries"].as_array().unwrap().len()
+    };
+    // The file says it, and so does the store.
+    let refused = folder.run(&["undo", "work"], b"");
+    assert_eq!(refused.code, 1, "{}", refused.stderr);
+    assert!(refused.said().contains("nothing was taken back: "), "{}", refused.stderr);
+    let words = "session.jsonl was written to since, which would be lost; as it was before it is ";
+    assert!(refused.said().contains(words), "{}", refused.stderr);
+    assert_eq!((kept(), n_in_force()), ((written.clone(), before.clone()), 1));
+    let undone = run(&folder, &["undo", "work", "--keep-file"]);
+    assert!(undone.said().contains("no summary is in force"), "{}", undone.stderr);
+    assert_eq!((kept(), n_in_force()), ((written, before), 0));
 
-    for (what, expected) in [
-        ("session.jsonl.bak", "is not there any more"),
-        ("session.jsonl", "is not there any more; as it was"),
+    for (what, code, expected) in [
+        ("session.jsonl.bak", 1, "is not there any more"),
+        ("session.jsonl", 0, "is not there any more; as it was"),
     ] {
         let folder = Folder::new();
         session(&folder);
         in_place(&folder, "4000");
         fs::remove_file(folder.path().join(what)).unwrap();
-        let undone = run(&folder, &["undo", "work"]);
-        assert!(undone.said().contains(expected), "{what}: {}", undone.stderr);
+        let undone = folder.run(&["undo", "work"], b"");
+        assert!(undone.code == code && undone.said().contains(expected), "{what}: {}", undone.stderr);
     }
+}
+
+/// What is written behind the file that came back has nothing to do with a compaction that was put in force again.
+#[test]
+fn a_file_that_went_on_without_the_compaction_is_no_reason_to_keep_it() {
+    let folder = Folder::new();
+    let before = session(&folder);
+    in_place(&folder, "4000");
+    run(&folder, &["undo", "work"]);
+    let written = [before, b"{\"type\":\"summary\",\"summary\":\"x\"}\n".to_vec()].concat();
+    folder.file("session.jsonl", &written);
+    run(&folder, &["redo", "work"]);
+    let undone = run(&folder, &["undo", "work"]);
+    assert!(undone.said().contains("but not behind that compaction"), "{}", undone.stderr);
+    assert_eq!(said(&folder, "session.jsonl"), written);
+}
+
+/// A way back that was cut short, in whichever order it was gone, is gone to its end.
+#[test]
+fn half_an_undo_is_made_a_whole_one() {
+    let folder = Folder::new();
+    let before = session(&folder);
+    for budget in ["6000", "4000"] {
+        run(&folder, &["compact", "session.jsonl", "--budget", budget, "--session", "work", "--in-place"]);
+    }
+    let after = said(&folder, "session.jsonl");
+    run(&folder, &["undo", "work"]);
+    let once = said(&folder, "session.jsonl");
+    // The store had it as undone, and the file was still compacted.
+    folder.file("session.jsonl", &after);
+    let undone = run(&folder, &["undo", "work"]);
+    assert!(undone.said().contains("is as it was before, byte for byte"), "{}", undone.stderr);
+    assert!(undone.said().contains("was not in force any more"), "{}", undone.stderr);
+    assert!(said(&folder, "session.jsonl") == once);
+    // The file was back, and the store had it as in force.
+    folder.file("session.jsonl", &before);
+    run(&folder, &["undo", "work"]);
+    assert!(said(&folder, "session.jsonl") == before);
+    assert_eq!(folder.run(&["undo", "work"], b"").code, 3);
+}
+
+#[test]
+fn another_compaction_of_the_backup_takes_no_way_back_away() {
+    let folder = Folder::new();
+    let before = session(&folder);
+    run(&folder, &["compact", "session.jsonl", "--budget", "4000", "--session", "work", "--in-place"]);
+    let other = ["compact", "session.jsonl.bak", "--budget", "3000", "--session", "work", "-o", "out.jsonl"];
+    let ran = run(&folder, &other);
+    assert!(ran.said().contains("takes the record back: longhaul undo work"), "{}", ran.stderr);
+    let undone = run(&folder, &["undo", "work"]);
+    assert!(undone.said().contains("out.jsonl was written by it and stays"), "{}", undone.stderr);
+    assert!(!undone.said().contains("the whole conversation is"), "{}", undone.stderr);
+    assert!(undone.said().contains("session.jsonl is still compacted"), "{}", undone.stderr);
+    let undone = run(&folder, &["undo", "work"]);
+    assert!(undone.said().contains("session.jsonl is as it was before"), "{}", undone.stderr);
+    assert_eq!(said(&folder, "session.jsonl"), before);
+    assert_eq!(folder.run(&["undo", "work"], b"").code, 3);
+}
+
+/// A compaction whose file cannot be written is withdrawn; the one whose place its record took is in force again.
+#[test]
+fn what_is_withdrawn_is_no_other_record() {
+    let folder = Folder::new();
+    // A name that takes no ending: no copy can be kept beside it.
+    let name = format!("{}.jsonl", "a".repeat(249));
+    let before = fs::read(example()).unwrap();
+    folder.file(&name, &before);
+    run(&folder, &["compact", &name, "--budget", "4000", "--session", "work", "-o", "out"]);
+    let in_force = || {
+        let history = run(&folder, &["history", "work", "--json"]);
+        serde_json::from_slice::<Value>(&history.stdout).unwrap()["summaries"].clone()
+    };
+    let first = in_force();
+    assert_eq!(first.as_array().unwrap().len(), 1);
+    let failed = folder.run(&["compact", &name, "--budget", "6000", "--session", "work", "--in-place"], b"");
+    assert!(failed.code == 1 && failed.said().contains("can be kept beside it"), "{}", failed.stderr);
+    assert!(said(&folder, &name) == before);
+    assert_eq!(in_force(), first);
+    assert_eq!(run(&folder, &["audit", "work", "--verify"]).code, 0);
+}
+
+/// One compaction may have been made in two files; one step takes it out of one.
+#[test]
+fn one_undo_puts_one_file_back() {
+    let folder = Folder::new();
+    let before = session(&folder);
+    folder.file("copy.jsonl", &before);
+    for file in ["session.jsonl", "copy.jsonl"] {
+        run(&folder, &["compact", file, "--budget", "4000", "--session", "work", "--in-place"]);
+    }
+    let are_back = || ["session.jsonl", "copy.jsonl"].map(|file| said(&folder, file) == before);
+    let undone = run(&folder, &["undo", "work"]);
+    assert!(undone.said().contains("session.jsonl has it, too"), "{}", undone.stderr);
+    assert_eq!(are_back(), [false, true]);
+    let undone = run(&folder, &["undo", "work"]);
+    assert!(undone.said().contains("no summary is in force: the whole conversation is"), "{}", undone.stderr);
+    assert_eq!(are_back(), [true, true]);
 }
 
 /// What is kept of a file beside its record outlives what happens in other sessions, and the same compaction made again.

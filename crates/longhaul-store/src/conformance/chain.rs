@@ -40,6 +40,12 @@ pub(super) async fn undo_and_redo_are_events(store: &impl SummaryStore) {
     let second = record(&name, Some(&first), 2, "second");
     store.append(&name, &first).await.unwrap();
     store.append(&name, &second).await.unwrap();
+    let other = store.take_back(&name, &first.id, 3).await.unwrap_err();
+    assert!(
+        matches!(&other, StoreError::Conflict { found: Some(found), .. } if *found == second.id),
+        "only the last is taken back: {other}"
+    );
+    assert_eq!(store.to_undo(&name).await.unwrap(), Some(second.id.clone()));
     assert_eq!(store.undo(&name, 3).await.unwrap(), Some(second.id.clone()));
     assert!(store.require(&name).await.unwrap().is_just_undone());
     assert_eq!(store.undo(&name, 4).await.unwrap(), Some(first.id.clone()));

@@ -242,15 +242,17 @@ impl Report {
             out.push_str(&wrapped(&format!("the budget is {from}; --budget names another")));
         }
         out.push_str(&wrapped(&format!(
-            "{} → {} messages: {} summarized{}, {} kept as they were",
-            self.messages_before,
-            self.messages_after,
-            self.summarized,
+            "{} → {}: {} summarized{}{}, {} kept as they were",
+            grouped(self.messages_before as u64),
+            paint::counted(self.messages_after as u64, "message"),
+            grouped(self.summarized as u64),
+            // Those that the summary before stands for are in none of the two histories.
+            if self.summarized > self.messages_before { " with those of the summary before" } else { "" },
             match self.digested {
                 0 => String::new(),
-                digested => format!(", {digested} of them still shown in short"),
+                digested => format!(", {} of them still shown in short", grouped(digested as u64)),
             },
-            self.kept_verbatim,
+            grouped(self.kept_verbatim as u64),
         )));
         out.push_str(&format!(
             "  summary {} of {} tokens, depth {}, by {}\n",
@@ -305,7 +307,9 @@ impl Report {
         let what = if recorded.deleted > 0 { "shows the summary:" } else { "shows them:     " };
         out.push_str(&paint::with_whole("  ", what, &format!("longhaul history {session}")));
         if recorded.deleted == 0 {
-            out.push_str(&paint::with_whole("  ", "takes this back:", &format!("longhaul undo {session}")));
+            // What was written where nothing stood before stays there.
+            let what = if self.backup.is_some() { "takes this back:" } else { "takes the record back:" };
+            out.push_str(&paint::with_whole("  ", what, &format!("longhaul undo {session}")));
         }
         out
     }
