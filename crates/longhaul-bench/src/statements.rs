@@ -69,7 +69,7 @@ pub fn fates(statements: &[&Statement], record: &SummaryRecord) -> Vec<Fate> {
         match line.strip_prefix("## ") {
             Some(heading) => section = heading,
             None => {
-                let lines = if section.starts_with("Unconfirmed") { &mut apart } else { &mut said };
+                let lines = if section.starts_with("Not shown") { &mut apart } else { &mut said };
                 lines.push(line.trim_start_matches("- ").to_lowercase());
             }
         }

@@ -42,8 +42,8 @@
 //! let draft = draft.unwrap(); // of `ladder.summarize(request).await`
 //! assert_eq!(draft.summary.narrative, "The export is late because it waits for table ledger_2026.");
 //! assert_eq!(draft.repairs, [
-//!     "1 of 2 statements taken out, 1 of these set apart as unconfirmed",
-//!     "narrative: took out a number that is not in the source",
+//!     "1 of 2 statements taken out, 1 of these set apart as not shown by the transcript",
+//!     "narrative: took out a number not found in the transcript",
 //! ]);
 //! ```
 //!

@@ -63,8 +63,10 @@ const HEADINGS: [(Section, &[&str]); 8] = [
 
 /// Heads what rules add to a model's words.
 pub(crate) const EXACTLY: &str = "By rule";
-/// Heads what a model said and the conversation does not show.
-pub(crate) const UNCONFIRMED: &str = "Unconfirmed: the conversation does not show it";
+/// Heads what a model said and the transcript does not show.
+pub(crate) const UNCONFIRMED: &str = "Not shown by the transcript: look up before relying on it";
+/// What headed it before, in summaries that were kept.
+const UNCONFIRMED_BEFORE: &str = "Unconfirmed: the conversation does not show it";
 
 /// One statement: a list item, a row, a block of code, or a sentence of a paragraph.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -154,7 +156,7 @@ impl Notes {
         let mut is_added = false;
         let is_models = |line: &&str| {
             if let Some(heading) = line.strip_prefix("## ") {
-                is_added = [EXACTLY, UNCONFIRMED].contains(&heading.trim());
+                is_added = [EXACTLY, UNCONFIRMED, UNCONFIRMED_BEFORE].contains(&heading.trim());
             }
             !is_added
         };

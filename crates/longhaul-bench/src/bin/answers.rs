@@ -89,7 +89,9 @@ fn main() -> Result<()> {
             for line in &record.summary.unconfirmed {
                 println!("    unconfirmed: {line}");
             }
-            for line in lost.iter().filter(|line| !record.summary.unconfirmed.iter().any(|set| set == **line))
+            for line in lost
+                .iter()
+                .filter(|line| !record.summary.unconfirmed.iter().any(|set| set.starts_with(**line)))
             {
                 println!("    gone: {line}");
             }

@@ -29,6 +29,9 @@ const LIES: [&str; 4] = [
     "- The assistant refunded the hotel voucher.",
 ];
 
+/// What a summary may cost.
+pub(crate) const LIMIT: Tokens = Tokens(4_000);
+
 /// A recorded past, read.
 #[derive(Debug)]
 pub(crate) struct Past {
@@ -47,7 +50,7 @@ impl Past {
 }
 
 /// Returns what comes of an answer: the client asks over HTTP, the ladder checks.
-pub(crate) async fn replayed(past: &Past, said: &str) -> Draft {
+pub(crate) async fn replayed(past: &Past, said: &str, limit: Tokens) -> Draft {
     let body = json!({
         "model": "m",
         "choices": [{"message": {"role": "assistant", "content": said}, "finish_reason": "stop"}],
@@ -66,31 +69,30 @@ pub(crate) async fn replayed(past: &Past, said: &str) -> Draft {
     );
     let session = SessionId::new("replay").unwrap();
     let (covered, kept) = past.entries.split_at(past.entries.len() - 2);
-    let request = SummaryRequest::new(&session, covered, &past.index, &BytesPer4, Tokens(9_000));
+    let request = SummaryRequest::new(&session, covered, &past.index, &BytesPer4, limit);
     let request = SummaryRequest { kept, ..request };
     ladder.summarize(request).await.unwrap()
 }
 
 /// Returns what a summary says with authority.
 pub(crate) fn confirmed(draft: &Draft) -> &str {
-    draft.text.split("## Unconfirmed").next().unwrap_or_default()
+    draft.text.split("## Not shown by the transcript").next().unwrap_or_default()
 }
 
 #[tokio::test]
 async fn what_a_strong_model_said_arrives_whole() {
-    let draft = replayed(&Past::read(Format::OpenAi, PAST), ANSWER).await;
+    let draft = replayed(&Past::read(Format::OpenAi, PAST), ANSWER, LIMIT).await;
     assert_eq!(draft.mode, SummaryMode::Hybrid, "{:?}", draft.attempts);
     let said: Vec<&str> = ANSWER.lines().filter(|line| line.starts_with("- ")).collect();
     let lost: Vec<&&str> = said.iter().filter(|line| !confirmed(&draft).contains(**line)).collect();
     assert!(said.len() > 50 && lost.is_empty(), "of {}: {lost:#?} {:?}", said.len(), draft.repairs);
-    assert!(draft.tokens <= Tokens(9_000));
+    assert!(draft.tokens <= LIMIT);
 }
 
 #[tokio::test]
 async fn lies_among_it_do_not_stand_as_confirmed() {
-    let draft =
-        replayed(&Past::read(Format::OpenAi, PAST), &format!("{ANSWER}\n## Findings\n{}\n", LIES.join("\n")))
-            .await;
+    let said = format!("{ANSWER}\n## Findings\n{}\n", LIES.join("\n"));
+    let draft = replayed(&Past::read(Format::OpenAi, PAST), &said, LIMIT).await;
     let believed: Vec<&&str> = LIES.iter().filter(|lie| confirmed(&draft).contains(**lie)).collect();
     assert!(believed.is_empty(), "{believed:#?}");
     assert!(draft.repairs.iter().any(|line| line.contains("taken out")), "{:?}", draft.repairs);

@@ -12,8 +12,10 @@ use super::words::{identifier_parts, is_word_char};
 pub(super) struct Acts {
     /// How many calls there are.
     pub calls: usize,
-    /// The names of files that calls changed, without their folders.
+    /// The files that calls changed, as the calls name them.
     changed: HashSet<String>,
+    /// What the commands that were run are for.
+    purposes: Vec<Purpose>,
     /// Commands that do more than look, and what other agents and version control say was done.
     done: String,
     /// The tools that were called.
@@ -32,6 +34,7 @@ impl Acts {
             }
         }
         let ran = runs(std::slice::from_ref(entry));
+        self.purposes.extend(ran.iter().flat_map(|run| run.checks.iter().copied().chain([run.purpose])));
         for run in ran.iter().filter(|run| run.purpose != Purpose::Look) {
             self.add(&run.command);
         }
@@ -53,7 +56,7 @@ impl Acts {
                 self.telling.insert(call.id.clone());
             }
             ToolFamily::Shell => {
-                let patched = view.patched().into_iter().map(|(_, path)| name(path).to_owned());
+                let patched = view.patched().into_iter().map(|(_, path)| path.to_owned());
                 self.changed.extend(patched);
                 let tells = |command: &str| TELLING.iter().any(|words| command.contains(words));
                 if view.command().is_some_and(|command| tells(&command)) {
@@ -63,8 +66,7 @@ impl Acts {
             // What is not known may change what it names.
             _ => {
                 let targets = TARGETS.iter().filter_map(|key| view.key_text(key));
-                self.changed
-                    .extend(view.paths().into_iter().chain(targets).map(|path| name(path).to_owned()));
+                self.changed.extend(view.paths().into_iter().chain(targets).map(str::to_owned));
             }
         }
     }
@@ -90,16 +92,27 @@ impl Acts {
         }
     }
 
-    /// Returns whether a call changed a file of this name, or something that was done names it.
+    /// Returns whether commands were run, and none of them ran tests.
+    pub(super) fn ran_no_tests(&self) -> bool {
+        !self.purposes.is_empty() && !self.purposes.contains(&Purpose::Test) && !self.done.contains("test")
+    }
+
+    /// Returns whether a call changed this file, or something that was done names it: by its path, or by as much of it as
+    /// either tells.
     pub(super) fn touched(&self, file: &str) -> bool {
         let own = name(file);
         let goes_on = |c: char| is_word_char(c) || c == '-';
-        let is_whole = |at: usize| {
-            !self.done[..at].ends_with(goes_on) && !self.done[at + own.len()..].starts_with(goes_on)
+        let is_in_path = |c: char| goes_on(c) || matches!(c, '/' | '.');
+        let is_named = |at: usize| {
+            let (before, behind) = (&self.done[..at], &self.done[at + own.len()..]);
+            let folders = before.len() - before.trim_end_matches(is_in_path).len();
+            !before.ends_with(goes_on)
+                && !behind.starts_with(goes_on)
+                && is_same_path(&self.done[at - folders..at + own.len()], file)
         };
         !own.is_empty()
-            && (self.changed.contains(own)
-                || self.done.match_indices(own).any(|(at, _)| is_whole(at))
+            && (self.changed.iter().any(|path| is_same_path(path, file))
+                || self.done.match_indices(own).any(|(at, _)| is_named(at))
                 || self.done.split_whitespace().any(|word| is_match(word.trim_matches(['\'', '"']), file)))
     }
 
@@ -117,6 +130,26 @@ impl Acts {
         };
         self.done.split(['\n', ';', '|', '&']).any(by_command) || self.tools.iter().any(does)
     }
+}
+
+/// Returns whether two paths may mean the same file: one is the other's end, as far as both tell folders.
+fn is_same_path(one: &str, other: &str) -> bool {
+    let plain = |path: &str| path.trim_start_matches("./").to_owned();
+    let (one, other) = (plain(one), plain(other));
+    let ends = |long: &str, short: &str| {
+        long.strip_suffix(short)
+            .is_some_and(|rest| rest.is_empty() || rest.ends_with('/') || short.starts_with('/'))
+    };
+    // A folder that one of them leaves out may stand in a variable, or be where the command was run.
+    ends(&one, &other) || ends(&other, &one) || name(&one) == name(&other) && shares_folder(&one, &other)
+}
+
+/// Returns whether the last folders of two paths of one name are the same, or one of them has none that can be read.
+fn shares_folder(one: &str, other: &str) -> bool {
+    let folder = |path: &str| path.rsplit('/').nth(1).map(str::to_owned).unwrap_or_default();
+    let (one, other) = (folder(one), folder(other));
+    let is_open = |folder: &str| folder.is_empty() || folder.contains(['$', '*', '{', '.', '~']);
+    one == other || is_open(&one) || is_open(&other)
 }
 
 /// A path without its folders.
@@ -154,6 +187,7 @@ const CHANGED: [&str; 9] = [
 ];
 const VERSION_CONTROL: [&str; 3] = ["git", "gh", "jj"];
 /// Words of the names of tools that only look at what they name: `get_commit`.
-const LOOKING: [&str; 8] = ["get", "list", "search", "read", "fetch", "show", "view", "find"];
+pub(super) const LOOKING: [&str; 12] =
+    ["get", "list", "search", "read", "fetch", "show", "view", "find", "calculate", "think", "check", "can"];
 /// What is said of calls beyond this is not looked at.
 const MAX_BYTES: usize = 8 << 20;

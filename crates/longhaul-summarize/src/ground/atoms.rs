@@ -2,8 +2,8 @@
 
 use super::{
     evidence::Evidence,
-    names::{is_choice, is_name, is_placeholder, knows_code, knows_name, trimmed},
-    numbers::knows_numbers,
+    names::{is_choice, is_name, is_placeholder, knows_code, knows_name, trimmed, unknown_person},
+    numbers::{is_other_number, unknown_day, unknown_number},
     words::words,
 };
 
@@ -18,9 +18,14 @@ pub(super) enum Unknown {
     Quote,
 }
 
-/// Returns what of `claim` does not stand in the source, where anything does not. `cited` are the messages that the
-/// claim itself names as its source.
+/// Returns what kind of thing in `claim` does not stand in the source, where anything does not. `cited` are the messages that
+/// the claim itself names as its source.
 pub(super) fn unknown(claim: &str, cited: &[u64], evidence: &Evidence) -> Option<Unknown> {
+    missing(claim, cited, evidence).map(|(kind, _)| kind)
+}
+
+/// Returns the same, and what it is, as far as it is one thing.
+pub(super) fn missing(claim: &str, cited: &[u64], evidence: &Evidence) -> Option<(Unknown, String)> {
     let Spans { code, quoted, prose } = spans(claim);
     let is_known = |span: &str| {
         let (before, behind) = beside(claim, span);
@@ -29,13 +34,13 @@ pub(super) fn unknown(claim: &str, cited: &[u64], evidence: &Evidence) -> Option
             // Of what was not run nothing can be shown.
             || UNDONE.iter().any(|words| behind.starts_with(words))
     };
-    if !code.iter().all(|span| is_known(span)) {
-        return Some(Unknown::Name);
+    if let Some(span) = code.iter().find(|span| !is_known(span)) {
+        return Some((Unknown::Name, (*span).to_owned()));
     }
     // Of one or two words are names and terms; three and more are somebody's words.
     let is_speech = |span: &&&str| words(span).count() >= 3;
-    if quoted.iter().filter(is_speech).any(|span| !knows_quotation(span, evidence)) {
-        return Some(Unknown::Quote);
+    if let Some(span) = quoted.iter().filter(is_speech).find(|span| !knows_quotation(span, evidence)) {
+        return Some((Unknown::Quote, format!("\"{span}\"")));
     }
     let names = quoted.iter().copied().filter(|span| !span.contains(' ')).chain(prose.split_whitespace());
     let mut before = "";
@@ -45,11 +50,17 @@ pub(super) fn unknown(claim: &str, cited: &[u64], evidence: &Evidence) -> Option
             && !knows_name(token, evidence)
             && (is_place(before) || !is_choice(token, 2..=MOST_CHOICES, evidence))
         {
-            return Some(Unknown::Name);
+            return Some((Unknown::Name, token.to_owned()));
         }
         before = token;
     }
-    (!knows_numbers(&prose, claim, cited, evidence)).then_some(Unknown::Number)
+    if let Some(person) = unknown_person(&prose, evidence) {
+        return Some((Unknown::Name, person.to_owned()));
+    }
+    let number = unknown_number(&prose, claim, cited, evidence)
+        .or_else(|| unknown_day(&prose, evidence))
+        .or_else(|| is_other_number(&prose, claim, evidence).then(String::new));
+    number.map(|number| (Unknown::Number, number))
 }
 
 /// Returns the word before a span of `claim`, and what follows it.

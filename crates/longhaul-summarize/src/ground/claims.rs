@@ -7,7 +7,7 @@ use super::{
         is_directive, is_done, is_emphatic, is_negated, is_pending, is_question, is_strict, is_weak,
         refers_back, says_no,
     },
-    speakers::{Verb, attributions},
+    speakers::{Verb, attributions, is_refusal, verb_before},
     support::{first_clause, wishes},
     words::{clauses, stems, words},
 };
@@ -135,8 +135,9 @@ pub(super) fn has_wrong_speaker(claim: &str, evidence: &Evidence) -> bool {
     attributions(claim).into_iter().any(|(speaker, verb, what)| {
         // What follows the first clause may be about something else: `asked whether …, and answered "yes"`.
         !is_quoted_of(speaker, what, evidence)
-            && is_of_other(claim, speaker, verb, what, evidence)
-            && is_of_other(claim, speaker, verb, first_clause(what), evidence)
+            && (is_first_said_by_other(claim, speaker, what, evidence)
+                || is_of_other(claim, speaker, verb, what, evidence)
+                    && is_of_other(claim, speaker, verb, first_clause(what), evidence))
     })
 }
 
@@ -188,8 +189,29 @@ fn is_of_other(claim: &str, speaker: Speaker, verb: Verb, what: &str, evidence: 
         }
     };
     let mut against = alike(speaker).map(is_against).peekable();
-    !is_negated(what) && against.peek().is_some() && against.all(|against| against)
+    !is_negated(what)
+        && !is_refusal(claim, what)
+        && against.peek().is_some()
+        && against.all(|against| against)
 }
+
+/// Returns whether a claim says that one brought up what the other had said before.
+fn is_first_said_by_other(claim: &str, speaker: Speaker, what: &str, evidence: &Evidence) -> bool {
+    const RAISING: [&str; 7] =
+        ["proposed", "suggested", "pointed", "raised", "recommended", "listed", "offered"];
+    let stems = stems(what);
+    if !verb_before(claim, what).is_some_and(|verb| RAISING.contains(&verb.as_str())) || stems.len() < RAISED
+    {
+        return false;
+    }
+    evidence.first_to_say(&stems, BROUGHT_UP).is_some_and(|first| first != speaker)
+}
+
+/// What the first to bring something up must have said of it.
+const BROUGHT_UP: f64 = 0.7;
+
+/// Fewer content words are too common to tell who brought them up.
+const RAISED: usize = 3;
 
 /// Returns whether a claim tells of a choice among what somebody else put forward.
 fn is_choice(claim: &str) -> bool {

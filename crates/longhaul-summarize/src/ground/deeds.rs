@@ -20,12 +20,25 @@ pub(super) fn is_unshown(statement: &str, section: Section, evidence: &Evidence)
     evidence.acts.calls > 0
         && (is_change_of_untouched(statement, section, evidence)
             || is_outcome_of_nothing(statement, evidence)
-            || is_commit_of_nothing(statement, evidence))
+            || is_commit_of_nothing(statement, evidence)
+            || is_test_of_nothing(statement, evidence))
+}
+
+/// `The test suite was run`: where commands were run, and none of them runs tests.
+fn is_test_of_nothing(statement: &str, evidence: &Evidence) -> bool {
+    let prose = spans(statement).prose;
+    let has = |list: &[&str]| words(&prose).any(|(_, word)| list.contains(&word.to_lowercase().as_str()));
+    has(&["tests", "suite"])
+        && has(&["run", "ran", "passed", "passes", "pass", "green"])
+        && !is_negated(&prose)
+        && !is_pending(&prose)
+        && evidence.acts.ran_no_tests()
+        && !evidence.is_quoted("passed", |speaker| speaker != Speaker::Call)
 }
 
 /// Among the changes the first file that a statement names is the one that it says was changed.
 fn is_change_of_untouched(statement: &str, section: Section, evidence: &Evidence) -> bool {
-    if !matches!(section, Section::Changes | Section::State) || is_negated(statement) {
+    if !matches!(section, Section::Changes | Section::State) {
         return false;
     }
     let named = statement.split([' ', '`', ',', '(', ')']).map(trimmed).find(|token| is_file(token));
@@ -35,14 +48,34 @@ fn is_change_of_untouched(statement: &str, section: Section, evidence: &Evidence
     // `X: now does …`, `Added the file X`
     let mut lead = words(before).map(|(_, word)| word.to_lowercase());
     let is_verb = |word: String| WRITING.contains(&word.as_str());
+    // `X (READ)` says what was done with it.
+    let behind = statement.split_once(file).map_or("", |(_, behind)| behind);
+    let is_read = words(behind).next().is_some_and(|(_, word)| word.eq_ignore_ascii_case("read"));
     let leads = section == Section::Changes
+        && !is_read
         && (words(before).next().is_none() || lead.next().is_some_and(is_verb) && lead.count() <= 3);
+    // `X was not changed`; what it no longer does is another matter.
+    let near: Vec<&str> = words(behind).map(|(_, word)| word).take(DENIED_WITHIN).collect();
+    if is_negated(before) || is_negated(&near.join(" ")) {
+        return false;
+    }
     let lower = statement.to_lowercase();
-    let is_said = leads || MADE.iter().any(|made| lower.contains(made));
+    // `nothing was changed`
+    let is_made = |made: &&str| {
+        lower.match_indices(*made).any(|(at, _)| {
+            let before: Vec<&str> = words(&lower[..at]).map(|(_, word)| word).collect();
+            !is_negated(&before[before.len().saturating_sub(2)..].join(" "))
+        })
+    };
+    let is_said = leads || MADE.iter().any(is_made);
     is_said && !evidence.acts.touched(file) && !is_told_by_person(file, evidence)
 }
 
-const MADE: [&str; 8] = [
+/// Words behind a file's name among which stands the `not` that denies its change.
+const DENIED_WITHIN: usize = 4;
+
+const MADE: [&str; 9] = [
+    "was edited",
     "has been added to",
     "have been added to",
     "was added to",
@@ -143,8 +176,13 @@ pub(super) fn is_undone_deed(sentence: &str, evidence: &Evidence) -> bool {
     deeds.into_iter().any(|(told, shown)| {
         let verbs: Vec<u64> = told.iter().chain(*shown).map(|word| hash(root(word))).collect();
         let object: Vec<u64> = object.iter().copied().filter(|stem| !verbs.contains(stem)).collect();
-        let is_shown =
-            |clause: &Clause| clause.speaker != Speaker::User || !is_negated(evidence.text_of(clause));
+        let is_sending = told.contains(&"sent");
+        let is_shown = |clause: &Clause| match clause.speaker {
+            Speaker::User => !is_negated(evidence.text_of(clause)),
+            // An address that was looked up shows no mail.
+            Speaker::Tool => !is_sending,
+            _ => true,
+        };
         evidence.told_with(&verbs, &object, is_shown) < DONE_TO && evidence.told_at_once(&object) < ALL_TOLD
     })
 }
@@ -190,7 +228,7 @@ const DEEDS: [Deed; 8] = [
         &["cancelled", "canceled", "booked", "rebooked"],
         &["cancel", "cancellation", "book", "booking", "reservation"],
     ),
-    (&["emailed", "mailed", "notified"], &["email", "mail", "send", "sent", "notify", "message"]),
+    (&["emailed", "mailed", "notified", "sent"], &["email", "mail", "send", "sent", "notify", "message"]),
     (
         &["revoked", "granted", "rotated"],
         &["revoke", "grant", "rotate", "access", "permission", "key", "token"],

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::{
     acts::Acts,
+    calls::Calls,
     numbers::{numbered, values},
     polarity::{is_emphatic, is_question},
     words::{clauses, hash, identifier_parts, root, sentences, stem, stems, words},
@@ -39,6 +40,8 @@ pub(crate) struct Evidence {
     counted: HashSet<u64>,
     /// Where each number stands, however it is written.
     numbers: HashMap<u64, Vec<u32>>,
+    /// Whose each message is.
+    voices: BTreeMap<u64, Speaker>,
     /// What each message holds, by ordinal: what a claim is about may be said in several of its sentences.
     messages: BTreeMap<u64, HashSet<u64>>,
     /// What a person said, message by message.
@@ -49,6 +52,8 @@ pub(crate) struct Evidence {
     questions: HashMap<CallId, HashSet<u64>>,
     /// What was done by calls.
     pub(super) acts: Acts,
+    /// How calls went.
+    pub(super) calls: Calls,
     /// One past the highest ordinal.
     end: u64,
 }
@@ -114,12 +119,14 @@ impl Evidence {
     fn read_entry(&mut self, entry: &Entry, speakers: &Speakers) {
         let ordinal = entry.id.ordinal;
         self.acts.note(entry);
+        self.calls.note(entry);
         self.end = self.end.max(ordinal.saturating_add(1));
         let speaker = match entry.message.role {
             Role::Assistant => Speaker::Assistant,
             Role::Tool => Speaker::Tool,
             _ => Speaker::User,
         };
+        self.voices.insert(ordinal, speaker);
         if let Some(name) = entry.message.name.as_deref() {
             self.read(name, speaker, ordinal);
         }
@@ -287,6 +294,10 @@ impl Evidence {
 
     /// Returns the user's sentences that forbid or demand something in so many words, the latest last.
     pub(crate) fn rules(&self) -> Vec<Constraint> {
+        // Where nobody is an assistant, as in a meeting, nobody gives it rules.
+        if !self.clauses.iter().any(|clause| matches!(clause.speaker, Speaker::Assistant | Speaker::Call)) {
+            return Vec::new();
+        }
         let firsts =
             self.clauses.iter().enumerate().filter(|(index, clause)| clause.first as usize == *index);
         let by_user = firsts.map(|(_, clause)| clause).filter(|clause| clause.speaker == Speaker::User);
@@ -300,6 +311,20 @@ impl Evidence {
             })
         });
         rules.take(MAX_RULES).collect()
+    }
+
+    /// Returns the clauses that hold a stem.
+    pub(super) fn voices(&self, stem: u64) -> impl Iterator<Item = &Clause> {
+        let places = self.postings.get(&stem).map_or(&[][..], Vec::as_slice);
+        places.iter().filter_map(|index| self.clauses.get(*index as usize))
+    }
+
+    /// Returns the sentences of those who are `meant`, oldest first, each by its first clause.
+    pub(super) fn sentences_of(&self, meant: impl Fn(&Clause) -> bool) -> impl Iterator<Item = &Clause> {
+        let firsts = self.clauses.iter().enumerate();
+        firsts
+            .filter(move |(index, clause)| clause.first as usize == *index && meant(clause))
+            .map(|(_, clause)| clause)
     }
 
     /// Returns whether the clause belongs to a question.

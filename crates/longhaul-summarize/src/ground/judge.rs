@@ -5,12 +5,16 @@ use longhaul_transcript::Constraint;
 use super::{
     RepairKind,
     atoms::{Unknown, unknown},
+    calls::{is_change_of_looked_at, tells_other_outcome},
     claims::{has_wrong_speaker, is_planted, is_rejected, weakens},
     deeds::{is_undone_deed, is_unshown},
     echo::is_echo,
     evidence::Evidence,
     handles::{cited, without_handles},
     polarity::{is_decision, speaks_of_source},
+    reversals::{
+        is_denied_deed, is_done_too_early, is_kept_though_gone, is_said_to_be_impossible, is_turned_choice,
+    },
     support::{is_forbidden, is_foreign_order, is_unasked_deed, is_unsaid_wish},
 };
 use crate::notes::{Section, sentences};
@@ -85,6 +89,20 @@ fn judge_sentence(
     }
     if section != Some(Section::Rules) && is_undone_deed(sentence, evidence) {
         return Unconfirmed(RepairKind::UndoneDeed);
+    }
+    if tells_other_outcome(sentence, evidence) {
+        return Unconfirmed(RepairKind::OtherOutcome);
+    }
+    if section != Some(Section::Rules) && is_change_of_looked_at(sentence, evidence) {
+        return Unconfirmed(RepairKind::UndoneDeed);
+    }
+    if is_turned_choice(sentence, evidence)
+        || is_kept_though_gone(sentence, evidence)
+        || is_done_too_early(sentence, evidence)
+        || is_denied_deed(sentence, evidence)
+        || is_said_to_be_impossible(sentence, evidence)
+    {
+        return Unconfirmed(RepairKind::Turned);
     }
     if is_to_be_done && is_unasked_deed(sentence, evidence) {
         return Unconfirmed(RepairKind::UnaskedDeed);

@@ -9,6 +9,7 @@ pub(super) const NEGATIONS: &[&str] = &[
     "never",
     "none",
     "nothing",
+    "neither",
     "without",
     "cannot",
     "against",

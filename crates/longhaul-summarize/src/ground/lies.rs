@@ -135,3 +135,94 @@ fn odd_statements_are_judged_too() {
         let _ = (judged(odd, false), judged(odd, true));
     }
 }
+
+/// Calls that fail, choices that are turned round, and what is open.
+const BOOKING: &str = r#"user: Move my booking BK7731 to a larger room. Notes on paper, please.
+assistant: I look it up. !get_booking#c1 {"id":"BK7731"}
+tool#c1: {"id":"BK7731","room":"Birch","catering":"vegetarian","seats":8}
+assistant: And the other one. !get_booking#c2 {"id":"BK9902"}
+tool#c2: {"id":"BK9902","room":"Maple","seats":4}
+assistant: I try Oak; a tablet app for the notes is there. !move_booking#c3 {"id":"BK7731","room_code":"oak_20"}
+tool#c3: Error: room oak_20 is taken
+assistant: Oak is taken. Elm seats 14 people and costs 60 euros a day. Shall I move it there?
+user: Yes, please use Elm instead. Don't order flowers.
+assistant: Now Elm. !move_booking#c4 {"id":"BK7731","room_code":"elm_14"}
+tool#c4: {"id":"BK7731","room_code":"elm_14"}
+assistant: BK7731 is in Elm now. I cannot remove the old invoice.
+- [ ] Check the projector in Elm
+user: Good. The door code still does not work.
+assistant: I have removed the tablet app from the plan.
+"#;
+
+fn judged_of(said: &str, text: &str) -> bool {
+    let transcript = longhaul_testkit::transcript(said);
+    let (session, index) = (SessionId::new("s").unwrap(), FactIndex::default());
+    let entries = transcript.entries();
+    let evidence = Evidence::new(&SummaryRequest::new(&session, entries, &index, &BytesPer4, Tokens(1_000)));
+    let (kept, ..) =
+        ground_notes(Notes::parse(&format!("## State\n- {text}")), |_| false, &evidence, &Ledger::default());
+    kept.statements.len() == 1
+}
+
+#[test]
+fn what_calls_returned_and_people_said_is_not_turned_round() {
+    let lies = [
+        "Moving BK7731 to oak_20 succeeded.",
+        "Booking BK9902 was changed as well.",
+        "The catering was changed to vegan.",
+        "The user chose the tablet app over paper for the notes.",
+        "The projector in Elm was checked.",
+        "The user declined the larger room.",
+        "The user proposed Elm, which seats 14 people.",
+        "Elm seats 8 people and costs 60 euros a day.",
+        "The old invoice was removed.",
+        "The door code is fixed.",
+        "The tablet app was kept in the plan.",
+        "The larger room was found by Greta Lindqvist.",
+        "On 4 March the booking was moved to Elm.",
+        "The assistant issued a voucher for Elm.",
+    ];
+    let passed: Vec<&str> = lies.into_iter().filter(|lie| judged_of(BOOKING, lie)).collect();
+    assert!(passed.is_empty(), "{passed:#?}");
+    let truths = [
+        "Moving BK7731 to oak_20 failed: the room is taken.",
+        "BK7731 was moved to elm_14.",
+        "BK9902 was only looked at.",
+        "The user chose Elm instead of Oak.",
+        "The user declined flowers.",
+        "The assistant proposed Elm, which seats 14 people.",
+        "Elm seats 14 people and costs 60 euros a day.",
+        "The old invoice was not removed.",
+        "The projector in Elm has not been checked yet.",
+        "The door code does not work yet.",
+        "The tablet app was removed from the plan.",
+        "`docs/<room>.md` was not written (MODIFIED).",
+    ];
+    let struck: Vec<&str> = truths.into_iter().filter(|truth| !judged_of(BOOKING, truth)).collect();
+    assert!(struck.is_empty(), "{struck:#?}");
+}
+
+#[test]
+fn what_is_set_apart_says_why() {
+    let transcript = longhaul_testkit::transcript(BOOKING);
+    let (session, index) = (SessionId::new("s").unwrap(), FactIndex::default());
+    let entries = transcript.entries();
+    let evidence = Evidence::new(&SummaryRequest::new(&session, entries, &index, &BytesPer4, Tokens(1_000)));
+    let said =
+        "## State\n- Elm costs 137 euros.\n- Moving BK7731 to oak_20 succeeded.\n- The desk uses `fax.toml`.";
+    let (_, apart, _, tally) = ground_notes(Notes::parse(said), |_| false, &evidence, &Ledger::default());
+    assert_eq!(tally.unconfirmed, 3);
+    assert_eq!(
+        apart,
+        [
+            "Elm costs 137 euros. [not found in the transcript: 137]",
+            "Moving BK7731 to oak_20 succeeded. [the calls ended otherwise]",
+            "The desk uses `fax.toml`. [not found in the transcript: fax.toml]",
+        ]
+    );
+    // Said again it stands once, and confirmed not at all.
+    let again = Notes { unconfirmed: apart.clone(), ..Notes::parse(said) };
+    assert_eq!(ground_notes(again, |_| false, &evidence, &Ledger::default()).1, apart);
+    let confirmed = Notes { unconfirmed: apart, ..Notes::parse("## State\n- Elm costs 137 euros.") };
+    assert_eq!(ground_notes(confirmed, |_| true, &evidence, &Ledger::default()).1.len(), 2);
+}

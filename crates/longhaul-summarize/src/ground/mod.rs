@@ -7,6 +7,7 @@
 
 mod acts;
 mod atoms;
+mod calls;
 mod claims;
 mod deeds;
 mod echo;
@@ -21,6 +22,7 @@ mod lies;
 mod names;
 mod numbers;
 mod polarity;
+mod reversals;
 mod speakers;
 mod support;
 mod words;
@@ -35,7 +37,7 @@ use crate::{
 };
 pub(crate) use evidence::Evidence;
 use {
-    atoms::unknown,
+    atoms::{missing, unknown},
     claims::{is_due_of, is_finished, is_from_tools_only, is_rejected, rewrite, weakens, words_of_user},
     judge::{Verdict, judge},
     names::{knows_code, knows_command, respelled},
@@ -84,16 +86,18 @@ pub(crate) enum RepairKind {
     UndoneDeed,
     UnaskedDeed,
     Forbidden,
+    OtherOutcome,
+    Turned,
 }
 
 impl RepairKind {
     /// Returns what was wrong, as something that can be taken out; `None` where it was put right instead.
     fn fault(self) -> Option<&'static str> {
         Some(match self {
-            RepairKind::UnknownName => "a name that is not in the source",
-            RepairKind::UnknownNumber => "a number that is not in the source",
-            RepairKind::UnknownQuote => "a quotation that is not in the source",
-            RepairKind::UnknownPerson => "a person, owner or date that is not in the source",
+            RepairKind::UnknownName => "a name not found in the transcript",
+            RepairKind::UnknownNumber => "a number not found in the transcript",
+            RepairKind::UnknownQuote => "a quotation not found in the transcript",
+            RepairKind::UnknownPerson => "a person, owner or date not found in the transcript",
             RepairKind::RuleInvented => "a rule that the user never gave",
             RepairKind::Rejected => "a decision for what was rejected",
             RepairKind::Finished => "a task that is done",
@@ -105,12 +109,51 @@ impl RepairKind {
             RepairKind::UndoneDeed => "a deed that nothing shows",
             RepairKind::UnaskedDeed => "a step that nobody asked for or announced",
             RepairKind::Forbidden => "the use of what is forbidden",
+            RepairKind::OtherOutcome => "an outcome that is not what calls returned",
+            RepairKind::Turned => "the reverse of what was said",
             RepairKind::RuleReworded
             | RepairKind::Misspelled
             | RepairKind::FileState
             | RepairKind::Duplicate => return None,
         })
     }
+}
+
+impl RepairKind {
+    /// Returns why a statement is set apart, in a few words for whoever reads the summary.
+    fn doubt(self) -> &'static str {
+        match self {
+            RepairKind::WrongSpeaker => "somebody else said it",
+            RepairKind::UnsaidWish => "no message of the user's says so",
+            RepairKind::UndoneDeed => "nothing shows that it was done",
+            RepairKind::UnaskedDeed => "nobody asked for it",
+            RepairKind::Forbidden => "it is forbidden",
+            RepairKind::OtherOutcome => "the calls ended otherwise",
+            RepairKind::Turned => "the transcript says otherwise",
+            RepairKind::Rejected => "it was turned down",
+            _ => NOT_FOUND,
+        }
+    }
+}
+
+/// Why a statement is set apart of which a piece is not in the source; the piece follows.
+const NOT_FOUND: &str = "not found in the transcript";
+
+/// Returns a statement with why it is set apart, as the summary shows it: `… [not found in the transcript: 137]`.
+fn doubted(statement: &str, kind: RepairKind, evidence: &Evidence) -> String {
+    let piece = match kind.doubt() {
+        NOT_FOUND => missing(statement, &handles::cited(statement), evidence).map(|(_, piece)| piece),
+        _ => None,
+    };
+    match piece.filter(|piece| !piece.is_empty()) {
+        Some(piece) => format!("{statement} [{NOT_FOUND}: {piece}]"),
+        None => format!("{statement} [{}]", kind.doubt()),
+    }
+}
+
+/// Returns a statement that was set apart without why.
+fn without_doubt(shown: &str) -> &str {
+    shown.rsplit_once(" [").filter(|(_, why)| why.ends_with(']')).map_or(shown, |(statement, _)| statement)
 }
 
 impl fmt::Display for Repair {
@@ -146,7 +189,7 @@ pub(crate) fn report(tally: Tally, repairs: &[Repair]) -> Vec<String> {
     let mut lines = Vec::new();
     if gone + unconfirmed > 0 {
         lines.push(format!(
-            "{} of {statements} statements taken out, {unconfirmed} of these set apart as unconfirmed",
+            "{} of {statements} statements taken out, {unconfirmed} of these set apart as not shown by the transcript",
             gone + unconfirmed
         ));
     }
@@ -181,7 +224,9 @@ pub(crate) fn ground_notes(
     }
     let Check { repairs, unconfirmed, tally, .. } = check;
     // What a model says again is told once, and what it has confirmed by now not at all.
-    apart.retain(|text| !unconfirmed.contains(text) && kept.statements.iter().all(|now| now.text != *text));
+    let is_again = |text: &str| unconfirmed.iter().any(|now| without_doubt(now) == without_doubt(text));
+    let is_confirmed = |text: &str| kept.statements.iter().any(|now| now.text == without_doubt(text));
+    apart.retain(|text| !is_again(text) && !is_confirmed(text));
     apart.extend(unconfirmed);
     (kept, apart, listed(repairs), tally)
 }
@@ -300,7 +345,7 @@ impl<'a> Check<'a> {
             Verdict::Unconfirmed(kind) => {
                 self.note(kind, field);
                 self.tally.unconfirmed += 1;
-                self.unconfirmed.push(statement.trim().to_owned());
+                self.unconfirmed.push(doubted(statement.trim(), kind, self.evidence));
                 None
             }
             Verdict::Goes(kind) => self.strike(kind, field),

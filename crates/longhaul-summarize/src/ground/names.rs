@@ -8,7 +8,7 @@ use super::{
     evidence::Evidence,
     handles::{cited, without_handles},
     numbers::numbered,
-    words::{is_word_char, stems},
+    words::{is_word_char, stems, words},
 };
 
 /// Returns whether a piece of code stands in the source: as it is, or name for name with other blanks and brackets
@@ -196,7 +196,7 @@ fn mixes_letters_and_digits(token: &str) -> bool {
 /// Looks a name up in the spellings that are the same name: at the start of a sentence, with `./` in front, as a call,
 /// with the line in a file, by its beginning or end.
 pub(super) fn knows_name(token: &str, evidence: &Evidence) -> bool {
-    if evidence.contains(token) {
+    if evidence.contains(token) || is_said_loudly(token, evidence) || knows_template(token, evidence) {
         return true;
     }
     let token = token.trim_end_matches("()").trim_start_matches("./").trim_end_matches('/');
@@ -228,6 +228,63 @@ pub(super) fn knows_name(token: &str, evidence: &Evidence) -> bool {
         || is_beside_its_folder(token, evidence)
         || is_implied(token, evidence)
         || token.strip_suffix('s').is_some_and(|one| is_name(one) && evidence.contains(one))
+}
+
+/// `(MODIFIED)`: a word in capitals that is no name.
+fn is_said_loudly(token: &str, evidence: &Evidence) -> bool {
+    const LOUD: [&str; 10] = [
+        "MODIFIED",
+        "CREATED",
+        "DELETED",
+        "UPDATED",
+        "RENAMED",
+        "REMOVED",
+        "PENDING",
+        "COMPLETED",
+        "CRITICAL",
+        "IMPORTANT",
+    ];
+    token.bytes().all(|byte| byte.is_ascii_uppercase()) && (LOUD.contains(&token) || evidence.quotes(token))
+}
+
+/// `.agentv/results/<experiment>/<run-dir>`: all but what stands for anything is in the source.
+fn knows_template(token: &str, evidence: &Evidence) -> bool {
+    let (mut fixed, mut rest) = (Vec::new(), token);
+    while let Some((before, behind)) = rest.split_once('<') {
+        let Some((_, after)) = behind.split_once('>') else { return false };
+        fixed.push(before);
+        rest = after;
+    }
+    fixed.push(rest);
+    let mut fixed = fixed
+        .into_iter()
+        .filter(|piece| piece.chars().filter(|c| c.is_alphanumeric()).count() >= 3)
+        .peekable();
+    token.contains('<')
+        && fixed.peek().is_some()
+        && fixed.all(|piece| evidence.has_piece(piece.trim_matches('/')))
+}
+
+/// Returns the name of a person or a place in a text that the source does not have: two words with capitals in a row, neither of
+/// which stands there, or a word behind `by`.
+pub(super) fn unknown_person<'p>(prose: &'p str, evidence: &Evidence) -> Option<&'p str> {
+    let told: Vec<(usize, &str)> = words(prose).collect();
+    let is_capital = |word: &str| {
+        let mut chars = word.chars();
+        chars.next().is_some_and(char::is_uppercase)
+            && chars.clone().count() >= 2
+            && chars.all(char::is_lowercase)
+    };
+    let begins = |nth: usize| {
+        nth == 0 || prose[..told[nth].0].trim_end().ends_with(['.', ':', '!', '?', '*', '-', '(', '|', ';'])
+    };
+    let is_unknown = |word: &str| is_capital(word) && !evidence.quotes(word);
+    told.windows(2).enumerate().find_map(|(nth, pair)| {
+        let ((first_at, first), (at, second)) = (pair[0], pair[1]);
+        let is_pair = prose.get(first_at + first.len()..at) == Some(" ");
+        (is_pair && !begins(nth) && is_unknown(first) && is_unknown(second))
+            .then(|| &prose[first_at..at + second.len()])
+    })
 }
 
 /// `docs/evals/one.yaml`, where `docs/evals` and `one.yaml` are spoken of together and no other folder stands before it.
@@ -294,7 +351,7 @@ fn is_compound(token: &str, evidence: &Evidence) -> bool {
 /// Splits `src/lib.rs:12`, `lib.rs:432:44`, `lib.rs:21-22` into the file and its lines.
 fn with_lines(token: &str) -> Option<(&str, Vec<&str>)> {
     let (path, lines) = token.split_once(':')?;
-    let lines: Vec<&str> = lines.split([':', '-', '–', ',']).collect();
+    let lines: Vec<&str> = lines.split([':', '-', '–', ',', '/']).collect();
     let is_number = |line: &&str| !line.is_empty() && line.bytes().all(|byte| byte.is_ascii_digit());
     let is_place = is_file_name(path.rsplit('/').next()?) || is_path(path);
     (is_place && lines.iter().all(is_number)).then_some((path, lines))

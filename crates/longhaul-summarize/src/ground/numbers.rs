@@ -7,9 +7,9 @@ use super::{
     words::{hash, is_word_char, stem, stems, words},
 };
 
-/// Looks the numbers of a claim up: each must stand in the source, beside the word it stands beside here where the
+/// Returns the first number of a claim that is not known. Each must stand in the source, beside the word it stands beside here where the
 /// source counts that thing at all; or in a message that the claim cites; or near what the claim is about.
-pub(super) fn knows_numbers(prose: &str, claim: &str, cited: &[u64], evidence: &Evidence) -> bool {
+pub(super) fn unknown_number(prose: &str, claim: &str, cited: &[u64], evidence: &Evidence) -> Option<String> {
     let pairs = numbered(prose);
     let about = stems(claim);
     let labels: Vec<u64> = words(prose).filter_map(|(_, word)| label(word)).collect();
@@ -49,14 +49,91 @@ pub(super) fn knows_numbers(prose: &str, claim: &str, cited: &[u64], evidence: &
             (false, told_nothing) => is_small && told_nothing || is_computed(&plain, prose),
         }
     };
-    numbers(prose).all(|(number, token)| {
-        is_known(number, token) || {
-            // `735-815`: both ends of a range.
-            let ends: Vec<&str> = number.split(['-', '/']).filter(|end| !end.is_empty()).collect();
-            ends.len() == 2 && ends.iter().all(|end| is_known(end, end))
-        }
+    let is_range = |number: &str| {
+        // `735-815`: both ends of a range.
+        let ends: Vec<&str> = number.split(['-', '/']).filter(|end| !end.is_empty()).collect();
+        ends.len() == 2 && ends.iter().all(|end| is_known(end, end))
+    };
+    let mut unknown = numbers(prose).filter(|(number, token)| !is_known(number, token) && !is_range(number));
+    unknown.next().map(|(_, token)| token.to_owned())
+}
+
+/// Returns the first day that a text names by its month and that the source does not have, in words or as `2026-11-09`.
+pub(super) fn unknown_day(prose: &str, evidence: &Evidence) -> Option<String> {
+    let told: Vec<&str> = words(prose).map(|(_, word)| word).collect();
+    let is_day = |word: &&str| word.len() <= 2 && word.bytes().all(|byte| byte.is_ascii_digit());
+    told.iter().enumerate().find_map(|(nth, word)| {
+        let month = MONTHS.iter().position(|month| word.eq_ignore_ascii_case(month))?;
+        let beside = [nth.checked_sub(1), Some(nth + 1)].into_iter().flatten();
+        let mut days = beside.filter_map(|at| told.get(at).copied()).filter(is_day);
+        let is_known = |day: &str| {
+            let numeric = format!("-{:02}-{day:0>2}", month + 1);
+            // `July3`, `Jul 3`
+            evidence.has_piece(&MONTHS[month][..3]) || evidence.has_piece(&numeric)
+        };
+        days.find(|day| !is_known(day)).map(|day| format!("{word} {day}"))
     })
 }
+
+const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+
+/// Share of a claim, its numbers apart, that a sentence must hold to be about the same thing.
+const SAME_THING: f64 = 0.6;
+
+/// Returns whether the sentences that say what a claim says have another number in the place of one of its own: beside the
+/// same word, where none of them has the claim's.
+pub(super) fn is_other_number(prose: &str, claim: &str, evidence: &Evidence) -> bool {
+    let pairs = numbered(prose);
+    let own: HashSet<u64> = pairs.iter().map(|(_, number)| *number).collect();
+    let counted: HashSet<u64> = numbers(prose).map(|(number, _)| hash(&digits_of(number))).collect();
+    // A line has a number of its own, and a file so many of them.
+    let lines = stem("line");
+    pairs.iter().filter(|(label, _)| Some(*label) != lines).any(|(label, number)| {
+        let rest: Vec<u64> = stems(claim).into_iter().filter(|stem| stem != number).collect();
+        if rest.len() < LEAST_TOLD {
+            return false;
+        }
+        let about = evidence.sentence_matches(&rest, SAME_THING);
+        let said: Vec<&str> = about
+            .iter()
+            .take(MOST_SENTENCES)
+            .filter_map(|found| evidence.clause(found.clause))
+            .map(|clause| evidence.sentence_of(clause))
+            .filter(|said| said.len() <= LONGEST_SENTENCE)
+            .collect();
+        let has_own = said.iter().any(|said| {
+            words(said).any(|(_, word)| hash(word) == *number)
+                || numbers(said).any(|(said, _)| hash(&digits_of(said)) == *number)
+        });
+        let has_other = said.iter().any(|said| {
+            let there = numbered(said);
+            there.iter().any(|(word, other)| {
+                word == label && other != number && !own.contains(other) && !counted.contains(other)
+            })
+        });
+        !has_own && has_other
+    })
+}
+
+/// A claim of fewer content words may be about anything.
+const LEAST_TOLD: usize = 3;
+/// Sentences about the same thing that are compared.
+const MOST_SENTENCES: usize = 12;
+/// A longer sentence is a record of many numbers.
+const LONGEST_SENTENCE: usize = 400;
 
 fn is_day(number: &str) -> bool {
     number.len() == 10 && number.split('-').map(str::len).eq([4, 2, 2])

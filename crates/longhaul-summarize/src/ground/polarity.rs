@@ -76,9 +76,10 @@ pub(super) fn is_emphatic(text: &str) -> bool {
     has_word(text, EMPHATIC) || has_part(text, &["do not", "don't"])
 }
 
-/// Returns whether a text leaves a choice: `avoid`, `prefer`, `should`; `may`, but not `no line may be longer`.
+/// Returns whether a text leaves a choice: `avoid`, `prefer`, `should`; `may`, but not `no line may be longer` or `only one may`.
 pub(super) fn is_weak(text: &str) -> bool {
-    has_word(text, WEAK) || has_part(text, WEAK_PARTS) || has_word(text, MODAL) && !is_negated(text)
+    let is_bound = || is_negated(text) || has_word(text, &["only"]);
+    has_word(text, WEAK) || has_part(text, WEAK_PARTS) || has_word(text, MODAL) && !is_bound()
 }
 
 /// Returns whether a sentence tells its reader what to do, as planted text does.

@@ -24,6 +24,21 @@ pub(super) fn attributions(claim: &str) -> Vec<(Speaker, Verb, &str)> {
     found.into_iter().zip(ends).map(text).collect()
 }
 
+/// Returns the verb by which somebody is said to have said `what`, a piece of `claim` from [`attributions`].
+pub(super) fn verb_before(claim: &str, what: &str) -> Option<String> {
+    let at = (what.as_ptr() as usize).wrapping_sub(claim.as_ptr() as usize);
+    words(claim.get(..at)?).last().map(|(_, word)| word.to_lowercase())
+}
+
+/// Returns whether who is said to have said `what` refused or forbade it.
+pub(super) fn is_refusal(claim: &str, what: &str) -> bool {
+    const REFUSALS: [&str; 11] = [
+        "refused", "refuses", "rejected", "rejects", "declined", "declines", "objected", "opposed",
+        "forbade", "forbids", "forbid",
+    ];
+    verb_before(claim, what).is_some_and(|verb| REFUSALS.contains(&verb.as_str()))
+}
+
 /// Returns whether a sentence speaks of the user.
 pub(super) fn names_user(claim: &str) -> bool {
     words(claim).any(|(_, word)| USERS.contains(&word.to_lowercase().as_str()))
@@ -61,7 +76,9 @@ fn between_blanks(claim: &str) -> Vec<Attribution> {
             .take(2)
             .any(|(_, word)| SUPPOSING.contains(&word.to_lowercase().as_str()));
         let follows = !is_supposed && claim[at + word.len()..].starts_with(' ');
-        if let (Some((from, verb)), true) = (verb, follows) {
+        // `told to the user (and confirmed)`: another clause.
+        let is_one_clause = |from: usize| !claim[at + word.len()..from].contains(['(', ',', ';', ':', '.']);
+        if let (Some((from, verb)), true) = (verb.filter(|(from, _)| is_one_clause(*from)), follows) {
             out.push(Attribution { speaker, speaker_at: *at, verb, from });
         }
     }
@@ -152,6 +169,18 @@ const SAYING: &[&str] = &[
     "said",
     "say",
     "question",
+    "requir",
+    "forbid",
+    "forbade",
+    "declin",
+    "oppos",
+    "chose",
+    "choos",
+    "listed",
+    "mentioned",
+    "objected",
+    "offered",
+    "raised",
     "schlug",
     "schlägt",
     "bat",

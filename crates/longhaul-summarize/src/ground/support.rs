@@ -5,9 +5,9 @@ use std::{borrow::Cow, sync::LazyLock};
 use super::{
     atoms::spans,
     claims::is_quoted_of,
-    evidence::{Evidence, Match, Speaker},
+    evidence::{Clause, Evidence, Match, Speaker},
     polarity::{is_directive, is_negated, is_pending},
-    speakers::{Verb, attributions, names_user},
+    speakers::{Verb, attributions, is_refusal, names_user},
     words::{stem, stems, words},
 };
 
@@ -29,8 +29,83 @@ pub(super) fn is_unsaid_wish(sentence: &str, evidence: &Evidence) -> bool {
             let least = if stems.len() <= FEW { WISHED_IN_FEW } else { WISHED };
             !stems.is_empty() && evidence.said_by_person(stems) >= least
         };
-        !whole.is_empty() && !told(&whole) && !told(&first)
-    })
+        !whole.is_empty() && (!told(&whole) && !told(&first) || is_of_tools(wish, &first, evidence))
+    }) || is_unshown_refusal(sentence, evidence)
+}
+
+/// Share of a wish that a person must have said where a word of it stands only in what tools returned.
+const SAID_OTHERWISE: f64 = 0.75;
+
+/// Share of such a wish that a tool must have told.
+const TOLD_BY_TOOL: f64 = 0.4;
+
+/// Returns whether a wish is made of words that only tools' output has, and little of it was said by a person.
+fn is_of_tools(wish: &str, first: &[u64], evidence: &Evidence) -> bool {
+    let is_word = |word: &str| word.len() >= 4 && word.chars().all(char::is_alphabetic);
+    let plain = words(first_clause(wish)).map(|(_, word)| word).filter(|word| is_word(word));
+    let mut own = plain.filter_map(stem).filter(|stem| first.contains(stem));
+    let of_tools = |stem: u64| {
+        let mut voices = evidence.voices(stem).peekable();
+        voices.peek().is_some() && voices.all(|clause| clause.speaker == Speaker::Tool)
+    };
+    let is_told =
+        |found: &Match| evidence.clause(found.clause).is_some_and(|clause| clause.speaker == Speaker::Tool);
+    own.any(of_tools)
+        && evidence.said_by_person(first) < SAID_OTHERWISE
+        && evidence.sentence_matches(first, TOLD_BY_TOOL).iter().any(is_told)
+}
+
+/// Share of what somebody is said to have refused that their words must hold.
+const REFUSED: f64 = 0.34;
+
+/// Returns whether a sentence says that the user refused something, and no message of the user's speaks against it.
+fn is_unshown_refusal(sentence: &str, evidence: &Evidence) -> bool {
+    let refused = attributions(sentence)
+        .into_iter()
+        .find(|(speaker, _, what)| *speaker == Speaker::User && is_refusal(sentence, what))
+        .map(|(_, _, what)| what);
+    let Some(what) = refused.filter(|what| !is_denied(sentence, what)) else { return false };
+    let own = match content(what) {
+        own if own.is_empty() => content(sentence),
+        own => own,
+    };
+    // A short answer speaks of what it answers.
+    let mut before = String::new();
+    let mut said: Vec<(u64, String, bool)> = Vec::new();
+    for clause in evidence.sentences_of(|clause| clause.speaker != Speaker::Tool) {
+        let text = evidence.sentence_of(clause);
+        if clause.speaker != Speaker::User {
+            before = format!("{before} {text}");
+            continue;
+        }
+        match said.last_mut().filter(|(ordinal, ..)| *ordinal == clause.ordinal) {
+            Some((_, all, against)) => {
+                all.push_str(text);
+                *against |= speaks_against(text);
+            }
+            None => said.push((
+                clause.ordinal,
+                format!("{} {text}", std::mem::take(&mut before)),
+                speaks_against(text),
+            )),
+        }
+    }
+    // A harness tells of it where the user said nothing: `The user doesn't want to proceed`.
+    let is_told = |clause: &Clause| {
+        let text = evidence.sentence_of(clause);
+        clause.speaker == Speaker::Tool && is_negated(text) && text.to_lowercase().contains("the user ")
+    };
+    !said.iter().any(|(_, text, against)| *against && evidence.held(&own, text) >= REFUSED)
+        && evidence.sentences_of(is_told).next().is_none()
+}
+
+/// Returns whether somebody's sentence speaks against something: `don't`, `undo it`, `that is wrong`.
+fn speaks_against(text: &str) -> bool {
+    const AGAINST: [&str; 12] = [
+        "stop", "undo", "revert", "wrong", "broken", "remove", "instead", "rather", "only", "avoid", "too",
+        "but",
+    ];
+    is_negated(text) || words(text).any(|(_, word)| AGAINST.contains(&word.to_lowercase().as_str()))
 }
 
 /// Returns what of a sentence is said to be the user's will: what follows `the user asked`, or all of a sentence that

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::{Clause, Evidence};
+use super::{Clause, Evidence, Speaker};
+use crate::ground::words::stems;
 
 /// A clause that a claim resembles.
 #[derive(Clone, Copy, Debug)]
@@ -49,10 +50,24 @@ impl Evidence {
         shares.fold(0.0, f64::max)
     }
 
+    /// Returns whose message was the first to hold this share of a claim's content, tools' apart.
+    pub(in crate::ground) fn first_to_say(&self, claim: &[u64], least: f64) -> Option<Speaker> {
+        let said = self.messages.iter().filter_map(|(at, message)| Some((self.voices.get(at)?, message)));
+        let mut said = said.filter(|(voice, _)| **voice != Speaker::Tool);
+        said.find(|(_, message)| self.share(claim, |stem| message.contains(stem)) >= least)
+            .map(|(voice, _)| *voice)
+    }
+
     /// Returns the largest share of a claim's content that stands in one message.
     pub(in crate::ground) fn told_at_once(&self, claim: &[u64]) -> f64 {
         let shares = self.messages.values().map(|message| self.share(claim, |stem| message.contains(stem)));
         shares.fold(0.0, f64::max)
+    }
+
+    /// Returns the share of a claim's content that a text holds.
+    pub(in crate::ground) fn held(&self, claim: &[u64], text: &str) -> f64 {
+        let own = stems(text);
+        self.share(claim, |stem| own.contains(stem))
     }
 
     /// Returns how much of a claim's content `holds`, rare words weighing more, as far as one word may.
