@@ -8,7 +8,7 @@ mod number;
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand};
-use longhaul::{transcript::SessionId, wire::Format};
+use longhaul::{redact::Redactor, transcript::SessionId, wire::Format};
 
 pub(crate) use chat::ChatArgs;
 pub(crate) use history::{
@@ -357,7 +357,11 @@ pub(crate) struct CompletionsArgs {
     pub(crate) shell: clap_complete::Shell,
 }
 
-/// Takes a name that a session may have. One that it may not is refused before any work is done under it.
+/// Takes a name that a session may have. One that it may not is refused before any work is done under it, and so is one that
+/// is a secret: a name is kept and shown as it is.
 pub(crate) fn session_name(name: &str) -> Result<String, String> {
+    if let Some(found) = Redactor::builtin().find(name).first() {
+        return Err(format!("it looks like a secret ({}), and names are kept and shown", found.rule));
+    }
     SessionId::new(name).map(|name| name.to_string()).map_err(|error| error.to_string())
 }

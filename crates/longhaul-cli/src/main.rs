@@ -48,9 +48,9 @@ fn args() -> Args {
     parsed.unwrap_or_else(|error| match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => error.exit(),
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => error.exit(),
-        // It quotes what was typed, which may be the name of anybody's file.
+        // It quotes what was typed, which may be the name of anybody's file, or a secret.
         _ => {
-            say::err(&error.render().to_string());
+            say::err(&exit::without_secrets(&error.render().to_string()));
             process::exit(error.exit_code())
         }
     })

@@ -26,6 +26,8 @@
 mod apart;
 mod base64;
 mod error;
+mod hex;
+mod hidden;
 mod json;
 mod keywords;
 mod lines;

@@ -58,9 +58,7 @@ impl Redactor {
         for text in [&mut record.text, &mut record.header, &mut record.model, &mut record.made_with] {
             run.text(text);
         }
-        for text in texts_of(&mut record.summary) {
-            run.text(text);
-        }
+        run.summary(&mut record.summary);
         let counts = run.into_counts();
         for RedactionCount { rule, count } in &counts {
             match record.redactions.iter_mut().find(|known| known.rule == *rule) {
@@ -69,6 +67,18 @@ impl Redactor {
             }
         }
         (Redacted::assume(record), counts)
+    }
+}
+
+impl Redactor {
+    /// Takes the secrets out of a summary, `text` being how it is told. Whoever summarizes clean messages calls this before
+    /// anything is made of the summary: what is told of two messages stands together there, such as the beginning of a private
+    /// key that one spoke of and the end of another's.
+    pub fn redact_summary(&self, text: &mut String, summary: &mut Summary) {
+        let mut vault = Vault::new();
+        let mut run = Run::new(self, &mut vault);
+        run.text(text);
+        run.summary(summary);
     }
 }
 
@@ -98,6 +108,12 @@ impl<'a> Run<'a> {
                 Part::Opaque(opaque) => self.block(opaque),
                 _ => {}
             }
+        }
+    }
+
+    fn summary(&mut self, summary: &mut Summary) {
+        for text in texts_of(summary) {
+            self.text(text);
         }
     }
 

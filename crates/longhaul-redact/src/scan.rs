@@ -3,7 +3,7 @@
 use std::{borrow::Cow, collections::BTreeMap, ops::Range, sync::Arc};
 
 use crate::{
-    apart, base64,
+    apart, base64, hex, hidden,
     json::strikes_behind_escapes,
     lines,
     rules::{Candidate, Rule, RuleSet},
@@ -68,19 +68,68 @@ pub(crate) fn told(set: &RuleSet, struck: &[Struck]) -> Vec<Finding> {
     struck.iter().map(finding).collect()
 }
 
-/// Returns where the secrets in `text` are, in order and apart.
+/// Returns where the secrets in `text` are, in order and apart: those in it, and those that it spells in other ways.
 pub(crate) fn strikes(set: &RuleSet, text: Cow<'_, str>) -> Vec<Struck> {
     let text = &*without_escapes(text);
     let mut struck = strike(set, text);
-    for run in base64::runs(text.as_bytes()) {
-        let decoded = without_escapes(Cow::Owned(run.decode(text.as_bytes())));
-        let found = strike(set, &decoded);
-        struck
-            .extend(found.into_iter().flat_map(|struck| struck.moved(run.place(struck.start..struck.end()))));
+    strike_spelled(set, text, 1, &mut struck);
+    if let Some(left) = hidden::without(text) {
+        let mut found = strike(set, &left);
+        join(set, &mut found);
+        let mut places = hidden::Places::of(text);
+        struck.extend(
+            found.into_iter().flat_map(|struck| struck.moved(places.place(struck.start..struck.end()))),
+        );
     }
     join(set, &mut struck);
     struck
 }
+
+/// Puts what is struck in what `text` spells in base64 or in hexadecimal digits into `struck`. What is spelled may spell
+/// something, too.
+fn strike_spelled(set: &RuleSet, text: &str, depth: usize, struck: &mut Vec<Struck>) {
+    let found_in = |spelled: String| {
+        let spelled = without_escapes(Cow::Owned(spelled));
+        let mut found = strike(set, &spelled);
+        if depth < MOST_SPELLED {
+            strike_spelled(set, &spelled, depth + 1, &mut found);
+        }
+        found
+    };
+    let bytes = text.as_bytes();
+    for run in base64::runs(bytes) {
+        let spelled = run.decode(bytes);
+        struck.extend(bot_token(set, text, run.place(0..spelled.len()), &spelled));
+        let found = found_in(spelled);
+        struck
+            .extend(found.into_iter().flat_map(|struck| struck.moved(run.place(struck.start..struck.end()))));
+    }
+    for dump in hex::dumps(bytes) {
+        let found = found_in(dump.decode(bytes));
+        let places = found.into_iter().map(|struck| (struck, dump.place(struck.start..struck.end())));
+        struck.extend(places.flat_map(|(struck, place)| struck.moved(to_chars(text, place))));
+    }
+}
+
+/// Returns the token of a Discord bot's that begins with `run`, in base64 the bot's id: digits, which no key word tells
+/// (<https://discord.com/developers/docs/reference#authentication>). Behind dots follow a time and what signs both.
+fn bot_token(set: &RuleSet, text: &str, run: Range<usize>, id: &str) -> Option<Struck> {
+    if !(17..=20).contains(&id.len()) || !id.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let part = |at: usize| {
+        let rest = text.as_bytes().get(at..)?.strip_prefix(b".")?;
+        Some(rest.iter().take(LONGEST_PART).take_while(|byte| base64::is_digit(**byte)).count())
+    };
+    let time = part(run.end).filter(|length| *length == 6)?;
+    let signature = part(run.end + 1 + time).filter(|length| *length >= 27)?;
+    let rule = set.rules.iter().position(|rule| &*rule.id == "discord-bot-token")?;
+    let length = run.len() + 2 + time + signature;
+    Some(Struck { start: run.start, length: u32::try_from(length).ok()?, rule: u32::try_from(rule).ok()? })
+}
+
+/// The longest part of a token, in digits.
+const LONGEST_PART: usize = 64;
 
 /// Returns every match of every rule in `text`.
 fn strike(set: &RuleSet, text: &str) -> Vec<Struck> {
@@ -407,6 +456,9 @@ const TELLING_NAMES: &[&[u8]] = &[
 
 /// Escapes of JSON that stand for what a secret may hold, or for what a rule looks for beside it.
 const ESCAPED: [&[u8]; 6] = [b"\\u00", b"\\/", b"\\\\", b"\\n", b"\\t", b"\\\""];
+
+/// How often a spelling is undone that spells another.
+const MOST_SPELLED: usize = 3;
 
 /// How every placeholder begins; a text is not redacted twice.
 pub(crate) const PLACEHOLDER: &[u8] = b"[REDACTED:";

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use longhaul_transcript::{Message, Part, Raw, Role, SessionId, Transcript};
+use longhaul_transcript::{Media, Message, Part, Raw, Role, SessionId, Transcript};
 
 use crate::{
     Format, WireError,
@@ -171,7 +171,7 @@ fn respelled(
         Part::Opaque(_) => old.iter().any(|located| located.part == *part),
         _ => true,
     };
-    let parts: Vec<Part> = message.parts.iter().filter(|part| is_carried(part)).cloned().collect();
+    let parts: Vec<Part> = as_spelled(message, &old).into_iter().filter(is_carried).collect();
     let pairs = align(&old, &parts)?;
     for _ in parts.len()..message.parts.len() {
         losses.count("block of the provider's left out");
@@ -193,6 +193,41 @@ fn afresh(items: &[Spelled<'_>], message: &Message, sources: &Sources<'_>) -> Op
     let is_one = items.iter().all(|item| item.dialect == dialect);
     let values = (spells_messages && is_one).then(|| dialect.fresh(message, sources))?;
     (!values.is_empty()).then_some(values)
+}
+
+/// Returns the parts of `message`, its files being those of the spelling. Where a secret was taken out of one, the spelling has
+/// other bytes than were read, and another hash.
+fn as_spelled(message: &Message, old: &[Located<'_>]) -> Vec<Part> {
+    let mut parts = message.parts.clone();
+    if message.raw.as_ref().is_none_or(|raw| raw.redacted == 0) {
+        return parts;
+    }
+    let spelled: Vec<Media> = old.iter().flat_map(|located| media_in(&located.part)).cloned().collect();
+    let mut said: Vec<&mut Media> = parts.iter_mut().flat_map(media_in_mut).collect();
+    let is_same = |(said, spelled): (&&mut Media, &Media)| {
+        (said.kind, &said.media_type) == (spelled.kind, &spelled.media_type)
+    };
+    if said.len() == spelled.len() && said.iter().zip(&spelled).all(is_same) {
+        said.iter_mut().zip(spelled).for_each(|(said, spelled)| **said = spelled);
+    }
+    parts
+}
+
+/// Returns the files of a part: itself, or those in a result.
+fn media_in(part: &Part) -> Vec<&Media> {
+    match part {
+        Part::Media(media) => vec![media],
+        Part::ToolResult(result) => result.content.iter().flat_map(media_in).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn media_in_mut(part: &mut Part) -> Vec<&mut Media> {
+    match part {
+        Part::Media(media) => vec![media],
+        Part::ToolResult(result) => result.content.iter_mut().flat_map(media_in_mut).collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// A request as it grows.

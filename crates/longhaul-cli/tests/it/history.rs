@@ -436,6 +436,73 @@ fn an_export_is_read_as_a_transcript() {
     assert_eq!(folder.run(&["export", "work", "--to", "pi"], b"").code, 4);
 }
 
+/// What was taken out of a text file changes its bytes: the message and its spelling still go together.
+#[test]
+fn an_export_keeps_a_text_file_that_a_secret_was_taken_out_of() {
+    let secret = format!("ghp_{}", "9aF3kLmQ2xR7tVbW4yZcN8dEuH5sJ1oPqT6i");
+    // `GITHUB_TOKEN=` and the secret in base64.
+    let digits = "R0lUSFVCX1RPS0VOPWdocF85YUYza0xtUTJ4Ujd0VmJXNHlaY044ZEV1SDVzSjFvUHFUNmk=";
+    let address = format!("data:text/plain;base64,{digits}");
+    let filler = "A sentence about the work that is to be done here. ".repeat(60);
+    for (name, first, answer) in [
+        (
+            "openai",
+            serde_json::json!({"role": "user", "content": [{"type": "text", "text": "see it"},
+                {"type": "file", "file": {"filename": "x.txt", "file_data": address}}]}),
+            "assistant",
+        ),
+        (
+            "gemini",
+            serde_json::json!({"role": "user", "parts": [{"text": "see it"},
+                {"inlineData": {"mimeType": "text/plain", "data": digits}}]}),
+            "model",
+        ),
+    ] {
+        let folder = Folder::new();
+        let said = |role: &str, text: &str| match name {
+            "openai" => serde_json::json!({"role": role, "content": text}),
+            _ => serde_json::json!({"role": role, "parts": [{"text": text}]}),
+        };
+        let mut messages = vec![first, said(answer, "I saw it.")];
+        for n in 0..6 {
+            messages.push(said("user", &format!("{n}: {filler}")));
+            messages.push(said(answer, &filler));
+        }
+        let list = if name == "openai" { "messages" } else { "contents" };
+        folder.file("in.json", serde_json::json!({ list: messages }).to_string().as_bytes());
+        let ran = run(&folder, &["compact", "in.json", "--budget", "2000", "--session", "files"]);
+        assert!(ran.stderr.contains("1 with placeholders for secrets"), "{name}: {}", ran.stderr);
+        let exported = text(&run(&folder, &["export", "files", "--to", "auto"]));
+        // `GITHUB_TOKEN=[REDACTED:`
+        assert!(exported.contains("R0lUSFVCX1RPS0VOPVtSRURBQ1RFRD"), "{name}: {exported}");
+        assert!(!exported.contains(&digits[20..]) && !exported.contains(&secret), "{name}");
+    }
+}
+
+/// Each message is clean; in a summary the beginning of a key of one stands before the end of another's.
+#[test]
+fn an_export_with_a_summary_of_both_ends_of_a_key_is_taken_in() {
+    let folder = Folder::new();
+    let filler = "A sentence about the work that is to be done here. ".repeat(20);
+    let line = "q3Vj0fYx7Lk2Wm9Tz4Rb8Nc1Hd6Gs5PaQ3Vj0fYx7Lk2Wm9Tz4Rb8Nc1Hd6Gs5";
+    let messages: Vec<Value> = (0..30)
+        .flat_map(|n| {
+            let asked = match n {
+                2 => "Never remove the line -----BEGIN RSA PRIVATE KEY-----".to_owned(),
+                3 => format!("Never change {line} in the file."),
+                4 => "Always end with the line -----END RSA PRIVATE KEY----- please.".to_owned(),
+                n => format!("Look at src/part{n}.rs. {filler}"),
+            };
+            [("user", asked), ("assistant", format!("Done with {n}. {filler}"))]
+        })
+        .map(|(role, text)| serde_json::json!({"role": role, "content": text}))
+        .collect();
+    folder.file("in.json", serde_json::json!({ "messages": messages }).to_string().as_bytes());
+    run(&folder, &["compact", "in.json", "--budget", "2500", "--session", "keys"]);
+    run(&folder, &["export", "keys", "-o", "out.jsonl"]);
+    run(&folder, &["import", "out.jsonl", "--store", "other.db"]);
+}
+
 #[test]
 fn an_export_keeps_pictures_and_signed_thinking_byte_for_byte() {
     let folder = Folder::new();

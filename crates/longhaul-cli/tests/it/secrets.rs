@@ -111,6 +111,35 @@ fn what_is_said_of_a_conversion_or_a_fault_holds_no_secret() {
     }
 }
 
+/// A session's name is kept and shown as it is, so that none may be a secret; what is wrong with it is said without it.
+#[test]
+fn a_session_is_not_called_like_a_secret() {
+    let folder = Folder::new();
+    folder.file("in.json", planted().as_bytes());
+    let secret = kinds().find(|(kind, ..)| *kind == "github token").unwrap().2;
+    let ran = folder.run(&["compact", "in.json", "--budget", "4000", "--session", &secret], b"");
+    assert!(ran.code != 0 && ran.stderr.contains("looks like a secret"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains(tell(&secret)), "{}", ran.stderr);
+}
+
+/// A goal is what the user types, perhaps with the password that it takes.
+#[test]
+fn a_password_in_a_goal_gets_nowhere() {
+    for goal in
+        ["log in with password Hunter2!x9 and go on", "the password is Hunter2!x9", "use --token Hunter2!x9"]
+    {
+        let folder = Folder::new();
+        folder.file("in.json", planted().as_bytes());
+        let args = ["compact", "in.json", "--budget", "4000", "--goal", goal, "--report", "report.json"];
+        let ran = folder.run(&args, b"");
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let report = fs::read_to_string(folder.path().join("report.json")).unwrap();
+        for told in [String::from_utf8_lossy(&ran.stdout).as_ref(), &ran.stderr, &report] {
+            assert!(!told.contains("Hunter2"), "{goal}: {told}");
+        }
+    }
+}
+
 /// Gemini and OpenAI's old functions have no ids: a call and its result go together by the tool's name, which may be a secret.
 #[test]
 fn a_secret_as_the_name_of_a_tool_neither_stops_a_compaction_nor_gets_out() {

@@ -148,7 +148,7 @@ fn the_rate_for_encoded_and_split_secrets_is_known() {
         kinds.len()
     );
     println!("{found}");
-    expect_test::expect!["of 129: split by a line break behind the middle 57; by a message: the first part 57, both 0; in base64 126, as a basic authorization 129"].assert_eq(&found);
+    expect_test::expect!["of 134: split by a line break behind the middle 59; by a message: the first part 59, both 0; in base64 131, as a basic authorization 134"].assert_eq(&found);
 }
 
 fn base64(bytes: &[u8]) -> String {
@@ -164,6 +164,58 @@ fn base64(bytes: &[u8]) -> String {
         }
     }
     out
+}
+
+/// As tools print the bytes of a file, as base64 of base64, and with characters in it that nobody sees.
+#[test]
+fn a_secret_is_found_however_it_is_spelled() {
+    let redactor = Redactor::builtin();
+    let secret = crate::kinds::Draw(17).secret("ghp_<A36>");
+    let said = format!("# settings of the build\nexport GITHUB_TOKEN={secret}\nexport HOST=db\n");
+    let digits = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let shown = |bytes: &[u8]| String::from_utf8_lossy(bytes).replace(|c: char| c.is_ascii_control(), ".");
+    let dump = |line: &dyn Fn(usize, &[u8]) -> String| {
+        said.as_bytes().chunks(16).enumerate().map(|(nth, bytes)| line(16 * nth, bytes)).collect::<String>()
+    };
+    let spaced = |bytes: &[u8], n: usize| bytes.chunks(n).map(digits).collect::<Vec<_>>().join(" ");
+    let hidden = |between: &str| format!("{}{between}{}", &said[..60], &said[60..]);
+    let texts = [
+        ("xxd", dump(&|at, bytes| format!("{at:08x}: {:39}  {}\n", spaced(bytes, 2), shown(bytes)))),
+        ("xxd -g1", dump(&|at, bytes| format!("{at:08x}: {:47}  {}\n", spaced(bytes, 1), shown(bytes)))),
+        ("hexdump -C", dump(&|at, bytes| format!("{at:08x}  {:48}  |{}|\n", spaced(bytes, 1), shown(bytes)))),
+        ("xxd -p", said.as_bytes().chunks(30).map(|bytes| digits(bytes) + "\n").collect()),
+        ("base64 twice", format!("it is {}", base64(base64(said.as_bytes()).as_bytes()))),
+        ("a blank of no width", hidden("\u{200b}")),
+        ("a joiner", hidden("\u{200d}")),
+        ("a soft hyphen", hidden("\u{ad}")),
+        ("a mark", hidden("\u{feff}")),
+    ];
+    let mut missed = Vec::new();
+    for (how, text) in texts {
+        // What gives it away: the last ten characters of it as they are spelled there.
+        let lines: Vec<&str> = text
+            .lines()
+            .filter(|line| line.contains(&secret[34..]) || !text.contains(&secret[34..]))
+            .collect();
+        let inner = serde_json::json!({ "out": text }).to_string();
+        let nested = serde_json::json!({ "arguments": inner }).to_string();
+        for clean in [
+            redactor.redact_text(&text).0,
+            redactor.redact_json(&inner).0,
+            redactor.redact_json(&nested).0,
+            redactor.redact_text(&nested).0,
+        ] {
+            let is_told =
+                clean.contains(&secret[30..]) || clean.contains(&spaced(&secret.as_bytes()[30..38], 1));
+            if is_told
+                || !clean.contains("[REDACTED:")
+                || lines.iter().all(|line| line.len() > 20 && clean.contains(line))
+            {
+                missed.push(format!("{how}: {clean}"));
+            }
+        }
+    }
+    assert!(missed.is_empty(), "{missed:#?}");
 }
 
 #[test]
@@ -293,6 +345,23 @@ fn a_placeholder_hides_nothing_behind_it() {
         let clean = redactor.redact_text(text).0;
         assert!(!clean.contains("Zk39dkLmQ02xWp81sVb7"), "{clean}");
     }
+}
+
+/// A text that tells of both ends of a key says something between them.
+#[test]
+fn what_stands_between_the_ends_of_a_key_is_one_where_it_has_its_lines() {
+    let redactor = Redactor::builtin();
+    let (begin, end) = ("-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----");
+    let told = format!(
+        "Never remove the line {begin} from the docs.\n- Tests run with 9fceb02d0ae5\n- End with {end}, always."
+    );
+    assert_eq!(redactor.redact_text(&told).0, told);
+    let mut draw = crate::kinds::Draw(19);
+    let line = draw.secret("<b64>");
+    let key = format!("{begin}\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00\n\n{line}\n{line}\n{end}");
+    let clean = redactor.redact_text(&format!("{told}\n{key}\n{told}")).0.into_owned();
+    assert!(!clean.contains(&line[..20]) && clean.contains("Tests run"), "{clean}");
+    assert_eq!(redactor.redact_text(&key).0, "[REDACTED:private-key:1]");
 }
 
 /// Words of a list of innocents stand in drawn keys by chance.

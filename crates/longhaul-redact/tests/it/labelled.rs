@@ -96,6 +96,7 @@ const PASSWORDS: &[&str] = &[
     "export API_TOKEN=«Hunter2!»",
     "SECRET=«s3cr3tX» ./run",
     "kubectl create secret generic x --from-literal=password=«hunter2!»",
+    "log in with password «Hunter2!x9» now",
     // name and value apart
     "env:\n  - name: DB_PASSWORD\n    value: «letters»\n",
     "env:\n  - name: DB_PASSWORD\n    value: \"«pa$$word»\"\n",
@@ -207,6 +208,7 @@ const INNOCENT: &[&str] = &[
     "mysql -u root -p shop_2 < dump.sql",
     "mysql -u root -p$MYSQL_PASSWORD shop",
     "mysql -u root -p'$PW' shop",
+    "a password v2.0, a password SHA-256 and a password 2FA.",
     "password: SecretStr",
     "password: SecretStr\n    token: SecretBytes\n",
     "password: ProtectedString,",

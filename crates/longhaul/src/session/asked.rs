@@ -149,12 +149,13 @@ impl SessionState {
     }
 
     fn for_engine(&self, budget: Tokens, goal: Option<&str>) -> CompactSettings {
+        let clean = |text: &str| match &self.redactor {
+            Some(redactor) => redactor.redact_text(text).0.into_owned(),
+            None => text.to_owned(),
+        };
         CompactSettings {
-            goal: goal.map(|goal| match &self.redactor {
-                Some(redactor) => redactor.redact_text(goal).0.into_owned(),
-                None => goal.to_owned(),
-            }),
-            header: Some(self.config.summary_header.clone()),
+            goal: goal.map(clean),
+            header: Some(clean(&self.config.summary_header)),
             preserve_error_details: self.config.preserve_error_details,
             pins: self.pins.clone(),
             // The word `system` may cost a token more than `user`, for which the engine plans.

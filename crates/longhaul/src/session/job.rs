@@ -6,6 +6,7 @@ use std::{
 };
 
 use longhaul_extract::FactIndex;
+use longhaul_redact::Redactor;
 use longhaul_summarize::{
     Doubt, Draft, SummaryRequest,
     rules::{self, RulesOptions},
@@ -80,6 +81,7 @@ pub struct Job {
     clean: BTreeMap<u64, ContentHash>,
     plan: CompactionPlan,
     redactions: Vec<RedactionCount>,
+    redactor: Option<Redactor>,
     /// The preset whose document's form the summary takes.
     preset: Option<Preset>,
     /// The summary is an update to the previous one.
@@ -219,6 +221,7 @@ impl SessionState {
             needed,
             counter: Arc::clone(&self.counter),
             redactions: self.redactions_from(start),
+            redactor: self.redactor.clone(),
             clean: self.clean_hashes(start, &scope.let_go),
             reads_new_only: scope.reads_new_only,
             told_until: self.told_until(),
@@ -318,7 +321,7 @@ impl Job {
             Some(previous) => running::update(previous, draft, self.plan.limit, &*self.counter),
             None => draft,
         };
-        let compacted = self.plan.clone().assemble(&self.source(), &self.settings, draft)?;
+        let compacted = self.plan.clone().assemble(&self.source(), &self.settings, self.clean(draft))?;
         Ok(self.finished(compacted)?)
     }
 
@@ -328,7 +331,7 @@ impl Job {
     /// As [`finish`](Self::finish).
     #[cfg(feature = "wire")]
     pub(crate) fn finish_wide(self, draft: Draft) -> Result<Finished, AssembleError> {
-        let draft = forms::shaped(self.preset, draft, &self.request());
+        let draft = self.clean(forms::shaped(self.preset, draft, &self.request()));
         let compacted = self.plan.clone().assemble_wide(&self.source(), &self.settings, draft)?;
         Ok(self.finished(compacted)?)
     }
@@ -349,10 +352,18 @@ impl Job {
         }
         let compacted = {
             let reading = self.reading();
-            let draft = |request: &SummaryRequest<'_>| self.by_rule(&reading, request);
+            let draft = |request: &SummaryRequest<'_>| self.clean(self.by_rule(&reading, request));
             compact::compact_by(&self.source(), &self.settings, &draft)?
         };
         Ok(self.finished(compacted)?)
+    }
+
+    /// Returns `draft` as it is recorded and judged again by whoever imports it.
+    fn clean(&self, mut draft: Draft) -> Draft {
+        if let Some(redactor) = &self.redactor {
+            redactor.redact_summary(&mut draft.text, &mut draft.summary);
+        }
+        draft
     }
 
     fn reading(&self) -> rules::Reading<'_> {
@@ -553,7 +564,8 @@ impl Finished {
             made_with: record.made_with.clone(),
             ..Draft::default()
         };
-        let draft = draft.edited(text, do_they_insist, &SummaryRequest { limit, ..job.request() })?;
+        let draft =
+            job.clean(draft.edited(text, do_they_insist, &SummaryRequest { limit, ..job.request() })?);
         let mut compacted = self.compacted.clone();
         let record = &mut compacted.record;
         record.summary = draft.summary;

@@ -90,7 +90,9 @@ impl NotKept {
         let mut lacks = NotKept { forgotten, elsewhere: u64::from(is_elsewhere), ..NotKept::default() };
         for (said, kept) in document.transcript().entries().iter().zip(kept) {
             let parts = &said.message.parts;
-            lacks.redacted += u64::from(*parts != kept.parts);
+            // A secret in a file is in none of the parts.
+            let is_spelled_without = kept.raw.as_ref().is_some_and(|raw| raw.redacted > 0);
+            lacks.redacted += u64::from(*parts != kept.parts || is_spelled_without);
             if kept.raw.is_some() {
                 // It is kept as it was spelled, with its images and signatures.
                 continue;

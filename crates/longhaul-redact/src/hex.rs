@@ -1,0 +1,210 @@
+//! Texts that are spelled in hexadecimal digits: as `xxd` and `hexdump -C` print them, and in digits alone (`xxd -p`).
+
+use std::ops::Range;
+
+use memchr::memchr;
+
+/// Lines of digits, one behind the other, that spell text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Dump {
+    lines: Vec<Line>,
+}
+
+/// A line of a dump.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Line {
+    /// Where its digits are, in groups.
+    digits: Range<usize>,
+    /// Where it ends: what the digits say stands there once more.
+    end: usize,
+    n_bytes: usize,
+}
+
+/// Returns the dumps in `text`.
+pub(crate) fn dumps(text: &[u8]) -> impl Iterator<Item = Dump> + '_ {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let (mut dump, mut blanks) = (Dump::default(), 0);
+        while at < text.len() {
+            let end = memchr(b'\n', &text[at..]).map_or(text.len(), |length| at + length);
+            let line = Line::of(text, at..end);
+            let is_blank = text[at..end].trim_ascii().is_empty();
+            at = end + 1;
+            match line {
+                Some(line) => {
+                    blanks = 0;
+                    dump.lines.push(line);
+                }
+                // An escaped line end is two, once it is no escape any more.
+                None if is_blank && blanks == 0 => blanks += 1,
+                None if dump.lines.is_empty() => blanks = 0,
+                None => break,
+            }
+        }
+        (!dump.lines.is_empty()).then_some(dump)
+    })
+}
+
+impl Dump {
+    /// Returns what the dump spells, one byte for one; what is no ASCII in it becomes `?`.
+    pub(crate) fn decode(&self, text: &[u8]) -> String {
+        let digits =
+            self.lines.iter().flat_map(|line| &text[line.digits.clone()]).filter_map(|byte| value(*byte));
+        let mut half = None;
+        let mut out = String::with_capacity(self.lines.iter().map(|line| line.n_bytes).sum());
+        for digit in digits {
+            match half.take() {
+                None => half = Some(digit),
+                Some(high) => {
+                    let byte = high << 4 | digit;
+                    out.push(if byte.is_ascii() { char::from(byte) } else { '?' });
+                }
+            }
+        }
+        out
+    }
+
+    /// Returns where the bytes `span` of what it spells stand: whole lines, since what they say stands beside the digits too.
+    pub(crate) fn place(&self, span: Range<usize>) -> Range<usize> {
+        let mut begins = 0;
+        let (mut start, mut end) = (None, 0);
+        for line in &self.lines {
+            let ends = begins + line.n_bytes;
+            if span.start < ends && begins < span.end {
+                start.get_or_insert(line.digits.start);
+                end = line.end;
+            }
+            begins = ends;
+        }
+        start.unwrap_or(end)..end
+    }
+}
+
+impl Line {
+    fn of(text: &[u8], line: Range<usize>) -> Option<Line> {
+        let shown = text[line.clone()].trim_ascii_end();
+        let line = line.start..line.start + shown.len();
+        // Between quotes, as the first line in a string of JSON is.
+        let head = &shown[..shown.len().min(LONGEST_BEFORE)];
+        let quote = head.iter().rposition(|byte| *byte == b'"').map_or(0, |at| at + 1);
+        let blanks = shown[quote..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        let start = line.start + quote + blanks;
+        dumped(text, start..line.end).or_else(|| plain(text, start..line.end))
+    }
+}
+
+/// Returns a line that begins with an offset: the digits of at most so many bytes, and the bytes as text behind them.
+fn dumped(text: &[u8], line: Range<usize>) -> Option<Line> {
+    let n_digits = |at: usize| text[at..line.end].iter().take_while(|byte| value(**byte).is_some()).count();
+    let offset = n_digits(line.start);
+    let mut at = line.start + offset;
+    let has_colon = text[at..line.end].first() == Some(&b':');
+    at += usize::from(has_colon);
+    if !(4..=16).contains(&offset) || !text[at..line.end].starts_with(b" ") {
+        return None;
+    }
+    let (mut digits, mut n_bytes) = (at..at, 0);
+    loop {
+        let blanks = text[at..line.end].iter().take_while(|byte| **byte == b' ').count();
+        let group = n_digits(at + blanks);
+        // With a colon, two blanks end the digits; without one, they part the halves.
+        let is_end = has_colon && blanks > 1 && n_bytes > 0 || blanks == 0 || blanks > 2;
+        let is_group = matches!(group, 2 | 4 | 8) && n_bytes + group / 2 <= MOST_BYTES;
+        let behind = text[..line.end].get(at + blanks + group);
+        if is_end || !is_group || behind.is_some_and(|byte| *byte != b' ') {
+            break;
+        }
+        if n_bytes == 0 {
+            digits.start = at + blanks;
+        }
+        at += blanks + group;
+        digits.end = at;
+        n_bytes += group / 2;
+    }
+    (n_bytes > 0).then_some(Line { digits, end: line.end, n_bytes })
+}
+
+/// Returns a line of nothing but digits, where they spell text.
+fn plain(text: &[u8], line: Range<usize>) -> Option<Line> {
+    let digits = text[line.clone()].iter().take_while(|byte| value(**byte).is_some()).count();
+    let run = line.start..line.start + digits / 2 * 2;
+    // What else stands in the line is no digit of another word.
+    let is_alone = text[..line.end].get(line.start + digits).is_none_or(|byte| !byte.is_ascii_alphanumeric());
+    let spells_text = || {
+        text[run.clone()].chunks_exact(2).take(LOOKED_AT).all(|pair| {
+            let byte = value(pair[0]).unwrap_or_default() << 4 | value(pair[1]).unwrap_or_default();
+            byte.is_ascii_graphic() || byte.is_ascii_whitespace()
+        })
+    };
+    let n_bytes = run.len() / 2;
+    (is_alone && n_bytes >= LEAST_BYTES && spells_text()).then_some(Line {
+        end: run.end,
+        digits: run,
+        n_bytes,
+    })
+}
+
+/// Returns what a hexadecimal digit stands for.
+fn value(digit: u8) -> Option<u8> {
+    match digit {
+        b'0'..=b'9' => Some(digit - b'0'),
+        b'a'..=b'f' => Some(digit - b'a' + 10),
+        b'A'..=b'F' => Some(digit - b'A' + 10),
+        _ => None,
+    }
+}
+
+/// How far before the digits a quote is looked for, in bytes.
+const LONGEST_BEFORE: usize = 64;
+
+/// The most bytes in a line of a dump; tools have 16, and more where they are asked to.
+const MOST_BYTES: usize = 64;
+
+/// How many bytes of a line of digits alone have to be text.
+const LOOKED_AT: usize = 16;
+
+/// The fewest bytes in a line of digits alone: fewer are as often a number.
+const LEAST_BYTES: usize = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn first(text: &str) -> Option<(String, &str)> {
+        let dump = dumps(text.as_bytes()).next()?;
+        let said = dump.decode(text.as_bytes());
+        let place = dump.place(0..said.len());
+        Some((said, &text[place]))
+    }
+
+    #[test]
+    fn dumps_are_read() {
+        let xxd = "00000000: 6869 2074 6865 7265 2c20 796f 7520 616c  hi there, you al\n00000010: 6c21  l!\n";
+        let canonical = "00000000  68 69 20 74 68 65 72 65  2c 20 79 6f 75 20 61 6c  |hi there, you al|\n00000010  6c 21   |l!|\n";
+        for (text, said) in [
+            (xxd.to_owned(), "hi there, you all!"),
+            (canonical.to_owned(), "hi there, you all!"),
+            (format!("see:\n{}\nthat", xxd.trim_end()), "hi there, you all!"),
+            (xxd.replace('\n', "\n\n"), "hi there, you all!"),
+            (format!("{{\"out\":\"{}", xxd), "hi there, you all!"),
+            ("68692074686572652c20796f7520616c6c21\n".to_owned(), "hi there, you all!"),
+        ] {
+            let (found, place) = first(&text).expect(&text);
+            assert_eq!(found, said, "{text}");
+            assert!(place.contains("6869") || place.contains("68 69"), "{place}");
+        }
+    }
+
+    #[test]
+    fn numbers_and_hashes_are_no_dumps() {
+        for text in [
+            "9fceb02d0ae598e95dc970b74767f19372d61af8\n",
+            "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae  file.tar.gz\n",
+            "1234 apples\n12345: the line\n",
+            "face: a word\n",
+            "",
+        ] {
+            assert_eq!(first(text), None, "{text}");
+        }
+    }
+}
