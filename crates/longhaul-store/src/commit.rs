@@ -8,8 +8,9 @@ use std::sync::{
 use longhaul_transcript::{ContentHash, Message, Redacted, SessionId, Span, SummaryId, SummaryRecord};
 
 use crate::{
-    Change, EventKind, Object, SessionState, Step, StoreError, SummaryStore,
+    Change, EventKind, ForgottenBy, Object, SessionState, Step, StoreError, SummaryStore,
     change::{Spoken, originals_change},
+    state::merged,
 };
 
 /// What a writer of a session wants kept: all of it or nothing.
@@ -21,6 +22,9 @@ pub struct Commit {
     pub messages: Vec<Redacted<Message>>,
     /// What became of the summaries after that, in order.
     pub chain: Vec<ChainStep>,
+    /// The originals that are destroyed with it, which a summary replaces; what is gone already stays gone. Records that cover
+    /// them stay: they are all that is left of them.
+    pub forget: Vec<Span>,
     /// What the writer needs beside the log to go on from there; `None` leaves what was written before.
     pub snapshot: Option<Redacted<Vec<u8>>>,
     /// What changed since that was written, small enough for each commit; `None` leaves what was written before, and a
@@ -79,6 +83,7 @@ pub(crate) async fn commit<S: SummaryStore + ?Sized>(
             }
             let mut change = originals_change(state, given[(from - start) as usize..].to_vec(), asked.at_ms);
             change.steps.extend(chain_steps(&name, state, &asked)?);
+            change.steps.extend(forgotten(state, end, &asked));
             change.snapshot.clone_from(&asked.snapshot);
             change.since.clone_from(&asked.since);
             change.on.clone_from(&asked.on);
@@ -90,6 +95,17 @@ pub(crate) async fn commit<S: SummaryStore + ?Sized>(
         }
         known = state.messages;
     }
+}
+
+/// Returns the step that destroys those of the first `end` originals that are to be and are there still.
+fn forgotten(state: &SessionState, end: u64, commit: &Commit) -> Option<Step> {
+    let asked = commit.forget.iter().flat_map(|span| span.start..span.end.min(end));
+    let originals = merged(Span::runs(asked.filter(|ordinal| !state.is_forgotten(*ordinal))));
+    if originals.is_empty() {
+        return None;
+    }
+    let kind = EventKind::Forgotten { by: ForgottenBy::Range, originals, records: Vec::new() };
+    Some(Step { at_ms: commit.at_ms, kind, objects: Vec::new() })
 }
 
 /// Returns the steps that the chain lacks, or says that it is another one.

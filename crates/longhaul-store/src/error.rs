@@ -135,6 +135,14 @@ pub enum StoreError {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// All of it was written. What was forgotten with it can no longer be had from the store, but may still be found in its
+    /// files. The next call that forgets something tries again.
+    #[error("overwriting what was forgotten failed: {source}", source = source.as_ref())]
+    NotOverwritten {
+        /// What the storage says.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// What was to be written was sent, and no answer came: it may have been written or not.
     #[error("whether it was written is not known: {source}", source = source.as_ref())]
     Unanswered {

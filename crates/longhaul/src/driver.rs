@@ -170,6 +170,7 @@ impl Session {
     /// When what must stay does not fit, with the floor and by how much it is over; and, with `abort_on_failure`, when
     /// no summary could be made. No message is lost either way.
     pub async fn prepare(&mut self) -> Result<View, Error> {
+        self.settle_doubt().await.map_err(Error::Store)?;
         for _ in 0..MAX_ROUNDS {
             let (action, reason) = match self.decide() {
                 Decision::Act { action, reason } => (action, reason),
@@ -244,6 +245,7 @@ impl Session {
     }
 
     async fn write(&mut self) -> Result<(), StoreError> {
+        self.settle_doubt().await?;
         match &mut self.journal {
             Some(journal) => journal.save(&self.state, self.changes, self.clock.as_deref()).await,
             None => Ok(()),

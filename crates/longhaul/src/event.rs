@@ -149,6 +149,14 @@ pub enum EventKind {
         /// Why.
         error: String,
     },
+    /// Messages that a summary replaces and that are to be deleted ([`Config::delete_originals`](crate::Config)) are not
+    /// deleted for good yet. It is tried again.
+    NotDeleted {
+        /// How many.
+        messages: u64,
+        /// Why.
+        error: String,
+    },
     /// Somebody else went on with the session meanwhile, so that this conversation goes on under a name of its own: the
     /// user should be told.
     Branched {
@@ -345,10 +353,13 @@ impl fmt::Display for Event {
             EventKind::CalibrationNotKept { error } => {
                 write!(f, "what was learned of the provider's counting is not kept yet: {error}")
             }
+            EventKind::NotDeleted { messages, error } => {
+                write!(f, "{messages} messages that a summary replaces are not deleted for good yet: {error}")
+            }
             EventKind::Branched { from, line, at: 0 } => {
                 write!(
                     f,
-                    "the store has a session {from}, which was not opened; this conversation is kept as {line}"
+                    "the store has a session {from} that this conversation does not go on from; it is kept as {line}"
                 )
             }
             EventKind::Branched { from, line, at } => {

@@ -1,9 +1,9 @@
 //! Deletion: gone for good, and provably so.
 
-use longhaul_transcript::{ContentHash, Redacted, Span};
+use longhaul_transcript::{ContentHash, Redacted, Span, SummaryRecord};
 
 use super::{record, said, session};
-use crate::{Selector, SummaryStore, lasting_key, session_key};
+use crate::{ChainStep, Commit, Selector, StoreError, SummaryStore, lasting_key, session_key};
 
 pub(super) async fn a_range_leaves_a_tombstone(store: &impl SummaryStore) {
     let name = session("range");
@@ -100,4 +100,52 @@ pub(super) async fn a_whole_session_goes(store: &impl SummaryStore) {
     let verified = store.verify(&name).await.unwrap();
     assert_eq!((verified.originals, verified.records, verified.problem), (0, 0, None));
     assert_eq!(store.extend(&name, &[said("d")], 5).await.unwrap(), Span { start: 3, end: 4 });
+}
+
+pub(super) async fn what_a_summary_replaces_goes_with_its_commit(store: &impl SummaryStore) {
+    let name = session("replaced");
+    let bytes = |text: &str| Some(Redacted::assume(text.as_bytes().to_vec()));
+    let append = |record: &Redacted<SummaryRecord>| vec![ChainStep::Append(Box::new(record.clone()))];
+    let is_there = async || {
+        let left = store.originals(&name, Span { start: 0, end: 9 }).await.unwrap();
+        left.iter().map(|original| original.message.is_some()).collect::<Vec<_>>()
+    };
+    let said_first = Commit { messages: vec![said("zero"), said("one")], at_ms: 1, ..Commit::default() };
+    store.commit(&name, &said_first).await.unwrap();
+    let (first, wrong) = (record(&name, None, 2, "first"), record(&name, None, 3, "wrong"));
+    let whole = Commit {
+        start: 2,
+        messages: vec![said("two"), said("three")],
+        chain: append(&first),
+        forget: vec![Span { start: 0, end: 1 }, Span { start: 2, end: 3 }, Span { start: 3, end: 3 }],
+        snapshot: bytes("at four"),
+        at_ms: 2,
+        ..Commit::default()
+    };
+    let state = store.commit(&name, &whole).await.unwrap();
+    assert_eq!(is_there().await, [false, true, false, true]);
+    assert_eq!((state.messages, state.head()), (4, Some(&first.id)));
+    assert_eq!(store.head(&name).await.unwrap().unwrap(), *first, "it is all that is left");
+    assert_eq!(store.snapshot(&name).await.unwrap().unwrap().bytes, b"at four", "it was written after that");
+    assert!(store.search(Some(&name), "two", 9).await.unwrap().is_empty());
+    assert!(store.verify(&name).await.unwrap().is_intact());
+    // Its answer may have been lost: the same again is no event.
+    assert_eq!(store.commit(&name, &whole).await.unwrap(), state);
+
+    // What is refused destroys nothing, and nobody has said what is yet to be said.
+    let refused = Commit {
+        start: 4,
+        chain: append(&wrong),
+        forget: vec![Span { start: 0, end: 9 }],
+        at_ms: 3,
+        ..Commit::default()
+    };
+    let error = store.commit(&name, &refused).await.unwrap_err();
+    assert!(matches!(error, StoreError::Conflict { .. }), "{error}");
+    assert_eq!(is_there().await, [false, true, false, true]);
+    let rest = Commit { start: 4, forget: vec![Span { start: 0, end: 9 }], at_ms: 3, ..Commit::default() };
+    store.commit(&name, &rest).await.unwrap();
+    assert_eq!(store.extend(&name, &[said("four")], 4).await.unwrap(), Span { start: 4, end: 5 });
+    assert_eq!(is_there().await, [false, false, false, false, true]);
+    assert!(store.verify(&name).await.unwrap().is_intact());
 }

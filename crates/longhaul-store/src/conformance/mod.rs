@@ -52,6 +52,7 @@ pub async fn all<S: SummaryStore, F: AsyncFn() -> S>(fresh: F) {
     deletion::a_secret_goes_wherever_it_stands(&fresh().await).await;
     deletion::what_another_session_holds_stays_there(&fresh().await).await;
     deletion::a_whole_session_goes(&fresh().await).await;
+    deletion::what_a_summary_replaces_goes_with_its_commit(&fresh().await).await;
     transfer::an_export_comes_back_exactly(&fresh().await, &fresh().await).await;
     transfer::what_is_there_already_stays(&fresh().await, &fresh().await).await;
     transfer::a_damaged_export_is_refused(&fresh().await, &fresh().await).await;

@@ -382,7 +382,11 @@ async fn scrub(server: &Server) -> Result<(), StoreError> {
         CREATE TEMPORARY TABLE kept_keys ON COMMIT DROP AS SELECT id, key FROM keys;
         TRUNCATE keys;
         INSERT INTO keys (id, key) SELECT id, key FROM kept_keys ORDER BY id;";
-    server.batch("overwriting what was forgotten", ANEW).await
+    let done = server.batch("overwriting what was forgotten", ANEW).await;
+    done.map_err(|error| match error {
+        StoreError::Backend { source, .. } => StoreError::NotOverwritten { source },
+        error => StoreError::NotOverwritten { source: error.into() },
+    })
 }
 
 /// Names a session.

@@ -98,6 +98,11 @@ impl Codec {
         self.seal(CACHED, compress(plain))
     }
 
+    /// Returns a cached value that is compressed as it is kept.
+    pub(super) fn seal_cached(&self, packed: &[u8]) -> Vec<u8> {
+        self.seal(CACHED, packed.to_vec())
+    }
+
     /// Returns the cached value; `None` where it is not what was kept.
     pub(super) fn decode_cached(&self, body: Vec<u8>) -> Option<Vec<u8>> {
         unpack(&self.unseal(CACHED, body)?)

@@ -28,7 +28,7 @@ use rusqlite::Connection;
 
 use crate::{
     Decide, Event, Forgotten, JournalEntry, Original, RecordEntry, Selector, SessionInfo, SessionState,
-    Snapshot, StoreError, SummaryStore, forget,
+    Snapshot, StoreError, SummaryStore, forget, pack::compress,
 };
 use codec::Codec;
 use desk::{Desk, patiently};
@@ -271,8 +271,9 @@ impl SummaryStore for SqliteStore {
     }
 
     async fn cache(&self, key: &ContentHash, value: &Redacted<Vec<u8>>) -> Result<(), StoreError> {
-        let (key, value) = (*key, (**value).clone());
-        self.worker.write(move |desk| rows::cache(&desk.connection, &desk.codec, &key, &value)).await
+        // Here, and not by the worker, which would need a copy: the facts of a long conversation are megabytes.
+        let (key, packed) = (*key, compress(value));
+        self.worker.write(move |desk| rows::cache(&desk.connection, &desk.codec, &key, &packed)).await
     }
 }
 

@@ -383,11 +383,11 @@ pub(super) fn cache(
     connection: &Connection,
     codec: &Codec,
     key: &ContentHash,
-    value: &[u8],
+    packed: &[u8],
 ) -> Result<(), StoreError> {
     let sql = "INSERT INTO cache (key, value) VALUES (?1, ?2)
                ON CONFLICT (key) DO UPDATE SET value = excluded.value";
-    connection.execute(sql, params![key.0, codec.encode_cached(value)]).map(drop).map_err(WRITING)
+    connection.execute(sql, params![key.0, codec.seal_cached(packed)]).map(drop).map_err(WRITING)
 }
 
 pub(super) fn read_state(session: &SessionId, json: &str) -> Result<SessionState, StoreError> {

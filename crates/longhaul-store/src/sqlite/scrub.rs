@@ -22,12 +22,11 @@ pub(super) fn where_due(connection: &Connection) -> Result<(), StoreError> {
     let Some(note) = noted(connection)? else { return Ok(()) };
     let checkpoint =
         || connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
-    let failed = |error| StoreError::backend("overwriting what was forgotten", error);
-    match patiently(checkpoint).map_err(failed)? {
+    match patiently(checkpoint).map_err(|error| StoreError::NotOverwritten { source: error.into() })? {
         0 => done(connection, &note),
         _ => {
             let reason = "another process is reading; forget again when it has ended to clear the log";
-            Err(StoreError::backend("overwriting what was forgotten", reason))
+            Err(StoreError::NotOverwritten { source: reason.into() })
         }
     }
 }

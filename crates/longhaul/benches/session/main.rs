@@ -8,6 +8,7 @@
 )]
 
 mod counted;
+mod heap;
 mod locate;
 mod memory;
 mod prefix;
@@ -18,6 +19,9 @@ mod turn;
 mod work;
 
 use std::{path::PathBuf, time::Duration};
+
+#[global_allocator]
+static COUNTING: heap::Counting = heap::Counting;
 
 fn main() {
     // `cargo bench` adds a flag of its own.

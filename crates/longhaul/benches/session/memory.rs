@@ -9,7 +9,7 @@ use longhaul::{
     transcript::{SessionId, Tokens},
 };
 
-use super::{Scratch, resident_mb, work::turn};
+use super::{Scratch, heap, resident_mb, work::turn};
 
 pub(crate) async fn run(window: u64, turns: u64) {
     let scratch = Scratch::new("memory");
@@ -18,7 +18,11 @@ pub(crate) async fn run(window: u64, turns: u64) {
     let limits = ContextWindow::new(Tokens(window), Tokens(window / 20));
     let builder = Session::builder(SessionId::new("long-lived").unwrap(), limits).store(store);
     let mut session = builder.open().await.unwrap();
-    println!("memory of {turns} turns at a window of {window}, MB (at the start: {:.0})", resident_mb());
+    println!(
+        "memory of {turns} turns at a window of {window} (at the start {:.0} MB resident)",
+        resident_mb()
+    );
+    println!("   turns  resident MB  live MB  live at most  large blocks  largest, kB");
     let lines = if window < 8_000 { 1 } else { 5 };
     for nth in 0..turns {
         for message in turn(nth as usize, lines) {
@@ -26,7 +30,16 @@ pub(crate) async fn run(window: u64, turns: u64) {
         }
         session.prepare().await.unwrap();
         if (nth + 1) % (turns / 10).max(1) == 0 {
-            println!("{:>8}  {:.0}", nth + 1, resident_mb());
+            let heap = heap::take();
+            println!(
+                "{:>8}  {:>11.1}  {:>7.1}  {:>12.1}  {:>12}  {:>11.0}",
+                nth + 1,
+                resident_mb(),
+                heap.live as f64 / 1e6,
+                heap.peak as f64 / 1e6,
+                heap.n_large,
+                heap.largest as f64 / 1e3
+            );
         }
     }
 }

@@ -71,9 +71,9 @@ impl Session {
             self.fail(reason, error.to_string());
             Error::Draft(error)
         })?;
-        match self.state.check(&finished) {
-            Err(stale @ RewriteError::Stale) => Err(Error::Rewrite(stale)),
-            _ => self.apply(finished, None).await,
+        match self.state.is_stale(&finished) {
+            true => Err(Error::Rewrite(RewriteError::Stale)),
+            false => self.apply(finished, None).await,
         }
     }
 }

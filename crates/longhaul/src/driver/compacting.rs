@@ -1,7 +1,8 @@
 //! A compaction from the decision to the store: planned, written by a model or by rule, applied.
 
+use longhaul_store::StoreError;
 use longhaul_summarize::SummarizeError;
-use longhaul_transcript::{SummaryMode, SummaryRecord};
+use longhaul_transcript::{Span, SummaryMode, SummaryRecord};
 
 use super::{Error, Session};
 use crate::{
@@ -148,6 +149,7 @@ impl Session {
             _ => 0,
         };
         finished.record_mut().duration_ms = duration_ms;
+        self.settle_doubt().await.map_err(Error::Store)?;
         let reason = finished.reason();
         let mut record = finished.record().clone();
         let mut applied = self.state.clone();
@@ -159,33 +161,58 @@ impl Session {
             }
         };
         record.tokens_after = rewrite.outcome.tokens_after;
-        if let Err(error) = self.append(&applied, &record).await {
-            self.fail(reason, error.to_string());
-            return Err(error);
-        }
+        let not_deleted = match self.append(&applied, &record).await {
+            Ok(not_deleted) => not_deleted,
+            Err(error) => {
+                self.fail(reason, error.to_string());
+                return Err(error);
+            }
+        };
         self.state = applied;
         self.changes += 1;
         self.tell_rewrite(&rewrite, duration_ms);
+        if let Some(error) = not_deleted {
+            self.tell(EventKind::NotDeleted { messages: record.covered.len() as u64, error });
+        }
         if let Some(journal) = &mut self.journal {
             journal.save_facts(&self.state).await;
-            // Where there was no room to tell of them they are told of next time.
-            if self.state.config().delete_originals && !leaves_out(&record) {
-                journal.delete_later(&record);
-                // What is deleted takes the snapshot with it, which a write puts down anew. The compaction stands: what cannot
-                // be done now is said by the next write, which tries it again.
-                let _ = self.write().await;
-            }
         }
         Ok(rewrite)
     }
 
-    async fn append(&mut self, applied: &SessionState, record: &SummaryRecord) -> Result<(), Error> {
+    /// Writes the record, and deletes with it the originals that it replaces where that is asked for. Returns why they are not
+    /// deleted for good yet, where they are not.
+    async fn append(
+        &mut self,
+        applied: &SessionState,
+        record: &SummaryRecord,
+    ) -> Result<Option<String>, Error> {
+        let deletes = applied.config().delete_originals;
+        // Those that there was no room to tell of are told of next time.
+        let has_told = !leaves_out(record);
+        let covered = record.covered.iter().map(|covered| covered.ordinal).filter(|_| deletes && has_told);
+        let forget = Span::runs(covered);
         for may_branch in [true, false] {
             let Some(journal) = &mut self.journal else { break };
-            match journal.append(applied, record, self.changes + 1, self.clock.as_deref()).await {
+            let (changes, clock) = (self.changes + 1, self.clock.as_deref());
+            match journal.append(applied, record, forget.clone(), changes, clock).await {
                 Err(error) if may_branch && self.is_overtaken(&error) => self.branch_off().await?,
-                done => return done.map_err(Error::Store),
+                Err(error) => return Err(Error::Store(error)),
+                Ok(_) if deletes && !has_told => return Ok(Some(NO_ROOM.to_owned())),
+                Ok(not_overwritten) => return Ok(not_overwritten.map(|error| error.to_string())),
             }
+        }
+        Ok(None)
+    }
+
+    /// Goes on with a compaction whose answer did not come, where it deleted originals: it cannot be taken back.
+    pub(super) async fn settle_doubt(&mut self) -> Result<(), StoreError> {
+        let Some(journal) = &mut self.journal else { return Ok(()) };
+        if let Some(mut applied) = journal.taken_in_doubt().await? {
+            applied.follow_on(&self.state);
+            self.state = applied;
+            self.changes += 1;
+            self.tell(EventKind::Rewritten);
         }
         Ok(())
     }
@@ -196,3 +223,6 @@ impl Session {
         self.tell(EventKind::Failed { reason, error, failures });
     }
 }
+
+/// Why originals stay although they are to be deleted.
+const NO_ROOM: &str = "the summary has no room to tell of them";

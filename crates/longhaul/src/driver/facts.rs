@@ -59,16 +59,23 @@ impl FactsNote {
     }
 
     /// Writes the facts of `state`, which `line` holds whole, and returns where they are; `None` where there are none to
-    /// write.
+    /// write. `last` says where they were written before.
     pub(super) async fn write(
         store: &dyn SummaryStore,
         line: &SessionId,
         state: &SessionState,
+        last: Option<&FactsNote>,
     ) -> Result<Option<FactsNote>, StoreError> {
         let Some(index) = state.facts() else { return Ok(None) };
         let through = state.originals().len() as u64;
+        // They are about as large as the last time. A buffer that doubles until they fit takes three times their size, which
+        // the allocator keeps.
+        let about = last.map_or(0, |last| usize::try_from(last.bytes + last.bytes / 8).unwrap_or(0));
+        let mut json = Vec::with_capacity(about);
         // Names and numbers can be written as JSON.
-        let Ok(json) = serde_json::to_vec(&Kept { through, index: &**index }) else { return Ok(None) };
+        if serde_json::to_writer(&mut json, &Kept { through, index: &**index }).is_err() {
+            return Ok(None);
+        }
         let (holder, read, bytes) = (line.clone(), index.tokens_read(), json.len() as u64);
         let redactor = redactor_of(state);
         let note = FactsNote { version: VERSION, holder, through, read, bytes, redactor };

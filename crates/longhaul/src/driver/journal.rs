@@ -28,8 +28,8 @@ pub(super) struct Journal {
     kept: Option<Mark>,
     /// How it stands in the store beside messages and summaries.
     standing: Standing,
-    /// Originals that are to be deleted, and in which line.
-    to_delete: Vec<(SessionId, Span)>,
+    /// What was deleted may still be found in the files of the store.
+    is_to_overwrite: bool,
     /// What was learned, as it is stored.
     learned: Option<Calibration>,
     /// The last snapshot when that was stored.
@@ -42,6 +42,8 @@ pub(super) struct Journal {
     in_doubt: Vec<ChainStep>,
     /// How many messages there are in the store at the most if they were, and nobody else said anything.
     in_doubt_at: u64,
+    /// The session as it is if they were, where originals were deleted with them: that cannot be taken back.
+    in_doubt_state: Option<Box<SessionState>>,
     /// A name whose pointing elsewhere was not answered: it may stand for a branch that nobody goes on with.
     name_in_doubt: Option<SessionId>,
     /// The session shows no summary any more, and the store does not know yet.
@@ -52,6 +54,17 @@ pub(super) struct Journal {
 #[derive(Clone, Debug)]
 struct Cleared {
     head: Option<SummaryId>,
+}
+
+/// What is to be written beside messages.
+#[derive(Debug, Default)]
+struct News {
+    /// What became of the summaries.
+    chain: Vec<ChainStep>,
+    /// The originals that are deleted with it.
+    forget: Vec<Span>,
+    /// What a snapshot is of, where one is due.
+    mark: Option<Mark>,
 }
 
 /// Tells whether a snapshot says anything that the messages after it do not.
@@ -111,13 +124,14 @@ impl Journal {
             written: 0,
             kept: None,
             standing: Standing::default(),
-            to_delete: Vec::new(),
+            is_to_overwrite: false,
             learned: None,
             learned_with: None,
             fails_to_learn: false,
             facts: None,
             in_doubt: Vec::new(),
             in_doubt_at: 0,
+            in_doubt_state: None,
             name_in_doubt: None,
             cleared: None,
         }
@@ -140,7 +154,6 @@ impl Journal {
         clock: Option<&dyn Clock>,
     ) -> Result<(), StoreError> {
         self.take_back_in_doubt(clock).await?;
-        self.delete(clock).await?;
         let mark = Mark { changes, messages: state.originals().len() as u64 };
         let is_due = match &self.kept {
             None => mark.messages > 0,
@@ -149,20 +162,24 @@ impl Journal {
         let is_due = is_due || self.cleared.is_some();
         let is_news = || self.kept.is_some() && self.standing.is_news(&state.since());
         if is_due || mark.messages > self.written || is_news() {
-            self.commit(state, Vec::new(), is_due.then_some(mark), clock).await?;
+            let new = News { mark: is_due.then_some(mark), ..News::default() };
+            self.commit(state, new, clock).await?;
+        }
+        if is_due && self.is_to_overwrite {
+            let nothing_more = Selector::Originals(Span { start: 0, end: 0 });
+            self.is_to_overwrite = self.store.forget(&self.line, &nothing_more, now(clock)).await.is_err();
         }
         Ok(())
     }
 
-    /// Writes what is new: messages, what became of the summaries, and a snapshot where `mark` says what it is of. All of
-    /// it or nothing.
+    /// Writes what is new, messages among it: all of it or nothing. Returns why what was deleted with it may still be found in
+    /// the files of the store, where it may.
     async fn commit(
         &mut self,
         state: &SessionState,
-        mut chain: Vec<ChainStep>,
-        mark: Option<Mark>,
+        News { mut chain, forget, mark }: News,
         clock: Option<&dyn Clock>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<Option<StoreError>, StoreError> {
         self.take_back_in_doubt(clock).await?;
         if let Some(cleared) = &self.cleared {
             chain.splice(0..0, self.all_taken_back(cleared).await?);
@@ -176,6 +193,7 @@ impl Journal {
             start: self.written,
             messages: state.redacted_from(self.written),
             chain,
+            forget,
             snapshot,
             since: if is_news { since::to_store(&now_since) } else { None },
             on: Some(self.standing.marks()),
@@ -186,15 +204,47 @@ impl Journal {
         let n_messages = commit.messages.len() as u64;
         self.in_doubt.clone_from(&commit.chain);
         self.in_doubt_at = commit.start + n_messages;
-        self.store.commit(&self.line, &commit).await?;
+        self.in_doubt_state = (!commit.forget.is_empty()).then(|| Box::new(state.clone()));
+        let not_overwritten = match self.store.commit(&self.line, &commit).await {
+            Err(error @ StoreError::NotOverwritten { .. }) => Some(error),
+            done => done.map(|_| None)?,
+        };
+        if !commit.forget.is_empty() {
+            self.is_to_overwrite = not_overwritten.is_some();
+        }
         self.in_doubt.clear();
+        self.in_doubt_state = None;
         self.cleared = None;
         self.written += n_messages;
         self.kept = mark.or(self.kept.take());
         if beside.is_some() {
             self.standing.wrote(now_since);
         }
-        Ok(())
+        Ok(not_overwritten)
+    }
+
+    /// Returns the session to go on with where the answer to a compaction did not come and it deleted originals: their words
+    /// are in its summary only, so that it is not taken back.
+    pub(super) async fn taken_in_doubt(&mut self) -> Result<Option<SessionState>, StoreError> {
+        if self.in_doubt_state.is_none() {
+            return Ok(None);
+        }
+        let is_taken = self.is_in_doubt_taken().await?;
+        let state = self.in_doubt_state.take().filter(|_| is_taken);
+        if state.is_some() {
+            self.in_doubt.clear();
+            self.written = self.in_doubt_at;
+            // The snapshot that stands there is of this session; what was done since is not in it.
+            self.kept = None;
+        }
+        Ok(state.map(|state| *state))
+    }
+
+    /// Returns whether the steps in doubt were taken, and nobody else went on since.
+    async fn is_in_doubt_taken(&self) -> Result<bool, StoreError> {
+        let Some(last) = self.in_doubt.last() else { return Ok(false) };
+        let held = self.store.state(&self.line).await?;
+        Ok(held.is_some_and(|held| is_taken(last, &held) && held.messages <= self.in_doubt_at))
     }
 
     /// Takes back what a call did to the chain whose future was dropped, or whose answer was lost: the session does not know
@@ -204,11 +254,9 @@ impl Journal {
             self.store.set_alias(&name, &self.line).await?;
             self.name_in_doubt = None;
         }
-        let Some(last) = self.in_doubt.last() else { return Ok(()) };
-        let held = self.store.state(&self.line).await?;
-        let is_ours =
-            |held: &longhaul_store::SessionState| is_taken(last, held) && held.messages <= self.in_doubt_at;
-        if let Some(held) = held.filter(is_ours) {
+        if self.is_in_doubt_taken().await?
+            && let Some(held) = self.store.state(&self.line).await?
+        {
             let (start, chain) = (held.messages, self.in_doubt.iter().rev().map(inverse).collect());
             let commit = Commit { start, chain, at_ms: now(clock), ..Commit::default() };
             self.store.commit(&self.line, &commit).await?;
@@ -256,17 +304,19 @@ impl Journal {
         Ok(())
     }
 
-    /// Writes the session as it is with `record` applied: messages, record, snapshot.
+    /// Writes the session as it is with `record` applied: messages, record, snapshot. The originals in `forget` are deleted
+    /// with it; returns why they may still be found in the files of the store, where they may.
     pub(super) async fn append(
         &mut self,
         applied: &SessionState,
         record: &SummaryRecord,
+        forget: Vec<Span>,
         changes: u64,
         clock: Option<&dyn Clock>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<Option<StoreError>, StoreError> {
         let chain = vec![ChainStep::Append(Box::new(applied.redacted_record(record)))];
-        let mark = Mark { changes, messages: applied.originals().len() as u64 };
-        self.commit(applied, chain, Some(mark), clock).await
+        let mark = Some(Mark { changes, messages: applied.originals().len() as u64 });
+        self.commit(applied, News { chain, forget, mark }, clock).await
     }
 
     /// Takes note that no summary is in force any more, which is written with the next commit; `head` is the one that was.
@@ -292,7 +342,7 @@ impl Journal {
         let is_outdated = |index| self.facts.as_ref().is_none_or(|note| note.is_outdated(index));
         if !state.config().delete_originals
             && state.facts().is_some_and(|index| is_outdated(index))
-            && let Ok(written) = FactsNote::write(&*self.store, &self.line, state).await
+            && let Ok(written) = FactsNote::write(&*self.store, &self.line, state, self.facts.as_ref()).await
         {
             self.facts = written;
         }
@@ -318,34 +368,14 @@ impl Journal {
             Step::Undo => ChainStep::Undo(record),
             Step::Redo => ChainStep::Redo(record),
         });
-        let mark = Mark { changes, messages: stepped.originals().len() as u64 };
-        self.commit(stepped, chain.into_iter().collect(), Some(mark), clock).await
+        let mark = Some(Mark { changes, messages: stepped.originals().len() as u64 });
+        let new = News { chain: chain.into_iter().collect(), mark, ..News::default() };
+        self.commit(stepped, new, clock).await.map(drop)
     }
 
-    /// Returns how many of the originals that `record` replaced were deleted, or are about to be, so that they are in the
-    /// summary only.
+    /// Returns how many of the originals that `record` replaced were deleted, so that they are in the summary only.
     pub(super) async fn only_in(&self, record: &SummaryRecord) -> Result<u64, StoreError> {
-        let waiting = || self.to_delete.iter().filter(|(line, _)| *line == self.line);
-        let is_waiting = |ordinal: u64| waiting().any(|(_, span)| span.contains(ordinal));
-        let waiting = record.covered.iter().filter(|covered| is_waiting(covered.ordinal)).count() as u64;
-        Ok(waiting.max(only_in_summary(&*self.store, &self.line, &record.id).await?))
-    }
-
-    /// Takes note that the originals which `record` took out of the view are to be deleted.
-    pub(super) fn delete_later(&mut self, record: &SummaryRecord) {
-        let covered = Span::runs(record.covered.iter().map(|covered| covered.ordinal));
-        self.to_delete.extend(covered.into_iter().map(|span| (self.line.clone(), span)));
-    }
-
-    /// Deletes what is to be deleted. What cannot be is tried again with the next [`save`](Self::save).
-    pub(super) async fn delete(&mut self, clock: Option<&dyn Clock>) -> Result<(), StoreError> {
-        while let Some((line, span)) = self.to_delete.last() {
-            self.store.forget(line, &Selector::Originals(*span), now(clock)).await?;
-            self.to_delete.pop();
-            // What is forgotten takes with it whatever is kept beside the messages: that is to be written anew.
-            self.kept = None;
-        }
-        Ok(())
+        only_in_summary(&*self.store, &self.line, &record.id).await
     }
 
     /// Reads originals that `state` asks for.
@@ -433,6 +463,7 @@ impl Journal {
         self.standing = Standing::default();
         self.cleared = None;
         self.in_doubt.clear();
+        self.in_doubt_state = None;
         Ok(())
     }
 

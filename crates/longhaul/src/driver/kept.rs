@@ -10,7 +10,11 @@ use longhaul_transcript::{
     FixedClock, Message, Outcome, Part, Role, SessionId, Span, SummaryMode, Tokens, ToolCall, ToolResult,
 };
 
-use super::{troubled::Troubled, *};
+use super::{
+    troubled::{Trouble, Troubled},
+    troubles::drop_at_its_await,
+    *,
+};
 use crate::{Preset, session::Line};
 
 const WINDOW: ContextWindow = ContextWindow { window: Tokens(2_000), reserved_output: Tokens(0) };
@@ -198,6 +202,87 @@ async fn killed_after_originals_were_deleted_a_session_keeps_its_blocks_and_pins
     assert_eq!(shown(&resumed), shown(&session));
     assert!(resumed.state().memory().eq([("plan", "Never round amounts.")]));
     assert!(resumed.state().pins().eq([4]));
+}
+
+#[tokio::test]
+async fn originals_are_deleted_with_the_summary_that_replaces_them_or_not_at_all() {
+    let config = Config { delete_originals: true, mode: SummaryMode::Rules, ..Config::default() };
+    for is_killed in [true, false] {
+        let store = Arc::new(Troubled::default());
+        let mut session = begin(&store, &config).await;
+        (0..12).for_each(|nth| turn(&mut session, nth));
+        session.set_memory("plan", "Never round amounts.");
+        session.save().await.unwrap();
+        let before = shown(&session);
+        let left = async || {
+            let span = Span { start: 0, end: u64::MAX };
+            let said = store.originals(&SessionId::new("kept").unwrap(), span).await.unwrap();
+            said.iter().filter(|original| original.message.is_some()).count()
+        };
+
+        // What is not written deletes nothing.
+        store.trouble_commit(Trouble::Fails);
+        session.compact(None).await.unwrap_err();
+        assert_eq!((left().await, &shown(&session)), (48, &before));
+
+        // Written and never answered: the originals are in the summary only, which is not taken back.
+        store.trouble_commit(Trouble::Silent);
+        drop_at_its_await(session.compact(None));
+        store.trouble_commit(Trouble::None);
+        assert!(left().await < 48);
+        if is_killed {
+            session = begin(&store, &config).await;
+        } else {
+            assert_eq!(shown(&session), before, "it does not know yet");
+            turn(&mut session, 12);
+            session.set_memory("rule", "Never guess.");
+            session.prepare().await.unwrap();
+            assert_eq!(session.line().as_str(), "kept", "nobody else wrote");
+            assert!(session.state().memory().any(|block| block == ("rule", "Never guess.")));
+        }
+        let (text, kept) = (session.state().summary().unwrap().text.clone(), left().await);
+        assert!(text.contains("src/part_0.rs"), "{text}");
+        assert!(session.state().memory().any(|block| block == ("plan", "Never round amounts.")));
+        let is_whole = |shown: &crate::Shown| matches!(shown, crate::Shown::Message { digested: false, .. });
+        let view = session.state().view();
+        assert_eq!(view.shown().filter(|shown| is_whole(shown)).count(), kept);
+        let resumed = begin(&store, &config).await;
+        assert_eq!(shown(&resumed), shown(&session));
+        assert!(store.verify(session.line()).await.unwrap().is_intact());
+    }
+}
+
+#[tokio::test]
+async fn an_undo_of_what_another_writer_went_on_from_is_no_undo_of_theirs() {
+    for overtaken in [Overtaken::Stop, Overtaken::Branch] {
+        let store: Arc<dyn SummaryStore> = Arc::new(MemoryStore::default());
+        let (mut one, told) = writer(&store, "kept", overtaken).await;
+        (0..14).for_each(|nth| turn(&mut one, nth));
+        one.compact(None).await.unwrap();
+        (14..24).for_each(|nth| turn(&mut one, nth));
+        one.save().await.unwrap();
+        let before = shown(&one);
+        // The other one says nothing.
+        let (mut other, _) = writer(&store, "kept", Overtaken::Stop).await;
+        other.compact(None).await.unwrap();
+        let head = other.state().summary().map(|record| record.id.clone());
+        let undone = one.undo().await;
+        let in_force = store.state(other.line()).await.unwrap().unwrap();
+        assert_eq!(in_force.head(), head.as_ref(), "theirs stands");
+        match overtaken {
+            Overtaken::Stop => {
+                let error = undone.unwrap_err();
+                assert!(matches!(error, Error::Store(StoreError::Conflict { .. })), "{error:?}");
+                assert_eq!(shown(&one), before);
+            }
+            Overtaken::Branch => {
+                assert!(undone.unwrap() && one.state().summary().is_none());
+                assert_eq!((told.lock().unwrap().len(), one.line().as_str()), (1, "kept-b1"));
+                let (again, _) = writer(&store, "kept-b1", Overtaken::Stop).await;
+                assert_eq!(shown(&again), shown(&one));
+            }
+        }
+    }
 }
 
 #[tokio::test]
@@ -419,7 +504,8 @@ async fn a_session_that_the_store_has_and_that_was_not_opened_is_told_as_that() 
     let mut built = builder.observer(observer).build().unwrap();
     turn(&mut built, 1);
     built.prepare().await.unwrap();
-    let line = "the store has a session kept, which was not opened; this conversation is kept as kept-b1";
+    let line =
+        "the store has a session kept that this conversation does not go on from; it is kept as kept-b1";
     assert!(told.lock().unwrap().iter().any(|told| told == line), "{told:?}");
 }
 

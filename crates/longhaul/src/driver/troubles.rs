@@ -59,7 +59,7 @@ fn shown(session: &Session) -> Vec<ContentHash> {
 }
 
 /// Asks once and drops the future.
-fn drop_at_its_await(future: impl Future) {
+pub(super) fn drop_at_its_await(future: impl Future) {
     let mut future = pin!(future);
     assert!(matches!(future.as_mut().poll(&mut Context::from_waker(Waker::noop())), Poll::Pending));
 }

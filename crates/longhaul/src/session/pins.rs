@@ -81,6 +81,19 @@ impl SessionState {
         self.blocks.iter().map(|(name, text)| (&**name, &**text))
     }
 
+    /// Goes on where `other` is, which begins with the same messages: with what was said there since, pinned and remembered.
+    pub(crate) fn follow_on(&mut self, other: &SessionState) {
+        let since = other.originals.in_span(Span { start: self.n_total(), end: other.n_total() });
+        for entry in since {
+            self.push(entry.message);
+        }
+        (self.pins, self.blocks) = (other.pins.clone(), other.blocks.clone());
+        self.renew(true);
+        self.set_calibrations(other.calibrations().clone());
+        self.requested_at_ms = other.requested_at_ms;
+        self.refusals = other.refusals;
+    }
+
     /// Makes the view anew with the pins and blocks there are now.
     fn renew(&mut self, is_rewrite: bool) {
         let shown = self.with_pins(self.items.placed().map(counted).collect());

@@ -123,14 +123,20 @@ impl SessionState {
         Ok(after)
     }
 
-    /// Returns the view that a finished compaction makes.
-    fn rewritten(&self, finished: &Finished) -> Result<Vec<Counted>, RewriteError> {
-        let Finished { job, compacted } = finished;
+    /// Returns whether the view was rewritten since a compaction was planned, or its messages are not those of this
+    /// conversation.
+    pub(crate) fn is_stale(&self, Finished { job, .. }: &Finished) -> bool {
         let through = job.through.ordinal;
         let is_same_line = through < self.n_total() && self.originals.lineage(through) == job.lineage;
-        if job.rewrites != self.rewrites || !is_same_line {
+        job.rewrites != self.rewrites || !is_same_line
+    }
+
+    /// Returns the view that a finished compaction makes.
+    fn rewritten(&self, finished: &Finished) -> Result<Vec<Counted>, RewriteError> {
+        if self.is_stale(finished) {
             return Err(RewriteError::Stale);
         }
+        let Finished { job, compacted } = finished;
         let keeps_head = self.config.preserve_system || job.reads_new_only;
         let head = match keeps_head {
             true => self.items.placed().take_while(|placed| placed.shown.is_instruction()).count(),

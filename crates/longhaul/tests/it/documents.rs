@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use longhaul::{
-    Config, Preset, Session,
+    Config, Preset,
     config::{Chaining, OnMaxDepth, Oversize, RatioBase, SoftAction, SummaryLimit, SummaryRole, Threshold},
-    summarize::{Scripted, SummarizerModel, prompt},
-    tokens::{CharsPer4, ContextWindow},
-    transcript::{FixedClock, Message, NoJitter, NoSleep, Outcome, SessionId, SummaryMode, Tokens},
+    summarize::{Scripted, prompt},
+    tokens::ContextWindow,
+    transcript::{Message, Outcome, SummaryMode, Tokens},
 };
 
-use crate::work::{Work, exchange, text};
+use crate::work::{Work, exchange, text, written_by};
 
 // asserts 000-06, 000-07, 002-17, 004-01, 004-03, 004-05
 #[test]
@@ -509,15 +509,8 @@ async fn of_several_parts_the_focus_is_the_newest() {
             "1. Task Progress: src/part_{nth}.rs was discussed.\n5. Current Focus: src/part_{nth}.rs."
         )))
     }));
-    let asked = SummarizerModel::new("small", Tokens(16_000), Arc::clone(&model) as _);
-    let mut context =
-        Session::builder(SessionId::new("seed").unwrap(), ContextWindow::new(Tokens(200_000), Tokens::ZERO))
-            .config(config)
-            .counter(Arc::new(CharsPer4))
-            .clock(Arc::new(FixedClock(0)))
-            .models(vec![asked], Arc::new(NoSleep), Arc::new(NoJitter))
-            .build()
-            .unwrap();
+    let window = ContextWindow::new(Tokens(200_000), Tokens::ZERO);
+    let mut context = written_by(&model, 16_000, config, window);
     while context.state().summary().is_none() {
         let nth = context.state().originals().len();
         context.push(Message::user(

@@ -64,6 +64,7 @@ async fn samples() -> Vec<Event> {
         EventKind::Branched { from: name("demo"), line: name("demo-b1"), at: 42 },
         EventKind::NotSaved { message: 42, error: "writing failed: the disk is full".into() },
         EventKind::CalibrationNotKept { error: "writing failed: the disk is full".into() },
+        EventKind::NotDeleted { messages: 12, error: "the summary has no room to tell of them".into() },
         EventKind::Rewritten,
         EventKind::RequestCut { message: 41, message_tokens: Tokens(12_004), left: Tokens(6_400) },
         EventKind::Failed {

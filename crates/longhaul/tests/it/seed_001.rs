@@ -6,15 +6,12 @@ use longhaul::{
     Config, EventKind, Preset, Session,
     config::Oversize,
     extract::{ToolStatus, ToolSummary, format_summaries, summarize_tool_result},
-    summarize::{ClientError, Completion, Scripted, SummarizerModel},
+    summarize::{ClientError, Completion, Scripted},
     tokens::{CharsPer4, ContextWindow, TokenCounter},
-    transcript::{
-        Cost, FixedClock, Message, NoJitter, NoSleep, Outcome, SessionId, SummaryMode, Tokens, ToolCall,
-        ToolResult, Usage,
-    },
+    transcript::{Cost, Message, Outcome, SummaryMode, Tokens, ToolCall, ToolResult, Usage},
 };
 
-use crate::work::{Work, answer, exchange};
+use crate::work::{Work, answer, exchange, written_by};
 
 fn summarized(tool: &str, arguments: &str, output: &str) -> ToolSummary {
     let call = ToolCall::function("c1", tool, arguments);
@@ -176,21 +173,13 @@ async fn the_summary_budget_never_exceeds_its_limits() {
 /// A session under the preset with a model of so small a window, which is shown as much as that takes.
 fn with_a_small_model(window: u64) -> (Session, Arc<Scripted>) {
     let model = Arc::new(Scripted::new(|_, _| Ok(answer("The parts were discussed one after the other."))));
-    let asked = SummarizerModel::new("small", Tokens(window), Arc::clone(&model) as _);
     let config = Config {
         mode: SummaryMode::Llm,
         oversize: Oversize::MapReduce,
         transcript_cap_tokens: None,
         ..Preset::Rolling.config()
     };
-    let session =
-        Session::builder(SessionId::new("seed").unwrap(), ContextWindow::new(Tokens(16_000), Tokens::ZERO))
-            .config(config)
-            .counter(Arc::new(CharsPer4))
-            .clock(Arc::new(FixedClock(0)))
-            .models(vec![asked], Arc::new(NoSleep), Arc::new(NoJitter))
-            .build()
-            .unwrap();
+    let session = written_by(&model, window, config, ContextWindow::new(Tokens(16_000), Tokens::ZERO));
     (session, model)
 }
 

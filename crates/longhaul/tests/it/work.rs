@@ -104,6 +104,24 @@ impl Work {
     }
 }
 
+/// Returns a session under `config` in a window, four characters a token, and has `model`, in a window of `reads` tokens, write
+/// its summaries.
+pub(crate) fn written_by(
+    model: &Arc<Scripted>,
+    reads: u64,
+    config: Config,
+    window: ContextWindow,
+) -> Session {
+    let asked = SummarizerModel::new("small", Tokens(reads), Arc::clone(model) as _);
+    Session::builder(SessionId::new("seed").unwrap(), window)
+        .config(config)
+        .counter(Arc::new(CharsPer4))
+        .clock(Arc::new(FixedClock(0)))
+        .models(vec![asked], Arc::new(NoSleep), Arc::new(NoJitter))
+        .build()
+        .unwrap()
+}
+
 /// The texts of a message and of its tool results.
 pub(crate) fn text(message: &Message) -> String {
     let results = message.results().map(ToolResult::joined_text);
