@@ -234,10 +234,14 @@ const TURNED: [&str; 12] = [
 /// to none, and nobody says so.
 pub(super) fn is_change_of_looked_at(sentence: &str, evidence: &Evidence) -> bool {
     let prose = spans(sentence).prose;
-    if evidence.calls.all.is_empty() || is_negated(&prose) || is_pending(&prose) {
+    let Some((verb, subject)) = deed(sentence).filter(|_| !evidence.calls.all.is_empty()) else {
+        return false;
+    };
+    // `as compensation for the failed payments` is no part of what was done.
+    let told = sentence.split_once(verb).map_or(sentence, |(before, _)| before);
+    if is_negated(&prose) || is_pending(told) || is_pending(subject) {
         return false;
     }
-    let Some((verb, subject)) = deed(sentence) else { return false };
     let names: Vec<u64> = words(subject)
         .filter(|(_, word)| is_name(word))
         .map(|(_, word)| hash(&word.to_lowercase()))

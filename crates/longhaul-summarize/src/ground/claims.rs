@@ -208,7 +208,7 @@ fn is_first_said_by_other(claim: &str, speaker: Speaker, what: &str, evidence: &
 }
 
 /// What the first to bring something up must have said of it.
-const BROUGHT_UP: f64 = 0.7;
+const BROUGHT_UP: f64 = 0.6;
 
 /// Fewer content words are too common to tell who brought them up.
 const RAISED: usize = 3;

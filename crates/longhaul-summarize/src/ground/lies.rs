@@ -181,6 +181,7 @@ fn what_calls_returned_and_people_said_is_not_turned_round() {
         "The larger room was found by Greta Lindqvist.",
         "On 4 March the booking was moved to Elm.",
         "The assistant issued a voucher for Elm.",
+        "The assistant issued a voucher as compensation for the failed move.",
     ];
     let passed: Vec<&str> = lies.into_iter().filter(|lie| judged_of(BOOKING, lie)).collect();
     assert!(passed.is_empty(), "{passed:#?}");

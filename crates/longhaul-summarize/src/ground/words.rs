@@ -145,6 +145,12 @@ pub(super) fn root(lower: &str) -> &str {
         return lower;
     }
     let long_enough = |stem: &&str| stem.len() >= 3;
+    // `verify`, `verifies` and `verified` are one verb.
+    if let Some(stem) = ["ied", "ies", "y"].iter().find_map(|ending| lower.strip_suffix(ending))
+        && stem.len() >= 4
+    {
+        return stem;
+    }
     let mut stem = ["ing", "ed", "es", "s"]
         .iter()
         .find_map(|ending| lower.strip_suffix(ending).filter(long_enough))
@@ -258,6 +264,8 @@ mod tests {
     fn forms_of_one_word_share_a_stem() {
         for (one, other) in [
             ("fix", "fixed"),
+            ("verify", "verified"),
+            ("entry", "entries"),
             ("stop", "stopped"),
             ("running", "run"),
             ("decide", "decided"),
