@@ -12,7 +12,7 @@ use longhaul::{
 };
 use serde::Serialize;
 
-use crate::{args::StoreArgs, clock};
+use crate::clock;
 
 mod place;
 mod trace;
@@ -24,14 +24,6 @@ pub(crate) use withdraw::Withdrawal;
 
 /// A store of any kind.
 pub(crate) type Store = Arc<dyn SummaryStore>;
-
-/// Opens the store that `args` name where there is one; asking must not make one.
-pub(crate) fn existing(args: &StoreArgs) -> Result<Option<Store>> {
-    match place(args)?.may_exist() {
-        true => open(args).map(Some),
-        false => Ok(None),
-    }
-}
 
 /// Where a compaction was recorded.
 #[derive(Clone, Debug, Serialize)]
