@@ -24,7 +24,10 @@ pub(crate) struct Archive {
 impl Archive {
     /// Opens the store that the flags name, or the user's own; it is made where there is none.
     pub(crate) fn open(args: &StoreArgs) -> Result<Archive> {
-        let store = store::open(args)?;
+        Archive::of(store::open(args)?)
+    }
+
+    fn of(store: Store) -> Result<Archive> {
         let runtime =
             tokio::runtime::Builder::new_current_thread().build().context("no runtime can be started")?;
         Ok(Archive { store, runtime })
@@ -35,10 +38,16 @@ impl Archive {
     /// # Errors
     /// Also where there is none yet: asking must not make one.
     pub(crate) fn existing(args: &StoreArgs) -> Result<Archive> {
-        let place = store::place(args)?;
-        if !place.may_exist() {
-            bail!("nothing is recorded yet: there is no store at {place}");
-        }
+        must_exist(args)?;
+        Archive::of(store::open_to_read(args)?)
+    }
+
+    /// Opens the store to change what is in it.
+    ///
+    /// # Errors
+    /// Also where there is none yet, or nothing can be written there.
+    pub(crate) fn to_change(args: &StoreArgs) -> Result<Archive> {
+        must_exist(args)?;
         Archive::open(args)
     }
 
@@ -221,6 +230,14 @@ impl Archive {
             info.aliases.iter().chain([&info.session]).any(|name| found::is_part(part, name.as_str()))
         });
         Ok(all)
+    }
+}
+
+fn must_exist(args: &StoreArgs) -> Result<()> {
+    let place = store::place(args)?;
+    match place.may_exist() {
+        true => Ok(()),
+        false => bail!("nothing is recorded yet: there is no store at {place}"),
     }
 }
 

@@ -12,26 +12,18 @@ use longhaul::{
 };
 use serde::Serialize;
 
-use crate::{args::StoreArgs, clock};
+use crate::clock;
 
 mod place;
 mod trace;
 mod withdraw;
 
-pub(crate) use place::{data_folder, open, place, spare};
+pub(crate) use place::{data_folder, open, open_to_read, place, spare};
 pub(crate) use trace::{Replaced, Standing, Trace, is_output, note_output};
 pub(crate) use withdraw::Withdrawal;
 
 /// A store of any kind.
 pub(crate) type Store = Arc<dyn SummaryStore>;
-
-/// Opens the store that `args` name where there is one; asking must not make one.
-pub(crate) fn existing(args: &StoreArgs) -> Result<Option<Store>> {
-    match place(args)?.may_exist() {
-        true => open(args).map(Some),
-        false => Ok(None),
-    }
-}
 
 /// Where a compaction was recorded.
 #[derive(Clone, Debug, Serialize)]

@@ -68,6 +68,41 @@ impl Location {
     }
 }
 
+impl Location {
+    /// Opens the store to read what is in it: also where its file or its folder is locked, and nothing can be written.
+    ///
+    /// # Errors
+    /// Those of [`open`](Self::open), where it can be opened in neither way.
+    pub fn open_to_read(&self, key: Option<&str>) -> Result<Arc<dyn SummaryStore>, StoreError> {
+        match (self.open(key), self) {
+            (Err(error), Location::File(path)) if path.is_file() => {
+                file_to_read(path, key).map_err(|_| error)
+            }
+            (opened, _) => opened,
+        }
+    }
+}
+
+#[cfg(feature = "sqlite")]
+fn file_to_read(path: &Path, key: Option<&str>) -> Result<Arc<dyn SummaryStore>, StoreError> {
+    use crate::SqliteStore;
+    match key {
+        None => Ok(Arc::new(SqliteStore::open_to_read(path)?)),
+        #[cfg(feature = "encryption")]
+        Some(key) => {
+            let key = crate::StoreKey::parse(key)?;
+            Ok(Arc::new(SqliteStore::open_sealed_to_read(path, &key)?))
+        }
+        #[cfg(not(feature = "encryption"))]
+        Some(_) => file(path, key),
+    }
+}
+
+#[cfg(not(feature = "sqlite"))]
+fn file_to_read(path: &std::path::Path, key: Option<&str>) -> Result<Arc<dyn SummaryStore>, StoreError> {
+    file(path, key)
+}
+
 impl fmt::Display for Location {
     /// The password of a URL, and its parameters, which may hold one, are not shown.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -25,7 +25,7 @@ pub(crate) fn run(args: &ForgetArgs) -> Result<ExitCode> {
         Target::Stdout.check()?;
     }
     let selector = selector(&args.what)?;
-    let archive = Archive::existing(&args.store)?;
+    let archive = Archive::to_change(&args.store)?;
     let session = archive.named(&args.session)?;
     let files = files(&archive, &session)?;
     let chain = archive.wait(archive.store.require(&session))?.chain;

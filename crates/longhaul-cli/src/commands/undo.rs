@@ -22,7 +22,7 @@ use crate::{
 /// Takes the last compaction back: first in the file, then in the store. Whoever is killed in between finds the file as it was
 /// and says it again.
 pub(crate) fn undo(args: &UndoArgs) -> Result<ExitCode> {
-    let archive = Archive::existing(&args.session.store)?;
+    let archive = Archive::to_change(&args.session.store)?;
     let session = archive.session_to_change(args.session.session.as_deref())?;
     let Some(last) = InEffect::last(&archive, &session, args.keep_file)? else {
         tell_json(&args.session, &archive, &session, "undone", None)?;
@@ -46,7 +46,7 @@ pub(crate) fn undo(args: &UndoArgs) -> Result<ExitCode> {
 }
 
 pub(crate) fn redo(args: &ChangedArgs) -> Result<ExitCode> {
-    let archive = Archive::existing(&args.store)?;
+    let archive = Archive::to_change(&args.store)?;
     let session = archive.session_to_change(args.session.as_deref())?;
     let redone = archive.wait(archive.store.redo(&session, clock::now_ms()))?;
     tell_json(args, &archive, &session, "redone", redone.as_ref())?;
@@ -66,7 +66,7 @@ pub(crate) fn redo(args: &ChangedArgs) -> Result<ExitCode> {
 }
 
 pub(crate) fn restore(args: &RestoreArgs) -> Result<ExitCode> {
-    let archive = Archive::existing(&args.store)?;
+    let archive = Archive::to_change(&args.store)?;
     let session = archive.session(&args.session)?;
     let span = required_span(&args.range)?;
     let originals = archive.wait(archive.store.restore(&session, span, clock::now_ms()))?;

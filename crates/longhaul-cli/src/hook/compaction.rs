@@ -45,7 +45,7 @@ struct Noted {
 pub(super) fn before(store: &StoreArgs, event: &Event) -> Result<Value> {
     let path = Path::new(&event.transcript_path);
     // Should keeping fail, what was kept before another compaction is not given for this one; should this fail, keeping may not.
-    drop(Archive::existing(store).and_then(|archive| note(&archive, event, None)));
+    drop(Archive::to_change(store).and_then(|archive| note(&archive, event, None)));
     // A request that is larger than the first cannot be told in so little; and where no summary can be made or recorded, what
     // was said is kept all the same.
     let ways: [&[&str]; 3] = [&["--budget", BUDGET], &[], &["--budget", EVERYTHING]];
@@ -59,7 +59,7 @@ pub(super) fn before(store: &StoreArgs, event: &Event) -> Result<Value> {
         session: SessionId::new(&recorded.session)?,
         summary: report.summary.as_ref().map(|record| record.id.clone()),
     };
-    note(&Archive::existing(store)?, event, Some(&noted))?;
+    note(&Archive::to_change(store)?, event, Some(&noted))?;
     let words = format!(
         "longhaul kept all {} messages ({} tokens); what the compaction takes out comes back with: {} recall {} WORDS",
         grouped(report.messages_before as u64),

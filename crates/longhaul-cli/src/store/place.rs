@@ -6,7 +6,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
-use longhaul::store::Location;
+use longhaul::store::{Location, StoreError};
 
 use super::Store;
 use crate::{args::StoreArgs, exit::Impossible, output::are_one_place, paint, pipe};
@@ -46,6 +46,18 @@ pub(crate) fn spare(args: &StoreArgs, flag: &str, path: Option<&Path>) -> Result
 
 /// Opens the store that `args` name, or the user's own.
 pub(crate) fn open(args: &StoreArgs) -> Result<Store> {
+    open_by(args, Location::open)
+}
+
+/// Does what [`open`] does, also where nothing can be written there.
+pub(crate) fn open_to_read(args: &StoreArgs) -> Result<Store> {
+    open_by(args, Location::open_to_read)
+}
+
+fn open_by(
+    args: &StoreArgs,
+    open: fn(&Location, Option<&str>) -> Result<Store, StoreError>,
+) -> Result<Store> {
     let (place, key) = (place(args)?, key_text(args)?);
     // A pipe, to look into it, would be waited for.
     if let Location::File(path) = &place
@@ -53,7 +65,7 @@ pub(crate) fn open(args: &StoreArgs) -> Result<Store> {
     {
         bail!("the store {} cannot be opened: it is no file", paint::path(path));
     }
-    place.open(key.as_deref()).with_context(|| format!("the store {place} cannot be opened"))
+    open(&place, key.as_deref()).with_context(|| format!("the store {place} cannot be opened"))
 }
 
 /// Returns the text of the key that the flags or the environment give.

@@ -522,3 +522,44 @@ fn an_export_keeps_pictures_and_signed_thinking_byte_for_byte() {
     let exported = text(&run(&folder, &["export", "pictures", "--to", "auto"]));
     assert_eq!((exported.matches(picture).count(), exported.matches(thinking).count()), (6, 6), "{exported}");
 }
+
+/// What is recorded is shown where nothing can be written: the file or its folder is locked.
+#[cfg(unix)]
+#[test]
+fn a_locked_store_is_read() {
+    use std::os::unix::{fs::PermissionsExt as _, process::CommandExt as _};
+    /// A user whom modes hold for, where the tests are run by one whom they do not.
+    const NOBODY: u32 = 65_534;
+    let (folder, session, _) = recorded();
+    std::fs::create_dir(folder.path().join("kept")).unwrap();
+    std::fs::copy(folder.path().join(".local/share/longhaul/store.db"), folder.path().join("kept/a b.db"))
+        .unwrap();
+    let set = |name: &str, mode| {
+        let place = folder.path().join(name);
+        std::fs::set_permissions(place, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let is_root =
+        std::fs::metadata("/proc/self").is_ok_and(|found| std::os::unix::fs::MetadataExt::uid(&found) == 0);
+    set(".", 0o755);
+    for (file, place) in [(0o444, 0o555), (0o444, 0o755), (0o644, 0o555)] {
+        set("kept/a b.db", file);
+        set("kept", place);
+        let run = |args: &[&str]| {
+            let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin!("longhaul"));
+            command.args(args).args(["--store", "kept/a b.db"]).current_dir(folder.path());
+            command.env_clear().env("HOME", folder.path());
+            if is_root {
+                command.uid(NOBODY).gid(NOBODY);
+            }
+            command.output().unwrap()
+        };
+        for args in [&["history", &*session][..], &["recall", &*session, "planner"], &["audit", "--verify"]] {
+            let ran = run(args);
+            let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+            assert!(ran.status.success() && !ran.stdout.is_empty(), "{file:o} {place:o} {args:?}: {said}");
+        }
+        let refused = run(&["undo", &session]);
+        assert!(!refused.status.success(), "{file:o} {place:o}");
+        set("kept", 0o755);
+    }
+}

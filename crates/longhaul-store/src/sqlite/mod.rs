@@ -24,7 +24,7 @@ use std::{
 
 use async_trait::async_trait;
 use longhaul_transcript::{ContentHash, Redacted, SessionId, Span, SummaryId, SummaryRecord};
-use rusqlite::Connection;
+use rusqlite::{Connection, OpenFlags};
 
 use crate::{
     Decide, Event, Forgotten, JournalEntry, Original, RecordEntry, Selector, SessionInfo, SessionState,
@@ -86,6 +86,44 @@ impl SqliteStore {
         key: &crate::StoreKey,
     ) -> Result<SqliteStore, StoreError> {
         SqliteStore::open_by(path.as_ref(), durability, |connection| Codec::unlock(connection, key))
+    }
+
+    /// Opens the store at `path`, which is there, where it may be read and not written to: the file or its folder is locked.
+    /// What would write fails.
+    ///
+    /// # Errors
+    /// Those of [`open`](Self::open); also when an earlier version made it, which has to be opened for writing once.
+    pub fn open_to_read(path: impl AsRef<Path>) -> Result<SqliteStore, StoreError> {
+        SqliteStore::read_by(path.as_ref(), Codec::open)
+    }
+
+    /// Does what [`open_to_read`](Self::open_to_read) does with a store that is kept under `key`.
+    ///
+    /// # Errors
+    /// Those of [`open_to_read`](Self::open_to_read) and [`open_sealed`](Self::open_sealed).
+    #[cfg(feature = "encryption")]
+    pub fn open_sealed_to_read(
+        path: impl AsRef<Path>,
+        key: &crate::StoreKey,
+    ) -> Result<SqliteStore, StoreError> {
+        SqliteStore::read_by(path.as_ref(), |connection| Codec::unlock(connection, key))
+    }
+
+    fn read_by(
+        path: &Path,
+        unlock: impl FnOnce(&Connection) -> Result<Codec, StoreError>,
+    ) -> Result<SqliteStore, StoreError> {
+        refuse_foreign(path)?;
+        let failed = |error| StoreError::backend("opening the database for reading", error);
+        let flags =
+            OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(read_only(path), flags).map_err(failed)?;
+        connection.busy_timeout(Duration::from_millis(BUSY_TIMEOUT_MS)).map_err(failed)?;
+        connection.pragma_update(None, "trusted_schema", "OFF").map_err(failed)?;
+        schema::must_be_present(&connection)?;
+        let codec = unlock(&connection)?;
+        let desk = Desk::new(connection, codec).map_err(failed)?;
+        Ok(SqliteStore { worker: Worker::start(desk)?, durability: Durability::Full, path: path.to_owned() })
     }
 
     fn open_by(
@@ -301,6 +339,21 @@ fn refuse_foreign(path: &Path) -> Result<(), StoreError> {
     // One that was just begun has one page, and its owner is in the journal still.
     let is_ours = number(OWNER) == schema::APPLICATION_ID as u32 || number(OWNER) == 0 && number(PAGES) <= 1;
     if is_database && is_ours { Ok(()) } else { foreign() }
+}
+
+/// Returns the URI of the database at `path`, to be read. Where no log lies beside it nobody writes, and SQLite needs no files of its
+/// own there, which a locked folder would not take.
+fn read_only(path: &Path) -> String {
+    let name = path.to_string_lossy();
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte);
+    let encoded = name.bytes().map(|byte| match plain(byte) {
+        true => char::from(byte).to_string(),
+        false => format!("%{byte:02X}"),
+    });
+    let log = path.with_file_name(format!("{}-wal", path.file_name().unwrap_or_default().to_string_lossy()));
+    let has_log = fs::metadata(log).is_ok_and(|log| log.len() > 0);
+    let how = if has_log { "mode=ro" } else { "immutable=1" };
+    format!("file:{}?{how}", encoded.collect::<String>())
 }
 
 /// Makes the file and its folder, for their owner alone. SQLite gives its own files beside it the same rights.

@@ -30,6 +30,22 @@ pub(crate) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
     transaction.commit().map_err(|error| StoreError::backend("migrating the database", error))
 }
 
+/// Fails where the database is not of the present version: what is only read cannot be brought there.
+pub(crate) fn must_be_present(connection: &Connection) -> Result<(), StoreError> {
+    let failed = |error| StoreError::backend("opening the database for reading", error);
+    let version = connection.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0));
+    let (found, known) =
+        (u32::try_from(version.map_err(failed)?).unwrap_or(u32::MAX), MIGRATIONS.len() as u32);
+    match found.cmp(&known) {
+        std::cmp::Ordering::Equal => Ok(()),
+        std::cmp::Ordering::Greater => Err(StoreError::NewerVersion { what: "the database", found, known }),
+        std::cmp::Ordering::Less => Err(StoreError::backend(
+            "opening the database for reading",
+            "an earlier version made it; open it once where it may be written to",
+        )),
+    }
+}
+
 fn migrate_to(transaction: &Transaction<'_>, migrations: &[&str]) -> Result<(), StoreError> {
     let failed = |error| StoreError::backend("migrating the database", error);
     let pragma = |name: &str| transaction.pragma_query_value(None, name, |row| row.get::<_, i64>(0));

@@ -1,7 +1,6 @@
 //! Where the new history goes, and in what form it goes there.
 
 use std::{
-    borrow::Cow,
     io::{self, IsTerminal as _},
     path::{Path, PathBuf},
 };
@@ -60,14 +59,13 @@ impl Destination {
         Ok(if floods { Destination::Beside(beside(&args.file)?) } else { Destination::AsNamed })
     }
 
-    /// Returns the flags with the file that the new history goes to.
-    pub(super) fn named<'a>(&self, args: &'a CompactArgs) -> Cow<'a, CompactArgs> {
-        let (output, force) = match self {
-            Destination::AsNamed | Destination::Nowhere => return Cow::Borrowed(args),
-            Destination::InPlace => (&args.file, args.force),
-            Destination::Beside(path) | Destination::NewSession { path, .. } => (path, args.force),
-        };
-        Cow::Owned(CompactArgs { output: Some(output.clone()), force, ..args.clone() })
+    /// Returns the file that the new history goes to; `None` for stdout, or nowhere.
+    pub(super) fn output<'a>(&'a self, args: &'a CompactArgs) -> Option<&'a Path> {
+        match self {
+            Destination::AsNamed | Destination::Nowhere => args.output.as_deref(),
+            Destination::InPlace => Some(&args.file),
+            Destination::Beside(path) | Destination::NewSession { path, .. } => Some(path),
+        }
     }
 
     /// Fails where `document` is no session file and one is asked for.

@@ -1,0 +1,148 @@
+//! The store beside a compaction: what is looked up there, recorded, and taken back.
+
+use std::{cell::OnceCell, path::Path};
+
+use anyhow::{Context as _, Result};
+use longhaul::{CompactedDocument, redacted_messages, transcript::Span, wire};
+
+use super::{Destination, Made, NotKept, Plan, Report};
+use crate::{
+    args::StoreArgs,
+    clock, exit,
+    output::are_same,
+    store::{self, AfterSummary, BranchOf, Kept, Recorded, Replaced, Said, Store, Trace},
+};
+
+/// The store that the flags name, opened once and when it is first needed.
+pub(super) struct Keeper<'a> {
+    args: &'a StoreArgs,
+    /// Something is to be kept.
+    pub(super) is_used: bool,
+    opened: OnceCell<Store>,
+}
+
+impl<'a> Keeper<'a> {
+    pub(super) fn new(args: &'a StoreArgs, is_used: bool) -> Keeper<'a> {
+        Keeper { args, is_used, opened: OnceCell::new() }
+    }
+
+    /// Returns the store; it is made where there is none.
+    pub(super) fn store(&self) -> Result<&Store> {
+        match self.opened.get() {
+            Some(store) => Ok(store),
+            None => {
+                let store = store::open(self.args)?;
+                Ok(self.opened.get_or_init(|| store))
+            }
+        }
+    }
+
+    /// Returns the store where there is one, and something is to be kept.
+    pub(super) fn existing(&self) -> Result<Option<&Store>> {
+        match self.is_used && store::place(self.args)?.may_exist() {
+            true => self.store().map(Some),
+            false => Ok(None),
+        }
+    }
+
+    /// Returns whether these bytes are a history that was compacted here, word for word: what it was made from is in the store.
+    pub(super) fn knows(&self, bytes: &[u8]) -> bool {
+        let known = || match self.existing()? {
+            Some(store) => store::block_on(store::is_output(store, bytes)),
+            None => Ok(false),
+        };
+        known().unwrap_or(false)
+    }
+}
+
+/// Records what was `made`, as far as it is to be, and notes in the report where.
+///
+/// # Errors
+/// Where nothing may be written without it.
+pub(super) fn record(plan: &Plan<'_>, made: Option<Made<'_>>, report: &mut Report) -> Result<()> {
+    let (said, done, is_elsewhere) = match made {
+        _ if !plan.keeper.is_used => return Ok(()),
+        Some(Made { said, done, is_elsewhere }) => (said, Some(done), is_elsewhere),
+        // Whoever wants it kept wants that also of what is short.
+        None if *plan.destination == Destination::Nowhere && plan.breakdown.messages > 0 => {
+            let messages = redacted_messages(&plan.document, plan.redactor.as_ref());
+            (Said::new(&plan.document, messages, plan.name), None, false)
+        }
+        None => return Ok(()),
+    };
+    let said = said.with_spellings(&plan.document, plan.redactor.as_ref());
+    let must_be_recorded = plan.must_be_recorded();
+    match recorded(plan, &said, done.as_ref()) {
+        Ok((recorded, forgotten)) => {
+            report.recorded = Some(recorded);
+            report.not_kept = NotKept::of(&plan.document, &said.messages, forgotten, is_elsewhere);
+        }
+        Err(error) if must_be_recorded => return Err(plan.unrecorded(error)),
+        // Originals may have been written before what failed.
+        Err(error) => report.not_recorded = Some(exit::words(&error)),
+    }
+    Ok(())
+}
+
+/// Records the originals and the summary, where there is one, and returns where, and how many messages of it were forgotten.
+fn recorded(plan: &Plan<'_>, said: &Said<'_>, done: Option<&CompactedDocument>) -> Result<(Recorded, u64)> {
+    let store = plan.keeper.store()?;
+    let emitted = |done: &CompactedDocument| -> Result<_> {
+        let read = wire::read(Some(plan.document.format()), &*done.bytes);
+        let read = read.context("the history cannot be read again")?;
+        Ok((done.record.clone(), redacted_messages(&read, plan.redactor.as_ref())))
+    };
+    let made = done.map(emitted).transpose()?;
+    let originals = if plan.config.delete_originals { AfterSummary::Deleted } else { AfterSummary::Kept };
+    let kept = store::block_on(store::keep(store, said, made, originals))?;
+    let Kept { place, n_deleted: deleted, withdrawal } = kept;
+    let state = store::block_on(async { Ok(store.state(&place.session).await?) })?;
+    let forgotten = state.map_or(0, |state| state.forgotten.iter().map(Span::len).sum());
+    let branch_of = BranchOf::told(&place);
+    let session = said.name.map_or_else(|| place.session.to_string(), str::to_owned);
+    let store = store::place(plan.keeper.args)?.to_string();
+    let id = place.session;
+    Ok((Recorded { session, store, deleted, branch_of, id, withdrawal }, forgotten))
+}
+
+/// Takes the record of a history back that nobody got.
+pub(super) fn take_back(plan: &Plan<'_>, report: &Report) {
+    let Some(withdrawal) = report.recorded.as_ref().and_then(|recorded| recorded.withdrawal.as_ref()) else {
+        return;
+    };
+    let store = plan.keeper.store();
+    let done = store.and_then(|store| store::block_on(withdrawal.make(store, clock::now_ms())));
+    if let Err(error) = done {
+        say!("the store has it as in force all the same: {}", exit::words(&error));
+    }
+}
+
+/// Keeps beside the record what the compaction does to the file, so that `undo` can take that back too. `backup` is where the file
+/// is kept that is replaced.
+pub(super) fn keep_trace(
+    plan: &Plan<'_>,
+    report: &Report,
+    history: &[u8],
+    backup: Option<&Path>,
+) -> Result<()> {
+    let (Some(recorded), Some(record)) = (&report.recorded, &report.summary) else { return Ok(()) };
+    // What was replaced may be another transcript than the one that was read.
+    let before = |backup: &Path| {
+        let (before, path) = (std::fs::read(backup).ok()?, plan.output?);
+        let is_transcript = are_same(path, plan.file);
+        Some(Replaced::new(path, backup, &before, history)?.of(&recorded.id, is_transcript))
+    };
+    let made = plan.output.filter(|_| backup.is_none());
+    let trace = Trace::new(plan.document.format(), backup.and_then(before), made);
+    let keep = async |store: &Store| {
+        trace.keep(store, &record.id, plan.redactor.as_ref()).await?;
+        match plan.output {
+            Some(_) => store::note_output(store, history, &record.id).await,
+            None => Ok(()),
+        }
+    };
+    let store = plan.keeper.store();
+    store
+        .and_then(|store| store::block_on(keep(store)))
+        .context("what becomes of the file cannot be noted, so undo would not put it back")
+}

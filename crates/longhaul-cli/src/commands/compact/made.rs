@@ -1,0 +1,183 @@
+//! Making the new history.
+
+use std::sync::Arc;
+
+use anyhow::{Result, bail};
+use longhaul::{
+    CompactedDocument, DocumentError, DocumentSession, Stored, Within,
+    config::OnMaxDepth,
+    keep_reasoning,
+    summarize::{Reviewed, Summarizer, rules::RulesSummarizer},
+    transcript::{Part, SummaryMode, parse_summary},
+    wire::{self, Format},
+};
+
+use super::{Plan, plan::Recent};
+use crate::{
+    clock,
+    exit::{self, Impossible},
+    paint,
+    review::AtTerminal,
+    store::{self, Said},
+    summarizer,
+};
+
+/// A history that was made.
+pub(super) struct Made<'a> {
+    /// What it was made of, for the store.
+    pub(super) said: Said<'a>,
+    pub(super) done: CompactedDocument,
+    /// It began with a summary whose originals are not in the store.
+    pub(super) is_elsewhere: bool,
+}
+
+impl<'a> Made<'a> {
+    /// Compacts the transcript, and says what there is to say of how.
+    pub(super) fn by(plan: &Plan<'a>) -> Result<Made<'a>> {
+        if plan.redactor.is_none() {
+            say!("--no-redact: secrets are summarized and recorded as they are");
+        }
+        if plan.must_be_recorded() {
+            // Before a model is asked.
+            plan.keeper.store().map_err(|error| plan.unrecorded(error))?;
+        }
+        let (document, counter) = (&plan.document, plan.counter.counter.clone());
+        let (config, redactor) = (plan.config.clone(), plan.redactor.clone());
+        let session = DocumentSession::new(document, plan.window, counter, config, redactor);
+        let session = session.map_err(told_apart)?;
+        let within = Within {
+            keep_recent: match plan.recent {
+                Recent::Count(count) => Some(count),
+                Recent::AsSet => Some(session.state().recent()),
+                Recent::AsServesBest => None,
+            },
+            reasoning: keep_reasoning(document.format()),
+            goal: plan.goal.map(str::to_owned),
+            now_ms: clock::now_ms(),
+            ..Within::new(plan.budget)
+        };
+        let said = Said::new(document, session.state().redacted(), plan.name);
+        let (stored, words) = stored(plan, &said)?;
+        let is_elsewhere = stored.is_none() && depth_of_summary(&said).is_some();
+        let session = match stored {
+            Some(stored) => session.with_stored(stored),
+            None => session,
+        };
+        let is_unfit = !is_elsewhere && !session.has_originals();
+        if let Some(depth) = depth_of_summary(&said) {
+            tell_of_summary(depth, if is_unfit { UNFIT } else { &words });
+        }
+        let done = compacted(plan, &session, &within)?;
+        warn_of_bound_thinking(document.format(), &done);
+        Ok(Made { said, done, is_elsewhere })
+    }
+}
+
+/// Compacts; what the caller asked for and cannot be is told apart from what went wrong.
+fn compacted(plan: &Plan<'_>, session: &DocumentSession<'_>, within: &Within) -> Result<CompactedDocument> {
+    let mut mode = plan.mode;
+    if mode != SummaryMode::Rules {
+        let too_large = session.too_large_for_model(within).map_err(|error| told_apart(error.into()))?;
+        if let Some((tokens, limit)) = too_large {
+            say!("too large for a model: {tokens} tokens of at most {limit}; summarized by rule");
+            mode = SummaryMode::Rules;
+        }
+    }
+    if mode == SummaryMode::Rules && !plan.is_reviewed {
+        return session.compact(within).map_err(told_apart);
+    }
+    let mut summarizer: Arc<dyn Summarizer> = match mode {
+        SummaryMode::Rules => Arc::new(RulesSummarizer::default()),
+        mode => {
+            // What a model wrote may be kept where the record of it may be.
+            let may_be_kept = plan.keeper.is_used && !plan.is_dry;
+            let cache = may_be_kept.then(|| plan.keeper.store().ok().cloned()).flatten();
+            let ladder = summarizer::ladder(plan.summarizer, &plan.config, mode, cache, None)?;
+            Arc::new(summarizer::Announced::new(ladder, plan.summarizer)?)
+        }
+    };
+    if plan.is_reviewed {
+        summarizer = Arc::new(Reviewed::new(summarizer, Arc::new(AtTerminal)));
+    }
+    let asked = store::block_on(async { Ok(session.compact_with(within, &*summarizer).await) })?;
+    let (done, attempts) = asked.map_err(told_apart)?;
+    for attempt in attempts {
+        let reason = paint::plain(&attempt.reason);
+        say!("{} was not used: {reason}", attempt.summarizer);
+    }
+    Ok(done)
+}
+
+fn told_apart(error: DocumentError) -> anyhow::Error {
+    match error {
+        DocumentError::ImportOnly { format } => anyhow::Error::new(Impossible(format!(
+            "{} histories can only be read; say --to openai",
+            format.name()
+        ))),
+        DocumentError::Compact(_) | DocumentError::DoesNotFit { .. } => {
+            anyhow::Error::new(Impossible(error.to_string()))
+        }
+        error => error.into(),
+    }
+}
+
+/// Returns what the store has of the conversation behind the summary that the document begins with. Where the chain of
+/// summaries is as deep as it may get, and no original is missing, it begins anew. Also returns what to say of it.
+fn stored(plan: &Plan<'_>, said: &Said<'_>) -> Result<(Option<Stored>, String)> {
+    let config = &plan.config;
+    let Some(depth) = depth_of_summary(said) else { return Ok((None, String::new())) };
+    let found = plan.keeper.existing().and_then(|store| match store {
+        Some(store) => store::block_on(store::stored(store, said)),
+        None => Ok(None),
+    });
+    let is_deepest = depth.saturating_add(1) >= config.max_summary_chain_depth;
+    if is_deepest && config.on_max_depth == OnMaxDepth::Halt {
+        let max = config.max_summary_chain_depth;
+        bail!(Impossible(format!(
+            "the chain may have {max} summaries and has them (on_max_depth = \"halt\")"
+        )));
+    }
+    let words = match &found {
+        Err(error) => format!("its originals cannot be read: {}", exit::words(error)),
+        _ if !is_deepest => String::new(),
+        Ok(Some(stored)) if stored.originals.iter().all(Option::is_some) => {
+            format!("summarized anew from {} stored originals", stored.originals.len())
+        }
+        Ok(Some(_)) => "some of its originals were forgotten: the chain goes on".to_owned(),
+        Ok(None) => "its originals are not in the store: summarized from the summary itself".to_owned(),
+    };
+    Ok((found.ok().flatten(), words))
+}
+
+/// Says what becomes of the summary that a history begins with, where there is something to say.
+fn tell_of_summary(depth: u32, words: &str) {
+    if !words.is_empty() {
+        say!("the history begins with a summary of depth {depth}; {words}");
+    }
+}
+
+/// What is said where the store has the originals of a history that begins with more instructions than they do.
+const UNFIT: &str =
+    "it has other instructions than its originals in the store: summarized from the summary itself";
+
+/// Says that what stays of a round in progress was signed together with what stood before it. Without its thinking, older
+/// models refuse the round; with it, models with preserved thinking do, unless they are told to drop it.
+fn warn_of_bound_thinking(format: Format, done: &CompactedDocument) {
+    let is_signed = |part: &Part| matches!(part, Part::Reasoning(reasoning) if reasoning.opaque_bytes > 0);
+    if !matches!(format, Format::Anthropic | Format::ClaudeCode) {
+        return;
+    }
+    let Ok(history) = wire::read(Some(format), &*done.bytes) else { return };
+    if history.transcript().entries().iter().any(|entry| entry.message.parts.iter().any(is_signed)) {
+        say!(
+            "the tool round in progress keeps its signed thinking: a model with preserved thinking takes it only with \
+             thinking.block_binding.prefix_mismatch_behavior = \"drop_block\"; at the end of a turn there is no such choice"
+        );
+    }
+}
+
+/// Returns the depth of the summary that a history begins with.
+fn depth_of_summary(said: &Said<'_>) -> Option<u32> {
+    let first = said.messages.iter().find(|message| !message.is_system())?;
+    first.texts().find_map(parse_summary).map(|(depth, _)| depth)
+}
