@@ -240,6 +240,14 @@ impl<'a> Asking<'a> {
         is_told
     }
 
+    /// Returns the previous summary and behind it `answer`, which was asked for without it.
+    pub(crate) fn with_previous<'b>(&'b self, answer: Option<&'b str>) -> Option<Cow<'b, str>> {
+        match (self.previous.as_deref(), answer) {
+            (Some(previous), Some(answer)) => Some(Cow::Owned(format!("{previous}\n\n{answer}"))),
+            (previous, answer) => previous.or(answer).map(Cow::Borrowed),
+        }
+    }
+
     /// Returns the prompt with `context` as the conversation.
     pub(crate) fn fill(&self, context: &str) -> String {
         self.fill_with(self.template, context, self.previous.as_deref())

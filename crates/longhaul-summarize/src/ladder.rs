@@ -1,6 +1,6 @@
 //! Preferred models in order, then the rules.
 
-use std::{fmt, sync::Arc};
+use std::{borrow::Cow, fmt, sync::Arc};
 
 use async_trait::async_trait;
 use longhaul_tokens::{Accuracy, TokenCounter};
@@ -239,19 +239,29 @@ impl Ladder {
             notes.push(format!("did not show the model the {} oldest units", show.units_left_out));
         }
         for text in &show.texts {
+            let mut is_told_late = false;
             let completion = loop {
                 let (text, tokens) = match shrunk {
                     false => (text.clone(), show.max_prompt),
                     true => cut(text, counter, room),
                 };
                 let before = parts.last().filter(|_| asking.form == Form::Prose).and_then(Said::prose);
-                let asked = asking.ask(model, &asking.fill_behind(before, &text), show.max_tokens);
+                let before = match is_told_late {
+                    true => asking.with_previous(before),
+                    false => before.map(Cow::Borrowed),
+                };
+                let asked = asking.ask(model, &asking.fill_behind(before.as_deref(), &text), show.max_tokens);
                 match run.ask(model, &asked, tokens).await {
                     Ok(completion) => break completion,
                     // The server knows its window better than we do: show it less, once.
                     Err(NoAnswer::Failed(error)) if error.is_overflow() && !shrunk => {
                         shrunk = true;
                         room = counter.count_text(&text).min(room).scaled(0.5);
+                        // What is cut out stands in the summary before, which takes of the room in turn.
+                        let without = counter.count_text(&asking.fill(""));
+                        is_told_late = asking.tell_before();
+                        let told = counter.count_text(&asking.fill("")) - without;
+                        room = (room - told).max(room.min(MIN_ROOM));
                     }
                     Err(_) => return None,
                 }

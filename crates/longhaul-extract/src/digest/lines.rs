@@ -16,7 +16,9 @@ pub(crate) enum Class {
     FailedTest,
     /// What was expected and what came: `left:`, `Expected`, pytest's `E` lines.
     Detail,
-    /// Counts of tests, errors, problems; an exit code.
+    /// How many tests passed and failed: what each that passed would say.
+    Totals,
+    /// Counts of errors, problems, rows; an exit code.
     Count,
     /// A place in a file.
     Place,
@@ -45,7 +47,7 @@ impl Class {
         match self {
             Class::Decisive => 10.0,
             Class::FailedTest => 9.0,
-            Class::Count => 8.5,
+            Class::Totals | Class::Count => 8.5,
             Class::Detail => 8.0,
             Class::Error => 7.5,
             Class::Place => 6.0,
@@ -206,9 +208,12 @@ fn is_passed(body: &str) -> bool {
         return true;
     }
     if let Some((named, verdict)) = body.rsplit_once(" ... ") {
-        // `ok`, `ok <0.002s>`, `ok (3ms)`, `ignored, needs a server`.
+        // `ok`, `ok <0.002s>`, `ok (3ms)`, and of cargo `ignored, needs a server`.
         let rest = ["ok", "ignored"].iter().find_map(|word| verdict.strip_prefix(word));
-        return !named.is_empty() && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', ',']));
+        let is_end = |rest: &str| {
+            rest.is_empty() || rest.starts_with(' ') || rest.starts_with(',') && body.starts_with("test ")
+        };
+        return !named.is_empty() && rest.is_some_and(is_end);
     }
     if let Some(numbered) = body.strip_prefix("ok ") {
         let name = numbered.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -255,7 +260,9 @@ mod tests {
             ("fatal: not a git repository", Class::Decisive),
             ("--- FAIL: TestX (0.00s)", Class::FailedTest),
             ("test tests::a ... FAILED", Class::FailedTest),
-            ("test result: FAILED. 1 passed; 1 failed", Class::Count),
+            ("test result: FAILED. 1 passed; 1 failed", Class::Totals),
+            ("Process exited with code 124", Class::Count),
+            ("Seeding the ledger ... ok, 3 rows were left out", Class::Plain),
             ("  left: 1", Class::Detail),
             ("   --> src/lib.rs:4:9", Class::Place),
             ("warning: unused variable: `x`", Class::Warning),

@@ -149,17 +149,18 @@ const HEAD_TABLE: &[(Class, &str)] = &[
     ),
     (Class::Detail, r"^\s*\d*\s*\|.{0,80}[\^-]+ [a-z`]|^\s*>\s*\d+ \|"),
     // Counts.
-    (Class::Count, r"^test result: |^=+ .*(passed|failed|error|no tests ran).* =+$|^\d+ (passed|failed)"),
-    (Class::Count, r"^\s*Tests?\s*:?\s+\d+ (passed|failed|skipped|total|todo)"),
+    (Class::Totals, r"^test result: |^=+ .*(passed|failed|error|no tests ran).* =+$|^\d+ (passed|failed)"),
+    (Class::Totals, r"^\s*Tests?\s*:?\s+\d+ (passed|failed|skipped|total|todo)"),
     (
-        Class::Count,
+        Class::Totals,
         r"^Ran \d+ tests? in|^FAILED \((failures|errors)=|^OK( \(.*\))?$|^Tests run: |^Tests: \d+|^\d+ examples?, ",
     ),
     (
-        Class::Count,
+        Class::Totals,
         r"^\s*\d+ (passing|failing|pending|pass|fail|skip)\b|^(#|ℹ) (tests|pass|fail|skipped) \d+",
     ),
-    (Class::Count, r"^FAIL\s+\S+\s+(\d|\(cached\))|^\d+ tests? completed|^\d+% tests passed|^✖ \d+ problem"),
+    (Class::Totals, r"^FAIL\s+\S+\s+(\d|\(cached\))|^\d+ tests? completed|^\d+% tests passed"),
+    (Class::Count, r"^✖ \d+ problem"),
     (
         Class::Count,
         r"^(Found|found) \d+ |^\d+ (errors?|warnings?|problems?|issues?|vulnerabilities)\b|^All checks passed",
@@ -189,7 +190,8 @@ const HEAD_TABLE: &[(Class, &str)] = &[
     ),
     (Class::Place, r"^(/|[A-Z]:\\)\S+\.\w{1,6}:?$"),
     (Class::Decisive, r"^[A-Z]{1,4}\d{2,4} \S"),
-    (Class::Count, r"^(Plan: |Apply complete|Destroy complete|Failed! +- |Passed! +- |TOTAL\s)"),
+    (Class::Count, r"^(Plan: |Apply complete|Destroy complete|TOTAL\s)"),
+    (Class::Totals, r"^(Failed! +- |Passed! +- )"),
     // Warnings.
     (
         Class::Warning,

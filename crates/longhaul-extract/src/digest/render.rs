@@ -21,7 +21,9 @@ pub(crate) fn lines_within(
     let room = usize::try_from(allowance.limit.0).unwrap_or(usize::MAX);
     let width = |at: usize| {
         let whole = allowance.preserve_error_details
-            && classes.get(at).is_some_and(|class| class.is_error() || *class == Class::Count);
+            && classes
+                .get(at)
+                .is_some_and(|class| class.is_error() || matches!(class, Class::Totals | Class::Count));
         if whole { room.saturating_mul(3).max(40) } else { room.clamp(100, 240) }
     };
     let shown: Vec<String> =
@@ -31,9 +33,10 @@ pub(crate) fn lines_within(
         .zip(scores)
         .map(|(line, &score)| Piece { score: score + allowance.wanted(line), bytes: line.len() })
         .collect();
-    // Where the totals stand, a test that passed is told of by them: it takes no room, unless it is asked for.
+    // Where the totals stand, a test that passed is told of by them: it takes no room, unless it is asked for. Where a run was
+    // cut before them, those that passed say how far it came, unless one that failed does.
     let is_total = |line: &&str| *line == "PASS" || line.starts_with("ok  \t");
-    let has_totals = classes.iter().any(|class| matches!(class, Class::Count | Class::FailedTest))
+    let has_totals = classes.iter().any(|class| matches!(class, Class::Totals | Class::FailedTest))
         || lines.iter().any(is_total);
     let is_told = |at: &usize| {
         has_totals && classes.get(*at) == Some(&Class::Passed) && allowance.wanted(lines[*at]) <= 0.0
@@ -117,6 +120,34 @@ mod tests {
 
     use super::*;
     use crate::digest::lines;
+
+    #[test]
+    fn tests_that_passed_are_left_to_the_totals_where_there_are_any() {
+        let passed: Vec<String> = (0..140).map(|n| format!("test ledger::case_{n} ... ok")).collect();
+        let shown = |end: &str| {
+            let all: Vec<&str> = ["running 140 tests"]
+                .into_iter()
+                .chain(passed.iter().map(String::as_str))
+                .chain([end])
+                .collect();
+            let (classes, scores) = lines::score(&all);
+            let count = |text: &str| Tokens(text.len().div_ceil(4) as u64);
+            let shown = lines_within(&all, None, &classes, &scores, &Allowance::new(Tokens(300), &count));
+            shown.unwrap_or_default()
+        };
+        for end in [
+            "test result: ok. 140 passed; 0 failed",
+            "140 passed in 3.21s",
+            "Tests:       140 passed, 140 total",
+        ] {
+            let shown = shown(end);
+            assert!(shown.contains(end) && !shown.contains("... ok"), "{shown}");
+        }
+        for end in ["Process exited with code 124", "[The command completed with no output]", "(3 rows)"] {
+            let shown = shown(end);
+            assert!(shown.contains(end) && shown.contains("case_139 ... ok"), "{shown}");
+        }
+    }
 
     #[test]
     fn left_out_lines_are_counted_where_they_were() {

@@ -452,6 +452,45 @@ fn what_is_rebuilt_is_told_of_the_summary_before_only_where_not_all_is_shown() {
     }
 }
 
+/// A window smaller than configured: the middle of what is shown is cut out, and stands in the summary before.
+#[test]
+fn what_is_rebuilt_is_told_of_the_summary_before_where_the_server_takes_less() {
+    const TOLD: &str = "Two workers waited for each other all night.";
+    let (conversation, asking) = (conversation(), Asking::new());
+    for (form, prompt, cap, overflows) in [
+        (SummaryForm::Json, None, None, 0),
+        (SummaryForm::Markdown, None, None, 0),
+        (SummaryForm::Auto, Some("In {maxTokens} tokens: {context}"), None, 0),
+        // In parts: the first is answered without it.
+        (SummaryForm::Auto, Some("In {maxTokens} tokens: {context}"), Some(900), 1),
+    ] {
+        let client = Arc::new(Scripted::new(move |nth, _| match nth == overflows {
+            true => Err(ClientError::ContextOverflow { limit: None, reason: "too long".into() }),
+            false => Ok(Scripted::says(match prompt {
+                Some(_) => "The tenant ids are sorted in flush, and Lena reviews the patch.",
+                None => GOOD,
+            })),
+        }));
+        let mut options = LlmOptions::default();
+        (options.form, options.transcript_cap) = (form, cap.map(Tokens));
+        options.custom_prompt = prompt.map(Into::into);
+        let draft = Draft { text: format!("## State\n- {TOLD}"), mode: SummaryMode::Llm, ..Draft::default() };
+        let previous = crate::drift::record(None, &draft, conversation.span());
+        let request = SummaryRequest {
+            previous: Some(&previous),
+            is_rebuilt: true,
+            ..asking.request(conversation.entries(), 400)
+        };
+        block_on(ladder(vec![model("m", &client)], options, &time()).summarize(request)).unwrap();
+        let asked: Vec<String> = client.requests().iter().map(|request| request.user.clone()).collect();
+        let (refused, again) = (&asked[overflows], &asked[overflows + 1]);
+        assert!(asked[..=overflows].iter().all(|prompt| !prompt.contains(TOLD)), "all of it is shown");
+        assert!(again.contains(TOLD) && again.len() < refused.len(), "{form:?} {cap:?}: {again}");
+        // And of the parts before.
+        assert!(overflows == 0 || again.contains("The tenant ids are sorted in flush"), "{again}");
+    }
+}
+
 #[test]
 fn prose_about_several_parts_is_told_on_from_part_to_part() {
     let client =
