@@ -1,6 +1,6 @@
 //! Claude Code session files: a tree of lines, of which one path is the live context.
 //!
-//! The rules C-01 to C-12 are those of the project's wire format notes; each is named where it is followed.
+//! The rules C-01 to C-12 are those of `docs/wire-rules.md`; each is named where it is followed.
 
 use std::{
     collections::{HashMap, HashSet},

@@ -1,6 +1,6 @@
 //! Codex CLI rollout files: items of the Responses API, one a line, among events that mirror them.
 //!
-//! The rules are those of the project's wire format notes; each is named where it is followed.
+//! The rules are those of `docs/wire-rules.md`; each is named where it is followed.
 
 use std::ops::Range;
 

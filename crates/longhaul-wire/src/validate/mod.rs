@@ -1,7 +1,7 @@
 //! The rules that providers hold a history to, checked on its JSON.
 //!
 //! Nothing here uses the readers' model: a fault that reader and writer share would otherwise go unseen. Rule ids are
-//! those of the project's wire format notes (`A-05`, `O-03`, ...).
+//! those of `docs/wire-rules.md` (`A-05`, `O-03`, ...).
 
 pub(crate) mod anthropic;
 pub(crate) mod gemini;
