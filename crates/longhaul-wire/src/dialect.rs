@@ -35,6 +35,8 @@ pub(crate) struct Dialect {
     pub(crate) content_key: Option<&'static str>,
     /// Takes back what vouches for a part as the model wrote it, where that part was changed.
     pub(crate) unsign: fn(&str, &Located<'_>, &mut Edits),
+    /// Takes back what stands for a part that is gone, in the message that it is gone from.
+    pub(crate) settle: fn(&str, &[Located<'_>], &[Option<&Part>], &mut Edits),
     /// Whether one answer of the model is several items.
     pub(crate) is_of_items: bool,
     /// Whether a failed result is marked by more than its text.

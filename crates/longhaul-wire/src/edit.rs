@@ -183,6 +183,7 @@ pub(crate) fn patch(
     }
     let mut edits = Edits::default();
     collect(dialect, value.raw(), old, new, sources, &mut edits);
+    (dialect.settle)(value.raw(), old, new, &mut edits);
     Some(edits.apply(value.raw()))
 }
 

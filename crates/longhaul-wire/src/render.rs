@@ -16,6 +16,7 @@ use crate::{
     raw::{dialect_of_item, is_reasoning, items_of},
     reasoning::without_field,
     repair,
+    write::with_content,
 };
 
 /// Messages as a request.
@@ -183,7 +184,14 @@ fn afresh(items: &[Spelled<'_>], message: &Message, sources: &Sources<'_>) -> Op
     let spells_messages = dialect.format.writing().is_ok_and(|writing| writing.dialect == dialect);
     let is_one = items.iter().all(|item| item.dialect == dialect);
     let values = (spells_messages && is_one).then(|| (dialect.fresh)(message, sources))?;
-    (!values.is_empty()).then_some(values)
+    match (&values[..], items, dialect.content_key) {
+        ([], ..) => None,
+        // The fields around the content stay.
+        ([value], [item], Some(key)) => {
+            Some(vec![with_content(item.json.raw(), value, key).unwrap_or_else(|| value.clone())])
+        }
+        _ => Some(values),
+    }
 }
 
 /// A request as it grows.

@@ -174,7 +174,7 @@ fn rewritten(doc: &Document, n: usize, message: &Message, sources: &Sources<'_>)
 }
 
 /// Returns the message `old` with the content of the message `new`, which stands in the field `key`.
-fn with_content(old: &str, new: &str, key: &str) -> Option<String> {
+pub(crate) fn with_content(old: &str, new: &str, key: &str) -> Option<String> {
     let content = Json::check(old.as_bytes()).ok()?.get(key)?;
     let replacement = Json::check(new.as_bytes()).ok()?.get(key)?;
     let mut edits = Edits::default();

@@ -9,8 +9,29 @@ use super::Losses;
 /// What every format of a provider's asks for: calls are the assistant's and have ids of their own, and results stand behind
 /// them.
 pub(crate) fn paired(messages: Vec<Message>, losses: &mut Losses) -> Vec<Message> {
+    let messages = results_of_the_tools(messages);
     let messages = fit_ids(calls_of_the_assistant(messages, losses), losses);
     join_runs(results_after_calls(messages))
+}
+
+/// Takes results out of the answers that they stand in, in formats whose messages hold a call together with its result.
+fn results_of_the_tools(messages: Vec<Message>) -> Vec<Message> {
+    let mut split: Vec<Message> = Vec::with_capacity(messages.len());
+    for mut message in messages {
+        if message.role != Role::Assistant || message.results().next().is_none() {
+            split.push(message);
+            continue;
+        }
+        let begin = split.len();
+        for part in std::mem::take(&mut message.parts) {
+            let role = if matches!(part, Part::ToolResult(_)) { Role::Tool } else { Role::Assistant };
+            match split[begin..].last_mut().filter(|last| last.role == role && role == Role::Assistant) {
+                Some(last) => last.parts.push(part),
+                None => split.push(Message { role, parts: vec![part], ..message.clone() }),
+            }
+        }
+    }
+    split
 }
 
 /// Only the assistant can make calls; in tau2 the simulated user has tools too.

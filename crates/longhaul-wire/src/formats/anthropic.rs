@@ -70,6 +70,7 @@ pub(crate) static MESSAGE: Dialect = Dialect {
     is_patched: true,
     content_key: Some("content"),
     unsign: |_, _, _| {},
+    settle: |_, _, _, _| {},
     is_of_items: false,
     marks_failure: true,
     has_detail: false,

@@ -77,6 +77,7 @@ static MESSAGE: Dialect = Dialect {
     is_patched: true,
     content_key: None,
     unsign,
+    settle: |_, _, _, _| {},
     is_of_items: false,
     marks_failure: true,
     has_detail: false,

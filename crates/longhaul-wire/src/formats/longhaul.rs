@@ -58,6 +58,7 @@ static MESSAGE: Dialect = Dialect {
     is_patched: false,
     content_key: None,
     unsign: |_, _, _| {},
+    settle: |_, _, _, _| {},
     is_of_items: false,
     marks_failure: true,
     has_detail: false,

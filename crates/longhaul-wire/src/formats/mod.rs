@@ -16,6 +16,7 @@ mod pi;
 mod responses;
 mod swe_agent;
 mod tau2;
+mod ui_messages;
 mod vcsum;
 
 use std::{fmt, str::FromStr};
@@ -73,6 +74,8 @@ formats! {
     Gemini = gemini,
     /// Plain chat as in ShareGPT: `from` and `value`.
     Chat = chat,
+    /// UI messages of Vercel's AI SDK: an array of messages with `id` and `parts`, or an object with `messages`.
+    UiMessages = ui_messages,
     /// longhaul's own canonical form.
     Longhaul = longhaul,
     /// A pi session file. Import only.

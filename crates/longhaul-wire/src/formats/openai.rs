@@ -68,6 +68,7 @@ pub(crate) static MESSAGE: Dialect = Dialect {
     is_patched: true,
     content_key: None,
     unsign: |_, _, _| {},
+    settle: |_, _, _, _| {},
     is_of_items: false,
     marks_failure: false,
     has_detail: true,

@@ -69,6 +69,7 @@ pub(super) static MESSAGE: Dialect = Dialect {
     is_patched: true,
     content_key: None,
     unsign: |_, _, _| {},
+    settle: |_, _, _, _| {},
     is_of_items: true,
     marks_failure: false,
     has_detail: true,

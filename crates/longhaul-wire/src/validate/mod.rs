@@ -9,6 +9,7 @@ pub(crate) mod openai;
 mod profile;
 pub(crate) mod responses;
 pub(crate) mod session;
+pub(crate) mod ui_messages;
 
 use std::fmt;
 
