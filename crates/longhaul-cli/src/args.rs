@@ -191,7 +191,7 @@ pub(crate) struct CountArgs {
 /// What the input is
 #[derive(Clone, Debug, Default, ClapArgs)]
 pub(crate) struct FromArgs {
-    /// The input's format: openai, responses, anthropic, claude-code, codex, gemini, chat, longhaul, pi, ... or auto
+    /// The input's format: openai, responses, anthropic, claude-code, codex, gemini, ui-messages, chat, longhaul, pi, ... or auto
     #[arg(long, value_name = "FORMAT", default_value = "auto", value_parser = format_or_auto)]
     pub(crate) from: FormatArg,
 }

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use longhaul::{
     Config,
     config::{Layer, Layered},
-    wire::{Document, Format},
+    wire::Document,
 };
 
 use crate::{
@@ -42,12 +42,7 @@ pub(crate) fn load(args: &SettingsArgs) -> Result<Layered> {
 /// Returns `config` with the settings for the model that a history is with: the one that was named, or the one that it
 /// names itself.
 pub(crate) fn for_history(config: &Config, document: &Document, named: Option<&str>) -> Config {
-    let provider = match document.format() {
-        Format::Anthropic | Format::ClaudeCode => "anthropic",
-        Format::OpenAi | Format::Responses | Format::Codex => "openai",
-        Format::Gemini => "gemini",
-        _ => "",
-    };
+    let provider = document.format().provider().unwrap_or_default();
     config.for_model(provider, named.or(document.model()).unwrap_or_default())
 }
 

@@ -148,7 +148,7 @@ impl ChatRequest {
     /// Returns the history in `format`, as the JSON text of the fields that hold it.
     fn history(&self, format: Format) -> Result<String, ClientError> {
         let whole = self.beginning(self.messages.len(), format)?;
-        match format == Format::Anthropic && !self.cache_marks.is_empty() {
+        match format.takes_cache_marks() && !self.cache_marks.is_empty() {
             true => longhaul_wire::with_cache_marks(&whole, &self.cache_marks, |n| self.beginning(n, format)),
             false => Ok(whole),
         }

@@ -218,13 +218,7 @@ impl Session {
     /// Returns the definition of the recall tool as JSON, as the session's format has it.
     fn recall_tool(&self, py: Python<'_>) -> String {
         let tool = py.detach(|| self.lock().recall_tool());
-        let definition = match self.format {
-            Format::Anthropic => tool.anthropic(),
-            Format::Responses => tool.responses(),
-            Format::Gemini => tool.gemini(),
-            _ => tool.openai(),
-        };
-        definition.to_string()
+        tool.of(self.format).unwrap_or_else(|| tool.openai()).to_string()
     }
 
     /// Brings the session to where a whole history is, and returns what changed as JSON.

@@ -56,12 +56,7 @@ pub(crate) fn layered(json: &str) -> PyResult<Layered> {
 
 /// Returns the settings as they hold for a model whose provider `format` tells.
 pub(crate) fn for_model(config: &Config, format: Format, model: Option<&str>) -> Config {
-    let provider = match format {
-        Format::Anthropic | Format::ClaudeCode => "anthropic",
-        Format::OpenAi | Format::Responses | Format::Codex => "openai",
-        Format::Gemini => "gemini",
-        _ => "",
-    };
+    let provider = format.provider().unwrap_or_default();
     config.for_model(provider, model.unwrap_or_default())
 }
 

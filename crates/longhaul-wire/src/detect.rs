@@ -1,6 +1,8 @@
 //! Telling a format from the first bytes.
 
-use crate::Format;
+use std::collections::BTreeSet;
+
+use crate::{Format, json::Json};
 
 /// Returns the format of a history that begins with `head`: the first few kilobytes will do.
 ///
@@ -8,166 +10,149 @@ use crate::Format;
 /// it has blocks of Anthropic's kinds, else OpenAI's.
 pub fn detect(head: &[u8]) -> Option<Format> {
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
-    let text = Head(head);
-    let first = head.iter().find(|byte| !byte.is_ascii_whitespace())?;
-    match first {
+    match head.iter().find(|byte| !byte.is_ascii_whitespace())? {
         // The first line of a session file may be of a kind that says nothing.
-        b'{' => text.object().or_else(|| text.later_lines()),
-        b'[' => text.array(),
+        b'{' => surest(&Head::new(head)).or_else(|| later_lines(head)),
+        b'[' => surest(&Head::new(head)),
         _ => None,
     }
 }
 
-struct Head<'a>(&'a [u8]);
+/// How surely a history is of a format that claims it. The surest has it; of those that are equally sure, the first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Claim {
+    /// Nothing speaks against it.
+    Left,
+    /// It has what formats of this family have.
+    Alike,
+    /// It has what only histories of this shape have.
+    Shape,
+    /// It says so itself.
+    Own,
+}
 
-impl Head<'_> {
-    fn object(&self) -> Option<Format> {
-        let keys = self.keys();
-        let has = |key: &str| keys.iter().any(|known| known == key);
-        if has("format") && self.has_value("format", "longhaul") {
-            return Some(Format::Longhaul);
-        }
-        if has("payload") && has("type") || self.is_bare_codex() {
-            return Some(Format::Codex);
-        }
-        if has("parentUuid") || has("isSidechain") || has("leafUuid") || has("isSnapshotUpdate") {
-            return Some(Format::ClaudeCode);
-        }
-        if has("type") && has("sessionId") && !has("messages") {
-            return Some(Format::ClaudeCode);
-        }
-        if self.types("session") && (has("cwd") || has("id")) {
-            return Some(Format::Pi);
-        }
-        if has("contents") || has("systemInstruction") || has("system_instruction") {
-            return Some(Format::Gemini);
-        }
-        if has("meeting_transcripts") || has("topic_list") {
-            return Some(Format::Meeting);
-        }
-        if has("trajectory") || has("history") {
-            return Some(Format::SweAgent);
-        }
-        if has("traj") || has("task_id") || has("termination_reason") {
-            return Some(Format::Tau2);
-        }
-        if has("av_num") || has("context") && has("speaker") {
-            return Some(Format::Vcsum);
-        }
-        if has("input") || has("instructions") || has("previous_response_id") {
-            return Some(Format::Responses);
-        }
-        if has("conversations") || has("conversation") {
-            return Some(Format::Chat);
-        }
-        match has("messages") || has("model") || has("system") || has("tools") {
-            true if has("system") || self.is_anthropic() || has("anthropic_version") => {
-                Some(Format::Anthropic)
-            }
-            true => Some(Format::OpenAi),
-            false => None,
-        }
+/// The beginning of a history: an object, or an array of such.
+#[derive(Debug)]
+pub(crate) struct Head<'a> {
+    bytes: &'a [u8],
+    is_array: bool,
+    keys: BTreeSet<String>,
+}
+
+impl<'a> Head<'a> {
+    fn new(bytes: &'a [u8]) -> Head<'a> {
+        let is_array = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[');
+        Head { bytes, is_array, keys: keys(bytes) }
     }
 
-    fn later_lines(&self) -> Option<Format> {
-        const LINES: usize = 50;
-        let mut lines = self.0.split(|byte| *byte == b'\n').take(LINES);
-        let is_line = lines.next().is_some_and(|first| crate::json::Json::check(first).is_ok());
-        lines.filter(|_| is_line).find_map(|line| Head(line).object())
+    /// Returns whether it is an array, whose elements are spoken of as one.
+    pub(crate) fn is_array(&self) -> bool {
+        self.is_array
     }
 
-    fn array(&self) -> Option<Format> {
-        let keys = self.keys();
-        let has = |key: &str| keys.iter().any(|known| known == key);
-        if has("parts") {
-            return Some(Format::Gemini);
-        }
-        if has("from") && has("value") {
-            return Some(Format::Chat);
-        }
-        if self.is_responses() {
-            return Some(Format::Responses);
-        }
-        let is_empty = self.0.iter().filter(|byte| !byte.is_ascii_whitespace()).eq(b"[]");
-        match has("role") {
-            true if self.is_anthropic() => Some(Format::Anthropic),
-            true => Some(Format::OpenAi),
-            false if has("type") => Some(Format::Responses),
-            false => is_empty.then_some(Format::OpenAi),
-        }
+    /// Returns whether it is an array without elements.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.bytes.iter().filter(|byte| !byte.is_ascii_whitespace()).eq(b"[]")
     }
 
-    /// Blocks that only Anthropic has, by their `type`. Inside a string the quotes would be escaped.
-    fn is_anthropic(&self) -> bool {
-        let kinds =
-            ["tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "compaction"];
-        kinds.iter().any(|kind| self.types(kind))
-            || self.has_key("input_schema")
-            || self.has_key("cache_control")
+    /// Returns whether the object has this key, at this path: keys with dots between them, arrays left out.
+    pub(crate) fn has(&self, path: &str) -> bool {
+        self.keys.contains(path)
     }
 
-    fn is_responses(&self) -> bool {
-        let kinds =
-            ["message", "function_call", "function_call_output", "reasoning", "input_text", "output_text"];
-        !self.has_key("tool_calls") && kinds.iter().any(|kind| self.types(kind))
+    /// Returns whether it has one of these keys.
+    pub(crate) fn has_any(&self, paths: &[&str]) -> bool {
+        paths.iter().any(|path| self.has(path))
     }
 
-    fn is_bare_codex(&self) -> bool {
-        let first = self.0.split(|byte| *byte == b'\n').next().unwrap_or_default();
-        let first = Head(first);
-        let is_line = first.0.len() < self.0.len() && crate::json::Json::check(first.0).is_ok();
-        is_line && first.has_key("instructions") && first.has_key("timestamp") && !first.has_key("model")
+    /// Returns whether a key stands anywhere, at any depth.
+    pub(crate) fn mentions(&self, key: &str) -> bool {
+        [format!("\"{key}\":"), format!("\"{key}\" :")].iter().any(|text| self.contains(text))
     }
 
-    fn types(&self, kind: &str) -> bool {
-        self.has_value("type", kind)
+    /// Returns whether an object of one of these types stands anywhere. Inside a string the quotes would be escaped.
+    pub(crate) fn has_type(&self, kinds: &[&str]) -> bool {
+        kinds.iter().any(|kind| self.has_value("type", kind))
     }
 
-    fn has_value(&self, key: &str, value: &str) -> bool {
+    /// Returns whether a field with this value stands anywhere.
+    pub(crate) fn has_value(&self, key: &str, value: &str) -> bool {
         let texts = [format!("\"{key}\":\"{value}\""), format!("\"{key}\": \"{value}\"")];
         texts.iter().any(|text| self.contains(text))
     }
 
-    fn has_key(&self, key: &str) -> bool {
-        [format!("\"{key}\":"), format!("\"{key}\" :")].iter().any(|text| self.contains(text))
+    /// Returns the first line, where it is a JSON value with more behind it.
+    pub(crate) fn first_line(&self) -> Option<Head<'a>> {
+        let first = self.bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        let is_line = first.len() < self.bytes.len() && Json::check(first).is_ok();
+        is_line.then(|| Head::new(first))
     }
 
     fn contains(&self, text: &str) -> bool {
-        memchr::memmem::find(self.0, text.as_bytes()).is_some()
+        memchr::memmem::find(self.bytes, text.as_bytes()).is_some()
     }
+}
 
-    /// Returns the keys of the first object, as far as the text goes; in an array, those of all its elements.
-    fn keys(&self) -> Vec<String> {
-        let mut keys = Vec::new();
-        let (mut at, mut depth) = (0, 0usize);
-        let level = if self.0.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[') { 2 } else { 1 };
-        while let Some(byte) = self.0.get(at) {
-            match byte {
-                b'"' => {
-                    let start = at + 1;
-                    at = start;
-                    while let Some(byte) = self.0.get(at).filter(|byte| **byte != b'"') {
-                        at += if *byte == b'\\' { 2 } else { 1 };
-                    }
-                    let after = self.0.get(at + 1..).unwrap_or_default();
-                    let next = after.iter().find(|byte| !byte.is_ascii_whitespace());
-                    if depth == level && next == Some(&b':') {
-                        keys.push(String::from_utf8_lossy(&self.0[start..at]).into_owned());
-                    }
-                }
-                b'{' | b'[' => depth += 1,
-                b'}' | b']' => {
-                    depth = depth.saturating_sub(1);
-                    if depth == 0 {
-                        break;
-                    }
-                }
-                _ => {}
-            }
-            at += 1;
-        }
-        keys.sort();
-        keys.dedup();
-        keys
+fn surest(head: &Head<'_>) -> Option<Format> {
+    let mut surest: Option<(Claim, Format)> = None;
+    for format in Format::ALL {
+        let claim = (format.spec().claims)(head).map(|claim| (claim, format));
+        surest = match (surest, claim) {
+            (Some((best, _)), Some((claim, _))) if claim <= best => surest,
+            (_, None) => surest,
+            (_, claim) => claim,
+        };
     }
+    surest.map(|(_, format)| format)
+}
+
+fn later_lines(bytes: &[u8]) -> Option<Format> {
+    const LINES: usize = 50;
+    let mut lines = bytes.split(|byte| *byte == b'\n').take(LINES);
+    let is_line = lines.next().is_some_and(|first| Json::check(first).is_ok());
+    let heads = lines.filter(|_| is_line).map(Head::new).filter(|head| !head.is_array());
+    heads.filter_map(|head| surest(&head)).next()
+}
+
+/// Returns the keys of the first value and of what stands directly inside it, as far as the text goes, as paths: keys with
+/// dots between them, arrays left out.
+fn keys(bytes: &[u8]) -> BTreeSet<String> {
+    /// A list, its messages and their parts.
+    const DEPTH: usize = 3;
+    let mut keys = BTreeSet::new();
+    // What is open: an object with the key that was read last, or an array.
+    let mut open: Vec<Option<&[u8]>> = Vec::new();
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'"' => {
+                let start = at + 1;
+                at = start;
+                while let Some(byte) = bytes.get(at).filter(|byte| **byte != b'"') {
+                    at += if *byte == b'\\' { 2 } else { 1 };
+                }
+                let after = bytes.get(at + 1..).unwrap_or_default();
+                let is_key = after.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b':');
+                if let (true, Some(Some(key))) = (is_key, open.last_mut()) {
+                    *key = &bytes[start..at];
+                    let path: Vec<_> = open.iter().flatten().take(DEPTH + 1).collect();
+                    if path.len() <= DEPTH {
+                        let path: Vec<_> = path.iter().map(|key| String::from_utf8_lossy(key)).collect();
+                        keys.insert(path.join("."));
+                    }
+                }
+            }
+            b'{' => open.push(Some(b"")),
+            b'[' => open.push(None),
+            b'}' | b']' => {
+                open.pop();
+                if open.is_empty() {
+                    break;
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    keys
 }

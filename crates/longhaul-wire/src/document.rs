@@ -8,7 +8,6 @@ use crate::{
     Format, Problem, WireError, detect,
     dialect::{Dialect, Said},
     error::excerpt,
-    import,
     json::Json,
     session, whole,
 };
@@ -50,7 +49,7 @@ pub(crate) struct Slot {
 pub(crate) struct Fragment {
     /// The bytes of the message's JSON.
     pub(crate) range: Range<usize>,
-    pub(crate) dialect: Dialect,
+    pub(crate) dialect: &'static Dialect,
     /// Index of the element, or of the line.
     pub(crate) at: usize,
 }
@@ -81,12 +80,8 @@ pub(crate) fn from_bytes(format: Option<Format>, bytes: Vec<u8>) -> Result<Docum
         true => WireError::Empty,
         false => WireError::Unrecognized { excerpt: excerpt(&String::from_utf8_lossy(head(&bytes))) },
     };
-    match format.or_else(|| detect(&bytes)).ok_or_else(unrecognized)? {
-        Format::ClaudeCode => session::claude_code::read(bytes),
-        Format::Codex => session::codex::read(bytes),
-        format if format.is_import_only() => import::read(format, bytes),
-        format => whole::read(format, bytes),
-    }
+    let format = format.or_else(|| detect(&bytes)).ok_or_else(unrecognized)?;
+    (format.spec().read)(bytes)
 }
 
 fn head(bytes: &[u8]) -> &[u8] {
@@ -140,7 +135,7 @@ impl Document {
     /// Returns the JSON of a fragment. It was checked when the document was read.
     pub(crate) fn fragment<'a>(&'a self, fragment: &Fragment) -> Option<(Json<'a>, Said<'a>)> {
         let json = Json::check(self.bytes.get(fragment.range.clone())?).ok()?;
-        let said = fragment.dialect.read(json).ok()?;
+        let said = (fragment.dialect.read)(json).ok()?;
         Some((json, said))
     }
 
@@ -148,17 +143,7 @@ impl Document {
     /// apart but abandoned branches included. Measurements of recall use it: inside a segment the model had seen all
     /// that came before. A history without compactions is one segment.
     pub fn segments(&self) -> Vec<Transcript> {
-        match self.format {
-            Format::ClaudeCode => session::claude_code::segments(&self.bytes),
-            Format::Codex => session::codex::segments(&self.bytes),
-            Format::Pi => import::pi_segments(&self.bytes),
-            _ => vec![self.transcript.clone()],
-        }
-    }
-
-    /// Returns the dialect in which new messages are spelled.
-    pub(crate) fn dialect(&self) -> Dialect {
-        dialect_of(self.format)
+        (self.format.spec().segments)(self)
     }
 
     /// Returns where the canonical form says the bytes of media are: hashes and quoted addresses.
@@ -177,18 +162,6 @@ impl Document {
     pub(crate) fn raw(&self, range: &Range<usize>) -> &str {
         let bytes = self.bytes.get(range.clone()).unwrap_or_default();
         std::str::from_utf8(bytes).unwrap_or_default()
-    }
-}
-
-/// Returns the dialect in which new messages of `format` are spelled.
-pub(crate) fn dialect_of(format: Format) -> Dialect {
-    match format {
-        Format::Anthropic | Format::ClaudeCode => Dialect::Anthropic,
-        Format::Responses | Format::Codex => Dialect::Responses,
-        Format::Gemini => Dialect::Gemini,
-        Format::Chat => Dialect::Chat,
-        Format::Longhaul => Dialect::Canonical,
-        _ => Dialect::OpenAi,
     }
 }
 

@@ -172,7 +172,7 @@ impl<'a> Key<'a> {
 
 /// Returns `value` with its parts replaced by `new`, or `None` when all of them are gone.
 pub(crate) fn patch(
-    dialect: Dialect,
+    dialect: &Dialect,
     value: Json<'_>,
     old: &[Located<'_>],
     new: &[Option<&Part>],
@@ -183,11 +183,12 @@ pub(crate) fn patch(
     }
     let mut edits = Edits::default();
     collect(dialect, value.raw(), old, new, sources, &mut edits);
+    (dialect.settle)(value.raw(), old, new, &mut edits);
     Some(edits.apply(value.raw()))
 }
 
 fn collect(
-    dialect: Dialect,
+    dialect: &Dialect,
     base: &str,
     old: &[Located<'_>],
     new: &[Option<&Part>],
@@ -240,16 +241,14 @@ fn is_among(key: Json<'_>, names: &[&str]) -> bool {
 }
 
 fn change(
-    dialect: Dialect,
+    dialect: &Dialect,
     base: &str,
     located: &Located<'_>,
     part: &Part,
     sources: &Sources<'_>,
     edits: &mut Edits,
 ) {
-    if dialect == Dialect::Gemini {
-        unsign(base, located, edits);
-    }
+    (dialect.unsign)(base, located, edits);
     match (&located.leaf, part) {
         (Leaf::Text(leaf), Part::Text(text)) => edits.replace(leaf.range_in(base), quoted(text)),
         (Leaf::Text(leaf), Part::ToolCall(call)) => {
@@ -265,34 +264,18 @@ fn change(
             if let Home::Element { array, index, .. } = located.home
                 && let Some(element) = array.elements().get(index)
             {
-                edits.replace(element.range_in(base), dialect.text_element(text));
+                edits.replace(element.range_in(base), (dialect.text_element)(text));
             }
         }
         (Leaf::Result { content, inner }, Part::ToolResult(result)) => {
             match align(inner, &result.content).filter(|pairs| pairs.iter().any(Option::is_some)) {
                 Some(pairs) => collect(dialect, base, inner, &pairs, sources, edits),
                 None => {
-                    edits.replace(content.range_in(base), dialect.result_content(&result.content, sources))
+                    edits.replace(content.range_in(base), (dialect.result_content)(&result.content, sources))
                 }
             }
         }
         _ => {}
-    }
-}
-
-/// G-07, G-08: the signature of a part vouches for what the model wrote. A call that is changed says instead that it is
-/// not to be checked, in the words that the provider has for that; a text needs no signature.
-fn unsign(base: &str, located: &Located<'_>, edits: &mut Edits) {
-    let Home::Element { array, index, .. } = located.home else { return };
-    let Some(part) = array.elements().get(index).map(|part| part.object()) else { return };
-    for key in ["thoughtSignature", "thought_signature"] {
-        match (part.get(key), &located.leaf) {
-            (Some(signature), Leaf::Arguments(_)) => {
-                edits.replace(signature.range_in(base), "\"skip_thought_signature_validator\"");
-            }
-            (Some(_), _) => remove_field(base, &part, key, edits),
-            (None, _) => {}
-        }
     }
 }
 

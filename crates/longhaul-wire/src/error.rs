@@ -30,19 +30,19 @@ pub enum WireError {
         expected: &'static str,
     },
     /// No format was named, and there is nothing in the input to recognise one by.
-    #[error("the input is empty; expected a history in one of the formats {}", crate::format::NAMES)]
+    #[error("the input is empty; expected a history in one of the formats {}", crate::formats::names())]
     Empty,
     /// No format was named and none was recognised.
     #[error(
         "the input is no history that longhaul knows (it begins with {excerpt:?}); expected one of {}",
-        crate::format::NAMES
+        crate::formats::names()
     )]
     Unrecognized {
         /// The first characters, control characters replaced.
         excerpt: String,
     },
     /// A format was named that does not exist.
-    #[error("no format is named {name:?}; expected one of {}", crate::format::NAMES)]
+    #[error("no format is named {name:?}; expected one of {}", crate::formats::names())]
     UnknownFormat {
         /// The name given.
         name: String,

@@ -11,7 +11,7 @@ use crate::{dialect::Dialect, json::Json};
 pub(crate) struct Payload<'a> {
     /// The whole block, as the dialect spells it.
     pub(crate) raw: Json<'a>,
-    pub(crate) dialect: Dialect,
+    pub(crate) dialect: &'static Dialect,
     pub(crate) kind: MediaKind,
     pub(crate) media_type: String,
     pub(crate) data: Data<'a>,
@@ -28,7 +28,7 @@ pub(crate) enum Data<'a> {
 impl<'a> Payload<'a> {
     /// Returns a payload given inline.
     pub(crate) fn inline(
-        dialect: Dialect,
+        dialect: &'static Dialect,
         raw: Json<'a>,
         kind: MediaKind,
         media_type: &str,
@@ -39,7 +39,7 @@ impl<'a> Payload<'a> {
 
     /// Returns a payload given by an address, which may hold the bytes itself (`data:`).
     pub(crate) fn address(
-        dialect: Dialect,
+        dialect: &'static Dialect,
         raw: Json<'a>,
         kind: MediaKind,
         media_type: &str,

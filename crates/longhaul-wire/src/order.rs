@@ -2,21 +2,15 @@
 
 use longhaul_transcript::{Message, Part, Role};
 
-use crate::{Format, convert::Losses, validate::is_blank};
+use crate::{convert::Losses, formats::Order, validate::is_blank};
 
-/// Returns `messages` as a request of `format` may have them. What a user says while a tool runs stands behind the
+/// Returns `messages` in the order that a request must have them in. What a user says while a tool runs stands behind the
 /// tool's result, and a message that says nothing is left out.
-pub(crate) fn ordered<'a>(
-    messages: Vec<&'a Message>,
-    format: Format,
-    losses: &mut Losses,
-) -> Vec<&'a Message> {
-    if !matches!(format, Format::OpenAi | Format::Anthropic | Format::Gemini) {
-        return messages;
-    }
+pub(crate) fn ordered<'a>(messages: Vec<&'a Message>, order: Order, losses: &mut Losses) -> Vec<&'a Message> {
+    let Order::ResultsFirst { takes_blank } = order else { return messages };
     let n_said = messages.len();
     let mut messages: Vec<&Message> =
-        messages.into_iter().filter(|message| !is_empty(message, format)).collect();
+        messages.into_iter().filter(|message| !is_empty(message, takes_blank)).collect();
     (messages.len()..n_said).for_each(|_| losses.count("message without content left out"));
     // What follows an answer, up to the next one.
     for segment in messages.split_mut(|message| message.role == Role::Assistant) {
@@ -32,9 +26,8 @@ fn answers(message: &Message) -> bool {
     message.results().next().is_some()
 }
 
-fn is_empty(message: &Message, format: Format) -> bool {
-    // OpenAI takes an empty text; where that is refused, one of blanks is too.
-    let says_nothing =
-        |part: &Part| matches!(part, Part::Text(text) if is_blank(text) && format != Format::OpenAi);
+fn is_empty(message: &Message, takes_blank: bool) -> bool {
+    // Where an empty text is refused, one of blanks is too.
+    let says_nothing = |part: &Part| matches!(part, Part::Text(text) if is_blank(text) && !takes_blank);
     message.parts.iter().all(says_nothing)
 }

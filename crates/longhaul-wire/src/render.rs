@@ -7,15 +7,16 @@ use longhaul_transcript::{Media, Message, Part, Raw, Role, SessionId, Transcript
 
 use crate::{
     Format, WireError,
-    convert::{Losses, body, encode, regroup, strip},
+    convert::{Losses, encode, strip},
     dialect::{Dialect, Said, Sources},
-    document::dialect_of,
     edit::{Edits, Located, align, patch},
+    formats::{Draft, LaterSystem, Lead, Writing},
     json::{Json, quoted},
     order::ordered,
     raw::{dialect_of_item, is_reasoning, items_of},
     reasoning::without_field,
     repair,
+    write::with_content,
 };
 
 /// Messages as a request.
@@ -53,7 +54,9 @@ pub fn render_session<'a>(
     session: Option<&SessionId>,
 ) -> Result<Rendition, WireError> {
     let said: Transcript = messages.into_iter().cloned().collect();
-    if matches!(to, Format::Chat | Format::Longhaul) || to.is_import_only() {
+    let writing = to.writing()?;
+    if writing.dialect.spelling.is_none() {
+        // No message carries a spelling in it.
         let conversion = encode(&said, to)?;
         let json = String::from_utf8_lossy(conversion.document.as_bytes()).into_owned();
         return Ok(Rendition { json, losses: conversion.losses });
@@ -62,17 +65,17 @@ pub fn render_session<'a>(
     let repaired = repair(&said);
     repaired.done.into_iter().for_each(|done| losses.note(done));
     let messages = repaired.transcript.entries().iter().map(|entry| &*entry.message).collect();
-    let messages = ordered(messages, to, &mut losses);
+    let messages = ordered(messages, writing.order, &mut losses);
     let spelled: Vec<Option<Vec<Spelled<'_>>>> = messages.iter().map(|message| spelled(message)).collect();
     let payloads = spelled.iter().flatten().flatten().flat_map(|item| item.said.payloads.iter().cloned());
     let mut sources = Sources::of_media(payloads);
     messages.iter().for_each(|message| sources.note_calls(message));
 
-    let dialect = dialect_of(to);
-    let mut body = Body { to, dialect, outside: Vec::new(), list: Vec::new() };
+    let mut body = Body { writing, outside: Vec::new(), list: Vec::new() };
     let mut waiting: Vec<Message> = Vec::new();
     for (message, spelled) in messages.iter().zip(&spelled) {
-        let own = spelled.as_ref().filter(|items| items.iter().all(|item| item.is_of(dialect)));
+        let own =
+            spelled.as_ref().filter(|items| items.iter().all(|item| writing.dialect.takes(item.dialect)));
         let values = own.and_then(|items| respelled(items, message, &sources, &mut losses));
         if values.is_some() {
             body.fresh(std::mem::take(&mut waiting), &sources, &mut losses);
@@ -89,8 +92,10 @@ pub fn render_session<'a>(
         }
     }
     body.fresh(waiting, &sources, &mut losses);
-    let session = session.cloned().unwrap_or_else(|| said.derived_session());
-    let json = body.json(&session, &mut losses);
+    let named = session.cloned();
+    let (is_named, session) = (named.is_some(), named.unwrap_or_else(|| said.derived_session()));
+    let draft = body.draft(session, is_named, &mut losses);
+    let json = (writing.file)(draft, &mut losses);
     Ok(Rendition { json, losses: losses.into_lines() })
 }
 
@@ -118,21 +123,9 @@ pub fn respell(message: Arc<Message>) -> Arc<Message> {
 
 /// An item that a message was read from.
 struct Spelled<'a> {
-    dialect: Dialect,
+    dialect: &'static Dialect,
     json: Json<'a>,
     said: Said<'a>,
-}
-
-impl Spelled<'_> {
-    /// Returns whether the item is one of a request in `dialect`.
-    fn is_of(&self, dialect: Dialect) -> bool {
-        match self.dialect {
-            Dialect::AnthropicSystem => dialect == Dialect::Anthropic,
-            Dialect::GeminiSystem => dialect == Dialect::Gemini,
-            Dialect::Instructions => dialect == Dialect::Responses,
-            own => own == dialect,
-        }
-    }
 }
 
 /// Returns the items that a message was read from, where it carries them.
@@ -140,7 +133,7 @@ fn spelled(message: &Message) -> Option<Vec<Spelled<'_>>> {
     let raw = message.raw.as_deref()?;
     let items = items_of(raw)?.into_iter().map(|json| {
         let dialect = dialect_of_item(raw, json)?;
-        Some(Spelled { dialect, json, said: dialect.read(json).ok()? })
+        Some(Spelled { dialect, json, said: (dialect.read)(json).ok()? })
     });
     items.collect()
 }
@@ -188,11 +181,17 @@ fn respelled(
 /// Spells `message` anew, in the dialect of the `items` that it was read from; `None` where that is no dialect of messages.
 fn afresh(items: &[Spelled<'_>], message: &Message, sources: &Sources<'_>) -> Option<Vec<String>> {
     let dialect = items.first()?.dialect;
-    let spells_messages =
-        matches!(dialect, Dialect::OpenAi | Dialect::Responses | Dialect::Anthropic | Dialect::Gemini);
+    let spells_messages = dialect.format.writing().is_ok_and(|writing| writing.dialect == dialect);
     let is_one = items.iter().all(|item| item.dialect == dialect);
-    let values = (spells_messages && is_one).then(|| dialect.fresh(message, sources))?;
-    (!values.is_empty()).then_some(values)
+    let values = (spells_messages && is_one).then(|| (dialect.fresh)(message, sources))?;
+    match (&values[..], items, dialect.content_key) {
+        ([], ..) => None,
+        // The fields around the content stay.
+        ([value], [item], Some(key)) => {
+            Some(vec![with_content(item.json.raw(), value, key).unwrap_or_else(|| value.clone())])
+        }
+        _ => Some(values),
+    }
 }
 
 /// Returns the parts of `message`, its files being those of the spelling. Where a secret was taken out of one, the spelling has
@@ -232,8 +231,7 @@ fn media_in_mut(part: &mut Part) -> Vec<&mut Media> {
 
 /// A request as it grows.
 struct Body {
-    to: Format,
-    dialect: Dialect,
+    writing: &'static Writing,
     /// Standing instructions that stand outside the list, as JSON.
     outside: Vec<String>,
     list: Vec<Value>,
@@ -256,25 +254,29 @@ impl Body {
     }
 
     fn is_outside(&self, value: &str) -> bool {
-        match Json::check(value.as_bytes()) {
-            Ok(json) => !json.is_object() || json.get("role").is_none() && self.dialect == Dialect::Gemini,
-            Err(_) => false,
+        Json::check(value.as_bytes()).is_ok_and(|json| self.writing.dialect.is_outside(json))
+    }
+
+    /// Makes a system message that leads what it is outside of the list.
+    fn lead(&self, value: &mut String) {
+        let json = Json::check(value.as_bytes()).ok();
+        let of_message = self.writing.dialect.outside.map(|outside| outside.of_message);
+        if let Some(content) = json.zip(of_message).and_then(|(json, of_message)| of_message(json)) {
+            *value = content.raw().to_owned();
         }
     }
 
     /// Adds a message in its own spelling.
     fn own(&mut self, message: &Message, mut values: Vec<String>) {
         if message.is_system() && self.list.is_empty() {
-            if self.dialect == Dialect::Anthropic {
-                values.iter_mut().for_each(|value| *value = content_of(value));
-            }
+            values.iter_mut().for_each(|value| self.lead(value));
             if values.iter().all(|value| self.is_outside(value)) {
                 self.outside.extend(values);
                 return;
             }
         }
         let is_answer = message.role == Role::Assistant;
-        let is_reasoning = self.dialect == Dialect::Responses && is_reasoning(message);
+        let is_reasoning = self.writing.dialect.is_of_items && is_reasoning(message);
         let is_led = self.list.iter().rev().take_while(|last| last.is_answer).any(|last| last.is_reasoning);
         let was_led = message.raw.as_ref().is_some_and(|raw| raw.after_reasoning);
         // Reasoning is known by its id alone, and asks for nothing.
@@ -290,34 +292,35 @@ impl Body {
         if messages.is_empty() {
             return;
         }
-        strip(&mut messages, self.dialect, sources, losses);
-        let has_outside = self.to != Format::OpenAi;
-        if has_outside && self.list.is_empty() {
+        let Writing { dialect, lead, regroup, .. } = *self.writing;
+        strip(&mut messages, dialect, sources, losses);
+        if lead == Lead::Outside && self.list.is_empty() {
             let lead = messages.iter().take_while(|message| message.is_system()).count();
             let texts =
                 messages.drain(..lead).map(|message| message.texts().collect::<Vec<_>>().join("\n\n"));
             self.outside.extend(texts.filter(|text| !text.is_empty()).map(|text| quoted(&text)));
         }
-        if matches!(self.to, Format::Anthropic | Format::Gemini | Format::ClaudeCode) {
+        if self.writing.later_system != LaterSystem::Anywhere {
             for _ in messages.iter().filter(|message| message.is_system()) {
                 losses.count("system message in mid-conversation written as the user's");
             }
         }
-        for message in regroup(messages, self.to, losses) {
+        for message in regroup(messages, losses) {
             let is_answer = message.role == Role::Assistant;
-            let values = self.dialect.fresh(&message, sources).into_iter();
+            let values = (dialect.fresh)(&message, sources).into_iter();
             self.list.extend(values.map(|json| Value { json, is_reasoning: false, is_answer }));
         }
     }
 
     /// a system message in the list stays one where a request may have it; elsewhere the user says it.
     fn settle_system(&mut self, losses: &mut Losses) {
+        let stays = self.writing.later_system == LaterSystem::BeforeAnswers;
         let mut before_is_said_to_model = false;
         for at in 0..self.list.len() {
             let is_before_answer = self.list.get(at + 1).is_none_or(|next| next.is_answer);
             let value = &mut self.list[at];
             let is_system = role_of(&value.json).is_some_and(|role| role == "system");
-            if is_system && !(self.to == Format::Anthropic && before_is_said_to_model && is_before_answer) {
+            if is_system && !(stays && before_is_said_to_model && is_before_answer) {
                 losses.count("system message in mid-conversation written as the user's");
                 value.json = as_the_users(&value.json);
             }
@@ -327,7 +330,7 @@ impl Body {
         }
     }
 
-    fn json(mut self, session: &SessionId, losses: &mut Losses) -> String {
+    fn draft(mut self, session: SessionId, is_named: bool, losses: &mut Losses) -> Draft {
         // reasoning is followed by what it led to; of several items of it, the last one is.
         let mut is_followed = false;
         let mut stays = Vec::with_capacity(self.list.len());
@@ -342,41 +345,18 @@ impl Body {
             }
             stays
         });
-        if self.dialect == Dialect::Anthropic {
+        if self.writing.later_system != LaterSystem::Anywhere {
             self.settle_system(losses);
         }
-        let first_is_the_models = self.list.first().is_some_and(|first| first.is_answer);
-        let mut values: Vec<String> = self.list.into_iter().map(|value| value.json).collect();
-        // G-03, G-04: a history begins with the user.
-        if self.to == Format::Gemini && first_is_the_models {
-            losses.note("a user turn stands before the first answer: a history must begin with one");
-            let start = "{\"role\":\"user\",\"parts\":[{\"text\":\"(start of the conversation)\"}]}";
-            values.insert(0, start.to_owned());
-        }
-        match self.to {
-            Format::ClaudeCode => {
-                if !self.outside.is_empty() {
-                    losses.note(body::NO_SYSTEM_PROMPT);
-                }
-                return body::claude_code(session, &values);
-            }
-            Format::Codex => {
-                let text = |value: &String| Json::check(value.as_bytes()).ok().and_then(Json::string);
-                let instructions: Vec<_> = self.outside.iter().filter_map(text).collect();
-                return body::codex(session, &instructions.join("\n\n"), &values);
-            }
-            _ => {}
-        }
-        let list = format!("[{}]", values.join(","));
-        let outside = instructions(self.to, self.outside);
-        let (key, list_key) = match self.to {
-            Format::Anthropic => ("system", "messages"),
-            Format::Gemini => ("systemInstruction", "contents"),
-            _ => ("instructions", "input"),
-        };
-        match outside {
-            Some(outside) => format!("{{\"{key}\":{outside},\"{list_key}\":{list}}}"),
-            None => list,
+        Draft {
+            session,
+            is_named,
+            model: None,
+            tools: None,
+            outside: self.outside,
+            begins_with_answer: self.list.first().is_some_and(|first| first.is_answer),
+            messages: self.list.into_iter().map(|value| value.json).collect(),
+            media: Vec::new(),
         }
     }
 }
@@ -384,12 +364,6 @@ impl Body {
 /// Returns the role of a message, as it stands in its JSON.
 fn role_of(value: &str) -> Option<String> {
     Json::check(value.as_bytes()).ok()?.get("role")?.string()
-}
-
-/// Returns the content of a message; of what is none, as of content itself, all of it.
-fn content_of(value: &str) -> String {
-    let content = Json::check(value.as_bytes()).ok().filter(|json| json.is_object());
-    content.and_then(|json| json.get("content")).map_or(value, |content| content.raw()).to_owned()
 }
 
 /// Returns a message with the user's role.
@@ -407,30 +381,4 @@ fn ends_with_server_result(value: &str) -> bool {
     let last = content.map(Json::elements).and_then(|blocks| blocks.last().copied());
     let kind = last.and_then(|block| block.get("type")).and_then(Json::string);
     kind.is_some_and(|kind| kind.ends_with("_tool_result"))
-}
-
-/// Returns standing instructions as the one value that they are in a request.
-fn instructions(to: Format, mut values: Vec<String>) -> Option<String> {
-    let text = |value: &String| Json::check(value.as_bytes()).ok().and_then(Json::string);
-    let (open, list): (&str, fn(Json<'_>) -> Vec<Json<'_>>) = match to {
-        Format::Anthropic => ("\"type\":\"text\",\"text\":", |content| content.elements()),
-        _ => ("\"text\":", |content| content.get("parts").map(Json::elements).unwrap_or_default()),
-    };
-    let as_it_is = values.len() == 1 && (to != Format::Gemini || text(&values[0]).is_none());
-    if values.is_empty() || as_it_is {
-        return values.pop();
-    }
-    if to == Format::Responses {
-        return Some(quoted(&values.iter().filter_map(text).collect::<Vec<_>>().join("\n\n")));
-    }
-    let mut blocks: Vec<String> = Vec::new();
-    for value in &values {
-        match (text(value), Json::check(value.as_bytes())) {
-            (Some(text), _) => blocks.push(format!("{{{open}{}}}", quoted(&text))),
-            (None, Ok(json)) => blocks.extend(list(json).iter().map(|block| block.raw().to_owned())),
-            (None, Err(_)) => {}
-        }
-    }
-    let blocks = blocks.join(",");
-    Some(if to == Format::Anthropic { format!("[{blocks}]") } else { format!("{{\"parts\":[{blocks}]}}") })
 }

@@ -24,17 +24,25 @@ pub(crate) struct Layout {
     outside: Option<(Range<usize>, &'static str)>,
 }
 
-/// The version of the canonical form that this code writes.
-pub(crate) const VERSION: u64 = 1;
-
 /// What distinguishes one format's body from another's.
-struct Body<'a> {
-    list: Json<'a>,
-    outside: Option<(&'static str, Dialect, Json<'a>)>,
-    dialect: Dialect,
+#[derive(Debug)]
+pub(crate) struct Body {
+    /// The fields that may hold the list, where the document is not the list itself.
+    pub(crate) lists: &'static [&'static str],
+    /// What to say that was expected where there is no list.
+    pub(crate) expected: &'static str,
+    /// The fields that may hold standing instructions, in the dialect that `dialect` has for these.
+    pub(crate) outside: &'static [&'static str],
+    pub(crate) dialect: &'static Dialect,
+    /// How a bare string is read that stands in the place of the list.
+    pub(crate) text: Option<&'static Dialect>,
+    /// The fields that may name the session.
+    pub(crate) session: &'static [&'static str],
+    /// Fails for a document that is not for this version.
+    pub(crate) check: fn(&Object<'_>) -> Result<(), WireError>,
 }
 
-pub(crate) fn read(format: Format, bytes: Vec<u8>) -> Result<Document, WireError> {
+pub(crate) fn read(format: Format, body: &Body, bytes: Vec<u8>) -> Result<Document, WireError> {
     let skip = if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
     let text = &bytes[skip..];
     let json = Json::check(text).map_err(|flaw| syntax_error(&flaw, skip))?;
@@ -44,13 +52,14 @@ pub(crate) fn read(format: Format, bytes: Vec<u8>) -> Result<Document, WireError
         let range = part.range_in(base);
         range.start + offset..range.end + offset
     };
-    let body = body(format, json)?;
+    let found = body.find(json)?;
     let mut envelope = Envelope::default();
     if json.is_object() {
         let fields = json.object();
         envelope.model = fields.text("model").map(|model| model.into_owned());
         let tools = fields.some("tools").or_else(|| fields.some("functions")).map(Json::elements);
-        envelope.session_id = fields.text("session").and_then(|id| SessionId::new(&id).ok());
+        let session = body.session.iter().find_map(|key| fields.text(key));
+        envelope.session_id = session.and_then(|id| SessionId::new(&id).ok());
         envelope.tools = tools.unwrap_or_default().into_iter().map(|tool| tool.raw().to_owned()).collect();
     }
     let mut transcript = Transcript::new();
@@ -59,25 +68,25 @@ pub(crate) fn read(format: Format, bytes: Vec<u8>) -> Result<Document, WireError
         push(&mut transcript, said);
         slots.push(Slot { fragments: vec![Fragment { range: at(value), dialect, at: index }] });
     };
-    if let Some((key, dialect, value)) = body.outside {
-        let said = dialect.read(value).map_err(|fault| fault.at(key))?;
+    if let Some((key, dialect, value)) = found.outside {
+        let said = (dialect.read)(value).map_err(|fault| fault.at(key))?;
         add(said, dialect, value, usize::MAX);
     }
-    // Responses: a bare string is one message of the user.
-    let (elements, dialect) = match body.list.is_string() {
-        true => (vec![body.list], Dialect::UserText),
-        false => (body.list.elements(), body.dialect),
+    // A bare string is one message of the user.
+    let (elements, dialect) = match body.text.filter(|_| found.list.is_string()) {
+        Some(dialect) => (vec![found.list], dialect),
+        None => (found.list.elements(), body.dialect),
     };
     for (index, element) in elements.iter().enumerate() {
-        let said = dialect.read(*element).map_err(|fault| fault.at(&format!("message {index}")))?;
+        let said = (dialect.read)(*element).map_err(|fault| fault.at(&format!("message {index}")))?;
         add(said, dialect, *element, index);
     }
     let layout = Layout {
-        array: at(body.list),
+        array: at(found.list),
         elements: elements.into_iter().map(at).collect(),
-        outside: body.outside.map(|(key, ..)| (at(json), key)),
+        outside: found.outside.map(|(key, ..)| (at(json), key)),
     };
-    let layout = match body.list.is_string() {
+    let layout = match found.list.is_string() {
         // One message: there is nothing to take out of it.
         true => crate::document::Layout::Import,
         false => crate::document::Layout::Whole(layout),
@@ -85,67 +94,28 @@ pub(crate) fn read(format: Format, bytes: Vec<u8>) -> Result<Document, WireError
     Ok(Document { format, transcript, slots, layout, envelope, problems: Vec::new(), bytes })
 }
 
-fn body(format: Format, json: Json<'_>) -> Result<Body<'_>, WireError> {
-    let fields = json.object();
-    let shape = |expected| Fault::new("", json.raw(), expected).at("the document");
-    let list = |keys: &[&str], expected| {
-        let found = match json.is_array() {
-            true => Some(json),
-            false => keys.iter().find_map(|key| fields.get(key)),
-        };
-        found.filter(|list| list.is_array()).ok_or_else(|| shape(expected))
-    };
-    let outside = |keys: [&'static str; 2], dialect| {
-        keys.into_iter().find_map(|key| Some((key, dialect, fields.some(key)?)))
-    };
-    Ok(match format {
-        Format::Anthropic => Body {
-            list: list(&["messages"], "an array of messages, or an object with messages")?,
-            outside: outside(["system"; 2], Dialect::AnthropicSystem),
-            dialect: Dialect::Anthropic,
-        },
-        Format::Responses => Body {
-            list: match fields.get("input").filter(|input| input.is_string()) {
-                Some(text) => text,
-                None => list(&["input", "output"], "an array of items, or an object with input")?,
-            },
-            outside: outside(["instructions"; 2], Dialect::Instructions),
-            dialect: Dialect::Responses,
-        },
-        Format::Gemini => Body {
-            list: list(&["contents"], "an array of contents, or an object with contents")?,
-            outside: outside(["systemInstruction", "system_instruction"], Dialect::GeminiSystem),
-            dialect: Dialect::Gemini,
-        },
-        Format::Chat => Body {
-            list: list(
-                &["conversations", "conversation", "messages"],
-                "an array of turns, or an object with conversations",
-            )?,
-            outside: outside(["system"; 2], Dialect::Instructions),
-            dialect: Dialect::Chat,
-        },
-        Format::Longhaul => {
-            version(&fields)?;
-            Body {
-                list: list(&["messages"], "an object with messages")?,
-                outside: None,
-                dialect: Dialect::Canonical,
-            }
-        }
-        _ => Body {
-            list: list(&["messages"], "an array of messages, or an object with messages")?,
-            outside: None,
-            dialect: Dialect::OpenAi,
-        },
-    })
+/// The list of messages, and the standing instructions outside of it: their field, how they are spelled, and they.
+struct Found<'a> {
+    list: Json<'a>,
+    outside: Option<(&'static str, &'static Dialect, Json<'a>)>,
 }
 
-/// Refuses a canonical history from the future.
-fn version(fields: &Object<'_>) -> Result<(), WireError> {
-    match fields.get("version").and_then(Json::as_u64) {
-        Some(found) if found > VERSION => Err(WireError::NewerVersion { found, expected: VERSION }),
-        _ => Ok(()),
+impl Body {
+    fn find<'a>(&self, json: Json<'a>) -> Result<Found<'a>, WireError> {
+        let fields = json.object();
+        (self.check)(&fields)?;
+        let list = match json.is_array() {
+            true => Some(json),
+            false => self.lists.iter().find_map(|key| fields.get(key)),
+        };
+        let named = self.lists.first().and_then(|key| fields.get(key));
+        let is_text = |list: &Json<'_>| self.text.is_some() && named.is_some() && list.is_string();
+        let list = list.filter(|list| list.is_array() || is_text(list));
+        let list = list.ok_or_else(|| Fault::new("", json.raw(), self.expected).at("the document"))?;
+        let outside = self.dialect.outside.and_then(|outside| {
+            self.outside.iter().find_map(|key| Some((*key, outside.dialect, fields.some(key)?)))
+        });
+        Ok(Found { list, outside })
     }
 }
 

@@ -6,7 +6,7 @@ use longhaul_transcript::{Item, Message, Origin, SummaryRecord};
 
 use crate::{
     Document, WireError,
-    dialect::{Dialect, Sources},
+    dialect::Sources,
     document::Layout,
     edit::{Edits, Located, align, patch},
     json::Json,
@@ -55,7 +55,7 @@ pub fn write<'a>(
 ) -> Result<(), WireError> {
     let items: Vec<Item<'a>> = items.into_iter().collect();
     let mut taken = vec![false; doc.slots.len()];
-    let dialect = doc.dialect();
+    let dialect = doc.format.spec().writing.as_ref().map(|writing| writing.dialect);
     let mut sources = Sources::default();
     // What is new may answer calls, and some dialects have a result name its tool.
     if items
@@ -65,14 +65,17 @@ pub fn write<'a>(
         doc.transcript.entries().iter().for_each(|entry| sources.note_calls(&entry.message));
     }
     let mut emitted: Vec<Emitted<'a>> = Vec::with_capacity(items.len());
+    let fresh = |message: &Message| match dialect {
+        Some(dialect) => (dialect.fresh)(message, &sources),
+        // Only imported: it is refused below.
+        None => Vec::new(),
+    };
     for item in items {
         emitted.push(match item {
-            Item::Summary(record) => {
-                Emitted::Summary { record, values: dialect.fresh(&record.to_message(), &sources) }
-            }
+            Item::Summary(record) => Emitted::Summary { record, values: fresh(&record.to_message()) },
             Item::Message { message, .. } => match own(doc, message, &mut taken) {
                 Some(n) => Emitted::Kept { n, rendered: render(doc, n, message) },
-                None => Emitted::Fresh(dialect.fresh(message, &sources)),
+                None => Emitted::Fresh(fresh(message)),
             },
         });
     }
@@ -80,7 +83,7 @@ pub fn write<'a>(
     if is_unchanged(doc, &emitted) {
         return write_unchanged(doc, out);
     }
-    if matches!(dialect, Dialect::Responses | Dialect::Codex) {
+    if dialect.is_some_and(|dialect| dialect.is_of_items) {
         reasoning::settle(doc, &mut emitted);
     }
     let text = match &doc.layout {
@@ -137,7 +140,7 @@ fn render(doc: &Document, n: usize, message: &Message) -> Vec<Rendered> {
     let read: Vec<_> = fragments.iter().filter_map(|fragment| doc.fragment(fragment)).collect();
     let sources = Sources::of_media(read.iter().flat_map(|(_, said)| said.payloads.iter().cloned()));
     let old: Vec<Located<'_>> = read.iter().flat_map(|(_, said)| said.parts.iter().cloned()).collect();
-    let is_patched = fragments.iter().all(|fragment| fragment.dialect.is_patched());
+    let is_patched = fragments.iter().all(|fragment| fragment.dialect.is_patched);
     let aligned = align(&old, &message.parts).filter(|_| is_patched && read.len() == fragments.len());
     let Some(pairs) = aligned else {
         return rewritten(doc, n, message, &sources);
@@ -161,22 +164,19 @@ fn rewritten(doc: &Document, n: usize, message: &Message, sources: &Sources<'_>)
     let fragments = &doc.slots[n].fragments;
     let mut rendered: Vec<_> = fragments.iter().map(|_| Rendered::Gone).collect();
     let Some(first) = fragments.first() else { return rendered };
-    let Some(value) = first.dialect.fresh(message, sources).into_iter().next() else { return rendered };
-    let value = match first.dialect {
-        Dialect::Anthropic => {
-            let old = doc.raw(&first.range);
-            with_content(old, &value).unwrap_or(value)
-        }
-        _ => value,
+    let Some(value) = (first.dialect.fresh)(message, sources).into_iter().next() else { return rendered };
+    let value = match first.dialect.content_key {
+        Some(key) => with_content(doc.raw(&first.range), &value, key).unwrap_or(value),
+        None => value,
     };
     rendered[0] = Rendered::Changed(value);
     rendered
 }
 
-/// Returns the message `old` with the content of the message `new`.
-fn with_content(old: &str, new: &str) -> Option<String> {
-    let content = Json::check(old.as_bytes()).ok()?.get("content")?;
-    let replacement = Json::check(new.as_bytes()).ok()?.get("content")?;
+/// Returns the message `old` with the content of the message `new`, which stands in the field `key`.
+pub(crate) fn with_content(old: &str, new: &str, key: &str) -> Option<String> {
+    let content = Json::check(old.as_bytes()).ok()?.get(key)?;
+    let replacement = Json::check(new.as_bytes()).ok()?.get(key)?;
     let mut edits = Edits::default();
     edits.replace(content.range_in(old), replacement.raw());
     Some(edits.apply(old))

@@ -216,6 +216,21 @@ fn chat() {
 }
 
 #[test]
+fn ui_messages() {
+    checks(
+        "ui-messages.json",
+        Format::UiMessages,
+        expect![[r#"
+        session chat-7
+        m0 user: "What is on this picture?" | <image/png 24 bytes Some((300, 200))>
+        m1 assistant: ~"Look first." 8 bytes | !look#call_1 {"x": 1E2} | !mcp_read#call_2 {"path":"b"} | =call_1 "{\"seen\":[\"a cat\"]}" | =call_2- "no such file" | "A cat." | [source-url] | [data-weather] | [part-of-next-month]
+        m2 user: "And now?"
+        m3 assistant: [tool-web_search] | !look#call_3 {"x":2}
+    "#]],
+    );
+}
+
+#[test]
 fn longhaul() {
     checks(
         "longhaul.json",
@@ -306,7 +321,7 @@ fn vcsum() {
 }
 
 /// Every fixture with its format.
-const ALL: [(&str, Format); 13] = [
+const ALL: [(&str, Format); 14] = [
     ("openai.json", Format::OpenAi),
     ("responses.json", Format::Responses),
     ("anthropic.json", Format::Anthropic),
@@ -314,6 +329,7 @@ const ALL: [(&str, Format); 13] = [
     ("codex.jsonl", Format::Codex),
     ("gemini.json", Format::Gemini),
     ("chat.json", Format::Chat),
+    ("ui-messages.json", Format::UiMessages),
     ("longhaul.json", Format::Longhaul),
     ("pi.jsonl", Format::Pi),
     ("tau2.json", Format::Tau2),
@@ -321,6 +337,11 @@ const ALL: [(&str, Format); 13] = [
     ("meeting.json", Format::Meeting),
     ("vcsum.jsonl", Format::Vcsum),
 ];
+
+#[test]
+fn there_is_a_fixture_of_each_format() {
+    assert_eq!(ALL.map(|(_, format)| format), Format::ALL);
+}
 
 #[test]
 fn a_file_cut_at_any_byte_gives_an_error_or_a_document() {

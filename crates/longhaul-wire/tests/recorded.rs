@@ -110,7 +110,7 @@ fn recorded_sessions_hold_whole_exchanges() {
         let doc = read(Some(format), &fs::read(&path).unwrap()[..]).unwrap();
         let units: Vec<_> = doc.transcript().units().collect();
         let broken = units.iter().filter(|unit| unit.state == UnitState::Broken).count();
-        // The wire format notes count one unanswered call in 1,096, and one in 402.
+        // Counted when they were recorded: one unanswered call in 1,096, and one in 402.
         assert!(broken <= 1, "{}: {broken} of {} units are broken", path.display(), units.len());
         assert!(units.iter().any(|unit| unit.messages().any(|message| message.role == Role::Assistant)));
         eprintln!(
@@ -126,7 +126,7 @@ fn recorded_sessions_hold_whole_exchanges() {
 fn recorded_sessions_are_valid_but_for_their_own_faults() {
     for (format, path) in recorded(&[Format::ClaudeCode, Format::Codex]) {
         let violations = validate(&fs::read(&path).unwrap(), format, &Profile::default()).unwrap();
-        // The wire format notes count one unanswered call in 1,096, and one in 402.
+        // Counted when they were recorded: one unanswered call in 1,096, and one in 402.
         assert!(violations.len() <= 1, "{}: {violations:?}", path.display());
     }
 }

@@ -4,7 +4,7 @@ mod breaking;
 
 use breaking::{breaks, breaks_with, holds, holds_with, rules};
 use longhaul_wire::{
-    Format::{ClaudeCode, Codex, Gemini, OpenAi, Responses},
+    Format::{ClaudeCode, Codex, Gemini, OpenAi, Responses, UiMessages},
     IdPattern, Profile,
 };
 
@@ -342,4 +342,57 @@ fn x_05_turns_taken_back_are_gone() {
     let ask = r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"go"}]}"#;
     let back = r#"{"type":"event_msg","payload":{"type":"thread_rolled_back","num_turns":1}}"#.to_owned();
     breaks("R-02", Codex, &[item(ask), item(MAKE), back, item(OUTPUT)].join("\n"));
+}
+
+// UI messages of the AI SDK.
+
+/// A message of the model's with these parts, between two of the user's.
+fn ui(parts: &str) -> String {
+    let user = |id: u8| format!(r#"{{"id":"u{id}","role":"user","parts":[{{"type":"text","text":"go"}}]}}"#);
+    list(&[&user(1), &format!(r#"{{"id":"a","role":"assistant","parts":[{parts}]}}"#), &user(2)])
+}
+
+const LS: &str = r#"{"type":"tool-ls","toolCallId":"c","state":"output-available","input":{},"output":null}"#;
+
+#[test]
+fn sound_ui_messages_break_nothing() {
+    holds(UiMessages, &ui(LS));
+    holds(UiMessages, &ui(r#"{"type":"tool-ls","toolCallId":"c","state":"input-streaming"}"#));
+    holds(UiMessages, &ui(r#"{"type":"data-x","data":null},{"type":"part-of-next-month"}"#));
+    let open = r#"[{"id":"a","role":"assistant","parts":[{"type":"dynamic-tool","toolName":"ls","toolCallId":"c","state":"input-available","input":{}}]}]"#;
+    holds(UiMessages, open);
+}
+
+#[test]
+fn v_01_a_message_has_an_id_a_role_and_parts() {
+    breaks("V-01", UiMessages, &ui(""));
+    breaks("V-01", UiMessages, &ui(LS).replace(r#""id":"u1","#, ""));
+    breaks("V-01", UiMessages, &ui(LS).replacen("user", "tool", 1));
+}
+
+#[test]
+fn v_02_a_part_has_what_its_type_asks_for() {
+    breaks("V-02", UiMessages, &ui(r#"{"type":"text"}"#));
+    breaks("V-02", UiMessages, &ui(r#"{"text":"a"}"#));
+    breaks("V-02", UiMessages, &ui(r#"{"type":"file","mediaType":"image/png"}"#));
+    breaks("V-02", UiMessages, &ui(r#"{"type":"data-x"}"#));
+    breaks("V-02", UiMessages, &ui(&LS.replace("tool-ls", "dynamic-tool")));
+}
+
+#[test]
+fn v_03_a_call_has_what_its_state_says() {
+    breaks("V-03", UiMessages, &ui(&LS.replace(r#""toolCallId":"c","#, "")));
+    breaks("V-03", UiMessages, &ui(&LS.replace("output-available", "output-error")));
+    breaks("V-03", UiMessages, &ui(&LS.replace("output-available", "result")));
+    breaks("V-03", UiMessages, &ui(&LS.replace(r#","output":null"#, "")));
+}
+
+#[test]
+fn v_04_a_call_is_answered_before_the_conversation_goes_on() {
+    breaks("V-04", UiMessages, &ui(&LS.replace("output-available", "input-available")));
+}
+
+#[test]
+fn u_03_one_ui_call_one_part() {
+    breaks("U-03", UiMessages, &ui(&format!("{LS},{LS}")));
 }

@@ -283,9 +283,9 @@ pub fn session_of(document: &Document) -> SessionId {
 /// Returns whether reasoning may stay in the messages that a compaction of `format` keeps. Chat dialects of thinking
 /// models want it back (`OD-1`); elsewhere it is bound to a prefix that the compaction changes.
 pub fn keep_reasoning(format: Format) -> KeepReasoning {
-    match format {
-        Format::OpenAi | Format::Gemini | Format::Chat | Format::Longhaul => KeepReasoning::Keep,
-        _ => KeepReasoning::Strip,
+    match format.keeps_reasoning() {
+        true => KeepReasoning::Keep,
+        false => KeepReasoning::Strip,
     }
 }
 

@@ -73,7 +73,7 @@ fn transcript(archive: &Archive, session: &SessionId, to: Option<Format>) -> Res
     for loss in &written.losses {
         say!("{session} as {}: {loss}", to.name());
     }
-    if matches!(to, Format::ClaudeCode | Format::Codex) {
+    if to.is_session_file() {
         say!(
             "{session} as {}: what an agent's file has around its messages (folder, version, times, lines that are no messages) is \
              not in the store",

@@ -15,7 +15,7 @@ use longhaul::{
 };
 use serde_json::Value;
 
-use super::Found;
+use super::{Found, agents};
 
 /// What is known of a session without reading all of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl About {
     pub(crate) fn of(path: &Path, document: &Document) -> About {
         let format = document.format();
         // A pipe was read to its end, and whoever wrote into it has left.
-        let says = matches!(format, Format::ClaudeCode | Format::Codex | Format::Pi) && path.is_file();
+        let says = agents::is_kept_in(format) && path.is_file();
         let about = says.then(|| About::read(path, format).ok()).flatten().unwrap_or_default();
         // Where all of it is read, turns that were taken back are known.
         let billed = |usage: &Usage| usage.prompt_total() + usage.output + usage.reasoning;

@@ -63,6 +63,11 @@ pub(crate) fn places() -> Vec<PathBuf> {
     AGENTS.iter().filter_map(Agent::place).collect()
 }
 
+/// Returns whether sessions of an agent are kept in this format.
+pub(super) fn is_kept_in(format: Format) -> bool {
+    AGENTS.iter().any(|agent| agent.format == format)
+}
+
 /// Returns every session on this machine, the newest first.
 pub(crate) fn all() -> Vec<Found> {
     let mut found = Vec::new();

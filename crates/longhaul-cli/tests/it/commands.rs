@@ -107,7 +107,7 @@ fn a_dry_run_writes_nothing() {
 #[test]
 fn a_history_becomes_one_of_another_format() {
     let folder = Folder::new();
-    for format in ["openai", "responses", "anthropic", "codex", "gemini", "longhaul"] {
+    for format in ["openai", "responses", "anthropic", "codex", "gemini", "ui-messages", "longhaul"] {
         let args =
             ["compact", example().to_str().unwrap().to_owned().leak(), "--budget", "3000", "--to", format];
         let ran = folder.run(&args, b"");
@@ -118,6 +118,34 @@ fn a_history_becomes_one_of_another_format() {
         assert_eq!(count["format"], format);
         assert!(count["tokens"].as_u64().unwrap() <= 3000, "{format}: {count}");
     }
+}
+
+#[test]
+fn a_chat_of_the_ai_sdk_is_compacted_in_place_of_its_own_parts() {
+    let folder = Folder::new();
+    let round = |nth: usize| {
+        let log = format!("line {nth} of the log\\n").repeat(150);
+        format!(
+            r#"{{"id":"u{nth}","role":"user","parts":[{{"type":"text","text":"Look into case {nth}, and keep port 47{nth}1."}}]}},
+{{"id":"a{nth}","role":"assistant","metadata":{{"ms":1.50e1}},"parts":[{{"type":"step-start"}},{{"type":"tool-bash","toolCallId":"c{nth}","state":"output-available","input":{{"command":"cat case{nth}.log"}},"output":"{log}"}},{{"type":"step-start"}},{{"type":"text","text":"Case {nth} is closed.","state":"done"}}]}}"#
+        )
+    };
+    let rounds: Vec<_> = (0..12).map(round).collect();
+    let chat = format!(r#"{{"id":"chat-1","messages":[{}],"trigger":"submit-message"}}"#, rounds.join(",\n"));
+    folder.file("chat.json", chat.as_bytes());
+    let counted = folder.run(&["count", "chat.json", "--json"], b"");
+    assert_eq!(json(&String::from_utf8(counted.stdout).unwrap())["format"], "ui-messages");
+    let ran = folder.run(&["compact", "chat.json", "--budget", "4000", "--strict"], b"");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let written = String::from_utf8(ran.stdout).unwrap();
+    // What stays is as it was, around a summary in the user's role.
+    assert!(written.starts_with(r#"{"id":"chat-1","messages":["#), "{written}");
+    assert!(written.contains(&rounds[11]), "{written}");
+    assert!(!written.contains(&rounds[0]) && written.contains("[Context Summary - "), "{written}");
+    let again = json(&written);
+    let is_whole = |message: &serde_json::Value| message["id"].is_string() && message["parts"].is_array();
+    assert!(again["messages"].as_array().unwrap().iter().all(is_whole), "{written}");
+    assert_eq!(again["trigger"], "submit-message");
 }
 
 #[test]

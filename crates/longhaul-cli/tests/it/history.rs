@@ -424,7 +424,7 @@ fn audit_says_what_is_in_force_and_what_was_destroyed() {
 fn an_export_is_read_as_a_transcript() {
     let (folder, session, _) = recorded();
     run(&folder, &["export", "work", "--to", "auto", "-o", "back.json"]);
-    for format in ["openai", "anthropic", "responses", "gemini", "longhaul", "chat"] {
+    for format in ["openai", "anthropic", "responses", "gemini", "ui-messages", "longhaul", "chat"] {
         let name = format!("back-{format}");
         let said = run(&folder, &["export", "work", "--to", format, "-o", &name]);
         let counted = json(&run(&folder, &["count", &name, "--json"]));

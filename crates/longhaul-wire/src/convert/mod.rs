@@ -1,9 +1,7 @@
 //! From one format to another: what both can say, and a list of what could not be carried.
 
 pub(crate) mod body;
-mod regroup;
-
-pub(crate) use regroup::regroup;
+pub(crate) mod regroup;
 
 use std::collections::BTreeMap;
 
@@ -12,7 +10,7 @@ use longhaul_transcript::{Message, Outcome, Part, Role, Transcript};
 use crate::{
     Document, Format, WireError,
     dialect::{Dialect, Sources},
-    document::{Envelope, Layout, dialect_of, from_bytes},
+    document::{Envelope, Layout, from_bytes},
     json::Json,
     media::Payload,
     repair,
@@ -36,9 +34,7 @@ pub struct Conversion {
 /// # Errors
 /// When `to` is a format that can only be imported.
 pub fn convert(doc: &Document, to: Format) -> Result<Conversion, WireError> {
-    if to.is_import_only() {
-        return Err(WireError::ImportOnly { format: to });
-    }
+    let writing = to.writing()?;
     if to == doc.format {
         return Ok(Conversion { document: doc.clone(), losses: Vec::new() });
     }
@@ -47,15 +43,14 @@ pub fn convert(doc: &Document, to: Format) -> Result<Conversion, WireError> {
     repaired.done.into_iter().for_each(|done| losses.note(done));
     let table = doc.media_table();
     let mut sources = sources(doc, &table);
-    let dialect = dialect_of(to);
     let mut messages: Vec<Message> =
         repaired.transcript.entries().iter().map(|entry| (*entry.message).clone()).collect();
-    if to != Format::Longhaul {
-        strip(&mut messages, dialect, &sources, &mut losses);
-        messages = regroup(messages, to, &mut losses);
+    if !writing.carries_all {
+        strip(&mut messages, writing.dialect, &sources, &mut losses);
+        messages = (writing.regroup)(messages, &mut losses);
     }
     messages.iter().for_each(|message| sources.note_calls(message));
-    let bytes = body::write(doc, to, &messages, &sources, &mut losses);
+    let bytes = body::write(doc, writing, &messages, &sources, &mut losses);
     Ok(Conversion { document: from_bytes(Some(to), bytes.into_bytes())?, losses: losses.into_lines() })
 }
 
@@ -74,15 +69,12 @@ pub fn encode(transcript: &Transcript, to: Format) -> Result<Conversion, WireErr
         envelope: Envelope::default(),
         problems: Vec::new(),
     };
-    match to {
-        Format::Longhaul => {
-            let messages: Vec<Message> =
-                transcript.entries().iter().map(|entry| (*entry.message).clone()).collect();
-            let bytes = body::write(&doc, to, &messages, &Sources::default(), &mut Losses::default());
-            Ok(Conversion { document: from_bytes(Some(to), bytes.into_bytes())?, losses: Vec::new() })
-        }
-        _ => convert(&doc, to),
+    if to != doc.format {
+        return convert(&doc, to);
     }
+    let messages: Vec<Message> = transcript.entries().iter().map(|entry| (*entry.message).clone()).collect();
+    let bytes = body::write(&doc, to.writing()?, &messages, &Sources::default(), &mut Losses::default());
+    Ok(Conversion { document: from_bytes(Some(to), bytes.into_bytes())?, losses: Vec::new() })
 }
 
 /// What could not be carried, counted by kind.
@@ -111,7 +103,7 @@ impl Losses {
 /// Takes out what the dialect cannot say.
 pub(crate) fn strip(
     messages: &mut Vec<Message>,
-    dialect: Dialect,
+    dialect: &Dialect,
     sources: &Sources<'_>,
     losses: &mut Losses,
 ) {
@@ -119,9 +111,7 @@ pub(crate) fn strip(
         let role = message.role;
         message.parts.retain_mut(|part| match part {
             Part::ToolResult(result) => {
-                if result.outcome == Outcome::Failed
-                    && matches!(dialect, Dialect::OpenAi | Dialect::Responses | Dialect::Chat)
-                {
+                if result.outcome == Outcome::Failed && !dialect.marks_failure {
                     losses.count("a failed result is marked by its text alone");
                 }
                 result.content.retain(|part| is_sayable(part, role, dialect, sources, losses));
@@ -133,7 +123,13 @@ pub(crate) fn strip(
     messages.retain(|message| !message.parts.is_empty());
 }
 
-fn is_sayable(part: &Part, role: Role, dialect: Dialect, sources: &Sources<'_>, losses: &mut Losses) -> bool {
+fn is_sayable(
+    part: &Part,
+    role: Role,
+    dialect: &Dialect,
+    sources: &Sources<'_>,
+    losses: &mut Losses,
+) -> bool {
     match part {
         Part::Reasoning(_) => {
             losses.count("reasoning left out");
@@ -145,13 +141,12 @@ fn is_sayable(part: &Part, role: Role, dialect: Dialect, sources: &Sources<'_>, 
         }
         Part::Media(media) => {
             let message = Message::new(role, vec![part.clone()]);
-            let can = !dialect.fresh(&message, sources).is_empty() && dialect != Dialect::Chat;
+            let can = !(dialect.fresh)(&message, sources).is_empty();
             if !can {
                 losses.count(format!("media of type {:?} left out", media.media_type));
             }
-            let has_detail = matches!(dialect, Dialect::OpenAi | Dialect::Responses | Dialect::Codex);
             let detail = sources.media.get(&media.hash).and_then(|payload| payload.detail());
-            if can && !has_detail && detail.is_some() {
+            if can && !dialect.has_detail && detail.is_some() {
                 losses.count("picture without the detail that was asked for it");
             }
             can
@@ -169,7 +164,13 @@ fn sources<'a>(doc: &'a Document, table: &'a [(longhaul_transcript::ContentHash,
     let canonical = table.iter().filter_map(|(hash, quoted)| {
         let json = Json::check(quoted.as_bytes()).ok()?;
         let media = kinds.get(hash)?;
-        let payload = Payload::address(Dialect::Canonical, json, media.kind, &media.media_type, json.text()?);
+        let payload = Payload::address(
+            doc.format.writing().ok()?.dialect,
+            json,
+            media.kind,
+            &media.media_type,
+            json.text()?,
+        );
         Some((*hash, payload))
     });
     Sources::of_media(read.chain(canonical))

@@ -5,17 +5,33 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use longhaul_transcript::{ContentHash, Message, Part, Role};
 
 use super::Losses;
-use crate::Format;
 
-pub(crate) fn regroup(messages: Vec<Message>, to: Format, losses: &mut Losses) -> Vec<Message> {
+/// What every format of a provider's asks for: calls are the assistant's and have ids of their own, and results stand behind
+/// them.
+pub(crate) fn paired(messages: Vec<Message>, losses: &mut Losses) -> Vec<Message> {
+    let messages = results_of_the_tools(messages);
     let messages = fit_ids(calls_of_the_assistant(messages, losses), losses);
-    let messages = join_runs(results_after_calls(messages));
-    match to {
-        Format::Anthropic | Format::ClaudeCode | Format::Gemini => merge_roles(messages, to),
-        Format::OpenAi => one_instructor(media_behind_results(messages)),
-        Format::Chat => one_call_at_a_time(messages, losses),
-        _ => messages,
+    join_runs(results_after_calls(messages))
+}
+
+/// Takes results out of the answers that they stand in, in formats whose messages hold a call together with its result.
+fn results_of_the_tools(messages: Vec<Message>) -> Vec<Message> {
+    let mut split: Vec<Message> = Vec::with_capacity(messages.len());
+    for mut message in messages {
+        if message.role != Role::Assistant || message.results().next().is_none() {
+            split.push(message);
+            continue;
+        }
+        let begin = split.len();
+        for part in std::mem::take(&mut message.parts) {
+            let role = if matches!(part, Part::ToolResult(_)) { Role::Tool } else { Role::Assistant };
+            match split[begin..].last_mut().filter(|last| last.role == role && role == Role::Assistant) {
+                Some(last) => last.parts.push(part),
+                None => split.push(Message { role, parts: vec![part], ..message.clone() }),
+            }
+        }
     }
+    split
 }
 
 /// Only the assistant can make calls; in tau2 the simulated user has tools too.
@@ -130,13 +146,10 @@ fn join_runs(messages: Vec<Message>) -> Vec<Message> {
     joined
 }
 
-/// Merges messages of one role that follow each other, results before the rest.
-fn merge_roles(messages: Vec<Message>, to: Format) -> Vec<Message> {
-    let side = |role: Role| match role {
-        Role::Tool => Role::User,
-        Role::System | Role::Developer if to == Format::ClaudeCode => Role::User,
-        role => role,
-    };
+/// Merges messages of one role that follow each other, results before the rest. `spoken` says under which role a
+/// message goes; results go under the user's.
+pub(crate) fn merge_roles(messages: Vec<Message>, spoken: fn(Role) -> Role) -> Vec<Message> {
+    let side = |role: Role| if role == Role::Tool { Role::User } else { spoken(role) };
     let mut merged: Vec<Message> = Vec::with_capacity(messages.len());
     for message in messages {
         match merged.last_mut() {
@@ -156,7 +169,7 @@ fn merge_roles(messages: Vec<Message>, to: Format) -> Vec<Message> {
 }
 
 /// O-11: developer and system are two names for one thing; a history uses one of them.
-fn one_instructor(mut messages: Vec<Message>) -> Vec<Message> {
+pub(crate) fn one_instructor(mut messages: Vec<Message>) -> Vec<Message> {
     if messages.iter().any(|message| message.role == Role::System) {
         messages
             .iter_mut()
@@ -167,7 +180,7 @@ fn one_instructor(mut messages: Vec<Message>) -> Vec<Message> {
 }
 
 /// O-07: what a tool shows stands in a user message behind all results of the round.
-fn media_behind_results(messages: Vec<Message>) -> Vec<Message> {
+pub(crate) fn media_behind_results(messages: Vec<Message>) -> Vec<Message> {
     let mut ordered: Vec<Message> = Vec::with_capacity(messages.len());
     let mut shown: Vec<Part> = Vec::new();
     for mut message in messages {
@@ -192,7 +205,7 @@ fn media_behind_results(messages: Vec<Message>) -> Vec<Message> {
 }
 
 /// A format without ids: each call is followed by its own result.
-fn one_call_at_a_time(messages: Vec<Message>, losses: &mut Losses) -> Vec<Message> {
+pub(crate) fn one_call_at_a_time(messages: Vec<Message>, losses: &mut Losses) -> Vec<Message> {
     let mut results: HashMap<String, Part> = HashMap::new();
     for part in messages.iter().flat_map(|message| &message.parts) {
         if let Part::ToolResult(result) = part {

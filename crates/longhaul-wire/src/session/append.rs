@@ -1,7 +1,7 @@
 //! A compaction as the agents themselves write it: behind everything that the session file holds, so that nothing in it is lost.
 
-mod claude_code;
-mod codex;
+pub(crate) mod claude_code;
+pub(crate) mod codex;
 mod stamp;
 
 pub use stamp::timestamp;
@@ -12,8 +12,12 @@ use super::claude_code_write;
 use crate::{
     Document, Format, WireError,
     edit::Edits,
+    formats::SessionFile,
     json::{Json, quoted},
 };
+
+/// Session files carry times; a converted one has none of its own.
+pub(crate) const EPOCH: &str = "1970-01-01T00:00:00.000Z";
 
 /// When, and to what size, a session was compacted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,11 +41,7 @@ pub fn append(doc: &Document, compacted: &[u8], appended: Appended) -> Result<Ve
     let compacted = crate::read(Some(doc.format), compacted)?;
     let newest = stamp::newest(&doc.bytes);
     let at = timestamp(appended.at_ms.max(newest.map_or(i64::MIN, |newest| newest + 1)));
-    let lines = match doc.format {
-        Format::ClaudeCode => claude_code::lines(doc, &compacted, &at),
-        Format::Codex => codex::lines(doc, &compacted, &at, appended.tokens),
-        format => return Err(WireError::NoSessionFile { format }),
-    };
+    let lines = (file_of(doc.format)?.append)(doc, &compacted, &at, appended.tokens);
     let mut bytes = doc.bytes.clone();
     for line in lines {
         if bytes.last().is_some_and(|last| *last != b'\n') {
@@ -61,23 +61,24 @@ pub fn append(doc: &Document, compacted: &[u8], appended: Appended) -> Result<Ve
 /// When the format is no session file of Claude Code or Codex, or the bytes are none of that format.
 pub fn with_session_id(bytes: &[u8], format: Format, id: &SessionId) -> Result<Vec<u8>, WireError> {
     let doc = crate::read(Some(format), bytes)?;
-    let rename: fn(Json<'_>) -> Vec<Json<'_>> = match format {
-        Format::ClaudeCode => |line| line.get("sessionId").into_iter().collect(),
-        Format::Codex => codex::session_ids,
-        format => return Err(WireError::NoSessionFile { format }),
-    };
+    let ids = file_of(format)?.ids;
     let text = String::from_utf8_lossy(&doc.bytes);
     let renamed = text.split_inclusive('\n').map(|line| {
         let Ok(json) = Json::check(line.trim_start_matches('\u{feff}').trim_end().as_bytes()) else {
             return line.to_owned();
         };
         let mut edits = Edits::default();
-        for named in rename(json).into_iter().filter(|named| named.is_string()) {
+        for named in ids(json).into_iter().filter(|named| named.is_string()) {
             edits.replace(named.range_in(line), quoted(id.as_str()));
         }
         edits.apply(line)
     });
     Ok(renamed.collect::<String>().into_bytes())
+}
+
+fn file_of(format: Format) -> Result<SessionFile, WireError> {
+    let session = format.spec().writing.as_ref().and_then(|writing| writing.session);
+    session.ok_or(WireError::NoSessionFile { format })
 }
 
 /// Returns an id for a session of its own, in the form that the agents give theirs, made from a hash.

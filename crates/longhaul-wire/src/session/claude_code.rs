@@ -1,6 +1,6 @@
 //! Claude Code session files: a tree of lines, of which one path is the live context.
 //!
-//! The rules C-01 to C-12 are those of the project's wire format notes; each is named where it is followed.
+//! The rules C-01 to C-12 are those of `docs/wire-rules.md`; each is named where it is followed.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -11,8 +11,9 @@ use longhaul_transcript::{CallId, Part, Role, SessionId, Speaker, Tokens, Transc
 
 use crate::{
     Document, Format, Problem, WireError,
-    dialect::{Dialect, Said},
+    dialect::Said,
     document::{Envelope, Fragment, Layout, Slot, push},
+    formats::ANTHROPIC,
     json::{Json, Object},
     lines,
 };
@@ -196,7 +197,7 @@ impl<'a> File<'a> {
         if fields.is_true("isApiErrorMessage") || parts.text("model").as_deref() == Some("<synthetic>") {
             return Kind::Other;
         }
-        let mut said = match Dialect::Anthropic.read(message) {
+        let mut said = match (ANTHROPIC.read)(message) {
             Ok(said) => said,
             Err(fault) => {
                 self.problems.push(fault.problem(&format!("line {}: message", at + 1)));
@@ -382,11 +383,7 @@ impl<'a> File<'a> {
                 self.lines[*at].live = Some((slots.len(), nth));
                 let raw = spoken.message.raw();
                 let start = raw.as_ptr() as usize - base;
-                fragments.push(Fragment {
-                    range: start..start + raw.len(),
-                    dialect: Dialect::Anthropic,
-                    at: *at,
-                });
+                fragments.push(Fragment { range: start..start + raw.len(), dialect: &ANTHROPIC, at: *at });
             }
             // C-02: once per message, the last line's figures.
             if let Some(last) =

@@ -1,6 +1,6 @@
 //! Codex CLI rollout files: items of the Responses API, one a line, among events that mirror them.
 //!
-//! The rules are those of the project's wire format notes; each is named where it is followed.
+//! The rules are those of `docs/wire-rules.md`; each is named where it is followed.
 
 use std::ops::Range;
 
@@ -11,6 +11,7 @@ use crate::{
     dialect::{Dialect, Said},
     document::{Envelope, Fragment, Layout, Slot, push},
     error::excerpt,
+    formats::{INSTRUCTIONS, ROLLOUT, USER_TEXT},
     json::{Json, Object},
     lines,
 };
@@ -43,7 +44,7 @@ pub(crate) enum Kind {
 struct Item<'a> {
     json: Json<'a>,
     said: Said<'a>,
-    dialect: Dialect,
+    dialect: &'static Dialect,
     line: usize,
 }
 
@@ -191,8 +192,8 @@ impl<'a> Replay<'a> {
         });
         let instructions = base.or_else(|| payload.some("instructions").filter(|text| text.is_string()));
         self.instructions = instructions.and_then(|json| {
-            let said = Dialect::Instructions.read(json).ok()?;
-            Some(Item { json, said, dialect: Dialect::Instructions, line: at })
+            let said = (INSTRUCTIONS.read)(json).ok()?;
+            Some(Item { json, said, dialect: &INSTRUCTIONS, line: at })
         });
     }
 
@@ -200,9 +201,9 @@ impl<'a> Replay<'a> {
         if json.get("type").and_then(Json::string).as_deref() == Some("ghost_snapshot") {
             return Kind::Other;
         }
-        match Dialect::Codex.read(json) {
+        match (ROLLOUT.read)(json) {
             Ok(said) => {
-                self.push(Item { json, said, dialect: Dialect::Codex, line: at });
+                self.push(Item { json, said, dialect: &ROLLOUT, line: at });
                 Kind::Item { is_bare }
             }
             Err(fault) => {
@@ -240,8 +241,8 @@ impl<'a> Replay<'a> {
             self.context.clear();
             self.lead = 0;
             for json in list.elements() {
-                match Dialect::Codex.read(json) {
-                    Ok(said) => self.context.push(Item { json, said, dialect: Dialect::Codex, line: at }),
+                match (ROLLOUT.read)(json) {
+                    Ok(said) => self.context.push(Item { json, said, dialect: &ROLLOUT, line: at }),
                     Err(fault) => {
                         self.problems.push(fault.problem(&format!("line {}: replacement_history", at + 1)));
                     }
@@ -310,11 +311,11 @@ impl<'a> Replay<'a> {
 }
 
 fn summary(message: Json<'_>, line: usize) -> Option<Item<'_>> {
-    let mut said = Dialect::UserText.read(message).ok()?;
+    let mut said = (USER_TEXT.read)(message).ok()?;
     said.speaker = Some(Speaker::Harness);
     let is_blank =
         said.parts.iter().all(|located| matches!(&located.part, Part::Text(text) if text.is_empty()));
-    (!is_blank).then_some(Item { json: message, said, dialect: Dialect::UserText, line })
+    (!is_blank).then_some(Item { json: message, said, dialect: &USER_TEXT, line })
 }
 
 /// Reads OpenAI's usage, whose input and output include what came from the cache and went into reasoning.

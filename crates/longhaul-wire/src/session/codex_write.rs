@@ -10,8 +10,9 @@ use super::{
 };
 use crate::{
     Document, WireError,
-    dialect::Dialect,
+    document::Fragment,
     edit::Edits,
+    formats::{INSTRUCTIONS, USER_TEXT},
     json::{Json, quoted},
     write::{Emitted, Rendered, summary_text},
 };
@@ -112,6 +113,18 @@ fn keep_the_rest(lines: &[Line], first_kept: usize, is_kept: &mut [bool]) {
     }
 }
 
+/// Returns what was said in a fragment as an item, or nothing for the instructions: they stand in the head of the file.
+pub(super) fn item_of(fragment: &Fragment, raw: &str) -> Option<String> {
+    match fragment.dialect {
+        dialect if dialect == &INSTRUCTIONS => None,
+        // An older compaction's summary was a bare string; here it becomes an item.
+        dialect if dialect == &USER_TEXT => Some(format!(
+            "{{\"type\":\"message\",\"role\":\"user\",\"content\":[{{\"type\":\"input_text\",\"text\":{raw}}}]}}"
+        )),
+        _ => Some(raw.to_owned()),
+    }
+}
+
 fn compacted_line(
     doc: &Document,
     lines: &[Line],
@@ -129,14 +142,7 @@ fn compacted_line(
                     Some(Rendered::Changed(value)) => value,
                     _ => continue,
                 };
-                match fragment.dialect {
-                    Dialect::Instructions => {}
-                    // An older compaction's summary was a bare string; here it becomes an item.
-                    Dialect::UserText => items.push(format!(
-                        "{{\"type\":\"message\",\"role\":\"user\",\"content\":[{{\"type\":\"input_text\",\"text\":{raw}}}]}}"
-                    )),
-                    _ => items.push(raw.to_owned()),
-                }
+                items.extend(item_of(fragment, raw));
             }
             Emitted::Fresh(values) => items.extend(values.iter().cloned()),
             Emitted::Summary { record, values } => {

@@ -2,8 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Profile, Report, Thinking, is_blank, kind};
-use crate::json::{Json, Object};
+use super::{Profile, Report, Thinking, is_blank, kind, messages, parse};
+use crate::{
+    WireError,
+    json::{Json, Object},
+};
 
 /// A message, or several of one role that the server merges.
 #[derive(Debug)]
@@ -26,7 +29,13 @@ pub(super) struct Block<'a> {
     leads: bool,
 }
 
-pub(super) fn check_body(json: Json<'_>, messages: &[Json<'_>], profile: &Profile, report: &mut Report) {
+pub(crate) fn check_history(history: &[u8], profile: &Profile, report: &mut Report) -> Result<(), WireError> {
+    let json = parse(history)?;
+    check_body(json, &messages(json, &["messages"])?, profile, report);
+    Ok(())
+}
+
+fn check_body(json: Json<'_>, messages: &[Json<'_>], profile: &Profile, report: &mut Report) {
     let mut turns: Vec<Turn<'_>> = Vec::new();
     for (index, message) in messages.iter().enumerate() {
         add_message(&mut turns, index, &format!("messages[{index}]"), *message, report);

@@ -2,8 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::{Profile, Report};
-use crate::json::{Json, Object};
+use super::{Profile, Report, messages, parse};
+use crate::{
+    WireError,
+    json::{Json, Object},
+};
 
 /// The fields of which a part has exactly one.
 const DATA: [(&str, &str); 9] = [
@@ -26,7 +29,12 @@ struct Content<'a> {
     parts: Vec<Object<'a>>,
 }
 
-pub(super) fn check(contents: &[Json<'_>], profile: &Profile, report: &mut Report) {
+pub(crate) fn check_history(history: &[u8], profile: &Profile, report: &mut Report) -> Result<(), WireError> {
+    check(&messages(parse(history)?, &["contents"])?, profile, report);
+    Ok(())
+}
+
+fn check(contents: &[Json<'_>], profile: &Profile, report: &mut Report) {
     let read: Vec<Content<'_>> = contents.iter().map(|content| content_of(*content)).collect();
     if let Some(first) = read.first() {
         if first.is_model && !first.calls.is_empty() {

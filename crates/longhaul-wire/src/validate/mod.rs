@@ -1,14 +1,15 @@
 //! The rules that providers hold a history to, checked on its JSON.
 //!
 //! Nothing here uses the readers' model: a fault that reader and writer share would otherwise go unseen. Rule ids are
-//! those of the project's wire format notes (`A-05`, `O-03`, ...).
+//! those of `docs/wire-rules.md` (`A-05`, `O-03`, ...).
 
-mod anthropic;
-mod gemini;
-mod openai;
+pub(crate) mod anthropic;
+pub(crate) mod gemini;
+pub(crate) mod openai;
 mod profile;
-mod responses;
-mod session;
+pub(crate) mod responses;
+pub(crate) mod session;
+pub(crate) mod ui_messages;
 
 use std::fmt;
 
@@ -47,38 +48,13 @@ impl fmt::Display for Violation {
 /// When `history` is not in `format` at all.
 pub fn validate(history: &[u8], format: Format, profile: &Profile) -> Result<Vec<Violation>, WireError> {
     let mut report = Report::default();
-    match format {
-        Format::OpenAi => {
-            let json = parse(history)?;
-            openai::check(&messages(json, &["messages"])?, profile, &mut report);
-        }
-        Format::Anthropic => {
-            let json = parse(history)?;
-            anthropic::check_body(json, &messages(json, &["messages"])?, profile, &mut report);
-        }
-        Format::Responses => {
-            let json = parse(history)?;
-            // A bare string is one message of the user.
-            if !json.get("input").is_some_and(Json::is_string) {
-                responses::check_body(json, &messages(json, &["input", "output"])?, profile, &mut report);
-            }
-        }
-        Format::Gemini => {
-            let json = parse(history)?;
-            gemini::check(&messages(json, &["contents"])?, profile, &mut report);
-        }
-        Format::ClaudeCode => session::check_claude_code(history, profile, &mut report),
-        Format::Codex => session::check_codex(history, profile, &mut report),
-        // No provider takes these as they are: what they must be is that they can be read.
-        other => {
-            crate::read(Some(other), history)?;
-        }
-    }
+    (format.spec().validate)(history, profile, &mut report)?;
     Ok(report.0)
 }
 
+/// The rules found broken so far.
 #[derive(Debug, Default)]
-struct Report(Vec<Violation>);
+pub(crate) struct Report(Vec<Violation>);
 
 impl Report {
     fn add(&mut self, rule: &'static str, path: impl Into<String>, detail: impl Into<String>) {

@@ -2,10 +2,18 @@
 
 use std::collections::HashSet;
 
-use super::{IdPattern, Profile, Report, is_blank, kind};
-use crate::json::{Json, Object};
+use super::{IdPattern, Profile, Report, is_blank, kind, messages, parse};
+use crate::{
+    WireError,
+    json::{Json, Object},
+};
 
-pub(super) fn check(messages: &[Json<'_>], profile: &Profile, report: &mut Report) {
+pub(crate) fn check_history(history: &[u8], profile: &Profile, report: &mut Report) -> Result<(), WireError> {
+    check(&messages(parse(history)?, &["messages"])?, profile, report);
+    Ok(())
+}
+
+fn check(messages: &[Json<'_>], profile: &Profile, report: &mut Report) {
     let objects: Vec<Object<'_>> = messages.iter().map(|message| message.object()).collect();
     pairs(&objects, report);
     let mut seen = HashSet::new();

@@ -2,8 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Profile, Report, is_blank, kind};
-use crate::json::{Json, Object};
+use super::{Profile, Report, is_blank, kind, messages, parse};
+use crate::{
+    WireError,
+    json::{Json, Object},
+};
 
 /// A call and its answer, by their types. A type that is not here stands alone.
 const PAIRS: [(&str, &str); 8] = [
@@ -17,7 +20,16 @@ const PAIRS: [(&str, &str); 8] = [
     ("mcp_approval_request", "mcp_approval_response"),
 ];
 
-pub(super) fn check_body(json: Json<'_>, items: &[Json<'_>], profile: &Profile, report: &mut Report) {
+pub(crate) fn check_history(history: &[u8], profile: &Profile, report: &mut Report) -> Result<(), WireError> {
+    let json = parse(history)?;
+    // A bare string is one message of the user.
+    if !json.get("input").is_some_and(Json::is_string) {
+        check_body(json, &messages(json, &["input", "output"])?, profile, report);
+    }
+    Ok(())
+}
+
+fn check_body(json: Json<'_>, items: &[Json<'_>], profile: &Profile, report: &mut Report) {
     let fields = json.object();
     let refers = ["previous_response_id", "conversation"].map(|key| fields.some(key).is_some());
     if refers == [true, true] {

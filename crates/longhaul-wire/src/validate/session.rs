@@ -8,12 +8,17 @@ use super::{
     responses,
 };
 use crate::{
+    WireError,
     json::{Json, Object},
     lines,
 };
 
 /// C-04 to C-06, and the rules of Anthropic Messages on what the walk from the last line meets.
-pub(super) fn check_claude_code(history: &[u8], profile: &Profile, report: &mut Report) {
+pub(crate) fn check_claude_code(
+    history: &[u8],
+    profile: &Profile,
+    report: &mut Report,
+) -> Result<(), WireError> {
     let ranges = lines::split(history);
     let parsed: Vec<Option<Object<'_>>> = ranges
         .into_iter()
@@ -38,7 +43,7 @@ pub(super) fn check_claude_code(history: &[u8], profile: &Profile, report: &mut 
     let said: Vec<bool> = parsed.iter().map(|line| line.as_ref().is_some_and(is_said)).collect();
     let Some(leaf) = said.iter().rposition(|said| *said) else {
         report.add("A-01", "the file", "no message at all");
-        return;
+        return Ok(());
     };
     // After the agent's own compaction, what it kept verbatim hangs on the summary.
     let kept = kept_verbatim(&parsed);
@@ -81,10 +86,11 @@ pub(super) fn check_claude_code(history: &[u8], profile: &Profile, report: &mut 
     // The agent keeps blank texts of the model in its file and leaves them out of its requests.
     anthropic::drop_blank_texts(&mut turns);
     anthropic::check(&turns, profile, report);
+    Ok(())
 }
 
 /// and the rules of Responses on what a replay ends with.
-pub(super) fn check_codex(history: &[u8], profile: &Profile, report: &mut Report) {
+pub(crate) fn check_codex(history: &[u8], profile: &Profile, report: &mut Report) -> Result<(), WireError> {
     let mut items: Vec<(String, Json<'_>)> = Vec::new();
     for (at, range) in lines::split(history).into_iter().enumerate() {
         let Ok(Some(line)) = lines::check(&history[range], at == 0) else { continue };
@@ -123,6 +129,7 @@ pub(super) fn check_codex(history: &[u8], profile: &Profile, report: &mut Report
     // The agent leaves item ids out of its requests.
     let profile = Profile { sends_item_ids: false, ..profile.clone() };
     responses::check(&items, &paths, &profile, false, report);
+    Ok(())
 }
 
 /// Takes the last turns back, each from its user message on; what the harness says in the user's name opens none.

@@ -55,6 +55,13 @@ impl RecallTool {
         })
     }
 
+    /// Returns the definition as requests of `format` have it; `None` for a format that can only be imported.
+    #[cfg(feature = "wire")]
+    pub fn of(self, format: longhaul_wire::Format) -> Option<Value> {
+        let definition = format.tool_definition(Self::NAME, Self::DESCRIPTION, &self.schema().to_string())?;
+        serde_json::from_str(&definition).ok()
+    }
+
     /// Returns the definition as OpenAI's Chat Completions takes it.
     pub fn openai(self) -> Value {
         json!({ "type": "function", "function": {
@@ -221,5 +228,21 @@ mod tests {
         assert_eq!(recall(r#"{"message":0}"#).await, "m0 user: The port is 4711.");
         let tool = session.recall_tool();
         assert_eq!(tool.anthropic()["input_schema"], tool.openai()["function"]["parameters"]);
+    }
+
+    #[test]
+    #[cfg(feature = "wire")]
+    fn each_format_has_the_tool_as_its_requests_do() {
+        use longhaul_wire::Format;
+        let tool = |format| RecallTool.of(format);
+        assert_eq!(tool(Format::OpenAi), Some(RecallTool.openai()));
+        assert_eq!(tool(Format::Gemini), Some(RecallTool.gemini()));
+        for format in [Format::Responses, Format::Codex] {
+            assert_eq!(tool(format), Some(RecallTool.responses()));
+        }
+        for format in [Format::Anthropic, Format::ClaudeCode] {
+            assert_eq!(tool(format), Some(RecallTool.anthropic()));
+        }
+        assert_eq!(tool(Format::Meeting), None);
     }
 }

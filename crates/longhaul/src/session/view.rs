@@ -205,7 +205,7 @@ impl View {
     /// Those of `to_json`.
     pub fn to_json_marked(&self, format: Format) -> Result<Rendition, WireError> {
         let whole = self.to_json(format)?;
-        if format != Format::Anthropic {
+        if !format.takes_cache_marks() {
             return Ok(whole);
         }
         let prefix = |n: usize| {

@@ -70,7 +70,7 @@ impl Destination {
 
     /// Fails where `document` is no session file and one is asked for.
     pub(super) fn check(&self, document: &Document) -> Result<()> {
-        let is_session = matches!(document.format(), Format::ClaudeCode | Format::Codex);
+        let is_session = document.format().is_session_file();
         match self {
             Destination::InPlace | Destination::NewSession { .. } if !is_session => {
                 bail!(Impossible(format!(
@@ -105,10 +105,8 @@ impl Destination {
 
     /// Says where it went, and how the agent takes it up.
     pub(super) fn tell(&self, report: &Report, is_dry: bool) {
-        let resume = |id: &SessionId| match report.format == Format::Codex.name() {
-            true => format!("codex resume {id}"),
-            false => format!("claude --resume {id}"),
-        };
+        let format = report.format.parse::<Format>().ok();
+        let resume = |id: &SessionId| format.and_then(|format| format.resume_command(id)).unwrap_or_default();
         match self {
             _ if is_dry => {}
             Destination::AsNamed | Destination::Nowhere => {}

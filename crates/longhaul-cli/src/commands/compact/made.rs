@@ -164,7 +164,7 @@ const UNFIT: &str =
 /// models refuse the round; with it, models with preserved thinking do, unless they are told to drop it.
 fn warn_of_bound_thinking(format: Format, done: &CompactedDocument) {
     let is_signed = |part: &Part| matches!(part, Part::Reasoning(reasoning) if reasoning.opaque_bytes > 0);
-    if !matches!(format, Format::Anthropic | Format::ClaudeCode) {
+    if format.request() != Some(Format::Anthropic) {
         return;
     }
     let Ok(history) = wire::read(Some(format), &*done.bytes) else { return };

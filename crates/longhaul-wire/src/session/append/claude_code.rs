@@ -18,7 +18,7 @@ use crate::{
 
 /// Returns the lines that `compacted` has from its boundary on, each with an id of its own and hanging on the one before it
 /// that is here too. Lines that are no part of the chain (snapshots of files, progress) stay where they were.
-pub(super) fn lines(doc: &Document, compacted: &Document, at: &str) -> Vec<String> {
+pub(crate) fn lines(doc: &Document, compacted: &Document, at: &str) -> Vec<String> {
     let Layout::ClaudeCode(lines) = &compacted.layout else { return Vec::new() };
     let mut renamed = Renamed { at, ids: HashMap::new() };
     let mut appended = Vec::new();

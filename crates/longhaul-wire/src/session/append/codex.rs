@@ -6,18 +6,17 @@ use longhaul_transcript::{ContentHash, Tokens};
 use super::set;
 use crate::{
     Document,
-    dialect::Dialect,
     document::Layout,
     edit::Edits,
     json::{Json, quoted},
     session::{
         claude_code_write::uuid_from,
         codex::Kind,
-        codex_write::{last_usage, set_unbilled},
+        codex_write::{item_of, last_usage, set_unbilled},
     },
 };
 
-pub(super) fn lines(doc: &Document, compacted: &Document, at: &str, tokens: Tokens) -> Vec<String> {
+pub(crate) fn lines(doc: &Document, compacted: &Document, at: &str, tokens: Tokens) -> Vec<String> {
     let Layout::Codex(lines) = &doc.layout else { return Vec::new() };
     let text = |at: usize| doc.raw(&lines[at].range);
     let last = |is: &dyn Fn(usize) -> bool| (0..lines.len()).rev().find(|at| is(*at)).map(text);
@@ -55,18 +54,7 @@ pub(super) fn lines(doc: &Document, compacted: &Document, at: &str, tokens: Toke
 /// Returns the items of the compacted history. The instructions stand in the head of the file.
 fn history(compacted: &Document) -> Vec<String> {
     let fragments = compacted.slots.iter().flat_map(|slot| &slot.fragments);
-    let items = fragments.filter_map(|fragment| {
-        let raw = compacted.raw(&fragment.range);
-        match fragment.dialect {
-            Dialect::Instructions => None,
-            // An older compaction's summary was a bare string; here it becomes an item.
-            Dialect::UserText => Some(format!(
-                "{{\"type\":\"message\",\"role\":\"user\",\"content\":[{{\"type\":\"input_text\",\"text\":{raw}}}]}}"
-            )),
-            _ => Some(raw.to_owned()),
-        }
-    });
-    items.collect()
+    fragments.filter_map(|fragment| item_of(fragment, compacted.raw(&fragment.range))).collect()
 }
 
 /// Returns the summary's text as `compacted` has it beside its history.
@@ -94,7 +82,7 @@ fn next_window(line: &str, at: &str) -> Option<String> {
 }
 
 /// Returns the places of a line that name the session.
-pub(super) fn session_ids(line: Json<'_>) -> Vec<Json<'_>> {
+pub(crate) fn session_ids(line: Json<'_>) -> Vec<Json<'_>> {
     let is_meta = line.get("type").and_then(Json::string).as_deref() == Some("session_meta");
     let head = match is_meta {
         true => line.get("payload"),

@@ -6,15 +6,154 @@ use longhaul_transcript::{
     CallKind, ContentHash, MediaKind, Message, Outcome, Part, RawJson, Reasoning, Role, ToolCall, ToolResult,
 };
 
-use super::{Dialect, Said, Sources, arguments_object, opaque};
+use super::{LaterSystem, Lead, Order, Spec, Tools, Writing};
 use crate::{
+    Format,
+    convert::regroup,
+    detect::{Claim, Head},
+    dialect::{
+        BESIDE, Dialect, OF_ITEMS, Outside, Said, Sources, arguments_object, as_they_are, has_any, has_block,
+        opaque, typed_text,
+    },
     edit::{Emptied, Home, Leaf, Located},
     error::Fault,
     json::{Json, Object, quoted},
     media::{Data, Payload},
+    validate,
+    whole::{self, Body},
 };
 
-pub(super) fn read(value: Json<'_>) -> Result<Said<'_>, Fault> {
+pub(super) const SPEC: Spec = Spec {
+    name: "anthropic",
+    aliases: &[],
+    provider: Some("anthropic"),
+    claims,
+    is_lines: false,
+    read: |bytes| whole::read(Format::Anthropic, &BODY, bytes),
+    segments: super::one_segment,
+    validate: validate::anthropic::check_history,
+    writing: Some(Writing {
+        dialect: &MESSAGE,
+        carries_all: false,
+        keeps_reasoning: false,
+        lead: Lead::Outside,
+        later_system: LaterSystem::BeforeAnswers,
+        order: Order::ResultsFirst { takes_blank: false },
+        regroup: |messages, losses| regroup::merge_roles(regroup::paired(messages, losses), |role| role),
+        tool,
+        tools: Tools::Inside(super::listed),
+        takes_cache_marks: true,
+        file: |draft, _| {
+            let system = instructions(&draft.outside).map(|system| format!("\"system\":{system}"));
+            draft.object_or_list([draft.model_field(), draft.tools_field(), system], "messages")
+        },
+        session: None,
+    }),
+};
+
+const BODY: Body = Body {
+    lists: &["messages"],
+    expected: "an array of messages, or an object with messages",
+    outside: &["system"],
+    dialect: &MESSAGE,
+    text: None,
+    session: &["session"],
+    check: |_| Ok(()),
+};
+
+pub(crate) static MESSAGE: Dialect = Dialect {
+    format: Format::Anthropic,
+    read,
+    fresh,
+    result_content,
+    text_element: typed_text,
+    is_patched: true,
+    content_key: Some("content"),
+    unsign: |_, _, _| {},
+    settle: |_, _, _, _| {},
+    is_of_items: false,
+    marks_failure: true,
+    has_detail: false,
+    spelling: Some(|items| match items {
+        [item] if !is_answer(*item) => Some(item.raw().to_owned()),
+        items => request_message(items),
+    }),
+    answer: |_| None,
+    expected: |item| {
+        let content = item.get("content").filter(|content| !content.is_null());
+        let is_foreign =
+            item.is_object() && (has_any(item, &BESIDE) || content.is_none() || has_block(item, &OF_ITEMS));
+        is_foreign
+            .then_some("content that is a string or blocks, calls among them, as Anthropic spells a message")
+    },
+    outside: Some(Outside {
+        dialect: &SYSTEM,
+        is_one: |item| !item.is_object(),
+        of_message: |item| item.get("content").filter(|_| item.is_object()),
+    }),
+};
+
+/// The `system` field: content without a message around it.
+static SYSTEM: Dialect =
+    Dialect { read: read_system, content_key: None, spelling: Some(as_they_are), outside: None, ..MESSAGE };
+
+fn claims(head: &Head<'_>) -> Option<Claim> {
+    // Blocks that only Anthropic has.
+    let kinds = ["tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "compaction"];
+    let has_blocks =
+        || head.has_type(&kinds) || head.mentions("input_schema") || head.mentions("cache_control");
+    let is_one = match head.is_array() {
+        true => head.has("role") && has_blocks(),
+        false => {
+            head.has_any(&["messages", "model", "system", "tools"])
+                && (head.has_any(&["system", "anthropic_version"]) || has_blocks())
+        }
+    };
+    is_one.then_some(Claim::Alike)
+}
+
+pub(super) fn tool(tool: &super::Tool<'_>) -> String {
+    let (name, described, schema) = (tool.name, tool.described(), tool.schema);
+    format!("{{\"name\":{name}{described},\"input_schema\":{schema}}}")
+}
+
+/// Returns standing instructions as the one value that they are in a request.
+fn instructions(values: &[String]) -> Option<String> {
+    if let [] | [_] = values {
+        return values.first().cloned();
+    }
+    let blocks =
+        values.iter().flat_map(|value| match (super::text_of(value), Json::check(value.as_bytes())) {
+            (Some(text), _) => vec![format!("{{\"type\":\"text\",\"text\":{}}}", quoted(&text))],
+            (None, Ok(content)) => content.elements().iter().map(|block| block.raw().to_owned()).collect(),
+            (None, Err(_)) => Vec::new(),
+        });
+    Some(super::listed(&blocks.collect::<Vec<_>>()))
+}
+
+/// Returns whether a message is an answer: with an id, its model and what it cost, which a request may not have.
+fn is_answer(item: Json<'_>) -> bool {
+    ["usage", "stop_reason", "model"].iter().any(|key| item.get(key).is_some())
+}
+
+/// Returns the content of an answer, or of the lines that it is spread over, as the message of a request.
+fn request_message(items: &[Json<'_>]) -> Option<String> {
+    let role = items.first()?.get("role")?.raw();
+    if let [item] = items {
+        return Some(format!("{{\"role\":{role},\"content\":{}}}", item.get("content")?.raw()));
+    }
+    let mut blocks: Vec<String> = Vec::new();
+    for item in items {
+        let content = item.get("content")?;
+        match content.string() {
+            Some(text) => blocks.push(format!("{{\"type\":\"text\",\"text\":{}}}", quoted(&text))),
+            None => blocks.extend(content.elements().iter().map(|block| block.raw().to_owned())),
+        }
+    }
+    Some(format!("{{\"role\":{role},\"content\":[{}]}}", blocks.join(",")))
+}
+
+fn read(value: Json<'_>) -> Result<Said<'_>, Fault> {
     if !value.is_object() {
         return Err(Fault::new("", value.raw(), "a message: an object with role and content"));
     }
@@ -34,7 +173,7 @@ pub(super) fn read(value: Json<'_>) -> Result<Said<'_>, Fault> {
 }
 
 /// Reads the `system` field.
-pub(super) fn read_system(value: Json<'_>) -> Result<Said<'_>, Fault> {
+fn read_system(value: Json<'_>) -> Result<Said<'_>, Fault> {
     let mut said = Said::new(Role::System);
     read_content(value, &mut said)?;
     Ok(said)
@@ -162,11 +301,11 @@ fn payload<'a>(block: Json<'a>, fields: &Object<'a>, kind: &str) -> Option<Paylo
     let kind = if kind == "image" { MediaKind::Image } else { MediaKind::Document };
     let media_type = source.text("media_type").unwrap_or_default();
     match &*source.text("type")? {
-        "base64" => Some(Payload::inline(Dialect::Anthropic, block, kind, &media_type, source.text("data")?)),
-        "url" => Some(Payload::address(Dialect::Anthropic, block, kind, &media_type, source.text("url")?)),
+        "base64" => Some(Payload::inline(&MESSAGE, block, kind, &media_type, source.text("data")?)),
+        "url" => Some(Payload::address(&MESSAGE, block, kind, &media_type, source.text("url")?)),
         "file" => Some(Payload {
             raw: block,
-            dialect: Dialect::Anthropic,
+            dialect: &MESSAGE,
             kind,
             media_type: media_type.into_owned(),
             data: Data::File(source.text("file_id")?),
@@ -175,7 +314,7 @@ fn payload<'a>(block: Json<'a>, fields: &Object<'a>, kind: &str) -> Option<Paylo
     }
 }
 
-pub(super) fn result_content(content: &[Part], sources: &Sources<'_>) -> String {
+fn result_content(content: &[Part], sources: &Sources<'_>) -> String {
     match content {
         [] => "\"\"".to_owned(),
         [Part::Text(text)] => quoted(text),
@@ -188,7 +327,7 @@ pub(super) fn result_content(content: &[Part], sources: &Sources<'_>) -> String 
     }
 }
 
-pub(super) fn fresh(message: &Message, sources: &Sources<'_>) -> Vec<String> {
+fn fresh(message: &Message, sources: &Sources<'_>) -> Vec<String> {
     let role = match message.role {
         Role::Assistant => "assistant",
         _ => "user",
@@ -235,7 +374,7 @@ fn block(part: &Part, sources: &Sources<'_>) -> Option<String> {
 }
 
 fn media_block(payload: &Payload<'_>) -> String {
-    if payload.dialect == Dialect::Anthropic {
+    if payload.dialect == &MESSAGE {
         return payload.raw.raw().to_owned();
     }
     let kind = if payload.kind == MediaKind::Image { "image" } else { "document" };

@@ -5,18 +5,141 @@ use longhaul_transcript::{
     CallKind, ContentHash, MediaKind, Message, Outcome, Part, RawJson, Reasoning, Role, ToolCall, ToolResult,
 };
 
-use super::{Dialect, Said, Sources, opaque};
+use super::{LaterSystem, Lead, Order, Spec, Tools, Writing};
 use crate::{
+    Format,
+    convert::regroup,
+    detect::{Claim, Head},
+    dialect::{
+        BESIDE, Dialect, OF_BLOCKS, Outside, Said, Sources, as_they_are, bare, fresh_bare, has_any,
+        has_block, opaque,
+    },
     edit::{Emptied, Home, Leaf, Located},
     error::Fault,
     json::{Json, Object, quoted},
     media::{Data, Payload},
+    validate,
+    whole::{self, Body},
 };
+
+pub(super) const SPEC: Spec = Spec {
+    name: "responses",
+    aliases: &[],
+    provider: Some("openai"),
+    claims,
+    is_lines: false,
+    read: |bytes| whole::read(Format::Responses, &BODY, bytes),
+    segments: super::one_segment,
+    validate: validate::responses::check_history,
+    writing: Some(Writing {
+        dialect: &MESSAGE,
+        carries_all: false,
+        keeps_reasoning: false,
+        lead: Lead::Outside,
+        later_system: LaterSystem::Anywhere,
+        order: Order::AsSaid,
+        regroup: regroup::paired,
+        tool,
+        tools: Tools::Inside(super::listed),
+        takes_cache_marks: false,
+        file: |draft, _| {
+            let instructions = joined(&draft.outside).map(|text| format!("\"instructions\":{text}"));
+            draft.object_or_list([draft.model_field(), instructions, draft.tools_field()], "input")
+        },
+        session: None,
+    }),
+};
+
+const BODY: Body = Body {
+    lists: &["input", "output"],
+    expected: "an array of items, or an object with input",
+    outside: &["instructions"],
+    dialect: &MESSAGE,
+    text: Some(&USER_TEXT),
+    session: &["session"],
+    check: |_| Ok(()),
+};
+
+pub(super) static MESSAGE: Dialect = Dialect {
+    format: Format::Responses,
+    read: |value| read(value, false),
+    fresh,
+    result_content,
+    text_element: |text| format!("{{\"type\":\"input_text\",\"text\":{}}}", quoted(text)),
+    is_patched: true,
+    content_key: None,
+    unsign: |_, _, _| {},
+    settle: |_, _, _, _| {},
+    is_of_items: true,
+    marks_failure: false,
+    has_detail: true,
+    spelling: Some(as_they_are),
+    // An item that answers a call has an `output` too.
+    answer: |value| match value.get("type").is_none() && value.get("role").is_none() {
+        true => value.get("output").filter(|output| output.is_array()).map(Json::elements),
+        false => None,
+    },
+    expected: |item| {
+        let is_foreign = has_any(item, &BESIDE) || has_block(item, &OF_BLOCKS);
+        is_foreign.then_some("calls and results as items of their own, as the Responses API spells a message")
+    },
+    outside: Some(Outside { dialect: &INSTRUCTIONS, is_one: |item| item.is_string(), of_message: |_| None }),
+};
+
+/// Items as a Codex rollout has them.
+pub(crate) static ROLLOUT: Dialect = Dialect { read: |value| read(value, true), ..MESSAGE };
+
+/// A bare string of instructions.
+pub(crate) static INSTRUCTIONS: Dialect = Dialect {
+    read: |value| bare(value, Role::System),
+    fresh: fresh_bare,
+    is_of_items: false,
+    outside: None,
+    ..MESSAGE
+};
+
+/// A bare string that the user says.
+pub(crate) static USER_TEXT: Dialect = Dialect {
+    read: |value| bare(value, Role::User),
+    fresh: fresh_bare,
+    is_of_items: false,
+    spelling: None,
+    outside: None,
+    ..MESSAGE
+};
+
+fn claims(head: &Head<'_>) -> Option<Claim> {
+    let kinds =
+        ["message", "function_call", "function_call_output", "reasoning", "input_text", "output_text"];
+    match head.is_array() {
+        true if head.has("parts") => None,
+        true if !head.mentions("tool_calls") && head.has_type(&kinds) => Some(Claim::Shape),
+        true => (head.has("type") && !head.has("role")).then_some(Claim::Alike),
+        false => head.has_any(&["input", "instructions", "previous_response_id"]).then_some(Claim::Alike),
+    }
+}
+
+pub(super) fn tool(tool: &super::Tool<'_>) -> String {
+    let (name, described, schema) = (tool.name, tool.described(), tool.schema);
+    format!("{{\"type\":\"function\",\"name\":{name}{described},\"parameters\":{schema}}}")
+}
+
+/// Returns standing instructions as one string.
+pub(super) fn joined(values: &[String]) -> Option<String> {
+    match values {
+        [] => None,
+        [one] => Some(one.clone()),
+        many => {
+            let texts: Vec<_> = many.iter().filter_map(|value| super::text_of(value)).collect();
+            Some(quoted(&texts.join("\n\n")))
+        }
+    }
+}
 
 /// What Codex sends under the user's role without the user having said it.
 const HARNESS: [&str; 3] = ["<environment_context", "<user_instructions", "# AGENTS.md instructions"];
 
-pub(super) fn read(value: Json<'_>, is_codex: bool) -> Result<Said<'_>, Fault> {
+fn read(value: Json<'_>, is_codex: bool) -> Result<Said<'_>, Fault> {
     if !value.is_object() {
         return Err(Fault::new("", value.raw(), "an item: an object with a type, or with role and content"));
     }
@@ -118,10 +241,10 @@ fn payload<'a>(element: Json<'a>, fields: &Object<'a>, kind: &str) -> Option<Pay
         _ => return None,
     };
     match fields.text(data).or_else(|| fields.text(url)) {
-        Some(address) => Some(Payload::address(Dialect::Responses, element, kind, "", address)),
+        Some(address) => Some(Payload::address(&MESSAGE, element, kind, "", address)),
         None => Some(Payload {
             raw: element,
-            dialect: Dialect::Responses,
+            dialect: &MESSAGE,
             kind,
             media_type: String::new(),
             data: Data::File(fields.text("file_id")?),
@@ -217,7 +340,7 @@ fn read_result<'a>(item: &Object<'a>) -> Result<Said<'a>, Fault> {
     Ok(said)
 }
 
-pub(super) fn result_content(content: &[Part], sources: &Sources<'_>) -> String {
+fn result_content(content: &[Part], sources: &Sources<'_>) -> String {
     match content {
         [] => "\"\"".to_owned(),
         [Part::Text(text)] => quoted(text),
@@ -225,7 +348,7 @@ pub(super) fn result_content(content: &[Part], sources: &Sources<'_>) -> String 
     }
 }
 
-pub(super) fn fresh(message: &Message, sources: &Sources<'_>) -> Vec<String> {
+fn fresh(message: &Message, sources: &Sources<'_>) -> Vec<String> {
     let mut items: Vec<String> = message.results().map(|result| fresh_result(result, sources)).collect();
     let (role, kind) = match message.role {
         Role::Assistant => ("assistant", "output_text"),
@@ -271,7 +394,7 @@ fn content_parts(parts: &[Part], kind: &str, sources: &Sources<'_>) -> Vec<Strin
 }
 
 fn media_part(payload: &Payload<'_>) -> Option<String> {
-    if matches!(payload.dialect, Dialect::Responses | Dialect::Codex) {
+    if payload.dialect == &MESSAGE {
         return Some(payload.raw.raw().to_owned());
     }
     let url = quoted(&payload.url()?);

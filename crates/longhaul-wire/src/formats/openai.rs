@@ -6,18 +6,103 @@ use longhaul_transcript::{
     CallKind, ContentHash, MediaKind, Message, Outcome, Part, RawJson, Reasoning, Role, ToolCall, ToolResult,
 };
 
-use super::{Dialect, Said, Sources, opaque};
+use super::{LaterSystem, Lead, Order, Spec, Tools, Writing};
 use crate::{
+    Format,
+    convert::regroup,
+    detect::{Claim, Head},
+    dialect::{
+        Dialect, OF_BLOCKS, OF_ITEMS, Said, Sources, as_they_are, has_any, has_block, opaque, typed_text,
+    },
     edit::{Emptied, Home, Leaf, Located},
     error::Fault,
     json::{Json, Object, quoted},
     media::{Data, Payload},
+    validate,
+    whole::{self, Body},
 };
+
+pub(super) const SPEC: Spec = Spec {
+    name: "openai",
+    aliases: &["chat-completions"],
+    provider: Some("openai"),
+    claims,
+    is_lines: false,
+    read: |bytes| whole::read(Format::OpenAi, &BODY, bytes),
+    segments: super::one_segment,
+    validate: validate::openai::check_history,
+    writing: Some(Writing {
+        dialect: &MESSAGE,
+        carries_all: false,
+        keeps_reasoning: true,
+        lead: Lead::Inside,
+        later_system: LaterSystem::Anywhere,
+        order: Order::ResultsFirst { takes_blank: true },
+        regroup: |messages, losses| {
+            regroup::one_instructor(regroup::media_behind_results(regroup::paired(messages, losses)))
+        },
+        tool,
+        tools: Tools::Inside(super::listed),
+        takes_cache_marks: false,
+        file: |draft, _| draft.object_or_list([draft.model_field(), draft.tools_field()], "messages"),
+        session: None,
+    }),
+};
+
+const BODY: Body = Body {
+    lists: &["messages"],
+    expected: "an array of messages, or an object with messages",
+    outside: &[],
+    dialect: &MESSAGE,
+    text: None,
+    session: &["session"],
+    check: |_| Ok(()),
+};
+
+pub(crate) static MESSAGE: Dialect = Dialect {
+    format: Format::OpenAi,
+    read,
+    fresh,
+    result_content: |content, _| result_content(content),
+    text_element: typed_text,
+    is_patched: true,
+    content_key: None,
+    unsign: |_, _, _| {},
+    settle: |_, _, _, _| {},
+    is_of_items: false,
+    marks_failure: false,
+    has_detail: true,
+    spelling: Some(as_they_are),
+    answer: |value| {
+        let first = value.get("choices")?.elements().into_iter().next()?;
+        first.get("message").map(|message| vec![message])
+    },
+    expected: |item| {
+        let is_foreign =
+            has_any(item, &["parts"]) || has_block(item, &OF_BLOCKS) || has_block(item, &OF_ITEMS);
+        is_foreign
+            .then_some("calls in tool_calls and results under the role tool, as OpenAI spells a message")
+    },
+    outside: None,
+};
+
+fn claims(head: &Head<'_>) -> Option<Claim> {
+    let is_one = match head.is_array() {
+        true => head.has("role") && !head.has("parts") || head.is_empty(),
+        false => head.has_any(&["messages", "model", "system", "tools"]),
+    };
+    is_one.then_some(Claim::Left)
+}
 
 /// Fields of an assistant message that hold thinking (OD-1 to OD-4).
 const REASONING: [&str; 4] = ["reasoning_content", "reasoning", "reasoning_details", "thinking_blocks"];
 
-pub(super) fn read(value: Json<'_>) -> Result<Said<'_>, Fault> {
+pub(super) fn tool(tool: &super::Tool<'_>) -> String {
+    let (name, described, schema) = (tool.name, tool.described(), tool.schema);
+    format!("{{\"type\":\"function\",\"function\":{{\"name\":{name}{described},\"parameters\":{schema}}}}}")
+}
+
+fn read(value: Json<'_>) -> Result<Said<'_>, Fault> {
     const MESSAGE: &str = "a message: an object with role and content";
     if !value.is_object() {
         return Err(Fault::new("", value.raw(), MESSAGE));
@@ -211,26 +296,20 @@ fn payload<'a>(element: Json<'a>, fields: &Object<'a>, kind: &str) -> Option<Pay
         "image_url" => {
             let image = fields.get("image_url")?;
             let url = image.text().or_else(|| image.object().text("url"))?;
-            Some(Payload::address(Dialect::OpenAi, element, MediaKind::Image, "", url))
+            Some(Payload::address(&MESSAGE, element, MediaKind::Image, "", url))
         }
         "input_audio" => {
             let audio = fields.get("input_audio")?.object();
             let media_type = format!("audio/{}", audio.text("format").unwrap_or_default());
-            Some(Payload::inline(
-                Dialect::OpenAi,
-                element,
-                MediaKind::Audio,
-                &media_type,
-                audio.text("data")?,
-            ))
+            Some(Payload::inline(&MESSAGE, element, MediaKind::Audio, &media_type, audio.text("data")?))
         }
         "file" => {
             let file = fields.get("file")?.object();
             match file.text("file_data") {
-                Some(data) => Some(Payload::address(Dialect::OpenAi, element, MediaKind::Document, "", data)),
+                Some(data) => Some(Payload::address(&MESSAGE, element, MediaKind::Document, "", data)),
                 None => Some(Payload {
                     raw: element,
-                    dialect: Dialect::OpenAi,
+                    dialect: &MESSAGE,
                     kind: MediaKind::Document,
                     media_type: String::new(),
                     data: Data::File(file.text("file_id")?),
@@ -242,7 +321,7 @@ fn payload<'a>(element: Json<'a>, fields: &Object<'a>, kind: &str) -> Option<Pay
 }
 
 /// Spells a result's content: text only (O-07).
-pub(super) fn result_content(content: &[Part]) -> String {
+fn result_content(content: &[Part]) -> String {
     let texts = content.iter().filter_map(|part| match part {
         Part::Text(text) => Some(text.as_str()),
         _ => None,
@@ -250,7 +329,7 @@ pub(super) fn result_content(content: &[Part]) -> String {
     quoted(&texts.collect::<Vec<_>>().join("\n"))
 }
 
-pub(super) fn fresh(message: &Message, sources: &Sources<'_>) -> Vec<String> {
+fn fresh(message: &Message, sources: &Sources<'_>) -> Vec<String> {
     let mut values: Vec<String> = message.results().map(result).collect();
     let calls: Vec<String> = message.calls().map(call).collect();
     let mut parts = Vec::new();
@@ -320,7 +399,7 @@ fn call(call: &ToolCall) -> String {
 }
 
 fn media_part(payload: &Payload<'_>) -> Option<String> {
-    if payload.dialect == Dialect::OpenAi {
+    if payload.dialect == &MESSAGE {
         return Some(payload.raw.raw().to_owned());
     }
     let url = quoted(&payload.url()?);

@@ -6,15 +6,146 @@ use longhaul_transcript::{
     ContentHash, MediaKind, Message, Outcome, Part, RawJson, Reasoning, Role, ToolCall, ToolResult,
 };
 
-use super::{Dialect, Said, Sources, arguments_object, opaque};
+use super::{LaterSystem, Lead, Order, Spec, Tools, Writing};
 use crate::{
-    edit::{Emptied, Home, Leaf, Located},
+    Format,
+    convert::regroup,
+    detect::{Claim, Head},
+    dialect::{Dialect, Outside, Said, Sources, arguments_object, as_they_are, opaque},
+    edit::{Edits, Emptied, Home, Leaf, Located, remove_field},
     error::Fault,
     json::{Json, Object, quoted},
     media::{Data, Payload},
+    validate,
+    whole::{self, Body},
 };
 
-pub(super) fn read(value: Json<'_>) -> Result<Said<'_>, Fault> {
+pub(super) const SPEC: Spec = Spec {
+    name: "gemini",
+    aliases: &[],
+    provider: Some("gemini"),
+    claims,
+    is_lines: false,
+    read: |bytes| whole::read(Format::Gemini, &BODY, bytes),
+    segments: super::one_segment,
+    validate: validate::gemini::check_history,
+    writing: Some(Writing {
+        dialect: &MESSAGE,
+        carries_all: false,
+        keeps_reasoning: true,
+        lead: Lead::Outside,
+        later_system: LaterSystem::Never,
+        order: Order::ResultsFirst { takes_blank: false },
+        regroup: |messages, losses| regroup::merge_roles(regroup::paired(messages, losses), |role| role),
+        tool: |tool| {
+            let (name, described, schema) = (tool.name, tool.described(), tool.schema);
+            format!("{{\"name\":{name}{described},\"parameters\":{schema}}}")
+        },
+        tools: Tools::Inside(|tools| format!("[{{\"functionDeclarations\":[{}]}}]", tools.join(","))),
+        takes_cache_marks: false,
+        file: |mut draft, losses| {
+            // G-03, G-04: a history begins with the user.
+            if draft.begins_with_answer {
+                losses.note("a user turn stands before the first answer: a history must begin with one");
+                let start = "{\"role\":\"user\",\"parts\":[{\"text\":\"(start of the conversation)\"}]}";
+                draft.messages.insert(0, start.to_owned());
+            }
+            let system = instructions(&draft.outside).map(|system| format!("\"systemInstruction\":{system}"));
+            draft.object_or_list([system, draft.tools_field()], "contents")
+        },
+        session: None,
+    }),
+};
+
+const BODY: Body = Body {
+    lists: &["contents"],
+    expected: "an array of contents, or an object with contents",
+    outside: &["systemInstruction", "system_instruction"],
+    dialect: &MESSAGE,
+    text: None,
+    session: &["session"],
+    check: |_| Ok(()),
+};
+
+static MESSAGE: Dialect = Dialect {
+    format: Format::Gemini,
+    read,
+    fresh,
+    // A response holds its words in an object, which stays: here they are spelled alone.
+    result_content: super::openai::MESSAGE.result_content,
+    text_element: |text| format!("{{\"text\":{}}}", quoted(text)),
+    is_patched: true,
+    content_key: None,
+    unsign,
+    settle: |_, _, _, _| {},
+    is_of_items: false,
+    marks_failure: true,
+    has_detail: false,
+    spelling: Some(as_they_are),
+    answer: |value| {
+        let first = value.get("candidates")?.elements().into_iter().next()?;
+        first.get("content").map(|content| vec![content])
+    },
+    expected: |item| {
+        let content = item.get("content").filter(|content| !content.is_null());
+        let is_foreign = item.get("parts").is_none() && content.is_some();
+        is_foreign.then_some("parts, as Gemini spells a message")
+    },
+    outside: Some(Outside {
+        dialect: &SYSTEM,
+        is_one: |item| !item.is_object() || item.get("role").is_none(),
+        of_message: |_| None,
+    }),
+};
+
+/// The system instruction: a content without a role.
+static SYSTEM: Dialect = Dialect { read: |value| read_parts(value, Role::System), outside: None, ..MESSAGE };
+
+fn claims(head: &Head<'_>) -> Option<Claim> {
+    let is_one = match head.is_array() {
+        // Parts of other formats say of which type they are.
+        true => head.has("parts") && !head.has("parts.type"),
+        false => head.has_any(&["contents", "systemInstruction", "system_instruction"]),
+    };
+    is_one.then_some(Claim::Shape)
+}
+
+/// Returns standing instructions as the one value that they are in a request.
+fn instructions(values: &[String]) -> Option<String> {
+    match values {
+        [] => return None,
+        [one] if super::text_of(one).is_none() => return Some(one.clone()),
+        _ => {}
+    }
+    let parts =
+        values.iter().flat_map(|value| match (super::text_of(value), Json::check(value.as_bytes())) {
+            (Some(text), _) => vec![format!("{{\"text\":{}}}", quoted(&text))],
+            (None, Ok(content)) => {
+                let parts = content.get("parts").map(Json::elements).unwrap_or_default();
+                parts.iter().map(|part| part.raw().to_owned()).collect()
+            }
+            (None, Err(_)) => Vec::new(),
+        });
+    Some(format!("{{\"parts\":{}}}", super::listed(&parts.collect::<Vec<_>>())))
+}
+
+/// G-07, G-08: the signature of a part vouches for what the model wrote. A call that is changed says instead that it is
+/// not to be checked, in the words that the provider has for that; a text needs no signature.
+fn unsign(base: &str, located: &Located<'_>, edits: &mut Edits) {
+    let Home::Element { array, index, .. } = located.home else { return };
+    let Some(part) = array.elements().get(index).map(|part| part.object()) else { return };
+    for key in ["thoughtSignature", "thought_signature"] {
+        match (part.get(key), &located.leaf) {
+            (Some(signature), Leaf::Arguments(_)) => {
+                edits.replace(signature.range_in(base), "\"skip_thought_signature_validator\"");
+            }
+            (Some(_), _) => remove_field(base, &part, key, edits),
+            (None, _) => {}
+        }
+    }
+}
+
+fn read(value: Json<'_>) -> Result<Said<'_>, Fault> {
     let role = match value.get("role").and_then(Json::string).as_deref() {
         Some("model") => Role::Assistant,
         Some("user") | None => Role::User,
@@ -26,7 +157,7 @@ pub(super) fn read(value: Json<'_>) -> Result<Said<'_>, Fault> {
 }
 
 /// Reads a content whose role is known; the system instruction names none.
-pub(super) fn read_parts(value: Json<'_>, role: Role) -> Result<Said<'_>, Fault> {
+fn read_parts(value: Json<'_>, role: Role) -> Result<Said<'_>, Fault> {
     let mut said = Said::new(role);
     if let Some(text) = value.string() {
         said.push(Part::Text(text), Home::Whole, Leaf::Text(value));
@@ -170,15 +301,15 @@ fn payload<'a>(part: Json<'a>, fields: &Object<'a>) -> Option<Payload<'a>> {
     if let Some(inline) = either(fields, "inlineData", "inline_data").map(Json::object) {
         let media_type = either(&inline, "mimeType", "mime_type").and_then(Json::text).unwrap_or_default();
         let data = inline.text("data")?;
-        return Some(Payload::inline(Dialect::Gemini, part, kind_of(&media_type), &media_type, data));
+        return Some(Payload::inline(&MESSAGE, part, kind_of(&media_type), &media_type, data));
     }
     let file = either(fields, "fileData", "file_data")?.object();
     let media_type = either(&file, "mimeType", "mime_type").and_then(Json::text).unwrap_or_default();
     let uri = either(&file, "fileUri", "file_uri")?.text()?;
-    Some(Payload::address(Dialect::Gemini, part, kind_of(&media_type), &media_type, uri))
+    Some(Payload::address(&MESSAGE, part, kind_of(&media_type), &media_type, uri))
 }
 
-pub(super) fn fresh(message: &Message, sources: &Sources<'_>) -> Vec<String> {
+fn fresh(message: &Message, sources: &Sources<'_>) -> Vec<String> {
     let role = match message.role {
         Role::Assistant => "model",
         _ => "user",
@@ -219,7 +350,7 @@ fn spell(part: &Part, sources: &Sources<'_>) -> Vec<String> {
 }
 
 fn media_part(payload: &Payload<'_>) -> Option<String> {
-    if payload.dialect == Dialect::Gemini {
+    if payload.dialect == &MESSAGE {
         return Some(payload.raw.raw().to_owned());
     }
     let media_type = match &*payload.media_type {

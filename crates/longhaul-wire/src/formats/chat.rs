@@ -2,17 +2,85 @@
 
 use longhaul_transcript::{CallKind, Message, Outcome, Part, RawJson, Role, ToolCall, ToolResult};
 
-use super::Said;
+use super::{LaterSystem, Lead, Order, Spec, Tools, Writing};
 use crate::{
+    Format,
+    convert::regroup,
+    detect::{Claim, Head},
+    dialect::{Dialect, Outside, Said, Sources, arguments_object, bare, fresh_bare},
     edit::{Home, Leaf, Located},
     error::Fault,
     json::{Json, quoted},
+    whole::{self, Body},
 };
+
+pub(super) const SPEC: Spec = Spec {
+    name: "chat",
+    aliases: &["sharegpt"],
+    provider: None,
+    claims,
+    is_lines: false,
+    read: |bytes| whole::read(Format::Chat, &BODY, bytes),
+    segments: super::one_segment,
+    validate: |history, _, _| super::readable(Format::Chat, history),
+    writing: Some(Writing {
+        dialect: &MESSAGE,
+        carries_all: false,
+        keeps_reasoning: true,
+        lead: Lead::Inside,
+        later_system: LaterSystem::Anywhere,
+        order: Order::AsSaid,
+        regroup: |messages, losses| {
+            let messages = regroup::paired(messages, losses);
+            regroup::one_call_at_a_time(messages, losses)
+        },
+        // Those who keep such files define tools as OpenAI does.
+        tool: super::openai::tool,
+        tools: Tools::Nowhere,
+        takes_cache_marks: false,
+        file: |draft, _| draft.object_or_list([draft.model_field()], "conversations"),
+        session: None,
+    }),
+};
+
+const BODY: Body = Body {
+    lists: &["conversations", "conversation", "messages"],
+    expected: "an array of turns, or an object with conversations",
+    outside: &["system"],
+    dialect: &MESSAGE,
+    text: None,
+    session: &["session"],
+    check: |_| Ok(()),
+};
+
+static MESSAGE: Dialect = Dialect {
+    format: Format::Chat,
+    read,
+    fresh,
+    spelling: None,
+    has_detail: false,
+    answer: |_| None,
+    expected: |_| None,
+    outside: Some(Outside { dialect: &SYSTEM, is_one: |item| item.is_string(), of_message: |_| None }),
+    ..super::openai::MESSAGE
+};
+
+/// The `system` field: a bare string.
+static SYSTEM: Dialect =
+    Dialect { read: |value| bare(value, Role::System), fresh: fresh_bare, outside: None, ..MESSAGE };
+
+fn claims(head: &Head<'_>) -> Option<Claim> {
+    let is_one = match head.is_array() {
+        true => head.has("from") && head.has("value"),
+        false => head.has_any(&["conversations", "conversation"]),
+    };
+    is_one.then_some(Claim::Shape)
+}
 
 /// The format has no ids; one call is answered before the next is made.
 const CALL: &str = "call";
 
-pub(super) fn read(value: Json<'_>) -> Result<Said<'_>, Fault> {
+fn read(value: Json<'_>) -> Result<Said<'_>, Fault> {
     const TURN: &str = "a turn: an object with from and value";
     let turn = value.object();
     let speaker = turn.text("from").or_else(|| turn.text("role"));
@@ -58,7 +126,7 @@ pub(super) fn read(value: Json<'_>) -> Result<Said<'_>, Fault> {
     Ok(said)
 }
 
-pub(super) fn fresh(message: &Message) -> Vec<String> {
+fn fresh(message: &Message, _: &Sources<'_>) -> Vec<String> {
     let speaker = match message.role {
         Role::System | Role::Developer => "system",
         Role::Assistant => "gpt",
@@ -71,7 +139,7 @@ pub(super) fn fresh(message: &Message) -> Vec<String> {
         turns.push(turn(speaker, &texts.join("\n")));
     }
     turns.extend(message.calls().map(|call| {
-        let arguments = super::arguments_object(&call.arguments.0);
+        let arguments = arguments_object(&call.arguments.0);
         // A call that was read from this format carries its name already.
         let is_whole = Json::check(arguments.as_bytes()).is_ok_and(|json| {
             json.get("name").and_then(Json::string).as_deref() == Some(&*call.name)

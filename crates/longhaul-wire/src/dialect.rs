@@ -1,0 +1,245 @@
+//! How one message is spelled: reading it with the place of every part, changing it in place, writing one from nothing.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
+
+use longhaul_transcript::{CallKind, ContentHash, Message, Opaque, Part, RawJson, Role, Speaker};
+
+use crate::{
+    Format,
+    edit::{Edits, Home, Leaf, Located},
+    error::Fault,
+    json::{Json, quoted},
+    media::Payload,
+};
+
+/// How one message is spelled, or the standing instructions outside the list of messages. Each is a `static` beside its
+/// format; two are the same when they are the same `static`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Dialect {
+    /// The format under whose name a spelling is kept beside its message.
+    pub(crate) format: Format,
+    /// Reads one message.
+    pub(crate) read: for<'a> fn(Json<'a>) -> Result<Said<'a>, Fault>,
+    /// Spells one message; most often that is one value, but some dialects make several items of it, or none.
+    pub(crate) fresh: fn(&Message, &Sources<'_>) -> Vec<String>,
+    /// Spells the content of a tool result.
+    pub(crate) result_content: fn(&[Part], &Sources<'_>) -> String,
+    /// Spells a text that stands where a picture stood, in a list of what a user or a tool says.
+    pub(crate) text_element: fn(&str) -> String,
+    /// Whether changes are patched into the raw JSON.
+    pub(crate) is_patched: bool,
+    /// The field of a message that holds what is said, where one that is spelled afresh keeps the fields around it.
+    pub(crate) content_key: Option<&'static str>,
+    /// Takes back what vouches for a part as the model wrote it, where that part was changed.
+    pub(crate) unsign: fn(&str, &Located<'_>, &mut Edits),
+    /// Takes back what stands for a part that is gone, in the message that it is gone from.
+    pub(crate) settle: fn(&str, &[Located<'_>], &[Option<&Part>], &mut Edits),
+    /// Whether one answer of the model is several items.
+    pub(crate) is_of_items: bool,
+    /// Whether a failed result is marked by more than its text.
+    pub(crate) marks_failure: bool,
+    /// Whether a picture can say how closely to look at it.
+    pub(crate) has_detail: bool,
+    /// Returns how a message is spelled in a request, from the items that it was read from; `None` for a dialect that no
+    /// provider takes.
+    pub(crate) spelling: Option<Spelling>,
+    /// Returns the messages inside the answer of a provider.
+    pub(crate) answer: for<'a> fn(Json<'a>) -> Option<Vec<Json<'a>>>,
+    /// Says what is expected in the place of a message in another provider's shape: read leniently it would lose its calls,
+    /// or all that it says.
+    pub(crate) expected: fn(Json<'_>) -> Option<&'static str>,
+    /// The standing instructions that stand outside of the list, where a request has such.
+    pub(crate) outside: Option<Outside>,
+}
+
+/// Returns how items that were read are spelled in a request, as one text, where they can be.
+pub(crate) type Spelling = fn(&[Json<'_>]) -> Option<String>;
+
+/// Standing instructions outside of the list of messages.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outside {
+    pub(crate) dialect: &'static Dialect,
+    /// Returns whether a spelling is one of these, and no message.
+    pub(crate) is_one: fn(Json<'_>) -> bool,
+    /// Returns what a message becomes here that belongs outside of the list.
+    pub(crate) of_message: for<'a> fn(Json<'a>) -> Option<Json<'a>>,
+}
+
+/// One message as read.
+#[derive(Clone, Debug)]
+pub(crate) struct Said<'a> {
+    pub(crate) role: Role,
+    pub(crate) name: Option<Arc<str>>,
+    /// Who really speaks, where the format says so beside the role.
+    pub(crate) speaker: Option<Speaker>,
+    pub(crate) parts: Vec<Located<'a>>,
+    /// Images and files found, by the hash that their `Media` carries.
+    pub(crate) payloads: Vec<(ContentHash, Payload<'a>)>,
+}
+
+/// What spelling a message needs to know beyond the message.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sources<'a> {
+    /// Where the bytes of media are found, by hash.
+    pub(crate) media: HashMap<ContentHash, Payload<'a>>,
+    /// Blocks that are copied as they stand, by the hash of their JSON.
+    blocks: HashMap<ContentHash, &'a str>,
+    names: HashMap<String, String>,
+    custom: HashSet<String>,
+}
+
+impl PartialEq for Dialect {
+    fn eq(&self, other: &Dialect) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+impl Dialect {
+    /// Returns the dialect of one item of a spelling: what stands outside the list of messages has one of its own.
+    pub(crate) fn of_item(&'static self, item: Json<'_>) -> &'static Dialect {
+        match self.outside {
+            Some(outside) if (outside.is_one)(item) => outside.dialect,
+            _ => self,
+        }
+    }
+
+    /// Returns whether `item` belongs outside of the list.
+    pub(crate) fn is_outside(&self, item: Json<'_>) -> bool {
+        self.outside.is_some_and(|outside| (outside.is_one)(item))
+    }
+
+    /// Returns whether what is spelled in `own` can stand in a request in this dialect.
+    pub(crate) fn takes(&self, own: &'static Dialect) -> bool {
+        self == own || self.outside.is_some_and(|outside| outside.dialect == own)
+    }
+}
+
+impl<'a> Said<'a> {
+    pub(crate) fn new(role: Role) -> Said<'a> {
+        Said { role, name: None, speaker: None, parts: Vec::new(), payloads: Vec::new() }
+    }
+
+    pub(crate) fn push(&mut self, part: Part, home: Home<'a>, leaf: Leaf<'a>) {
+        self.parts.push(Located { part, home, leaf });
+    }
+}
+
+impl<'a> Sources<'a> {
+    /// Returns sources with the media of messages that were read.
+    pub(crate) fn of_media(media: impl IntoIterator<Item = (ContentHash, Payload<'a>)>) -> Sources<'a> {
+        Sources { media: media.into_iter().collect(), ..Sources::default() }
+    }
+
+    /// Notes the blocks among `parts` that go where they are asked for as they stand: signed thinking, and what longhaul does not
+    /// read.
+    pub(crate) fn note_blocks(&mut self, parts: &[Located<'a>]) {
+        for located in parts {
+            let (Part::Reasoning(_) | Part::Opaque(_), Home::Element { array, index, .. }) =
+                (&located.part, located.home)
+            else {
+                continue;
+            };
+            if let Some(element) = array.elements().get(index) {
+                self.blocks.insert(ContentHash::of(element.raw().as_bytes()), element.raw());
+            }
+        }
+    }
+
+    /// Returns the JSON of a part that is copied as it stands, where it is known.
+    pub(crate) fn block(&self, part: &Part) -> Option<String> {
+        let hash = match part {
+            Part::Reasoning(reasoning) => reasoning.hash,
+            Part::Opaque(opaque) => ContentHash::of(opaque.raw.0.as_bytes()),
+            _ => return None,
+        };
+        self.blocks.get(&hash).map(|block| (*block).to_owned())
+    }
+
+    /// Notes the names of the calls that `message` makes, for results spelled later.
+    pub(crate) fn note_calls(&mut self, message: &Message) {
+        for call in message.calls() {
+            self.names.insert(call.id.as_str().to_owned(), call.name.clone());
+            if call.kind == CallKind::Custom {
+                self.custom.insert(call.id.as_str().to_owned());
+            }
+        }
+    }
+
+    /// Returns the name of the tool that call `id` was made to.
+    pub(crate) fn name_of<'s>(&'s self, id: &'s str) -> &'s str {
+        self.names.get(id).map_or(id, String::as_str)
+    }
+
+    pub(crate) fn is_custom(&self, id: &str) -> bool {
+        self.custom.contains(id)
+    }
+}
+
+/// Reads a bare string.
+pub(crate) fn bare(value: Json<'_>, role: Role) -> Result<Said<'_>, Fault> {
+    let Some(text) = value.string() else {
+        return Err(Fault::new("", value.raw(), "a string"));
+    };
+    let mut said = Said::new(role);
+    said.push(Part::Text(text), Home::Whole, Leaf::Text(value));
+    Ok(said)
+}
+
+/// Spells a message as a bare string.
+pub(crate) fn fresh_bare(message: &Message, _: &Sources<'_>) -> Vec<String> {
+    vec![quoted(&message.texts().collect::<Vec<_>>().join("\n"))]
+}
+
+/// Spells a text in a list of typed blocks or parts.
+pub(crate) fn typed_text(text: &str) -> String {
+    format!("{{\"type\":\"text\",\"text\":{}}}", quoted(text))
+}
+
+/// Returns items as they are, one a line.
+pub(crate) fn as_they_are(items: &[Json<'_>]) -> Option<String> {
+    Some(items.iter().map(|item| item.raw()).collect::<Vec<_>>().join("\n"))
+}
+
+/// Returns whether one of the fields `keys` says something.
+pub(crate) fn has_any(item: Json<'_>, keys: &[&str]) -> bool {
+    keys.iter().any(|key| item.get(key).is_some_and(|value| !value.is_null()))
+}
+
+/// Returns whether the content of a message has a block of one of these kinds.
+pub(crate) fn has_block(item: Json<'_>, kinds: &[&str]) -> bool {
+    let blocks = item.get("content").map(Json::elements).unwrap_or_default();
+    blocks
+        .iter()
+        .filter_map(|block| block.get("type").and_then(Json::string))
+        .any(|kind| kinds.contains(&&*kind))
+}
+
+/// What stands beside the content in one format, and nowhere in others.
+pub(crate) const BESIDE: [&str; 3] = ["tool_calls", "function_call", "parts"];
+
+/// Blocks that only Anthropic has.
+pub(crate) const OF_BLOCKS: [&str; 4] = ["tool_use", "tool_result", "thinking", "redacted_thinking"];
+
+/// Parts that only messages of Responses have.
+pub(crate) const OF_ITEMS: [&str; 2] = ["input_text", "output_text"];
+
+/// Returns arguments as a JSON object, whatever the model wrote: what is none is carried under `input`.
+pub(crate) fn arguments_object(arguments: &str) -> String {
+    match Json::check(arguments.as_bytes()) {
+        Ok(json) if json.is_object() => json.raw().to_owned(),
+        _ if arguments.trim().is_empty() => "{}".to_owned(),
+        _ => format!("{{\"input\":{}}}", quoted(arguments)),
+    }
+}
+
+/// Returns a block that is carried, not read.
+pub(crate) fn opaque(kind: &str, value: Json<'_>, pair: Option<Json<'_>>) -> Part {
+    Part::Opaque(Opaque {
+        kind: kind.to_owned(),
+        raw: RawJson(value.raw().to_owned()),
+        pair_id: pair.and_then(Json::string).map(Into::into),
+    })
+}

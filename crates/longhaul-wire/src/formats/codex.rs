@@ -1,0 +1,68 @@
+//! Codex CLI rollouts: items of the Responses API, one a line.
+
+use super::{Draft, LaterSystem, Lead, Order, SessionFile, Spec, Tools, Writing};
+use crate::{
+    convert::regroup,
+    detect::{Claim, Head},
+    json::quoted,
+    session::{append, codex},
+    validate,
+};
+
+pub(super) const SPEC: Spec = Spec {
+    name: "codex",
+    aliases: &[],
+    provider: Some("openai"),
+    claims,
+    is_lines: true,
+    read: codex::read,
+    segments: |doc| codex::segments(doc.as_bytes()),
+    validate: validate::session::check_codex,
+    writing: Some(Writing {
+        dialect: &super::responses::MESSAGE,
+        carries_all: false,
+        keeps_reasoning: false,
+        lead: Lead::Outside,
+        later_system: LaterSystem::Anywhere,
+        order: Order::AsSaid,
+        regroup: regroup::paired,
+        tool: super::responses::tool,
+        tools: Tools::Nowhere,
+        takes_cache_marks: false,
+        file: |draft, _| file(&draft),
+        session: Some(SessionFile {
+            resume: "codex resume",
+            append: |doc, compacted, at, tokens| append::codex::lines(doc, compacted, at, tokens),
+            ids: append::codex::session_ids,
+        }),
+    }),
+};
+
+fn claims(head: &Head<'_>) -> Option<Claim> {
+    // X-07: the first line of older files is bare.
+    let is_bare = || {
+        head.first_line().is_some_and(|first| {
+            first.mentions("instructions") && first.mentions("timestamp") && !first.mentions("model")
+        })
+    };
+    let is_line = !head.is_array() && (head.has("payload") && head.has("type") || is_bare());
+    is_line.then_some(Claim::Own)
+}
+
+fn file(draft: &Draft) -> String {
+    let epoch = append::EPOCH;
+    let base = match super::responses::joined(&draft.outside) {
+        None => String::new(),
+        Some(instructions) => format!(",\"base_instructions\":{{\"text\":{instructions}}}"),
+    };
+    let mut text = format!(
+        "{{\"timestamp\":\"{epoch}\",\"type\":\"session_meta\",\"payload\":{{\"id\":{},\"timestamp\":\"{epoch}\",\
+         \"originator\":\"longhaul\"{base}}}}}\n",
+        quoted(draft.session.as_str())
+    );
+    for value in &draft.messages {
+        let line = format!("{{\"timestamp\":\"{epoch}\",\"type\":\"response_item\",\"payload\":{value}}}\n");
+        text.push_str(&line);
+    }
+    text
+}

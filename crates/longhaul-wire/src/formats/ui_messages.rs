@@ -1,0 +1,406 @@
+//! UI messages of Vercel's AI SDK 5 and later: what `useChat` shows, stores and sends. A tool part holds a call and its
+//! result, and an answer may go on over many steps in one message.
+//!
+//! Source: <https://ai-sdk.dev/docs/reference/ai-sdk-core/ui-message> (read 2026-11-23); what reaches a model of them:
+//! <https://ai-sdk.dev/docs/reference/ai-sdk-ui/convert-to-model-messages>.
+
+use longhaul_transcript::{
+    CallKind, ContentHash, MediaKind, Message, Outcome, Part, RawJson, Reasoning, Role, ToolCall, ToolResult,
+};
+
+use super::{Draft, LaterSystem, Lead, Order, Spec, Tools, Writing};
+use crate::{
+    Format,
+    convert::regroup,
+    detect::{Claim, Head},
+    dialect::{Dialect, Said, Sources, arguments_object, as_they_are, opaque, typed_text},
+    edit::{Edits, Emptied, Home, Leaf, Located, remove_field},
+    error::Fault,
+    json::{Json, Object, quoted},
+    media::{Data, Payload},
+    validate,
+    whole::{self, Body},
+};
+
+pub(super) const SPEC: Spec = Spec {
+    name: "ui-messages",
+    aliases: &["ai-sdk", "vercel"],
+    provider: None,
+    claims,
+    is_lines: false,
+    read: |bytes| whole::read(Format::UiMessages, &BODY, bytes),
+    segments: super::one_segment,
+    validate: validate::ui_messages::check_history,
+    writing: Some(Writing {
+        dialect: &MESSAGE,
+        carries_all: false,
+        keeps_reasoning: false,
+        lead: Lead::Inside,
+        later_system: LaterSystem::Anywhere,
+        order: Order::ResultsFirst { takes_blank: false },
+        regroup: |messages, losses| {
+            results_with_calls(regroup::media_behind_results(regroup::paired(messages, losses)))
+        },
+        tool: |tool| {
+            let (name, described, schema) = (tool.name, tool.described(), tool.schema);
+            format!("{{\"type\":\"function\",\"name\":{name}{described},\"inputSchema\":{schema}}}")
+        },
+        tools: Tools::Nowhere,
+        takes_cache_marks: false,
+        file: |draft, _| file(draft),
+        session: None,
+    }),
+};
+
+const BODY: Body = Body {
+    lists: &["messages"],
+    expected: "an array of UI messages, or an object with messages",
+    outside: &[],
+    dialect: &MESSAGE,
+    text: None,
+    // What `useChat` posts names the chat.
+    session: &["id"],
+    check: |_| Ok(()),
+};
+
+static MESSAGE: Dialect = Dialect {
+    format: Format::UiMessages,
+    read,
+    fresh,
+    result_content: super::OPENAI.result_content,
+    text_element: typed_text,
+    is_patched: true,
+    content_key: Some("parts"),
+    unsign,
+    settle,
+    is_of_items: false,
+    marks_failure: true,
+    has_detail: false,
+    spelling: Some(as_they_are),
+    answer: |_| None,
+    expected: |item| {
+        let parts = item.get("parts").filter(|parts| parts.is_array());
+        let is_typed = |parts: Json<'_>| parts.elements().iter().all(|part| part.get("type").is_some());
+        (!parts.is_some_and(is_typed))
+            .then_some("parts that name their type, as the AI SDK spells a UI message")
+    },
+    outside: None,
+};
+
+fn claims(head: &Head<'_>) -> Option<Claim> {
+    let has_all = |paths: &[&str]| paths.iter().all(|path| head.has(path));
+    // A part of Gemini's names no type, and its contents have no id.
+    let is_one = match head.is_array() {
+        true => has_all(&["id", "role", "parts.type"]),
+        false => has_all(&["messages.id", "messages.role", "messages.parts.type"]),
+    };
+    is_one.then_some(Claim::Shape)
+}
+
+fn read(value: Json<'_>) -> Result<Said<'_>, Fault> {
+    const MESSAGE: &str = "a UI message: an object with id, role and parts";
+    let message = value.object();
+    let role = match message.text("role").as_deref() {
+        Some("system") => Role::System,
+        Some("user") => Role::User,
+        Some("assistant") => Role::Assistant,
+        Some(other) => return Err(Fault::new("role", other, "system, user or assistant")),
+        None => return Err(Fault::new("", value.raw(), MESSAGE)),
+    };
+    let Some(parts) = message.get("parts").filter(|parts| parts.is_array()) else {
+        return Err(Fault::new("", value.raw(), MESSAGE));
+    };
+    let mut said = Said::new(role);
+    // Calls of one step were made together: their results stand behind all of them.
+    let mut results = Vec::new();
+    for (index, part) in parts.elements().into_iter().enumerate() {
+        let fields = part.object();
+        let Some(kind) = fields.text("type") else {
+            return Err(Fault::new(format!("parts[{index}]"), part.raw(), "a part: an object with a type"));
+        };
+        let home = Home::Element { array: parts, index, emptied: Emptied::Stays };
+        match &*kind {
+            "step-start" => said.parts.append(&mut results),
+            "text" if fields.get("text").is_some_and(Json::is_string) => {
+                let text = fields.get("text").unwrap_or(part);
+                said.push(Part::Text(text.string().unwrap_or_default()), home, Leaf::Text(text));
+            }
+            "reasoning" => said.push(reasoning(part, &fields), home, Leaf::Fixed),
+            _ => match (tool_name(&fields, &kind), payload(part, &fields, &kind)) {
+                (Some(name), _) => {
+                    let (call, leaf) = call(&fields, name);
+                    results.extend(result(&fields, &call, home));
+                    said.push(Part::ToolCall(call), home, leaf);
+                }
+                (_, Some(payload)) => {
+                    let media = payload.media();
+                    said.payloads.push((media.hash, payload));
+                    said.push(Part::Media(media), home, Leaf::Fixed);
+                }
+                _ => said.push(opaque(&kind, part, None), home, Leaf::Fixed),
+            },
+        }
+    }
+    said.parts.append(&mut results);
+    Ok(said)
+}
+
+/// Returns the tool that a part calls; `None` where it calls none. What the provider ran itself is the provider's own.
+fn tool_name(part: &Object<'_>, kind: &str) -> Option<String> {
+    part.text("toolCallId").filter(|_| !part.is_true("providerExecuted"))?;
+    match kind {
+        "dynamic-tool" => part.text("toolName").map(|name| name.into_owned()),
+        _ => kind.strip_prefix("tool-").map(str::to_owned),
+    }
+}
+
+fn call<'a>(part: &Object<'a>, name: String) -> (ToolCall, Leaf<'a>) {
+    // Input that does not fit the tool's schema is kept apart.
+    let input = part.some("input").or_else(|| part.some("rawInput"));
+    let call = ToolCall {
+        id: (&*part.text("toolCallId").unwrap_or_default()).into(),
+        name,
+        arguments: RawJson(input.map_or("{}", Json::raw).to_owned()),
+        kind: CallKind::Function,
+    };
+    (call, input.map_or(Leaf::Fixed, Leaf::Arguments))
+}
+
+fn result<'a>(part: &Object<'a>, call: &ToolCall, home: Home<'a>) -> Option<Located<'a>> {
+    let (content, outcome) = match &*part.text("state")? {
+        // The tool answered; whether what it ran went well, its answer says.
+        "output-available" => (part.get("output"), Outcome::Unstated),
+        "output-error" => (part.get("errorText"), Outcome::Failed),
+        "output-denied" => {
+            (part.get("approval").and_then(|approval| approval.get("reason")), Outcome::Failed)
+        }
+        _ => return None,
+    };
+    let words = |content: Json<'_>| content.string().unwrap_or_else(|| content.raw().to_owned());
+    let inner = content.map(|content| Located {
+        part: Part::Text(words(content)),
+        home: Home::Whole,
+        leaf: Leaf::Text(content),
+    });
+    let text = inner.iter().map(|located| located.part.clone()).collect();
+    let part = Part::ToolResult(ToolResult { call_id: call.id.clone(), content: text, outcome });
+    let leaf = match (content, inner) {
+        (Some(content), Some(inner)) => Leaf::Result { content, inner: vec![inner] },
+        _ => Leaf::Fixed,
+    };
+    Some(Located { part, home, leaf })
+}
+
+fn reasoning(part: Json<'_>, fields: &Object<'_>) -> Part {
+    /// What providers put beside reasoning for themselves.
+    const SEALED: [&str; 4] = ["signature", "redactedData", "reasoningEncryptedContent", "thoughtSignature"];
+    let providers = fields.get("providerMetadata").map(Json::object);
+    let providers = providers.as_ref().map(Object::fields).unwrap_or_default();
+    let sealed = providers.iter().flat_map(|(_, own)| SEALED.map(|key| own.get(key))).flatten();
+    Part::Reasoning(Reasoning {
+        text: fields.text("text").unwrap_or_default().into_owned(),
+        opaque_bytes: sealed.filter_map(Json::text).map(|sealed| sealed.len() as u64).sum(),
+        hash: ContentHash::of(part.raw().as_bytes()),
+    })
+}
+
+fn payload<'a>(part: Json<'a>, fields: &Object<'a>, kind: &str) -> Option<Payload<'a>> {
+    let url = fields.text("url").filter(|_| kind == "file")?;
+    let media_type = fields.text("mediaType").unwrap_or_default();
+    let kind = match media_type.split('/').next() {
+        Some("image") => MediaKind::Image,
+        Some("audio") => MediaKind::Audio,
+        _ => MediaKind::Document,
+    };
+    Some(Payload::address(&MESSAGE, part, kind, &media_type, url))
+}
+
+fn fresh(message: &Message, sources: &Sources<'_>) -> Vec<String> {
+    let is_answered = |part: &Part| {
+        let Part::ToolResult(result) = part else { return false };
+        message.calls().any(|call| call.id == result.call_id)
+    };
+    let parts = message.parts.iter().filter(|part| !is_answered(part));
+    let parts: Vec<String> = parts.filter_map(|part| spell(part, message, sources)).collect();
+    let role = match message.role {
+        Role::System | Role::Developer => "system",
+        _ if message.calls().next().is_some() || message.results().next().is_some() => "assistant",
+        Role::Assistant => "assistant",
+        _ => "user",
+    };
+    if parts.is_empty() {
+        return Vec::new();
+    }
+    let said = format!("\"role\":\"{role}\",\"parts\":[{}]", parts.join(","));
+    vec![format!("{{\"id\":{},{said}}}", quoted(&id_from(&ContentHash::of(said.as_bytes()))))]
+}
+
+fn id_from(hash: &ContentHash) -> String {
+    format!("msg_{}", hash.short(16))
+}
+
+/// Spells a part, a call with its result; `None` for what a UI message cannot say.
+fn spell(part: &Part, message: &Message, sources: &Sources<'_>) -> Option<String> {
+    match part {
+        Part::Text(text) if text.trim().is_empty() => None,
+        Part::Text(text) => Some(typed_text(text)),
+        Part::ToolCall(call) => {
+            let result = message.results().find(|result| result.call_id == call.id);
+            let input = arguments_object(&call.arguments.0);
+            Some(tool_part(call.id.as_str(), &call.name, &input, result))
+        }
+        // Its call was spelled before; `file` puts the two together.
+        Part::ToolResult(result) => {
+            let id = result.call_id.as_str();
+            Some(tool_part(id, sources.name_of(id), "{}", Some(result)))
+        }
+        Part::Media(media) => sources.media.get(&media.hash).and_then(media_part),
+        part => sources.block(part),
+    }
+}
+
+fn tool_part(id: &str, name: &str, input: &str, result: Option<&ToolResult>) -> String {
+    let (id, kind) = (quoted(id), quoted(&format!("tool-{name}")));
+    let state = match result {
+        None => "\"state\":\"input-available\"".to_owned(),
+        Some(result) => answered(result.outcome == Outcome::Failed, &quoted(&result.joined_text())),
+    };
+    format!("{{\"type\":{kind},\"toolCallId\":{id},\"input\":{input},{state}}}")
+}
+
+/// Spells the fields of a part that say what came of a call.
+fn answered(has_failed: bool, output: &str) -> String {
+    match has_failed {
+        true => format!("\"state\":\"output-error\",\"errorText\":{output}"),
+        false => format!("\"state\":\"output-available\",\"output\":{output}"),
+    }
+}
+
+fn media_part(payload: &Payload<'_>) -> Option<String> {
+    if payload.dialect == &MESSAGE {
+        return Some(payload.raw.raw().to_owned());
+    }
+    let media_type = match (&*payload.media_type, payload.kind) {
+        ("", MediaKind::Image) => "image/*",
+        ("", MediaKind::Audio) => "audio/*",
+        ("", _) => "application/pdf",
+        (known, _) => known,
+    };
+    let url = match &payload.data {
+        Data::Base64(data) => format!("data:{media_type};base64,{data}"),
+        Data::Url(url) => url.to_string(),
+        Data::File(_) => return None,
+    };
+    Some(format!("{{\"type\":\"file\",\"mediaType\":{},\"url\":{}}}", quoted(media_type), quoted(&url)))
+}
+
+/// Puts results into the message that made their calls; what else a tool says is said by the user.
+fn results_with_calls(messages: Vec<Message>) -> Vec<Message> {
+    let mut whole: Vec<Message> = Vec::with_capacity(messages.len());
+    for mut message in messages {
+        let (results, rest): (Vec<_>, Vec<_>) =
+            message.parts.drain(..).partition(|part| matches!(part, Part::ToolResult(_)));
+        for result in results {
+            let Part::ToolResult(ToolResult { call_id, .. }) = &result else { continue };
+            let asks = |message: &&mut Message| message.calls().any(|call| call.id == *call_id);
+            match whole.iter_mut().rev().find(asks) {
+                Some(asking) => asking.parts.push(result),
+                None => whole.push(Message::new(Role::Tool, vec![result])),
+            }
+        }
+        if !rest.is_empty() {
+            whole.push(Message { parts: rest, ..message });
+        }
+    }
+    whole
+}
+
+/// Puts the list together: each id stands once, and a result that came alone stands with its call.
+fn file(mut draft: Draft) -> String {
+    let mut messages: Vec<String> = Vec::with_capacity(draft.messages.len());
+    for message in draft.messages {
+        match with_call(&messages, &message) {
+            Some((at, asking)) => messages[at] = asking,
+            None => messages.push(message),
+        }
+    }
+    let mut taken = std::collections::HashSet::new();
+    for message in &mut messages {
+        let Ok(json) = Json::check(message.as_bytes()) else { continue };
+        let Some(id) = json.get("id").filter(|id| id.is_string()) else { continue };
+        let named = id.string().unwrap_or_default();
+        let derived = |n: usize| match n {
+            0 => named.clone(),
+            n => id_from(&ContentHash::of_fields([named.as_bytes(), &n.to_le_bytes()])),
+        };
+        let free = (0..=taken.len()).map(derived).find(|id| !taken.contains(id)).unwrap_or_default();
+        if free != named {
+            let mut edits = Edits::default();
+            edits.replace(id.range_in(json.raw()), quoted(&free));
+            *message = edits.apply(json.raw());
+        }
+        taken.insert(free);
+    }
+    draft.messages = messages;
+    draft.object_or_list([], "messages")
+}
+
+/// Returns the message of `before` that waits for the one result that `message` is, with the result in it.
+fn with_call(before: &[String], message: &str) -> Option<(usize, String)> {
+    let parts_of = |message: &'_ str| {
+        let json = Json::check(message.as_bytes()).ok()?;
+        Some(json.get("parts")?.elements().iter().map(|part| part.raw().to_owned()).collect::<Vec<_>>())
+    };
+    let [lone] = &parts_of(message)?[..] else { return None };
+    let lone = Json::check(lone.as_bytes()).ok()?.object();
+    let id = lone.text("toolCallId")?;
+    let (has_failed, output) = match lone.get("errorText") {
+        Some(text) => (true, text),
+        None => (false, lone.get("output")?),
+    };
+    before.iter().enumerate().rev().find_map(|(at, asking)| {
+        let json = Json::check(asking.as_bytes()).ok()?;
+        let part = json.get("parts")?.elements().into_iter().find(|part| {
+            let waits = |state: &str| state.starts_with("input-") || state.starts_with("approval-");
+            let part = part.object();
+            part.text("toolCallId") == Some(id.clone())
+                && part.text("state").is_some_and(|state| waits(&state))
+        })?;
+        let state = part.get("state")?.range_in(json.raw());
+        // The value of `state` gives way to itself and what comes with it.
+        let answered = answered(has_failed, output.raw());
+        let mut edits = Edits::default();
+        edits.replace(state, answered.strip_prefix("\"state\":")?);
+        Some((at, edits.apply(json.raw())))
+    })
+}
+
+/// What a provider vouches for goes with what it vouched for.
+fn unsign(base: &str, located: &Located<'_>, edits: &mut Edits) {
+    let Home::Element { array, index, .. } = located.home else { return };
+    let Some(part) = array.elements().get(index).map(|part| part.object()) else { return };
+    match located.leaf {
+        Leaf::Text(_) => remove_field(base, &part, "providerMetadata", edits),
+        Leaf::Arguments(_) => remove_field(base, &part, "callProviderMetadata", edits),
+        _ => {}
+    }
+}
+
+/// R-06: what came with reasoning that is gone loses the id that it has at OpenAI, which would ask for the reasoning by it.
+fn settle(base: &str, old: &[Located<'_>], new: &[Option<&Part>], edits: &mut Edits) {
+    let is_gone = |(located, new): (&Located<'_>, &Option<&Part>)| {
+        matches!(located.part, Part::Reasoning(_)) && new.is_none()
+    };
+    if !old.iter().zip(new).any(is_gone) {
+        return;
+    }
+    for (located, _) in old.iter().zip(new).filter(|(_, new)| new.is_some()) {
+        let Home::Element { array, index, .. } = located.home else { continue };
+        let Some(part) = array.elements().get(index).map(|part| part.object()) else { continue };
+        let metadata =
+            ["providerMetadata", "callProviderMetadata"].map(|key| part.get(key).map(Json::object));
+        for provider in metadata.iter().flatten().flat_map(Object::fields).map(|(_, own)| own.object()) {
+            remove_field(base, &provider, "itemId", edits);
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! VCSum meeting segments, one a line. Import only.
+
+use longhaul_transcript::Message;
+
+use super::Spec;
+use crate::{
+    Format,
+    detect::{Claim, Head},
+    import::{self, Import},
+    json::{Json, Object},
+};
+
+pub(super) const SPEC: Spec = Spec {
+    name: "vcsum",
+    aliases: &[],
+    provider: None,
+    claims,
+    is_lines: true,
+    read: |bytes| import::read_lines(Format::Vcsum, bytes, segment),
+    segments: super::one_segment,
+    validate: |history, _, _| super::readable(Format::Vcsum, history),
+    writing: None,
+};
+
+fn claims(head: &Head<'_>) -> Option<Claim> {
+    let is_one = !head.is_array() && (head.has("av_num") || head.has("context") && head.has("speaker"));
+    is_one.then_some(Claim::Shape)
+}
+
+/// A segment of a meeting a line; its turns are lists of sentences.
+fn segment(import: &mut Import, fields: &Object<'_>) {
+    let turns = fields.get("context").map(Json::elements).unwrap_or_default();
+    let speakers = fields.get("speaker").map(Json::elements).unwrap_or_default();
+    for (speaker, turn) in speakers.into_iter().zip(turns) {
+        let speaker = speaker.string().unwrap_or_else(|| speaker.raw().to_owned());
+        let said: String = turn.elements().into_iter().filter_map(Json::string).collect();
+        import.push(Message::user(format!("发言人{speaker}: {said}")));
+    }
+}
