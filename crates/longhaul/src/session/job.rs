@@ -312,7 +312,7 @@ impl Job {
                 let Draft { attempts, cost, .. } = draft;
                 Draft { attempts, cost, ..self.by_rule(&self.reading(), &self.request()) }
             }
-            _ => forms::shaped(self.preset, draft, &self.request()),
+            _ => self.shaped(draft, &self.request()),
         };
         let draft = match self.runs_on() {
             Some(previous) => running::update(previous, draft, self.plan.limit, &*self.counter),
@@ -328,7 +328,7 @@ impl Job {
     /// As [`finish`](Self::finish).
     #[cfg(feature = "wire")]
     pub(crate) fn finish_wide(self, draft: Draft) -> Result<Finished, AssembleError> {
-        let draft = forms::shaped(self.preset, draft, &self.request());
+        let draft = self.shaped(draft, &self.request());
         let compacted = self.plan.clone().assemble_wide(&self.source(), &self.settings, draft)?;
         Ok(self.finished(compacted)?)
     }
@@ -355,14 +355,17 @@ impl Job {
         Ok(self.finished(compacted)?)
     }
 
+    fn shaped(&self, draft: Draft, request: &SummaryRequest<'_>) -> Draft {
+        forms::shaped(self.preset, draft, request, self.settings.preserve_error_details)
+    }
+
     fn reading(&self) -> rules::Reading<'_> {
         rules::Reading::new(&self.index, &*self.counter, &self.rules)
     }
 
     /// Returns a draft by rule that keeps what models wrote before.
     fn by_rule(&self, reading: &rules::Reading<'_>, request: &SummaryRequest<'_>) -> Draft {
-        let by_rule =
-            |request: &SummaryRequest<'_>| forms::shaped(self.preset, reading.summarize(request), request);
+        let by_rule = |request: &SummaryRequest<'_>| self.shaped(reading.summarize(request), request);
         written::beside(self.words.as_deref(), request, by_rule)
     }
 
