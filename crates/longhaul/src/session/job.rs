@@ -531,7 +531,9 @@ impl Finished {
         self.job.reason
     }
 
-    /// Returns what would become of the messages.
+    /// Returns what would become of the messages. Of a compaction that a session [proposes](crate::Session::propose)
+    /// `tokens_after` is the whole view's; of one that was planned by hand it leaves out what stands beside the new summary,
+    /// which [`SessionState::check`] counts.
     pub fn outcome(&self) -> Outcome {
         self.compacted.outcome
     }
@@ -571,9 +573,16 @@ impl Finished {
             let tokens = compacted.record.tokens;
             return Err(vec![Doubt::TooLong { tokens, limit }]);
         }
-        compacted.record.tokens_after = tokens;
-        compacted.outcome.tokens_after = tokens;
-        Ok(Finished { job: self.job.clone(), compacted })
+        let beside = self.outcome().tokens_after - counted(&self.compacted);
+        let mut edited = Finished { job: self.job.clone(), compacted };
+        edited.costs_in_all(tokens + beside);
+        Ok(edited)
+    }
+
+    /// Takes down what the whole view will cost, which only the session knows.
+    pub(crate) fn costs_in_all(&mut self, tokens: Tokens) {
+        self.compacted.record.tokens_after = tokens;
+        self.compacted.outcome.tokens_after = tokens;
     }
 
     /// Returns the record for changes that do not touch what it says: the time it took, what was redacted.
