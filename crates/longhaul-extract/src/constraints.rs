@@ -135,10 +135,13 @@ fn in_segment(segment: &Segment<'_>, message: u64, found: &mut Vec<Demand>) {
         if is_revocation(&demand.text) {
             supersede(found, &demand.text, message);
         }
-        if found.len() < MOST {
-            found.retain(|earlier| earlier.text != demand.text);
-            found.push(demand);
+        found.retain(|earlier| earlier.text != demand.text);
+        if found.len() == MOST {
+            // The newest holds; of the older ones rules are needed longest.
+            let least = found.iter().position(|earlier| earlier.kind != DemandKind::Rule).unwrap_or(0);
+            found.remove(least);
         }
+        found.push(demand);
     }
     // What takes something back need not demand anything itself.
     if segment.matter == Matter::Words {

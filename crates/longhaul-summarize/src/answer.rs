@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     AnswerSchema, ClientError, Completion, Finish, fence::is_invisible, notes::sentences, repair::repair,
+    shortened,
 };
 
 /// A summary as a model writes it: the part of [`Summary`](longhaul_transcript::Summary) that a model is asked for.
@@ -164,8 +165,9 @@ impl Answer {
     pub const MAX_ENTRIES: usize = 30;
     /// The most characters of one entry.
     pub const MAX_ENTRY_CHARS: usize = 1_000;
-    /// The most characters of the narrative.
-    pub const MAX_NARRATIVE_CHARS: usize = 10_000;
+    /// The most characters of the narrative: more than any summary may take. What a summary has room for is a matter of its limit
+    /// in tokens; here only what nobody asked for is kept out.
+    pub const MAX_NARRATIVE_CHARS: usize = 100_000;
 
     /// Returns the schema that goes to a model: inlined, every field required, nothing else allowed, no bounds.
     ///
@@ -259,7 +261,7 @@ impl Answer {
     }
 
     fn cap(&mut self, notes: &mut Vec<String>) {
-        let mut capped = clip(&mut self.narrative, Self::MAX_NARRATIVE_CHARS);
+        let mut capped = bound(&mut self.narrative, Self::MAX_NARRATIVE_CHARS);
         for text in [&mut self.goal, &mut self.current_focus] {
             capped |= clip(text, Self::MAX_ENTRY_CHARS);
         }
@@ -478,6 +480,17 @@ pub(crate) fn clean(text: &mut String) {
     }
 }
 
+/// Cleans `text` and takes whole statements out of its middle until it has at most `max` characters: what is said of the state
+/// and of the next step stands at its end. Returns whether any went.
+fn bound(text: &mut String, max: usize) -> bool {
+    clean(text);
+    if text.chars().nth(max).is_none() {
+        return false;
+    }
+    *text = shortened(text, |text| text.chars().nth(max).is_none()).unwrap_or_default();
+    true
+}
+
 /// Cleans `text`, takes whole sentences off its end until it has at most `max` characters, and returns whether any went.
 /// A sentence that alone is longer goes as well: half of one may say the opposite.
 fn clip(text: &mut String, max: usize) -> bool {
@@ -563,7 +576,7 @@ mod tests {
     #[test]
     fn lists_and_texts_are_capped() {
         let many: Vec<String> = (0..100).map(|n| format!("{n} {}", "It waits. ".repeat(200))).collect();
-        let narrative = "Éa est. ".repeat(2000);
+        let narrative = format!("Éa commence. {}La fin.", "Éa est. ".repeat(20_000));
         let answer =
             read(&serde_json::json!({"narrative": narrative, "key_points": many}).to_string()).unwrap();
         assert_eq!(answer.key_points.len(), Answer::MAX_ENTRIES);
@@ -571,7 +584,10 @@ mod tests {
         assert!(point <= Answer::MAX_ENTRY_CHARS && point > Answer::MAX_ENTRY_CHARS - 20, "{point}");
         assert!(answer.key_points[0].ends_with("It waits."), "whole sentences");
         assert!(answer.narrative.chars().count() <= Answer::MAX_NARRATIVE_CHARS);
-        assert!(answer.narrative.ends_with("Éa est."));
+        assert!(answer.narrative.chars().count() > Answer::MAX_NARRATIVE_CHARS - 20);
+        assert!(
+            answer.narrative.starts_with("Éa commence. ") && answer.narrative.ends_with(" Éa est. La fin.")
+        );
         assert_eq!(Answer::MAX_ENTRIES, 30, "as the document has it");
         for empty in [r#"{"narrative": ""}"#, r#"{"narrative": "  ", "key_points": ["x"]}"#] {
             assert!(read(empty).is_err(), "{empty}: a narrative is not empty");

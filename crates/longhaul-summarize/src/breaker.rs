@@ -61,6 +61,12 @@ impl Breaker {
         true
     }
 
+    /// Returns whether `model` failed so often that a request to it is a trial.
+    pub(crate) fn is_open(&self, model: &str) -> bool {
+        let circuits = self.circuits.lock().unwrap_or_else(PoisonError::into_inner);
+        circuits.get(model).is_some_and(|circuit| circuit.failures >= self.options.failures.max(1))
+    }
+
     pub(crate) fn succeeded(&self, model: &str) {
         self.circuits.lock().unwrap_or_else(PoisonError::into_inner).remove(model);
     }

@@ -46,9 +46,14 @@ impl Run<'_> {
         prompt_tokens: Tokens,
     ) -> Result<Completion, NoAnswer> {
         let mut failures = 0;
+        // What this very request failed with is no reason not to repeat it as often as was asked for; a trial is not repeated.
+        let is_trial = self.breaker.is_open(&model.name);
         loop {
             let now = self.clock.now_ms();
-            if let Some(reason) = self.held(model, now) {
+            let must_be_admitted = failures == 0 || is_trial;
+            let held =
+                self.bounded(now).or_else(|| must_be_admitted.then(|| self.left_alone(model, now)).flatten());
+            if let Some(reason) = held {
                 self.note(model, reason, String::new(), now);
                 return Err(NoAnswer::Held);
             }
@@ -98,15 +103,20 @@ impl Run<'_> {
         self.attempts.push(Attempt { summarizer: model.name.clone(), reason, excerpt, duration_ms });
     }
 
-    /// Returns why no call may be made now, where that is so.
-    fn held(&self, model: &SummarizerModel, now: i64) -> Option<String> {
+    /// Returns which bound of this summary is reached, where one is.
+    fn bounded(&self, now: i64) -> Option<String> {
         if self.cost.calls >= self.options.max_calls {
             return Some(format!("the limit of {} calls for one summary is reached", self.options.max_calls));
         }
         if self.time_left(now).is_zero() {
             return Some(format!("the deadline of {} ms has passed", self.options.deadline.as_millis()));
         }
-        // Asked last: a yes may be the one trial that a model left alone gets.
+        None
+    }
+
+    /// Returns why `model` may not be asked now, where that is so. Asked last: a yes may be the one trial that a model left
+    /// alone gets.
+    fn left_alone(&self, model: &SummarizerModel, now: i64) -> Option<String> {
         let left_alone = || "left alone for a while after repeated failures".to_owned();
         (!self.breaker.admits(&model.name, now)).then(left_alone)
     }

@@ -1,5 +1,7 @@
 //! A model's words in less room than they take.
 
+use std::collections::BinaryHeap;
+
 use crate::notes::{Section, sentences, split_lead};
 
 /// A run of lines under a heading or between blank lines.
@@ -58,23 +60,29 @@ fn left(blocks: &[Block], steps: usize) -> String {
 
 /// Writes down in which order the pieces leave. Returns in how many steps.
 fn order(blocks: &mut [Block]) -> usize {
-    for step in 0.. {
-        let longest =
-            (0..blocks.len()).filter(|at| blocks[*at].may_lose()).max_by_key(|at| blocks[*at].size());
-        if let Some(at) = longest {
-            blocks[at].lose(step);
+    let mut here: Vec<Vec<usize>> = blocks.iter().map(|block| (0..block.pieces.len()).collect()).collect();
+    let mut longest: BinaryHeap<(usize, usize)> =
+        blocks.iter().enumerate().map(|(at, block)| (block.size(), at)).collect();
+    let mut step = 0;
+    while let Some((size, at)) = longest.pop() {
+        let (block, here) = (&mut blocks[at], &mut here[at]);
+        let head = block.head();
+        if here.len() <= 1 + head {
             continue;
         }
-        let whole: Vec<usize> = (0..blocks.len()).filter(|at| !blocks[*at].here().is_empty()).collect();
-        let first = whole.iter().find(|at| !blocks[**at].is_needed_most()).or(whole.first());
-        match first {
-            Some(at) if whole.len() > 1 => {
-                blocks[*at].pieces.iter_mut().for_each(|piece| piece.leaves = piece.leaves.or(Some(step)));
-            }
-            _ => return step,
-        }
+        let gone = here.remove(head + ((here.len() - head) as f64 * LEAVES_AT) as usize);
+        block.pieces[gone].leaves = Some(step);
+        longest.push((size - block.pieces[gone].text.len(), at));
+        step += 1;
     }
-    0
+    let mut whole: Vec<usize> = (0..blocks.len()).collect();
+    while whole.len() > 1 {
+        let at = whole.iter().position(|at| !blocks[*at].is_needed_most()).unwrap_or(0);
+        let block = &mut blocks[whole.remove(at)];
+        block.pieces.iter_mut().for_each(|piece| piece.leaves = piece.leaves.or(Some(step)));
+        step += 1;
+    }
+    step
 }
 
 fn blocks(text: &str) -> Vec<Block> {
@@ -118,27 +126,12 @@ fn goes_on(before: &str, line: &str, is_code: bool) -> bool {
 }
 
 impl Block {
-    /// Returns the places of the pieces that have not left.
-    fn here(&self) -> Vec<usize> {
-        (0..self.pieces.len()).filter(|at| self.pieces[*at].leaves.is_none()).collect()
-    }
-
     fn head(&self) -> usize {
         usize::from(self.pieces.first().is_some_and(|first| first.text.starts_with('#')))
     }
 
-    fn may_lose(&self) -> bool {
-        self.here().len() > 1 + self.head()
-    }
-
     fn size(&self) -> usize {
-        self.here().into_iter().map(|at| self.pieces[at].text.len()).sum()
-    }
-
-    fn lose(&mut self, step: usize) {
-        let (here, head) = (self.here(), self.head());
-        let at = head + ((here.len() - head) as f64 * LEAVES_AT) as usize;
-        self.pieces[here[at]].leaves = Some(step);
+        self.pieces.iter().map(|piece| piece.text.len()).sum()
     }
 
     /// Whether it says what was asked for, or what the user demands.

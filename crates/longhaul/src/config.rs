@@ -261,7 +261,8 @@ pub struct Config {
 
     /// How often a failed call to a model is tried again. Only transport failures are.
     ///
-    /// Unit: attempts. Range: 0 to 5. A higher value waits longer for a provider that is down.
+    /// Unit: attempts. Range: 0 to 5. A higher value waits longer for a provider that is down; however high it is, one summary takes at
+    /// most twelve calls, all parts and models together, and five minutes.
     pub transport_retries: u32,
 
     /// The most calls to a model for summaries within an hour; past it rules do the work.

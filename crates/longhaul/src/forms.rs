@@ -17,14 +17,20 @@ pub(crate) use lines::condense;
 
 use crate::Preset;
 
-/// Returns `draft` in the form that `preset`'s document gives its summaries, within the request's limit.
-pub(crate) fn shaped(preset: Option<Preset>, mut draft: Draft, request: &SummaryRequest<'_>) -> Draft {
+/// Returns `draft` in the form that `preset`'s document gives its summaries, within the request's limit. With `error_details` more
+/// than a line of an error is told, where the form has room for it.
+pub(crate) fn shaped(
+    preset: Option<Preset>,
+    mut draft: Draft,
+    request: &SummaryRequest<'_>,
+    error_details: bool,
+) -> Draft {
     if matches!(draft.text.trim(), "" | OMITTED) {
         return draft;
     }
     let text = match preset {
         Some(Preset::ContextManager) if draft.mode != SummaryMode::Llm => headings::text(&draft, request),
-        Some(Preset::Rolling) => lines::text(&draft, request),
+        Some(Preset::Rolling) => lines::text(&draft, request, error_details),
         Some(Preset::Session) => session::text(&mut draft, request),
         Some(Preset::TwoTier) => sections::text(&draft, request),
         _ => None,

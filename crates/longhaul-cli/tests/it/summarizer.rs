@@ -55,6 +55,17 @@ fn text(ran: &Ran) -> String {
 }
 
 #[test]
+fn a_provider_that_is_down_is_asked_as_often_as_the_settings_say() {
+    for retries in [0, 1, 3] {
+        let (folder, fake) = (folder(40), Fake::always(Reply::error(503)));
+        let setting = format!("transport_retries={retries}");
+        let ran = compact(&folder, &fake, &["--mode", "llm", "--set", &setting]);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        assert_eq!(fake.requests().len(), retries + 1, "{retries}: {}", ran.stderr);
+    }
+}
+
+#[test]
 fn a_good_answer_is_checked_used_and_paid_for_once() {
     for mode in ["llm", "hybrid"] {
         let (folder, fake) = (folder(40), Fake::always(Reply::completion(&good())));

@@ -52,9 +52,11 @@ impl Blocks {
             self.close();
             let lead = if self.lead.is_empty() { &self.heading } else { &self.lead };
             self.open = Some(Block { text: item.to_owned(), lead: lead.clone(), is_item: true });
-        } else if let Some(open) =
-            self.open.as_mut().filter(|open| self.is_wrapped || open.is_item && line.starts_with("  "))
-        {
+        } else if let Some(open) = self.open.as_mut().filter(|open| {
+            // Behind the end of a sentence a row of data begins, and no further sentence.
+            let is_row = ends_sentence(&open.text) && trimmed.starts_with(|c: char| c.is_ascii_digit());
+            self.is_wrapped && !is_row || open.is_item && line.starts_with("  ")
+        }) {
             let joins = |c: Option<char>| c.is_some_and(is_wide);
             if !joins(open.text.chars().next_back()) || !joins(trimmed.chars().next()) {
                 open.text.push(' ');
@@ -182,6 +184,8 @@ mod tests {
     #[test]
     fn lines_of_their_own_stay_apart() {
         assert_eq!(texts("fix the color\nnever use tabs"), ["fix the color", "never use tabs"]);
+        let rule = "Rule: never write to the table ledger_audit while the relay runs.";
+        assert_eq!(texts(&format!("{rule}\n0,relay-0,eu-west\n1,relay-1,eu-west"))[0], rule);
     }
 
     #[test]

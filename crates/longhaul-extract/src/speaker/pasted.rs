@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::Matter;
+use crate::is_constraint;
 
 /// Returns the pieces of `text[range]`, which a person sent, as words and as what was pasted.
 ///
@@ -21,6 +22,7 @@ pub(super) fn split(text: &str, range: Range<usize>) -> impl Iterator<Item = (Ra
             paragraphs[at].1 = true;
         }
     }
+    set_apart(piece, &mut paragraphs);
     let mut found: Vec<(Range<usize>, Matter)> = Vec::new();
     for (place, is_pasted) in paragraphs {
         let place = range.start + place.start..range.start + place.end;
@@ -31,6 +33,29 @@ pub(super) fn split(text: &str, range: Range<usize>) -> impl Iterator<Item = (Ra
         }
     }
     found.into_iter()
+}
+
+/// Takes the first and the last line of what a person sent apart from the material that they stand at without a blank line,
+/// where they ask for something: "Never touch the table: " and then the log.
+fn set_apart(text: &str, paragraphs: &mut Vec<(Range<usize>, bool)>) {
+    let asks = |line: &str| !line.starts_with([' ', '\t']) && !is_machine(line) && is_constraint(line.trim());
+    let is_material = |(place, is_pasted): &&(Range<usize>, bool)| {
+        *is_pasted && !text[place.clone()].trim_start().starts_with("```")
+    };
+    if let Some((place, _)) = paragraphs.last().filter(is_material).cloned()
+        && let Some(at) = text[place.clone()].trim_end().rfind('\n').map(|at| place.start + at + 1)
+        && asks(&text[at..place.end])
+    {
+        paragraphs.pop();
+        paragraphs.extend([(place.start..at, true), (at..place.end, false)]);
+    }
+    if let Some((place, _)) = paragraphs.first().filter(is_material).cloned()
+        && let Some(at) = text[place.clone()].find('\n').map(|at| place.start + at + 1)
+        && at < place.end
+        && asks(&text[place.start..at])
+    {
+        paragraphs.splice(..1, [(place.start..at, false), (at..place.end, true)]);
+    }
 }
 
 /// Whether `text` is a command to the harness: `/clear`, `/review 12`. A path has a second slash.
@@ -232,6 +257,24 @@ mod tests {
             "{found:?}"
         );
         assert_eq!((found[2].1, found[4].1), ("please fix", "thanks"));
+    }
+
+    #[test]
+    fn a_demand_before_or_behind_a_log_is_said_although_no_blank_line_parts_them() {
+        let log = "10:00:01 served part 1\n10:00:02 served part 2\nerror: you must not do that\n";
+        let text = format!("Rule: never restart the relay.\n{log}Never touch the table audit_trail.");
+        assert_eq!(
+            pieces(&text),
+            [
+                (Matter::Words, "Rule: never restart the relay."),
+                (Matter::Pasted, log.trim()),
+                (Matter::Words, "Never touch the table audit_trail."),
+            ]
+        );
+        assert_eq!(pieces(log), [(Matter::Pasted, log.trim())], "what a program says asks for nothing");
+        let crash =
+            "Traceback (most recent call last):\n  File \"a.py\", line 1\nValueError: not a number: 'x'";
+        assert_eq!(pieces(crash), [(Matter::Pasted, crash)]);
     }
 
     #[test]

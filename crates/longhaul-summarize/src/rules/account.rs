@@ -9,6 +9,8 @@ use longhaul_transcript::{
 
 use super::{
     acts::Acts,
+    clip::GAP,
+    marked,
     runs::{Purpose, Run},
 };
 use crate::SummaryRequest;
@@ -32,8 +34,8 @@ pub(crate) fn account(
         commands: commands(runs),
         errors: errors(runs),
         tools_used: acts.tools.clone(),
-        constraints: constraints(entries, speakers),
-        goal: first_task(entries, speakers).map(|(_, text)| clipped(text, GOAL_CHARS)).unwrap_or_default(),
+        constraints: demanded(entries, speakers, is_talk),
+        goal: first_task(entries, speakers).map(|(_, text)| both_ends(text, GOAL_CHARS)).unwrap_or_default(),
         current_focus: last_words(entries, speakers)
             .map(|(_, text)| clipped(text, FOCUS_CHARS))
             .unwrap_or_default(),
@@ -49,6 +51,22 @@ pub(crate) fn account(
         carry(&mut summary, carried, entries);
     }
     summary
+}
+
+/// Returns what persons demand and, but where people talk, what they mark, oldest first.
+fn demanded(entries: &[Entry], speakers: &Speakers, is_talk: bool) -> Vec<Constraint> {
+    let mut all = constraints(entries, speakers);
+    let marked = if is_talk { Vec::new() } else { marked::lines(entries, speakers) };
+    for (message, text) in marked {
+        let is_known = |known: &Constraint| known.text.contains(&text) || text.contains(&known.text);
+        match all.iter_mut().find(|known| is_known(known)) {
+            Some(known) if known.text.len() < text.len() => known.text = text,
+            Some(_) => {}
+            None => all.push(Constraint { text, message, superseded_by: None }),
+        }
+    }
+    all.sort_by_key(|constraint| constraint.message);
+    latest(all, MOST_CONSTRAINTS)
 }
 
 /// Adds what the previous summary says of messages whose originals are not among `entries`.
@@ -286,6 +304,27 @@ fn clipped(text: &str, most: usize) -> String {
             format!("{} […]", cut.trim_end())
         }
     }
+}
+
+/// Returns at most about `most` characters of `text`: its beginning and, where that is not all, its last line, which mostly says
+/// what is wanted of what stands before.
+fn both_ends(text: &str, most: usize) -> String {
+    let text = text.trim();
+    if text.chars().nth(most).is_none() {
+        return text.to_owned();
+    }
+    let last = last_line(text).filter(|last| last.chars().count() <= most / 2);
+    let Some(last) = last else { return clipped(text, most) };
+    let room = most - last.chars().count();
+    format!("{}{GAP}{last}", clipped(text, room).trim_end_matches(" […]"))
+}
+
+/// Returns the last line of `text` that says something.
+pub(super) fn last_line(text: &str) -> Option<&str> {
+    text.lines()
+        .rev()
+        .map(str::trim)
+        .find(|line| asks_something(line) && line.chars().any(char::is_alphabetic))
 }
 
 // Caps of the schema: lists and texts stay small whatever the conversation holds.

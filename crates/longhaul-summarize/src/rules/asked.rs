@@ -5,7 +5,6 @@ use longhaul_transcript::{Entry, Role, Tokens};
 
 use super::{
     account::{asks_something, first_task, is_users, own_text},
-    clip,
     fixed::{Fixed, is_kept},
 };
 
@@ -59,10 +58,14 @@ impl Fixed<'_> {
     fn before(&self, asked: &[&Entry], first: Option<&Entry>, room: Tokens) -> Vec<String> {
         let (mut left, longest) = (room, room.scaled(0.5));
         let is_first = |entry: &Entry| first.is_some_and(|first| first.id == entry.id);
-        let in_turn = asked
-            .iter()
-            .filter(|entry| is_first(entry))
-            .chain(asked.iter().rev().filter(|entry| !is_first(entry)));
+        // What is asked of a page of material is not said again; what is asked in passing mostly is.
+        let of_pages =
+            asked.iter().rev().filter(|entry| !is_first(entry) && self.is_page(entry)).take(MOST_PAGES);
+        let of_pages: Vec<&&Entry> = of_pages.collect();
+        let is_of_page = |entry: &Entry| of_pages.iter().any(|page| page.id == entry.id);
+        let others = asked.iter().rev().filter(|entry| !is_first(entry) && !is_of_page(entry));
+        let first = asked.iter().filter(|entry| is_first(entry));
+        let in_turn = first.chain(of_pages.iter().copied()).chain(others);
         let mut lines: Vec<(&Entry, String)> = Vec::new();
         // What was sent again after it was interrupted is told once.
         let mut told: Vec<&str> = Vec::new();
@@ -81,8 +84,7 @@ impl Fixed<'_> {
                 true => longest.max(SHORT.min(self.request.limit.scaled(0.5))),
                 false => longest.min(LINE.max(room.scaled(0.2))),
             };
-            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-            let text = clip::middle(&text, most, self.request.counter);
+            let text = self.clip_to(text, most).split_whitespace().collect::<Vec<_>>().join(" ");
             let answered =
                 self.answered(entry).map_or(String::new(), |answer| format!(" (answered in {answer})"));
             let line = format!("{} {text}{answered}", entry.id);
@@ -95,6 +97,11 @@ impl Fixed<'_> {
         }
         lines.sort_by_key(|(entry, _)| entry.id);
         lines.into_iter().map(|(_, line)| line).collect()
+    }
+
+    /// Returns whether a message is a page of material and not only what somebody says of it.
+    fn is_page(&self, entry: &Entry) -> bool {
+        own_text(&entry.message, self.request.index.speakers()).is_some_and(|text| text.len() >= PAGE_BYTES)
     }
 
     /// Returns the message with which the model ended its turn after `asked`, before anything else was asked. In a talk with a
@@ -130,6 +137,12 @@ impl Fixed<'_> {
         (!is_shown && fits).then(|| (format!("m{} ", last.message), said, line))
     }
 }
+
+/// A message of so many bytes is a page.
+const PAGE_BYTES: usize = 8_000;
+
+/// So many pages, the newest, are told of before what was asked in passing.
+const MOST_PAGES: usize = 3;
 
 /// A first request of this length is told whole.
 const SHORT: Tokens = Tokens(40);

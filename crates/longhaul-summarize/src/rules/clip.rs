@@ -25,13 +25,16 @@ pub(crate) fn to_tokens(text: &str, limit: Tokens, counter: &dyn TokenCounter) -
     }
 }
 
-/// Returns start and end of `text` with a gap between, at most `limit` tokens in all; two thirds go to the start.
-pub(crate) fn middle(text: &str, limit: Tokens, counter: &dyn TokenCounter) -> String {
+/// Returns start and end of `text` with a gap between, at most `limit` tokens in all; a third goes to the end, or `end` tokens
+/// where that is more, but never more than half.
+pub(crate) fn ends(text: &str, limit: Tokens, end: Tokens, counter: &dyn TokenCounter) -> String {
     if counter.count_up_to(text, limit).is_some() {
         return text.to_string();
     }
     let room = limit - counter.count_text(GAP);
-    let start = to_tokens(text, room.scaled(0.67), counter);
+    // What is counted with the words around it may cost a token or two more than alone.
+    let for_end = room.scaled(0.33).max((end + Tokens(2)).min(room.scaled(0.5)));
+    let start = to_tokens(text, room - for_end, counter);
     let left = room - counter.count_text(&start);
     let fits = |length: usize| {
         let from = boundary(text, text.len() - length);

@@ -4,7 +4,12 @@
 use longhaul_extract::{Domain, is_standing_rule};
 use longhaul_transcript::{Constraint, Entry, Role, Summary, Tokens, parse_handle_line};
 
-use super::{RulesOptions, account::own_text, acts::Acts, clip, marked};
+use super::{
+    RulesOptions,
+    account::{last_line, own_text},
+    acts::Acts,
+    clip, marked,
+};
 use crate::SummaryRequest;
 
 /// A part of the summary under its heading.
@@ -98,7 +103,14 @@ impl Fixed<'_> {
 
     /// Returns `text` whole where it fits `share` of the limit, else its start and end.
     pub(super) fn clip(&self, text: &str, share: f64) -> String {
-        clip::middle(text, self.room(share), self.request.counter)
+        self.clip_to(text, self.room(share))
+    }
+
+    /// Returns `text` whole where it fits `most`, else its start and end, with the last line whole where that leaves as much
+    /// again for the start.
+    pub(super) fn clip_to(&self, text: &str, most: Tokens) -> String {
+        let end = last_line(text).map_or(Tokens::ZERO, |last| self.cost(last));
+        clip::ends(text, most, end, self.request.counter)
     }
 
     fn goal(&mut self) {
@@ -118,25 +130,9 @@ impl Fixed<'_> {
         if is_meeting {
             return;
         }
-        let is_talk = self.request.index.domain() == Domain::Talk;
-        let marked = if is_talk {
-            Vec::new()
-        } else {
-            marked::lines(self.request.entries, self.request.index.speakers())
-        };
-        let mut all: Vec<Constraint> = constraints.to_vec();
-        for (message, text) in marked {
-            let is_known = |known: &Constraint| known.text.contains(&text) || text.contains(&known.text);
-            match all.iter_mut().find(|known| is_known(known)) {
-                Some(known) if known.text.len() < text.len() => known.text = text,
-                Some(_) => {}
-                None => all.push(Constraint { text, message, superseded_by: None }),
-            }
-        }
-        all.sort_by_key(|constraint| constraint.message);
         let share = self.request.limit.scaled(self.options.constraint_share);
         let few = FEW_CONSTRAINTS.min(self.request.limit.scaled(0.35));
-        let body = self.rule_list(&all, share.max(few));
+        let body = self.rule_list(constraints, share.max(few));
         if !body.is_empty() {
             self.add("## Rules and facts from the user".into(), body);
         }
@@ -169,8 +165,13 @@ impl Fixed<'_> {
         lines.sort_by_cached_key(|(at, _, cost)| {
             let Constraint { text, superseded_by, .. } = &rules[*at];
             let holds = superseded_by.is_none();
-            let is_rule = marked::is_marked(text) || is_standing_rule(text);
-            (!(holds && is_rule), !holds, *cost > LONG_RULE, std::cmp::Reverse(*at))
+            // Any label marks a line; what is surely a rule goes before what is only marked.
+            let rank = match (is_standing_rule(text), marked::is_marked(text)) {
+                (true, _) => 0,
+                (_, true) => 1,
+                _ => 2,
+            };
+            (if holds { rank } else { 2 }, !holds, *cost > LONG_RULE, std::cmp::Reverse(*at))
         });
         let mut left = room;
         lines.retain(|(_, _, cost)| {

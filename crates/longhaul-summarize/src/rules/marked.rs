@@ -9,16 +9,28 @@ pub(crate) fn lines(entries: &[Entry], speakers: &Speakers) -> Vec<(u64, String)
     for entry in entries {
         // In a plan labels are headings; only what a person says in words of their own is marked by them.
         for piece in speakers.segments(&entry.message).iter().filter(|piece| piece.is_persons()) {
-            let text = piece.text;
-            if text.lines().filter(|line| line.starts_with('#')).nth(2).is_some() {
-                continue;
-            }
-            let lines = text.lines().map(str::trim).filter(|line| is_marked(line));
-            found.extend(lines.map(|line| (entry.id.ordinal, line.to_string())));
+            let lines: Vec<&str> =
+                piece.text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+            let marked: Vec<usize> = (0..lines.len()).filter(|at| is_marked(lines[*at])).collect();
+            let n_headings = lines.iter().filter(|line| line.starts_with('#')).count();
+            // In a page of notes every line has a label: what a person marks stands before it or behind it.
+            let is_page = n_headings > MOST_HEADINGS || marked.len() > MOST_MARKED;
+            let is_edge = |at: &usize| *at < EDGE || *at + EDGE >= lines.len();
+            let marked = marked.into_iter().filter(|at| !is_page || is_edge(at));
+            found.extend(marked.map(|at| (entry.id.ordinal, lines[at].to_owned())));
         }
     }
     found
 }
+
+/// With more headings than these a text is a page.
+const MOST_HEADINGS: usize = 2;
+
+/// With more marked lines than these too.
+const MOST_MARKED: usize = 12;
+
+/// Lines at the beginning and at the end of a page that may be said of it.
+const EDGE: usize = 2;
 
 /// Returns whether `line` begins with a label of one to three words and a colon, and says something after it.
 pub(crate) fn is_marked(line: &str) -> bool {
@@ -77,7 +89,25 @@ const LONGEST: usize = 600;
 
 #[cfg(test)]
 mod tests {
+    use longhaul_transcript::{Message, Transcript};
+
     use super::*;
+
+    #[test]
+    fn of_a_page_of_notes_only_the_edges_mark_anything() {
+        let notes: String = (0..40).map(|nth| format!("Entry: the relay waited {nth} seconds\n")).collect();
+        let chapters: String =
+            (0..4).map(|nth| format!("# Chapter {nth}\n\nHost: relay-{nth}\n\n")).collect();
+        for page in [notes, chapters] {
+            let text = format!("Deadline: the fourth of May\n\n{page}\nTarget: all twelve tests pass");
+            let said: Transcript = [Message::user(text)].into_iter().collect();
+            let found = lines(said.entries(), Speakers::builtin());
+            let texts: Vec<&str> = found.iter().map(|(_, text)| text.as_str()).collect();
+            assert_eq!(texts.first(), Some(&"Deadline: the fourth of May"));
+            assert_eq!(texts.last(), Some(&"Target: all twelve tests pass"));
+            assert!(texts.len() <= 2 * EDGE, "{texts:?}");
+        }
+    }
 
     #[test]
     fn labels_are_told_from_other_colons() {

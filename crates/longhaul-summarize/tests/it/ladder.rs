@@ -154,6 +154,23 @@ fn a_retry_after_trouble_gives_the_summary() {
 }
 
 #[test]
+fn a_request_is_repeated_as_often_as_the_options_say() {
+    for retries in 0..=5 {
+        let down = ClientError::Unavailable { status: 503, retry_after: None, reason: "overloaded".into() };
+        let client = Arc::new(Scripted::new(move |_, _| Err(down.clone())));
+        let mut options = LlmOptions::default();
+        options.retries = retries;
+        let ladder = ladder(vec![model("m", &client)], options, &time());
+        let draft = summarize(&ladder).unwrap();
+        assert_eq!((draft.mode, client.calls()), (SummaryMode::Rules, retries as usize + 1), "{retries}");
+        // Three failures in a row are enough to leave it alone the next time.
+        summarize(&ladder).unwrap();
+        let again = if retries < 2 { retries as usize + 1 } else { 0 };
+        assert_eq!(client.calls(), retries as usize + 1 + again, "{retries}: {draft:?}");
+    }
+}
+
+#[test]
 fn the_next_model_is_asked_and_a_small_window_is_not() {
     let (first, second) = (Arc::new(Scripted::always("no")), Arc::new(Scripted::always(GOOD)));
     let mut small = model("small", &first);
@@ -268,10 +285,10 @@ fn a_failing_provider_is_left_alone_for_a_while() {
     for _ in 0..5 {
         summarize(&ladder).unwrap();
     }
-    assert_eq!(client.calls(), 3);
+    assert_eq!(client.calls(), 4, "two summaries, each asked for twice");
     block_on(time.sleep(Duration::from_secs(60)));
     summarize(&ladder).unwrap();
-    assert_eq!(client.calls(), 4, "one trial");
+    assert_eq!(client.calls(), 5, "one trial");
 }
 
 #[test]

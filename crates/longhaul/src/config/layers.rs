@@ -168,7 +168,11 @@ impl Layered {
     pub fn rows(&self) -> Vec<(String, String, Source)> {
         let Ok(Value::Object(fields)) = serde_json::to_value(&self.config) else { return Vec::new() };
         let row = |(field, value): (String, Value)| {
-            let source = self.sources.get(&field).cloned().unwrap_or(Source::Default);
+            // A table of overrides comes from where the strongest of them does.
+            let prefix = format!("{field}.");
+            let of_tables = self.sources.iter().filter(|(name, _)| name.starts_with(&prefix));
+            let sources = self.sources.get(&field).into_iter().chain(of_tables.map(|(_, source)| source));
+            let source = sources.max().cloned().unwrap_or(Source::Default);
             (field, value.to_string(), source)
         };
         fields.into_iter().map(row).collect()
@@ -392,6 +396,8 @@ mod tests {
             (Some(Threshold::Ratio(0.9)), Some(Threshold::Ratio(0.75)))
         );
         assert_eq!(layered.sources["models.x"], Source::File("b".into()));
+        let of = |name: &str| layered.rows().into_iter().find(|row| row.0 == name).unwrap().2;
+        assert_eq!((of("models"), of("providers")), (Source::File("b".into()), Source::Default));
         assert_eq!(layered.config.models.len(), 2);
     }
 }

@@ -36,10 +36,15 @@ impl Session {
         if basis == Basis::Summary && !job.is_of_something_new() {
             return Err(Error::Compact(CompactError::NothingNew));
         }
-        match self.asks_model(action, &job) {
-            true => self.summarize(job).await,
-            false => job.finish_by_rule().map_err(Error::Compact),
+        let mut finished = match self.asks_model(action, &job) {
+            true => self.summarize(job).await?,
+            false => job.finish_by_rule().map_err(Error::Compact)?,
+        };
+        // Where it would gain nothing, `accept` says so.
+        if let Ok(tokens) = self.state.check(&finished) {
+            finished.costs_in_all(tokens);
         }
+        Ok(finished)
     }
 
     /// Applies a compaction that [`propose`](Self::propose) showed. With a store the record is written first.

@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use longhaul_extract::{ToolFamily, ToolStatus, family, summarize_tool_result};
+use longhaul_extract::{
+    Allowance, ToolFamily, ToolStatus, ToolSummary, digest, family, summarize_tool_result,
+};
 use longhaul_summarize::{Draft, SummaryRequest};
 use longhaul_tokens::TokenCounter;
-use longhaul_transcript::{Entry, Tokens, ToolCall};
+use longhaul_transcript::{Entry, Tokens, ToolCall, ToolResult};
 
 use super::{
     page::{is_a_persons, with_the_person},
@@ -59,7 +61,7 @@ const SAID: [(&str, Rank); 5] = [
 ];
 
 /// Returns the draft in the document's lines; a model's words stay as they are, with what the user demands after them.
-pub(super) fn text(draft: &Draft, request: &SummaryRequest<'_>) -> Option<String> {
+pub(super) fn text(draft: &Draft, request: &SummaryRequest<'_>, error_details: bool) -> Option<String> {
     if let Some(words) = words(draft) {
         let mut said = draft.summary.clone();
         if is_update(request) {
@@ -69,7 +71,7 @@ pub(super) fn text(draft: &Draft, request: &SummaryRequest<'_>) -> Option<String
         }
         return Some(with_the_person(words, &said, request, request.limit, "\n\n"));
     }
-    let lines = lines(draft, request);
+    let lines = lines(draft, request, error_details);
     (!lines.is_empty()).then(|| framed("", &lines, request.counter, request.limit))
 }
 
@@ -145,7 +147,7 @@ fn framed(mark: &str, lines: &[Line], counter: &dyn TokenCounter, limit: Tokens)
 }
 
 /// Returns a line for each thing said or done, in the order of the conversation.
-fn lines(draft: &Draft, request: &SummaryRequest<'_>) -> Vec<Line> {
+fn lines(draft: &Draft, request: &SummaryRequest<'_>, error_details: bool) -> Vec<Line> {
     let summary = &draft.summary;
     let mut placed: Vec<(u64, Line)> = Vec::new();
     let kept =
@@ -193,7 +195,7 @@ fn lines(draft: &Draft, request: &SummaryRequest<'_>) -> Vec<Line> {
             None => {}
         }
     }
-    placed.extend(tool_lines(entries));
+    placed.extend(tool_lines(entries, request.counter, error_details));
     placed.sort_by_key(|(at, _)| *at);
     once(placed.into_iter().map(|(_, line)| line).collect())
 }
@@ -210,15 +212,21 @@ fn new_entries<'a>(request: &SummaryRequest<'a>) -> &'a [Entry] {
     &request.entries[at..]
 }
 
-/// Returns a line for each tool result.
-fn tool_lines(entries: &[Entry]) -> Vec<(u64, Line)> {
+/// Returns a line for each tool result; of what failed the decisive lines, where `error_details` are wanted.
+fn tool_lines(entries: &[Entry], counter: &dyn TokenCounter, error_details: bool) -> Vec<(u64, Line)> {
     let mut calls: HashMap<&str, &ToolCall> = HashMap::new();
     let mut lines = Vec::new();
     for entry in entries {
         calls.extend(entry.message.calls().map(|call| (call.id.as_str(), call)));
         for result in entry.message.results() {
             let call = calls.get(result.call_id.as_str()).copied();
-            let summary = summarize_tool_result(call, result);
+            let mut summary = summarize_tool_result(call, result);
+            let is_error = summary.status == ToolStatus::Error;
+            if let Some(details) =
+                (is_error && error_details).then(|| details(call, result, &summary, counter)).flatten()
+            {
+                summary.key_facts.push(details);
+            }
             let family = call.map_or(ToolFamily::Other, family);
             let rank = match (summary.status, family) {
                 (ToolStatus::Error, _) => Rank::Error,
@@ -227,11 +235,36 @@ fn tool_lines(entries: &[Entry]) -> Vec<(u64, Line)> {
                 _ => Rank::Other,
             };
             let text = summary.to_string().replace('\n', " ");
-            lines.push((entry.id.ordinal, Line { text: bounded(&text), rank }));
+            let most = if is_error && error_details { QUOTED + DETAILS_CHARS } else { QUOTED };
+            lines.push((entry.id.ordinal, Line { text: bounded(&text, most), rank }));
         }
     }
     lines
 }
+
+/// Returns the lines of an error that decide it, beside what the facts say: where it is, what caused it.
+fn details(
+    call: Option<&ToolCall>,
+    result: &ToolResult,
+    summary: &ToolSummary,
+    counter: &dyn TokenCounter,
+) -> Option<String> {
+    let count = |text: &str| counter.count_text(text);
+    let digest = digest(call, &result.joined_text(), result.outcome, &Allowance::new(DETAILS, &count));
+    let is_told = |line: &str| summary.key_facts.iter().any(|fact| fact.contains(line));
+    let lines = digest.lines().map(str::trim).filter(|line| {
+        let says_something = line.chars().filter(|c| c.is_alphanumeric()).nth(2).is_some();
+        says_something && !line.starts_with('…') && !is_told(line)
+    });
+    let lines: Vec<&str> = lines.collect();
+    (!lines.is_empty()).then(|| format!("Details: {}", lines.join(" ⏎ ")))
+}
+
+/// What the details of an error may cost.
+const DETAILS: Tokens = Tokens(100);
+
+/// And how long they may be.
+const DETAILS_CHARS: usize = 500;
 
 /// Returns each line once, where it stands last; what is needed longest where it stands first.
 fn once(lines: Vec<Line>) -> Vec<Line> {
@@ -260,18 +293,43 @@ fn rank_of(line: &str) -> Rank {
     }
 }
 
-/// Returns what was said on one line, its first sentences where it is long.
+/// Returns what was said on one line: its first sentences where it is long, and its last line, since what is wanted of a long
+/// message mostly stands before or behind it.
 fn quoted(said: &str, most: usize) -> String {
-    let line = said.split_whitespace().collect::<Vec<_>>().join(" ");
-    let Some((end, _)) = line.char_indices().nth(most) else { return line };
+    let line = one_line(said);
+    if line.chars().nth(most).is_none() {
+        return line;
+    }
+    let is_said = |line: &&str| {
+        line.split_whitespace().filter(|word| word.starts_with(char::is_alphabetic)).nth(1).is_some()
+    };
+    match said.trim().rsplit_once('\n') {
+        Some((before, last)) if is_said(&last) => {
+            format!(
+                "{} {}",
+                first_sentences(&one_line(before), most),
+                first_sentences(&one_line(last), QUOTED)
+            )
+        }
+        _ => first_sentences(&line, most),
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the first sentences of a line, with an ellipsis where that is not all of it.
+fn first_sentences(line: &str, most: usize) -> String {
+    let Some((end, _)) = line.char_indices().nth(most) else { return line.to_owned() };
     let cut = &line[..end];
     let whole = cut.rfind(['.', '!', '?']).map_or_else(|| cut.rfind(' ').unwrap_or(end), |at| at + 1);
     format!("{} …", line[..whole].trim_end())
 }
 
 /// Returns a tool's line without what makes it longer than anybody reads, still closed.
-fn bounded(line: &str) -> String {
-    match line.char_indices().nth(QUOTED) {
+fn bounded(line: &str, most: usize) -> String {
+    match line.char_indices().nth(most) {
         Some((at, _)) => format!("{}…]", &line[..at]),
         None => line.to_owned(),
     }

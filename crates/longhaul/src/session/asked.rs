@@ -109,7 +109,9 @@ impl SessionState {
             // Everything but the tail is summarized, however little it costs.
             false => {
                 let (least, summary) = self.least_view(m, room, tail_len, cap);
-                (reachable.min(least.max(floor)), Some(summary))
+                // Summaries that stand beside the new one stay, too.
+                let floor = floor + (room.carried - self.front_tokens());
+                (reachable.max(floor).min(least.max(floor)), Some(summary))
             }
         };
         let mut settings = CompactSettings {

@@ -315,7 +315,7 @@ impl Job {
                 let Draft { attempts, cost, .. } = draft;
                 Draft { attempts, cost, ..self.by_rule(&self.reading(), &self.request()) }
             }
-            _ => forms::shaped(self.preset, draft, &self.request()),
+            _ => self.shaped(draft, &self.request()),
         };
         let draft = match self.runs_on() {
             Some(previous) => running::update(previous, draft, self.plan.limit, &*self.counter),
@@ -331,7 +331,7 @@ impl Job {
     /// As [`finish`](Self::finish).
     #[cfg(feature = "wire")]
     pub(crate) fn finish_wide(self, draft: Draft) -> Result<Finished, AssembleError> {
-        let draft = self.clean(forms::shaped(self.preset, draft, &self.request()));
+        let draft = self.clean(self.shaped(draft, &self.request()));
         let compacted = self.plan.clone().assemble_wide(&self.source(), &self.settings, draft)?;
         Ok(self.finished(compacted)?)
     }
@@ -366,14 +366,17 @@ impl Job {
         draft
     }
 
+    fn shaped(&self, draft: Draft, request: &SummaryRequest<'_>) -> Draft {
+        forms::shaped(self.preset, draft, request, self.settings.preserve_error_details)
+    }
+
     fn reading(&self) -> rules::Reading<'_> {
         rules::Reading::new(&self.index, &*self.counter, &self.rules)
     }
 
     /// Returns a draft by rule that keeps what models wrote before.
     fn by_rule(&self, reading: &rules::Reading<'_>, request: &SummaryRequest<'_>) -> Draft {
-        let by_rule =
-            |request: &SummaryRequest<'_>| forms::shaped(self.preset, reading.summarize(request), request);
+        let by_rule = |request: &SummaryRequest<'_>| self.shaped(reading.summarize(request), request);
         written::beside(self.words.as_deref(), request, by_rule)
     }
 
@@ -539,7 +542,9 @@ impl Finished {
         self.job.reason
     }
 
-    /// Returns what would become of the messages.
+    /// Returns what would become of the messages. Of a compaction that a session [proposes](crate::Session::propose)
+    /// `tokens_after` is the whole view's; of one that was planned by hand it leaves out what stands beside the new summary,
+    /// which [`SessionState::check`] counts.
     pub fn outcome(&self) -> Outcome {
         self.compacted.outcome
     }
@@ -580,9 +585,16 @@ impl Finished {
             let tokens = compacted.record.tokens;
             return Err(vec![Doubt::TooLong { tokens, limit }]);
         }
-        compacted.record.tokens_after = tokens;
-        compacted.outcome.tokens_after = tokens;
-        Ok(Finished { job: self.job.clone(), compacted })
+        let beside = self.outcome().tokens_after - counted(&self.compacted);
+        let mut edited = Finished { job: self.job.clone(), compacted };
+        edited.costs_in_all(tokens + beside);
+        Ok(edited)
+    }
+
+    /// Takes down what the whole view will cost, which only the session knows.
+    pub(crate) fn costs_in_all(&mut self, tokens: Tokens) {
+        self.compacted.record.tokens_after = tokens;
+        self.compacted.outcome.tokens_after = tokens;
     }
 
     /// Returns the record for changes that do not touch what it says: the time it took, what was redacted.

@@ -285,6 +285,35 @@ async fn of_more_words_than_the_document_allows_the_beginning_and_the_newest_sta
     }
 }
 
+// asserts 000-16, 003-10
+#[tokio::test]
+async fn a_long_account_by_a_model_stays_whole_where_the_limit_has_room() {
+    let line = |nth: usize| {
+        let (part, again) = (12 + nth % 90, if nth < 90 { "" } else { ", and again" });
+        format!(
+            "- src/part_{part}.rs has a limit of {part}0 ms, as was said in the discussion of part {part}{again}.\n"
+        )
+    };
+    let lines: String = (0..180).map(line).collect();
+    let says: &'static str =
+        format!("1. Task Progress:\n{lines}5. Current Focus: src/part_90.rs and its limit of 900 ms.").leak();
+    assert!(says.len() > 15_000);
+    let config = Config {
+        max_summary_tokens: SummaryLimit::Tokens(Tokens(6_000)),
+        trigger_ratio: Threshold::Tokens(Tokens(45_000)),
+        soft_action: SoftAction::Off,
+        reset_ratio: Threshold::Tokens(Tokens(40_000)),
+        target_ratio: Threshold::Tokens(Tokens(20_000)),
+        ..Preset::TwoTier.config()
+    };
+    let work = worked_in(config, 100_000, Some(says), 300).await;
+    let text = work.summary();
+    assert_eq!(work.finished()[0].mode, SummaryMode::Llm, "{text}");
+    let told = text.lines().filter(|line| line.contains("as was said in the discussion")).count();
+    assert_eq!(told, 180, "{text}");
+    assert!(text.contains("5. Current Focus: src/part_90.rs and its limit of 900 ms."), "{text}");
+}
+
 // asserts 002-17
 #[tokio::test]
 async fn a_thousand_tokens_of_a_model_stay_as_it_wrote_them() {

@@ -16,6 +16,7 @@ mod front_end;
 mod led_items;
 mod long_runs;
 mod models;
+mod pastes;
 mod presets;
 #[cfg(feature = "wire")]
 mod providers;

@@ -3,6 +3,7 @@
 use longhaul::{
     Basis, Config, Decision, Error, EventKind, Hold, Preset,
     compact::CompactError,
+    config::Chaining,
     summarize::ClientError,
     transcript::{Message, Outcome, SummaryMode, Tokens},
 };
@@ -227,4 +228,39 @@ async fn under_each_preset_it_can_be_switched_off() {
         assert!(work.finished().is_empty(), "{preset}");
         assert_eq!(work.context.decide(), Decision::Hold(Hold::Disabled), "{preset}");
     }
+}
+
+// asserts 002-27
+#[tokio::test]
+async fn under_each_preset_one_compaction_by_hand_after_another_is_what_was_shown_before() {
+    let append = Config { chaining: Chaining::Append, ..Config::default() };
+    let mut wrong = Vec::new();
+    for (preset, config) in each().chain([("append", append)]) {
+        for tokens in [40, 150, 600] {
+            let mut work = Work::with(config.clone(), 100_000, None);
+            work.context.push(Message::system("You are a careful engineer. Ask before you push."));
+            work.talk(30, tokens).await;
+            for nth in 0..4 {
+                let shown = match work.context.propose(Basis::Summary, None).await {
+                    Ok(shown) => shown,
+                    Err(error) => {
+                        wrong.push(format!("{preset}, {tokens}, {nth}: {error}"));
+                        break;
+                    }
+                };
+                let promised = shown.outcome().tokens_after;
+                let checked = work.context.state().check(&shown);
+                match work.context.accept(shown).await {
+                    Ok(done) if done.outcome.tokens_after == promised => {}
+                    Ok(done) => wrong.push(format!(
+                        "{preset}, {tokens}, {nth}: {} and not {promised} ({checked:?})",
+                        done.outcome.tokens_after
+                    )),
+                    Err(error) => wrong.push(format!("{preset}, {tokens}, {nth}, accepted: {error}")),
+                }
+                work.talk(14, tokens).await;
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }

@@ -269,6 +269,44 @@ async fn error_details_are_preserved() {
 
 // asserts 001-07
 #[tokio::test]
+async fn the_decisive_lines_of_an_error_stay_in_the_summary() {
+    let rust = "   Compiling ledger v0.1.0 (/srv/ledger)\nerror[E0308]: mismatched types\n  --> src/parse.rs:42:17\n   |\n41 |     fn width(&self) -> u32 {\n   |                        --- expected `u32` because of return type\n42 |         self.columns.len()\n   |         ^^^^^^^^^^^^^^^^^^ expected `u32`, found `usize`\n\nFor more information about this error, try `rustc --explain E0308`.\nerror: could not compile `ledger` (lib) due to 1 previous error\nexit code: 101";
+    let python = "Traceback (most recent call last):\n  File \"/srv/relay/run.py\", line 31, in <module>\n    main()\n  File \"/srv/relay/queue.py\", line 118, in drain\n    part = self.parts[key]\n           ~~~~~~~~~~^^^^^\nKeyError: 'eu-west-3'\n\nDuring handling of the above exception, another exception occurred:\n\nTraceback (most recent call last):\n  File \"/srv/relay/queue.py\", line 118, in drain\n    raise DrainError(key) from error\nrelay.errors.DrainError: cannot drain eu-west-3\nexit code: 1";
+    let java = "Exception in thread \"main\" java.lang.IllegalStateException: the export did not start\n\tat org.ledger.Export.start(Export.java:88)\n\tat org.ledger.Main.main(Main.java:14)\nCaused by: java.sql.SQLException: column audit_id is missing\n\tat org.ledger.Schema.check(Schema.java:231)\n\t... 1 more\nexit code: 1";
+    let cases = [
+        ("cargo build", rust, vec!["mismatched types", "src/parse.rs:42:17", "found `usize`"]),
+        (
+            "python run.py",
+            python,
+            vec!["KeyError: 'eu-west-3'", "cannot drain eu-west-3", "queue.py\", line 118"],
+        ),
+        (
+            "java -jar export.jar",
+            java,
+            vec!["the export did not start", "column audit_id is missing", "Schema.java:231"],
+        ),
+    ];
+    for (command, output, decisive) in cases {
+        let mut work = Work::new(Preset::Rolling, 8_000);
+        work.context.push(Message::user("Mend what fails, please"));
+        let arguments = format!(r#"{{"command":"{command}"}}"#);
+        for message in exchange("c1", "execute_bash", &arguments, output, Outcome::Failed) {
+            work.context.push(message);
+        }
+        work.context.push(Message::assistant("I look at what it says."));
+        while work.finished().is_empty() {
+            work.talk(1, 200).await;
+        }
+        let summary = work.summary();
+        assert!(!work.sent().contains(output), "{command} is still in view");
+        for line in decisive {
+            assert!(summary.contains(line), "{command}: no {line:?} in {summary}");
+        }
+    }
+}
+
+// asserts 001-07
+#[tokio::test]
 async fn without_error_details_a_line_of_an_error_is_left() {
     let mut details = Vec::new();
     for preserve_error_details in [true, false] {
