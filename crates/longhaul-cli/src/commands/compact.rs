@@ -89,7 +89,7 @@ fn perform_for(args: &CompactArgs, destination: &Destination) -> Result<Report> 
     })?;
     let read = Seen::of(&args.file);
     let layered = settings::load(&args.settings)?;
-    let chooses_recent = chooses_recent(&layered);
+    let chooses_recent = settings::choose_recent(&layered);
     refuse_what_cannot_apply(&layered)?;
     let document = input::document(&args.file, args.from.from.0)?;
     let told = About::of(&args.file, &document).window;
@@ -417,15 +417,6 @@ fn unchanged(document: &Document) -> Result<Vec<u8>> {
     let mut history = Vec::new();
     wire::write_unchanged(document, &mut history).context("the history cannot be written")?;
     Ok(history)
-}
-
-/// Returns whether somebody chose how many messages stay; else the budget is spent on what serves best.
-fn chooses_recent(layered: &Layered) -> bool {
-    let is_chosen = |name: &str| {
-        let source = layered.sources.get(name);
-        source.is_some_and(|source| !matches!(source, Source::Default | Source::Preset(_)))
-    };
-    is_chosen("preserve_recent") || is_chosen("preserve_recent_tokens")
 }
 
 /// Says of settings that a history in a file has no place for that they change nothing here.
