@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use longhaul::{
-    Config,
-    config::{Layer, Layered},
+    Config, Preset,
+    config::{Layer, Layered, Source},
     wire::Document,
 };
 
@@ -44,6 +44,15 @@ pub(crate) fn load(args: &SettingsArgs) -> Result<Layered> {
 pub(crate) fn for_history(config: &Config, document: &Document, named: Option<&str>) -> Config {
     let provider = document.format().provider().unwrap_or_default();
     config.for_model(provider, named.or(document.model()).unwrap_or_default())
+}
+
+/// Returns whether the settings or the preset's document say how many messages stay; else a budget is spent on what serves best.
+pub(crate) fn choose_recent(layered: &Layered) -> bool {
+    let is_chosen =
+        |name: &str| layered.sources.get(name).is_some_and(|source| !matches!(source, Source::Default));
+    // Every document but 001 says how many stay; 004's number is the default.
+    let is_documents = layered.config.preset.is_some_and(|preset| preset != Preset::Rolling);
+    is_documents || is_chosen("preserve_recent") || is_chosen("preserve_recent_tokens")
 }
 
 /// Returns where the user's own settings are: `longhaul/config.toml` in the configuration directory.

@@ -104,18 +104,19 @@ fn seen(args: &ContextArgs) -> Result<View> {
     let document = input::document(&args.file, args.from.from.0)?;
     let counter = counter::choose(&args.counter)?;
     input::warn_of_problems(&args.file, &document, false)?;
-    let config = settings::load(&args.settings)?.config;
-    let config = settings::for_history(&config, &document, args.counter.model.as_deref());
+    let layered = settings::load(&args.settings)?;
+    let keeps_recent = settings::choose_recent(&layered);
+    let config = settings::for_history(&layered.config, &document, args.counter.model.as_deref());
     let about = About::of(&args.file, &document);
     let room = Room::new(args.window, about.window, &config, &counter, &document);
     // Whoever asks about another window asks what the messages would fill of it.
     let billed = about.billed.filter(|_| args.window.is_none());
-    Ok(view(args, config, &counter, &document, &room, billed))
+    Ok(view(args, (config, keeps_recent), &counter, &document, &room, billed))
 }
 
 fn view(
     args: &ContextArgs,
-    config: Config,
+    (config, keeps_recent): (Config, bool),
     counter: &Named,
     document: &Document,
     room: &Room,
@@ -144,7 +145,7 @@ fn view(
         largest: largest
             .map(|large| Large { message: large.id.to_string(), tokens: large.tokens, what: large.what })
             .collect(),
-        compaction: forecast(document, &breakdown, config, counter, room, unseen),
+        compaction: forecast(document, &breakdown, (config, keeps_recent), counter, room, unseen),
     }
 }
 
@@ -202,7 +203,7 @@ pub(crate) fn slot(message: &Message, part: &Part) -> usize {
 fn forecast(
     document: &Document,
     breakdown: &Breakdown,
-    config: Config,
+    (config, keeps_recent): (Config, bool),
     counter: &Named,
     room: &Room,
     unseen: Tokens,
@@ -226,7 +227,9 @@ fn forecast(
     let after = || {
         let reasoning = keep_reasoning(document.format());
         // What no message accounts for stays whatever is done to the messages.
-        let job = session?.plan(&Within { reasoning, ..Within::new(target - unseen) }).ok()?;
+        let session = session?;
+        let keep_recent = keeps_recent.then(|| session.state().recent());
+        let job = session.plan(&Within { reasoning, keep_recent, ..Within::new(target - unseen) }).ok()?;
         Some(job.finish_by_rule().ok()?.outcome().tokens_after + unseen)
     };
     let after = if breakdown.total + unseen > target { after() } else { None };

@@ -319,6 +319,64 @@ fn settings_of_a_file_apply_or_are_refused() {
     assert!(halted.code != 0 && halted.stderr.contains("on_max_depth"), "{}", halted.stderr);
 }
 
+// asserts 000-09, 002-04, 003-05, 004-05
+#[test]
+fn under_a_preset_as_many_messages_stay_as_its_document_says() {
+    let mut messages =
+        vec![serde_json::json!({"role": "user", "content": "Read all parts of src/, please."})];
+    for nth in 0..40 {
+        let path = format!(r#"{{"path":"src/part_{nth}.rs"}}"#);
+        let call = serde_json::json!({"id": format!("c{nth}"), "type": "function",
+            "function": {"name": "read_file", "arguments": path}});
+        messages.push(serde_json::json!({"role": "assistant", "content": null, "tool_calls": [call]}));
+        let text = format!("pub fn part_{nth}() -> u32 {{ {nth} }}\n").repeat(40);
+        messages
+            .push(serde_json::json!({"role": "tool", "tool_call_id": format!("c{nth}"), "content": text}));
+    }
+    messages.push(serde_json::json!({"role": "assistant", "content": "All were read."}));
+    let folder = Folder::new();
+    folder.file("in.json", &serde_json::to_vec(&messages).unwrap());
+    for (preset, recent) in [("context-manager", 10), ("session", 10), ("two-tier", 8), ("chain", 6)] {
+        let usual =
+            ["compact", "in.json", "--mode", "rules", "--window", "64000", "--ratio", "0.2", "--no-store"];
+        let ran = folder.run(&[&usual[..], &["--preset", preset]].concat(), b"");
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let left: Vec<Value> = serde_json::from_slice(&ran.stdout).unwrap();
+        assert!(left.len() < messages.len(), "{preset}");
+        let same =
+            left.iter().rev().zip(messages.iter().rev()).take_while(|(left, said)| left == said).count();
+        assert!(same >= recent, "{preset}: the last {same} of {}", left.len());
+    }
+}
+
+#[test]
+fn the_overrides_of_a_model_are_in_force_and_named() {
+    let folder = Folder::new();
+    folder.file(
+        "c.toml",
+        b"[models.'gpt-4o*']\ntrigger_ratio = 0.5\nreset_ratio = 0.45\nsoft_ratio = 0.4\ntarget_ratio = 0.2",
+    );
+    let said: Vec<Value> = (0..80)
+        .map(|nth| {
+            let words = format!("Message {nth} is about src/part_{nth}.rs and its limit. ").repeat(40);
+            serde_json::json!({"role": ["user", "assistant"][nth % 2], "content": words})
+        })
+        .collect();
+    folder.file("in.json", &serde_json::to_vec(&said).unwrap());
+    let shown = folder.run(&["config", "--config", "c.toml"], b"");
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    let row = shown.lines().find(|line| line.starts_with("models ")).unwrap();
+    assert!(row.ends_with("# file c.toml"), "{row}");
+    for (model, target, trigger) in [("gpt-4o", "11,520", "28,800"), ("gpt-4.1", "23,040", "46,080")] {
+        let usual = ["--config", "c.toml", "--model", model, "--window", "64000"];
+        let context = folder.run(&[&["context", "in.json"], &usual[..]].concat(), b"");
+        let context = String::from_utf8(context.stdout).unwrap();
+        assert!(context.contains(&format!("compacts from {trigger} tokens on")), "{model}: {context}");
+        let compact = folder.run(&[&["compact", "in.json", "--no-store"], &usual[..]].concat(), b"");
+        assert!(compact.said().contains(&format!("budget {target}")), "{model}: {}", compact.stderr);
+    }
+}
+
 #[test]
 fn a_budget_that_nobody_named_is_explained() {
     let folder = Folder::new();

@@ -106,7 +106,7 @@ impl<'a> Plan<'a> {
         let (budget, budget_from) = budget(args, &room)?;
         let recent = match args.keep_recent {
             Some(count) => Recent::Count(count),
-            None if chooses_recent(&layered) => Recent::AsSet,
+            None if settings::choose_recent(&layered) => Recent::AsSet,
             None => Recent::AsServesBest,
         };
         Ok(Plan {
@@ -279,15 +279,6 @@ fn budget(args: &CompactArgs, room: &Room) -> Result<(Tokens, Option<String>)> {
             bail!(Impossible(format!("--ratio {ratio} is no share; expected a number above 0 and up to 1")))
         }
     }
-}
-
-/// Returns whether somebody chose how many messages stay; else the budget is spent on what serves best.
-fn chooses_recent(layered: &Layered) -> bool {
-    let is_chosen = |name: &str| {
-        let source = layered.sources.get(name);
-        source.is_some_and(|source| !matches!(source, Source::Default | Source::Preset(_)))
-    };
-    is_chosen("preserve_recent") || is_chosen("preserve_recent_tokens")
 }
 
 /// Says of settings that a history in a file has no place for that they change nothing here.
