@@ -174,6 +174,17 @@ fn a_21_a_round_in_progress_begins_with_its_thinking() {
     holds_with(Anthropic, &list(&[ASK, &thought(&[THINK, call]), RESULT]), &thinking(Thinking::On));
 }
 
+/// A turn that the server paused is to go on as well.
+#[test]
+fn a_21_a_paused_turn_begins_with_its_thinking() {
+    let call = r#"{"type":"server_tool_use","id":"s1","name":"web_search","input":{"query":"q"}}"#;
+    let result = r#"{"type":"web_search_tool_result","tool_use_id":"s1","content":[]}"#;
+    let text = r#"{"type":"text","text":"a"}"#;
+    breaks_with("A-21", Anthropic, &list(&[ASK, &thought(&[text, call])]), &thinking(Thinking::On));
+    holds_with(Anthropic, &list(&[ASK, &thought(&[THINK, call])]), &thinking(Thinking::On));
+    holds_with(Anthropic, &list(&[ASK, &thought(&[call, result, text])]), &thinking(Thinking::On));
+}
+
 #[test]
 fn a_22_the_latest_thinking_keeps_its_signature() {
     let bare = r#"{"type":"thinking","thinking":"h","signature":""}"#;

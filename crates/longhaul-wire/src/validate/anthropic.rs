@@ -224,6 +224,16 @@ fn system_turns(turns: &[Turn<'_>], report: &mut Report) {
     }
 }
 
+/// Returns whether the server paused in this turn: it is to go on from a call of its own tools.
+fn is_paused(turn: &Turn<'_>) -> bool {
+    let is_answered = |id: &str| {
+        let of_call = |block: &Block<'_>| block.fields.text("tool_use_id").is_some_and(|of| of == id);
+        turn.blocks.iter().any(of_call)
+    };
+    let calls = turn.blocks.iter().filter(|block| matches!(&*block.kind, "server_tool_use" | "mcp_tool_use"));
+    calls.filter_map(|block| block.fields.text("id")).any(|id| !is_answered(&id))
+}
+
 /// a server tool's call and its result stay together, in order.
 fn server_tools(turns: &[Turn<'_>], report: &mut Report) {
     for (index, turn) in turns.iter().enumerate() {
@@ -289,7 +299,8 @@ fn thinking(turns: &[Turn<'_>], profile: &Profile, report: &mut Report) {
         }
     }
     let Some(last) = speaking.last() else { return };
-    let in_round = last.blocks.iter().any(|block| block.kind == "tool_use");
+    let is_call = |block: &Block<'_>| block.kind == "tool_use";
+    let in_round = last.blocks.iter().any(is_call) || is_paused(last);
     match profile.thinking {
         Thinking::Unknown => {}
         Thinking::Off => {

@@ -1,13 +1,13 @@
 //! Deciding what stays and how much the summary may cost.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use longhaul_extract::FactIndex;
 use longhaul_summarize::SummaryRequest;
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{
-    Covered, Entry, Message, MessageId, Role, SessionId, Span, SummaryId, SummaryRecord, Tokens, Units,
-    parse_summary,
+    Covered, Entry, Message, MessageId, Opaque, Part, Role, SessionId, Span, SummaryId, SummaryRecord,
+    Tokens, Units, parse_summary,
 };
 
 use crate::session::StepError;
@@ -247,10 +247,11 @@ pub(super) fn plan_with(
 fn places(entries: &[Entry], head_len: usize) -> Vec<Place<'_>> {
     let mut places = Vec::new();
     let mut start = head_len;
+    let is_paused = is_paused(entries);
     // A turn that ends in an answer is over: what was thought in it goes with what stood before it.
-    let is_over = entries
-        .last()
-        .is_none_or(|last| last.message.role == Role::Assistant && last.message.calls().next().is_none());
+    let is_answered =
+        |last: &Entry| last.message.role == Role::Assistant && last.message.calls().next().is_none();
+    let is_over = !is_paused && entries.last().is_none_or(is_answered);
     let turn = match is_over {
         true => entries.len(),
         false => entries.iter().rposition(|entry| entry.message.is_user_text()).map_or(0, |at| at + 1),
@@ -259,9 +260,25 @@ fn places(entries: &[Entry], head_len: usize) -> Vec<Place<'_>> {
         let range = start..start + unit.entries.len();
         start = range.end;
         let in_turn = range.start >= turn;
-        places.push(Place { unit, range, in_turn });
+        let in_progress = range.end == entries.len() && (is_paused || unit.is_exchange());
+        places.push(Place { unit, range, in_turn, in_progress });
     }
     places
+}
+
+/// Returns whether the provider paused the turn that ends `entries`: a call of a tool that it runs itself has no result yet.
+/// It takes the answer so far back as it was, and goes on with it.
+fn is_paused(entries: &[Entry]) -> bool {
+    let answer = entries.iter().rev().take_while(|entry| entry.message.role == Role::Assistant);
+    let mut waiting = BTreeSet::new();
+    for part in answer.flat_map(|entry| &entry.message.parts) {
+        if let Part::Opaque(Opaque { pair_id: Some(id), .. }) = part
+            && !waiting.insert(id.as_str())
+        {
+            waiting.remove(id.as_str());
+        }
+    }
+    !waiting.is_empty()
 }
 
 /// Returns the tokens that the tail gets when nobody says otherwise.
@@ -282,7 +299,7 @@ fn finish(
     kept_cost: Tokens,
 ) -> CompactionPlan {
     let entries = source.entries;
-    let verbatim: std::collections::BTreeSet<u64> =
+    let verbatim: BTreeSet<u64> =
         tail.kept.iter().filter(|kept| !kept.digested).map(|kept| kept.id.ordinal).collect();
     let first = head_len.max(source.earlier.quoted);
     let covered: Vec<Covered> = entries[first..]

@@ -33,6 +33,8 @@ pub(super) struct Place<'a> {
     pub(super) range: Range<usize>,
     /// It is part of the turn in progress: no text in the user's role comes after it.
     pub(super) in_turn: bool,
+    /// The model goes on from it: it ends the history, with what came back from tools or where the provider paused.
+    pub(super) in_progress: bool,
 }
 
 /// Tool outputs older than the last exchange are cut to this many tokens unless there is room to spare, as the best
@@ -174,11 +176,10 @@ fn shortened(
     caps: Caps,
 ) -> (Vec<Kept>, Tokens) {
     let entries = &source.entries[place.range.clone()];
-    // The model goes on from the results that end the history: it is to find the thinking that led there.
-    let in_progress = place.range.end == source.entries.len() && place.unit.is_exchange();
     let reasoning = match settings.reasoning {
         KeepReasoning::Turn if place.in_turn => KeepReasoning::Keep,
-        _ if in_progress => KeepReasoning::Keep,
+        // The model is to find the thinking that led there.
+        _ if place.in_progress => KeepReasoning::Keep,
         KeepReasoning::Turn => KeepReasoning::Strip,
         reasoning => reasoning,
     };

@@ -24,14 +24,15 @@ pub enum Overtaken {
     Stop,
 }
 
+/// Returns whether `error` says that somebody else went on with the session.
+fn is_by_another(error: &StoreError) -> bool {
+    matches!(error, StoreError::Overtaken { .. } | StoreError::Conflict { .. } | StoreError::Changed { .. })
+}
+
 impl Session {
     /// Returns whether a branch of its own is the answer to `error`.
     pub(super) fn is_overtaken(&self, error: &StoreError) -> bool {
-        let is_it = matches!(
-            error,
-            StoreError::Overtaken { .. } | StoreError::Conflict { .. } | StoreError::Changed { .. }
-        );
-        is_it && self.overtaken == Overtaken::Branch
+        is_by_another(error) && self.overtaken == Overtaken::Branch
     }
 
     /// Goes on under a name of its own from what the store holds of this conversation.
@@ -48,7 +49,8 @@ impl Session {
 
     /// Goes back to the message `id` and goes on from there, on a branch of its own: nothing that was said after it is
     /// known there. With a store, what was said after it stays under the name that [`line`](Self::line) had before, for
-    /// [`Builder::open_line`](super::Builder::open_line), and the session's own name stands for the new branch from now on.
+    /// [`Builder::open_line`](super::Builder::open_line), and the session's own name stands for the new branch from now on:
+    /// unless somebody else went on with the session meanwhile, who keeps the name ([`Overtaken`]).
     ///
     /// # Errors
     /// When there is no such message, or the store cannot be read or written.
@@ -110,14 +112,29 @@ impl Session {
 
     /// Makes a branch the conversation that goes on.
     async fn take(&mut self, branch: SessionState) -> Result<(), Error> {
-        if let Some(journal) = &mut self.journal {
-            let len = branch.originals().len() as u64;
-            journal.fork(&branch, len, Naming::Takes, self.clock.as_deref()).await.map_err(Error::Store)?;
-        }
+        self.fork(&branch, branch.originals().len() as u64).await?;
         self.state = branch;
         self.changes += 1;
         self.save().await?;
         self.tell(EventKind::Rewritten);
+        Ok(())
+    }
+
+    /// Goes on in the store with a line of its own, which begins with the first `len` messages of `branch`. The session's name
+    /// goes with it, unless somebody else went on where it stands.
+    async fn fork(&mut self, branch: &SessionState, len: u64) -> Result<(), Error> {
+        let Some(journal) = &mut self.journal else { return Ok(()) };
+        let clock = self.clock.as_deref();
+        let from = journal.line().clone();
+        match journal.fork(branch, len, Naming::Takes, clock).await {
+            Ok(()) => return Ok(()),
+            Err(error) if !is_by_another(&error) || self.overtaken != Overtaken::Branch => {
+                return Err(Error::Store(error));
+            }
+            Err(_) => journal.fork(branch, len, Naming::Leaves, clock).await.map_err(Error::Store)?,
+        }
+        let line = journal.line().clone();
+        self.tell(EventKind::Branched { from, line, at: len });
         Ok(())
     }
 
@@ -164,12 +181,7 @@ impl Session {
                 self.tell(EventKind::Rewritten);
             }
             Synced::Rewound { to: at } | Synced::Regenerated { at, .. } | Synced::Edited { at, .. } => {
-                if let Some(journal) = &mut self.journal {
-                    journal
-                        .fork(&synced, at, Naming::Takes, self.clock.as_deref())
-                        .await
-                        .map_err(Error::Store)?;
-                }
+                self.fork(&synced, at).await?;
                 self.state = synced;
                 self.changes += 1;
                 self.tell(EventKind::Rewritten);

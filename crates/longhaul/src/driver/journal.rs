@@ -407,7 +407,8 @@ impl Journal {
         self.written
     }
 
-    /// Begins a line of its own with what `branch` begins with: its first `len` messages and the summaries in its view.
+    /// Begins a line of its own with what `branch` begins with: its first `len` messages and the summaries in its view. An
+    /// error says where somebody else went on in this line, so that the name cannot be taken.
     pub(super) async fn fork(
         &mut self,
         branch: &SessionState,
@@ -435,6 +436,10 @@ impl Journal {
             chain.push(record);
         }
         let chain: Vec<_> = chain.iter().rev().map(|record| branch.redacted_record(record)).collect();
+        if naming == Naming::Takes {
+            // Where somebody else keeps the name, no branch is made that nobody goes on with.
+            self.may_leave().await?;
+        }
         let name = branch.session();
         let mut nth = 1u64;
         let into = loop {
@@ -465,6 +470,15 @@ impl Journal {
         self.in_doubt.clear();
         self.in_doubt_state = None;
         Ok(())
+    }
+
+    /// Returns an error where somebody else went on in this line: the name of the conversation is not to be taken from there.
+    async fn may_leave(&self) -> Result<(), StoreError> {
+        if !self.standing.is_known() {
+            return Ok(());
+        }
+        let nothing = Commit { start: self.written, on: Some(self.standing.marks()), ..Commit::default() };
+        self.store.commit(&self.line, &nothing).await.map(drop)
     }
 
     /// Lets whoever else goes on in this line know that the conversation's name stands for `into` from now on.

@@ -25,6 +25,11 @@ impl Standing {
         self.since = Some(since);
     }
 
+    /// Returns whether it is known what stands there.
+    pub(super) fn is_known(&self) -> bool {
+        self.since.is_some()
+    }
+
     /// Returns whether `now` says anything that is not written.
     pub(super) fn is_news(&self, now: &Since) -> bool {
         self.since.as_ref().is_none_or(|last| !last.is_same(now))

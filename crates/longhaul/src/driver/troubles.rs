@@ -243,6 +243,58 @@ fn document(said: &[Message]) -> longhaul_wire::Document {
     longhaul_wire::read(Some(longhaul_wire::Format::OpenAi), &*json).unwrap()
 }
 
+/// Who has nothing new to write meets another writer only where the name is to be taken along.
+#[cfg(feature = "wire")]
+#[tokio::test]
+async fn who_goes_back_where_somebody_else_went_on_leaves_the_name_there() {
+    let mut edited: Vec<Message> = said(0..3).collect();
+    edited[2] = Message::user("Question 1, asked in other words");
+    for (says_more, edits) in [(false, false), (false, true), (true, false), (true, true)] {
+        let store = Arc::new(Troubled::default());
+        let (mut other, told_other) = open(&store, "kept").await;
+        talk(&mut other, 0..3);
+        other.prepare().await.unwrap();
+        let (mut one, told) = open(&store, "kept").await;
+        let mut stops = builder(&store, "kept").0.when_overtaken(Overtaken::Stop).open().await.unwrap();
+        if says_more {
+            talk(&mut other, 7..8);
+        } else {
+            other.pin(one.state().originals().get(0).unwrap().id).await.unwrap();
+        }
+        other.prepare().await.unwrap();
+
+        let go_back = async |session: &mut Session| {
+            let back_to = session.state().originals().get(1).unwrap().id;
+            match edits {
+                true => session.sync(&document(&edited)).await.map(drop),
+                false => session.rewind(back_to).await,
+            }
+        };
+        for _ in 0..2 {
+            let refused = go_back(&mut stops).await.unwrap_err();
+            let is_told =
+                matches!(&refused, Error::Store(StoreError::Changed { .. } | StoreError::Overtaken { .. }));
+            assert!(is_told, "{refused:?}");
+        }
+        let branch = SessionId::new("kept-b1").unwrap();
+        assert!(store.state(&branch).await.unwrap().is_none(), "nothing is left over");
+
+        go_back(&mut one).await.unwrap();
+        let line = "somebody else went on with kept after 2 messages; this conversation goes on as kept-b1";
+        assert_eq!(*told.lock().unwrap(), [line]);
+        talk(&mut one, 8..9);
+        one.prepare().await.unwrap();
+        talk(&mut other, 9..10);
+        other.prepare().await.unwrap();
+        assert!(told_other.lock().unwrap().is_empty(), "it was there first");
+        for (session, line) in [(&one, "kept-b1"), (&other, "kept")] {
+            assert_eq!(session.line().as_str(), line);
+            let (again, _) = open(&store, line).await;
+            assert_eq!(shown(&again), shown(session), "{line}");
+        }
+    }
+}
+
 /// What a front end says that compacts by itself.
 #[cfg(feature = "wire")]
 const CLIENTS_SUMMARY: &str =

@@ -84,3 +84,39 @@ fn a_turn_that_is_over_keeps_no_thinking_behind_a_summary() {
     let sent = state.view().to_json(Format::Anthropic).unwrap().json;
     assert!(!sent.contains("\"signature\""), "{sent}");
 }
+
+/// A provider that pauses while a tool of its own runs is sent the answer so far as it was, and goes on with it.
+#[test]
+fn a_turn_that_the_provider_paused_keeps_its_thinking() {
+    let search = r#"{"type":"server_tool_use","id":"s1","name":"web_search","input":{"query":"ledger"}}"#;
+    let result = r#"{"type":"web_search_tool_result","tool_use_id":"s1","content":[]}"#;
+    let said = r#"{"type":"text","text":"It goes wrong in part 7."}"#;
+    for (end, is_paused) in [(search.to_owned(), true), (format!("{search},{result},{said}"), false)] {
+        let answer = format!(
+            r#"[{{"role":"assistant","content":[{{"type":"thinking","thinking":"Search.","signature":"ZW5k"}},{end}]}}]"#
+        );
+        let window = ContextWindow::new(Tokens(16_000), Tokens(2_000));
+        let id = SessionId::new("thinking").unwrap();
+        let mut state = SessionState::new(id, window, Arc::new(CharsPer4), Config::default());
+        let ask =
+            r#"[{"role":"user","content":"Read all parts of the ledger and say where the sum goes wrong."}]"#;
+        let rounds: Vec<String> = (0..6).map(round).collect();
+        for json in [ask].into_iter().chain(rounds.iter().map(String::as_str)).chain([&*answer]) {
+            for message in messages_from_json(Format::Anthropic, json).unwrap() {
+                state.push(message);
+            }
+        }
+        let action = longhaul::policy::Action::Summarize { rebuild: false };
+        let job = state.plan(action, longhaul::policy::Reason::Manual, None, None).unwrap();
+        state.apply(job.finish_by_rule().unwrap()).unwrap();
+        let sent = state.view().to_json(Format::Anthropic).unwrap().json;
+        assert!(sent.contains("server_tool_use"), "{sent}");
+        assert_eq!(sent.contains(r#""signature":"ZW5k""#), is_paused, "{sent}");
+        if is_paused {
+            let mut profile = Profile::default();
+            profile.thinking = Thinking::On;
+            let found = validate(sent.as_bytes(), Format::Anthropic, &profile).unwrap();
+            assert!(found.is_empty(), "{found:?}");
+        }
+    }
+}
