@@ -54,7 +54,7 @@ fn from_file(path: &Path) -> Result<Named> {
 
     let bytes = pipe::small(path).with_context(|| format!("{} cannot be read", paint::path(path)))?;
     let counter = tokens::TokenizerFile::from_bytes(bytes, path)?;
-    Ok(Named { counter: Arc::new(counter), bpe: None, name: paint::path(path), window: None })
+    Ok(Named { counter: Arc::new(counter), bpe: None, name: path.display().to_string(), window: None })
 }
 
 #[cfg(not(feature = "tokenizers"))]

@@ -120,12 +120,17 @@ fn distance(one: &str, other: &str) -> usize {
     row[other.len()]
 }
 
-/// Returns what people call `path`.
-pub(crate) fn shown(path: &Path) -> String {
+/// Returns the name of `path` for programs, to the byte where it is text.
+pub(crate) fn named(path: &Path) -> String {
     match path == Path::new("-") {
         true => "stdin".into(),
-        false => paint::path(path),
+        false => path.display().to_string(),
     }
+}
+
+/// Returns what people call `path`.
+pub(crate) fn shown(path: &Path) -> String {
+    paint::name(&named(path))
 }
 
 /// Says on stderr what is wrong with the input: what was damaged and how it was read all the same, and which rules of its

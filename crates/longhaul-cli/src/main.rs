@@ -50,10 +50,17 @@ fn args() -> Args {
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => error.exit(),
         // It quotes what was typed, which may be the name of anybody's file, or a secret.
         _ => {
-            say::err(&exit::without_secrets(&error.render().to_string()));
+            say::err(&exit::without_secrets(&with_lines_set_in(&error.render().to_string())));
             process::exit(error.exit_code())
         }
     })
+}
+
+/// Returns what was `said` with the lines of what was typed set in: none of them is to look like a line of ours.
+fn with_lines_set_in(said: &str) -> String {
+    let typed: Vec<_> = env::args_os().skip(1).map(|arg| arg.to_string_lossy().into_owned()).collect();
+    let lines = typed.iter().flat_map(|arg| arg.split('\n').skip(1)).filter(|line| !line.is_empty());
+    lines.fold(said.to_owned(), |said, line| said.replace(&format!("\n{line}"), &format!("\n  {line}")))
 }
 
 fn main() -> ExitCode {

@@ -50,12 +50,14 @@ pub(crate) fn locked(file: File) -> io::Result<File> {
     within(PATIENCE, "another program has it locked", move || file.lock().map(|()| file))
 }
 
-/// Reads what is to be a file, and small: settings, a key, a tokenizer. A pipe will do, but only one that has it all at hand.
+/// Reads what is to be a file, and small: settings, a key, a tokenizer. A pipe will do: of `<(pass show longhaul)`, say, where a
+/// person types a passphrase before anything comes.
 ///
 /// # Errors
-/// When it cannot be read, is a folder, or somebody is too slow to write it or never ends.
+/// When it cannot be read, is a folder, is a named pipe that nobody writes into, or is not written to its end in time.
 pub(crate) fn small(path: &Path) -> io::Result<Vec<u8>> {
-    const MOMENT: Duration = Duration::from_secs(2);
+    /// As long as it takes a person to find a passphrase and type it.
+    const TO_THE_END: Duration = Duration::from_secs(60);
     const LARGEST: u64 = 64 << 20;
     let found = fs::metadata(path)?;
     if found.is_dir() {
@@ -64,10 +66,10 @@ pub(crate) fn small(path: &Path) -> io::Result<Vec<u8>> {
     if found.is_file() {
         return fs::read(path);
     }
-    let path = path.to_owned();
-    within(MOMENT, "it is no regular file, and nobody writes into it", move || {
+    let file = opened(path)?;
+    within(TO_THE_END, "it is no regular file, and was not written to its end in time", move || {
         let mut bytes = Vec::new();
-        File::open(path)?.take(LARGEST).read_to_end(&mut bytes)?;
+        file.take(LARGEST).read_to_end(&mut bytes)?;
         match bytes.len() as u64 == LARGEST {
             true => Err(io::Error::other("it is no regular file, and does not end")),
             false => Ok(bytes),

@@ -20,7 +20,7 @@ use crate::{
     found::About,
     input,
     output::Target,
-    paint::{self, Colour, GREEN, GREY, Painter, RED, YELLOW, cut, grouped, harmless_json, plain, wrapped},
+    paint::{self, Colour, GREEN, GREY, Painter, RED, YELLOW, cut, grouped, harmless_json, wrapped},
     settings,
     window::Room,
 };
@@ -130,7 +130,7 @@ fn view(
     let largest = breakdown.largest(entries, 8).into_iter();
     View {
         version: 1,
-        file: input::shown(&args.file),
+        file: input::named(&args.file),
         format: document.format().name(),
         encoding: counter.name.clone(),
         messages: breakdown.messages,
@@ -258,14 +258,14 @@ fn heading(view: &View, painter: Painter) -> String {
     let share = 100.0 * view.tokens.ratio_of(view.window);
     let how = if view.tokens > view.counted { ", as billed" } else { "" };
     let used = format!("{} of {} tokens ({share:.1} %{how})", grouped(view.tokens.0), grouped(view.window.0));
-    let room = paint::COLUMNS - paint::width(&used) - 2;
+    let room = paint::COLUMNS.saturating_sub(paint::width(&used) + 2);
     format!(
         "{}  {}\n{}, {}, {}\n",
-        painter.bold(&painter.short(&plain(&view.file), room)),
+        painter.bold(&painter.short(&paint::name(&view.file), room)),
         painter.paint(traffic_light(view.ratio), &used),
         view.format,
         paint::counted(view.messages as u64, "message"),
-        painter.short(&view.encoding, 40),
+        painter.short(&paint::name(&view.encoding), 40),
     )
 }
 

@@ -71,7 +71,7 @@ fn of_text<'a>(file: &Path, counter: &'a Named) -> Result<Count<'a>> {
         .with_context(|| format!("{} cannot be read", input::shown(file)))?;
     Ok(Count {
         version: 1,
-        file: input::shown(file),
+        file: input::named(file),
         format: "text",
         encoding: &counter.name,
         accuracy: accuracy(&*counter.counter),
@@ -91,7 +91,7 @@ fn of_transcript<'a>(file: &Path, args: &CountArgs, counter: &'a Named) -> Resul
     let breakdown = Breakdown::of(document.transcript().entries(), &*counter.counter);
     Ok(Count {
         version: 1,
-        file: input::shown(file),
+        file: input::named(file),
         format: document.format().name(),
         encoding: &counter.name,
         accuracy: accuracy(&*counter.counter),
@@ -146,10 +146,10 @@ fn table(count: &Count<'_>) -> String {
             format!(" in {}", counted(count.messages as u64, "message"))
         },
         count.format,
-        painter.short(count.encoding, 30),
+        painter.short(&paint::name(count.encoding), 30),
         count.accuracy,
     );
-    let file = painter.short(&plain(&count.file), COLUMNS.saturating_sub(width(&told)).max(20));
+    let file = painter.short(&paint::name(&count.file), COLUMNS.saturating_sub(width(&told)).max(20));
     let mut out = wrapped(&painter.bold(&file), &told, "  ");
     if count.messages == 0 {
         return out;

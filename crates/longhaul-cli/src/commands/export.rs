@@ -9,7 +9,7 @@ use longhaul::{
     transcript::{Message, Raw, RedactionCount, SessionId, Span, Speaker, Summary, SummaryRecord},
     wire::{self, Format},
 };
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
 
 use crate::{
@@ -151,12 +151,11 @@ struct Line<'a> {
 }
 
 /// What is kept beside a message.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Deserialize, Serialize)]
 struct Spelling {
-    #[serde(default, rename = "speaker")]
-    _speaker: Option<Speaker>,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    speaker: Option<Speaker>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     raw: Option<Raw>,
 }
 
@@ -191,12 +190,15 @@ fn secret_in_content(redactor: &Redactor, json: &str) -> Option<String> {
         let rest = SummaryRecord { text, header, model, made_with, summary: Summary::default(), ..record };
         return found.or_else(|| in_json(redactor, &serde_json::to_string(&rest).ok()?));
     }
-    match serde_json::from_str::<Spelling>(json) {
-        Ok(Spelling { raw: Some(raw), .. }) => {
-            redactor.redact_raw_into(&raw, &mut Vault::new()).1.into_keys().next()
-        }
-        _ => in_json(redactor, json),
+    if let Ok(spelling) = serde_json::from_str::<Spelling>(json)
+        && is_all_of_it(serde_json::to_string(&spelling))
+        && let Some(raw) = spelling.raw
+    {
+        let format = redactor.redact_text(&raw.format).1.into_iter().next();
+        let found = || redactor.redact_raw_into(&raw, &mut Vault::new()).1.into_keys().next();
+        return format.map(|finding| finding.rule.to_string()).or_else(found);
     }
+    in_json(redactor, json)
 }
 
 /// More events than happen to a session between two exports.
@@ -293,6 +295,9 @@ mod tests {
             message.replace("hello", &said),
             message.replace("\"role\"", &format!("\"x\":\"{said}\",\"role\"")),
             format!(r#"{{"raw":{{"format":"openai","json":"{{\"content\":\"{said}\"}}"}}}}"#),
+            format!(r#"{{"raw":{{"format":"openai","json":"{{}}","note":"{SECRET}"}}}}"#),
+            format!(r#"{{"raw":{{"format":"{SECRET}","json":"{{}}"}}}}"#),
+            format!(r#"{{"speaker":"person","note":"{SECRET}","raw":{{"format":"openai","json":"{{}}"}}}}"#),
             format!(r#"{{"anything":"{said}"}}"#),
         ] {
             assert_eq!(content(&json).as_deref(), Some("github-pat"), "{json}");

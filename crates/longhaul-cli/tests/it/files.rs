@@ -181,6 +181,46 @@ fn a_pipe_that_nobody_writes_into_is_given_up() {
     std::thread::scope(|scope| cases.iter().for_each(|args| drop(scope.spawn(|| check(args)))));
 }
 
+/// A report says by which tokenizer it counts, which may lie deeper than a line is long.
+#[test]
+fn a_tokenizer_with_a_long_path_is_told_whole() {
+    const TINY: &str = r#"{"version":"1.0","truncation":null,"padding":null,"added_tokens":[],"normalizer":null,
+        "pre_tokenizer":{"type":"WhitespaceSplit"},"post_processor":null,"decoder":null,
+        "model":{"type":"BPE","dropout":null,"unk_token":null,"continuing_subword_prefix":null,
+        "end_of_word_suffix":null,"fuse_unk":false,"byte_fallback":false,
+        "vocab":{"a":0,"b":1,"c":2,"ab":3,"abc":4},"merges":["a b","ab c"]}}"#;
+    let folder = Folder::new();
+    session(&folder);
+    let deep =
+        ["models--somebody--a-model-with-a-rather-long-name", "snapshots", &"0a1b2c3d".repeat(5)].join("/");
+    fs::create_dir_all(folder.path().join(&deep)).unwrap();
+    let tokenizer = format!("{deep}/tokenizer.json");
+    folder.file(&tokenizer, TINY.as_bytes());
+    let counted = ["session.jsonl", "--tokenizer", &tokenizer];
+    for args in [&["compact", "--budget", "700", "--no-store", "-o", "out"][..], &["context"], &["count"]] {
+        let ran = folder.run(&[&args[..1], &counted, &args[1..]].concat(), b"");
+        assert!(ran.code == 0 && !ran.stderr.contains("panicked"), "{args:?}: {}", ran.stderr);
+        let told = ran.stderr + &String::from_utf8_lossy(&ran.stdout);
+        assert!(told.contains(&tokenizer), "{args:?}: {told}");
+    }
+}
+
+/// Behind `<(pass show longhaul)` somebody may have to type first.
+#[test]
+fn what_is_written_into_a_pipe_may_take_a_while() {
+    let folder = Folder::new();
+    let (there, settings) = (pipe(&folder, "pipe"), b"trigger_ratio = 0.7\n");
+    let writer = std::thread::spawn(move || {
+        let mut pipe = fs::File::create(there).unwrap();
+        std::thread::sleep(Duration::from_millis(3_000));
+        std::io::Write::write_all(&mut pipe, settings).unwrap();
+    });
+    let ran = folder.run(&["config", "--config", "pipe"], b"");
+    writer.join().unwrap();
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(String::from_utf8_lossy(&ran.stdout).contains("trigger_ratio = 0.7"), "{ran:?}");
+}
+
 #[test]
 fn a_pipe_with_a_writer_is_read_as_a_file_is() {
     let folder = Folder::new();
