@@ -359,7 +359,8 @@ fn the_overrides_of_a_model_are_in_force_and_named() {
     let said: Vec<Value> = (0..80)
         .map(|nth| {
             let words = format!("Message {nth} is about src/part_{nth}.rs and its limit. ").repeat(40);
-            serde_json::json!({"role": ["user", "assistant"][nth % 2], "content": words})
+            let role = ["user", "assistant"][nth % 2];
+            serde_json::json!({"role": role, "content": words})
         })
         .collect();
     folder.file("in.json", &serde_json::to_vec(&said).unwrap());
