@@ -139,6 +139,10 @@ impl Announced {
 
 #[async_trait]
 impl Summarizer for Announced {
+    fn writes_facts(&self) -> bool {
+        self.ladder.writes_facts()
+    }
+
     fn worth(&self) -> Tokens {
         self.ladder.worth()
     }

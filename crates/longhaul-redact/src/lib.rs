@@ -45,4 +45,4 @@ mod vault;
 pub use error::RedactError;
 pub use redactor::Redactor;
 pub use scan::Finding;
-pub use vault::Vault;
+pub use vault::{Vault, placeholders};

@@ -24,7 +24,7 @@ impl Vault {
     /// Returns the placeholder of `secret`, found by `rule`: `[REDACTED:github-pat:1]`.
     pub fn placeholder(&mut self, rule: &str, secret: &str) -> &str {
         if !self.placeholders.contains_key(secret) {
-            let placeholder = format!("[REDACTED:{rule}:{}]", self.secrets.len() + 1);
+            let placeholder = format!("{PLACEHOLDER}{rule}:{}]", self.secrets.len() + 1);
             self.placeholders.insert(secret.to_owned(), placeholder.clone());
             self.secrets.push((placeholder, secret.to_owned()));
         }
@@ -35,7 +35,7 @@ impl Vault {
     pub fn restore(&self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
-        while let Some(at) = rest.find("[REDACTED:") {
+        while let Some(at) = rest.find(PLACEHOLDER) {
             out.push_str(&rest[..at]);
             rest = &rest[at..];
             // Its number is its place, so that a text full of placeholders costs no search for each.
@@ -72,6 +72,19 @@ impl fmt::Debug for Vault {
     }
 }
 
+/// Returns how many placeholders stand in a text.
+pub fn placeholders(text: &str) -> usize {
+    let begins = text.match_indices(PLACEHOLDER);
+    begins.filter(|(at, _)| text[at + PLACEHOLDER.len()..].split(']').next().is_some_and(is_numbered)).count()
+}
+
+/// Returns whether a placeholder holds a rule and a number.
+fn is_numbered(inside: &str) -> bool {
+    inside.rsplit_once(':').is_some_and(|(rule, number)| !rule.is_empty() && number.parse::<u64>().is_ok())
+}
+
+const PLACEHOLDER: &str = "[REDACTED:";
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -84,6 +97,7 @@ mod tests {
         assert_eq!(vault.placeholder("other", "s1"), first);
         assert_eq!(vault.placeholder("r", "s2"), "[REDACTED:r:2]");
         let text = "a [REDACTED:r:1] b [REDACTED:r:2] c [REDACTED:r:3] [REDACTED:";
+        assert_eq!(placeholders(text), 3);
         assert_eq!(vault.restore(text), "a s1 b s2 c [REDACTED:r:3] [REDACTED:");
     }
 

@@ -1,15 +1,12 @@
 //! Puts the model's words and the rules' facts together, within the limit.
 
-use std::sync::Arc;
-
 use longhaul_tokens::TokenCounter;
-use longhaul_transcript::{
-    ActionItem, Constraint, ContentHash, Entry, ErrorNote, Message, MessageId, Summary, SummaryMode, Tokens,
-};
+use longhaul_transcript::{ActionItem, Constraint, ErrorNote, Summary, SummaryMode, Tokens};
 
 use crate::{
     Answer, Summarizer, SummaryRequest,
     asking::Form,
+    beside::with_said,
     needed::Needed,
     notes::{Notes, Section},
     shortened,
@@ -60,13 +57,7 @@ pub(crate) async fn compose(
     let pinned = pinned(constraints, request, limit.scaled(PINNED_SHARE));
     let words = if pinned.is_empty() { said } else { format!("{pinned}\n{said}") };
     let spoken = counter.count_text(&words);
-    // What the model said need not be said again: it stands beside the facts as the tail does.
-    let mut kept: Vec<Entry> = request.kept.to_vec();
-    let message = Message::assistant(words.clone());
-    let ordinal =
-        kept.last().or(request.entries.last()).map_or(0, |entry| entry.id.ordinal.saturating_add(1));
-    let id = MessageId { ordinal, hash: message.content_hash() };
-    kept.push(Entry { id, lineage: ContentHash([0; 32]), message: Arc::new(message) });
+    let kept = with_said(request, &words);
 
     let needed = Needed::of(request);
     let mut room = limit - spoken - SEPARATOR;
@@ -156,7 +147,7 @@ const MIN_FACTS: Tokens = Tokens(50);
 const TRIES: usize = 4;
 
 /// Returns the record's data: facts by rule, and from the model what rules do not know.
-fn join(mode: SummaryMode, said: Summary, facts: Summary) -> Summary {
+pub(crate) fn join(mode: SummaryMode, said: Summary, facts: Summary) -> Summary {
     let or = |one: String, other: String| if one.trim().is_empty() { other } else { one };
     let mut joined = Summary {
         narrative: or(said.narrative, facts.narrative),

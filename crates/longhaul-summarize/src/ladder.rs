@@ -430,6 +430,10 @@ impl fmt::Debug for Ladder {
 
 #[async_trait]
 impl Summarizer for Ladder {
+    fn writes_facts(&self) -> bool {
+        true
+    }
+
     fn plan(&self, request: &SummaryRequest<'_>) -> CallPlan {
         if !self.asks_models(request) {
             return CallPlan::default();

@@ -53,6 +53,7 @@
 
 mod answer;
 mod asking;
+mod beside;
 mod breaker;
 mod cache;
 mod completion;
@@ -80,6 +81,7 @@ mod update;
 pub mod written;
 
 pub use answer::{Answer, AnswerAction, AnswerCommand, AnswerError, AnswerFile, InvalidAnswer};
+pub use beside::{WORDS_SHARE, holds_facts, with_facts};
 pub use breaker::BreakerOptions;
 pub use cache::{MemoryCache, SummaryCache};
 pub use completion::{AnswerSchema, ClientError, Completion, CompletionClient, CompletionRequest, Finish};

@@ -160,7 +160,7 @@ pub enum SummarizeError {
     #[error("there is nothing to summarize")]
     NothingToDo,
     /// Whoever was shown the summary does not want it.
-    #[error("the summary was turned down; nothing was changed")]
+    #[error("the summary was turned down")]
     Refused,
     /// Every step of the ladder failed and the settings forbid the fall back to rules.
     #[error("no summarizer gave a usable summary after {} attempts; the last said: {}", attempts.len(), attempts.last().map_or("nothing", |a| a.reason.as_str()))]
@@ -173,7 +173,28 @@ pub enum SummarizeError {
 /// Makes summaries.
 ///
 /// An implementor keeps within [`SummaryRequest::limit`], says nothing that is not in the source, and may be dropped
-/// at any await. Callers may ask from several tasks at once.
+/// at any await. Callers may ask from several tasks at once. A draft without a word is no summary: a session then lets rules
+/// write, tells its observers, and with `abort_on_failure` fails.
+///
+/// ```
+/// use async_trait::async_trait;
+/// use longhaul_summarize::{Draft, SummarizeError, Summarizer, SummaryRequest};
+/// use longhaul_transcript::{SummaryMode, Tokens};
+///
+/// /// Says what was asked last. In earnest it would send `request.entries` to a model of yours.
+/// #[derive(Debug)]
+/// struct LastQuestion;
+///
+/// #[async_trait]
+/// impl Summarizer for LastQuestion {
+///     async fn summarize(&self, request: SummaryRequest<'_>) -> Result<Draft, SummarizeError> {
+///         let asked = request.entries.iter().rev().find_map(|entry| entry.message.texts().next());
+///         let text = asked.map(|asked| format!("The user asked: {asked}")).unwrap_or_default();
+///         let tokens: Tokens = request.counter.count_text(&text);
+///         Ok(Draft { text, tokens, mode: SummaryMode::Llm, model: "mine".into(), ..Draft::default() })
+///     }
+/// }
+/// ```
 #[async_trait]
 pub trait Summarizer: Debug + Send + Sync {
     /// Returns the calls that [`summarize`](Self::summarize) may make for `request`, and makes none. One that asks
@@ -186,6 +207,13 @@ pub trait Summarizer: Debug + Send + Sync {
     /// reader learns from so many tokens of it is more than from the same tokens verbatim. Nothing for facts by rule.
     fn worth(&self) -> Tokens {
         Tokens::ZERO
+    }
+
+    /// Returns whether what it writes holds the facts by rule that belong in it, as a [`Ladder`](crate::Ladder)'s does. Where
+    /// it does not, a session in the mode `hybrid` asks it for [half](crate::WORDS_SHARE) of the room and puts the facts
+    /// [beside](crate::with_facts) its words.
+    fn writes_facts(&self) -> bool {
+        false
     }
 
     /// Returns a summary of the request's entries.

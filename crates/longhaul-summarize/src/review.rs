@@ -87,6 +87,10 @@ impl Reviewed {
 
 #[async_trait]
 impl Summarizer for Reviewed {
+    fn writes_facts(&self) -> bool {
+        self.inner.writes_facts()
+    }
+
     fn plan(&self, request: &SummaryRequest<'_>) -> CallPlan {
         self.inner.plan(request)
     }

@@ -96,6 +96,10 @@ pub struct RulesSummarizer {
 
 #[async_trait]
 impl Summarizer for RulesSummarizer {
+    fn writes_facts(&self) -> bool {
+        true
+    }
+
     async fn summarize(&self, request: SummaryRequest<'_>) -> Result<Draft, SummarizeError> {
         Ok(summarize(&request, &self.options))
     }

@@ -60,6 +60,7 @@ mod raw;
 mod reasoning;
 mod render;
 mod repair;
+mod respell;
 mod session;
 mod validate;
 mod whole;

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
 
-use longhaul_transcript::{Message, Part, ToolResult};
+use longhaul_transcript::{Message, Outcome, Part, Role, ToolResult};
 use longhaul_wire::{Format, Profile, messages_from_json, read, render, render_session, validate};
 
 /// A request's messages in a format, each with something that only this provider knows, as they stand in a list.
@@ -447,4 +447,41 @@ fn what_stays_beside_a_picture_that_goes_stays_in_the_spelling() {
             }
         }
     }
+}
+
+/// Returns a conversation of OpenAI's in its own spelling, as a request.
+fn sent_as_openai(pushed: &[&str], more: Option<Message>) -> String {
+    let read = |json: &&str| longhaul_wire::messages_from_json(Format::OpenAi, json).unwrap();
+    let mut messages: Vec<Message> = pushed.iter().flat_map(read).collect();
+    messages.extend(more);
+    render(&messages, Format::OpenAi).unwrap().json
+}
+
+#[test]
+fn what_servers_answer_and_no_request_takes_goes_out_as_one_may_have_it() {
+    let is_valid = |json: &str| {
+        let found =
+            longhaul_wire::validate(json.as_bytes(), Format::OpenAi, &longhaul_wire::Profile::default());
+        assert!(found.as_ref().is_ok_and(Vec::is_empty), "{json}: {found:?}");
+    };
+    let user = r#"{"role":"user","content":"hi"}"#;
+    let bare = r#"{"role":"assistant","content":"hi","x_id":7,"tool_calls":[]}"#;
+    let body =
+        format!(r#"{{"id":"c","object":"chat.completion","choices":[{{"index":0,"message":{bare}}}]}}"#);
+    for answer in [bare, &*body] {
+        let json = sent_as_openai(&[user, answer], None);
+        assert!(json.contains(r#"{"role":"assistant","content":"hi","x_id":7}"#), "{json}");
+        is_valid(&json);
+    }
+    let call = r#"{"role":"assistant","content":null,"function_call":{"name":"f","arguments":"{\"a\":1}"}}"#;
+    let result = ToolResult::text("f", "done", Outcome::Succeeded);
+    let json = sent_as_openai(&[user, call], Some(Message::new(Role::Tool, vec![Part::ToolResult(result)])));
+    assert!(json.contains(r#""function":{"name":"f","arguments":"{\"a\":1}"}"#), "{json}");
+    is_valid(&json);
+    let json = sent_as_openai(&[user, call, r#"{"role":"function","name":"f","content":"done"}"#], None);
+    assert!(json.contains(r#"{"role":"tool","tool_call_id":"f","content":"done"}"#), "{json}");
+    is_valid(&json);
+    // What a request may have stays to the byte.
+    let calls = r#"{"role":"assistant", "tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}],"content":null}"#;
+    assert!(sent_as_openai(&[user, calls], None).contains(calls));
 }

@@ -4,19 +4,22 @@
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
 use longhaul::{
-    Event, Session,
-    tokens::ContextWindow,
+    Event, Session, View,
+    tokens::{BytesPer4, ContextWindow, TokenCounter as _},
     transcript::{Message, Outcome, Part, Role, SessionId, Tokens, ToolCall, ToolResult, Usage},
 };
 
-/// Stands for the model: reads one file after the other, then says it is done.
-fn model(step: usize) -> Message {
+/// Stands for the provider: its model reads one file after the other, then says it is done. It counts tokens in a way of its
+/// own, and says with each answer how many the request had.
+fn model(step: usize, request: &View) -> (Message, Usage) {
+    let input = request.messages().map(|message| BytesPer4.count_message(message)).sum();
+    let usage = Usage { input, ..Usage::default() };
     if step == 40 {
-        return Message::assistant("Every module was read; the unwrap is in src/module_7.rs.");
+        return (Message::assistant("Every module was read; the unwrap is in src/module_7.rs."), usage);
     }
     let arguments = format!(r#"{{"path":"src/module_{step}.rs"}}"#);
     let call = ToolCall::function(format!("call_{step}"), "read_file", arguments);
-    Message::new(Role::Assistant, vec![Part::ToolCall(call)])
+    (Message::new(Role::Assistant, vec![Part::ToolCall(call)]), usage)
 }
 
 /// Stands for the tools.
@@ -41,10 +44,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     for step in 0.. {
         let view = context.prepare().await?;
         println!("request {step}: {} messages, {} tokens", view.len(), view.tokens());
-        // Here view.messages() goes to the model; the usage it reports makes the next count exact.
-        let usage = Usage { input: view.tokens(), ..Usage::default() };
+        // Here view.messages() goes to the model; the usage that its provider reports makes the next count exact.
+        let (answer, usage) = model(step, &view);
         context.report_usage(view.id(), &usage);
-        let answer = model(step);
         let calls: Vec<ToolCall> = answer.calls().cloned().collect();
         context.push(answer);
         if calls.is_empty() {

@@ -61,7 +61,8 @@ pub struct Config {
 
     /// How summaries are made: `rules` (offline, no cost), `llm` (by a model), `hybrid` (facts by rule, narrative by a model).
     ///
-    /// Unit: none. `llm` and `hybrid` cost one model call a compaction and need a summarizer.
+    /// Unit: none. `llm` and `hybrid` cost one model call a compaction and need a summarizer. In `hybrid` one that is written
+    /// against the library's trait, and writes words alone, is asked for half of the room, and the facts stand beside them.
     pub mode: SummaryMode,
 
     /// How full the context is when the hard tier starts a compaction.
@@ -251,12 +252,12 @@ pub struct Config {
 
     /// Models to ask for summaries, first choice first; others are not asked. Empty: those that were handed over, as they were.
     ///
-    /// Unit: model ids. Each is checked for window before use.
+    /// Unit: model ids. Each is checked for window before use. A session that was given nobody to ask says that this has no effect.
     pub summarizer_model_preference: Vec<String>,
 
     /// A prompt of your own for `llm` and `hybrid`; `{maxTokens}` and `{context}` are filled in. Empty: the preset's, or the built-in one.
     ///
-    /// Unit: text. The built-in rules on data and invention stand in front of it.
+    /// Unit: text. The built-in rules on data and invention stand in front of it. A session in the mode `rules` says that it has no effect.
     pub summary_prompt: String,
 
     /// How often a failed call to a model is tried again. Only transport failures are.
@@ -274,6 +275,7 @@ pub struct Config {
     /// Whether originals are deleted from the store once a summary covers them (by the manager, `longhaul chat` and `longhaul compact`).
     ///
     /// Unit: none. With true nothing can be restored or rebuilt: the next summary is made from the last one and what is new.
+    /// A session without a store says that it has no effect.
     pub delete_originals: bool,
 
     /// Settings for single models; `*` at the end of a name matches any rest. They win over `providers`.

@@ -31,7 +31,7 @@ use std::{
 use longhaul_store::{StoreError, SummaryStore};
 use longhaul_summarize::Summarizer;
 use longhaul_tokens::{ContextWindow, Prices};
-use longhaul_transcript::{Clock, Message, MessageId, SessionId, Span, Tokens, Usage};
+use longhaul_transcript::{Clock, Message, MessageId, SessionId, Span, SummaryMode, Tokens, Usage};
 
 pub use background::Background;
 pub use branches::Overtaken;
@@ -42,6 +42,7 @@ pub use recall::RecallTool;
 
 use self::journal::Journal;
 use crate::{
+    compact::CompactError,
     config::Config,
     event::{EventKind, Observer, Observers},
     policy::{Action, Decision, Hold, Reason},
@@ -70,7 +71,8 @@ use crate::{
 /// ```
 ///
 /// With a store every message is written before [`prepare`](Self::prepare) returns, and what `open` or
-/// [`Builder::open`] finds there goes on as if it had never been interrupted.
+/// [`Builder::open`] finds there goes on as if it had never been interrupted, secrets apart: they are not stored, and
+/// placeholders stand in their places then ([`EventKind::SecretsMissing`] says in how many).
 ///
 /// Every future may be dropped at any await: a compaction, an undo or another way is then as if it had not been asked for,
 /// or whole. What the store took of it without an answer, the next write takes back.
@@ -109,7 +111,8 @@ pub enum Durability {
 
 /// Returns the session `name` in `store`, new or as it was left: the same call for both. Settings, a summarizer and the
 /// rest are [`Session::builder`]'s. Where it was left in the middle of tool calls, run
-/// [`open_calls`](SessionState::open_calls) and push their results first: no provider takes a request without them.
+/// [`open_calls`](SessionState::open_calls) and push their results first: no provider takes a request without them. Secrets
+/// are not stored: placeholders stand in their places ([`EventKind::SecretsMissing`]).
 ///
 /// ```
 /// use std::sync::Arc;
@@ -142,6 +145,9 @@ const NEAR: u64 = 64;
 
 /// How often a decision is carried out before the next request; the policy settles in fewer.
 const MAX_ROUNDS: usize = 6;
+
+/// What is tried where nothing else is left.
+const LAST_RESORT: Action = Action::Emergency { rebuild: false, by_rule: true };
 
 impl Session {
     /// Returns a builder for a conversation in a window.
@@ -185,7 +191,8 @@ impl Session {
             }
             self.told = None;
             // Of any other failure the policy was told: it holds, or makes its one attempt at the limit.
-            if let Err(error @ (Error::Summarize(_) | Error::Store(_))) = self.act(action, reason, None).await
+            if let Err(error @ (Error::Summarize(_) | Error::Draft(_) | Error::Store(_))) =
+                self.act(action, reason, None).await
             {
                 return Err(error);
             }
@@ -287,15 +294,25 @@ impl Session {
 
     /// Switches to another model; see [`SessionState::switch_model`]. The next [`prepare`](Self::prepare) compacts where
     /// the context is too large for it.
+    ///
+    /// # Errors
+    /// As [`Builder::build`]: when the settings cannot be used, with every reason, the window leaves no room, or mode is
+    /// `llm` and nobody was given to write summaries. The session then goes on as it was.
     pub fn switch_model(
         &mut self,
         window: ContextWindow,
         counter: Arc<dyn longhaul_tokens::TokenCounter>,
         config: Config,
-    ) {
+    ) -> Result<(), BuildError> {
+        let config = config.validated()?;
+        builder::check_room(&config, window, self.state.fixed_overhead())?;
+        if config.mode == SummaryMode::Llm && self.summarizer.is_none() {
+            return Err(BuildError::NoSummarizer);
+        }
         self.state.switch_model(window, counter, config);
         self.changes += 1;
         self.tell(EventKind::ModelSwitched { window: window.window, budget: self.state.budget() });
+        Ok(())
     }
 
     /// Sets what the model's tokens cost (see [`SessionState::set_prices`]).
@@ -334,11 +351,17 @@ impl Session {
             return self.checked_view();
         }
         let over = m.tokens - m.budget;
-        let hold = match self.decide() {
-            Decision::Hold(hold) => hold,
-            Decision::Act { .. } => Hold::Exhausted { floor: m.floor, over },
+        // What is measured is less than what a compaction needs where it must show what no summary tells of.
+        let floor = match self.state.plan(LAST_RESORT, Reason::Manual, None, None) {
+            Err(CompactError::Floor { floor, .. }) => floor.min(m.tokens).max(m.floor),
+            _ => m.floor,
         };
-        Err(Error::OverBudget { tokens: m.tokens, budget: m.budget, over, floor: m.floor, hold })
+        let hold = match self.decide() {
+            Decision::Hold(Hold::Exhausted { over, .. }) => Hold::Exhausted { floor, over },
+            Decision::Hold(hold) => hold,
+            Decision::Act { .. } => Hold::Exhausted { floor, over },
+        };
+        Err(Error::OverBudget { tokens: m.tokens, budget: m.budget, over, floor, hold })
     }
 
     fn now_ms(&self) -> Option<i64> {

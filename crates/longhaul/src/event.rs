@@ -181,6 +181,19 @@ pub enum EventKind {
         /// The window that is assumed.
         window: Tokens,
     },
+    /// A setting has no effect on this session, which was put together without what it is about: the user should be told.
+    SettingUnused {
+        /// The setting's name.
+        setting: String,
+        /// Why.
+        why: String,
+    },
+    /// A session was taken up from a store, which keeps no secrets: where they stood, placeholders stand, and are sent. The
+    /// user should be told.
+    SecretsMissing {
+        /// How many placeholders stand in what will be sent.
+        places: u64,
+    },
 }
 
 /// What a compaction came to.
@@ -300,10 +313,10 @@ impl fmt::Display for Event {
                 write!(f, "the provider counts {reported} tokens")
             }
             EventKind::UsageReported { verdict, reported } => {
-                let why = if *verdict == UsageVerdict::Stale {
-                    "is about a view that is gone"
-                } else {
-                    "is not plausible"
+                let why = match verdict {
+                    UsageVerdict::Stale => "is about a view that is gone",
+                    UsageVerdict::Echo => "is longhaul's own estimate handed back",
+                    _ => "is not plausible",
                 };
                 write!(f, "a report of {reported} tokens {why} and is ignored")
             }
@@ -324,6 +337,11 @@ impl fmt::Display for Event {
             EventKind::SummarizerFailed { summarizer, error, .. } => {
                 write!(f, "{summarizer} gave no summary: {error}")
             }
+            EventKind::Finished(finish) if finish.compressed_messages == 0 => write!(
+                f,
+                "{} messages shortened, none summarized: {} -> {} tokens",
+                finish.digested, finish.tokens_before, finish.tokens_after
+            ),
             EventKind::Finished(finish) => write!(
                 f,
                 "{} messages summarized: {} -> {} tokens (summary {}, depth {})",
@@ -373,6 +391,14 @@ impl fmt::Display for Event {
             }
             EventKind::UnknownModel { model, window } => {
                 write!(f, "{model} is in no table; a window of {window} tokens is assumed")
+            }
+            EventKind::SettingUnused { setting, why } => write!(f, "{setting} has no effect: {why}"),
+            EventKind::SecretsMissing { places } => {
+                let (places, stand) = match places {
+                    1 => ("1 place".to_owned(), "stands"),
+                    places => (format!("{places} places"), "stand"),
+                };
+                write!(f, "{places} of this session {stand} as placeholders: secrets are not stored")
             }
         }
     }

@@ -176,6 +176,9 @@ pub enum UsageVerdict {
     /// It cannot be about this view: it is larger than the window, or far from every count (a running total of a whole
     /// session, or another model's).
     Implausible,
+    /// It is what longhaul itself expected at most, to the token ([`View::tokens`]), and not what a provider counted. Taken for
+    /// that, each report would raise the next one.
+    Echo,
 }
 
 /// A digested tool result keeps about this many tokens, so a result is worth digesting for what is above.
@@ -289,8 +292,9 @@ impl SessionState {
 
     /// Replaces what finds secrets; `None` switches the search off. It concerns messages pushed from now on.
     ///
-    /// Secrets are taken out of everything that is made from a message: facts, summaries, what is sent to a summarizer.
-    /// The view and the originals show the user's own text and are not altered. The built-in rules are the default.
+    /// Secrets are taken out of everything that is made from a message: facts, summaries, what is sent to a summarizer, what is
+    /// stored. The view and the originals show the user's own text and are not altered; where a session is taken up from a
+    /// store they show placeholders, since the store has nothing else. The built-in rules are the default.
     pub fn set_redactor(&mut self, redactor: Option<Redactor>) {
         self.redactor = redactor;
     }
@@ -318,8 +322,8 @@ impl SessionState {
 
     /// Takes what the provider reported for a request made from a view.
     ///
-    /// A report of a view that is gone, or one that cannot be about this view, changes nothing: stale and cumulative
-    /// figures have made other tools compact for no reason.
+    /// A report of a view that is gone, one that cannot be about this view, or one that hands back what was estimated here
+    /// changes nothing: stale and cumulative figures have made other tools compact for no reason.
     pub fn report_usage(&mut self, view: ViewId, usage: &Usage) -> UsageVerdict {
         let through = match view.through {
             Some(through) if view.rewrites == self.rewrites => through,
@@ -336,6 +340,9 @@ impl SessionState {
             && reported.0.saturating_mul(PLAUSIBLE_FACTOR) >= counted.0;
         if reported > self.known_window().window || reported <= self.fixed_overhead || !is_near {
             return UsageVerdict::Implausible;
+        }
+        if self.is_echo(covered, usage.prompt_total()) {
+            return UsageVerdict::Echo;
         }
         self.learn(covered, reported - self.fixed_overhead);
         self.note_taken(reported);

@@ -283,7 +283,10 @@ impl Conversation {
                 known.window.window
             ));
         }
-        self.manager.switch_model(known.window, known.model.counter(), config);
+        if let Err(error) = self.manager.switch_model(known.window, known.model.counter(), config) {
+            screen.warn(&format!("{name} cannot be used: {error}"));
+            return;
+        }
         self.manager.set_prices(known.model.prices);
         self.manager.set_endpoint(name, &self.base_url);
         name.clone_into(&mut self.model);

@@ -11,13 +11,12 @@ use crate::{
     Format,
     convert::regroup,
     detect::{Claim, Head},
-    dialect::{
-        Dialect, OF_BLOCKS, OF_ITEMS, Said, Sources, as_they_are, has_any, has_block, opaque, typed_text,
-    },
+    dialect::{Dialect, OF_BLOCKS, OF_ITEMS, Said, Sources, has_any, has_block, opaque, typed_text},
     edit::{Emptied, Home, Leaf, Located},
     error::Fault,
     json::{Json, Object, quoted},
     media::{Data, Payload},
+    respell::respelled,
     validate,
     whole::{self, Body},
 };
@@ -72,7 +71,7 @@ pub(crate) static MESSAGE: Dialect = Dialect {
     is_of_items: false,
     marks_failure: false,
     has_detail: true,
-    spelling: Some(as_they_are),
+    spelling: Some(|items| Some(items.iter().map(|item| respelled(*item)).collect::<Vec<_>>().join("\n"))),
     answer: |value| {
         let first = value.get("choices")?.elements().into_iter().next()?;
         first.get("message").map(|message| vec![message])

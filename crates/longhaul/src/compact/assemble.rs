@@ -19,6 +19,9 @@ use super::{
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AssembleError {
+    /// The draft says nothing, which is no summary of anything.
+    #[error("the summary is empty")]
+    Empty,
     /// The view would cost more than the budget.
     #[error("the summary of {tokens} tokens puts the view {over} tokens over the budget")]
     OverBudget {
@@ -98,6 +101,8 @@ pub(crate) fn compact_by(
                 plan.limit = plan.limit - over - Tokens(1);
                 draft = summarize(&plan.request(source, settings));
             }
+            // `assemble` takes an empty draft.
+            Err(AssembleError::Empty) => return Err(CompactError::NothingToCompact),
         }
     }
 }

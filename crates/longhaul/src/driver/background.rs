@@ -67,14 +67,15 @@ impl Session {
         let Background { job, _under_way } = background;
         self.tell_attempts(&draft.attempts);
         let reason = job.reason();
+        if self.state.is_stale(&job) {
+            return Err(Error::Rewrite(RewriteError::Stale));
+        }
         let finished = job.finish(draft).map_err(|error| {
+            self.tell_no_summary(error.to_string());
             self.fail(reason, error.to_string());
             Error::Draft(error)
         })?;
-        match self.state.is_stale(&finished) {
-            true => Err(Error::Rewrite(RewriteError::Stale)),
-            false => self.apply(finished, None).await,
-        }
+        self.apply(finished, None).await
     }
 }
 

@@ -16,9 +16,12 @@ use longhaul_transcript::{
     Clock, FixedClock, Jitter, ParseSessionIdError, SessionId, Sleep, SummaryMode, Tokens,
 };
 
-use super::{Durability, Error, EventKind, Journal, Observer, Observers, Overtaken, Session, journal::Name};
+use super::{
+    Durability, Error, EventKind, Journal, Observer, Observers, Overtaken, Session, journal::Name, recall,
+};
 use crate::{
     StoreCache,
+    compact::FLOOR_EXTRA,
     config::{Config, ConfigError},
     policy::PolicyState,
     session::{CompactionStep, SessionState, Steps},
@@ -96,6 +99,22 @@ pub enum BuildError {
     /// Every push was to be written, and there is no store.
     #[error("every push is to be written, and no store was given")]
     NoStore,
+    /// The model was given an empty name.
+    #[error("the model's name is empty; leave the model out where none is known")]
+    NoModelName,
+    /// What is kept free for the answer, and what every request costs beside its messages, leave less room than any
+    /// compaction needs.
+    #[error(
+        "a window of {window} tokens leaves {budget} for messages, and no compaction goes below {least}; expected more"
+    )]
+    BelowFloor {
+        /// The window.
+        window: Tokens,
+        /// What it leaves for messages.
+        budget: Tokens,
+        /// What a compaction needs beside the messages that must stay.
+        least: Tokens,
+    },
     /// What is kept free for the answer, and what every request costs beside its messages, leave no room for these.
     #[error(
         "a window of {window} tokens has no room: {reserved} are kept for the answer and {overhead} are taken by what \
@@ -169,7 +188,8 @@ impl Builder {
     }
 
     /// Takes window, counter and prices from the built-in table, and the settings that [`Config`] has for this model. A
-    /// counter or prices that were set win. An unknown model gets a small window, and observers are told.
+    /// counter or prices that were set win. An unknown model gets a small window, or the one given where that is smaller, and
+    /// observers are told ([`EventKind::UnknownModel`]). An empty name is an error.
     pub fn model(mut self, provider: &str, model: &str) -> Builder {
         self.model = Some((provider.to_owned(), model.to_owned()));
         self
@@ -258,7 +278,9 @@ impl Builder {
         self
     }
 
-    /// Sets what takes secrets out of facts and summaries; `None` switches it off. Without this it is the built-in rules.
+    /// Sets what takes secrets out of facts, of summaries and of everything that is stored; `None` switches it off. Without this
+    /// it is the built-in rules. What is sent to the model keeps the user's own words for as long as the session is in memory;
+    /// one that is [opened](Self::open) from a store has placeholders in the places of secrets.
     pub fn redactor(mut self, redactor: Option<Redactor>) -> Builder {
         self.redactor = redactor;
         self
@@ -295,8 +317,9 @@ impl Builder {
         self
     }
 
-    /// Returns the session as the store has it, as if it had never been interrupted; one that the store does not have, or
-    /// where there is no store, begins empty. What earlier conversations learned of this model and endpoint is taken over
+    /// Returns the session as the store has it, as if it had never been interrupted, secrets apart: these are not stored, what
+    /// stands in their places (`[REDACTED:github-pat:1]`) is what is sent from then on, and observers are told
+    /// ([`EventKind::SecretsMissing`]). A session that the store does not have, or where there is no store, begins empty. What earlier conversations learned of this model and endpoint is taken over
     /// in either case.
     ///
     /// # Errors
@@ -320,6 +343,10 @@ impl Builder {
             session.state = journal.load(session.state, name).await.map_err(Error::Store)?;
             journal.load_learned(&mut session.state).await.map_err(Error::Store)?;
         }
+        let places = recall::placeholders(&session.state);
+        if places > 0 {
+            session.tell(EventKind::SecretsMissing { places });
+        }
         Ok(session)
     }
 
@@ -328,7 +355,8 @@ impl Builder {
     /// told.
     ///
     /// # Errors
-    /// When the settings cannot be used, with every reason, or what was asked for cannot be meant.
+    /// When the settings cannot be used, with every reason, or what was asked for cannot be meant. Settings that have no effect
+    /// here are none: observers are told of them ([`EventKind::SettingUnused`]).
     pub fn build(mut self) -> Result<Session, BuildError> {
         let mut unknown_model = None;
         let mut prices = self.prices.take();
@@ -336,7 +364,14 @@ impl Builder {
             let table = ModelTable::builtin();
             let known = table.get_or_unknown(model);
             unknown_model = table.get(model).is_none().then(|| model.clone());
-            self.window = ContextWindow::from(&known);
+            if model.trim().is_empty() {
+                return Err(BuildError::NoModelName);
+            }
+            let listed = ContextWindow::from(&known);
+            // What is assumed of a model that nobody knows is no better than what the caller says of it.
+            if unknown_model.is_none() || listed.window < self.window.window {
+                self.window = listed;
+            }
             self.counter = self.counter.or_else(|| Some(known.counter()));
             prices = prices.or(Some(known.prices));
             self.config = self.config.for_model(provider, model);
@@ -346,12 +381,14 @@ impl Builder {
         if let Some(ranker) = self.ranker.take() {
             self.rules.ranker = ranker;
         }
-        self.check_room()?;
+        check_room(&self.config, self.window, self.fixed_overhead)?;
+        let is_asked = self.has_summarizer();
         let summarizer = self.chosen_summarizer()?;
         let counter = self.counter.take().unwrap_or_else(default_counter);
         if self.durability == Durability::EachPush && self.store.is_none() {
             return Err(BuildError::NoStore);
         }
+        let unused = unused(&self.config, is_asked, self.store.is_some());
         let journal = self.store.take().map(|store| Journal::new(store, self.session.clone()));
         let mut state = SessionState::new(self.session, self.window, counter, self.config);
         state.set_redactor(self.redactor);
@@ -380,16 +417,18 @@ impl Builder {
         if let Some(model) = unknown_model {
             session.tell(EventKind::UnknownModel { model, window: self.window.window });
         }
+        for (setting, why) in unused {
+            session.tell(EventKind::SettingUnused { setting: setting.to_owned(), why: why.to_owned() });
+        }
         Ok(session)
     }
 
-    fn check_room(&self) -> Result<(), BuildError> {
-        let ContextWindow { window, reserved_output: reserved, .. } = self.config.window(self.window);
-        let overhead = self.fixed_overhead;
-        match reserved + overhead < window {
-            true => Ok(()),
-            false => Err(BuildError::NoRoom { window, reserved, overhead }),
+    fn has_summarizer(&self) -> bool {
+        #[cfg(feature = "tokio")]
+        if self.client.is_some() {
+            return true;
         }
+        self.summarizer.is_some() || self.models.is_some()
     }
 
     fn chosen_summarizer(&mut self) -> Result<Option<Arc<dyn Summarizer>>, BuildError> {
@@ -431,6 +470,36 @@ impl Builder {
             None => ladder.with_cache(Arc::new(longhaul_summarize::MemoryCache::default())),
         })))
     }
+}
+
+/// Checks that a window leaves room for messages.
+pub(super) fn check_room(config: &Config, window: ContextWindow, overhead: Tokens) -> Result<(), BuildError> {
+    let window = config.window(window);
+    let (budget, reserved) = (window.budget(overhead), window.reserved_output);
+    let window = window.window;
+    if reserved + overhead >= window {
+        return Err(BuildError::NoRoom { window, reserved, overhead });
+    }
+    match budget > FLOOR_EXTRA {
+        true => Ok(()),
+        false => Err(BuildError::BelowFloor { window, budget, least: FLOOR_EXTRA }),
+    }
+}
+
+/// Returns the settings that have no effect on a session like this, each with the reason. They are no errors: a file of
+/// settings may be shared by sessions that differ.
+fn unused(config: &Config, is_asked: bool, has_store: bool) -> Vec<(&'static str, &'static str)> {
+    let mut unused = Vec::new();
+    if !config.summarizer_model_preference.is_empty() && !is_asked {
+        unused.push(("summarizer_model_preference", "no client or models were given to choose from"));
+    }
+    if !config.summary_prompt.is_empty() && config.mode == SummaryMode::Rules {
+        unused.push(("summary_prompt", "mode is rules, which asks no model"));
+    }
+    if config.delete_originals && !has_store {
+        unused.push(("delete_originals", "no store was given, which could hold any"));
+    }
+    unused
 }
 
 fn default_clock() -> Option<Arc<dyn Clock>> {

@@ -56,7 +56,8 @@ impl Session {
     }
 
     /// Compacts at once, by rule, because the provider found the last request too large: `limit` is the largest prompt
-    /// it takes, where it said so. What that teaches is said at [`SessionState::refused`]. Where another refusal is
+    /// it takes, where it said so. Where that is less than the window, it is worked with as the window: as with any, what is
+    /// kept for the answer goes off it, a quarter at most. What that teaches is said at [`SessionState::refused`]. Where another refusal is
     /// reported before the next [`prepare`](Self::prepare), it is taken to be of the same request, and what was done about
     /// that is returned again.
     ///

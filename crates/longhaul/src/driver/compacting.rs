@@ -1,12 +1,14 @@
 //! A compaction from the decision to the store: planned, written by a model or by rule, applied.
 
+use std::error::Error as _;
+
 use longhaul_store::StoreError;
 use longhaul_summarize::SummarizeError;
 use longhaul_transcript::{Span, SummaryMode, SummaryRecord};
 
 use super::{Error, Session};
 use crate::{
-    compact::CompactError,
+    compact::{AssembleError, CompactError},
     event::EventKind,
     policy::{Action, Reason},
     session::{Finished, Job, Rewrite, SessionState, leaves_out},
@@ -96,35 +98,31 @@ impl Session {
         }
     }
 
-    /// Asks the summarizer, and falls back to rules where it gives nothing that can be used.
+    /// Asks the summarizer, and falls back to rules where it gives nothing that can be used and the settings allow it.
     pub(super) async fn summarize(&mut self, job: Job) -> Result<Finished, Error> {
         let Some(summarizer) = self.summarizer.clone() else { return self.by_rule(job) };
         self.tell_calls(&*summarizer, &job);
-        let error = match summarizer.summarize(job.request()).await {
+        let error = match summarizer.summarize(job.request_to(&*summarizer)).await {
             Ok(draft) => {
                 self.tell_attempts(&draft.attempts);
                 match job.clone().finish(draft) {
                     Ok(finished) => return Ok(finished),
-                    Err(error) => {
-                        self.tell(EventKind::SummarizerFailed {
-                            summarizer: "summarizer".to_owned(),
-                            error: error.to_string(),
-                            duration_ms: 0,
-                        });
-                        return self.by_rule(job);
-                    }
+                    Err(error) => Error::Draft(error),
                 }
             }
-            Err(error) => error,
+            Err(error) => Error::Summarize(error),
         };
-        if let SummarizeError::Exhausted { attempts } = &error {
-            self.tell_attempts(attempts);
+        match &error {
+            Error::Summarize(SummarizeError::Exhausted { attempts }) => self.tell_attempts(attempts),
+            error => self.tell_no_summary(reason(error)),
         }
         // At the hard limit there must be an attempt that cannot fail for want of a model.
         let must_go_on = matches!(job.action(), Action::Emergency { .. });
-        if self.state.config().abort_on_failure && !must_go_on {
-            self.fail(job.reason(), error.to_string());
-            return Err(Error::Summarize(error));
+        // What a step of the caller's does wrong is told where rules meet it as well.
+        let is_of_step = matches!(error, Error::Draft(AssembleError::Step(_)));
+        if self.state.config().abort_on_failure && !must_go_on && !is_of_step {
+            self.fail(job.reason(), reason(&error));
+            return Err(error);
         }
         self.by_rule(job)
     }
@@ -226,3 +224,8 @@ impl Session {
 
 /// Why originals stay although they are to be deleted.
 const NO_ROOM: &str = "the summary has no room to tell of them";
+
+/// Returns what is the matter, without what it means for the context.
+fn reason(error: &Error) -> String {
+    error.source().unwrap_or(error).to_string()
+}

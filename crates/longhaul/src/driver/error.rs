@@ -66,11 +66,13 @@ pub enum Error {
     /// A compaction that was asked for is impossible, or there is no use in it.
     #[error("the context cannot be compacted")]
     Compact(#[source] CompactError),
-    /// A summary is larger than it was allowed to be.
+    /// A summary is empty, or larger than it was allowed to be, and `abort_on_failure` is set or it was made in the
+    /// background. The context is as it was.
     #[error("the summary cannot be used")]
     Draft(#[source] AssembleError),
-    /// The store could not be read or written. The context is as it was.
-    #[error("the store failed")]
+    /// The store could not be read or written, or somebody else went on with the session and this one is to
+    /// [stop](crate::Overtaken::Stop) then. The context is as it was.
+    #[error("{}", store_failed(.0))]
     Store(#[source] StoreError),
     /// The compaction cannot be undone: messages that its summary replaces were deleted ([`Config::delete_originals`], or
     /// by hand), and the summary is what is left of them. The context is as it was.
@@ -98,6 +100,16 @@ pub enum Error {
     #[cfg(feature = "wire")]
     #[error(transparent)]
     Sync(crate::session::SyncError),
+}
+
+/// Returns what happened: that somebody else went on is no failure of the store, and who asked to stop then must read it.
+fn store_failed(error: &StoreError) -> String {
+    match error {
+        StoreError::Overtaken { .. } | StoreError::Conflict { .. } | StoreError::Changed { .. } => {
+            format!("somebody else went on with the session: {error}")
+        }
+        _ => "the store failed".to_owned(),
+    }
 }
 
 fn told(limit: Option<Tokens>) -> String {

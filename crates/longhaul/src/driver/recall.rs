@@ -1,14 +1,16 @@
 //! A tool for the model itself: what a handle in a summary stands for, and what was said about something.
 
+use std::sync::Arc;
+
 use longhaul_store::SummaryStore as _;
-use longhaul_transcript::{Message, Part, Span, Tokens};
+use longhaul_transcript::{Message, Part, Span, SummaryRecord, Tokens};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Error, Session};
 use crate::{
     compact::clip_text,
-    session::{forgotten, is_forgotten},
+    session::{SessionState, Shown, forgotten, is_forgotten},
 };
 
 /// A tool that the model can be given: its summaries name messages as `m12`, and this fetches them.
@@ -19,6 +21,8 @@ pub struct RecallTool;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 struct Asked {
+    /// Models call it by what it is, too.
+    #[serde(alias = "handle")]
     message: Option<Handle>,
     query: Option<String>,
 }
@@ -106,8 +110,10 @@ impl Session {
                 "the arguments are no JSON object with a handle as `message` or words as `query`".to_owned()
             );
         };
+        let summary = asked.message.as_ref().and_then(|handle| self.summary_named(handle));
         let found = match (&asked.message, &asked.query) {
-            (Some(handle), _) => match handle.span() {
+            (Some(handle), _) => match summary.as_ref().map(|record| record.covers).or_else(|| handle.span())
+            {
                 Some(span) => self.said(span).await?,
                 None => return Ok("a handle looks like m12, or m12-m15 for several messages".to_owned()),
             },
@@ -122,7 +128,17 @@ impl Session {
             true => format!("m{ordinal} was destroyed, and cannot be shown"),
             false => format!("m{ordinal} {}: {}", message.role.as_str(), clip_text(&words(message), each)),
         };
-        Ok(found.iter().map(line).collect::<Vec<_>>().join("\n\n"))
+        let of_summary = summary.map(|record| match record.covers.end.saturating_sub(1) {
+            last => format!("{} is the summary of m{}-m{last}, which begin:", record.id, record.covers.start),
+        });
+        Ok(of_summary.into_iter().chain(found.iter().map(line)).collect::<Vec<_>>().join("\n\n"))
+    }
+
+    /// Returns the summary in the view that a model names by the id that stands in it.
+    fn summary_named(&self, handle: &Handle) -> Option<Arc<SummaryRecord>> {
+        let Handle::Named(handle) = handle else { return None };
+        let handle = handle.trim().trim_matches(['(', ')', '[', ']']);
+        self.state.view().summaries().find(|record| record.id.as_str() == handle).cloned()
     }
 
     async fn said(&self, span: Span) -> Result<Vec<(u64, Message)>, Error> {
@@ -196,6 +212,16 @@ fn words(message: &Message) -> String {
     message.parts.iter().filter_map(part).collect::<Vec<_>>().join("\n")
 }
 
+/// Returns how many places of what will be sent verbatim hold a placeholder instead of a secret.
+pub(super) fn placeholders(state: &SessionState) -> u64 {
+    let view = state.view();
+    let said = view.shown().filter_map(|shown| match shown {
+        Shown::Message { message, .. } => Some(longhaul_redact::placeholders(&words(message)) as u64),
+        _ => None,
+    });
+    said.sum()
+}
+
 /// Returns what stands for a picture or another file.
 fn named(part: &Part) -> Option<String> {
     match part {
@@ -226,6 +252,7 @@ mod tests {
         assert!(recall(r#"{"message":"seven"}"#).await.starts_with("a handle looks like"));
         assert!(recall("seven").await.starts_with("the arguments are no JSON"));
         assert_eq!(recall(r#"{"message":0}"#).await, "m0 user: The port is 4711.");
+        assert_eq!(recall(r#"{"handle":"m0"}"#).await, "m0 user: The port is 4711.");
         let tool = session.recall_tool();
         assert_eq!(tool.anthropic()["input_schema"], tool.openai()["function"]["parameters"]);
     }
@@ -244,5 +271,22 @@ mod tests {
             assert_eq!(tool(format), Some(RecallTool.anthropic()));
         }
         assert_eq!(tool(Format::Meeting), None);
+    }
+
+    #[tokio::test]
+    async fn a_summary_that_is_named_by_its_id_is_answered_with_what_it_stands_for() {
+        let window = ContextWindow::new(Tokens(4_000), Tokens(500));
+        let mut session = Session::builder(SessionId::new("recall").unwrap(), window).build().unwrap();
+        for nth in 0..30 {
+            session.push(Message::user(format!("What does src/part_{nth}.rs do?")));
+            session.push(Message::assistant(format!("It computes value_{nth} and keeps it.")));
+        }
+        session.compact(None).await.unwrap();
+        let record = session.state().summary().unwrap();
+        let (id, covers) = (record.id.clone(), record.covers);
+        let answer = session.recall(&format!(r#"{{"message":"{id}"}}"#)).await.unwrap();
+        let begins = format!("{id} is the summary of m{}-m{}, which begin:", covers.start, covers.end - 1);
+        assert!(answer.starts_with(&begins), "{answer}");
+        assert!(answer.contains("m0 user: What does src/part_0.rs do?"), "{answer}");
     }
 }

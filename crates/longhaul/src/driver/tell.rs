@@ -27,7 +27,7 @@ impl Session {
         if self.observers.0.is_empty() {
             return;
         }
-        let plan = summarizer.plan(&job.request());
+        let plan = summarizer.plan(&job.request_to(summarizer));
         if plan.max_calls == 0 {
             return;
         }
@@ -47,6 +47,11 @@ impl Session {
                 duration_ms: attempt.duration_ms,
             });
         }
+    }
+
+    /// Tells that the summarizer gave nothing that can be used, where it does not say itself what it tried.
+    pub(super) fn tell_no_summary(&self, error: String) {
+        self.tell(EventKind::SummarizerFailed { summarizer: "summarizer".to_owned(), error, duration_ms: 0 });
     }
 
     pub(super) fn tell_rewrite(&self, rewrite: &Rewrite, duration_ms: u64) {

@@ -445,7 +445,7 @@ async fn a_store_that_fails_stops_the_compaction_before_the_view_changes() {
 fn an_unknown_model_is_told_and_gets_a_small_window() {
     let log = Log::default();
     let told = Arc::clone(&log);
-    let window = ContextWindow::new(Tokens(2_000), Tokens::ZERO);
+    let window = ContextWindow::new(Tokens(200_000), Tokens::ZERO);
     let context = Session::builder(SessionId::new("test").unwrap(), window)
         .observer(move |event: &Event| told.lock().unwrap().push(event.clone()))
         .model("acme", "frontier-9")
@@ -454,6 +454,69 @@ fn an_unknown_model_is_told_and_gets_a_small_window() {
     assert_eq!(context.state().budget(), Tokens(32_768 - 4_096));
     let lines: Vec<_> = log.lock().unwrap().iter().map(ToString::to_string).collect();
     assert_eq!(lines, ["frontier-9 is in no table; a window of 32768 tokens is assumed"]);
+}
+
+#[test]
+fn a_model_that_nobody_knows_makes_no_window_larger() {
+    let window = ContextWindow::new(Tokens(4_000), Tokens(500));
+    let builder = || Session::builder(SessionId::new("test").unwrap(), window);
+    let context = builder().model("ollama", "my-finetune").build().unwrap();
+    assert_eq!(context.state().budget(), Tokens(3_500));
+    for name in ["", " "] {
+        let error = builder().model("", name).build().unwrap_err();
+        assert!(matches!(error, BuildError::NoModelName), "{error:?}");
+    }
+}
+
+#[test]
+fn a_window_that_no_compaction_fits_is_refused() {
+    for tokens in [1, 10, 100, 200] {
+        let window = ContextWindow::new(Tokens(tokens), Tokens::ZERO);
+        let error = Session::builder(SessionId::new("test").unwrap(), window).build().unwrap_err();
+        assert!(matches!(error, BuildError::BelowFloor { .. }), "{error:?}");
+    }
+}
+
+#[test]
+fn settings_without_effect_are_told() {
+    let config = Config {
+        summarizer_model_preference: vec!["small".into()],
+        summary_prompt: "In {maxTokens}: {context}".into(),
+        delete_originals: true,
+        ..Config::default()
+    };
+    let (_, log) = manager(config, None);
+    let lines: Vec<_> = log.lock().unwrap().iter().map(ToString::to_string).collect();
+    assert_eq!(
+        lines,
+        [
+            "summarizer_model_preference has no effect: no client or models were given to choose from",
+            "summary_prompt has no effect: mode is rules, which asks no model",
+            "delete_originals has no effect: no store was given, which could hold any",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_switch_takes_no_settings_that_the_builder_refuses() {
+    let (mut context, log) = manager(Config::default(), None);
+    let window = ContextWindow::new(Tokens(2_000), Tokens::ZERO);
+    let before = context.state().config().clone();
+    for config in [
+        Config { version: 9, ..Config::default() },
+        Config { preserve_recent: 0, ..Config::default() },
+        Config { max_summary_chain_depth: 0, ..Config::default() },
+        Config { trigger_ratio: crate::config::Threshold::Ratio(f64::NAN), ..Config::default() },
+        Config { mode: SummaryMode::Llm, ..Config::default() },
+        Config { max_context_tokens: Some(Tokens(1)), ..Config::default() },
+        Config { reserved_output_tokens: Some(Tokens(2_000)), ..Config::default() },
+    ] {
+        let refused = context.switch_model(window, Arc::new(CharsPer4), config.clone());
+        assert!(refused.is_err(), "{config:?}");
+        assert_eq!(context.state().config(), &before);
+    }
+    assert!(log.lock().unwrap().is_empty());
+    context.switch_model(window, Arc::new(CharsPer4), Config::default()).unwrap();
 }
 
 #[test]
@@ -515,7 +578,7 @@ proptest! {
             match prepared {
                 Ok(tokens) => prop_assert!(tokens <= Tokens(window)),
                 Err(Error::OverBudget { over, .. }) => prop_assert!(over > Tokens::ZERO),
-                Err(Error::Summarize(_)) => prop_assert!(abort_on_failure),
+                Err(Error::Summarize(_) | Error::Draft(_)) => prop_assert!(abort_on_failure),
                 Err(error) => prop_assert!(false, "{error}"),
             }
         }

@@ -62,6 +62,9 @@ pub(super) struct Scale {
 /// their parts cost.
 const ENOUGH_REPORTS: usize = 3;
 
+/// An estimate with less than this between its middle and its upper end is narrow.
+const LEAST_SPREAD: Tokens = Tokens(5);
+
 impl SessionState {
     /// Says which model at which endpoint reports usage from now on. What is learned of one, from reports and refusals, says
     /// nothing of another.
@@ -146,6 +149,14 @@ impl SessionState {
             Some(estimate) => estimate.high,
             None => counts.total() + self.counter.framing().per_reply,
         }
+    }
+
+    /// Returns whether a report is the upper end of our own estimate of these counts. A provider that bills just that is not
+    /// believed once, which costs nothing; where the estimate is narrow the two cannot be told apart, and need not be.
+    pub(super) fn is_echo(&self, counted: ClassCounts, reported: Tokens) -> bool {
+        let Some(estimate) = self.expected(counted, self.calibrated.anchor) else { return false };
+        let is_wide = estimate.high >= estimate.mid + LEAST_SPREAD;
+        is_wide && (reported == estimate.high || reported == estimate.high + self.fixed_overhead)
     }
 
     /// Learns from a report of what the beginning of the view with these counts costs, the fixed overhead apart.

@@ -8,8 +8,9 @@ use std::{
 use longhaul_extract::FactIndex;
 use longhaul_redact::Redactor;
 use longhaul_summarize::{
-    Doubt, Draft, SummaryRequest,
+    Doubt, Draft, Summarizer, SummaryRequest, WORDS_SHARE, holds_facts,
     rules::{self, RulesOptions},
+    with_facts,
 };
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{
@@ -82,6 +83,7 @@ pub struct Job {
     plan: CompactionPlan,
     redactions: Vec<RedactionCount>,
     redactor: Option<Redactor>,
+    mode: SummaryMode,
     /// The preset whose document's form the summary takes.
     preset: Option<Preset>,
     /// The summary is an update to the previous one.
@@ -239,6 +241,7 @@ impl SessionState {
             replaces_from: scope.replaces_from,
             let_go: scope.let_go,
             words: self.words(scope.previous.as_deref()),
+            mode: self.config.mode,
             previous: scope.previous,
             settings,
             rules: self.rules.clone(),
@@ -289,7 +292,7 @@ impl SessionState {
 }
 
 impl Job {
-    /// Returns what is to be asked of a [`Summarizer`](longhaul_summarize::Summarizer).
+    /// Returns what is to be asked of a [`Summarizer`].
     pub fn request(&self) -> SummaryRequest<'_> {
         let mut request = self.plan.request(&self.source(), &self.settings);
         request.is_rebuilt = self.action.is_rebuild();
@@ -299,11 +302,40 @@ impl Job {
         request
     }
 
-    /// Puts a summarizer's draft into its place.
+    /// Returns what is to be asked of this summarizer: in the mode `hybrid` its words leave room for facts by rule, where it
+    /// does not write these itself.
+    pub fn request_to(&self, summarizer: &dyn Summarizer) -> SummaryRequest<'_> {
+        let request = self.request();
+        match self.mode == SummaryMode::Hybrid && !summarizer.writes_facts() {
+            true => SummaryRequest { limit: request.limit.scaled(WORDS_SHARE), ..request },
+            false => request,
+        }
+    }
+
+    /// Puts a summarizer's draft into its place; in the mode `hybrid` with facts by rule beside it, where it holds none.
     ///
     /// # Errors
-    /// When the draft is larger than [`SummaryRequest::limit`] allowed.
+    /// When the draft says nothing, or is larger than [`SummaryRequest::limit`] allowed.
     pub fn finish(self, draft: Draft) -> Result<Finished, AssembleError> {
+        let draft = self.usable(draft)?;
+        self.put(draft)
+    }
+
+    /// Returns a draft that says something, with the facts by rule that belong in it.
+    fn usable(&self, draft: Draft) -> Result<Draft, AssembleError> {
+        // Where rules find nothing to say, there is nothing.
+        let is_by_rule = draft.made_with == rules::MADE_WITH;
+        if draft.text.trim().is_empty() && !is_by_rule {
+            return Err(AssembleError::Empty);
+        }
+        if self.mode != SummaryMode::Hybrid || holds_facts(&draft.made_with) {
+            return Ok(draft);
+        }
+        let reading = self.reading();
+        Ok(with_facts(draft, &self.request(), |request| reading.summarize(request)))
+    }
+
+    fn put(self, draft: Draft) -> Result<Finished, AssembleError> {
         let draft = match draft.mode {
             // No model answered. What a summarizer of the caller's or a person wrote stays as it is.
             SummaryMode::Rules
@@ -331,6 +363,7 @@ impl Job {
     /// As [`finish`](Self::finish).
     #[cfg(feature = "wire")]
     pub(crate) fn finish_wide(self, draft: Draft) -> Result<Finished, AssembleError> {
+        let draft = self.usable(draft)?;
         let draft = self.clean(self.shaped(draft, &self.request()));
         let compacted = self.plan.clone().assemble_wide(&self.source(), &self.settings, draft)?;
         Ok(self.finished(compacted)?)
@@ -344,9 +377,9 @@ impl Job {
         if self.is_running || self.starts_running {
             let draft = rules::summarize(&self.request(), &self.rules);
             // An update keeps to the plan's limit, for which there is room.
-            return match self.clone().finish(draft) {
+            return match self.clone().put(draft) {
                 Err(AssembleError::Step(error)) => Err(error.into()),
-                Err(_) => self.finish(Draft::default()).map_err(|_| CompactError::NothingToCompact),
+                Err(_) => self.put(Draft::default()).map_err(|_| CompactError::NothingToCompact),
                 Ok(finished) => Ok(finished),
             };
         }

@@ -7,7 +7,7 @@ use longhaul_transcript::{CallId, Message, Part, SummaryRecord, Tokens, Units};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Finished, SessionState, Shown,
+    Finished, Job, SessionState, Shown,
     calibrated::classes,
     items::Placed,
     snapshot::{Shape, shapes},
@@ -125,7 +125,7 @@ impl SessionState {
 
     /// Returns whether the view was rewritten since a compaction was planned, or its messages are not those of this
     /// conversation.
-    pub(crate) fn is_stale(&self, Finished { job, .. }: &Finished) -> bool {
+    pub(crate) fn is_stale(&self, job: &Job) -> bool {
         let through = job.through.ordinal;
         let is_same_line = through < self.n_total() && self.originals.lineage(through) == job.lineage;
         job.rewrites != self.rewrites || !is_same_line
@@ -133,7 +133,7 @@ impl SessionState {
 
     /// Returns the view that a finished compaction makes.
     fn rewritten(&self, finished: &Finished) -> Result<Vec<Counted>, RewriteError> {
-        if self.is_stale(finished) {
+        if self.is_stale(&finished.job) {
             return Err(RewriteError::Stale);
         }
         let Finished { job, compacted } = finished;

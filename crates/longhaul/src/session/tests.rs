@@ -318,6 +318,41 @@ fn fixed_overhead_comes_off_the_budget() {
     assert_eq!(state.limits().trigger, Tokens(4_000));
 }
 
+/// Counts as [`CharsPer4`], and is sure of it: a narrow estimate is to stay narrow.
+#[derive(Debug)]
+struct Sure;
+
+impl TokenCounter for Sure {
+    fn count_text(&self, text: &str) -> Tokens {
+        CharsPer4.count_text(text)
+    }
+
+    fn accuracy(&self) -> longhaul_tokens::Accuracy {
+        longhaul_tokens::Accuracy::Exact
+    }
+}
+
+#[test]
+fn an_estimate_that_is_handed_back_as_usage_raises_nothing() {
+    let config = Config { soft_action: SoftAction::Off, ..Config::default() };
+    for (overhead, is_added) in [(0, false), (700, true), (700, false)] {
+        let window = ContextWindow::new(Tokens(1_000_000), Tokens::ZERO);
+        let session = SessionId::new("echo").unwrap();
+        let mut state = SessionState::new(session, window, Arc::new(Sure), config.clone());
+        state.set_fixed_overhead(Tokens(overhead));
+        for nth in 0..300 {
+            state.push(Message::user(format!("What does src/part_{nth}.rs do?")));
+            state.push(Message::assistant(format!("It computes value_{nth} and keeps it. ").repeat(12)));
+            let view = state.send();
+            let input = view.tokens() + if is_added { Tokens(overhead) } else { Tokens::ZERO };
+            state.report_usage(view.id(), &Usage { input, ..Usage::default() });
+        }
+        let (counted, tokens) = (state.counted(), state.tokens());
+        assert!(tokens < counted.scaled(1.3), "{tokens} for {counted}");
+        assert!(tokens > counted.scaled(0.7), "{tokens} for {counted}");
+    }
+}
+
 #[test]
 fn a_smaller_model_is_compacted_for_before_the_next_request() {
     let mut state = state(100_000, Config::default());

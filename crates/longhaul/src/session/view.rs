@@ -153,7 +153,9 @@ impl View {
         self.cut
     }
 
-    /// Returns with what this view begins that the one sent before it began with too.
+    /// Returns with what this view begins that the one sent before it began with too, by what was pushed and rewritten since.
+    /// A result that comes late, where its call was already sent as unanswered, changes what stands there without being counted
+    /// here; [`stable_bytes`](Self::stable_bytes) compares what is sent.
     pub fn stable_prefix(&self) -> StablePrefix {
         StablePrefix { items: self.stable, tokens: self.items.sums_of(self.stable).counts.total() }
     }
@@ -171,8 +173,9 @@ impl View {
     }
 
     /// Returns where a request should mark what the provider is to cache, at most four places: what stays until the next
-    /// rewrite for an hour, what the last request ended with and what this one ends with for five minutes. The marks of
-    /// an hour come first, as Anthropic demands.
+    /// rewrite for an hour, what this one ends with for five minutes, and where 20 blocks or more came since the last request
+    /// what that ended with: from nearer by the provider finds it by itself. The marks of an hour come first, as Anthropic
+    /// demands.
     pub fn cache_marks(&self) -> Vec<CacheMark> {
         let Some(last) = self.len().checked_sub(1) else { return Vec::new() };
         let is_front = |shown: &&Shown| matches!(shown, Shown::Block { .. }) || shown.is_instruction();

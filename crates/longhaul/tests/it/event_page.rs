@@ -53,11 +53,9 @@ async fn samples() -> Vec<Event> {
     }
     take(work.events());
     let window = longhaul::tokens::ContextWindow::new(Tokens(32_000), Tokens(4_000));
-    work.context.switch_model(
-        window,
-        std::sync::Arc::new(longhaul::tokens::CharsPer4),
-        longhaul::Config::default(),
-    );
+    work.context
+        .switch_model(window, std::sync::Arc::new(longhaul::tokens::CharsPer4), longhaul::Config::default())
+        .unwrap();
     take(work.events());
     let name = |name: &str| SessionId::new(name).unwrap();
     take(vec![
@@ -76,6 +74,11 @@ async fn samples() -> Vec<Event> {
         },
         EventKind::TooLargeForModel { tokens_to_summarize: Tokens(9_310), limit: Tokens(1_000) },
         EventKind::UnknownModel { model: "frontier-9".into(), window: Tokens(32_768) },
+        EventKind::SettingUnused {
+            setting: "delete_originals".into(),
+            why: "no store was given, which could hold any".into(),
+        },
+        EventKind::SecretsMissing { places: 2 },
     ]);
     samples
 }

@@ -32,6 +32,7 @@ mod seed_004;
 mod seed_map;
 mod settings;
 mod steps;
+mod summarizers;
 #[cfg(feature = "wire")]
 mod thinking;
 mod work;

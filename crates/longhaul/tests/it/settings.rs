@@ -114,7 +114,7 @@ async fn seen(scene: Scene, settings: &[&str]) -> String {
         _ => Ok(answer("The parts were looked at one by one.")),
     }));
     let session = SessionId::new("seen").unwrap();
-    let mut builder = Session::builder(session.clone(), ContextWindow::new(Tokens(1), Tokens::ZERO))
+    let mut builder = Session::builder(session.clone(), ContextWindow::new(Tokens(32_768), Tokens(4_096)))
         .model("acme", "seen-1")
         .config(Config {
             max_context_tokens: config.max_context_tokens.or(Some(Tokens(4_500))),

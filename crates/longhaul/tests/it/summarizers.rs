@@ -1,0 +1,153 @@
+//! Summarizers of the caller's own: what they leave unsaid, and what stands beside what they say.
+
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use longhaul::{
+    Config, Error, Event, EventKind, Preset, Session,
+    summarize::{Draft, SummarizeError, Summarizer, SummaryRequest},
+    tokens::{CharsPer4, ContextWindow},
+    transcript::{FixedClock, Message, SessionId, SummaryMode, Tokens},
+};
+
+const RULE: &str = "Never restart the primary during business hours.";
+const WORDS: &str = "The parts of the export were discussed, one by one.";
+
+/// Says the same each time, or fails in the same way.
+#[derive(Debug)]
+struct Own(fn() -> Result<&'static str, SummarizeError>);
+
+#[async_trait]
+impl Summarizer for Own {
+    async fn summarize(&self, request: SummaryRequest<'_>) -> Result<Draft, SummarizeError> {
+        let text = (self.0)()?.to_owned();
+        let tokens = request.counter.count_text(&text);
+        Ok(Draft { text, tokens, mode: SummaryMode::Llm, model: "own".into(), ..Draft::default() })
+    }
+}
+
+fn session(config: Config, own: Own) -> (Session, Arc<Mutex<Vec<EventKind>>>) {
+    let told: Arc<Mutex<Vec<EventKind>>> = Arc::default();
+    let log = Arc::clone(&told);
+    let window = ContextWindow::new(Tokens(3_000), Tokens::ZERO);
+    let mut session = Session::builder(SessionId::new("own").unwrap(), window)
+        .config(config)
+        .counter(Arc::new(CharsPer4))
+        .clock(Arc::new(FixedClock(1_000)))
+        .summarizer(Arc::new(own))
+        .observer(move |event: &Event| log.lock().unwrap().push(event.kind.clone()))
+        .build()
+        .unwrap();
+    session.push(Message::user(format!("Mind --retry-budget-ms in crates/net/src/dial.rs. {RULE}")));
+    session.push(Message::assistant("I will mind it."));
+    talk(&mut session);
+    (session, told)
+}
+
+fn talk(session: &mut Session) {
+    for nth in 0..15 {
+        session.push(Message::user(format!("Question {nth}: what does src/file_{nth}.rs do?")));
+        let says = format!("It computes value_{nth} for the caller in src/main.rs. ").repeat(3);
+        session.push(Message::assistant(says));
+    }
+}
+
+fn reasons(told: &Mutex<Vec<EventKind>>) -> Vec<String> {
+    let failed = |kind: &EventKind| match kind {
+        EventKind::SummarizerFailed { error, .. } => Some(error.clone()),
+        _ => None,
+    };
+    told.lock().unwrap().iter().filter_map(failed).collect()
+}
+
+#[tokio::test]
+async fn a_draft_without_a_word_is_no_summary() {
+    for (own, reason) in [
+        (Own(|| Ok("")), "the summary is empty"),
+        (Own(|| Ok(" \n\t")), "the summary is empty"),
+        (Own(|| Err(SummarizeError::NothingToDo)), "there is nothing to summarize"),
+        (Own(|| Err(SummarizeError::Refused)), "the summary was turned down"),
+    ] {
+        let config = Config { mode: SummaryMode::Llm, ..Config::default() };
+        let (mut session, told) = session(config, own);
+        session.compact(None).await.unwrap();
+        let record = session.state().summary().unwrap();
+        assert_eq!(record.mode, SummaryMode::Rules, "{reason}");
+        assert!(record.text.contains(RULE), "{reason}: {}", record.text);
+        assert_eq!(reasons(&told), [reason]);
+    }
+}
+
+#[tokio::test]
+async fn a_draft_without_a_word_is_an_error_where_rules_may_not_write() {
+    for own in [Own(|| Ok("\n")), Own(|| Err(SummarizeError::Refused))] {
+        let config = Config { mode: SummaryMode::Llm, abort_on_failure: true, ..Config::default() };
+        let (mut session, told) = session(config, own);
+        let before = session.state().view().len();
+        let error = session.compact(None).await.unwrap_err();
+        assert!(matches!(error, Error::Draft(_) | Error::Summarize(_)), "{error:?}");
+        assert_eq!(session.state().view().len(), before);
+        assert_eq!(reasons(&told).len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_draft_without_a_word_from_the_background_changes_nothing() {
+    let config = Config { mode: SummaryMode::Llm, ..Config::default() };
+    let (mut session, told) = session(config, Own(|| Ok("")));
+    let background = loop {
+        talk(&mut session);
+        if let Some(background) = session.start_background() {
+            break background;
+        }
+    };
+    let before = session.state().view().len();
+    let error = session.finish_background(background, Draft::default()).await.unwrap_err();
+    assert!(matches!(error, Error::Draft(_)), "{error:?}");
+    assert_eq!(session.state().view().len(), before);
+    assert_eq!(reasons(&told), ["the summary is empty"]);
+}
+
+#[tokio::test]
+async fn facts_by_rule_stand_beside_the_words_of_any_summarizer_in_hybrid() {
+    for preset in [None, Some(Preset::Chain), Some(Preset::Rolling), Some(Preset::TwoTier)] {
+        let config = preset.map_or_else(Config::default, |preset| preset.config());
+        let config = Config { mode: SummaryMode::Hybrid, ..config };
+        let (mut session, told) = session(config, Own(|| Ok(WORDS)));
+        for nth in 0..3 {
+            session.compact(None).await.unwrap();
+            let record = session.state().summary().unwrap();
+            let text = &record.text;
+            assert_eq!(record.mode, SummaryMode::Hybrid, "{preset:?} {nth}");
+            assert!(text.contains(WORDS) && text.contains(RULE), "{preset:?} {nth}: {text}");
+            assert!(text.contains("--retry-budget-ms"), "{preset:?} {nth}: {text}");
+            assert!(record.summary.constraints.iter().any(|rule| rule.text.contains("primary")));
+            assert_eq!(record.summary.narrative, WORDS);
+            talk(&mut session);
+        }
+        assert!(reasons(&told).is_empty(), "{:?}", reasons(&told));
+    }
+}
+
+#[tokio::test]
+async fn the_words_of_any_summarizer_stay_when_rules_take_over() {
+    let config = Config { mode: SummaryMode::Hybrid, ..Config::default() };
+    let (mut session, _) = session(config.clone(), Own(|| Ok(WORDS)));
+    session.compact(None).await.unwrap();
+    let rules = Config { mode: SummaryMode::Rules, ..config };
+    let window = ContextWindow::new(Tokens(3_000), Tokens::ZERO);
+    session.switch_model(window, Arc::new(CharsPer4), rules).unwrap();
+    talk(&mut session);
+    session.compact(None).await.unwrap();
+    let text = &session.state().summary().unwrap().text;
+    assert_eq!(text.matches(WORDS).count(), 1, "{text}");
+    assert!(text.contains(RULE) && !text.contains("## By rule"), "the facts are told anew: {text}");
+}
+
+#[tokio::test]
+async fn in_llm_the_words_of_a_summarizer_stand_alone() {
+    let config = Config { mode: SummaryMode::Llm, ..Config::default() };
+    let (mut session, _) = session(config, Own(|| Ok(WORDS)));
+    session.compact(None).await.unwrap();
+    assert_eq!(session.state().summary().unwrap().text, WORDS);
+}
