@@ -209,7 +209,7 @@ fn a_tokenizer_with_a_long_path_is_told_whole() {
 #[test]
 fn what_is_written_into_a_pipe_may_take_a_while() {
     let folder = Folder::new();
-    let (there, settings) = (pipe(&folder, "pipe"), b"trigger_ratio = 0.7\n");
+    let (there, settings) = (pipe(&folder, "pipe"), b"trigger_ratio = 0.75\n");
     let writer = std::thread::spawn(move || {
         let mut pipe = fs::File::create(there).unwrap();
         std::thread::sleep(Duration::from_millis(3_000));
@@ -218,7 +218,7 @@ fn what_is_written_into_a_pipe_may_take_a_while() {
     let ran = folder.run(&["config", "--config", "pipe"], b"");
     writer.join().unwrap();
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    assert!(String::from_utf8_lossy(&ran.stdout).contains("trigger_ratio = 0.7"), "{ran:?}");
+    assert!(String::from_utf8_lossy(&ran.stdout).contains("trigger_ratio = 0.75"), "{ran:?}");
 }
 
 #[test]
