@@ -76,6 +76,9 @@ struct Forecast {
     upcoming: Vec<Upcoming>,
     /// What would be done is due now.
     acts_now: bool,
+    /// The same in words.
+    #[serde(skip)]
+    due: Option<&'static str>,
     /// Thresholds that do not fit the budget as they are set, and what takes their place.
     adjusted: Vec<Adjustment>,
     /// What the history would cost after a compaction now; `None` where it is at the target already.
@@ -237,8 +240,9 @@ fn forecast(
         trigger,
         to_go: trigger - breakdown.total - unseen,
         target,
-        upcoming: coming.upcoming,
+        due: coming.due(),
         acts_now: coming.acts_now,
+        upcoming: coming.upcoming,
         adjusted,
         after,
     }
@@ -339,8 +343,8 @@ fn words(forecast: &Forecast, view: &View) -> String {
     if lines.is_empty() {
         lines.push("switched off: nothing is compacted".to_owned());
     }
-    if forecast.acts_now {
-        lines.insert(0, "a compaction is due now".to_owned());
+    if let Some(due) = forecast.due {
+        lines.insert(0, due.to_owned());
     }
     lines.extend(forecast.adjusted.iter().map(ToString::to_string));
     lines.push(match forecast.after {

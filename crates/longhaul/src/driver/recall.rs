@@ -128,8 +128,9 @@ impl Session {
             true => format!("m{ordinal} was destroyed, and cannot be shown"),
             false => format!("m{ordinal} {}: {}", message.role.as_str(), clip_text(&words(message), each)),
         };
-        let of_summary = summary.map(|record| match record.covers.end.saturating_sub(1) {
-            last => format!("{} is the summary of m{}-m{last}, which begin:", record.id, record.covers.start),
+        let of_summary = summary.map(|record| {
+            let last = record.covers.end.saturating_sub(1);
+            format!("{} is the summary of m{}-m{last}, which begin:", record.id, record.covers.start)
         });
         Ok(of_summary.into_iter().chain(found.iter().map(line)).collect::<Vec<_>>().join("\n\n"))
     }

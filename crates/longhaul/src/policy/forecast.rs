@@ -88,6 +88,13 @@ pub fn forecast(state: &PolicyState, config: &Config, m: &Measurement) -> Foreca
 }
 
 impl Upcoming {
+    fn is_reached(&self) -> bool {
+        match self.when {
+            When::Tokens { left, .. } => left == Tokens::ZERO,
+            When::Messages { left, .. } => left == 0,
+        }
+    }
+
     /// Returns how far it is, as a share of the way, to tell which comes first: tokens and messages have no common unit.
     fn share_left(&self) -> f64 {
         match self.when {
@@ -97,11 +104,23 @@ impl Upcoming {
     }
 }
 
+impl Forecast {
+    /// Returns what is due now, in words. Below all thresholds of a summary it is the soft tier.
+    pub fn due(&self) -> Option<&'static str> {
+        let is_summary = self.upcoming.iter().any(|coming| !coming.is_soft && coming.is_reached());
+        match (self.acts_now, is_summary) {
+            (false, _) => None,
+            (true, false) => Some("the soft tier is due now"),
+            (true, true) => Some("a compaction is due now"),
+        }
+    }
+}
+
 impl fmt::Display for Forecast {
     /// Says in a line what is to come.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.acts_now {
-            return f.write_str("a compaction is due now");
+        if let Some(due) = self.due() {
+            return f.write_str(due);
         }
         if self.upcoming.is_empty() {
             return f.write_str("switched off: nothing is compacted");
@@ -148,6 +167,20 @@ mod tests {
             at_turn_boundary: true,
             ..Measurement::default()
         }
+    }
+
+    #[test]
+    fn below_the_threshold_of_a_summary_only_the_soft_tier_is_due() {
+        let told = |left: u64| {
+            let tier = |is_soft, at, left| {
+                let when = When::Tokens { at: Tokens(at), left: Tokens(left) };
+                Upcoming { is_soft, when }
+            };
+            let upcoming = vec![tier(true, 110_400, 0), tier(false, 147_200, left)];
+            Forecast { upcoming, acts_now: true }.to_string()
+        };
+        assert_eq!(told(12_120), "the soft tier is due now");
+        assert_eq!(told(0), "a compaction is due now");
     }
 
     // asserts 000-23, 000-27
