@@ -30,7 +30,7 @@ class AsyncSession:
 
     A call that is cancelled while it waits for another is not done, then or later: what it was to push is not pushed. One that
     is cancelled when it has begun asks the summarizer no more and is finished all the same, by rule where it must be, before
-    `CancelledError` is raised: a thread cannot be stopped. `len` of `view().messages`, or a `sync`, tells which it was.
+    `CancelledError` is raised: a thread cannot be stopped. What `view` shows tells which it was.
     """
 
     def __init__(self, session: Session, lock: asyncio.Lock) -> None:
