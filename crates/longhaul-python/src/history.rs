@@ -7,21 +7,14 @@ use longhaul::{
     redact::Redactor,
     summarize::Summarizer,
     tokens::{ContextWindow, count_tools},
-    transcript::{SummaryMode, Tokens},
-    wire::{self, Document, Profile},
+    transcript::{Role, SummaryMode, Tokens},
+    wire::{self, Document, Format, Profile},
 };
 use longhaul::{runtime::SystemClock, transcript::Clock as _};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
 use crate::{errors, model, settings};
-
-/// Where nobody says how long an answer may be, it gets this share of the window, and at most [`RESERVED_OUTPUT`], as in the
-/// command.
-const RESERVED_SHARE: f64 = 0.1;
-
-/// Tokens set aside for the reply in a large window.
-const RESERVED_OUTPUT: Tokens = Tokens(16_000);
 
 /// How many messages `context` lists.
 const LARGEST: usize = 10;
@@ -127,8 +120,7 @@ pub(crate) fn compact(
         }
         let window = settings::window(window, &counting);
         let usable = config.max_context_tokens.map_or(window, |most| most.min(window));
-        let reserved = usable.scaled(RESERVED_SHARE).min(RESERVED_OUTPUT);
-        let window = config.window(ContextWindow::new(window, reserved));
+        let window = config.window(ContextWindow::new(window, settings::reserved(usable)));
         let redactor = redact.then(Redactor::builtin);
         let session =
             DocumentSession::new(&document, window, counting.counter.clone(), config.clone(), redactor)
@@ -186,6 +178,31 @@ pub(crate) fn validate(py: Python<'_>, history: &[u8], format: Option<&str>) -> 
         let violations = wire::validate(history, format, &Profile::default());
         let violations = violations.map_err(|error| errors::wire(&error))?;
         Ok(violations.iter().map(ToString::to_string).collect())
+    })
+}
+
+/// Returns the name of the format that a history has: the one that is named, or the one that it is seen to have. Where it has
+/// instructions beside it, messages of which no word tells OpenAI's from Anthropic's are Anthropic's.
+#[pyfunction]
+#[pyo3(signature = (history, format=None, has_system=false))]
+pub(crate) fn format_of(
+    py: Python<'_>,
+    history: &[u8],
+    format: Option<&str>,
+    has_system: bool,
+) -> PyResult<&'static str> {
+    py.detach(|| {
+        if let Some(format) = settings::format(format)? {
+            return Ok(format.name());
+        }
+        let document = read(history, None)?;
+        let is_only_openais = |role| matches!(role, Role::System | Role::Developer | Role::Tool);
+        let is_openais =
+            document.transcript().entries().iter().any(|entry| is_only_openais(entry.message.role));
+        Ok(match document.format() {
+            Format::OpenAi if has_system && !is_openais => Format::Anthropic.name(),
+            format => format.name(),
+        })
     })
 }
 

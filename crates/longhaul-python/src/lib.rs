@@ -18,6 +18,7 @@ fn _longhaul(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_function(wrap_pyfunction!(history::count_text, module)?)?;
     module.add_function(wrap_pyfunction!(history::count, module)?)?;
+    module.add_function(wrap_pyfunction!(history::format_of, module)?)?;
     module.add_function(wrap_pyfunction!(history::context, module)?)?;
     module.add_function(wrap_pyfunction!(history::compact, module)?)?;
     module.add_function(wrap_pyfunction!(history::validate, module)?)?;

@@ -2,12 +2,12 @@
 
 use std::{
     collections::HashMap,
-    fmt,
-    sync::{Arc, Mutex, MutexGuard},
+    fmt, mem,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use longhaul::{
-    Durability, Error, Event, Synced,
+    Durability, Error, Event, RecallTool, Synced,
     store::open_store,
     summarize::SummarizerModel,
     tokens::ContextWindow,
@@ -19,21 +19,18 @@ use serde_json::json;
 
 use crate::{errors, model, settings};
 
-/// Where nobody says how long an answer may be, it gets this share of the window, and at most [`MOST_RESERVED`].
-const RESERVED_SHARE: f64 = 0.1;
-
-/// Tokens set aside for the reply in a large window.
-const MOST_RESERVED: Tokens = Tokens(16_000);
-
 /// What happened, as the kind of event and a line for people.
 type Told = Arc<Mutex<Vec<(String, String)>>>;
 
 /// A conversation; every call waits for the one before.
 #[pyclass(frozen, module = "longhaul._longhaul", name = "_Session")]
 pub(crate) struct Session {
-    inner: Mutex<longhaul::Session>,
+    /// Shared, so that a process that did not open it can leave it be.
+    inner: Arc<Mutex<longhaul::Session>>,
     format: Format,
     told: Told,
+    /// The name under which the store keeps what is said now, for who asks while a call is under way.
+    line: Mutex<String>,
     /// What each message is called that was pushed here.
     ids: Mutex<HashMap<u64, MessageId>>,
     /// The process that opened it: a store's thread does not come along through a fork.
@@ -91,8 +88,7 @@ impl Session {
             }
             let counting = settings::counting(model.as_deref(), encoding.as_deref())?;
             let window = settings::window(window, &counting);
-            let usual = window.scaled(RESERVED_SHARE).min(MOST_RESERVED);
-            let reserved = reserved_output.map_or(usual, Tokens);
+            let reserved = reserved_output.map_or_else(|| settings::reserved(window), Tokens);
             let name = SessionId::new(name).map_err(|error| errors::settings(&error))?;
             let told = Told::default();
             let mut builder = longhaul::Session::builder(name, ContextWindow::new(window, reserved))
@@ -114,22 +110,22 @@ impl Session {
                 builder = builder.summarizer(Arc::new(model::ladder(summarizer, &config)));
             }
             let opened = settings::runtime()?.block_on(builder.config(config).open());
-            let inner = Mutex::new(opened.map_err(|error| errors::opening(&error))?);
-            Ok(Session { inner, format, told, ids: Mutex::default(), process: std::process::id() })
+            let opened = opened.map_err(|error| errors::opening(&error))?;
+            let line = Mutex::new(opened.line().to_string());
+            let inner = Arc::new(Mutex::new(opened));
+            Ok(Session { inner, format, told, line, ids: Mutex::default(), process: std::process::id() })
         })
     }
 
     /// Adds messages (each JSON: one, a list, or a provider's answer) and returns their numbers: all of them or none.
     #[expect(clippy::needless_pass_by_value, reason = "Python's strings are handed over")]
     fn push(&self, py: Python<'_>, spelled: Vec<String>) -> PyResult<Vec<u64>> {
-        self.of_this_process()?;
-        py.detach(|| {
+        self.with(py, |session| {
             let _entered = settings::runtime()?.enter();
             for json in &spelled {
                 wire::messages_from_json(self.format, json).map_err(|error| errors::wire(&error))?;
             }
-            let mut session = self.lock();
-            let mut known = self.ids.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let mut known = self.ids.lock().unwrap_or_else(PoisonError::into_inner);
             let mut pushed = Vec::new();
             for json in &spelled {
                 let ids = session.push_json(self.format, json).map_err(|error| errors::session(&error))?;
@@ -137,7 +133,7 @@ impl Session {
                 known.extend(ids.iter().map(|id| (id.ordinal, *id)));
             }
             Ok(pushed)
-        })
+        })?
     }
 
     fn prepare(&self, py: Python<'_>) -> PyResult<View> {
@@ -146,16 +142,16 @@ impl Session {
     }
 
     /// Returns what would be sent now, with nothing done first.
-    fn view(&self, py: Python<'_>) -> View {
-        py.detach(|| View { view: self.lock().state().view(), format: self.format })
+    fn view(&self, py: Python<'_>) -> PyResult<View> {
+        self.with(py, |session| View { view: session.state().view(), format: self.format })
     }
 
     /// `billed` is input that no cache was used for, read from the cache, written to it, output without reasoning, reasoning.
-    fn report_usage(&self, py: Python<'_>, view: &View, billed: [u64; 5]) -> String {
+    fn report_usage(&self, py: Python<'_>, view: &View, billed: [u64; 5]) -> PyResult<String> {
         let [input, cache_read, cache_write, output, reasoning] = billed.map(Tokens);
         let usage = Usage { input, cache_read, cache_write, output, reasoning };
-        let verdict = py.detach(|| self.lock().report_usage(view.view.id(), &usage));
-        json!(verdict).as_str().unwrap_or_default().to_owned()
+        let verdict = self.with(py, |session| session.report_usage(view.view.id(), &usage))?;
+        Ok(json!(verdict).as_str().unwrap_or_default().to_owned())
     }
 
     fn save(&self, py: Python<'_>) -> PyResult<()> {
@@ -203,11 +199,11 @@ impl Session {
 
     fn unpin(&self, py: Python<'_>, message: u64) -> PyResult<bool> {
         let id = self.id(py, message)?;
-        Ok(py.detach(|| self.lock().unpin(id)))
+        self.with(py, |session| session.unpin(id))
     }
 
-    fn set_memory(&self, py: Python<'_>, name: &str, text: &str) {
-        py.detach(|| self.lock().set_memory(name, text));
+    fn set_memory(&self, py: Python<'_>, name: &str, text: &str) -> PyResult<()> {
+        self.with(py, |session| session.set_memory(name, text))
     }
 
     /// Answers a call of the recall tool; `arguments` is JSON.
@@ -216,9 +212,8 @@ impl Session {
     }
 
     /// Returns the definition of the recall tool as JSON, as the session's format has it.
-    fn recall_tool(&self, py: Python<'_>) -> String {
-        let tool = py.detach(|| self.lock().recall_tool());
-        tool.of(self.format).unwrap_or_else(|| tool.openai()).to_string()
+    fn recall_tool(&self) -> String {
+        RecallTool.of(self.format).unwrap_or_else(|| RecallTool.openai()).to_string()
     }
 
     /// Brings the session to where a whole history is, and returns what changed as JSON.
@@ -242,41 +237,73 @@ impl Session {
 
     /// Returns the context in a few numbers, as JSON.
     fn status(&self, py: Python<'_>) -> PyResult<String> {
-        let status = py.detach(|| self.lock().state().status(None));
+        let status = self.with(py, |session| session.state().status(None))?;
         serde_json::to_string(&status).map_err(|error| errors::settings(&error))
     }
 
     /// Returns the calls that have no result yet, as JSON: after a resume they are to be run first.
-    fn open_calls(&self, py: Python<'_>) -> String {
-        let calls = py.detach(|| self.lock().state().open_calls());
+    fn open_calls(&self, py: Python<'_>) -> PyResult<String> {
+        let calls = self.with(py, |session| session.state().open_calls())?;
         let call = |call: &longhaul::transcript::ToolCall| json!({ "id": call.id.as_str(), "name": call.name, "arguments": call.arguments.0 });
-        json!(calls.iter().map(call).collect::<Vec<_>>()).to_string()
+        Ok(json!(calls.iter().map(call).collect::<Vec<_>>()).to_string())
     }
 
-    /// Returns the name under which the store keeps what is said now.
-    fn line(&self, py: Python<'_>) -> String {
-        py.detach(|| self.lock().line().to_string())
+    /// Returns the name under which the store keeps what is said now. It waits for no call.
+    fn line(&self) -> PyResult<String> {
+        self.of_this_process()?;
+        Ok(self.line.lock().unwrap_or_else(PoisonError::into_inner).clone())
     }
 
     /// Returns what happened since this was last asked.
     fn take_events(&self) -> Vec<(String, String)> {
-        std::mem::take(&mut *self.told.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
+        if self.of_this_process().is_err() {
+            return Vec::new();
+        }
+        std::mem::take(&mut *self.told.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Returns how many messages were ever said.
-    fn __len__(&self, py: Python<'_>) -> usize {
-        py.detach(|| self.lock().state().originals().len())
-    }
-}
-
-impl Session {
-    fn lock(&self) -> MutexGuard<'_, longhaul::Session> {
-        self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        self.with(py, |session| session.state().originals().len())
     }
 
     /// Fails where a fork lies between: whoever held a lock or waited for the store then does so for ever.
     fn of_this_process(&self) -> PyResult<()> {
         if self.process == std::process::id() { Ok(()) } else { Err(errors::forked()) }
+    }
+}
+
+impl Drop for Session {
+    /// A child that closes what its parent opened would wait for threads that a fork does not copy, and might tidy up a
+    /// store that the parent still writes to. It leaves it be; the memory goes with the process.
+    fn drop(&mut self) {
+        if self.of_this_process().is_err() {
+            mem::forget(Arc::clone(&self.inner));
+        }
+    }
+}
+
+impl Session {
+    fn lock(&self) -> MutexGuard<'_, longhaul::Session> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does `work` with the session, the interpreter's lock let go.
+    fn with<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut longhaul::Session) -> T + Send,
+    ) -> PyResult<T> {
+        self.of_this_process()?;
+        py.detach(|| {
+            let mut session = self.lock();
+            let done = work(&mut session);
+            let mut line = self.line.lock().unwrap_or_else(PoisonError::into_inner);
+            if *line != session.line().as_str() {
+                *line = session.line().to_string();
+            }
+            Ok(done)
+        })
     }
 
     /// Waits for `work` with the session, the interpreter's lock let go.
@@ -285,18 +312,16 @@ impl Session {
         py: Python<'_>,
         work: impl AsyncFnOnce(&mut longhaul::Session) -> Result<T, Error> + Send,
     ) -> PyResult<T> {
-        self.of_this_process()?;
-        py.detach(|| {
-            let done = settings::runtime()?.block_on(work(&mut self.lock()));
-            done.map_err(|error| errors::session(&error))
-        })
+        let runtime = settings::runtime()?;
+        let done = self.with(py, |session| runtime.block_on(work(session)))?;
+        done.map_err(|error| errors::session(&error))
     }
 
     /// Returns what the message with this number is called.
     fn id(&self, py: Python<'_>, ordinal: u64) -> PyResult<MessageId> {
+        self.of_this_process()?;
         py.detach(|| {
-            let known =
-                self.ids.lock().unwrap_or_else(std::sync::PoisonError::into_inner).get(&ordinal).copied();
+            let known = self.ids.lock().unwrap_or_else(PoisonError::into_inner).get(&ordinal).copied();
             let at_hand = || self.lock().state().originals().get(ordinal).map(|entry| entry.id);
             let id = known.or_else(at_hand);
             id.ok_or_else(|| errors::unknown(format!("there is no message m{ordinal} at hand")))
@@ -352,6 +377,6 @@ fn listener(told: &Told) -> impl Fn(&Event) + Send + Sync + 'static {
         }
         let kind = serde_json::to_value(&event.kind).ok();
         let kind = kind.and_then(|kind| Some(kind.get("event")?.as_str()?.to_owned())).unwrap_or_default();
-        told.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((kind, event.to_string()));
+        told.lock().unwrap_or_else(PoisonError::into_inner).push((kind, event.to_string()));
     }
 }

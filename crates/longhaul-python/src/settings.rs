@@ -18,6 +18,13 @@ use crate::errors;
 /// The window of a model that nobody named, as in the command.
 const DEFAULT_WINDOW: Tokens = Tokens(200_000);
 
+/// Where nobody says how long an answer may be, it gets this share of the window, and at most [`RESERVED_OUTPUT`], as in the
+/// command.
+const RESERVED_SHARE: f64 = 0.1;
+
+/// Tokens set aside for the reply in a large window.
+const RESERVED_OUTPUT: Tokens = Tokens(16_000);
+
 /// What counts, and the window of the model that it is, where one was named.
 pub(crate) struct Counting {
     pub(crate) counter: Arc<dyn TokenCounter>,
@@ -44,6 +51,11 @@ pub(crate) fn counting(model: Option<&str>, encoding: Option<&str>) -> PyResult<
 /// Returns the window to work with: the one that is named, the model's, or the default.
 pub(crate) fn window(named: Option<u64>, counting: &Counting) -> Tokens {
     named.map(Tokens).or(counting.window).unwrap_or(DEFAULT_WINDOW)
+}
+
+/// Returns what is set aside for the reply where nobody says how much.
+pub(crate) fn reserved(window: Tokens) -> Tokens {
+    window.scaled(RESERVED_SHARE).min(RESERVED_OUTPUT)
 }
 
 /// Returns the settings in a JSON object, over the defaults, each by the name that `longhaul config` lists.

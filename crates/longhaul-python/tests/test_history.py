@@ -101,6 +101,36 @@ def test_anthropic_keeps_system_and_signatures():
     assert unchanged.messages == messages
 
 
+RESPONSES = [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": f"Say {n}. " + "word " * 80}]} for n in range(60)]
+GEMINI = [{"role": ("user", "model")[n % 2], "parts": [{"text": f"Say {n}. " + "word " * 80}]} for n in range(61)]
+
+
+@pytest.mark.parametrize("budget", [3_000, 1_000_000])
+@pytest.mark.parametrize("named", [True, False])
+@pytest.mark.parametrize("format, messages, spelled", [
+    ("openai", openai_history(), None),
+    ("anthropic", anthropic_history(), "Never touch codec 77."),
+    ("responses", RESPONSES, "Never touch codec 77."),
+    ("gemini", GEMINI, {"parts": [{"text": "Never touch codec 77."}]}),
+])
+def test_instructions_are_carried_in_every_format(format, messages, spelled, named, budget):
+    told = {"format": format} if named else {}
+    small = longhaul.compact(messages, budget, system="Never touch codec 77.", **told)
+    assert small.changed == (budget == 3_000)
+    assert small.system == spelled
+    if spelled is None:
+        assert small.messages[0] == {"role": "system", "content": "Never touch codec 77."}
+        assert longhaul.validate(small.messages, format=format) == []
+    else:
+        assert "codec 77" not in json.dumps(small.messages)
+        assert longhaul.validate(small.messages, system=small.system, format=format) == []
+    with_it = longhaul.count(messages, system="Never touch codec 77.", **told)
+    assert with_it > longhaul.count(messages, format=format)
+    tool = [{"type": "function", "name": "f", "description": "does it", "parameters": {}}]
+    if format != "gemini":
+        assert longhaul.count(messages, system="Never touch codec 77.", tools=tool, **told) > with_it
+
+
 def test_errors_say_where_and_what():
     with pytest.raises(longhaul.BudgetError, match="10"):
         longhaul.compact(openai_history(), 10)
@@ -160,6 +190,16 @@ def test_a_summarizer_that_ends_the_program_ends_it():
     assert len(asked) == 1
 
 
+@pytest.mark.parametrize("ends", [SystemExit, KeyboardInterrupt])
+def test_what_ends_the_program_is_not_lost_where_rules_may_not_step_in(ends):
+    def leaving(request):
+        raise ends
+
+    settings = {"mode": "llm", "abort_on_failure": True}
+    with pytest.raises(ends):
+        longhaul.compact(openai_history(), 4_000, summarizer=leaving, settings=settings)
+
+
 def test_arguments_are_refused_by_name():
     for argument in ("budget", "window", "keep_recent"):
         given = {"budget": 4_000, argument: -1}
@@ -178,8 +218,10 @@ def test_arguments_are_refused_by_name():
     broken[7]["content"] = float("nan")
     with pytest.raises(longhaul.FormatError, match="message 7"):
         longhaul.count(broken)
-    with pytest.raises(longhaul.FormatError, match="role 'system'"):
-        longhaul.compact(openai_history(), 4_000, system="Be careful.")
+    with pytest.raises(TypeError, match="give one"):
+        longhaul.count({"system": "Be quick.", "messages": anthropic_history()}, system="Be careful.")
+    with pytest.raises(longhaul.FormatError, match="not in those of chat"):
+        longhaul.count([{"from": "human", "value": "Hello!"}], system="Be careful.")
     with pytest.raises(TypeError, match="single message"):
         longhaul.count({"role": "user", "content": "Hello!"})
 

@@ -1,8 +1,11 @@
 """Sessions: the loop, resume, branches, threads and asyncio."""
 
 import asyncio
+import gc
 import json
 import os
+import signal
+import threading
 
 import pytest
 
@@ -146,8 +149,13 @@ def test_a_model_writes_summaries():
         return "## State\n- part_3 is read (m8).\n"
 
     session = opened(summarizer=summarizer, summarizer_window=32_000)
-    grown(session)
-    assert asked
+    views = grown(session)
+    assert all([message["role"] for message in request["messages"]] == ["system", "user"] for request in asked)
+    assert "part_3" in asked[0]["messages"][1]["content"] and asked[0]["max_tokens"] > 0
+    before = next(view for view in views if len(view.messages) > 8)
+    assert "part_3 is read (m8)" not in json.dumps(before.messages)
+    assert "part_3 is read (m8)" in json.dumps(views[-1].messages)
+    assert "part_3 is read (m8)" in session.compact()["summary"]
 
 
 def test_a_summarizer_cannot_use_its_session():
@@ -163,6 +171,114 @@ def test_a_summarizer_cannot_use_its_session():
     session = opened(summarizer=summarizer, summarizer_window=32_000)
     grown(session)
     assert said and "cannot use the session" in said[0]
+
+
+def test_a_listener_that_raises_does_not_cost_the_view(caplog):
+    def listener(event):
+        raise RuntimeError("the screen is gone")
+
+    session = opened(on_event=listener)
+    views = grown(session)
+    assert max(view.tokens for view in views) <= 6_000
+    assert "the screen is gone" in caplog.text and caplog.records[0].name == "longhaul"
+
+
+def test_a_listener_of_a_plain_session_is_plain():
+    async def listener(event):
+        pass
+
+    class Listener:
+        async def __call__(self, event):
+            pass
+
+    for one in (listener, Listener()):
+        with pytest.raises(TypeError, match="plain function"):
+            longhaul.Session("s", on_event=one)
+
+
+def test_a_listener_that_ends_the_program_ends_it():
+    def listener(event):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        grown(opened(on_event=listener))
+
+
+def in_child(work):
+    """The number with which a forked child leaves that does this: what `work` returns, 99 where it hangs."""
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        code = 98
+        try:
+            code = work()
+        finally:
+            os._exit(code)
+    status = os.waitpid(child, 0)[1]
+    return 99 if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
+
+
+def test_after_a_fork_every_call_is_refused(tmp_path):
+    session = opened(store=tmp_path / "s.db")
+    view = session.prepare()
+    calls = [
+        lambda: session.name, lambda: len(session), lambda: session.push({"role": "user", "content": "A"}), session.prepare,
+        session.view, lambda: session.report_usage(view, {"prompt_tokens": 5}), session.status, lambda: session.open_calls,
+        lambda: session.set_memory("a", "b"), lambda: session.pin(0), lambda: session.unpin(0), session.compact, session.undo,
+        lambda: session.recall({"query": "a"}), lambda: session.sync(view.messages),
+    ]
+
+    def work():
+        for at, call in enumerate(calls):
+            try:
+                call()
+                return at + 1
+            except longhaul.StoreError as error:
+                assert "before a fork" in str(error)
+        return 0
+
+    assert in_child(work) == 0
+
+
+def test_a_child_that_drops_a_session_leaves_it_to_its_parent(tmp_path):
+    session = opened(store=tmp_path / "s.db")
+    session.save()
+    holder = [session]
+
+    def work():
+        nonlocal session
+        holder.clear()
+        del session
+        gc.collect()
+        return 0
+
+    assert in_child(work) == 0
+    session.push({"role": "user", "content": "The parent goes on."})
+    session.save()
+    assert session.name == "work"
+    session = None
+    holder.clear()
+    again = longhaul.Session("work", window=6_000, store=tmp_path / "s.db")
+    assert "The parent goes on." in json.dumps(again.view().messages)
+
+
+def test_a_child_uses_asyncio_on_threads_of_its_own(tmp_path):
+    async def said(name):
+        session = await longhaul.AsyncSession.open(name, window=6_000)
+        await session.push({"role": "user", "content": "Hello."})
+        return session
+
+    parents = asyncio.run(said("parent"))
+
+    def work():
+        asyncio.run(said("child"))
+        try:
+            asyncio.run(parents.view())
+        except longhaul.StoreError:
+            return 0
+        return 1
+
+    assert in_child(work) == 0
 
 
 def test_after_a_fork_a_session_with_a_store_is_refused(tmp_path):
@@ -258,3 +374,134 @@ def test_an_async_summarizer_runs_on_the_loop_and_is_called_off():
         assert longhaul.validate(view.messages, format="openai") == []
 
     asyncio.run(run())
+
+
+def asks_on_the_loop(answered):
+    """A summarizer whose answer needs the loop's own threads, as a look-up of a name does."""
+
+    async def summarizer(request):
+        await asyncio.to_thread(answered)
+        return "## State\n- part_3 is read (m8).\n"
+
+    return summarizer
+
+
+def test_sixty_four_sessions_compact_at_once():
+    async def run():
+        asked = 0
+
+        def answered():
+            nonlocal asked
+            asked += 1
+
+        sessions = []
+        for n in range(64):
+            session = await longhaul.AsyncSession.open(
+                f"s{n}", window=12_000, summarizer=asks_on_the_loop(answered), summarizer_window=32_000)
+            await session.push({"role": "user", "content": "Fix it."}, *(m for at in range(12) for m in turn(at)))
+            sessions.append(session)
+        done = await asyncio.wait_for(asyncio.gather(*(session.compact() for session in sessions)), 60)
+        assert asked >= 64
+        assert all("part_3 is read" in one["summary"] for one in done)
+
+    asyncio.run(run())
+
+
+async def compacting():
+    """A session in the middle of a compaction, the task that waits for it, and what lets it end."""
+    loop, asked, go = asyncio.get_running_loop(), asyncio.Event(), threading.Event()
+
+    def summarizer(request):
+        loop.call_soon_threadsafe(asked.set)
+        assert go.wait(20)
+        return "## State\n- part_3 is read (m8).\n"
+
+    session = await longhaul.AsyncSession.open("work", window=12_000, summarizer=summarizer, summarizer_window=32_000)
+    await session.push({"role": "user", "content": "Fix it."}, *(m for at in range(12) for m in turn(at)))
+    task = asyncio.create_task(session.compact())
+    await asked.wait()
+    return session, task, go
+
+
+def test_name_and_recall_tool_wait_for_no_call():
+    async def run():
+        session, task, go = await compacting()
+        # The loop must go on while they are asked: were they to wait, only this thread could end it.
+        threading.Timer(3, go.set).start()
+        began = asyncio.get_running_loop().time()
+        assert session.name == "work"
+        assert session.recall_tool["function"]["name"] == "recall"
+        assert asyncio.get_running_loop().time() - began < 1 and not task.done()
+        go.set()
+        await task
+
+    asyncio.run(run())
+
+
+def test_a_call_that_is_cancelled_while_it_waits_is_not_done():
+    async def run():
+        session, task, go = await compacting()
+        waiting = asyncio.create_task(session.push({"role": "user", "content": "Never mind."}))
+        await asyncio.sleep(0.05)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        assert not task.done()
+        go.set()
+        await task
+        await session.push({"role": "user", "content": "Go on."})
+        said = json.dumps((await session.view()).messages)
+        assert "Never mind." not in said and "Go on." in said
+
+    asyncio.run(run())
+
+
+def test_a_call_that_is_cancelled_when_it_has_begun_is_done_before_it_is_over():
+    async def run():
+        session, task, go = await compacting()
+        task.cancel()
+        await asyncio.sleep(0.05)
+        assert not task.done()
+        go.set()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert await session.undo()
+
+    asyncio.run(run())
+
+
+def test_an_async_listener_is_awaited_and_may_raise(caplog):
+    async def run():
+        told = []
+
+        async def listener(event):
+            await asyncio.sleep(0)
+            told.append(event)
+            raise RuntimeError("the screen is gone")
+
+        session = await longhaul.AsyncSession.open("work", window=6_000, on_event=listener)
+        await session.push({"role": "user", "content": "Fix it."})
+        for n in range(30):
+            await session.push(*turn(n))
+            assert (await session.prepare()).tokens <= 6_000
+        await asyncio.sleep(0.05)
+        assert told and "the screen is gone" in caplog.text
+        with pytest.raises(TypeError, match="on_event"):
+            await longhaul.AsyncSession.open("other", on_event=5)
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("format, first", [
+    ("openai", {"role": "user", "content": "Hello."}),
+    ("responses", {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hello."}]}),
+    ("anthropic", {"role": "user", "content": "Hello."}),
+    ("gemini", {"role": "user", "parts": [{"text": "Hello."}]}),
+])
+def test_instructions_beside_a_whole_history_are_followed(format, first):
+    session = longhaul.Session("followed", format=format, window=6_000)
+    assert session.sync([first], system="Never touch codec 77.").kind == "grew"
+    view = session.view()
+    carried = view.messages[0] if format == "openai" else view.system
+    assert "Never touch codec 77." in json.dumps(carried)
+    assert session.sync([first], system="Never touch codec 77.").kind == "unchanged"

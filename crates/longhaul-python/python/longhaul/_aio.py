@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
+import inspect
+import logging
 import os
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Union
 
 from ._session import Call, Event, Format, Session, Synced, View
 from ._summarizer import Summarizer
+
+
+_log = logging.getLogger("longhaul")
 
 
 class AsyncSession:
@@ -18,9 +25,12 @@ class AsyncSession:
         await session.push({"role": "user", "content": "Hello!"})
         view = await session.prepare()
 
-    Arguments and meaning are those of `Session`. Calls wait for one another in the order in which they were made. `on_event`
-    is called on the event loop, and an async `summarizer` runs on it. A call that is cancelled asks the summarizer no more
-    and is finished all the same, by rule where it must be: what was pushed is pushed.
+    Arguments and meaning are those of `Session`. Calls wait for one another in the order in which they were made; `name` and
+    `recall_tool` wait for none. `on_event`, plain or async, is called on the event loop, and an async `summarizer` runs on it.
+
+    A call that is cancelled while it waits for another is not done, then or later: what it was to push is not pushed. One that
+    is cancelled when it has begun asks the summarizer no more and is finished all the same, by rule where it must be, before
+    `CancelledError` is raised: a thread cannot be stopped. What `view` shows tells which it was.
     """
 
     def __init__(self, session: Session, lock: asyncio.Lock) -> None:
@@ -42,16 +52,24 @@ class AsyncSession:
         settings: Mapping[str, Any] | None = None,
         summarizer: Summarizer | None = None,
         summarizer_window: int | None = None,
-        on_event: Callable[[Event], None] | None = None,
+        on_event: Callable[[Event], Union[None, Awaitable[None]]] | None = None,
         save_each_push: bool = False,
         redact: bool = True,
     ) -> AsyncSession:
         """The session `name`: new, or as it was left."""
+        if on_event is not None and not callable(on_event):
+            raise TypeError("on_event is a function of one event")
         loop = asyncio.get_running_loop()
+        telling: set[asyncio.Future[None]] = set()
 
         def tell(event: Event) -> None:
-            if on_event is not None:
-                loop.call_soon_threadsafe(on_event, event)
+            loop.call_soon_threadsafe(told, event)
+
+        def told(event: Event) -> None:
+            # The loop itself knows a task only weakly.
+            task = loop.create_task(_heard(on_event, event))
+            telling.add(task)
+            task.add_done_callback(telling.discard)
 
         def opened() -> Session:
             return Session(
@@ -71,7 +89,7 @@ class AsyncSession:
                 redact=redact,
             )
 
-        return cls(await asyncio.to_thread(opened), asyncio.Lock())
+        return cls(await _on_thread(opened), asyncio.Lock())
 
     @property
     def name(self) -> str:
@@ -134,13 +152,15 @@ class AsyncSession:
         return await self._run(self._session.status)
 
     async def _run(self, work: Callable[[], Any]) -> Any:
+        # After a fork nobody is left who would give the lock free.
+        self._session._inner.of_this_process()
         asker = self._session._asker
         if asker is not None:
             asker.refuse_own_calls()
         async with self._lock:
             if asker is not None:
                 asker.loop = asyncio.get_running_loop()
-            running = asyncio.ensure_future(asyncio.to_thread(work))
+            running = asyncio.ensure_future(_on_thread(work))
             try:
                 return await asyncio.shield(running)
             except asyncio.CancelledError:
@@ -156,3 +176,33 @@ class AsyncSession:
                     # It may have ended before it was called off.
                     asker.settle()
                 raise
+
+
+async def _heard(on_event: Any, event: Event) -> None:
+    try:
+        answer = on_event(event)
+        if inspect.isawaitable(answer):
+            await answer
+    except Exception:
+        _log.exception("on_event raised at %s", event.kind)
+
+
+_MOST_THREADS = 1 << 16
+
+
+def _begin() -> None:
+    # A thread is begun where none is idle. The executor of the loop has a handful, and whatever a summarizer looks up or runs
+    # on it would wait for the very calls that wait for the summarizer.
+    global _threads
+    _threads = ThreadPoolExecutor(_MOST_THREADS, thread_name_prefix="longhaul")
+
+
+_begin()
+if hasattr(os, "register_at_fork"):
+    # Threads do not come along through a fork.
+    os.register_at_fork(after_in_child=_begin)
+
+
+async def _on_thread(work: Callable[[], Any]) -> Any:
+    context = contextvars.copy_context()
+    return await asyncio.get_running_loop().run_in_executor(_threads, context.run, work)

@@ -54,8 +54,8 @@ def count(
         raise TypeError("give messages or text=, one of them")
     if text is not None:
         return _longhaul.count_text(text, model, encoding)
-    history = _json.history(messages, system, tools)
-    return _longhaul.count(history, _json.format_of(format, messages, system), model, encoding)
+    history, format = _json.history(messages, system, tools, format)
+    return _longhaul.count(history, format, model, encoding)
 
 
 def context(
@@ -70,15 +70,14 @@ def context(
 ) -> dict[str, Any]:
     """What fills the window: `tokens`, `window`, `ratio`, tokens `by_role`, `by_kind` and `by_tool`, and the `largest`
     messages."""
-    history = _json.history(messages, system, tools)
-    format = _json.format_of(format, messages, system)
+    history, format = _json.history(messages, system, tools, format)
     told: dict[str, Any] = json.loads(_longhaul.context(history, format, model, encoding, _json.size("window", window)))
     return told
 
 
 def validate(messages: Any, *, system: Any = None, format: str | None = None) -> list[str]:
     """The rules of the provider that the messages break, one line each; empty where it will take them."""
-    return _longhaul.validate(_json.history(messages, system), _json.format_of(format, messages, system))
+    return _longhaul.validate(*_json.history(messages, system, format=format))
 
 
 def compact(
@@ -102,15 +101,15 @@ def compact(
 
     The summary is made by rule, or with `summarizer`, a function that is given a dict (`messages`, `max_tokens`, `schema`,
     `temperature`, `model`) and returns the model's answer: Markdown, unless `settings` say otherwise. `settings` are those of `longhaul config`
-    (`{"preset": "session"}`). The messages passed in are left as they are, and secrets stay out of the summary unless
+    (`{"preset": "session"}`). `system` are the standing instructions: they come back as `system`, or, as OpenAI has them, as
+    the first of the messages. The messages passed in are left as they are, and secrets stay out of the summary unless
     `redact` is false.
 
     Raises `BudgetError` where what must stay is larger than the budget, `FormatError` for what is no history.
     """
-    history = _json.history(messages, system)
+    history, format = _json.history(messages, system, format=format)
     data, report = _compacted(
-        history, budget, _json.format_of(format, messages, system), model, encoding, window, goal, keep_recent, settings, summarizer,
-        summarizer_window, redact,
+        history, budget, format, model, encoding, window, goal, keep_recent, settings, summarizer, summarizer_window, redact
     )
     outside, kept = _json.parts(json.loads(data))
     return Compacted(
@@ -167,20 +166,23 @@ def _compacted(
     tokens = _json.size("budget", budget)
     if tokens is None:
         raise _longhaul.SettingsError("budget is a whole number of tokens, not None")
-    data, report = _longhaul.compact(
-        history,
-        tokens,
-        _json.settings(settings),
-        format=format,
-        model=model,
-        encoding=encoding,
-        window=_json.size("window", window),
-        goal=goal,
-        keep_recent=_json.size("keep_recent", keep_recent),
-        redact=redact,
-        summarizer=asker,
-        summarizer_window=_json.size("summarizer_window", summarizer_window),
-    )
-    if asker is not None:
-        asker.settle()
+    try:
+        data, report = _longhaul.compact(
+            history,
+            tokens,
+            _json.settings(settings),
+            format=format,
+            model=model,
+            encoding=encoding,
+            window=_json.size("window", window),
+            goal=goal,
+            keep_recent=_json.size("keep_recent", keep_recent),
+            redact=redact,
+            summarizer=asker,
+            summarizer_window=_json.size("summarizer_window", summarizer_window),
+        )
+    finally:
+        # Where rules may not step in, what ends the program would pass for a model that gave no answer.
+        if asker is not None:
+            asker.settle()
     return bytes(data), json.loads(report)

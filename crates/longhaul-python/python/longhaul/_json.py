@@ -7,7 +7,17 @@ import operator
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ._longhaul import FormatError, SettingsError
+from ._longhaul import FormatError, SettingsError, format_of
+
+_BODIES = {
+    "openai": ("messages", None),
+    "anthropic": ("messages", "system"),
+    "responses": ("input", "instructions"),
+    "gemini": ("contents", "systemInstruction"),
+}
+"""Where a request of each format has its messages and its standing instructions; OpenAI's are a message."""
+
+_OUTSIDE = ("system", "instructions", "systemInstruction", "system_instruction")
 
 
 def plain(value: Any) -> Any:
@@ -44,19 +54,41 @@ def to_bytes(text: str) -> bytes:
         return json.dumps(json.loads(text), separators=(",", ":")).encode("ascii")
 
 
-def history(messages: Any, system: Any = None, tools: Any = None) -> bytes:
-    """A list of messages, with what stands outside of it, as the body of a request."""
+def history(
+    messages: Any, system: Any = None, tools: Any = None, format: str | None = None
+) -> tuple[bytes, str | None]:
+    """A list of messages, with what stands outside of it, as the body of a request; and its format, where it is known."""
     if isinstance(messages, (str, bytes, bytearray)) or messages is None:
         raise TypeError("messages are a list of dicts; for a text use count(text=...), for a file compact_bytes")
     if isinstance(messages, Mapping) and "role" in messages:
         raise TypeError("messages are a list of dicts; this is a single message")
     body: Any = messages if isinstance(messages, Mapping) else list(messages)
-    if system is not None or tools is not None:
-        body = {**body} if isinstance(body, dict) else {"messages": body}
-        if system is not None:
-            body = {"system": system, **body}
-        if tools is not None:
-            body["tools"] = _tools(tools)
+    if system is None and tools is None:
+        return _written(body, messages), format
+    name = format_of(_written(body, messages), format, system is not None)
+    if name not in _BODIES:
+        raise FormatError(f"system= and tools= stand beside messages of {', '.join(_BODIES)}, not in those of {name}")
+    listed = _BODIES[name][0]
+    body = {**body} if isinstance(body, Mapping) else {listed: body}
+    if system is not None:
+        body, format = _with_system(body, system, name), name
+    if tools is not None:
+        body["tools"] = _tools(tools)
+    return _written(body, messages), format
+
+
+def _with_system(body: dict[str, Any], system: Any, format: str) -> dict[str, Any]:
+    listed, outside = _BODIES[format]
+    if outside is None:
+        return {**body, listed: [{"role": "system", "content": system}, *body.get(listed, [])]}
+    if any(name in body for name in _OUTSIDE):
+        raise TypeError("system= is given, and the messages come with standing instructions of their own: give one")
+    if format == "gemini" and isinstance(system, str):
+        system = {"parts": [{"text": system}]}
+    return {outside: system, **body}
+
+
+def _written(body: Any, messages: Any) -> bytes:
     try:
         return to_bytes(dumps(body))
     except (TypeError, ValueError, RecursionError) as error:
@@ -83,10 +115,9 @@ def parts(body: Any) -> tuple[Any, list[Any]]:
     """The standing instructions that stand outside the messages, and the messages."""
     if isinstance(body, list):
         return None, body
-    outside = ("system", "instructions", "systemInstruction", "system_instruction")
     for name in ("messages", "input", "contents"):
         if name in body:
-            return next((body[key] for key in outside if key in body), None), body[name]
+            return next((body[key] for key in _OUTSIDE if key in body), None), body[name]
     return None, [body]
 
 
@@ -113,18 +144,3 @@ def settings(value: Any) -> str:
         return json.dumps(dict(value), allow_nan=False)
     except (TypeError, ValueError) as error:
         raise SettingsError(f"settings: {error}") from error
-
-
-def format_of(format: str | None, messages: Any, system: Any) -> str | None:
-    """Only Anthropic's messages have their instructions beside them under the name `system`."""
-    if format is not None or system is None:
-        return format
-    if not isinstance(messages, Mapping):
-        for at, one in enumerate(messages):
-            role = one.get("role") if isinstance(one, Mapping) else getattr(one, "role", None)
-            if role in ("tool", "system", "developer"):
-                raise FormatError(
-                    f"message {at} has the role {role!r}: system= stands beside Anthropic's messages; OpenAI's have "
-                    "a message of role system"
-                )
-    return "anthropic"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import logging
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ from ._usage import usage_of
 
 
 Format = Literal["openai", "anthropic", "responses", "gemini"]
+
+_log = logging.getLogger("longhaul")
 
 
 class Event(NamedTuple):
@@ -87,9 +90,11 @@ class Session:
     of it, where they are not given. `fixed_overhead` is what each request costs beside its messages: tool definitions, a
     system prompt that is not pushed (`count` tells). `settings` are those of `longhaul config`. `summarizer` is a function
     that asks a model (see `compact`); it cannot use the session itself. Without one, summaries are made by rule. `on_event`
-    is told what happens, and should not raise.
+    is a plain function that is told what happens, when the call in which it did is over. What it raises is logged (by the
+    logger `longhaul`), and the call returns what it would have returned.
 
-    A session may be used from several threads; calls wait for one another. Raises `LonghaulError` and what is under it.
+    A session may be used from several threads; calls wait for one another, but for `name` and `recall_tool`. After a fork the
+    child opens it anew: calls raise `StoreError` there, and the parent's goes on. Raises `LonghaulError` and what is under it.
     """
 
     def __init__(
@@ -110,8 +115,9 @@ class Session:
         save_each_push: bool = False,
         redact: bool = True,
     ) -> None:
-        if on_event is not None and (not callable(on_event) or inspect.iscoroutinefunction(on_event)):
+        if on_event is not None and (not callable(on_event) or is_async(on_event)):
             raise TypeError("on_event is a plain function of one event")
+        self._format = format
         self._on_event = on_event
         self._asker = None if summarizer is None else Asker(summarizer)
         place = None if store is None else os.fspath(store)
@@ -137,7 +143,7 @@ class Session:
     @property
     def name(self) -> str:
         """The name under which the store keeps what is said now: the session's own, or that of a branch, where somebody else
-        went on with the session meanwhile."""
+        went on with the session meanwhile. It waits for no call."""
         return self._inner.line()
 
     def push(self, *messages: Any) -> list[int]:
@@ -209,8 +215,8 @@ class Session:
 
     @property
     def recall_tool(self) -> Any:
-        """The definition of a tool with which the model fetches what a summary stands for."""
-        return json.loads(self._told(self._inner.recall_tool))
+        """The definition of a tool with which the model fetches what a summary stands for. It waits for no call."""
+        return json.loads(self._inner.recall_tool())
 
     def recall(self, arguments: str | Mapping[str, Any]) -> str:
         """Answers a call of the recall tool, in at most about 2,000 tokens."""
@@ -219,7 +225,7 @@ class Session:
 
     def sync(self, messages: Any, *, system: Any = None) -> Synced:
         """Follows a whole history, as a client without memory sends it: what is new is pushed, an edit is a branch."""
-        history = _json.history(messages, system)
+        history, _ = _json.history(messages, system, format=self._format)
         return Synced(**json.loads(self._told(lambda: self._inner.sync(history))))
 
     @property
@@ -244,15 +250,27 @@ class Session:
         try:
             return work()
         finally:
-            self._tell()
-            if self._asker is not None:
-                self._asker.settle()
+            try:
+                self._tell()
+            finally:
+                if self._asker is not None:
+                    self._asker.settle()
 
     def _tell(self) -> None:
         # Not from within a call: what is told may ask the session something.
         for event in self._inner.take_events():
-            if self._on_event is not None:
+            if self._on_event is None:
+                continue
+            try:
                 self._on_event(Event(*event))
+            except Exception:
+                # The call did what it was to do, and its view is not lost for the sake of a listener.
+                _log.exception("on_event raised at %s", event[0])
+
+
+def is_async(function: Any) -> bool:
+    """Whether calling it makes a coroutine: an async function, or an object whose `__call__` is one."""
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))
 
 
 def _number(message: Any) -> int:
