@@ -1,11 +1,25 @@
-//! Characters that nobody sees, such as blanks of no width: whoever puts them into a key hides it from what looks for it.
+//! What nobody sees of a text, such as blanks of no width and colours: what looks for a key does not find it where these are put
+//! into it, or between it and its name.
 
 use std::ops::Range;
 
-/// Returns `text` without them; `None` where it has none but a mark at its beginning.
+/// Returns `text` without it; `None` where it has none but a mark at its beginning.
 pub(crate) fn without(text: &str) -> Option<String> {
-    let is_plain = text.is_ascii() || !text.strip_prefix('\u{feff}').unwrap_or(text).contains(is_hidden);
-    (!is_plain).then(|| text.chars().filter(|c| !is_hidden(*c)).collect())
+    let is_plain = |text: &str| text.is_ascii() || !text.contains(is_hidden);
+    let body = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if is_plain(body) && memchr::memmem::find(body.as_bytes(), CONTROL.as_bytes()).is_none() {
+        return None;
+    }
+    let mut left = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let hidden = hidden(rest);
+        if hidden == 0 {
+            left.push(c);
+        }
+        rest = &rest[if hidden == 0 { c.len_utf8() } else { hidden }..];
+    }
+    Some(left)
 }
 
 /// Walks over a text, once, from places in what is left of it to places in it.
@@ -29,15 +43,37 @@ impl Places<'_> {
 
     /// Returns the end of the text of which `left` bytes are left.
     fn walk(&mut self, left: usize) -> usize {
-        for c in self.text[self.at..].chars() {
-            if self.left_at >= left {
-                break;
+        while self.left_at < left {
+            let rest = &self.text[self.at..];
+            let Some(c) = rest.chars().next() else { break };
+            match hidden(rest) {
+                0 => {
+                    self.at += c.len_utf8();
+                    self.left_at += c.len_utf8();
+                }
+                length => self.at += length,
             }
-            self.at += c.len_utf8();
-            self.left_at += if is_hidden(c) { 0 } else { c.len_utf8() };
         }
         self.at
     }
+}
+
+/// What a terminal's control sequences begin with: colours, and where to write.
+const CONTROL: &str = "\u{1b}[";
+
+/// Bytes of a control sequence behind its beginning; what is longer is none.
+const LONGEST_CONTROL: usize = 32;
+
+/// Returns how many bytes at the beginning of `text` nobody sees: one character, or one control sequence.
+fn hidden(text: &str) -> usize {
+    let Some(first) = text.chars().next() else { return 0 };
+    if is_hidden(first) {
+        return first.len_utf8();
+    }
+    let Some(behind) = text.strip_prefix(CONTROL) else { return 0 };
+    let end = behind.bytes().take(LONGEST_CONTROL).position(|byte| !matches!(byte, b' '..=b'?'));
+    let is_control = |end: &usize| matches!(behind.as_bytes()[*end], b'@'..=b'~');
+    end.filter(is_control).map_or(0, |end| CONTROL.len() + end + 1)
 }
 
 fn is_hidden(c: char) -> bool {
@@ -61,6 +97,9 @@ mod tests {
         {
             assert_eq!(&text[Places::of(text).place(span)], expected);
         }
+        let coloured = "a\u{1b}[31;1mbc\u{1b}[0m\u{1b}[";
+        assert_eq!(without(coloured).unwrap(), "abc\u{1b}[");
+        assert_eq!(&coloured[Places::of(coloured).place(1..3)], "bc");
         assert_eq!(without("\u{feff}abc"), None);
         assert_eq!(without("abécd"), None);
     }

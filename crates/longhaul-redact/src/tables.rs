@@ -105,7 +105,11 @@ fn split(text: &[u8], line: Range<usize>, separator: u8) -> Vec<Range<usize>> {
     let mut line = trimmed(text, line, is_blank);
     if separator == b'|' {
         // A mark of a difference or of a quotation may stand before it.
-        if let Some(first) = memchr(separator, &text[line.clone()]).filter(|first| *first <= 2) {
+        let is_mark =
+            |first: &usize| text[line.start..][..*first].iter().all(|byte| b"+-<>! ".contains(byte));
+        if let Some(first) =
+            memchr(separator, &text[line.clone()]).filter(|first| *first <= 2 && is_mark(first))
+        {
             line.start += first + 1;
         }
         line.end -= usize::from(line.end > line.start && text[line.end - 1] == separator);
@@ -180,6 +184,7 @@ mod tests {
             ("     1\tpassword,user\n     2\tone,me\n", vec!["one"]),
             ("| User | **Password** |\n|---|:--|\n| me | `one` |\n| you | two |\n\nend", vec!["one", "two"]),
             (" user | password \n------+----------\n me   | one\n(1 row)", vec!["one"]),
+            (" id | name | password \n----+------+----------\n  1 | bob  | one\n(1 row)", vec!["one"]),
             ("+----+------+\n| id | pwd  |\n+----+------+\n| 1  | one  |\n+----+------+\n", vec!["one"]),
         ] {
             let text = text.replace("pwd ", "pass").replace("pass ", "password ");

@@ -166,6 +166,31 @@ fn base64(bytes: &[u8]) -> String {
     out
 }
 
+/// As `jq -C`, `grep --color` and logs on a terminal show them.
+#[test]
+fn a_colour_between_a_name_and_its_secret_hides_nothing() {
+    let redactor = Redactor::builtin();
+    let (secret, id) = ("n8aB5kBh0fzK4xDX", "6d1f");
+    for text in [
+        format!("password: \u{1b}[31m{secret}\u{1b}[0m\nid: {id}"),
+        format!(
+            "\u{1b}[34;1m\"password\"\u{1b}[0m\u{1b}[1;39m:\u{1b}[0m \u{1b}[32m\"{secret}\"\u{1b}[0m, {id}"
+        ),
+        format!("\u{1b}[35mDB_PASSWORD\u{1b}[0m=\u{1b}[32m{secret}\u{1b}[0m {id}"),
+        format!(
+            " id | name | \u{1b}[1mpassword\u{1b}[0m \n----+------+----------\n  1 | bob  | {secret}\n id {id}"
+        ),
+    ] {
+        let clean = redactor.redact_text(&text).0;
+        assert!(!clean.contains(secret) && clean.contains(id), "{clean:?}");
+        let json = serde_json::json!({ "out": text }).to_string();
+        let clean = redactor.redact_json(&json).0;
+        assert!(!clean.contains(secret) && clean.contains(id), "{clean:?}");
+    }
+    let shown = "password: \u{1b}[31mrequired\u{1b}[0m, at least 8 letters";
+    assert_eq!(redactor.redact_text(shown).0, shown);
+}
+
 /// As tools print the bytes of a file, as base64 of base64, and with characters in it that nobody sees.
 #[test]
 fn a_secret_is_found_however_it_is_spelled() {
@@ -189,6 +214,7 @@ fn a_secret_is_found_however_it_is_spelled() {
         ("a joiner", hidden("\u{200d}")),
         ("a soft hyphen", hidden("\u{ad}")),
         ("a mark", hidden("\u{feff}")),
+        ("a colour", hidden("\u{1b}[01;31m\u{1b}[K")),
     ];
     let mut missed = Vec::new();
     for (how, text) in texts {

@@ -88,5 +88,7 @@ const SHAPES: &[(&str, &str, &str, &str)] = &[
     ("lines of a dump", "", "00000000: 6869 2074 6865 7265 2c20 796f 7520 616c  hi there, you al\n", ""),
     ("digits of a text", "", "68692074686572652c20796f7520616c6c21", ""),
     ("blanks of no width", "", "api_key=\u{200b}", ""),
+    ("colours", "", "password: \u{1b}[31m", ""),
+    ("a colour without an end", "", "\u{1b}[0;", ""),
     ("many literals with keys", "[", "\"ghp_k8Zr2VqT5nXw9LbY3mHc7JdF4sGp6AeR1uQo\\n\",", "0]"),
 ];
