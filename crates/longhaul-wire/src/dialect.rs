@@ -2,6 +2,7 @@
 
 use std::{
     collections::{HashMap, HashSet},
+    ops::Range,
     sync::Arc,
 };
 
@@ -37,12 +38,20 @@ pub(crate) struct Dialect {
     pub(crate) unsign: fn(&str, &Located<'_>, &mut Edits),
     /// Takes back what stands for a part that is gone, in the message that it is gone from.
     pub(crate) settle: fn(&str, &[Located<'_>], &[Option<&Part>], &mut Edits),
+    /// Returns a message that only some steps are left of, as it stands where others were written so many times before it.
+    pub(crate) with_steps: fn(&str, usize) -> String,
     /// Whether one answer of the model is several items.
     pub(crate) is_of_items: bool,
     /// Whether a failed result is marked by more than its text.
     pub(crate) marks_failure: bool,
     /// Whether a picture can say how closely to look at it.
     pub(crate) has_detail: bool,
+    /// Whether a file can be called by a name.
+    pub(crate) has_file_names: bool,
+    /// Whether readable reasoning can be said by whoever has it.
+    pub(crate) says_reasoning: bool,
+    /// Whether a speaker can be called by this name.
+    pub(crate) takes_name: fn(&str) -> bool,
     /// Returns how a message is spelled in a request, from the items that it was read from; `None` for a dialect that no
     /// provider takes.
     pub(crate) spelling: Option<Spelling>,
@@ -76,6 +85,8 @@ pub(crate) struct Said<'a> {
     /// Who really speaks, where the format says so beside the role.
     pub(crate) speaker: Option<Speaker>,
     pub(crate) parts: Vec<Located<'a>>,
+    /// Where among the parts each step but the first begins, of an answer that goes on over many: each is a message of its own.
+    pub(crate) steps: Vec<usize>,
     /// Images and files found, by the hash that their `Media` carries.
     pub(crate) payloads: Vec<(ContentHash, Payload<'a>)>,
 }
@@ -119,7 +130,18 @@ impl Dialect {
 
 impl<'a> Said<'a> {
     pub(crate) fn new(role: Role) -> Said<'a> {
-        Said { role, name: None, speaker: None, parts: Vec::new(), payloads: Vec::new() }
+        Said { role, name: None, speaker: None, parts: Vec::new(), steps: Vec::new(), payloads: Vec::new() }
+    }
+
+    pub(crate) fn into_message(self) -> Message {
+        let parts = self.parts.into_iter().map(|located| located.part).collect();
+        Message { name: self.name, speaker: self.speaker, ..Message::new(self.role, parts) }
+    }
+
+    /// Returns which parts are those of each step.
+    pub(crate) fn of_steps(&self) -> Vec<Range<usize>> {
+        let starts = std::iter::once(0).chain(self.steps.iter().copied());
+        starts.zip(self.steps.iter().copied().chain([self.parts.len()])).map(|(from, to)| from..to).collect()
     }
 
     pub(crate) fn push(&mut self, part: Part, home: Home<'a>, leaf: Leaf<'a>) {

@@ -52,6 +52,8 @@ pub(crate) struct Fragment {
     pub(crate) dialect: &'static Dialect,
     /// Index of the element, or of the line.
     pub(crate) at: usize,
+    /// Which parts of it are the message's, where an answer of several steps is several messages.
+    pub(crate) step: Option<Range<usize>>,
 }
 
 /// How the bytes are laid out.
@@ -139,6 +141,17 @@ impl Document {
         Some((json, said))
     }
 
+    /// Returns the messages that are the steps of the answer which message `n` is one of; `n` alone for any other.
+    pub(crate) fn steps_of(&self, n: usize) -> Range<usize> {
+        let at = |n: &usize| {
+            let fragment = self.slots.get(*n)?.fragments.first()?;
+            fragment.step.is_some().then_some(fragment.at)
+        };
+        let Some(own) = at(&n) else { return n..n + 1 };
+        let before = (0..n).rev().take_while(|n| at(n) == Some(own)).count();
+        n - before..n + (n..self.slots.len()).take_while(|n| at(n) == Some(own)).count()
+    }
+
     /// Returns what was said between the agent's own compactions, one transcript each, side branches of subagents
     /// apart but abandoned branches included. Measurements of recall use it: inside a segment the model had seen all
     /// that came before. A history without compactions is one segment.
@@ -167,9 +180,7 @@ impl Document {
 
 /// Adds what was read to `transcript`, under the ordinal it gets there.
 pub(crate) fn push(transcript: &mut Transcript, said: Said<'_>) -> MessageId {
-    let parts = said.parts.into_iter().map(|located| located.part).collect();
-    let message = Message { name: said.name, speaker: said.speaker, ..Message::new(said.role, parts) };
-    push_message(transcript, message)
+    push_message(transcript, said.into_message())
 }
 
 /// Adds a message to `transcript` as one of its document.

@@ -87,6 +87,20 @@ impl<'a> Payload<'a> {
         (self.kind == MediaKind::Image && detail != "auto").then_some(detail)
     }
 
+    /// Returns what a file is called, where its message says so.
+    pub(crate) fn name(&self) -> Option<Cow<'_, str>> {
+        let fields = self.raw.object();
+        let inner = fields.get("file").filter(|inner| inner.is_object()).map(Json::object);
+        let inner = inner.unwrap_or(fields);
+        ["filename", "title"].iter().find_map(|key| inner.text(key)).filter(|name| !name.is_empty())
+    }
+
+    /// Returns the words of a file of plain text that is given inline.
+    pub(crate) fn text(&self) -> Option<String> {
+        let Data::Base64(data) = &self.data else { return None };
+        String::from_utf8(decode(data.as_bytes())).ok()
+    }
+
     /// Returns the payload as an address: the one it has, or a `data:` one.
     pub(crate) fn url(&self) -> Option<String> {
         match &self.data {

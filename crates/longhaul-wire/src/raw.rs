@@ -1,12 +1,14 @@
 //! Messages as a provider or an agent spelled them, each with its spelling kept beside it.
 
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 use longhaul_transcript::{Message, Part, Raw, Role};
 
 use crate::{
     Document, Format, WireError,
-    dialect::{Dialect, Said},
+    dialect::{Dialect, Said, Sources},
+    document::Fragment,
+    edit::{Located, patch},
     error::Fault,
     json::Json,
     whole::syntax_error,
@@ -39,12 +41,19 @@ pub fn messages_from_json(format: Format, json: &str) -> Result<Vec<Message>, Wi
             return Err(place(Fault::new("", item.raw(), expected)));
         }
         let said = (dialect.read)(item).map_err(place)?;
-        let mut message = message(said);
-        message.raw = spelling(dialect, &[item]).map(|json| {
-            let after_reasoning = is_led(messages.iter().rev());
-            Arc::new(Raw { after_reasoning, ..Raw::new(dialect.format.name(), json) })
-        });
-        messages.push(message);
+        for step in said.of_steps() {
+            let json = match said.steps.is_empty() {
+                true => spelling(dialect, &[item]),
+                false => Some(step_of(dialect, item, &said, &step)),
+            };
+            let mut message =
+                Said { parts: said.parts[step].to_vec(), speaker: None, ..said.clone() }.into_message();
+            message.raw = json.map(|json| {
+                let after_reasoning = is_led(messages.iter().rev());
+                Arc::new(Raw { after_reasoning, ..Raw::new(dialect.format.name(), json) })
+            });
+            messages.push(message);
+        }
     }
     Ok(messages)
 }
@@ -55,6 +64,10 @@ impl Document {
         let at = usize::try_from(ordinal).ok()?;
         let fragments = &self.slots.get(at)?.fragments;
         let dialect = fragments.first()?.dialect;
+        if let [Fragment { step: Some(step), .. }] = &fragments[..] {
+            let (json, said) = self.fragment(&fragments[0])?;
+            return Some(Raw::new(dialect.format.name(), step_of(dialect, json, &said, step)));
+        }
         let items: Vec<Json<'_>> = fragments
             .iter()
             .map(|fragment| Json::check(self.bytes.get(fragment.range.clone())?).ok())
@@ -90,9 +103,14 @@ pub(crate) fn is_reasoning(message: &Message) -> bool {
     !message.parts.is_empty() && message.parts.iter().all(|part| matches!(part, Part::Reasoning(_)))
 }
 
-fn message(said: Said<'_>) -> Message {
-    let parts = said.parts.into_iter().map(|located| located.part).collect();
-    Message { name: said.name, ..Message::new(said.role, parts) }
+/// Returns an answer of several steps with one of them alone.
+fn step_of(dialect: &Dialect, json: Json<'_>, said: &Said<'_>, step: &Range<usize>) -> String {
+    let is_kept =
+        |(at, located): (usize, &'_ Located<'_>)| step.contains(&at).then_some(located.part.clone());
+    let kept: Vec<Option<Part>> = said.parts.iter().enumerate().map(is_kept).collect();
+    let pairs: Vec<Option<&Part>> = kept.iter().map(Option::as_ref).collect();
+    let alone = patch(dialect, json, &said.parts, &pairs, &Sources::default());
+    (dialect.with_steps)(&alone.unwrap_or_default(), 0)
 }
 
 /// Returns whether this is the body of a request, with its list of messages and what stands beside it.

@@ -3,11 +3,15 @@
 
 use std::sync::Arc;
 
-use longhaul_transcript::{Media, Message, Part, Raw, Role, SessionId, Transcript};
+use longhaul_transcript::{Media, Message, Origin, Part, Raw, Role, SessionId, Transcript};
 
 use crate::{
     Format, WireError,
-    convert::{Losses, encode, strip},
+    convert::{
+        encode, left_out,
+        losses::{Losses, place},
+        media_of, strip,
+    },
     dialect::{Dialect, Said, Sources},
     edit::{Edits, Located, align, patch},
     formats::{Draft, LaterSystem, Lead, Writing},
@@ -53,7 +57,10 @@ pub fn render_session<'a>(
     to: Format,
     session: Option<&SessionId>,
 ) -> Result<Rendition, WireError> {
-    let said: Transcript = messages.into_iter().cloned().collect();
+    let number = |(n, message): (usize, &Message)| {
+        message.clone().with_origin(Origin::Document(u32::try_from(n).unwrap_or(u32::MAX)))
+    };
+    let said: Transcript = messages.into_iter().enumerate().map(number).collect();
     let writing = to.writing()?;
     if writing.dialect.spelling.is_none() {
         // No message carries a spelling in it.
@@ -66,35 +73,8 @@ pub fn render_session<'a>(
     repaired.done.into_iter().for_each(|done| losses.note(done));
     let messages = repaired.transcript.entries().iter().map(|entry| &*entry.message).collect();
     let messages = ordered(messages, writing.order, &mut losses);
-    let spelled: Vec<Option<Vec<Spelled<'_>>>> = messages.iter().map(|message| spelled(message)).collect();
-    let payloads = spelled.iter().flatten().flatten().flat_map(|item| item.said.payloads.iter().cloned());
-    let mut sources = Sources::of_media(payloads);
-    messages.iter().for_each(|message| sources.note_calls(message));
-
-    let mut body = Body { writing, outside: Vec::new(), list: Vec::new() };
-    let mut waiting: Vec<Message> = Vec::new();
-    for (message, spelled) in messages.iter().zip(&spelled) {
-        let own =
-            spelled.as_ref().filter(|items| items.iter().all(|item| writing.dialect.takes(item.dialect)));
-        let values = own.and_then(|items| respelled(items, message, &sources, &mut losses));
-        if values.is_some() {
-            body.fresh(std::mem::take(&mut waiting), &sources, &mut losses);
-        }
-        match values.and_then(|values| body.placed(message, values)) {
-            Some(values) => {
-                body.own(message, values);
-                let redacted = message.raw.as_ref().map_or(0, |raw| raw.redacted);
-                (0..redacted).for_each(|_| {
-                    losses.count("secret that is a placeholder, or was left out with its block")
-                });
-            }
-            None => waiting.push((*message).clone()),
-        }
-    }
-    body.fresh(waiting, &sources, &mut losses);
-    let named = session.cloned();
-    let (is_named, session) = (named.is_some(), named.unwrap_or_else(|| said.derived_session()));
-    let draft = body.draft(session, is_named, &mut losses);
+    let body = Body::of(writing, &messages, Sources::default(), &mut losses);
+    let draft = body.draft(session.cloned(), &said, &mut losses);
     let json = (writing.file)(draft, &mut losses);
     Ok(Rendition { json, losses: losses.into_lines() })
 }
@@ -167,7 +147,7 @@ fn respelled(
     let parts: Vec<Part> = as_spelled(message, &old).into_iter().filter(is_carried).collect();
     let pairs = align(&old, &parts)?;
     for _ in parts.len()..message.parts.len() {
-        losses.count("block of the provider's left out");
+        losses.count("block of the provider's left out", place(message));
     }
     let (mut from, mut values) = (0, Vec::with_capacity(items.len()));
     for item in items {
@@ -230,11 +210,15 @@ fn media_in_mut(part: &mut Part) -> Vec<&mut Media> {
 }
 
 /// A request as it grows.
-struct Body {
+pub(crate) struct Body {
     writing: &'static Writing,
     /// Standing instructions that stand outside the list, as JSON.
     outside: Vec<String>,
+    /// The messages that these are of.
+    outside_at: Vec<Option<usize>>,
     list: Vec<Value>,
+    /// The messages that are written in their own spelling, with it.
+    pub(crate) own: Vec<(usize, String)>,
 }
 
 /// An item of the list.
@@ -243,9 +227,49 @@ struct Value {
     is_reasoning: bool,
     /// The model's own, so that reasoning may stand before it.
     is_answer: bool,
+    /// The message that it is of.
+    at: Option<usize>,
 }
 
 impl Body {
+    /// Spells `messages`, those that carry a spelling of the format in it.
+    pub(crate) fn of<'a>(
+        writing: &'static Writing,
+        messages: &[&'a Message],
+        mut sources: Sources<'a>,
+        losses: &mut Losses,
+    ) -> Body {
+        let spelled: Vec<Option<Vec<Spelled<'_>>>> =
+            messages.iter().map(|message| spelled(message)).collect();
+        let payloads = spelled.iter().flatten().flatten().flat_map(|item| item.said.payloads.iter().cloned());
+        sources.media.extend(payloads);
+        messages.iter().for_each(|message| sources.note_calls(message));
+        let mut body =
+            Body { writing, outside: Vec::new(), outside_at: Vec::new(), list: Vec::new(), own: Vec::new() };
+        let mut waiting: Vec<Message> = Vec::new();
+        for (message, spelled) in messages.iter().zip(&spelled) {
+            let own =
+                spelled.as_ref().filter(|items| items.iter().all(|item| writing.dialect.takes(item.dialect)));
+            let values = own.and_then(|items| respelled(items, message, &sources, losses));
+            if values.is_some() {
+                body.fresh(std::mem::take(&mut waiting), &mut sources, losses);
+            }
+            match values.and_then(|values| body.placed(message, values)) {
+                Some(values) => {
+                    let redacted = message.raw.as_ref().map_or(0, |raw| raw.redacted);
+                    (0..redacted).for_each(|_| {
+                        let what = "secret that is a placeholder, or was left out with its block";
+                        losses.count(what, place(message));
+                    });
+                    body.own(message, values);
+                }
+                None => waiting.push((*message).clone()),
+            }
+        }
+        body.fresh(waiting, &mut sources, losses);
+        body
+    }
+
     /// Returns a message in its own spelling where that may stand here; `None` where it must be spelled otherwise: what was
     /// a standing instruction outside the list has no spelling inside it.
     fn placed(&self, message: &Message, values: Vec<String>) -> Option<Vec<String>> {
@@ -270,7 +294,9 @@ impl Body {
     fn own(&mut self, message: &Message, mut values: Vec<String>) {
         if message.is_system() && self.list.is_empty() {
             values.iter_mut().for_each(|value| self.lead(value));
+            self.own.extend(place(message).map(|at| (at, values.join("\n"))));
             if values.iter().all(|value| self.is_outside(value)) {
+                self.outside_at.push(place(message));
                 self.outside.extend(values);
                 return;
             }
@@ -284,31 +310,41 @@ impl Body {
             // the server would ask for the reasoning by the id.
             values.iter_mut().take(1).for_each(|value| *value = without_field(value, "id"));
         }
-        self.list.extend(values.into_iter().map(|json| Value { json, is_reasoning, is_answer }));
+        self.own.extend(place(message).map(|at| (at, values.join("\n"))));
+        let at = place(message);
+        self.list.extend(values.into_iter().map(|json| Value { json, is_reasoning, is_answer, at }));
     }
 
     /// Adds messages that are spelled afresh.
-    fn fresh(&mut self, mut messages: Vec<Message>, sources: &Sources<'_>, losses: &mut Losses) {
+    fn fresh(&mut self, mut messages: Vec<Message>, sources: &mut Sources<'_>, losses: &mut Losses) {
         if messages.is_empty() {
             return;
         }
         let Writing { dialect, lead, regroup, .. } = *self.writing;
-        strip(&mut messages, dialect, sources, losses);
+        strip(&mut messages, self.writing, sources, losses);
         if lead == Lead::Outside && self.list.is_empty() {
             let lead = messages.iter().take_while(|message| message.is_system()).count();
-            let texts =
-                messages.drain(..lead).map(|message| message.texts().collect::<Vec<_>>().join("\n\n"));
-            self.outside.extend(texts.filter(|text| !text.is_empty()).map(|text| quoted(&text)));
-        }
-        if self.writing.later_system != LaterSystem::Anywhere {
-            for _ in messages.iter().filter(|message| message.is_system()) {
-                losses.count("system message in mid-conversation written as the user's");
+            for message in messages.drain(..lead) {
+                media_of(&message).for_each(|media| losses.count(left_out(media), place(&message)));
+                let text = message.texts().collect::<Vec<_>>().join("\n\n");
+                if !text.is_empty() {
+                    self.outside_at.push(place(&message));
+                    self.outside.push(quoted(&text));
+                }
             }
         }
-        for message in regroup(messages, losses) {
-            let is_answer = message.role == Role::Assistant;
+        if self.writing.later_system != LaterSystem::Anywhere {
+            for message in messages.iter().filter(|message| message.is_system()) {
+                losses.count("system message in mid-conversation written as the user's", place(message));
+            }
+        }
+        let messages = regroup(messages, losses);
+        // Calls may have other ids now.
+        messages.iter().for_each(|message| sources.note_calls(message));
+        for message in messages {
+            let (at, is_answer) = (place(&message), message.role == Role::Assistant);
             let values = (dialect.fresh)(&message, sources).into_iter();
-            self.list.extend(values.map(|json| Value { json, is_reasoning: false, is_answer }));
+            self.list.extend(values.map(|json| Value { json, is_reasoning: false, is_answer, at }));
         }
     }
 
@@ -321,7 +357,7 @@ impl Body {
             let value = &mut self.list[at];
             let is_system = role_of(&value.json).is_some_and(|role| role == "system");
             if is_system && !(stays && before_is_said_to_model && is_before_answer) {
-                losses.count("system message in mid-conversation written as the user's");
+                losses.count("system message in mid-conversation written as the user's", value.at);
                 value.json = as_the_users(&value.json);
             }
             let stays_system = role_of(&value.json).is_some_and(|role| role == "system");
@@ -330,7 +366,13 @@ impl Body {
         }
     }
 
-    fn draft(mut self, session: SessionId, is_named: bool, losses: &mut Losses) -> Draft {
+    /// Returns what a file is put together from, but for what stands around the messages.
+    pub(crate) fn draft(
+        mut self,
+        session: Option<SessionId>,
+        said: &Transcript,
+        losses: &mut Losses,
+    ) -> Draft {
         // reasoning is followed by what it led to; of several items of it, the last one is.
         let mut is_followed = false;
         let mut stays = Vec::with_capacity(self.list.len());
@@ -338,10 +380,10 @@ impl Body {
             stays.push(is_followed || !value.is_reasoning);
             is_followed = value.is_answer && (is_followed || !value.is_reasoning);
         }
-        self.list.retain(|_| {
+        self.list.retain(|value| {
             let stays = stays.pop().unwrap_or(true);
             if !stays {
-                losses.count("reasoning left out");
+                losses.count("reasoning left out", value.at);
             }
             stays
         });
@@ -349,11 +391,12 @@ impl Body {
             self.settle_system(losses);
         }
         Draft {
-            session,
-            is_named,
+            is_named: session.is_some(),
+            session: session.unwrap_or_else(|| said.derived_session()),
             model: None,
             tools: None,
             outside: self.outside,
+            outside_at: self.outside_at,
             begins_with_answer: self.list.first().is_some_and(|first| first.is_answer),
             messages: self.list.into_iter().map(|value| value.json).collect(),
             media: Vec::new(),

@@ -24,6 +24,14 @@ pub(crate) struct Layout {
     outside: Option<(Range<usize>, &'static str)>,
 }
 
+impl Layout {
+    /// Returns the places of what was read: the list, and what stands outside of it.
+    pub(crate) fn places<'d>(&'d self, doc: &'d Document) -> impl Iterator<Item = &'d Range<usize>> {
+        let outside = doc.slots.iter().flat_map(|slot| &slot.fragments).filter(|one| one.at == usize::MAX);
+        std::iter::once(&self.array).chain(outside.map(|one| &one.range))
+    }
+}
+
 /// What distinguishes one format's body from another's.
 #[derive(Debug)]
 pub(crate) struct Body {
@@ -65,8 +73,13 @@ pub(crate) fn read(format: Format, body: &Body, bytes: Vec<u8>) -> Result<Docume
     let mut transcript = Transcript::new();
     let mut slots = Vec::new();
     let mut add = |said: Said<'_>, dialect, value, index| {
-        push(&mut transcript, said);
-        slots.push(Slot { fragments: vec![Fragment { range: at(value), dialect, at: index }] });
+        let steps = said.of_steps();
+        let is_one = steps.len() == 1;
+        for step in steps {
+            push(&mut transcript, Said { parts: said.parts[step.clone()].to_vec(), ..said.clone() });
+            let step = (!is_one).then_some(step);
+            slots.push(Slot { fragments: vec![Fragment { range: at(value), dialect, at: index, step }] });
+        }
     };
     if let Some((key, dialect, value)) = found.outside {
         let said = (dialect.read)(value).map_err(|fault| fault.at(key))?;
@@ -138,6 +151,7 @@ pub(crate) fn write(doc: &Document, layout: &Layout, emitted: &[Emitted<'_>]) ->
     let mut inner = String::new();
     let mut before: Option<usize> = None;
     let mut outside_kept = false;
+    let mut written = vec![0; layout.elements.len()];
     let mut put = |value: &str, index: Option<usize>| {
         let gap = match (before, index) {
             // The first one written takes the blanks that the first one had.
@@ -162,6 +176,10 @@ pub(crate) fn write(doc: &Document, layout: &Layout, emitted: &[Emitted<'_>]) ->
                     Rendered::Changed(value) if is_outside => {
                         outside_kept = true;
                         edits.replace(fragment.range.clone(), value.clone());
+                    }
+                    Rendered::Changed(value) if fragment.step.is_some() => {
+                        put(&(fragment.dialect.with_steps)(value, written[fragment.at]), Some(fragment.at));
+                        written[fragment.at] += 1;
                     }
                     Rendered::Changed(value) => put(value, Some(fragment.at)),
                     Rendered::Gone => {}

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use longhaul_transcript::{Item, Message, Origin, SummaryRecord};
+use longhaul_transcript::{Item, Message, Origin, Part, SummaryRecord};
 
 use crate::{
     Document, WireError,
@@ -70,10 +70,22 @@ pub fn write<'a>(
         // Only imported: it is refused below.
         None => Vec::new(),
     };
-    for item in items {
+    let mut items = items.into_iter().peekable();
+    while let Some(item) = items.next() {
         emitted.push(match item {
             Item::Summary(record) => Emitted::Summary { record, values: fresh(&record.to_message()) },
             Item::Message { message, .. } => match own(doc, message, &mut taken) {
+                Some(n) if doc.steps_of(n).len() > 1 => {
+                    let mut steps = vec![(n, message)];
+                    while let Some((next, message)) = items.peek().and_then(|item| next_step(doc, n, item)) {
+                        if next <= steps[steps.len() - 1].0 || own(doc, message, &mut taken).is_none() {
+                            break;
+                        }
+                        steps.push((next, message));
+                        items.next();
+                    }
+                    Emitted::Kept { n, rendered: vec![render_steps(doc, &steps)] }
+                }
                 Some(n) => Emitted::Kept { n, rendered: render(doc, n, message) },
                 None => Emitted::Fresh(fresh(message)),
             },
@@ -114,13 +126,47 @@ fn own(doc: &Document, message: &Message, taken: &mut [bool]) -> Option<usize> {
 }
 
 fn is_unchanged(doc: &Document, emitted: &[Emitted<'_>]) -> bool {
-    let is_same = |(at, emitted): (usize, &Emitted<'_>)| match emitted {
-        Emitted::Kept { n, rendered } => {
-            *n == at && rendered.iter().all(|rendered| matches!(rendered, Rendered::Same))
-        }
-        _ => false,
+    // Steps of one answer are written together.
+    let firsts = (0..doc.slots.len()).filter(|n| doc.steps_of(*n).start == *n);
+    let is_same = |emitted: &Emitted<'_>| match emitted {
+        Emitted::Kept { n, rendered } if rendered.iter().all(|one| matches!(one, Rendered::Same)) => Some(*n),
+        _ => None,
     };
-    emitted.len() == doc.slots.len() && emitted.iter().enumerate().all(is_same)
+    firsts.map(Some).eq(emitted.iter().map(is_same))
+}
+
+/// Returns the message that `item` is where it is another step of the answer that message `n` is of.
+fn next_step<'a>(doc: &Document, n: usize, item: &Item<'a>) -> Option<(usize, &'a Message)> {
+    let Item::Message { message, .. } = item else { return None };
+    let Origin::Document(next) = message.origin else { return None };
+    doc.steps_of(n).contains(&(next as usize)).then_some((next as usize, *message))
+}
+
+/// Renders the answer that `steps` are what is left of.
+fn render_steps(doc: &Document, steps: &[(usize, &Message)]) -> Rendered {
+    let Some(&(first, message)) = steps.first() else { return Rendered::Gone };
+    let fragment = &doc.slots[first].fragments[0];
+    let Some((json, said)) = doc.fragment(fragment) else { return Rendered::Same };
+    let sources = Sources::of_media(said.payloads.iter().cloned());
+    let mut pairs: Option<Vec<Option<&Part>>> = Some(Vec::with_capacity(said.parts.len()));
+    for (n, step) in doc.steps_of(first).zip(said.of_steps()) {
+        let kept = steps.iter().find(|(kept, _)| *kept == n);
+        let step = match kept {
+            Some((_, message)) => align(&said.parts[step], &message.parts),
+            None => Some(vec![None; step.len()]),
+        };
+        pairs = pairs.zip(step).map(|(pairs, step)| [pairs, step].concat());
+    }
+    match pairs.map(|pairs| patch(fragment.dialect, json, &said.parts, &pairs, &sources)) {
+        Some(None) => Rendered::Gone,
+        Some(Some(value)) if value == json.raw() => Rendered::Same,
+        Some(Some(value)) => Rendered::Changed(value),
+        None => {
+            let parts = steps.iter().flat_map(|(_, message)| message.parts.iter().cloned()).collect();
+            let whole = Message { parts, ..message.clone() };
+            rewritten(doc, first, &whole, &sources).pop().unwrap_or(Rendered::Gone)
+        }
+    }
 }
 
 /// Renders the fragments of message `n` so that they say what `message` says.

@@ -127,7 +127,7 @@ fn reasoning_that_is_gone_takes_the_ids_along_that_ask_for_it() {
     messages.truncate(2);
     let rendered = render(&messages, Format::Responses).unwrap();
     assert!(!rendered.json.contains("rs_1"), "{}", rendered.json);
-    assert_eq!(rendered.losses, ["1 x reasoning left out"]);
+    assert_eq!(rendered.losses, ["1 x reasoning left out (m1)"]);
     // All items of it, not the last one alone.
     messages.push(messages[1].clone());
     let rendered = render(&messages, Format::Responses).unwrap();
@@ -190,7 +190,7 @@ fn placeholders_that_go_out_are_told() {
     raw.redacted = 2;
     messages[0].raw = Some(raw.into());
     let losses = render(&messages, Format::OpenAi).unwrap().losses;
-    assert_eq!(losses, ["2 x secret that is a placeholder, or was left out with its block"]);
+    assert_eq!(losses, ["2 x secret that is a placeholder, or was left out with its block (m0)"]);
 }
 
 #[test]
@@ -245,7 +245,7 @@ fn what_is_said_while_a_tool_runs_stands_behind_its_result() {
         let messages = messages_from_json(format, &format!("[{}]", said.join(","))).unwrap();
         let rendered = render(&messages, format).unwrap();
         assert_eq!(rendered.json, format!("[{},{},{},{}]", said[0], said[1], said[3], said[2]));
-        assert_eq!(rendered.losses, ["1 x result put before what was said while its tool ran"]);
+        assert_eq!(rendered.losses, ["1 x result put before what was said while its tool ran (m2)"]);
         assert_eq!(validate(rendered.json.as_bytes(), format, &Profile::default()).unwrap(), []);
     }
 }
@@ -258,7 +258,7 @@ fn an_answer_without_content_is_left_out() {
         );
         let messages = messages_from_json(Format::Anthropic, &json).unwrap();
         let rendered = render(&messages, Format::Anthropic).unwrap();
-        assert_eq!(rendered.losses, ["1 x message without content left out"]);
+        assert_eq!(rendered.losses, ["1 x message without content left out (m1)"]);
         assert_eq!(validate(rendered.json.as_bytes(), Format::Anthropic, &Profile::default()).unwrap(), []);
     }
 }
@@ -351,7 +351,7 @@ fn a_system_message_of_anthropics_goes_out_as_the_system_prompt() {
     messages.extend(hurries.clone());
     messages.extend(hurries);
     let sent = render(&messages, Format::Anthropic).unwrap();
-    assert_eq!(sent.losses, ["2 x system message in mid-conversation written as the user's"]);
+    assert_eq!(sent.losses, ["2 x system message in mid-conversation written as the user's (m3, m5)"]);
     assert_eq!(validate(sent.json.as_bytes(), Format::Anthropic, &Profile::default()).unwrap(), []);
     assert!(sent.json.contains(r#"{"role":"user","content":"Hurry.","x":1}"#), "{}", sent.json);
     assert!(sent.json.contains(hurry), "{}", sent.json);

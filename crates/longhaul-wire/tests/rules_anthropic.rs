@@ -155,6 +155,25 @@ fn a_17_images_are_not_too_large_nor_too_many() {
 
 const THINK: &str = r#"{"type":"thinking","thinking":"h","signature":"c2ln"}"#;
 
+#[test]
+fn a_18_pictures_and_files_are_of_a_kind_that_is_taken() {
+    let shown = |kind: &str, given: &str, media_type: &str| {
+        list(&[&format!(
+            r#"{{"role":"user","content":[{{"type":"{kind}","source":{{"type":"{given}","media_type":"{media_type}","data":"AAAA"}}}}]}}"#
+        )])
+    };
+    breaks("A-18", Anthropic, &shown("document", "base64", "audio/wav"));
+    breaks("A-18", Anthropic, &shown("image", "base64", "image/tiff"));
+    holds(Anthropic, &shown("document", "base64", "application/pdf"));
+    holds(Anthropic, &shown("document", "text", "text/plain"));
+}
+
+#[test]
+fn a_19_an_answer_shows_nothing() {
+    let shown = r#"{"role":"assistant","content":[{"type":"image","source":{"type":"url","url":"https://x.org/x.png"}}]}"#;
+    breaks("A-19", Anthropic, &list(&[ASK, shown]));
+}
+
 fn thought(blocks: &[&str]) -> String {
     format!(r#"{{"role":"assistant","content":[{}]}}"#, blocks.join(","))
 }

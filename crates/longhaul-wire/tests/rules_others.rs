@@ -105,6 +105,13 @@ fn o_11_one_name_for_instructions() {
 }
 
 #[test]
+fn o_12_the_user_shows_pictures() {
+    let shown = r#"{"role":"R","content":[{"type":"image_url","image_url":{"url":"https://x.org/x.png"}}]}"#;
+    breaks("O-12", OpenAi, &list(&[ASK, &shown.replace('R', "assistant")]));
+    holds(OpenAi, &list(&[&shown.replace('R', "user")]));
+}
+
+#[test]
 fn od_1_reasoning_comes_back() {
     let strict = profile(|profile| profile.needs_reasoning_content = true);
     breaks_with("OD-1", OpenAi, &list(&[ASK, CALL, RESULT]), &strict);
@@ -229,6 +236,13 @@ fn r_13_phases_survive() {
     let phased = r#"{"type":"message","role":"assistant","phase":"commentary","content":[{"type":"output_text","text":"a"}]}"#;
     breaks("R-13", Responses, &list(&[ASK, phased, SAY]));
     holds(Responses, &list(&[ASK, SAY, phased]));
+}
+
+#[test]
+fn r_14_an_answer_shows_nothing() {
+    let shown = r#"{"type":"message","role":"R","content":[{"type":"input_image","image_url":"https://x.org/x.png"}]}"#;
+    breaks("R-14", Responses, &list(&[ASK, &shown.replace('R', "assistant")]));
+    holds(Responses, &list(&[&shown.replace('R', "user")]));
 }
 
 #[test]

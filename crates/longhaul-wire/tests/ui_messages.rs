@@ -66,15 +66,21 @@ fn a_provider_gets_calls_and_results_step_by_step() {
         &to(Format::OpenAi, CHAT),
         expect![[r#"
             [{"role":"user","content":"Look."},{"role":"assistant","content":"I look.","tool_calls":[{"id":"a","type":"function","function":{"name":"ls","arguments":"{\"at\":\".\"}"}},{"id":"b","type":"function","function":{"name":"ls","arguments":"{\"at\":\"/\"}"}}]},{"role":"tool","tool_call_id":"a","content":"x y"},{"role":"tool","tool_call_id":"b","content":"Error: denied"},{"role":"assistant","content":"Two files."},{"role":"user","content":"Thanks."}]
-            - 1 x a failed result is marked by its text alone
-            - 1 x reasoning left out
+            - 1 x a failed result is marked by its text alone (m1)
+            - 1 x reasoning left out (m1)
+            - 3 x field id left out (m0-m1, m3)
+            - 1 x fields parts.callProviderMetadata, parts.providerMetadata left out (m1)
+            - 1 x field metadata left out (m3)
         "#]],
     );
     check(
         &to(Format::Anthropic, CHAT),
         expect![[r#"
             [{"role":"user","content":"Look."},{"role":"assistant","content":[{"type":"text","text":"I look."},{"type":"tool_use","id":"a","name":"ls","input":{"at":"."}},{"type":"tool_use","id":"b","name":"ls","input":{"at":"/"}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"x y"},{"type":"tool_result","tool_use_id":"b","content":"denied","is_error":true}]},{"role":"assistant","content":"Two files."},{"role":"user","content":"Thanks."}]
-            - 1 x reasoning left out
+            - 1 x reasoning left out (m1)
+            - 3 x field id left out (m0-m1, m3)
+            - 1 x fields parts.callProviderMetadata, parts.providerMetadata left out (m1)
+            - 1 x field metadata left out (m3)
         "#]],
     );
 }
@@ -85,9 +91,11 @@ fn what_a_provider_had_becomes_one_part_a_call() {
     check(
         &to(Format::UiMessages, history),
         expect![[r#"
-        [{"id":"msg_756fea6eed6e1e00","role":"system","parts":[{"type":"text","text":"Be brief."}]},{"id":"msg_883da0dd9ab6299e","role":"user","parts":[{"type":"text","text":"Look."}]},{"id":"msg_c7039c26a1aeada5","role":"assistant","parts":[{"type":"tool-ls","toolCallId":"a","input":{"at":"."},"state":"output-available","output":"x"},{"type":"tool-ls","toolCallId":"b","input":{},"state":"output-error","errorText":"denied"}]},{"id":"msg_64b4573f0e927942","role":"user","parts":[{"type":"text","text":"Go on."}]},{"id":"msg_d9ffae1f74336389","role":"user","parts":[{"type":"file","mediaType":"image/png","url":"data:image/png;base64,AAAA"}]},{"id":"msg_bd7762ec60a8dfc0","role":"assistant","parts":[{"type":"text","text":"Done."}]},{"id":"msg_5424552f7fbb1a58","role":"user","parts":[{"type":"text","text":"Go on."}]},{"id":"msg_faf9a74303d49037","role":"assistant","parts":[{"type":"text","text":"Done."}]}]
-        - 1 x reasoning left out
-    "#]],
+            [{"id":"msg_756fea6eed6e1e00","role":"system","parts":[{"type":"text","text":"Be brief."}]},{"id":"msg_883da0dd9ab6299e","role":"user","parts":[{"type":"text","text":"Look."}]},{"id":"msg_c9506f7e2bc460de","role":"assistant","parts":[{"type":"reasoning","text":"Hm."},{"type":"tool-ls","toolCallId":"a","input":{"at":"."},"state":"output-available","output":"x"},{"type":"tool-ls","toolCallId":"b","input":{},"state":"output-error","errorText":"denied"}]},{"id":"msg_64b4573f0e927942","role":"user","parts":[{"type":"text","text":"Go on."}]},{"id":"msg_d9ffae1f74336389","role":"user","parts":[{"type":"file","mediaType":"image/png","url":"data:image/png;base64,AAAA"}]},{"id":"msg_bd7762ec60a8dfc0","role":"assistant","parts":[{"type":"text","text":"Done."}]},{"id":"msg_5424552f7fbb1a58","role":"user","parts":[{"type":"text","text":"Go on."}]},{"id":"msg_faf9a74303d49037","role":"assistant","parts":[{"type":"text","text":"Done."}]}]
+            - the name of the model is left out
+            - 1 x picture or file moved behind its message, to be shown by the user (m3)
+            - 1 x signature of reasoning left out (m2)
+        "#]],
     );
 }
 
@@ -95,16 +103,18 @@ fn what_a_provider_had_becomes_one_part_a_call() {
 fn losses_are_listed() {
     let fixture = String::from_utf8(fixture()).unwrap();
     let losses = to(Format::Anthropic, &fixture).losses;
-    assert_eq!(
-        losses,
-        [
-            "1 x block of type \"data-weather\" left out",
-            "1 x block of type \"part-of-next-month\" left out",
-            "1 x block of type \"source-url\" left out",
-            "1 x block of type \"tool-web_search\" left out",
-            "1 x reasoning left out",
-        ]
-    );
+    expect![[r#"
+        what stands beside the messages is left out: trigger
+        the id of the session is left out
+        1 x block of type "data-weather" left out (m2)
+        1 x block of type "part-of-next-month" left out (m2)
+        1 x block of type "source-url" left out (m2)
+        1 x block of type "tool-web_search" left out (m4)
+        1 x reasoning left out (m1)
+        1 x field metadata left out (m0)
+        4 x field id left out (m0-m1, m3-m4)
+        1 x fields parts.callProviderMetadata, parts.providerMetadata left out (m1)"#]]
+    .assert_eq(&losses.join("\n"));
 }
 
 #[test]
@@ -187,4 +197,100 @@ fn what_stays_beside_a_picture_that_goes_stays_with_its_id() {
         assert!(sent.ends_with(r#"{"type":"of-next-month","x":1}],"metadata":{"n":1.0}}]"#), "{sent}");
         assert_eq!(messages_from_json(Format::UiMessages, &sent).unwrap()[0].parts, shortened.parts);
     }
+}
+
+/// An answer that goes on over `n` steps, each with a call.
+fn stepwise(n: usize) -> String {
+    let step = |at: usize| {
+        format!(
+            r#"{{"type":"step-start"}},{{"type":"text","text":"Step {at}."}},{{"type":"tool-ls","toolCallId":"c{at}","state":"output-available","input":{{}},"output":"seen {at}"}}"#
+        )
+    };
+    let steps = (0..n).map(step).collect::<Vec<_>>().join(",");
+    format!(
+        r#"[{{"id":"u","role":"user","parts":[{{"type":"text","text":"Go."}}]}},{{"id":"a","role":"assistant","parts":[{steps}],"metadata":{{"n":1.0}}}}]"#
+    )
+}
+
+#[test]
+fn a_long_answer_is_cut_between_its_steps() {
+    let history = stepwise(4);
+    let doc = read(None, history.as_bytes()).unwrap();
+    let units: Vec<_> = doc.transcript().units().map(|unit| unit.entries.len()).collect();
+    assert_eq!(units, [1, 1, 1, 1, 1], "the words of the user and four steps");
+    let entries = doc.transcript().entries();
+    let kept = |ordinals: &[usize]| {
+        let items =
+            ordinals.iter().map(|n| Item::Message { id: entries[*n].id, message: &entries[*n].message });
+        let mut out = Vec::new();
+        write(&doc, items, &mut out).unwrap();
+        assert_eq!(validate(&out, Format::UiMessages, &Profile::default()).unwrap(), []);
+        String::from_utf8(out).unwrap()
+    };
+    assert_eq!(kept(&[0, 1, 2, 3, 4]), history);
+    expect![[r#"[{"id":"u","role":"user","parts":[{"type":"text","text":"Go."}]},{"id":"a","role":"assistant","parts":[{"type":"step-start"},{"type":"text","text":"Step 2."},{"type":"tool-ls","toolCallId":"c2","state":"output-available","input":{},"output":"seen 2"},{"type":"step-start"},{"type":"text","text":"Step 3."},{"type":"tool-ls","toolCallId":"c3","state":"output-available","input":{},"output":"seen 3"}],"metadata":{"n":1.0}}]"#]].assert_eq(&kept(&[0, 3, 4]));
+    // What stands apart has an id of its own.
+    expect![[r#"[{"id":"a","role":"assistant","parts":[{"type":"step-start"},{"type":"text","text":"Step 0."},{"type":"tool-ls","toolCallId":"c0","state":"output-available","input":{},"output":"seen 0"}],"metadata":{"n":1.0}},{"id":"u","role":"user","parts":[{"type":"text","text":"Go."}]},{"id":"msg_1df1eb80b7345f56","role":"assistant","parts":[{"type":"step-start"},{"type":"text","text":"Step 3."},{"type":"tool-ls","toolCallId":"c3","state":"output-available","input":{},"output":"seen 3"}],"metadata":{"n":1.0}}]"#]].assert_eq(&kept(&[1, 0, 4]));
+}
+
+#[test]
+fn an_answer_of_several_steps_goes_out_as_it_came_in() {
+    let history = stepwise(3);
+    let messages = messages_from_json(Format::UiMessages, &history).unwrap();
+    assert_eq!(messages.len(), 4);
+    assert_eq!(render(&messages, Format::UiMessages).unwrap().json, history);
+    let doc = read(None, history.as_bytes()).unwrap();
+    for (n, message) in messages.iter().enumerate() {
+        assert_eq!(doc.raw_of(n as u64).as_ref(), message.raw.as_deref());
+    }
+    let last = render(&messages[3..], Format::UiMessages).unwrap().json;
+    expect![[r#"[{"id":"a","role":"assistant","parts":[{"type":"step-start"},{"type":"text","text":"Step 2."},{"type":"tool-ls","toolCallId":"c2","state":"output-available","input":{},"output":"seen 2"}],"metadata":{"n":1.0}}]"#]].assert_eq(&last);
+}
+
+/// Eight times as many messages cost about eight times as much: what each answered call, each call that waits, and each message
+/// that is said again costs does not grow with what stands before it.
+#[test]
+fn no_message_costs_more_for_those_before_it() {
+    let call = |n: usize| {
+        Message::new(Role::Assistant, vec![Part::ToolCall(ToolCall::function(format!("c{n}"), "ls", "{}"))])
+    };
+    let result = |n: usize| {
+        Message::new(
+            Role::Tool,
+            vec![Part::ToolResult(ToolResult::text(format!("c{n}"), "x", Outcome::Unstated))],
+        )
+    };
+    let exchanges = |n: usize| -> Vec<_> { (0..n).flat_map(|n| [call(n), result(n)]).collect() };
+    let waiting = |n: usize| {
+        let open = (0..n).map(|n| format!(r#"{{"id":"m{n}","role":"assistant","parts":[{{"type":"tool-ls","toolCallId":"c{n}","state":"input-available","input":{{}}}}]}}"#));
+        let open = format!("[{}]", open.collect::<Vec<_>>().join(","));
+        let mut messages = messages_from_json(Format::UiMessages, &open).unwrap();
+        messages.extend((0..n).map(result));
+        messages
+    };
+    let repeated = |n: usize| vec![Message::user("continue"); n];
+    let shapes: [(_, &dyn Fn(_) -> _); 3] =
+        [("exchanges", &exchanges), ("waiting", &waiting), ("repeated", &repeated)];
+    for (name, messages) in shapes {
+        let cost = |n: usize| {
+            let messages = messages(n);
+            let started = processor_seconds();
+            let json = render(&messages, Format::UiMessages).unwrap().json;
+            let spent = processor_seconds() - started;
+            assert_eq!(
+                validate(json.as_bytes(), Format::UiMessages, &Profile::default()).unwrap(),
+                [],
+                "{name}"
+            );
+            spent
+        };
+        let (once, eight) = (cost(400), cost(3_200));
+        assert!(eight < 24.0 * once + 0.05, "{name}: {once:.3} s, and {eight:.3} s for eight times as many");
+    }
+}
+
+/// Returns the processor time of this thread; where Linux does not tell, nothing.
+fn processor_seconds() -> f64 {
+    let told = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    told.split(' ').next().and_then(|nanoseconds| nanoseconds.parse::<f64>().ok()).unwrap_or_default() / 1e9
 }

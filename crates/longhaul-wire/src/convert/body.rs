@@ -1,54 +1,17 @@
-//! Writing a whole file of a format from messages that were regrouped for it.
+//! What stands around the messages of a file that is written in another format: tools, and where the bytes of media are.
 
-use longhaul_transcript::{ContentHash, Message, Role};
+use longhaul_transcript::ContentHash;
 
-use super::{Losses, media_of};
+use super::{losses::Losses, media_of, regroup};
 use crate::{
     Document,
     dialect::Sources,
-    formats::{Draft, LaterSystem, Lead, Tool, Tools, Writing},
+    formats::{Tool, Tools, Writing},
     json::{Json, quoted},
 };
 
-pub(super) fn write(
-    doc: &Document,
-    writing: &Writing,
-    messages: &[Message],
-    sources: &Sources<'_>,
-    losses: &mut Losses,
-) -> String {
-    let (system, rest) = match writing.lead {
-        Lead::Outside => hoist(messages),
-        Lead::Inside => (Vec::new(), messages),
-    };
-    if writing.later_system != LaterSystem::Anywhere {
-        for _ in rest.iter().filter(|message| message.is_system()) {
-            losses.count("system message in mid-conversation written as the user's");
-        }
-    }
-    let named = doc.session_id();
-    let draft = Draft {
-        is_named: named.is_some(),
-        session: named.unwrap_or_else(|| doc.transcript.derived_session()),
-        model: doc.model().map(str::to_owned),
-        tools: tools(doc, writing, losses),
-        outside: system.iter().map(|text| quoted(text)).collect(),
-        messages: rest.iter().flat_map(|message| (writing.dialect.fresh)(message, sources)).collect(),
-        begins_with_answer: rest.first().is_some_and(|first| first.role == Role::Assistant),
-        media: if writing.carries_all { media(doc, sources) } else { Vec::new() },
-    };
-    (writing.file)(draft, losses)
-}
-
-/// Returns the texts of the system messages that lead, and what follows them.
-fn hoist(messages: &[Message]) -> (Vec<String>, &[Message]) {
-    let lead = messages.iter().take_while(|message| message.is_system()).count();
-    let texts = messages[..lead].iter().map(|message| message.texts().collect::<Vec<_>>().join("\n\n"));
-    (texts.filter(|text| !text.is_empty()).collect(), &messages[lead..])
-}
-
 /// Returns where the bytes of media are.
-fn media(doc: &Document, sources: &Sources<'_>) -> Vec<(ContentHash, String)> {
+pub(super) fn media(doc: &Document, sources: &Sources<'_>) -> Vec<(ContentHash, String)> {
     let mut media: Vec<(ContentHash, String)> = Vec::new();
     for found in doc.transcript.entries().iter().flat_map(|entry| media_of(&entry.message)) {
         let url = sources.media.get(&found.hash).and_then(|payload| payload.url());
@@ -60,13 +23,20 @@ fn media(doc: &Document, sources: &Sources<'_>) -> Vec<(ContentHash, String)> {
 }
 
 /// Spells the tool definitions the target's way.
-fn tools(doc: &Document, writing: &Writing, losses: &mut Losses) -> Option<String> {
+pub(super) fn tools(doc: &Document, writing: &Writing, losses: &mut Losses) -> Option<String> {
     let defined = Some(doc.tools()).filter(|tools| !tools.is_empty())?;
     let list = match writing.tools {
         Tools::Inside(list) => list,
         Tools::AsTheyCame => return Some(format!("[{}]", defined.join(","))),
         Tools::Nowhere => {
-            losses.note("the tool definitions are left out: the format has no place for them");
+            let names = |tool: &String| {
+                let inner = |key| Json::check(tool.as_bytes()).ok()?.get(key);
+                let name = inner("name").or_else(|| inner("function")?.get("name"));
+                name.and_then(Json::string).unwrap_or_else(|| tool.clone())
+            };
+            let names: Vec<String> = defined.iter().map(names).collect();
+            let what = "the tool definitions are left out: the format has no place for";
+            losses.note(format!("{what} {}", names.join(", ")));
             return None;
         }
     };
@@ -75,20 +45,33 @@ fn tools(doc: &Document, writing: &Writing, losses: &mut Losses) -> Option<Strin
         let Ok(json) = Json::check(tool.as_bytes()) else { continue };
         let fields = json.object();
         let inner = fields.some("functionDeclarations").or_else(|| fields.some("function_declarations"));
+        let wrapped = fields.some("function").filter(|_| inner.is_none());
         let declared = match inner {
             Some(list) => list.elements(),
-            None => vec![fields.some("function").unwrap_or(json)],
+            None => vec![wrapped.unwrap_or(json)],
         };
-        for tool in declared.into_iter().map(Json::object) {
-            let schema = ["parameters", "input_schema", "parametersJsonSchema"]
-                .into_iter()
-                .find_map(|key| tool.some(key));
-            let Some(name) = tool.some("name") else {
-                losses.count("tool definition left out");
+        let has_outer = inner.is_some() || wrapped.is_some();
+        let outer = Some(&fields).filter(|_| has_outer).into_iter();
+        let declared: Vec<_> = declared.into_iter().map(Json::object).collect();
+        for (key, _) in outer.chain(&declared).flat_map(|tool| tool.fields()) {
+            let key = key.string().unwrap_or_default();
+            if !READ.contains(&&*key) {
+                losses.count(format!("field {key} of a tool definition left out"), None);
+            }
+        }
+        for tool in declared {
+            let schema = SCHEMAS.into_iter().find_map(|key| tool.some(key));
+            let kind = tool.text("type").filter(|kind| !["function", "custom"].contains(&&**kind));
+            // What the provider runs itself, no other has.
+            let (Some(name), true) = (tool.text("name"), schema.is_some() || kind.is_none()) else {
+                losses.count(
+                    format!("definition of a tool of type {} left out", kind.unwrap_or_default()),
+                    None,
+                );
                 continue;
             };
             spelled.push((writing.tool)(&Tool {
-                name: name.raw(),
+                name: &quoted(&regroup::fit_name(&name)),
                 description: tool.some("description").map(Json::raw),
                 schema: schema.map_or("{\"type\":\"object\"}", Json::raw),
             }));
@@ -96,3 +79,17 @@ fn tools(doc: &Document, writing: &Writing, losses: &mut Losses) -> Option<Strin
     }
     (!spelled.is_empty()).then(|| list(&spelled))
 }
+
+/// Fields that say what a tool takes, and all that are read.
+const SCHEMAS: [&str; 3] = ["parameters", "input_schema", "parametersJsonSchema"];
+const READ: [&str; 9] = [
+    "type",
+    "function",
+    "functionDeclarations",
+    "function_declarations",
+    "name",
+    "description",
+    SCHEMAS[0],
+    SCHEMAS[1],
+    SCHEMAS[2],
+];

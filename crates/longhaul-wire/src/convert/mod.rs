@@ -1,19 +1,26 @@
 //! From one format to another: what both can say, and a list of what could not be carried.
 
-pub(crate) mod body;
+mod body;
+pub(crate) mod losses;
 pub(crate) mod regroup;
+mod unread;
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use longhaul_transcript::{Message, Outcome, Part, Role, Transcript};
+use longhaul_transcript::{Media, MediaKind, Message, Outcome, Part, Raw, Role, Transcript};
 
+use self::losses::{Losses, place};
 use crate::{
-    Document, Format, WireError,
-    dialect::{Dialect, Sources},
-    document::{Envelope, Layout, from_bytes},
+    Document, Format, Repair, WireError,
+    dialect::Sources,
+    document::{Envelope, Fragment, Layout, from_bytes},
+    formats::{Draft, Order, Writing},
     json::Json,
     media::Payload,
+    order::ordered,
+    render::Body,
     repair,
+    validate::is_blank,
 };
 
 /// A history in another format.
@@ -21,15 +28,17 @@ use crate::{
 pub struct Conversion {
     /// The history, as read back from what was written.
     pub document: Document,
-    /// What could not be carried, one line each; empty when everything was.
+    /// What could not be carried or stands otherwise now, a line for each kind of thing, with how often and the messages of
+    /// the source that it is of: `2 x reasoning left out (m1, m4)`. Empty when everything was carried.
     pub losses: Vec<String>,
 }
 
 /// Converts `doc` to the format `to`.
 ///
-/// Tool calls keep their ids where the format allows them and get derived ones where not. Signed and encrypted
-/// reasoning means nothing elsewhere and is left out; calls that were never answered are answered as
-/// [`repair`](crate::repair) does it.
+/// Between the formats of one provider (Anthropic and Claude Code, Responses and Codex) a message keeps its own spelling,
+/// with all that is in it. Elsewhere tool calls keep their ids and names where the format allows them and get derived ones
+/// where not; what is signed or encrypted means nothing there and is left out. Calls that were never answered are answered
+/// as [`repair`](crate::repair) does it. To the format that it is in, a document comes back as it is.
 ///
 /// # Errors
 /// When `to` is a format that can only be imported.
@@ -39,19 +48,9 @@ pub fn convert(doc: &Document, to: Format) -> Result<Conversion, WireError> {
         return Ok(Conversion { document: doc.clone(), losses: Vec::new() });
     }
     let mut losses = Losses::default();
-    let repaired = repair(&doc.transcript);
-    repaired.done.into_iter().for_each(|done| losses.note(done));
-    let table = doc.media_table();
-    let mut sources = sources(doc, &table);
-    let mut messages: Vec<Message> =
-        repaired.transcript.entries().iter().map(|entry| (*entry.message).clone()).collect();
-    if !writing.carries_all {
-        strip(&mut messages, writing.dialect, &sources, &mut losses);
-        messages = (writing.regroup)(messages, &mut losses);
-    }
-    messages.iter().for_each(|message| sources.note_calls(message));
-    let bytes = body::write(doc, writing, &messages, &sources, &mut losses);
-    Ok(Conversion { document: from_bytes(Some(to), bytes.into_bytes())?, losses: losses.into_lines() })
+    let conversion = converted(doc, to, writing, &mut losses)?;
+    unread::tell(doc, &conversion, &mut losses);
+    Ok(Conversion { document: conversion.document, losses: losses.into_lines() })
 }
 
 /// Writes a transcript that was never in a file as a history of the format `to`. Media cannot be carried: a transcript
@@ -69,89 +68,149 @@ pub fn encode(transcript: &Transcript, to: Format) -> Result<Conversion, WireErr
         envelope: Envelope::default(),
         problems: Vec::new(),
     };
-    if to != doc.format {
-        return convert(&doc, to);
-    }
-    let messages: Vec<Message> = transcript.entries().iter().map(|entry| (*entry.message).clone()).collect();
-    let bytes = body::write(&doc, to.writing()?, &messages, &Sources::default(), &mut Losses::default());
-    Ok(Conversion { document: from_bytes(Some(to), bytes.into_bytes())?, losses: Vec::new() })
+    let mut losses = Losses::default();
+    let document = converted(&doc, to, to.writing()?, &mut losses)?.document;
+    Ok(Conversion { document, losses: losses.into_lines() })
 }
 
-/// What could not be carried, counted by kind.
-#[derive(Debug, Default)]
-pub(crate) struct Losses {
-    counted: BTreeMap<String, usize>,
-    noted: Vec<String>,
+/// A history in another format, and the messages that kept their own spelling in it.
+struct Converted {
+    document: Document,
+    own: Vec<(usize, String)>,
 }
 
-impl Losses {
-    /// Counts one more of `what`, a phrase that reads well after a number.
-    pub(crate) fn count(&mut self, what: impl Into<String>) {
-        *self.counted.entry(what.into()).or_default() += 1;
-    }
+fn converted(
+    doc: &Document,
+    to: Format,
+    writing: &'static Writing,
+    losses: &mut Losses,
+) -> Result<Converted, WireError> {
+    let table = doc.media_table();
+    let sources = sources(doc, &table);
+    let repaired = match writing.carries_all {
+        true => Repair { transcript: doc.transcript.clone(), done: Vec::new() },
+        false => repair(&doc.transcript),
+    };
+    repaired.done.into_iter().for_each(|done| losses.note(done));
+    let said = repaired.transcript.entries().iter();
+    let messages: Vec<Message> = said.map(|entry| spelled(doc, &entry.message, writing)).collect();
+    let messages = ordered(messages.iter().collect(), writing.order, losses);
+    let media = if writing.carries_all { body::media(doc, &sources) } else { Vec::new() };
+    let body = Body::of(writing, &messages, sources, losses);
+    let own = body.own.clone();
+    let draft = Draft {
+        model: doc.model().map(str::to_owned),
+        tools: body::tools(doc, writing, losses),
+        media,
+        ..body.draft(doc.session_id(), &doc.transcript, losses)
+    };
+    let bytes = (writing.file)(draft, losses).into_bytes();
+    Ok(Converted { document: from_bytes(Some(to), bytes)?, own })
+}
 
-    pub(crate) fn note(&mut self, what: impl Into<String>) {
-        self.noted.push(what.into());
+/// Returns `message` with the spelling that it has in `doc`, where the target takes that as it is.
+fn spelled(doc: &Document, message: &Message, writing: &Writing) -> Message {
+    let mut message = Message { raw: None, ..message.clone() };
+    let Some(at) = place(&message) else { return message };
+    let fragments = doc.slots.get(at).map(|slot| &slot.fragments[..]).unwrap_or_default();
+    let is_own = |fragment: &Fragment| writing.dialect.format == fragment.dialect.format;
+    if !fragments.is_empty() && fragments.iter().all(is_own) {
+        let raw = doc.raw_of(at as u64);
+        // an agent sends no ids of items, and its file may have them without the reasoning that a server asks for.
+        let is_led = doc.format.is_session_file() && writing.dialect.is_of_items;
+        message.raw = raw.map(|raw| Arc::new(Raw { after_reasoning: raw.after_reasoning || is_led, ..raw }));
+        if let Order::ResultsFirst { takes_blank: false } = writing.order {
+            message.parts.retain(|part| !matches!(part, Part::Text(text) if is_blank(text)));
+        }
     }
-
-    pub(crate) fn into_lines(self) -> Vec<String> {
-        let counted = self.counted.into_iter().map(|(what, count)| format!("{count} x {what}"));
-        self.noted.into_iter().chain(counted).collect()
-    }
+    message
 }
 
 /// Takes out what the dialect cannot say.
 pub(crate) fn strip(
     messages: &mut Vec<Message>,
-    dialect: &Dialect,
+    writing: &Writing,
     sources: &Sources<'_>,
     losses: &mut Losses,
 ) {
+    let dialect = writing.dialect;
     for message in messages.iter_mut() {
-        let role = message.role;
+        let at = place(message);
+        let says = |part: &Part, losses: &mut Losses| is_sayable(part, at, writing, sources, losses);
+        let name = message.name.take();
+        let is_tool =
+            |name: &str| message.results().any(|result| sources.name_of(result.call_id.as_str()) == name);
+        match name {
+            Some(name) if (dialect.takes_name)(&name) && message.role != Role::Tool => {
+                message.name = Some(name)
+            }
+            Some(name) if !is_tool(&name) => losses.count("name of a speaker left out", at),
+            _ => {}
+        }
         message.parts.retain_mut(|part| match part {
             Part::ToolResult(result) => {
                 if result.outcome == Outcome::Failed && !dialect.marks_failure {
-                    losses.count("a failed result is marked by its text alone");
+                    losses.count("a failed result is marked by its text alone", at);
                 }
-                result.content.retain(|part| is_sayable(part, role, dialect, sources, losses));
+                result.content.retain(|part| says(part, losses));
                 true
             }
-            part => is_sayable(part, role, dialect, sources, losses),
+            part => says(part, losses),
         });
     }
-    messages.retain(|message| !message.parts.is_empty());
+    messages.retain(|message| !message.parts.is_empty() || writing.carries_all);
 }
 
 fn is_sayable(
     part: &Part,
-    role: Role,
-    dialect: &Dialect,
+    at: Option<usize>,
+    writing: &Writing,
     sources: &Sources<'_>,
     losses: &mut Losses,
 ) -> bool {
-    match part {
-        Part::Reasoning(_) => {
-            losses.count("reasoning left out");
-            false
+    let dialect = writing.dialect;
+    let (is_carried, what) = match part {
+        Part::Reasoning(reasoning)
+            if writing.carries_all || dialect.says_reasoning && !reasoning.text.is_empty() =>
+        {
+            if reasoning.opaque_bytes > 0 {
+                losses.count("signature of reasoning left out", at);
+            }
+            (true, String::new())
         }
-        Part::Opaque(opaque) => {
-            losses.count(format!("block of type {:?} left out", opaque.kind));
-            false
-        }
+        Part::Reasoning(_) => (false, "reasoning left out".to_owned()),
+        Part::Opaque(opaque) => (writing.carries_all, format!("block of type {:?} left out", opaque.kind)),
         Part::Media(media) => {
-            let message = Message::new(role, vec![part.clone()]);
+            // Where it may not stand with who says it, the user shows it.
+            let message = Message::new(Role::User, vec![part.clone()]);
             let can = !(dialect.fresh)(&message, sources).is_empty();
-            if !can {
-                losses.count(format!("media of type {:?} left out", media.media_type));
+            let payload = sources.media.get(&media.hash);
+            if can && !dialect.has_detail && payload.is_some_and(|payload| payload.detail().is_some()) {
+                losses.count("picture without the detail that was asked for it", at);
             }
-            let detail = sources.media.get(&media.hash).and_then(|payload| payload.detail());
-            if can && !dialect.has_detail && detail.is_some() {
-                losses.count("picture without the detail that was asked for it");
+            if can && !dialect.has_file_names && payload.is_some_and(|payload| payload.name().is_some()) {
+                losses.count("file without its name", at);
             }
-            can
+            (can, left_out(media))
         }
-        _ => true,
+        _ => (true, String::new()),
+    };
+    if !is_carried {
+        losses.count(what, at);
+    }
+    is_carried
+}
+
+/// Says that a picture or file is left out.
+pub(crate) fn left_out(media: &Media) -> String {
+    let kind = match media.kind {
+        MediaKind::Image => "picture",
+        MediaKind::Audio => "sound",
+        _ => "file",
+    };
+    match media.media_type.is_empty() {
+        true => format!("{kind} left out"),
+        false => format!("{kind} of type {:?} left out", media.media_type),
     }
 }
 

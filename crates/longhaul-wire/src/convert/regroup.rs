@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use longhaul_transcript::{ContentHash, Message, Part, Role};
 
-use super::Losses;
+use super::losses::{Losses, place};
 
 /// What every format of a provider's asks for: calls are the assistant's and have ids of their own, and results stand behind
 /// them.
@@ -12,6 +12,33 @@ pub(crate) fn paired(messages: Vec<Message>, losses: &mut Losses) -> Vec<Message
     let messages = results_of_the_tools(messages);
     let messages = fit_ids(calls_of_the_assistant(messages, losses), losses);
     join_runs(results_after_calls(messages))
+}
+
+/// What a provider asks for whose tools have names of one form.
+pub(crate) fn paired_and_named(messages: Vec<Message>, losses: &mut Losses) -> Vec<Message> {
+    let mut messages = paired(messages, losses);
+    for message in &mut messages {
+        let at = place(message);
+        for part in &mut message.parts {
+            let Part::ToolCall(call) = part else { continue };
+            let fit = fit_name(&call.name);
+            if fit != call.name {
+                losses.count("name of a tool replaced by one that fits", at);
+                call.name = fit;
+            }
+        }
+    }
+    messages
+}
+
+/// Returns the name of a tool in the form that every provider takes: at most 64 letters, digits, `_` and `-` (O-08). A name
+/// that is too long is not cut: half of a secret would no longer be known for one.
+pub(crate) fn fit_name(name: &str) -> String {
+    if name.is_empty() || name.chars().count() > 64 {
+        return format!("tool_{}", ContentHash::of(name.as_bytes()).short(24));
+    }
+    let fit = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+    name.chars().map(fit).collect()
 }
 
 /// Takes results out of the answers that they stand in, in formats whose messages hold a call together with its result.
@@ -44,7 +71,8 @@ fn calls_of_the_assistant(messages: Vec<Message>, losses: &mut Losses) -> Vec<Me
         }
         let (calls, rest): (Vec<_>, Vec<_>) =
             message.parts.drain(..).partition(|part| matches!(part, Part::ToolCall(_)));
-        losses.count("message of the user with calls of its own, written as the assistant's");
+        losses
+            .count("message of the user with calls of its own, written as the assistant's", place(&message));
         if !rest.is_empty() {
             split.push(Message { parts: rest, ..message });
         }
@@ -57,24 +85,27 @@ fn calls_of_the_assistant(messages: Vec<Message>, losses: &mut Losses) -> Vec<Me
 fn fit_ids(mut messages: Vec<Message>, losses: &mut Losses) -> Vec<Message> {
     let mut taken: HashSet<String> = HashSet::new();
     let mut now: HashMap<String, String> = HashMap::new();
-    for part in messages.iter_mut().flat_map(|message| &mut message.parts) {
-        match part {
-            Part::ToolCall(call) => {
-                let old = call.id.as_str().to_owned();
-                let fit = fit_id(&old, &taken);
-                if fit != old {
-                    losses.count("call id replaced by a derived one");
+    for message in &mut messages {
+        let at = place(message);
+        for part in &mut message.parts {
+            match part {
+                Part::ToolCall(call) => {
+                    let old = call.id.as_str().to_owned();
+                    let fit = fit_id(&old, &taken);
+                    if fit != old {
+                        losses.count("call id replaced by a derived one", at);
+                    }
+                    taken.insert(fit.clone());
+                    now.insert(old, fit.clone());
+                    call.id = fit.into();
                 }
-                taken.insert(fit.clone());
-                now.insert(old, fit.clone());
-                call.id = fit.into();
-            }
-            Part::ToolResult(result) => {
-                if let Some(fit) = now.get(result.call_id.as_str()) {
-                    result.call_id = fit.as_str().into();
+                Part::ToolResult(result) => {
+                    if let Some(fit) = now.get(result.call_id.as_str()) {
+                        result.call_id = fit.as_str().into();
+                    }
                 }
+                _ => {}
             }
-            _ => {}
         }
     }
     messages
@@ -179,27 +210,47 @@ pub(crate) fn one_instructor(mut messages: Vec<Message>) -> Vec<Message> {
     messages
 }
 
-/// O-07: what a tool shows stands in a user message behind all results of the round.
-pub(crate) fn media_behind_results(messages: Vec<Message>) -> Vec<Message> {
+/// Which pictures and files the user has to show, for nobody else can.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shown {
+    /// The model's.
+    Answers,
+    /// A tool's (O-07, V-03).
+    Results,
+    /// Both (O-12).
+    All,
+}
+
+/// Puts pictures and files where they may stand: in a message of the user behind all results of the round.
+pub(crate) fn shown_by_the_user(messages: Vec<Message>, shown: Shown, losses: &mut Losses) -> Vec<Message> {
     let mut ordered: Vec<Message> = Vec::with_capacity(messages.len());
-    let mut shown: Vec<Part> = Vec::new();
+    let mut moved: Vec<Part> = Vec::new();
+    let is_media = |part: &mut Part| matches!(part, Part::Media(_));
     for mut message in messages {
-        if message.results().next().is_none() && !shown.is_empty() {
-            ordered.push(Message::new(Role::User, std::mem::take(&mut shown)));
+        if message.results().next().is_none() && !moved.is_empty() {
+            ordered.push(Message::new(Role::User, std::mem::take(&mut moved)));
+        }
+        let (at, before) = (place(&message), moved.len());
+        if shown != Shown::Results && message.role == Role::Assistant {
+            moved.extend(message.parts.extract_if(.., is_media));
         }
         for part in &mut message.parts {
-            if let Part::ToolResult(result) = part {
-                let (media, rest): (Vec<_>, Vec<_>) =
-                    result.content.drain(..).partition(|part| matches!(part, Part::Media(_)));
-                shown.extend(media);
-                result.content = rest;
+            if let Part::ToolResult(result) = part
+                && shown != Shown::Answers
+            {
+                moved.extend(result.content.extract_if(.., is_media));
             }
         }
+        for _ in before..moved.len() {
+            losses.count("picture or file moved behind its message, to be shown by the user", at);
+        }
         // Words of the user beside results stand behind them, and behind those of the next message.
-        ordered.push(message);
+        if !message.parts.is_empty() {
+            ordered.push(message);
+        }
     }
-    if !shown.is_empty() {
-        ordered.push(Message::new(Role::User, shown));
+    if !moved.is_empty() {
+        ordered.push(Message::new(Role::User, moved));
     }
     ordered
 }
@@ -214,12 +265,13 @@ pub(crate) fn one_call_at_a_time(messages: Vec<Message>, losses: &mut Losses) ->
     }
     let mut ordered = Vec::with_capacity(messages.len());
     for message in messages {
+        let at = place(&message);
         let mut rest = Vec::new();
         for part in message.parts {
             match part {
                 Part::ToolResult(_) => {}
                 Part::ToolCall(call) => {
-                    losses.count("call id left out");
+                    losses.count("call id left out", at);
                     if !rest.is_empty() {
                         ordered.push(Message::new(message.role, std::mem::take(&mut rest)));
                     }

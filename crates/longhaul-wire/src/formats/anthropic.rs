@@ -1,7 +1,5 @@
 //! Anthropic Messages: blocks inside messages.
 
-use std::borrow::Cow;
-
 use longhaul_transcript::{
     CallKind, ContentHash, MediaKind, Message, Outcome, Part, RawJson, Reasoning, Role, ToolCall, ToolResult,
 };
@@ -9,7 +7,7 @@ use longhaul_transcript::{
 use super::{LaterSystem, Lead, Order, Spec, Tools, Writing};
 use crate::{
     Format,
-    convert::regroup,
+    convert::regroup::{self, Shown},
     detect::{Claim, Head},
     dialect::{
         BESIDE, Dialect, OF_ITEMS, Outside, Said, Sources, arguments_object, as_they_are, has_any, has_block,
@@ -39,7 +37,11 @@ pub(super) const SPEC: Spec = Spec {
         lead: Lead::Outside,
         later_system: LaterSystem::BeforeAnswers,
         order: Order::ResultsFirst { takes_blank: false },
-        regroup: |messages, losses| regroup::merge_roles(regroup::paired(messages, losses), |role| role),
+        regroup: |messages, losses| {
+            let messages = regroup::paired_and_named(messages, losses);
+            let messages = regroup::shown_by_the_user(messages, Shown::Answers, losses);
+            regroup::merge_roles(messages, |role| role)
+        },
         tool,
         tools: Tools::Inside(super::listed),
         takes_cache_marks: true,
@@ -71,9 +73,13 @@ pub(crate) static MESSAGE: Dialect = Dialect {
     content_key: Some("content"),
     unsign: |_, _, _| {},
     settle: |_, _, _, _| {},
+    with_steps: |message, _| message.to_owned(),
     is_of_items: false,
     marks_failure: true,
     has_detail: false,
+    has_file_names: true,
+    says_reasoning: false,
+    takes_name: |_| false,
     spelling: Some(|items| match items {
         [item] if !is_answer(*item) => Some(item.raw().to_owned()),
         items => request_message(items),
@@ -368,26 +374,42 @@ fn block(part: &Part, sources: &Sources<'_>) -> Option<String> {
                 result_content(&result.content, sources)
             ))
         }
-        Part::Media(media) => sources.media.get(&media.hash).map(media_block),
+        Part::Media(media) => sources.media.get(&media.hash).and_then(media_block),
         part => sources.block(part),
     }
 }
 
-fn media_block(payload: &Payload<'_>) -> String {
+/// Spells a picture or file; `None` for a sound, and for what Anthropic does not take or only another provider knows.
+fn media_block(payload: &Payload<'_>) -> Option<String> {
     if payload.dialect == &MESSAGE {
-        return payload.raw.raw().to_owned();
+        return Some(payload.raw.raw().to_owned());
     }
-    let kind = if payload.kind == MediaKind::Image { "image" } else { "document" };
-    let (source, key, value): (_, _, &Cow<'_, str>) = match &payload.data {
-        Data::Base64(data) => {
-            let media_type = quoted(&payload.media_type);
-            return format!(
-                "{{\"type\":\"{kind}\",\"source\":{{\"type\":\"base64\",\"media_type\":{media_type},\"data\":{}}}}}",
-                quoted(data)
-            );
-        }
-        Data::Url(url) => ("url", "url", url),
-        Data::File(id) => ("file", "file_id", id),
+    let kind = match payload.kind {
+        MediaKind::Image => "image",
+        MediaKind::Document => "document",
+        _ => return None,
     };
-    format!("{{\"type\":\"{kind}\",\"source\":{{\"type\":\"{source}\",\"{key}\":{}}}}}", quoted(value))
+    let media_type = match (&*payload.media_type, payload.kind) {
+        ("image/jpg", _) => "image/jpeg",
+        ("", MediaKind::Document) => PDF,
+        (known, _) => known,
+    };
+    let source = match &payload.data {
+        Data::Base64(data) if PICTURES.contains(&media_type) || media_type == PDF => {
+            format!("{{\"type\":\"base64\",\"media_type\":{},\"data\":{}}}", quoted(media_type), quoted(data))
+        }
+        Data::Base64(_) if media_type == PLAIN => {
+            format!("{{\"type\":\"text\",\"media_type\":\"{PLAIN}\",\"data\":{}}}", quoted(&payload.text()?))
+        }
+        Data::Url(url) => format!("{{\"type\":\"url\",\"url\":{}}}", quoted(url)),
+        _ => return None,
+    };
+    let title = payload.name().filter(|_| kind == "document");
+    let title = title.map(|title| format!(",\"title\":{}", quoted(&title))).unwrap_or_default();
+    Some(format!("{{\"type\":\"{kind}\",\"source\":{source}{title}}}"))
 }
+
+/// What pictures and files may be.
+const PICTURES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
+const PDF: &str = "application/pdf";
+const PLAIN: &str = "text/plain";

@@ -59,6 +59,8 @@ static MESSAGE: Dialect = Dialect {
     fresh,
     spelling: None,
     has_detail: false,
+    has_file_names: false,
+    takes_name: |_| false,
     answer: |_| None,
     expected: |_| None,
     outside: Some(Outside { dialect: &SYSTEM, is_one: |item| item.is_string(), of_message: |_| None }),

@@ -4,7 +4,7 @@ use longhaul_transcript::{ContentHash, Role};
 
 use super::{Draft, LaterSystem, Lead, Order, SessionFile, Spec, Tools, Writing};
 use crate::{
-    convert::regroup,
+    convert::regroup::{self, Shown},
     detect::{Claim, Head},
     json::{Json, quoted},
     session::{append, claude_code, claude_code_write::uuid_from},
@@ -28,7 +28,9 @@ pub(super) const SPEC: Spec = Spec {
         later_system: LaterSystem::Never,
         order: Order::AsSaid,
         regroup: |messages, losses| {
-            regroup::merge_roles(regroup::paired(messages, losses), |role| match role {
+            let messages = regroup::paired_and_named(messages, losses);
+            let messages = regroup::shown_by_the_user(messages, Shown::Answers, losses);
+            regroup::merge_roles(messages, |role| match role {
                 Role::System | Role::Developer => Role::User,
                 role => role,
             })
@@ -37,8 +39,8 @@ pub(super) const SPEC: Spec = Spec {
         tools: Tools::Nowhere,
         takes_cache_marks: false,
         file: |draft, losses| {
-            if !draft.outside.is_empty() {
-                losses.note("the system prompt is left out: session files of Claude Code hold none");
+            for at in &draft.outside_at {
+                losses.count("system prompt left out: session files of Claude Code hold none", *at);
             }
             file(&draft)
         },

@@ -2,7 +2,7 @@
 
 use super::{Draft, LaterSystem, Lead, Order, SessionFile, Spec, Tools, Writing};
 use crate::{
-    convert::regroup,
+    convert::regroup::{self, Shown},
     detect::{Claim, Head},
     json::quoted,
     session::{append, codex},
@@ -25,7 +25,9 @@ pub(super) const SPEC: Spec = Spec {
         lead: Lead::Outside,
         later_system: LaterSystem::Anywhere,
         order: Order::AsSaid,
-        regroup: regroup::paired,
+        regroup: |messages, losses| {
+            regroup::shown_by_the_user(regroup::paired_and_named(messages, losses), Shown::Answers, losses)
+        },
         tool: super::responses::tool,
         tools: Tools::Nowhere,
         takes_cache_marks: false,

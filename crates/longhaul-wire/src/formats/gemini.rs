@@ -9,7 +9,7 @@ use longhaul_transcript::{
 use super::{LaterSystem, Lead, Order, Spec, Tools, Writing};
 use crate::{
     Format,
-    convert::regroup,
+    convert::regroup::{self, Shown},
     detect::{Claim, Head},
     dialect::{Dialect, Outside, Said, Sources, arguments_object, as_they_are, opaque},
     edit::{Edits, Emptied, Home, Leaf, Located, remove_field},
@@ -36,7 +36,10 @@ pub(super) const SPEC: Spec = Spec {
         lead: Lead::Outside,
         later_system: LaterSystem::Never,
         order: Order::ResultsFirst { takes_blank: false },
-        regroup: |messages, losses| regroup::merge_roles(regroup::paired(messages, losses), |role| role),
+        regroup: |messages, losses| {
+            let messages = regroup::paired_and_named(messages, losses);
+            regroup::merge_roles(regroup::shown_by_the_user(messages, Shown::Results, losses), |role| role)
+        },
         tool: |tool| {
             let (name, described, schema) = (tool.name, tool.described(), tool.schema);
             format!("{{\"name\":{name}{described},\"parameters\":{schema}}}")
@@ -78,9 +81,13 @@ static MESSAGE: Dialect = Dialect {
     content_key: None,
     unsign,
     settle: |_, _, _, _| {},
+    with_steps: |message, _| message.to_owned(),
     is_of_items: false,
     marks_failure: true,
     has_detail: false,
+    has_file_names: false,
+    says_reasoning: false,
+    takes_name: |_| false,
     spelling: Some(as_they_are),
     answer: |value| {
         let first = value.get("candidates")?.elements().into_iter().next()?;
@@ -223,7 +230,7 @@ fn read_part<'a>(
         };
     }
     if let Some(response) = either(&fields, "functionResponse", "function_response").map(Json::object) {
-        return read_response(&response, home, seen);
+        return read_response(&response, home, said, seen);
     }
     match payload(part, &fields) {
         Some(payload) => {
@@ -242,6 +249,7 @@ fn read_part<'a>(
 fn read_response<'a>(
     response: &Object<'a>,
     home: Home<'a>,
+    message: &mut Said<'a>,
     seen: &mut HashMap<String, usize>,
 ) -> Located<'a> {
     let name = response.text("name").unwrap_or_default().into_owned();
@@ -264,9 +272,19 @@ fn read_response<'a>(
         }
         (None, None) => None,
     };
-    let content = inner.iter().map(|(_, located)| located.part.clone()).collect();
-    let part = Part::ToolResult(ToolResult { call_id: call_id.into(), content, outcome });
-    let leaf = inner.map_or(Leaf::Fixed, |(content, located)| Leaf::Result { content, inner: vec![located] });
+    let (content, mut inner) =
+        inner.map_or((None, Vec::new()), |(content, words)| (Some(content), vec![words]));
+    // What a tool shows stands beside its words.
+    if let Some(array) = response.get("parts") {
+        let emptied = Emptied::Field { object: response.whole(), key: "parts" };
+        for (index, shown) in array.elements().into_iter().enumerate() {
+            let home = Home::Element { array, index, emptied };
+            inner.push(read_part(shown, home, message, &mut HashMap::new()));
+        }
+    }
+    let parts = inner.iter().map(|located| located.part.clone()).collect();
+    let part = Part::ToolResult(ToolResult { call_id: call_id.into(), content: parts, outcome });
+    let leaf = content.map_or(Leaf::Fixed, |content| Leaf::Result { content, inner });
     Located { part, home, leaf }
 }
 

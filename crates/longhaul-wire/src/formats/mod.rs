@@ -25,7 +25,7 @@ use longhaul_transcript::{ContentHash, Message, Role, SessionId, Tokens, Transcr
 
 use crate::{
     Document, Profile, WireError,
-    convert::Losses,
+    convert::losses::Losses,
     detect::{Claim, Head},
     dialect::Dialect,
     json::{Json, quoted},
@@ -218,6 +218,8 @@ pub(crate) struct Draft {
     pub(crate) tools: Option<String>,
     /// Standing instructions that stand outside the list.
     pub(crate) outside: Vec<String>,
+    /// The messages that these are of.
+    pub(crate) outside_at: Vec<Option<usize>>,
     pub(crate) messages: Vec<String>,
     /// Whether the first message is the model's.
     pub(crate) begins_with_answer: bool,

@@ -9,7 +9,7 @@ use longhaul_transcript::{
 use super::{LaterSystem, Lead, Order, Spec, Tools, Writing};
 use crate::{
     Format,
-    convert::regroup,
+    convert::regroup::{self, Shown},
     detect::{Claim, Head},
     dialect::{Dialect, OF_BLOCKS, OF_ITEMS, Said, Sources, has_any, has_block, opaque, typed_text},
     edit::{Emptied, Home, Leaf, Located},
@@ -38,7 +38,8 @@ pub(super) const SPEC: Spec = Spec {
         later_system: LaterSystem::Anywhere,
         order: Order::ResultsFirst { takes_blank: true },
         regroup: |messages, losses| {
-            regroup::one_instructor(regroup::media_behind_results(regroup::paired(messages, losses)))
+            let messages = regroup::paired_and_named(messages, losses);
+            regroup::one_instructor(regroup::shown_by_the_user(messages, Shown::All, losses))
         },
         tool,
         tools: Tools::Inside(super::listed),
@@ -68,9 +69,13 @@ pub(crate) static MESSAGE: Dialect = Dialect {
     content_key: None,
     unsign: |_, _, _| {},
     settle: |_, _, _, _| {},
+    with_steps: |message, _| message.to_owned(),
     is_of_items: false,
     marks_failure: false,
     has_detail: true,
+    has_file_names: true,
+    says_reasoning: false,
+    takes_name: is_name,
     spelling: Some(|items| Some(items.iter().map(|item| respelled(*item)).collect::<Vec<_>>().join("\n"))),
     answer: |value| {
         let first = value.get("choices")?.elements().into_iter().next()?;
@@ -91,6 +96,12 @@ fn claims(head: &Head<'_>) -> Option<Claim> {
         false => head.has_any(&["messages", "model", "system", "tools"]),
     };
     is_one.then_some(Claim::Left)
+}
+
+/// O-08: names of speakers.
+fn is_name(name: &str) -> bool {
+    !name.is_empty()
+        && !name.contains(|c: char| c.is_whitespace() || matches!(c, '<' | '|' | '\\' | '/' | '>'))
 }
 
 /// Fields of an assistant message that hold thinking (OD-1 to OD-4).
@@ -402,14 +413,26 @@ fn media_part(payload: &Payload<'_>) -> Option<String> {
         return Some(payload.raw.raw().to_owned());
     }
     let url = quoted(&payload.url()?);
-    match payload.kind {
-        MediaKind::Image => {
+    match (payload.kind, &payload.data) {
+        (MediaKind::Image, _) => {
             let detail = payload.detail().map(|detail| format!(",\"detail\":{}", quoted(&detail)));
             let detail = detail.unwrap_or_default();
             Some(format!("{{\"type\":\"image_url\",\"image_url\":{{\"url\":{url}{detail}}}}}"))
         }
-        MediaKind::Document => {
-            Some(format!("{{\"type\":\"file\",\"file\":{{\"file_data\":{url},\"filename\":\"document\"}}}}"))
+        (MediaKind::Document, Data::Base64(_)) => {
+            let name = quoted(payload.name().as_deref().unwrap_or("document"));
+            Some(format!("{{\"type\":\"file\",\"file\":{{\"file_data\":{url},\"filename\":{name}}}}}"))
+        }
+        (MediaKind::Audio, Data::Base64(data)) => {
+            let format = match &*payload.media_type {
+                "audio/wav" | "audio/x-wav" | "audio/wave" => "wav",
+                "audio/mp3" | "audio/mpeg" => "mp3",
+                _ => return None,
+            };
+            let data = quoted(data);
+            Some(format!(
+                "{{\"type\":\"input_audio\",\"input_audio\":{{\"data\":{data},\"format\":\"{format}\"}}}}"
+            ))
         }
         _ => None,
     }

@@ -8,7 +8,7 @@ use longhaul_transcript::{
 use super::{LaterSystem, Lead, Order, Spec, Tools, Writing};
 use crate::{
     Format,
-    convert::regroup,
+    convert::regroup::{self, Shown},
     detect::{Claim, Head},
     dialect::{
         BESIDE, Dialect, OF_BLOCKS, Outside, Said, Sources, as_they_are, bare, fresh_bare, has_any,
@@ -38,7 +38,9 @@ pub(super) const SPEC: Spec = Spec {
         lead: Lead::Outside,
         later_system: LaterSystem::Anywhere,
         order: Order::AsSaid,
-        regroup: regroup::paired,
+        regroup: |messages, losses| {
+            regroup::shown_by_the_user(regroup::paired_and_named(messages, losses), Shown::Answers, losses)
+        },
         tool,
         tools: Tools::Inside(super::listed),
         takes_cache_marks: false,
@@ -70,9 +72,13 @@ pub(super) static MESSAGE: Dialect = Dialect {
     content_key: None,
     unsign: |_, _, _| {},
     settle: |_, _, _, _| {},
+    with_steps: |message, _| message.to_owned(),
     is_of_items: true,
     marks_failure: false,
     has_detail: true,
+    has_file_names: true,
+    says_reasoning: false,
+    takes_name: |_| false,
     spelling: Some(as_they_are),
     // An item that answers a call has an `output` too.
     answer: |value| match value.get("type").is_none() && value.get("role").is_none() {
@@ -404,10 +410,12 @@ fn media_part(payload: &Payload<'_>) -> Option<String> {
             Some(format!("{{\"type\":\"input_image\",\"image_url\":{url},\"detail\":{detail}}}"))
         }
         MediaKind::Document if matches!(payload.data, Data::Url(_)) => {
-            Some(format!("{{\"type\":\"input_file\",\"file_url\":{url}}}"))
+            let name = payload.name().map(|name| format!(",\"filename\":{}", quoted(&name)));
+            Some(format!("{{\"type\":\"input_file\",\"file_url\":{url}{}}}", name.unwrap_or_default()))
         }
         MediaKind::Document => {
-            Some(format!("{{\"type\":\"input_file\",\"filename\":\"document\",\"file_data\":{url}}}"))
+            let name = quoted(payload.name().as_deref().unwrap_or("document"));
+            Some(format!("{{\"type\":\"input_file\",\"filename\":{name},\"file_data\":{url}}}"))
         }
         _ => None,
     }

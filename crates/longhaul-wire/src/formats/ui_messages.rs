@@ -1,20 +1,27 @@
 //! UI messages of Vercel's AI SDK 5 and later: what `useChat` shows, stores and sends. A tool part holds a call and its
-//! result, and an answer may go on over many steps in one message.
+//! result, and an answer may go on over many steps in one message; each step is read as a message of its own, so that an
+//! answer can be cut between them, and what is left of it is written as one.
 //!
 //! Source: <https://ai-sdk.dev/docs/reference/ai-sdk-core/ui-message> (read 2026-11-23); what reaches a model of them:
 //! <https://ai-sdk.dev/docs/reference/ai-sdk-ui/convert-to-model-messages>.
 
+use std::{
+    collections::{HashMap, HashSet},
+    ops::Range,
+};
+
 use longhaul_transcript::{
-    CallKind, ContentHash, MediaKind, Message, Outcome, Part, RawJson, Reasoning, Role, ToolCall, ToolResult,
+    CallId, CallKind, ContentHash, MediaKind, Message, Outcome, Part, RawJson, Reasoning, Role, ToolCall,
+    ToolResult,
 };
 
 use super::{Draft, LaterSystem, Lead, Order, Spec, Tools, Writing};
 use crate::{
     Format,
-    convert::regroup,
+    convert::regroup::{self, Shown},
     detect::{Claim, Head},
     dialect::{Dialect, Said, Sources, arguments_object, as_they_are, opaque, typed_text},
-    edit::{Edits, Emptied, Home, Leaf, Located, remove_field},
+    edit::{Edits, Emptied, Home, Leaf, Located, delete, remove_field},
     error::Fault,
     json::{Json, Object, quoted},
     media::{Data, Payload},
@@ -39,7 +46,8 @@ pub(super) const SPEC: Spec = Spec {
         later_system: LaterSystem::Anywhere,
         order: Order::ResultsFirst { takes_blank: false },
         regroup: |messages, losses| {
-            results_with_calls(regroup::media_behind_results(regroup::paired(messages, losses)))
+            let messages = regroup::paired(messages, losses);
+            results_with_calls(regroup::shown_by_the_user(messages, Shown::Results, losses))
         },
         tool: |tool| {
             let (name, described, schema) = (tool.name, tool.described(), tool.schema);
@@ -73,9 +81,13 @@ static MESSAGE: Dialect = Dialect {
     content_key: Some("parts"),
     unsign,
     settle,
+    with_steps,
     is_of_items: false,
     marks_failure: true,
     has_detail: false,
+    has_file_names: true,
+    says_reasoning: true,
+    takes_name: |_| false,
     spelling: Some(as_they_are),
     answer: |_| None,
     expected: |item| {
@@ -120,7 +132,13 @@ fn read(value: Json<'_>) -> Result<Said<'_>, Fault> {
         };
         let home = Home::Element { array: parts, index, emptied: Emptied::Stays };
         match &*kind {
-            "step-start" => said.parts.append(&mut results),
+            "step-start" => {
+                said.parts.append(&mut results);
+                let last = said.steps.last().copied().unwrap_or_default();
+                if said.parts.len() > last {
+                    said.steps.push(said.parts.len());
+                }
+            }
             "text" if fields.get("text").is_some_and(Json::is_string) => {
                 let text = fields.get("text").unwrap_or(part);
                 said.push(Part::Text(text.string().unwrap_or_default()), home, Leaf::Text(text));
@@ -142,6 +160,7 @@ fn read(value: Json<'_>) -> Result<Said<'_>, Fault> {
         }
     }
     said.parts.append(&mut results);
+    said.steps.retain(|start| *start < said.parts.len());
     Ok(said)
 }
 
@@ -255,6 +274,9 @@ fn spell(part: &Part, message: &Message, sources: &Sources<'_>) -> Option<String
             Some(tool_part(id, sources.name_of(id), "{}", Some(result)))
         }
         Part::Media(media) => sources.media.get(&media.hash).and_then(media_part),
+        Part::Reasoning(reasoning) if !reasoning.text.is_empty() => sources
+            .block(part)
+            .or_else(|| Some(format!("{{\"type\":\"reasoning\",\"text\":{}}}", quoted(&reasoning.text)))),
         part => sources.block(part),
     }
 }
@@ -291,25 +313,54 @@ fn media_part(payload: &Payload<'_>) -> Option<String> {
         Data::Url(url) => url.to_string(),
         Data::File(_) => return None,
     };
-    Some(format!("{{\"type\":\"file\",\"mediaType\":{},\"url\":{}}}", quoted(media_type), quoted(&url)))
+    let name = payload.name().map(|name| format!(",\"filename\":{}", quoted(&name))).unwrap_or_default();
+    Some(format!("{{\"type\":\"file\",\"mediaType\":{},\"url\":{}{name}}}", quoted(media_type), quoted(&url)))
+}
+
+/// Takes out the marks of steps that are gone, and gives what stands apart from the other steps an id of its own.
+fn with_steps(message: &str, before: usize) -> String {
+    let Ok(json) = Json::check(message.as_bytes()) else { return message.to_owned() };
+    let parts = json.get("parts").map(Json::elements).unwrap_or_default();
+    let begins =
+        |part: &Json<'_>| part.get("type").and_then(Json::text).is_some_and(|kind| kind == "step-start");
+    let is_idle = |at: usize| begins(&parts[at]) && parts.get(at + 1).is_none_or(begins);
+    let keep: Vec<bool> = (0..parts.len()).map(|at| !is_idle(at)).collect();
+    let spans: Vec<_> = parts.iter().map(|part| part.range_in(message)).collect();
+    let mut edits = Edits::default();
+    delete(&spans, &keep, &mut edits);
+    if let Some(id) = json.get("id").filter(|_| before > 0) {
+        edits.replace(id.range_in(message), quoted(&derived_id(&id.string().unwrap_or_default(), before)));
+    }
+    edits.apply(message)
+}
+
+/// Returns another id in the place of one that stands `n` times before.
+fn derived_id(id: &str, n: usize) -> String {
+    match n {
+        0 => id.to_owned(),
+        n => id_from(&ContentHash::of_fields([id.as_bytes(), &n.to_le_bytes()])),
+    }
 }
 
 /// Puts results into the message that made their calls; what else a tool says is said by the user.
 fn results_with_calls(messages: Vec<Message>) -> Vec<Message> {
     let mut whole: Vec<Message> = Vec::with_capacity(messages.len());
+    // Who made a call last.
+    let mut asking: HashMap<CallId, usize> = HashMap::new();
     for mut message in messages {
         let (results, rest): (Vec<_>, Vec<_>) =
             message.parts.drain(..).partition(|part| matches!(part, Part::ToolResult(_)));
         for result in results {
             let Part::ToolResult(ToolResult { call_id, .. }) = &result else { continue };
-            let asks = |message: &&mut Message| message.calls().any(|call| call.id == *call_id);
-            match whole.iter_mut().rev().find(asks) {
-                Some(asking) => asking.parts.push(result),
+            match asking.get(call_id) {
+                Some(at) => whole[*at].parts.push(result),
                 None => whole.push(Message::new(Role::Tool, vec![result])),
             }
         }
         if !rest.is_empty() {
-            whole.push(Message { parts: rest, ..message });
+            let message = Message { parts: rest, ..message };
+            asking.extend(message.calls().map(|call| (call.id.clone(), whole.len())));
+            whole.push(message);
         }
     }
     whole
@@ -317,62 +368,117 @@ fn results_with_calls(messages: Vec<Message>) -> Vec<Message> {
 
 /// Puts the list together: each id stands once, and a result that came alone stands with its call.
 fn file(mut draft: Draft) -> String {
-    let mut messages: Vec<String> = Vec::with_capacity(draft.messages.len());
-    for message in draft.messages {
-        match with_call(&messages, &message) {
-            Some((at, asking)) => messages[at] = asking,
-            None => messages.push(message),
-        }
-    }
-    let mut taken = std::collections::HashSet::new();
-    for message in &mut messages {
-        let Ok(json) = Json::check(message.as_bytes()) else { continue };
-        let Some(id) = json.get("id").filter(|id| id.is_string()) else { continue };
-        let named = id.string().unwrap_or_default();
-        let derived = |n: usize| match n {
-            0 => named.clone(),
-            n => id_from(&ContentHash::of_fields([named.as_bytes(), &n.to_le_bytes()])),
-        };
-        let free = (0..=taken.len()).map(derived).find(|id| !taken.contains(id)).unwrap_or_default();
-        if free != named {
-            let mut edits = Edits::default();
-            edits.replace(id.range_in(json.raw()), quoted(&free));
-            *message = edits.apply(json.raw());
-        }
-        taken.insert(free);
-    }
-    draft.messages = messages;
+    draft.messages = with_ids_of_their_own(with_their_results(with_next_steps(draft.messages)));
     draft.object_or_list([], "messages")
 }
 
-/// Returns the message of `before` that waits for the one result that `message` is, with the result in it.
-fn with_call(before: &[String], message: &str) -> Option<(usize, String)> {
-    let parts_of = |message: &'_ str| {
-        let json = Json::check(message.as_bytes()).ok()?;
-        Some(json.get("parts")?.elements().iter().map(|part| part.raw().to_owned()).collect::<Vec<_>>())
-    };
-    let [lone] = &parts_of(message)?[..] else { return None };
-    let lone = Json::check(lone.as_bytes()).ok()?.object();
-    let id = lone.text("toolCallId")?;
+/// Puts the steps of an answer that follow each other back into one message.
+fn with_next_steps(all: Vec<String>) -> Vec<String> {
+    let mut answers: Vec<(String, Vec<String>)> = Vec::with_capacity(all.len());
+    for message in all {
+        match answers.last_mut().and_then(|(answer, more)| Some((next_steps(answer, &message, more)?, more)))
+        {
+            Some((steps, more)) => more.push(steps),
+            None => answers.push((message, Vec::new())),
+        }
+    }
+    let joined = answers.into_iter().map(|(answer, more)| match more.is_empty() {
+        true => answer,
+        false => and_steps(&answer, &more.concat()).unwrap_or(answer),
+    });
+    joined.collect()
+}
+
+/// Returns the steps that `next` adds to `answer`, each behind a comma, where it is more of that answer: it has the same id. What is
+/// new has an id by what it says, and may be said twice.
+fn next_steps(answer: &str, next: &str, more: &[String]) -> Option<String> {
+    let (json, next) = (Json::check(answer.as_bytes()).ok()?, Json::check(next.as_bytes()).ok()?);
+    let [first, more_of_it] =
+        [json, next].map(|message| message.get("parts").filter(|parts| !parts.elements().is_empty()));
+    first?;
+    let steps = more_of_it?.raw().strip_prefix('[')?.strip_suffix(']')?;
+    let is_same = ["id", "role"].into_iter().all(|key| match (json.get(key), next.get(key)) {
+        (Some(one), Some(other)) => one.raw() == other.raw(),
+        _ => false,
+    });
+    (is_same && (!more.is_empty() || answer != next.raw())).then(|| format!(",{steps}"))
+}
+
+/// Returns `answer` with `steps` at the end of its parts.
+fn and_steps(answer: &str, steps: &str) -> Option<String> {
+    let json = Json::check(answer.as_bytes()).ok()?;
+    let end = json.get("parts")?.range_in(answer).end - 1;
+    Some(format!("{}{steps}{}", &answer[..end], &answer[end..]))
+}
+
+fn with_their_results(all: Vec<String>) -> Vec<String> {
+    let mut messages: Vec<(String, Edits)> = Vec::with_capacity(all.len());
+    // Where the `state` stands that changes when the result of this call comes: the last that waits gets it.
+    let mut waiting: HashMap<String, Vec<(usize, Range<usize>)>> = HashMap::new();
+    for message in all {
+        let asking = lone_result(&message).and_then(|(id, came)| Some((waiting.get_mut(&id)?.pop()?, came)));
+        if let Some(((at, state), came)) = asking {
+            messages[at].1.replace(state, came);
+            continue;
+        }
+        for (id, state) in waiting_in(&message) {
+            waiting.entry(id).or_default().push((messages.len(), state));
+        }
+        messages.push((message, Edits::default()));
+    }
+    messages.into_iter().map(|(message, edits)| edits.apply(&message)).collect()
+}
+
+/// Returns the call whose answer is all that `message` says, and the new value of the call's `state` with what comes with it.
+fn lone_result(message: &str) -> Option<(String, String)> {
+    let parts = Json::check(message.as_bytes()).ok()?.get("parts")?.elements();
+    let [lone] = &parts[..] else { return None };
+    let lone = lone.object();
     let (has_failed, output) = match lone.get("errorText") {
         Some(text) => (true, text),
         None => (false, lone.get("output")?),
     };
-    before.iter().enumerate().rev().find_map(|(at, asking)| {
-        let json = Json::check(asking.as_bytes()).ok()?;
-        let part = json.get("parts")?.elements().into_iter().find(|part| {
-            let waits = |state: &str| state.starts_with("input-") || state.starts_with("approval-");
-            let part = part.object();
-            part.text("toolCallId") == Some(id.clone())
-                && part.text("state").is_some_and(|state| waits(&state))
-        })?;
-        let state = part.get("state")?.range_in(json.raw());
-        // The value of `state` gives way to itself and what comes with it.
-        let answered = answered(has_failed, output.raw());
+    let came = answered(has_failed, output.raw());
+    Some((lone.text("toolCallId")?.into_owned(), came.strip_prefix("\"state\":")?.to_owned()))
+}
+
+/// Returns the calls of `message` that have no result, each with where its `state` stands.
+fn waiting_in(message: &str) -> Vec<(String, Range<usize>)> {
+    let parts = Json::check(message.as_bytes()).ok().and_then(|json| json.get("parts"));
+    let waits = |state: &str| state.starts_with("input-") || state.starts_with("approval-");
+    let waiting = parts.map(Json::elements).unwrap_or_default().into_iter().filter_map(|part| {
+        let part = part.object();
+        let state = part.get("state").filter(|state| state.text().is_some_and(|state| waits(&state)))?;
+        Some((part.text("toolCallId")?.into_owned(), state.range_in(message)))
+    });
+    waiting.collect()
+}
+
+/// Gives each message whose id another has an id that follows from it.
+fn with_ids_of_their_own(mut messages: Vec<String>) -> Vec<String> {
+    let mut taken = HashSet::new();
+    // How many ids were made of one: those are taken.
+    let mut made: HashMap<String, usize> = HashMap::new();
+    for message in &mut messages {
+        let Ok(json) = Json::check(message.as_bytes()) else { continue };
+        let Some(id) = json.get("id").filter(|id| id.is_string()) else { continue };
+        let named = id.string().unwrap_or_default();
+        if taken.insert(named.clone()) {
+            continue;
+        }
+        let n = made.entry(named.clone()).or_default();
+        let free = loop {
+            *n += 1;
+            let free = id_from(&ContentHash::of_fields([named.as_bytes(), &n.to_le_bytes()]));
+            if taken.insert(free.clone()) {
+                break free;
+            }
+        };
         let mut edits = Edits::default();
-        edits.replace(state, answered.strip_prefix("\"state\":")?);
-        Some((at, edits.apply(json.raw())))
-    })
+        edits.replace(id.range_in(json.raw()), quoted(&free));
+        *message = edits.apply(json.raw());
+    }
+    messages
 }
 
 /// What a provider vouches for goes with what it vouched for.

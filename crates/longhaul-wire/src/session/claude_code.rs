@@ -383,7 +383,12 @@ impl<'a> File<'a> {
                 self.lines[*at].live = Some((slots.len(), nth));
                 let raw = spoken.message.raw();
                 let start = raw.as_ptr() as usize - base;
-                fragments.push(Fragment { range: start..start + raw.len(), dialect: &ANTHROPIC, at: *at });
+                fragments.push(Fragment {
+                    range: start..start + raw.len(),
+                    dialect: &ANTHROPIC,
+                    at: *at,
+                    step: None,
+                });
             }
             // C-02: once per message, the last line's figures.
             if let Some(last) =

@@ -77,7 +77,9 @@ pub(crate) fn read(bytes: Vec<u8>) -> Result<Document, WireError> {
     for item in replay.instructions.into_iter().chain(replay.context) {
         let start = item.json.raw().as_ptr() as usize - base;
         let range = start..start + item.json.raw().len();
-        slots.push(Slot { fragments: vec![Fragment { range, dialect: item.dialect, at: item.line }] });
+        slots.push(Slot {
+            fragments: vec![Fragment { range, dialect: item.dialect, at: item.line, step: None }],
+        });
         ids.push(push(&mut transcript, item.said));
     }
     let covered = |(items, usage): (usize, Usage)| Some((*ids.get((items + lead).checked_sub(1)?)?, usage));

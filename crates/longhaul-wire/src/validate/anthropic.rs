@@ -125,8 +125,9 @@ pub(super) fn check(turns: &[Turn<'_>], profile: &Profile, report: &mut Report) 
     compaction(turns, report);
     thinking(turns, profile, report);
     let mut media = 0;
-    for block in turns.iter().flat_map(|turn| &turn.blocks) {
-        media += shape(block, profile, report);
+    for turn in turns {
+        let is_answer = turn.role == "assistant";
+        turn.blocks.iter().for_each(|block| media += shape(block, is_answer, profile, report));
     }
     if media > profile.max_media {
         report.add(
@@ -344,8 +345,8 @@ fn is_thinking_of_later_message(turn: &Turn<'_>) -> bool {
             .any(|block| block.leads && matches!(&*block.kind, "thinking" | "redacted_thinking"))
 }
 
-/// blocks one by one. Returns the number of images and documents found.
-fn shape(block: &Block<'_>, profile: &Profile, report: &mut Report) -> usize {
+/// blocks one by one. Returns the number of images and documents found.
+fn shape(block: &Block<'_>, is_answer: bool, profile: &Profile, report: &mut Report) -> usize {
     let path = &*block.path;
     let mut media = 0;
     match &*block.kind {
@@ -381,7 +382,17 @@ fn shape(block: &Block<'_>, profile: &Profile, report: &mut Report) -> usize {
                 media += image(&fields, &inner_kind, &format!("{path}.content[{nth}]"), profile, report);
             }
         }
-        other => media += image(&block.fields, other, path, profile, report),
+        other => {
+            let n = image(&block.fields, other, path, profile, report);
+            if n > 0 && is_answer {
+                report.add(
+                    "A-19",
+                    path,
+                    format!("the {other} of an answer; only the user and tools show them"),
+                );
+            }
+            media += n;
+        }
     }
     media
 }
@@ -398,6 +409,18 @@ fn image(fields: &Object<'_>, kind: &str, path: &str, profile: &Profile, report:
             path,
             format!("an image of {chars} characters; at most {}", profile.max_image_chars),
         );
+    }
+    let source = fields.get("source").map(Json::object);
+    let media_type = source.as_ref().and_then(|source| source.text("media_type")).unwrap_or_default();
+    let given = source.as_ref().and_then(|source| source.text("type")).unwrap_or_default();
+    let taken: &[&str] = match (kind, &*given) {
+        ("image", "base64") => &["image/jpeg", "image/png", "image/gif", "image/webp"],
+        ("document", "base64") => &["application/pdf"],
+        ("document", "text") => &["text/plain"],
+        _ => return 1,
+    };
+    if !taken.contains(&&*media_type) {
+        report.add("A-18", path, format!("{kind} of type {media_type:?}; expected {}", taken.join(", ")));
     }
     1
 }

@@ -1,4 +1,4 @@
-//! O-01 to O-11 and OD-1 to OD-6: OpenAI Chat Completions and those who speak almost this.
+//! O-01 to O-12 and OD-1 to OD-6: OpenAI Chat Completions and those who speak almost this.
 
 use std::collections::HashSet;
 
@@ -93,7 +93,7 @@ fn pairs(messages: &[Object<'_>], report: &mut Report) {
     }
 }
 
-/// O-03, O-07, U-11: what content may be.
+/// O-03, O-07, O-12, U-11: what content may be.
 fn content(message: &Object<'_>, path: &str, report: &mut Report) {
     let content = message.some("content");
     let stands_in =
@@ -107,6 +107,12 @@ fn content(message: &Object<'_>, path: &str, report: &mut Report) {
     }
     if role(message) == "user" && content.text().is_some_and(|text| is_blank(&text) && !text.is_empty()) {
         report.add("U-11", path, "a text that is only whitespace");
+    }
+    // O-12: what is shown, the user shows.
+    let mut kinds = content.elements().into_iter().map(|part| kind(&part.object()));
+    let shown = kinds.find(|kind| matches!(&**kind, "image_url" | "input_audio" | "file"));
+    if let Some(shown) = shown.filter(|_| !matches!(role(message), "user" | "tool")) {
+        report.add("O-12", path, format!("a part of type {shown:?} in a message of the {}", role(message)));
     }
     if role(message) == "tool" {
         let other =

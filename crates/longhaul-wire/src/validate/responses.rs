@@ -1,4 +1,4 @@
-//! OpenAI Responses, and the items of a Codex rollout.
+//! OpenAI Responses, and the items of a Codex rollout.
 
 use std::collections::{HashMap, HashSet};
 
@@ -198,6 +198,12 @@ fn phases(items: &[Object<'_>], kinds: &[String], paths: &[String], report: &mut
 }
 
 fn message(item: &Object<'_>, kind: &str, path: &str, report: &mut Report) {
+    // what is shown, the user shows.
+    let mut parts = item.get("content").map(Json::elements).unwrap_or_default().into_iter().map(Json::object);
+    let is_shown = |part: Object<'_>| matches!(&*super::kind(&part), "input_image" | "input_file");
+    if item.text("role").as_deref() == Some("assistant") && parts.any(is_shown) {
+        report.add("R-14", path, "a picture or file in an answer");
+    }
     if !(kind.is_empty() || kind == "message") || item.text("role").as_deref() != Some("user") {
         return;
     }

@@ -1,0 +1,74 @@
+//! What could not be carried, and of which messages.
+
+use std::{collections::BTreeMap, fmt::Write};
+
+use longhaul_transcript::{Message, Origin};
+
+/// What could not be carried: each kind of thing with the messages that lost it, as they are numbered in the source.
+#[derive(Debug, Default)]
+pub(crate) struct Losses {
+    counted: BTreeMap<String, Vec<Option<usize>>>,
+    fields: BTreeMap<String, Vec<usize>>,
+    noted: Vec<String>,
+}
+
+impl Losses {
+    /// Counts one more of `what`, a phrase that reads well after a number; `at` is the message that lost it.
+    pub(crate) fn count(&mut self, what: impl Into<String>, at: Option<usize>) {
+        self.counted.entry(what.into()).or_default().push(at);
+    }
+
+    /// Counts a field of message `at` that longhaul does not read, by its path.
+    pub(crate) fn field(&mut self, path: String, at: usize) {
+        self.fields.entry(path).or_default().push(at);
+    }
+
+    pub(crate) fn note(&mut self, what: impl Into<String>) {
+        self.noted.push(what.into());
+    }
+
+    pub(crate) fn into_lines(self) -> Vec<String> {
+        // Fields that the same messages lost are told together.
+        let mut together: BTreeMap<Vec<usize>, Vec<String>> = BTreeMap::new();
+        for (path, at) in self.fields {
+            together.entry(at).or_default().push(path);
+        }
+        let counted = self.counted.into_iter().map(|(what, at)| {
+            let places: Vec<usize> = at.iter().copied().flatten().collect();
+            format!("{} x {what}{}", at.len(), shown(&places))
+        });
+        let fields = together.into_iter().map(|(at, paths)| {
+            let noun = if paths.len() == 1 { "field" } else { "fields" };
+            format!("{} x {noun} {} left out{}", at.len(), paths.join(", "), shown(&at))
+        });
+        self.noted.into_iter().chain(counted).chain(fields).collect()
+    }
+}
+
+/// Returns which message of its source this is, where it is one.
+pub(crate) fn place(message: &Message) -> Option<usize> {
+    match message.origin {
+        Origin::Document(n) => Some(n as usize),
+        _ => None,
+    }
+}
+
+/// Returns message numbers in order, runs of them as such: ` (m1, m3-m5)`.
+fn shown(places: &[usize]) -> String {
+    let mut places = places.to_vec();
+    places.sort_unstable();
+    places.dedup();
+    let mut text = String::new();
+    for run in places.chunk_by(|before, after| before + 1 == *after) {
+        let (first, last) = (run[0], run[run.len() - 1]);
+        let comma = if text.is_empty() { " (" } else { ", " };
+        let _ = match first == last {
+            true => write!(text, "{comma}m{first}"),
+            false => write!(text, "{comma}m{first}-m{last}"),
+        };
+    }
+    if !text.is_empty() {
+        text.push(')');
+    }
+    text
+}

@@ -1,0 +1,242 @@
+//! What a history holds beside what longhaul reads of it, told as lost where the other format does not have it.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashSet},
+    ops::Range,
+};
+
+use longhaul_transcript::{Part, ToolResult};
+
+use super::{Converted, losses::Losses};
+use crate::{
+    Document, Format,
+    dialect::Said,
+    document::Layout,
+    edit::{Home, Leaf, Located},
+    json::Json,
+    lines,
+    media::{Data, Payload},
+};
+
+/// Fields that say what kind of thing this is, or how it went: what was read is spelled the other format's way.
+const KINDS: [&str; 7] = ["type", "role", "state", "status", "is_error", "error", "success"];
+
+/// Tells what of `doc` is not in `converted`, where no part of a message stands for it.
+pub(super) fn tell(doc: &Document, converted: &Converted, losses: &mut Losses) {
+    for (at, slot) in doc.slots.iter().enumerate() {
+        let own = converted.own.iter().find(|(own, _)| *own == at).map(|(_, spelled)| spelled.as_str());
+        // Of an answer in steps, all of it is looked at with the first.
+        for fragment in slot.fragments.iter().filter(|_| doc.steps_of(at).start == at) {
+            let Some((json, said)) = doc.fragment(fragment) else { continue };
+            let unread = match fragment.dialect.format {
+                Format::Longhaul => Read::again(json),
+                _ => Read::of(doc, json, &said).unread(json),
+            };
+            for (path, field) in unread {
+                if !own.is_some_and(|own| own.contains(field)) {
+                    losses.field(path, at);
+                }
+            }
+        }
+    }
+    match doc.layout {
+        Layout::Whole(_) => beside_the_messages(doc, losses),
+        Layout::Import => losses.note("what the file holds beside what was said is left out"),
+        _ => lines_around(doc, losses),
+    }
+    if doc.session_id() != converted.document.session_id() && doc.session_id().is_some() {
+        losses.note("the id of the session is left out");
+    }
+    if doc.model() != converted.document.model() {
+        losses.note("the name of the model is left out");
+    }
+}
+
+/// What was read of a message: the places of it, and what may stand in any.
+struct Read<'a> {
+    base: &'a str,
+    places: Vec<Range<usize>>,
+    /// Blocks that are told as a whole where they are left out.
+    blocks: Vec<&'a str>,
+    values: HashSet<String>,
+}
+
+impl<'a> Read<'a> {
+    fn of(doc: &Document, json: Json<'a>, said: &'a Said<'a>) -> Read<'a> {
+        let mut read =
+            Read { base: json.raw(), places: Vec::new(), blocks: Vec::new(), values: HashSet::new() };
+        said.parts.iter().for_each(|located| read.part(located));
+        said.payloads.iter().for_each(|(_, payload)| read.payload(payload));
+        read.values.extend(said.name.iter().map(|name| name.to_string()));
+        read.values.extend(doc.model().map(str::to_owned));
+        read
+    }
+
+    fn part(&mut self, located: &'a Located<'a>) {
+        match &located.part {
+            Part::Reasoning(_) | Part::Opaque(_) => match located.home {
+                Home::Element { array, index, .. } => {
+                    self.blocks.extend(array.elements().get(index).map(|block| block.raw()));
+                }
+                Home::Field { object, key } => self.blocks.extend(object.get(key).map(Json::raw)),
+                Home::Null(value) => self.blocks.push(value.raw()),
+                Home::Whole => self.blocks.push(match &located.part {
+                    Part::Opaque(opaque) => &opaque.raw.0,
+                    _ => self.base,
+                }),
+            },
+            Part::ToolCall(call) => {
+                self.values.extend([call.id.as_str().to_owned(), call.name.clone()]);
+            }
+            Part::ToolResult(ToolResult { call_id, .. }) => {
+                self.values.insert(call_id.as_str().to_owned());
+            }
+            _ => {}
+        }
+        match &located.leaf {
+            Leaf::Text(json) | Leaf::Arguments(json) | Leaf::Output(json) => {
+                self.places.push(json.range_in(self.base));
+            }
+            Leaf::Result { inner, .. } => inner.iter().for_each(|located| self.part(located)),
+            Leaf::Fixed => {}
+        }
+    }
+
+    /// Notes what is known of a picture or file; what the other format cannot say of it was told.
+    fn payload(&mut self, payload: &Payload<'_>) {
+        let (Data::Base64(data) | Data::Url(data) | Data::File(data)) = &payload.data;
+        let format = payload.media_type.rsplit('/').next().unwrap_or_default();
+        let known = [data, &payload.media_type.as_str().into(), &format.into(), &"auto".into()];
+        self.values.extend(known.into_iter().map(|known| known.to_string()));
+        self.values
+            .extend([payload.detail(), payload.name()].into_iter().flatten().map(|said| said.into_owned()));
+        self.values.extend(payload.url());
+    }
+
+    /// Returns the fields of `json` that say something which was not read, by their paths, with their source.
+    fn unread(&self, json: Json<'a>) -> Vec<(String, &'a str)> {
+        let mut found = Vec::new();
+        self.walk(json, "", &mut found);
+        found
+    }
+
+    fn walk(&self, json: Json<'a>, path: &str, found: &mut Vec<(String, &'a str)>) {
+        if self.blocks.contains(&json.raw()) || self.places.contains(&json.range_in(self.base)) {
+            return;
+        }
+        json.elements().into_iter().for_each(|element| self.walk(element, path, found));
+        for (key, value) in json.object().fields() {
+            let name = key.text().unwrap_or_default();
+            let path = if path.is_empty() { name.to_string() } else { format!("{path}.{name}") };
+            let is_nothing = matches!(value.raw(), "null" | "false" | "\"\"" | "[]" | "{}");
+            let is_kind = KINDS.contains(&&*name) && !value.is_object() && !value.is_array();
+            match self.has_some(*value) {
+                true => self.walk(*value, &path, found),
+                false if is_nothing || is_kind => {}
+                false => {
+                    let range = key.range_in(self.base).start..value.range_in(self.base).end;
+                    found.push((path, &self.base[range]));
+                }
+            }
+        }
+    }
+
+    /// Returns whether something in `json` was read.
+    fn has_some(&self, json: Json<'a>) -> bool {
+        let range = json.range_in(self.base);
+        self.places.iter().any(|place| range.start <= place.start && place.end <= range.end)
+            || self.blocks.contains(&json.raw())
+            || json.text().is_some_and(|text| self.values.contains(&*text))
+            || json.elements().into_iter().any(|element| self.has_some(element))
+            || json.object().fields().iter().any(|(_, value)| self.has_some(*value))
+    }
+
+    /// Returns the fields of one of longhaul's own messages that it would not write again.
+    fn again(json: Json<'a>) -> Vec<(String, &'a str)> {
+        let message = serde_json::from_str::<longhaul_transcript::Message>(json.raw()).ok();
+        let written = message.and_then(|message| serde_json::to_string(&message).ok()).unwrap_or_default();
+        let mut found = Vec::new();
+        if let Ok(written) = Json::check(written.as_bytes()) {
+            compare(json, written, "", &mut found);
+        }
+        found
+    }
+}
+
+/// Finds the fields of `json` that `written` does not have.
+fn compare<'a>(json: Json<'a>, written: Json<'_>, path: &str, found: &mut Vec<(String, &'a str)>) {
+    let elements = json.elements().into_iter().zip(written.elements());
+    elements.for_each(|(element, written)| compare(element, written, path, found));
+    for (key, value) in json.object().fields() {
+        let name = key.text().unwrap_or_default();
+        let path = if path.is_empty() { name.to_string() } else { format!("{path}.{name}") };
+        match written.get(&name) {
+            Some(written) => compare(*value, written, &path, found),
+            None => found.push((path, value.raw())),
+        }
+    }
+}
+
+/// Tells the fields of a request that say nothing of the messages.
+fn beside_the_messages(doc: &Document, losses: &mut Losses) {
+    let text = doc.raw(&(0..doc.bytes.len()));
+    let Ok(json) = Json::check(text.trim_start_matches('\u{feff}').as_bytes()) else { return };
+    let Layout::Whole(layout) = &doc.layout else { return };
+    let session = doc.session_id();
+    let is_read = |key: &str, value: Json<'_>| {
+        let range = value.range_in(text);
+        let is_own = doc.format == Format::Longhaul && ["format", "version", "media"].contains(&key);
+        let is_named = value.string().is_some_and(|text| {
+            Some(&*text) == doc.model() || session.as_ref().is_some_and(|id| id.as_str() == text)
+        });
+        is_own
+            || is_named
+            || matches!(key, "tools" | "functions")
+            || layout.places(doc).any(|place| *place == range)
+    };
+    let fields = json.object();
+    let said = fields.fields().iter().filter(|(_, value)| !matches!(value.raw(), "null" | "[]" | "{}"));
+    let names: Vec<String> =
+        said.filter_map(|(key, value)| key.string().filter(|key| !is_read(key, *value))).collect();
+    if !names.is_empty() {
+        losses.note(format!("what stands beside the messages is left out: {}", names.join(", ")));
+    }
+}
+
+/// Tells the lines of a session file that are no messages, and what the others hold around theirs.
+fn lines_around(doc: &Document, losses: &mut Losses) {
+    let fragments = doc.slots.iter().flat_map(|slot| &slot.fragments).map(|fragment| fragment.range.clone());
+    let mut fragments: Vec<Range<usize>> = fragments.collect();
+    fragments.sort_by_key(|range| range.start);
+    let mut around: BTreeSet<String> = BTreeSet::new();
+    let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
+    for (nth, range) in lines::split(&doc.bytes).into_iter().enumerate() {
+        let Ok(Some(line)) = lines::check(&doc.bytes[range.clone()], nth == 0) else { continue };
+        let fields = line.object();
+        let next = fragments.get(fragments.partition_point(|fragment| fragment.start < range.start));
+        let Some(fragment) = next.filter(|fragment| fragment.end <= range.end) else {
+            let kind = fields.text("type").unwrap_or("none".into());
+            let inner = fields.text("subtype").map(|inner| inner.into_owned());
+            let inner = inner.or_else(|| fields.get("payload")?.get("type")?.string());
+            let inner = inner.map(|inner| format!("/{inner}")).unwrap_or_default();
+            *kinds.entry(format!("{kind}{inner}")).or_default() += 1;
+            continue;
+        };
+        let text = doc.raw(&(0..doc.bytes.len()));
+        for (key, value) in fields.fields() {
+            let place = value.range_in(text);
+            let holds = place.start <= fragment.start && fragment.end <= place.end;
+            let name = key.string().unwrap_or_default();
+            if !holds && !value.is_null() && name != "type" {
+                around.insert(name);
+            }
+        }
+    }
+    for (kind, count) in kinds {
+        losses.note(format!("{count} x line of type {kind} left out"));
+    }
+    if !around.is_empty() {
+        let around: Vec<String> = around.into_iter().collect();
+        losses.note(format!("what lines hold beside their messages is left out: {}", around.join(", ")));
+    }
+}
