@@ -23,6 +23,7 @@ pub(crate) fn values(text: &[u8], head: Range<usize>, shape: Shape) -> Named {
         Shape::List => items(text, head),
         Shape::Insert => inserted(text, head.end),
         Shape::Manifest => manifest(text, head),
+        Shape::WebKey => members(text, head),
     }
 }
 
@@ -179,6 +180,35 @@ fn manifest(text: &[u8], head: Range<usize>) -> Named {
     named
 }
 
+/// Returns the private members of the JSON web key in which `head` says of which kind it is (RFC 7518, section 6).
+fn members(text: &[u8], head: Range<usize>) -> Named {
+    let nothing = Named { values: Vec::new(), end: head.end };
+    let before = &text[head.start.saturating_sub(LONGEST_LIST)..head.start];
+    let Some(open) = memchr::memrchr2(b'{', b'}', before).filter(|at| before[*at] == b'{') else {
+        return nothing;
+    };
+    let mut named = Named { end: head.start - before.len() + open + 1, ..nothing };
+    let mut name: Option<Range<usize>> = None;
+    while let Some(byte) = text.get(named.end).filter(|byte| !b"{}".contains(byte)) {
+        named.end += 1;
+        match byte {
+            b'"' | b'\'' => {
+                let Some(string) = quoted(text, named.end - 1) else { break };
+                named.end = string.end + 1;
+                match name.take() {
+                    Some(name) if PRIVATE_MEMBERS.contains(&&text[name.clone()]) => named.values.push(string),
+                    Some(_) => {}
+                    None => name = Some(string),
+                }
+            }
+            b',' | b'[' => name = None,
+            _ => {}
+        }
+    }
+    named.end = named.end.max(head.end);
+    named
+}
+
 /// Returns the strings behind colons in the brackets that open behind `at`, up to others inside of them.
 fn pairs(text: &[u8], at: usize, end: usize) -> Named {
     let mut named =
@@ -305,6 +335,9 @@ const LABELS: &[&[u8]] = &[
     b"clientsecret",
     b"privatekey",
 ];
+
+/// What a JSON web key keeps for its owner.
+const PRIVATE_MEMBERS: [&[u8]; 7] = [b"d", b"k", b"p", b"q", b"dp", b"dq", b"qi"];
 
 /// The most of a list that is read, in bytes.
 const LONGEST_LIST: usize = 64 << 10;

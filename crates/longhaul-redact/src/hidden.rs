@@ -5,87 +5,85 @@ use std::ops::Range;
 
 /// Returns `text` without it; `None` where it has none but a mark at its beginning.
 pub(crate) fn without(text: &str) -> Option<String> {
-    let is_plain = |text: &str| text.is_ascii() || !text.contains(is_hidden);
     let body = text.strip_prefix('\u{feff}').unwrap_or(text);
-    if is_plain(body) && memchr::memmem::find(body.as_bytes(), CONTROL.as_bytes()).is_none() {
-        return None;
-    }
-    let mut left = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(c) = rest.chars().next() {
-        let hidden = hidden(rest);
-        if hidden == 0 {
-            left.push(c);
-        }
-        rest = &rest[if hidden == 0 { c.len_utf8() } else { hidden }..];
-    }
-    Some(left)
+    hides(body).then(|| Seen::of(text).map(|(_, c)| c).collect())
 }
 
-/// Walks over a text, once, from places in what is left of it to places in it.
-pub(crate) struct Places<'a> {
+/// Returns whether nobody sees some character of `text`. Most of it is ASCII without any, which is passed over quickly.
+fn hides(text: &str) -> bool {
+    const PIECE: usize = 64;
+    let is_odd = |byte: u8| !byte.is_ascii() || byte.is_ascii_control() && !byte.is_ascii_whitespace();
+    let pieces = text.as_bytes().chunks(PIECE).enumerate();
+    let mut odd = pieces.filter(|(_, piece)| piece.iter().fold(false, |odd, byte| odd | is_odd(*byte)));
+    let is_hidden_at = |at: usize| text.get(at..).and_then(|rest| rest.chars().next()).is_some_and(is_hidden);
+    odd.any(|(nth, piece)| (PIECE * nth..PIECE * nth + piece.len()).any(is_hidden_at))
+}
+
+/// The characters of a text that somebody sees, each with where it stands.
+#[derive(Clone, Debug)]
+pub(crate) struct Seen<'a> {
     text: &'a str,
+    /// Where the next one is looked for.
     at: usize,
-    left_at: usize,
 }
 
-impl Places<'_> {
-    pub(crate) fn of(text: &str) -> Places<'_> {
-        Places { text, at: 0, left_at: 0 }
+impl Seen<'_> {
+    pub(crate) fn of(text: &str) -> Seen<'_> {
+        Seen { text, at: 0 }
     }
+}
 
-    /// Returns where `span` of what is left stands in the text. Spans come in order.
-    pub(crate) fn place(&mut self, span: Range<usize>) -> Range<usize> {
-        let start = self.walk(span.start + 1) - 1;
-        let start = (0..=start).rev().find(|at| self.text.is_char_boundary(*at)).unwrap_or_default();
-        start..self.walk(span.end)
-    }
+impl Iterator for Seen<'_> {
+    type Item = (Range<usize>, char);
 
-    /// Returns the end of the text of which `left` bytes are left.
-    fn walk(&mut self, left: usize) -> usize {
-        while self.left_at < left {
+    fn next(&mut self) -> Option<(Range<usize>, char)> {
+        loop {
             let rest = &self.text[self.at..];
-            let Some(c) = rest.chars().next() else { break };
-            match hidden(rest) {
-                0 => {
-                    self.at += c.len_utf8();
-                    self.left_at += c.len_utf8();
-                }
-                length => self.at += length,
+            let c = rest.chars().next()?;
+            let hidden = hidden(rest);
+            self.at += if hidden == 0 { c.len_utf8() } else { hidden };
+            if hidden == 0 {
+                return Some((self.at - c.len_utf8()..self.at, c));
             }
         }
-        self.at
     }
 }
 
-/// What a terminal's control sequences begin with: colours, and where to write.
-const CONTROL: &str = "\u{1b}[";
+/// Returns how many bytes at the beginning of `text` nobody sees: one character, or one sequence that a terminal obeys.
+fn hidden(text: &str) -> usize {
+    let Some(first) = text.chars().next() else { return 0 };
+    // Colours, and where to write.
+    let sequence = ["\u{1b}[", "\u{9b}"].into_iter().find_map(|begins| {
+        let behind = text.strip_prefix(begins)?.as_bytes();
+        let end = behind.iter().take(LONGEST_CONTROL).position(|byte| !matches!(byte, b' '..=b'?'))?;
+        matches!(behind[end], b'@'..=b'~').then_some(begins.len() + end + 1)
+    });
+    sequence.unwrap_or(if is_hidden(first) { first.len_utf8() } else { 0 })
+}
+
+/// Returns whether nobody sees `c`: what controls a terminal, marks of direction and of joining, variants, tags.
+fn is_hidden(c: char) -> bool {
+    match c {
+        '\t'..='\r' => false,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180b}'..='\u{180e}' => true,
+        '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => true,
+        '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' => true,
+        '\u{e0000}'..='\u{e01ef}' => true,
+        c => c.is_control(),
+    }
+}
 
 /// Bytes of a control sequence behind its beginning; what is longer is none.
 const LONGEST_CONTROL: usize = 32;
 
-/// Returns how many bytes at the beginning of `text` nobody sees: one character, or one control sequence.
-fn hidden(text: &str) -> usize {
-    let Some(first) = text.chars().next() else { return 0 };
-    if is_hidden(first) {
-        return first.len_utf8();
-    }
-    let Some(behind) = text.strip_prefix(CONTROL) else { return 0 };
-    let end = behind.bytes().take(LONGEST_CONTROL).position(|byte| !matches!(byte, b' '..=b'?'));
-    let is_control = |end: &usize| matches!(behind.as_bytes()[*end], b'@'..=b'~');
-    end.filter(is_control).map_or(0, |end| CONTROL.len() + end + 1)
-}
-
-fn is_hidden(c: char) -> bool {
-    matches!(
-        c,
-        '\u{ad}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::places::Places;
+
+    fn place(text: &str, span: Range<usize>) -> Range<usize> {
+        Places::of(Seen::of(text)).place(span)
+    }
 
     #[test]
     fn what_is_left_has_its_place() {
@@ -95,12 +93,12 @@ mod tests {
         for (span, expected) in
             [(0..1, "a"), (0..2, "a\u{200b}b"), (1..2, "b"), (2..5, "é\u{feff}\u{200d}c"), (4..6, "cd")]
         {
-            assert_eq!(&text[Places::of(text).place(span)], expected);
+            assert_eq!(&text[place(text, span)], expected);
         }
-        let coloured = "a\u{1b}[31;1mbc\u{1b}[0m\u{1b}[";
-        assert_eq!(without(coloured).unwrap(), "abc\u{1b}[");
-        assert_eq!(&coloured[Places::of(coloured).place(1..3)], "bc");
+        let coloured = "a\u{1b}[31;1mbc\u{1b}[0m\u{9b}1m\0\u{61c}\u{1b}[";
+        assert_eq!(without(coloured).unwrap(), "abc[");
+        assert_eq!(&coloured[place(coloured, 1..3)], "bc");
         assert_eq!(without("\u{feff}abc"), None);
-        assert_eq!(without("abécd"), None);
+        assert_eq!(without("abécd\t\r\n"), None);
     }
 }

@@ -5,21 +5,26 @@ use std::{borrow::Cow, ops::Range};
 use memchr::{memchr, memchr2};
 
 use crate::{
-    Finding,
     rules::RuleSet,
-    scan::{Struck, is_replaced, join, strikes, told},
+    scan::{Struck, find, is_replaced, join, strikes},
+    settle,
 };
 
 /// Returns the secrets in the JSON text `json`, as spans inside its string literals, so that the text stays valid JSON
 /// when each is replaced by a text without quotes and backslashes. What is not in a string is not touched.
 ///
 /// The text is searched twice: as it stands, where a key and its value are side by side, and each string with its
-/// escapes undone, where a file's lines are lines.
-pub(crate) fn find_in_json(set: &RuleSet, json: &str) -> Vec<Finding> {
-    let mut struck = strikes(set, Cow::Borrowed(json));
+/// escapes undone, where a file's lines are lines. What is no JSON is searched as a text in place of the first.
+pub(crate) fn find_in_json(set: &RuleSet, json: &str, is_json: bool) -> Vec<Struck> {
+    let mut struck = match is_json {
+        true => strikes_as_it_stands(set, json),
+        false => find(set, json),
+    };
     struck.extend(strikes_in_command_lines(set, json));
     join(set, &mut struck);
-    keep_inside_literals(json, &mut struck);
+    if is_json {
+        keep_inside_literals(json, &mut struck);
+    }
     for Literal { span: literal, .. } in Literals::of(json).filter(|literal| literal.is_escaped) {
         let found = strikes_behind_escapes(set, &json[literal.clone()], 1);
         if found.len() > struck.capacity() / 2 {
@@ -31,9 +36,33 @@ pub(crate) fn find_in_json(set: &RuleSet, json: &str) -> Vec<Finding> {
             .flat_map(|found| found.moved(literal.start + found.start..literal.start + found.end()));
         struck.extend(moved);
     }
-    struck.sort_by_key(|struck| (struck.start, usize::MAX - struck.end()));
-    struck.dedup_by(|next, kept| next.start < kept.end() && kept.take_in(*next));
-    told(set, &struck)
+    settle::join(&mut struck);
+    struck
+}
+
+/// Returns what is struck in a JSON text as it stands, but for the insides of long strings with escapes, which are searched
+/// without them.
+fn strikes_as_it_stands(set: &RuleSet, json: &str) -> Vec<Struck> {
+    let mut struck = Vec::new();
+    let mut search = |part: Range<usize>| {
+        let found = strikes(set, Cow::Borrowed(&json[part.clone()]));
+        let placed =
+            found.into_iter().map(|found| (part.start + found.start..part.start + found.end(), found));
+        // At a cut a value seems to end.
+        let is_whole = |span: &Range<usize>| {
+            (span.start > part.start || part.start == 0) && (span.end < part.end || part.end == json.len())
+        };
+        struck.extend(placed.filter(|(span, _)| is_whole(span)).flat_map(|(span, found)| found.moved(span)));
+    };
+    let mut from = 0;
+    for Literal { span, is_escaped } in Literals::of(json) {
+        if is_escaped && span.len() > 4 * EDGE {
+            search(from..json.ceil_char_boundary(span.start + EDGE));
+            from = json.floor_char_boundary(span.end - EDGE);
+        }
+    }
+    search(from..json.len());
+    struck
 }
 
 /// Returns what is struck in `raw` once its escapes are undone, and in what is escaped there once more: arguments are JSON in a
@@ -101,6 +130,9 @@ fn strikes_in_command_lines(set: &RuleSet, json: &str) -> Vec<Struck> {
 
 /// A longer string is no word of a command line, in bytes.
 const LONGEST_WORD: usize = 1_000;
+
+/// How much of either end of a string is read together with what stands beside it, in bytes.
+const EDGE: usize = 1 << 10;
 
 /// How often escapes are undone that stand behind each other.
 const MOST_ESCAPED: usize = 4;

@@ -33,6 +33,8 @@ mod keywords;
 mod lines;
 mod message;
 mod names;
+mod percent;
+mod places;
 mod raw;
 mod redactor;
 mod rules;

@@ -5,7 +5,7 @@
 //! a secret in it is left out whole. Nothing of this holds inside the arguments of a call: there, a field of any name is
 //! the caller's.
 
-use std::{borrow::Cow, collections::BTreeMap, fmt, ops::Range, sync::Arc};
+use std::{borrow::Cow, collections::BTreeMap, fmt, iter, ops::Range, sync::Arc};
 
 use longhaul_transcript::Raw;
 use serde::{
@@ -27,24 +27,24 @@ impl Redactor {
         let mut counts = BTreeMap::new();
         let mut redacted = raw.redacted;
         // One item a line where there are several; an item by itself may be spread over lines.
-        let items: Vec<&str> = match serde_json::from_str::<&RawValue>(&raw.json) {
-            Ok(_) => vec![&raw.json],
-            Err(_) => raw.json.lines().collect(),
+        let is_one = serde_json::from_str::<&RawValue>(&raw.json).is_ok();
+        let items: Box<dyn Iterator<Item = &str>> = match is_one {
+            true => Box::new(iter::once(&*raw.json)),
+            false => Box::new(raw.json.lines()),
         };
-        let mut kept = Vec::with_capacity(items.len());
+        let mut json: Option<String> = None;
         for item in items {
             let (left, rules) = self.redact_item(item, vault);
             for rule in rules {
                 *counts.entry(rule.to_string()).or_default() += 1;
                 redacted += 1;
             }
-            kept.extend(left);
+            match (&mut json, left) {
+                (_, None) => {}
+                (None, Some(left)) => json = Some(left.into_owned()),
+                (Some(json), Some(left)) => json.extend(["\n", &left]),
+            }
         }
-        let json = match kept.len() {
-            0 => None,
-            1 => kept.pop().map(Cow::into_owned),
-            _ => Some(kept.join("\n")),
-        };
         let (format, after_reasoning) = (raw.format.clone(), raw.after_reasoning);
         (json.map(|json| Raw { format, json: json.into(), after_reasoning, redacted }), counts)
     }
@@ -56,7 +56,7 @@ impl Redactor {
         item: &'a str,
         vault: &mut Vault,
     ) -> (Option<Cow<'a, str>>, Vec<Arc<str>>) {
-        let findings = self.redact_json(item).1;
+        let findings = self.find_in_json(item);
         let mut sweep =
             Sweep { redactor: self, text: item, findings, edits: BTreeMap::new(), within: Vec::new() };
         let is_left = sweep.item();
@@ -164,7 +164,14 @@ impl<'a> Sweep<'a, '_> {
 
     fn object(&mut self, value: &'a RawValue, place: Place) -> bool {
         let mut named: BTreeMap<&'static str, &'a str> = BTreeMap::new();
+        let (mut vouched, mut answers) = (Vec::new(), Vec::new());
         let walked = each_field(value, |key, field| {
+            if METADATA.contains(&key) {
+                vouched.extend(seals_of_providers(field));
+            }
+            if ANSWERS.contains(&key) {
+                answers.push(self.span(field));
+            }
             let is_given = ARGUMENTS.contains(&key) && field.get().starts_with('{');
             let inside =
                 place.inside(HOLDERS.iter().find(|holder| **holder == key).copied().unwrap_or_default());
@@ -191,7 +198,9 @@ impl<'a> Sweep<'a, '_> {
         let seals = seals(kind).iter().filter_map(|name| string(name));
         let long =
             SEALED_WHERE_LONG.iter().filter_map(|name| string(name)).filter(|sealed| is_payload(sealed));
-        let seals: Vec<&str> = seals.chain(long).collect();
+        let mut seals: Vec<&str> = seals.chain(long).collect();
+        let is_ui = is_ui_part(kind);
+        seals.extend(vouched.into_iter().filter(|_| is_ui));
         seals.iter().for_each(|sealed| self.exempt(&span_of(self.text, sealed)));
         if let Some(data) = string("data")
             && let Some(media_type) = media_type(kind, place.key, string)
@@ -205,7 +214,12 @@ impl<'a> Sweep<'a, '_> {
                 self.file(&address[..address.len() - data.len()], media_type, address);
             }
         }
-        !seals.is_empty() && self.is_touched(&self.span(value))
+        // What came of a call stands beside it there, and nobody signed that.
+        let span = self.span(value);
+        let parts = answers.into_iter().filter(|_| is_ui);
+        let ends: Vec<Range<usize>> = parts.chain(iter::once(span.end..span.end)).collect();
+        let starts = [span.start].into_iter().chain(ends.iter().map(|answer| answer.end));
+        !seals.is_empty() && starts.zip(&ends).any(|(start, answer)| self.is_touched(&(start..answer.start)))
     }
 
     /// Puts another name or id in the place of one that is a secret.
@@ -333,6 +347,23 @@ fn seals(kind: &str) -> &'static [&'static str] {
     }
 }
 
+/// Returns whether a block of this type is a part of a UI message of Vercel's AI SDK, or of a message for its models.
+fn is_ui_part(kind: &str) -> bool {
+    matches!(kind, "text" | "reasoning" | "file" | "dynamic-tool") || kind.starts_with("tool-")
+}
+
+/// Returns what providers signed or encrypted in the metadata of a UI message's part, each provider in an object of its own.
+fn seals_of_providers(metadata: &RawValue) -> Vec<&str> {
+    let mut seals = Vec::new();
+    each_field(metadata, |_, own| {
+        each_field(own, |key, sealed| {
+            let inside = sealed.get().strip_prefix('"').and_then(|inside| inside.strip_suffix('"'));
+            seals.extend(inside.filter(|inside| PROVIDERS_SEALS.contains(&key) && !inside.is_empty()));
+        });
+    });
+    seals
+}
+
 /// Sealed in a block of any type, where it is longer than secrets are: next month's types are not known yet.
 const SEALED_WHERE_LONG: [&str; 4] =
     ["encrypted_content", "encrypted_index", "encrypted_stdout", "encrypted_stderr"];
@@ -440,6 +471,17 @@ const NAMED: [&str; 16] = [
 /// Fields whose objects hold a file.
 const HOLDERS: [&str; 3] = ["inlineData", "inline_data", "input_audio"];
 
+/// Where a UI message, or one for a model of the same SDK, has what providers say for themselves.
+const METADATA: [&str; 4] =
+    ["providerMetadata", "callProviderMetadata", "resultProviderMetadata", "providerOptions"];
+
+/// What they sign or encrypt there.
+const PROVIDERS_SEALS: [&str; 4] =
+    ["signature", "redactedData", "reasoningEncryptedContent", "thoughtSignature"];
+
+/// What came of a call, in the part that is the call.
+const ANSWERS: [&str; 2] = ["output", "errorText"];
+
 /// Marks a list of which nothing is left.
 const EMPTIED: With = With::Json(Cow::Borrowed("[]"));
 
@@ -487,6 +529,15 @@ mod tests {
             format!(r#"{{"text":"hm","thoughtSignature":"{SECRET}"}}"#),
             format!(r#"{{"inlineData":{{"mimeType":"image/png","data":"{SECRET}"}}}}"#),
             format!(r#"{{"type":"input_image","image_url":"data:image/png;base64,{SECRET}"}}"#),
+            format!(
+                r#"{{"type":"reasoning","text":"hm","providerMetadata":{{"anthropic":{{"signature":"{SECRET}"}}}}}}"#
+            ),
+            format!(
+                r#"{{"type":"reasoning","text":"","providerMetadata":{{"openai":{{"itemId":"rs_1","reasoningEncryptedContent":"{SECRET}"}}}}}}"#
+            ),
+            format!(
+                r#"{{"type":"tool-ls","toolCallId":"a","input":{{}},"callProviderMetadata":{{"google":{{"thoughtSignature":"{SECRET}"}}}},"output":"x"}}"#
+            ),
         ] {
             let json = format!(r#"{{"content":[{kept}]}}"#);
             assert_eq!(text(&json), json);
@@ -522,6 +573,32 @@ mod tests {
         assert_eq!(redacted(&sealed).0, None);
         let open = format!(r#"{{"type":"reasoning","summary":[{{"text":"{SECRET}"}}]}}"#);
         assert_eq!(text(&open), open.replace(SECRET, "[REDACTED:github-pat:1]"));
+    }
+
+    /// What nobody signed is redacted and its part stays, with the seals of what was signed.
+    #[test]
+    fn a_part_of_a_ui_message_goes_where_what_was_signed_has_a_secret() {
+        let other = r#"{"type":"text","text":"done"}"#;
+        let part = |text: &str, seal: &str| {
+            format!(
+                r#"{{"type":"reasoning","text":"{text}","providerMetadata":{{"anthropic":{{"signature":"{seal}"}}}}}}"#
+            )
+        };
+        let parts =
+            |parts: &[String]| format!(r#"{{"id":"1","role":"assistant","parts":[{}]}}"#, parts.join(","));
+        let signed = part(&format!("it is {SECRET}"), "c2ln");
+        assert_eq!(text(&parts(&[signed, other.into()])), parts(&[other.into()]));
+        let call = |input: &str, output: &str| {
+            format!(
+                r#"{{"type":"tool-ls","toolCallId":"a","state":"output-available","input":{{"at":"{input}"}},"output":"{output}","callProviderMetadata":{{"google":{{"thoughtSignature":"{SECRET}"}}}}}}"#
+            )
+        };
+        let (answered, clean) = (call(".", SECRET), call(".", "[REDACTED:github-pat:1]"));
+        assert_eq!(text(&parts(&[answered])), parts(&[clean]));
+        assert_eq!(text(&parts(&[call(SECRET, "x"), other.into()])), parts(&[other.into()]));
+        // A field of that name in another block is nobody's seal.
+        let note = format!(r#"{{"type":"note","providerMetadata":{{"x":{{"signature":"{SECRET}"}}}}}}"#);
+        assert!(!text(&parts(&[note])).contains(SECRET));
     }
 
     #[test]

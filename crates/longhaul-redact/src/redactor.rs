@@ -9,7 +9,7 @@ use std::{
 use longhaul_transcript::ContentHash;
 use serde::de::IgnoredAny;
 
-use crate::{Finding, RedactError, Vault, json::find_in_json, rules::RuleSet, scan, settle};
+use crate::{Finding, RedactError, Vault, json::find_in_json, rules::RuleSet, scan, scan::Struck, settle};
 
 /// Finds and replaces secrets. Cheap to make and to clone; rules are read and compiled when they are first needed.
 #[derive(Clone)]
@@ -45,7 +45,7 @@ impl Redactor {
 
     /// Returns where the secrets of `text` are, in order, none overlapping another. Linear in the length of the text.
     pub fn find(&self, text: &str) -> Vec<Finding> {
-        settle::found(text, |text| scan::find(self.set(), text))
+        self.settled(text, |text| scan::find(self.set(), text))
     }
 
     /// Returns `text` with placeholders for its secrets, and where they were in `text`. Borrows where there is none.
@@ -69,21 +69,24 @@ impl Redactor {
     /// Does what [`redact_json`](Self::redact_json) does, with the numbers and the way back in `vault`. A secret is
     /// remembered as it is written in the JSON text, escapes and all.
     pub fn redact_json_into<'a>(&self, json: &'a str, vault: &mut Vault) -> (Cow<'a, str>, Vec<Finding>) {
-        let is_json = is_json(json);
-        let findings = settle::found(json, |json| {
-            let mut found = find_in_json(self.set(), json);
-            if !is_json {
-                found.extend(scan::find(self.set(), json));
-                settle::join(&mut found);
-            }
-            found
-        });
+        let findings = self.find_in_json(json);
         (replace(json, &findings, vault), findings)
     }
 
     /// Returns how many rules there are.
     pub fn rule_count(&self) -> usize {
         self.set().rules.len()
+    }
+
+    /// Returns where the secrets of a JSON text are, or of what was meant to be one.
+    pub(crate) fn find_in_json(&self, json: &str) -> Vec<Finding> {
+        let is_json = is_json(json);
+        self.settled(json, |json| find_in_json(self.set(), json, is_json))
+    }
+
+    fn settled(&self, text: &str, find: impl Fn(&str) -> Vec<Struck>) -> Vec<Finding> {
+        let set = self.set();
+        scan::told(set, &settle::found(text, |struck| &set.rules[struck.rule()].id, find))
     }
 
     fn set(&self) -> &RuleSet {
@@ -108,7 +111,8 @@ fn replace<'a>(text: &'a str, findings: &[Finding], vault: &mut Vault) -> Cow<'a
         return Cow::Borrowed(text);
     }
     // The numbers in placeholders have a few digits more.
-    let capacity = settle::length_without(text, findings) + findings.len();
+    let spans = findings.iter().map(|found| (&*found.rule, found.span.clone()));
+    let capacity = settle::length_without(text, spans) + findings.len();
     let (mut out, mut at) = (String::with_capacity(capacity), 0);
     for Finding { rule, span } in findings {
         out.push_str(&text[at..span.start]);

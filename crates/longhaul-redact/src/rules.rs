@@ -39,6 +39,9 @@ pub(crate) struct Rule {
     pub(crate) allow: Vec<Allowlist>,
     /// The expression is `<name with a key word> <assignment> <value>`; a text without the assignment is not searched.
     pub(crate) is_assignment: bool,
+    /// One of these stands in every match; where none does, a window is not searched.
+    beside: Vec<String>,
+    beside_finder: OnceLock<Option<AhoCorasick>>,
     /// Knows a secret only by the name beside it, so that a hash or an id needs a clearer name than others.
     pub(crate) is_generic: bool,
     /// Takes any word behind a label for a password, so that some words have to be none.
@@ -75,6 +78,8 @@ pub(crate) enum Shape {
     Insert,
     /// The kind of a Kubernetes secret, for its data.
     Manifest,
+    /// The kind of a JSON web key, for its private members.
+    WebKey,
 }
 
 #[derive(Debug)]
@@ -126,13 +131,17 @@ impl RuleSet {
     pub(crate) fn parse(files: &[&str]) -> Result<RuleSet, RedactError> {
         let mut raw: Vec<RawRule> = Vec::new();
         let (mut allow, mut no_values) = (RawAllowlist::default(), NoValues::default());
+        let mut names = Names::default();
         for file in files {
             let file: RawFile =
                 toml::from_str(file).map_err(|error| RedactError::RuleFile { reason: error.to_string() })?;
+            names.extend(file.names);
             allow.regexes.extend(file.allowlist.regexes);
             allow.stopwords.extend(file.allowlist.stopwords);
             no_values.extend(file.no_values.iter().flat_map(|words| words.split_whitespace()));
-            for rule in file.rules.into_iter().chain(file.tokens.into_iter().map(RawRule::of_token)) {
+            let written = file.rules.into_iter().map(|rule| rule.with_names(&names));
+            let tokens = file.tokens.into_iter().map(RawRule::of_token);
+            for rule in written.chain(tokens).chain(file.options.into_iter().map(RawRule::of_option)) {
                 match raw.iter_mut().find(|known| known.id == rule.id) {
                     Some(known) => known.amend(rule),
                     None => raw.push(rule),
@@ -181,6 +190,12 @@ impl Rule {
     pub(crate) fn compiled(&self) -> Option<&Compiled> {
         self.compiled.get_or_init(|| compile(&self.source).ok()).as_ref()
     }
+
+    /// Returns whether a match may stand in `window`, which has a key word.
+    pub(crate) fn may_match(&self, window: &[u8]) -> bool {
+        let finder = self.beside_finder.get_or_init(|| any_of(&self.beside));
+        finder.as_ref().is_none_or(|words| words.is_match(window))
+    }
 }
 
 impl Allowlist {
@@ -192,6 +207,10 @@ impl Allowlist {
             Target::Line => candidate.line,
             Target::Phrase => candidate.phrase,
         };
+        // What a drawn value looks like is chance, too; what stands around it is none.
+        if candidate.is_random && matches!(self.target, Target::Secret) {
+            return false;
+        }
         let regexes = self.regexes.get_or_init(|| {
             self.sources.iter().filter_map(|source| Some(compile(source).ok()?.regex)).collect()
         });
@@ -201,10 +220,7 @@ impl Allowlist {
         if candidate.is_random {
             return false;
         }
-        let automaton = self.automaton.get_or_init(|| {
-            let words = (!self.stopwords.is_empty()).then_some(&self.stopwords)?;
-            AhoCorasick::builder().ascii_case_insensitive(true).build(words).ok()
-        });
+        let automaton = self.automaton.get_or_init(|| any_of(&self.stopwords));
         automaton.as_ref().is_some_and(|words| words.is_match(candidate.secret))
     }
 }
@@ -219,9 +235,24 @@ struct RawFile {
     /// The expressions of whole tokens, by the id of their rule.
     #[serde(default)]
     tokens: BTreeMap<String, String>,
+    /// What a password follows in a command, by the id of its rule.
+    #[serde(default)]
+    options: BTreeMap<String, RawOption>,
     /// Words that are no passwords, separated by spaces.
     #[serde(default)]
     no_values: Vec<String>,
+    /// What expressions and key words of this file and later ones have in the place of `{{list}}`.
+    #[serde(default)]
+    names: BTreeMap<String, Vec<String>>,
+}
+
+/// An option that a password follows.
+#[derive(Debug, Deserialize)]
+struct RawOption {
+    /// The programs that have it, each with its command where only that does.
+    programs: Vec<String>,
+    /// What stands between a blank and the password, as an expression.
+    option: String,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -241,6 +272,8 @@ struct RawRule {
     generic: bool,
     #[serde(default)]
     assignment: bool,
+    #[serde(default)]
+    beside: Vec<String>,
     #[serde(default)]
     labelled: bool,
     lines: Option<Side>,
@@ -262,15 +295,32 @@ struct RawAllowlist {
 impl RawRule {
     /// Returns the rule of a line of the table of tokens. Its key words are all the ways in which a token may begin.
     fn of_token((id, token): (String, String)) -> RawRule {
-        let beginnings = parse(&token).map(|hir| Extractor::new().extract(&hir));
-        let beginnings =
-            beginnings.ok().and_then(|seq| seq.literals().map(<[_]>::to_vec)).unwrap_or_default();
-        let word = |bytes: &[u8]| String::from_utf8_lossy(bytes).to_lowercase();
-        let mut keywords: Vec<String> = beginnings.iter().map(|literal| word(literal.as_bytes())).collect();
-        keywords.sort_unstable();
-        keywords.dedup();
+        let keywords = beginnings(&token);
         let regex = Some(format!(r"\b({token})"));
         RawRule { id, regex, entropy: Some(TOKEN_ENTROPY), keywords, ..RawRule::default() }
+    }
+
+    /// Returns the rule of a line of the table of options.
+    fn of_option((id, RawOption { programs, option }): (String, RawOption)) -> RawRule {
+        let programs = programs.join("|").replace(' ', r"[ \t]{1,3}");
+        let regex = format!(r#"\b(?i:{programs})\b{BETWEEN_WORDS}[ \t]["']?(?:{option}){OPTION_VALUE}"#);
+        let keywords = beginnings(&programs);
+        let placeholder =
+            RawAllowlist { regexes: vec![PLACEHOLDER_VALUE.to_owned()], ..RawAllowlist::default() };
+        let regex = Some(regex);
+        RawRule { id, regex, keywords, labelled: true, allowlists: vec![placeholder], ..RawRule::default() }
+    }
+
+    /// Returns the rule with words in the place of the lists that it names.
+    fn with_names(mut self, names: &Names) -> RawRule {
+        self.regex = self.regex.map(|regex| names.put_into(&regex));
+        let (listed, words) = self.keywords.into_iter().partition(|word| word.contains("{{"));
+        self.keywords = words;
+        self.keywords
+            .extend(Vec::from_iter(listed).iter().flat_map(|list| beginnings(&names.put_into(list))));
+        let lists = self.allowlists.iter_mut().flat_map(|list| &mut list.regexes);
+        lists.for_each(|regex| *regex = names.put_into(regex));
+        self
     }
 
     fn amend(&mut self, by: RawRule) {
@@ -284,6 +334,7 @@ impl RawRule {
         self.disabled |= by.disabled;
         self.generic |= by.generic;
         self.assignment |= by.assignment;
+        self.beside.extend(by.beside);
         self.labelled |= by.labelled;
         self.lines = by.lines.or(self.lines);
         self.shape = by.shape.or(self.shape);
@@ -307,6 +358,7 @@ impl From<RawRule> for Rule {
         // An expression with a second form beside the assignment (`...|\b(ATATT3...`) must be tried without it.
         let only_form = !source.contains(r"|\b(");
         let named = name.is_some_and(|name| raw.keywords.iter().all(|word| name.contains(word.as_str())));
+        let source = source.replace(ASSIGNMENT, WIDER_ASSIGNMENT);
         Rule {
             id: raw.id.into(),
             compiled: OnceLock::new(),
@@ -320,6 +372,8 @@ impl From<RawRule> for Rule {
                 .map(Allowlist::from)
                 .collect(),
             is_assignment: raw.assignment || (named && only_form),
+            beside: raw.beside,
+            beside_finder: OnceLock::new(),
             is_generic: raw.generic,
             is_labelled: raw.labelled,
             is_token,
@@ -342,6 +396,46 @@ impl From<RawAllowlist> for Allowlist {
     }
 }
 
+/// What things are called, by the name of the list: expressions, each of them an alternative.
+#[derive(Debug, Default)]
+struct Names(BTreeMap<String, Vec<String>>);
+
+impl Names {
+    /// Adds lists. Expressions know the case of ASCII letters only, so that other words are listed in each.
+    fn extend(&mut self, lists: BTreeMap<String, Vec<String>>) {
+        for (name, words) in lists {
+            let known = self.0.entry(name).or_default();
+            for word in words {
+                if !word.is_ascii() {
+                    let first = word.chars().next().map_or(0, char::len_utf8);
+                    known.push(word.to_uppercase());
+                    known.push(word[..first].to_uppercase() + &word[first..]);
+                }
+                known.push(word);
+            }
+        }
+    }
+
+    /// Returns `source` with a list's alternatives in the place of its name in double braces.
+    fn put_into(&self, source: &str) -> String {
+        self.0.iter().fold(source.to_owned(), |source, (name, words)| match source.contains("{{") {
+            true => source.replace(&format!("{{{{{name}}}}}"), &format!("(?:{})", words.join("|"))),
+            false => source,
+        })
+    }
+}
+
+/// Returns all the ways in which a match of `source` may begin, as key words.
+fn beginnings(source: &str) -> Vec<String> {
+    let seq = parse(source).map(|hir| Extractor::new().extract(&hir)).ok();
+    let literals = seq.as_ref().and_then(|seq| seq.literals()).unwrap_or_default();
+    let word = |bytes: &[u8]| String::from_utf8_lossy(bytes).to_ascii_lowercase();
+    let mut keywords: Vec<String> = literals.iter().map(|literal| word(literal.as_bytes())).collect();
+    keywords.sort_unstable();
+    keywords.dedup();
+    keywords
+}
+
 /// Returns the expression of a token with wider edges than words have, and whether it is one.
 fn with_wider_edges(source: String) -> (String, bool) {
     let (flags, rest) = source.strip_prefix("(?i)").map_or(("", &*source), |rest| ("(?i)", rest));
@@ -353,6 +447,12 @@ fn with_wider_edges(source: String) -> (String, bool) {
         }
         None => (source, false),
     }
+}
+
+/// Returns what finds any of these words, in any case; `None` where there are none.
+fn any_of(words: &[String]) -> Option<AhoCorasick> {
+    let words = (!words.is_empty()).then_some(words)?;
+    AhoCorasick::builder().ascii_case_insensitive(true).build(words).ok()
 }
 
 /// Compiles an expression written for Go's engine: classes are ASCII, and a brace that repeats nothing is a brace.
@@ -408,6 +508,9 @@ fn is_repetition(rest: &[u8]) -> bool {
 /// What gitleaks puts between a name and its value; expressions that have it need not be tried elsewhere.
 const ASSIGNMENT: &str = r#"(?:[ \t\w.-]{0,20})[\s'"]{0,3}(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)"#;
 
+/// In its place: people who write Chinese or Japanese have wider signs.
+const WIDER_ASSIGNMENT: &str = r#"(?:[ \t\w.-]{0,20})[\s'"]{0,3}(?:=|>|:{1,3}=|\|\||:|=>|\?=|,|：|＝)"#;
+
 /// What gitleaks wants after a secret. It reads files; in a conversation a secret is also followed by a bracket, the
 /// full stop of a sentence or the backslash of a JSON escape.
 const VALUE_END: &str = r#"(?:[\x60'"\s;]|\\[nr]|$)"#;
@@ -422,6 +525,14 @@ const WIDER_TOKEN_END: &str = r"(?:[^A-Za-z0-9]|$)";
 const TOKEN_START: &str = r"(?:\b|_|%[0-9A-Fa-f]{2}|\[[0-9;]{0,9}m)";
 /// In the place of the one behind it.
 const TOKEN_END: &str = r")(?:\b|_)";
+
+/// What stands between a program and an option of it: the rest of the command, which may go on in the next line.
+const BETWEEN_WORDS: &str = r"(?:[^\n|&;]|\\\r?\n){0,200}?";
+/// A password behind an option: between quotes with whatever sign, or without with those that the shell leaves alone.
+const OPTION_VALUE: &str =
+    r#"(?:'([^\s',][^\s']{3,127})'|["']?([^\s"'<>{}()$\\|&;-][^\s"'<>{}()\\|&;]{3,127}))"#;
+/// What stands in the place of one.
+const PLACEHOLDER_VALUE: &str = r"(?i)^(?:pass(?:word|wd)?|example|changeme|x{3,}|\*+|\.+)$";
 
 /// Least entropy of a token in the table, in bits a byte: what is drawn has more, `xxxx` and `1234` less.
 const TOKEN_ENTROPY: f64 = 3.0;

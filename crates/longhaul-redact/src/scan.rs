@@ -5,7 +5,8 @@ use std::{borrow::Cow, collections::BTreeMap, ops::Range, sync::Arc};
 use crate::{
     apart, base64, hex, hidden,
     json::strikes_behind_escapes,
-    lines,
+    lines, percent,
+    places::Places,
     rules::{Candidate, Rule, RuleSet},
 };
 
@@ -28,6 +29,16 @@ pub(crate) struct Struck {
 }
 
 impl Struck {
+    /// Returns a strike of the rule with this index, nowhere yet.
+    pub(crate) fn by(rule: usize) -> Struck {
+        Struck { start: 0, length: 0, rule: u32::try_from(rule).unwrap_or(u32::MAX) }
+    }
+
+    /// Returns the index of its rule.
+    pub(crate) fn rule(self) -> usize {
+        self.rule as usize
+    }
+
     pub(crate) fn end(self) -> usize {
         self.start + self.length as usize
     }
@@ -48,21 +59,21 @@ impl Struck {
     }
 }
 
-/// Returns the secrets in `text`, in order, none overlapping another; also those that are spelled in base64.
-pub(crate) fn find(set: &RuleSet, text: &str) -> Vec<Finding> {
+/// Returns the secrets in `text`, in order, none overlapping another; also those that are spelled in other ways.
+pub(crate) fn find(set: &RuleSet, text: &str) -> Vec<Struck> {
     let mut struck = strikes(set, Cow::Borrowed(text));
     // A text may quote JSON, which spells any letter as it likes.
     if ESCAPED.iter().any(|escaped| contains(text.as_bytes(), escaped)) {
         struck.extend(strikes_behind_escapes(set, text, 1));
         join(set, &mut struck);
     }
-    told(set, &struck)
+    struck
 }
 
 /// Returns what was struck as it is told.
 pub(crate) fn told(set: &RuleSet, struck: &[Struck]) -> Vec<Finding> {
     let finding = |struck: &Struck| Finding {
-        rule: set.rules[struck.rule as usize].id.clone(),
+        rule: set.rules[struck.rule()].id.clone(),
         span: struck.start..struck.end(),
     };
     struck.iter().map(finding).collect()
@@ -76,7 +87,7 @@ pub(crate) fn strikes(set: &RuleSet, text: Cow<'_, str>) -> Vec<Struck> {
     if let Some(left) = hidden::without(text) {
         let mut found = strike(set, &left);
         join(set, &mut found);
-        let mut places = hidden::Places::of(text);
+        let mut places = Places::of(hidden::Seen::of(text));
         struck.extend(
             found.into_iter().flat_map(|struck| struck.moved(places.place(struck.start..struck.end()))),
         );
@@ -104,6 +115,16 @@ fn strike_spelled(set: &RuleSet, text: &str, depth: usize, struck: &mut Vec<Stru
         struck
             .extend(found.into_iter().flat_map(|struck| struck.moved(run.place(struck.start..struck.end()))));
     }
+    for word in percent::words(bytes) {
+        let mut found = found_in(percent::Decoded::of(&bytes[word.clone()]).map(|(_, c)| c).collect());
+        join(set, &mut found);
+        let mut places = Places::of(percent::Decoded::of(&bytes[word.clone()]));
+        let mut place = |span| {
+            let inside = places.place(span);
+            word.start + inside.start..word.start + inside.end
+        };
+        struck.extend(found.into_iter().flat_map(|struck| struck.moved(place(struck.start..struck.end()))));
+    }
     for dump in hex::dumps(bytes) {
         let found = found_in(dump.decode(bytes));
         let places = found.into_iter().map(|struck| (struck, dump.place(struck.start..struck.end())));
@@ -128,19 +149,27 @@ fn bot_token(set: &RuleSet, text: &str, run: Range<usize>, id: &str) -> Option<S
     Some(Struck { start: run.start, length: u32::try_from(length).ok()?, rule: u32::try_from(rule).ok()? })
 }
 
+/// So few strikes take next to no memory.
+const MANY: usize = 1 << 16;
+
 /// The longest part of a token, in digits.
 const LONGEST_PART: usize = 64;
 
 /// Returns every match of every rule in `text`.
 fn strike(set: &RuleSet, text: &str) -> Vec<Struck> {
-    let mut struck: Vec<Struck> = Vec::new();
+    let (mut struck, mut joined): (Vec<Struck>, usize) = (Vec::new(), MANY);
     for (index, windows) in windows(set, text.as_bytes()) {
         // A key of many lines ends behind the window that it begins in.
         let mut searched = 0;
         for window in windows {
-            if window.end > searched {
+            if window.end > searched && set.rules[index].may_match(&text.as_bytes()[window.clone()]) {
                 searched = search(set, index, text, window.start.max(searched)..window.end, &mut struck);
             }
+        }
+        // In a text full of secrets several rules find each.
+        if struck.len() >= 3 * joined / 2 {
+            join(set, &mut struck);
+            joined = struck.len().max(MANY);
         }
     }
     struck
@@ -234,7 +263,7 @@ fn search(set: &RuleSet, index: usize, text: &str, window: Range<usize>, struck:
             let named = apart::values(text.as_bytes(), whole.range(), shape);
             let is_found =
                 |value: &Range<usize>| is_secret(set, rule, text.as_bytes(), value.clone(), value.clone());
-            let found = Struck { start: 0, length: 0, rule: index as u32 };
+            let found = Struck::by(index);
             struck.extend(
                 named
                     .values
@@ -259,7 +288,7 @@ fn search(set: &RuleSet, index: usize, text: &str, window: Range<usize>, struck:
         // At a cut edge `$` and `\b` lie; a bounded match that reaches it has no key word in it.
         let is_artifact = is_cut && whole.end() == window.end && compiled.is_bounded;
         if !is_artifact && is_secret(set, rule, text.as_bytes(), secret.clone(), whole.range()) {
-            let found = Struck { start: 0, length: 0, rule: index as u32 };
+            let found = Struck::by(index);
             // What ends this one may begin the next.
             at = secret.end.max(whole.start() + 1);
             struck.extend(found.moved(to_chars(text, secret)));
@@ -305,12 +334,15 @@ fn is_secret(set: &RuleSet, rule: &Rule, text: &[u8], secret: Range<usize>, whol
     !set.allow.allows(candidate) && !rule.allow.iter().any(|list| list.allows(candidate))
 }
 
-/// Returns whether letters and digits take turns in `value` as they do in drawn keys and in no name: what words stand in it
-/// is chance. Names are of one piece or have separators; a capital begins a word there.
+/// Returns whether letters and digits, or capitals and small letters, take turns in `value` as they do in drawn keys and in no
+/// name: what words stand in it is chance. Names are of one piece or have separators; a capital begins a word there.
 fn is_random(value: &[u8]) -> bool {
     const SHORTEST: usize = 16;
+    const SHORTEST_OF_LETTERS: usize = 20;
     /// In names one character in four, of keys in base 62 nearly every second.
     const TURNS: f64 = 0.3;
+    /// Of drawn letters every third is a capital that begins no word, in names hardly any.
+    const ODD_CAPITALS: f64 = 0.16;
     let class = |byte: u8| match byte {
         b'a'..=b'z' => 0,
         b'A'..=b'Z' => 1,
@@ -319,9 +351,19 @@ fn is_random(value: &[u8]) -> bool {
     };
     let is_turn =
         |pair: &&[u8]| class(pair[0]) != class(pair[1]) && (class(pair[0]), class(pair[1])) != (1, 0);
-    value.len() >= SHORTEST
-        && value.iter().all(u8::is_ascii_alphanumeric)
-        && value.windows(2).filter(is_turn).count() as f64 >= TURNS * (value.len() - 1) as f64
+    let share = |count: usize| count as f64 / (value.len() - 1) as f64;
+    if value.len() < SHORTEST || !value.iter().all(u8::is_ascii_alphanumeric) {
+        return false;
+    }
+    if value.iter().any(u8::is_ascii_digit) {
+        return share(value.windows(2).filter(is_turn).count()) >= TURNS;
+    }
+    let classes = || value.windows(3).map(|three| [class(three[0]), class(three[1]), class(three[2])]);
+    // A capital without two small letters behind it, and a small letter alone between capitals.
+    let odd = classes().filter(|three| three[0] == 1 && three[1..] != [0, 0]).count();
+    value.len() >= SHORTEST_OF_LETTERS
+        && share(odd) >= ODD_CAPITALS
+        && classes().any(|three| three == [1, 0, 1])
 }
 
 /// Returns whether what has the form of a token is all small letters, as names of programs are: `sk_test_connection_string`.
@@ -345,9 +387,11 @@ impl Assignment {
         };
         let rest = text.get(at..)?;
         let operator = at + rest.iter().take(24).take_while(|byte| name(byte)).count();
-        if !b"=>:|?,".contains(text.get(operator)?) {
+        let wide = WIDE_OPERATORS.iter().find(|wide| text[operator..].starts_with(wide));
+        if wide.is_none() && !b"=>:|?,".contains(text.get(operator)?) {
             return None;
         }
+        let operator = operator + wide.map_or(0, |wide| wide.len());
         let skip = |byte: &u8| byte.is_ascii_whitespace() || b"=>:|?,*`'\"\x0b".contains(byte);
         let start = operator + text[operator..].iter().take(9).take_while(|byte| skip(byte)).count();
         if !self.value.contains(&start) {
@@ -437,6 +481,9 @@ fn to_chars(text: &str, span: Range<usize>) -> Range<usize> {
     }
     start..end
 }
+
+/// Colons and equals signs as wide as a Chinese letter.
+const WIDE_OPERATORS: [&[u8]; 2] = ["：".as_bytes(), "＝".as_bytes()];
 
 /// Names that make a run of hexadecimal digits a secret.
 const TELLING_NAMES: &[&[u8]] = &[
@@ -528,6 +575,10 @@ mod tests {
             ("k8zr2vqt5nxw9lby3mhc7jdf4sgp6aer", true),
             ("getOAuth2ClientForHttp2Requests", false),
             ("AKIAIOSFODNN7EXAMPLE", false),
+            ("IhQAFtrOCaReaFVjghcmYDqDAmMavSlB", true),
+            ("getAccessTokenSilentlyAndRetry", false),
+            ("XMLHttpRequestForTheURLParser", false),
+            ("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdef", false),
             ("sha256_of_the_http2_header", false),
         ] {
             assert_eq!(is_random(value.as_bytes()), expected, "{value}");

@@ -200,6 +200,10 @@ impl Draw {
                 "b" => b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/",
                 "2" => b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567",
                 "3" => b"QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L",
+                "c" => b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ",
+                "w" => b"abcdefghijklmnopqrstuvwxyz",
+                // Signs that no shell, no form and no setting takes for its own.
+                "s" => b"abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ0123456789%@!^+~",
                 _ => b"abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ0123456789",
             };
             out.push_str(&self.text(alphabet, length.parse().expect("the table is well formed")));

@@ -6,3 +6,4 @@ mod kinds;
 mod labelled;
 mod properties;
 mod shapes;
+mod spellings;

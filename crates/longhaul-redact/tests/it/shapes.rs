@@ -89,6 +89,13 @@ const SHAPES: &[(&str, &str, &str, &str)] = &[
     ("digits of a text", "", "68692074686572652c20796f7520616c6c21", ""),
     ("blanks of no width", "", "api_key=\u{200b}", ""),
     ("colours", "", "password: \u{1b}[31m", ""),
+    ("signs spelled with percent signs", "", "%61pi%5Fkey%3Da8Zr2VqT5nXw9LbY3mHc%26", ""),
+    ("words with percent signs", "", "%61 ", ""),
+    ("web keys", "", "{\"kty\":\"RSA\",\"d\":\"k8Zr2VqT5nXw9LbY3mHc7JdF\"}", ""),
+    ("kinds of web keys", "{", "\"kty\":\"RSA\",\"d\":\"\n", "}"),
+    ("passwords in other letters", "", "密码：k8Zr2VqT5nXw9L，пароль: ", ""),
+    ("short labels", "", "pass: pw=h7Rk2m9QzL psk: ", ""),
+    ("piped", "", "echo h7Rk2m9Q | docker login --password-stdin ", ""),
     ("a colour without an end", "", "\u{1b}[0;", ""),
     ("many literals with keys", "[", "\"ghp_k8Zr2VqT5nXw9LbY3mHc7JdF4sGp6AeR1uQo\\n\",", "0]"),
 ];
