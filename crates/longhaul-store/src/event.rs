@@ -60,6 +60,11 @@ pub enum EventKind {
         /// The record taken back.
         record: SummaryId,
     },
+    /// The head was taken back for good, since nobody got the history that it was made for; its parent is the head again.
+    Withdrawn {
+        /// The record.
+        record: SummaryId,
+    },
     /// A record that was taken back is the head again.
     Redone {
         /// The record.
@@ -151,6 +156,7 @@ impl EventKind {
             EventKind::Originals { .. } => "originals",
             EventKind::Compacted { .. } => "compacted",
             EventKind::Undone { .. } => "undone",
+            EventKind::Withdrawn { .. } => "withdrawn",
             EventKind::Redone { .. } => "redone",
             EventKind::Restored { .. } => "restored",
             EventKind::Forgotten { .. } => "forgotten",

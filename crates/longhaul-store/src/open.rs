@@ -19,7 +19,8 @@ pub enum Location {
 }
 
 /// Opens the store that `url` names: `memory:`, a server's `postgres://…`, or else the path of a file (`sqlite:` may stand
-/// before it), which is made where it is missing.
+/// before it), which is made where it is missing, with the folders above it: look at [`Location::may_exist`] first where a
+/// mistyped path is to be no new store.
 ///
 /// # Errors
 /// Those of [`Location::open`].
@@ -72,12 +73,10 @@ impl Location {
     /// Opens the store to read what is in it: also where its file or its folder is locked, and nothing can be written.
     ///
     /// # Errors
-    /// Those of [`open`](Self::open), where it can be opened in neither way.
+    /// Those of [`open`](Self::open); of a file that can be opened in neither way, why it cannot be read.
     pub fn open_to_read(&self, key: Option<&str>) -> Result<Arc<dyn SummaryStore>, StoreError> {
         match (self.open(key), self) {
-            (Err(error), Location::File(path)) if path.is_file() => {
-                file_to_read(path, key).map_err(|_| error)
-            }
+            (Err(_), Location::File(path)) if path.is_file() => file_to_read(path, key),
             (opened, _) => opened,
         }
     }

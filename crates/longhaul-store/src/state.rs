@@ -133,6 +133,10 @@ impl SessionState {
                 self.undone.extend(self.chain.pop());
                 self.undone_at = Some(self.messages);
             }
+            EventKind::Withdrawn { record } => {
+                (self.head() == Some(record)).then_some(())?;
+                self.chain.pop();
+            }
             EventKind::Redone { record } => {
                 (self.undone.last() == Some(record)).then_some(())?;
                 self.chain.extend(self.undone.pop());
@@ -221,8 +225,10 @@ mod tests {
         assert!(!grown.is_just_undone());
         let redone = fold([base.clone(), vec![EventKind::Redone { record: id("b") }]].concat()).unwrap();
         assert_eq!((redone.head(), redone.undone.len()), (Some(&id("b")), 0));
-        let other = fold([base, vec![compacted("c", Some("a"))]].concat()).unwrap();
+        let other = fold([base.clone(), vec![compacted("c", Some("a"))]].concat()).unwrap();
         assert_eq!((other.chain.len(), other.undone.len()), (2, 0));
+        let withdrawn = fold([base, vec![EventKind::Withdrawn { record: id("a") }]].concat()).unwrap();
+        assert_eq!((withdrawn.head(), &*withdrawn.undone), (None, &[id("b")][..]));
     }
 
     #[test]
@@ -234,6 +240,7 @@ mod tests {
             (vec![opened(), originals(1, 1)], 1),
             (vec![opened(), compacted("b", Some("a"))], 1),
             (vec![opened(), EventKind::Undone { record: id("a") }], 1),
+            (vec![opened(), EventKind::Withdrawn { record: id("a") }], 1),
             (vec![opened(), EventKind::Redone { record: id("a") }], 1),
             (vec![opened(), EventKind::Restored { span: Span { start: 0, end: 1 } }], 1),
         ] {

@@ -356,15 +356,23 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
         record: &SummaryId,
         at_ms: i64,
     ) -> Result<SessionState, StoreError> {
-        let (name, record) = (session.clone(), record.clone());
-        let decide = move |state: &SessionState| {
-            if state.head() != Some(&record) {
-                let (session, expected, found) = (name.clone(), Some(record.clone()), state.head().cloned());
-                return Err(StoreError::Conflict { session, expected, found });
-            }
-            Ok(Change::of(at_ms, Some(EventKind::Undone { record: record.clone() })))
-        };
-        self.transact(session, Arc::new(decide)).await
+        let event = EventKind::Undone { record: record.clone() };
+        self.transact(session, of_head(session, record, Change::of(at_ms, Some(event)))).await
+    }
+
+    /// Takes the compaction `record` back for good, as [`take_back`](Self::take_back) does for a while: nobody got the history
+    /// that it was made for, and [`redo`](Self::redo) does not bring it back.
+    ///
+    /// # Errors
+    /// Those of [`take_back`](Self::take_back).
+    async fn withdraw(
+        &self,
+        session: &SessionId,
+        record: &SummaryId,
+        at_ms: i64,
+    ) -> Result<SessionState, StoreError> {
+        let event = EventKind::Withdrawn { record: record.clone() };
+        self.transact(session, of_head(session, record, Change::of(at_ms, Some(event)))).await
     }
 
     /// Puts the compaction that was taken back last in force again and returns its id; `None` where there is none.
@@ -537,4 +545,16 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
         let state = self.state(session).await?;
         state.ok_or_else(|| StoreError::UnknownSession { name: session.to_string() })
     }
+}
+
+/// Returns that `change` is made where `record` is the head.
+fn of_head(session: &SessionId, record: &SummaryId, change: Change) -> Decide {
+    let (name, record) = (session.clone(), record.clone());
+    Arc::new(move |state: &SessionState| {
+        if state.head() != Some(&record) {
+            let (session, expected, found) = (name.clone(), Some(record.clone()), state.head().cloned());
+            return Err(StoreError::Conflict { session, expected, found });
+        }
+        Ok(change.clone())
+    })
 }

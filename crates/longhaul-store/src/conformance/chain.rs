@@ -75,6 +75,10 @@ pub(super) async fn undo_and_redo_are_events(store: &impl SummaryStore) {
         "compacted",
     ];
     assert_eq!(kinds, expected);
+    assert!(store.withdraw(&name, &first.id, 11).await.is_err(), "only the last is withdrawn");
+    let state = store.withdraw(&name, &other.id, 12).await.unwrap();
+    assert_eq!((state.head(), state.is_just_undone()), (Some(&first.id), false));
+    assert_eq!(store.redo(&name, 13).await.unwrap(), None, "what nobody got does not come back");
     assert!(store.verify(&name).await.unwrap().is_intact());
 }
 

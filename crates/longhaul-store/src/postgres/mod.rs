@@ -13,8 +13,8 @@ use longhaul_transcript::{ContentHash, Redacted, SessionId, Span, SummaryId};
 use tokio::runtime::Runtime;
 
 use crate::{
-    Decide, Event, JournalEntry, RecordEntry, SessionInfo, SessionState, Snapshot, StoreError, StoreKey,
-    SummaryStore,
+    Decide, Event, Forgotten, JournalEntry, RecordEntry, Selector, SessionInfo, SessionState, Snapshot,
+    StoreError, StoreKey, SummaryStore, forget,
 };
 use client::Server;
 
@@ -189,6 +189,21 @@ impl SummaryStore for PostgresStore {
     ) -> Result<Vec<(SessionId, u64)>, StoreError> {
         let (server, session, words) = (self.server.clone(), session.cloned(), words.to_vec());
         self.run(async move { read::find_words(&server, session.as_ref(), &words, limit).await }).await
+    }
+
+    /// Also overwrites what an earlier call could not.
+    async fn forget(
+        &self,
+        session: &SessionId,
+        selector: &Selector,
+        at_ms: i64,
+    ) -> Result<Forgotten, StoreError> {
+        let forgotten = forget::forget(self, session, selector, at_ms).await?;
+        if forgotten.is_empty() {
+            let server = self.server.clone();
+            self.run(async move { write::scrub_where_due(&server).await }).await?;
+        }
+        Ok(forgotten)
     }
 
     async fn sessions(&self) -> Result<Vec<SessionInfo>, StoreError> {

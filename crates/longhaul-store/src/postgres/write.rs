@@ -80,6 +80,7 @@ async fn attempt(
     }
     if erased {
         forget_cached(&transaction, id).await?;
+        transaction.execute(NOTE, &[]).await?;
     }
     let json = serde_json::to_string(&state).expect("a state has string keys only");
     let update = "UPDATE sessions SET changed_at_ms = $2, state = $3, forked_from = $4 WHERE key = $1";
@@ -376,18 +377,32 @@ async fn forget_cached(transaction: &Transaction<'_>, session: &SessionId) -> Re
 }
 
 /// Writes the table of keys anew, so that those that were deleted stand in no page of it, even where another transaction
-/// could still see them, for which VACUUM would keep them. It is small: about 150 bytes a content.
+/// could still see them, for which VACUUM would keep them. It is small: about 150 bytes a content. The [`NOTE`] goes with it:
+/// who writes that has the table's lock.
 async fn scrub(server: &Server) -> Result<(), StoreError> {
     const ANEW: &str = "LOCK TABLE keys IN ACCESS EXCLUSIVE MODE;
         CREATE TEMPORARY TABLE kept_keys ON COMMIT DROP AS SELECT id, key FROM keys;
         TRUNCATE keys;
-        INSERT INTO keys (id, key) SELECT id, key FROM kept_keys ORDER BY id;";
+        INSERT INTO keys (id, key) SELECT id, key FROM kept_keys ORDER BY id;
+        DELETE FROM meta WHERE name = 'to_scrub';";
     let done = server.batch("overwriting what was forgotten", ANEW).await;
     done.map_err(|error| match error {
         StoreError::Backend { source, .. } => StoreError::NotOverwritten { source },
         error => StoreError::NotOverwritten { source: error.into() },
     })
 }
+
+/// Overwrites what was forgotten where that failed before, or its process was killed.
+pub(super) async fn scrub_where_due(server: &Server) -> Result<(), StoreError> {
+    const NOTED: &str = "SELECT FROM meta WHERE name = 'to_scrub'";
+    match server.query("reading the database", NOTED, &[]).await?.is_empty() {
+        true => Ok(()),
+        false => scrub(server).await,
+    }
+}
+
+/// Says, with what is being erased, that keys are to be overwritten.
+const NOTE: &str = "INSERT INTO meta (name, value) VALUES ('to_scrub', '') ON CONFLICT (name) DO NOTHING";
 
 /// Names a session.
 pub(super) async fn set_alias(

@@ -89,7 +89,7 @@ impl SqliteStore {
     }
 
     /// Opens the store at `path`, which is there, where it may be read and not written to: the file or its folder is locked.
-    /// What would write fails.
+    /// What would write fails. Where nobody else has it open just then, what somebody writes later is not seen.
     ///
     /// # Errors
     /// Those of [`open`](Self::open); also when an earlier version made it, which has to be opened for writing once.
@@ -114,10 +114,14 @@ impl SqliteStore {
         unlock: impl FnOnce(&Connection) -> Result<Codec, StoreError>,
     ) -> Result<SqliteStore, StoreError> {
         refuse_foreign(path)?;
-        let failed = |error| StoreError::backend("opening the database for reading", error);
+        let unreadable = |error: std::io::Error| StoreError::backend(READING, error);
+        let real = path.canonicalize().map_err(unreadable)?;
+        // The system says why it cannot be read; SQLite says that it cannot.
+        fs::File::open(&real).map_err(unreadable)?;
+        let failed = |error| StoreError::backend(READING, error);
         let flags =
             OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(read_only(path), flags).map_err(failed)?;
+        let connection = Connection::open_with_flags(read_only(&real), flags).map_err(failed)?;
         connection.busy_timeout(Duration::from_millis(BUSY_TIMEOUT_MS)).map_err(failed)?;
         connection.pragma_update(None, "trusted_schema", "OFF").map_err(failed)?;
         schema::must_be_present(&connection)?;
@@ -341,19 +345,28 @@ fn refuse_foreign(path: &Path) -> Result<(), StoreError> {
     if is_database && is_ours { Ok(()) } else { foreign() }
 }
 
-/// Returns the URI of the database at `path`, to be read. Where no log lies beside it nobody writes, and SQLite needs no files of its
-/// own there, which a locked folder would not take.
+/// Returns the URI of the database at `path`, to be read: with the files that SQLite keeps beside it where somebody has it open or
+/// left what is not in it yet, and without any otherwise, which a locked folder would not take. The path has no links in it:
+/// SQLite keeps those files beside what a link stands for.
 fn read_only(path: &Path) -> String {
-    let name = path.to_string_lossy();
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte);
-    let encoded = name.bytes().map(|byte| match plain(byte) {
+    let encoded = path.as_os_str().as_encoded_bytes().iter().map(|&byte| match plain(byte) {
         true => char::from(byte).to_string(),
         false => format!("%{byte:02X}"),
     });
-    let log = path.with_file_name(format!("{}-wal", path.file_name().unwrap_or_default().to_string_lossy()));
-    let has_log = fs::metadata(log).is_ok_and(|log| log.len() > 0);
-    let how = if has_log { "mode=ro" } else { "immutable=1" };
+    let how = if is_in_use(path) { "mode=ro" } else { "immutable=1" };
     format!("file:{}?{how}", encoded.collect::<String>())
+}
+
+/// Returns whether somebody has the database at `path` open, or was killed and left what is not in it yet. The log alone does not
+/// tell: of a writer that has just cleared it it is empty.
+fn is_in_use(path: &Path) -> bool {
+    let length = |suffix| {
+        let mut beside = path.as_os_str().to_owned();
+        beside.push(suffix);
+        fs::metadata(beside).map(|file| file.len()).ok()
+    };
+    length("-shm").is_some() || length("-wal").is_some_and(|length| length > 0)
 }
 
 /// Makes the file and its folder, for their owner alone. SQLite gives its own files beside it the same rights.
@@ -381,6 +394,8 @@ fn make_private(path: &Path) -> std::io::Result<()> {
     drop(file);
     Ok(())
 }
+
+const READING: &str = "opening the database for reading";
 
 /// How much of the file SQLite keeps in memory, in KB: what waits in tails is read when it is settled.
 const CACHE_KB: i64 = 8 << 10;

@@ -2,6 +2,7 @@
 
 use rusqlite::{Connection, Transaction};
 
+use super::READING;
 use crate::StoreError;
 
 /// One SQL script a version, never changed once released; `user_version` says how many have run.
@@ -32,7 +33,7 @@ pub(crate) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
 
 /// Fails where the database is not of the present version: what is only read cannot be brought there.
 pub(crate) fn must_be_present(connection: &Connection) -> Result<(), StoreError> {
-    let failed = |error| StoreError::backend("opening the database for reading", error);
+    let failed = |error| StoreError::backend(READING, error);
     let version = connection.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0));
     let (found, known) =
         (u32::try_from(version.map_err(failed)?).unwrap_or(u32::MAX), MIGRATIONS.len() as u32);
@@ -40,7 +41,7 @@ pub(crate) fn must_be_present(connection: &Connection) -> Result<(), StoreError>
         std::cmp::Ordering::Equal => Ok(()),
         std::cmp::Ordering::Greater => Err(StoreError::NewerVersion { what: "the database", found, known }),
         std::cmp::Ordering::Less => Err(StoreError::backend(
-            "opening the database for reading",
+            READING,
             "an earlier version made it; open it once where it may be written to",
         )),
     }

@@ -6,7 +6,7 @@
 use longhaul_transcript::ContentHash;
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::{desk::patiently, rows::WRITING};
+use super::desk::patiently;
 use crate::StoreError;
 
 /// Notes, with what is being erased, that the log is to be cleared.
@@ -18,12 +18,16 @@ pub(super) fn note(connection: &Connection) -> rusqlite::Result<()> {
 
 /// Clears the log where what was forgotten may still be in it: after each forgetting, and where somebody was reading when an
 /// earlier one could not. After a kill before this, whoever opens the store next and closes it does the same.
+///
+/// # Errors
+/// [`StoreError::NotOverwritten`] alone: what was forgotten is written down as such by now, whatever fails here.
 pub(super) fn where_due(connection: &Connection) -> Result<(), StoreError> {
-    let Some(note) = noted(connection)? else { return Ok(()) };
+    let failed = |error: rusqlite::Error| StoreError::NotOverwritten { source: error.into() };
+    let Some(note) = noted(connection).map_err(failed)? else { return Ok(()) };
     let checkpoint =
         || connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
-    match patiently(checkpoint).map_err(|error| StoreError::NotOverwritten { source: error.into() })? {
-        0 => done(connection, &note),
+    match patiently(checkpoint).map_err(failed)? {
+        0 => done(connection, &note).map_err(failed),
         _ => {
             let reason = "another process is reading; forget again when it has ended to clear the log";
             Err(StoreError::NotOverwritten { source: reason.into() })
@@ -32,21 +36,20 @@ pub(super) fn where_due(connection: &Connection) -> Result<(), StoreError> {
 }
 
 /// Returns the note of the last forgetting, where there is one.
-fn noted(connection: &Connection) -> Result<Option<Vec<u8>>, StoreError> {
-    let note = || {
+fn noted(connection: &Connection) -> rusqlite::Result<Option<Vec<u8>>> {
+    patiently(|| {
         let query =
             connection.query_row("SELECT value FROM cache WHERE key = ?1", [key().0], |row| row.get(0));
         query.optional()
-    };
-    patiently(note).map_err(|error| StoreError::backend("reading the cache", error))
+    })
 }
 
 /// Takes the note away, unless something was forgotten since it was read. It alone is left in the log, which whoever writes
 /// next clears.
-fn done(connection: &Connection, note: &[u8]) -> Result<(), StoreError> {
+fn done(connection: &Connection, note: &[u8]) -> rusqlite::Result<()> {
     let gone =
         || connection.execute("DELETE FROM cache WHERE key = ?1 AND value = ?2", params![key().0, note]);
-    patiently(gone).map(drop).map_err(WRITING)
+    patiently(gone).map(drop)
 }
 
 /// The key under which it is noted.
@@ -57,6 +60,22 @@ fn key() -> ContentHash {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn whatever_fails_what_was_forgotten_is_written_down() {
+        let not_overwritten = |connection: &Connection| {
+            let error = where_due(connection).unwrap_err();
+            assert!(matches!(error, StoreError::NotOverwritten { .. }), "{error:?}");
+        };
+        let mut connection = Connection::open_in_memory().unwrap();
+        not_overwritten(&connection);
+        super::super::schema::migrate(&mut connection).unwrap();
+        note(&connection).unwrap();
+        connection.pragma_update(None, "query_only", "ON").unwrap();
+        not_overwritten(&connection);
+        connection.pragma_update(None, "query_only", "OFF").unwrap();
+        where_due(&connection).unwrap();
+    }
 
     #[test]
     fn a_note_that_was_left_meanwhile_stays() {

@@ -18,6 +18,8 @@ mod postgres;
 mod power;
 #[cfg(all(feature = "conformance", any(feature = "sqlite", feature = "postgres")))]
 mod process;
+#[cfg(all(feature = "conformance", feature = "sqlite", unix))]
+mod reading;
 #[cfg(all(feature = "conformance", feature = "sqlite"))]
 mod sqlite;
 #[cfg(all(feature = "conformance", feature = "sqlite"))]

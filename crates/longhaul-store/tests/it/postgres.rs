@@ -9,7 +9,7 @@ use std::{
 };
 
 use longhaul_store::{
-    PostgresOptions, PostgresStore, Problem, Selector, StoreKey, SummaryStore,
+    PostgresOptions, PostgresStore, Problem, Selector, StoreError, StoreKey, SummaryStore,
     conformance::{self, block_on, record, said, session},
 };
 use longhaul_transcript::Span;
@@ -168,6 +168,50 @@ fn no_word_reaches_the_server_and_a_forgotten_one_loses_its_key() {
     let tables = files_of_server(false).unwrap();
     assert!(holds(&tables, &bytes(&after[0])), "the search sees keys");
     assert!(!holds(&tables, &bytes(destroyed[0])), "the key is still in a table's file");
+}
+
+#[test]
+fn what_could_not_be_overwritten_is_the_next_time_by_whoever_forgets() {
+    let Some(url) = server() else { return };
+    let options = fresh();
+    let join = if url.contains('?') { '&' } else { '?' };
+    let hurried = format!("{url}{join}options=-c%20lock_timeout%3D100ms");
+    let open = || PostgresStore::connect_with(&hurried, options.clone()).unwrap();
+    let (store, name) = (open(), session("s"));
+    // TRUNCATE gives a table a file of its own.
+    let file = || {
+        sql(
+            &url,
+            &format!("SELECT relfilenode FROM pg_class WHERE oid = '{}.keys'::regclass", options.schema),
+        )
+    };
+    block_on(store.journal(&name, 0, &["one", "two", "three"].map(said), 1)).unwrap();
+    let before = file();
+    let nothing = Selector::Originals(Span { start: 0, end: 0 });
+    assert!(block_on(store.forget(&name, &nothing, 2)).unwrap().is_empty());
+    assert_eq!(file(), before, "there is nothing to overwrite");
+
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let reader = runtime.block_on(async {
+        let (client, connection) = tokio_postgres::connect(&url, tokio_postgres::NoTls).await.unwrap();
+        tokio::spawn(connection);
+        client.batch_execute(&format!("BEGIN; SELECT FROM {}.keys", options.schema)).await.unwrap();
+        client
+    });
+    let forget = |store: &PostgresStore, selector| block_on(store.forget(&name, selector, 3));
+    let is_not_overwritten = |error| matches!(error, StoreError::NotOverwritten { .. });
+    let first = Selector::Originals(Span { start: 0, end: 1 });
+    assert!(is_not_overwritten(forget(&store, &first).unwrap_err()));
+    assert!(is_not_overwritten(forget(&store, &nothing).unwrap_err()), "it is tried again");
+    runtime.block_on(reader.batch_execute("COMMIT")).unwrap();
+    assert_eq!(file(), before);
+    let other = open();
+    assert!(forget(&other, &nothing).unwrap().is_empty());
+    let after = file();
+    assert_ne!(after, before, "by another process, which knows of it");
+    assert!(forget(&store, &nothing).unwrap().is_empty());
+    assert_eq!(file(), after, "once");
+    assert!(block_on(store.verify(&name)).unwrap().is_intact());
 }
 
 #[test]
