@@ -3,6 +3,7 @@
 use std::{fs, path::Path};
 
 use anyhow::{Context as _, Result};
+use longhaul_summarize::UNCONFIRMED;
 use longhaul_transcript::SummaryRecord;
 use serde::Deserialize;
 
@@ -69,7 +70,7 @@ pub fn fates(statements: &[&Statement], record: &SummaryRecord) -> Vec<Fate> {
         match line.strip_prefix("## ") {
             Some(heading) => section = heading,
             None => {
-                let lines = if section.starts_with("Not shown") { &mut apart } else { &mut said };
+                let lines = if section == UNCONFIRMED { &mut apart } else { &mut said };
                 lines.push(line.trim_start_matches("- ").to_lowercase());
             }
         }

@@ -86,6 +86,12 @@ pub fn is_standing_rule(sentence: &str) -> bool {
     markers::is_rule(sentence) || demand::label(sentence).is_some()
 }
 
+/// Returns whether `sentence` only says what is wanted at the moment: it reacts to what was just said, points at something outside
+/// of it, or names a task. Once that is done, it is no rule.
+pub fn is_passing_wish(sentence: &str) -> bool {
+    demand::is_passing(sentence)
+}
+
 /// Returns the sentences of `text`, whole, in order. Fenced code, markup and quoted output are left out, as are sentences
 /// too short or too long to be a person's. Bullets and numbers that open a line do not count as text.
 pub fn sentences(text: &str) -> impl Iterator<Item = String> {
@@ -131,18 +137,6 @@ fn in_segment(segment: &Segment<'_>, message: u64, found: &mut Vec<Demand>) {
         }
         in_block(block, &mut add);
     }
-    for demand in taken {
-        if is_revocation(&demand.text) {
-            supersede(found, &demand.text, message);
-        }
-        found.retain(|earlier| earlier.text != demand.text);
-        if found.len() == MOST {
-            // The newest holds; of the older ones rules are needed longest.
-            let least = found.iter().position(|earlier| earlier.kind != DemandKind::Rule).unwrap_or(0);
-            found.remove(least);
-        }
-        found.push(demand);
-    }
     // What takes something back need not demand anything itself.
     if segment.matter == Matter::Words {
         for sentence in blocks(segment.text).iter().flat_map(|block| sentences_of(&block.text)) {
@@ -151,6 +145,27 @@ fn in_segment(segment: &Segment<'_>, message: u64, found: &mut Vec<Demand>) {
             }
         }
     }
+    for demand in taken {
+        if is_revocation(&demand.text) {
+            supersede(found, &demand.text, message);
+        }
+        found.retain(|earlier| earlier.text != demand.text);
+        found.push(demand);
+        if found.len() > MOST {
+            found.remove(least_needed(found));
+        }
+    }
+}
+
+/// Returns which demand is given up for a newer one: what was taken back, else what is no rule, else a rule; the oldest of
+/// these.
+fn least_needed(found: &[Demand]) -> usize {
+    let need = |demand: &Demand| match demand.superseded_by {
+        Some(_) => 0,
+        None => 1 + usize::from(demand.kind == DemandKind::Rule),
+    };
+    let least = found.iter().enumerate().min_by_key(|(_, demand)| need(demand));
+    least.map_or(0, |(at, _)| at)
 }
 
 fn in_block(block: &Block, add: &mut impl FnMut(String, demand::Reading)) {
@@ -249,6 +264,8 @@ const LONGEST_LEAD: usize = 60;
 
 #[cfg(test)]
 mod tests {
+    use std::slice;
+
     use longhaul_testkit::transcript;
 
     use super::*;
@@ -328,6 +345,25 @@ mod tests {
             "user: Never use tabs for indentation.\nassistant: ok\nuser: Actually, rename the tabs in the menu.",
         );
         assert_eq!(other[0].2, None, "one shared word takes nothing back");
+    }
+
+    #[test]
+    fn what_is_needed_longest_stays_where_there_are_too_many() {
+        let rules: Vec<String> = (0..MOST).map(|n| format!("Never touch the file number{n}.")).collect();
+        let with = |later: &str| {
+            let mut said = longhaul_transcript::Transcript::default();
+            for text in [&*rules.join("\n\n"), later] {
+                said.push(longhaul_transcript::Message::user(text));
+            }
+            let found = constraints(said.entries(), Speakers::builtin());
+            found.into_iter().map(|c| c.text).collect::<Vec<_>>()
+        };
+        assert_eq!(with("Hello."), rules);
+        assert_eq!(with("Can you make sure that it builds?"), rules, "a wish gives way to rules");
+        let last = "Never push on Fridays.".to_owned();
+        assert_eq!(with(&last), [&rules[1..], slice::from_ref(&last)].concat(), "a newer rule does not");
+        let all = with(&format!("Forget about number7, touch it if you like. {last}"));
+        assert!(all.contains(&rules[0]) && !all.contains(&rules[7]) && all.ends_with(&[last]), "{all:?}");
     }
 
     #[test]

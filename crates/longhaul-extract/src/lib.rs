@@ -16,7 +16,8 @@ pub mod speaker;
 
 pub use atoms::{Atom, AtomKind, FactClass, expand, is_known_extension, last_part, scan, scan_words};
 pub use constraints::{
-    Demand, DemandKind, constraints, demands, demands_in, is_constraint, is_standing_rule, sentences,
+    Demand, DemandKind, constraints, demands, demands_in, is_constraint, is_passing_wish, is_standing_rule,
+    sentences,
 };
 pub use decisions::{Decision, decides, decisions};
 pub use files::{FileEdit, FileHistory, Touches, call_failed, file_histories, trail};
@@ -47,7 +48,7 @@ mod waiting;
 pub use acts::{Act, each_act};
 pub use digest::{Allowance, Extractor, Registry, ShellOutcome, Source, TestCounts, digest, read_shell};
 pub use outline::{Definition, Language, MAX_DEFINITIONS, Outline, outline};
-pub use runs::{Check, Cure, Purpose, Run, Runs, Verdict, checks, run_of, runs};
+pub use runs::{Check, Cure, Landing, Landings, Purpose, Run, Runs, Verdict, checks, run_of, runs};
 pub use todo::{TodoItem, TodoState, Todos, todos};
 pub use tool::{ToolFamily, family};
 pub use tool_summary::{ToolStatus, ToolSummary, format_summaries, summarize_tool_result};

@@ -19,10 +19,12 @@ use crate::{
 
 mod checks;
 mod kind;
+mod landings;
 mod runner;
 
 pub use checks::{Check, Cure, checks};
 pub use kind::Purpose;
+pub use landings::{Landing, Landings};
 pub(crate) use runner::told;
 
 /// How something went.
@@ -65,6 +67,23 @@ pub struct Run {
     pub failed_tests: Vec<String>,
     /// The line that says best what went wrong, for one that failed.
     pub error: Option<String>,
+}
+
+impl Run {
+    /// Returns whether its output says no more than how it went: it passed, and all that it does is to check, to commit, to push
+    /// and the like.
+    pub fn says_no_more(&self) -> bool {
+        const SHORTENS: [&str; 6] = ["tail", "head", "tee", "cat", "grep", "sort"];
+        let script = simples(&self.command);
+        let is_piped = |at: usize| at > 0 && script[at - 1].link == Link::Pipe;
+        let is_quiet = |at: usize, simple: &Simple<'_>| match kind::purpose(simple) {
+            Purpose::Nothing => true,
+            Purpose::Look => is_piped(at) && SHORTENS.contains(&kind::program_name(simple)),
+            purpose => purpose.is_check() || landings::lands(simple),
+        };
+        let mut all = script.iter().enumerate();
+        self.verdict == Verdict::Passed && !script.is_empty() && all.all(|(at, simple)| is_quiet(at, simple))
+    }
 }
 
 /// Returns the commands that `entries` run and how they went, oldest first. What runs in the background is followed to

@@ -20,6 +20,16 @@ use crate::{
 /// What a summary is asked to take of its source's size at most.
 const SHORTER: f64 = 0.8;
 
+/// How far an answer may go beyond what the model is told before its provider breaks it off. JSON spends about as much again
+/// on keys, quotes and brackets as on words in short entries; prose is counted by another tokenizer.
+const ANSWER_OVERHEAD: f64 = 2.0;
+
+/// The keys of the schema themselves.
+const ANSWER_FRAME: Tokens = Tokens(200);
+
+/// Nobody is told to write less than this.
+const LEAST_TOLD: Tokens = Tokens(50);
+
 /// What kind of answer is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
@@ -73,7 +83,10 @@ pub(crate) struct Asking<'a> {
     pub(crate) form: Form,
     pub(crate) fence: Fence,
     pub(crate) source_tokens: Tokens,
+    /// How long the model is told that its answer may be.
     pub(crate) answer_tokens: Tokens,
+    /// Where the provider is to break its answer off.
+    pub(crate) max_tokens: Tokens,
     /// The messages that the model is to read: those that the previous summary does not tell of, where it is updated, and
     /// those that stay.
     pub(crate) entries: Cow<'a, [Entry]>,
@@ -135,6 +148,16 @@ pub(crate) fn new_to(previous: &SummaryRecord, entries: &[Entry], until: u64) ->
     entries.iter().filter(is_new).cloned().collect()
 }
 
+/// Returns the longest answer that `model` may be told to write: one that is not broken off where it comes out longer.
+fn most_told(model: &SummarizerModel) -> Tokens {
+    (longest(model) - model.reasoning - ANSWER_FRAME).scaled(1.0 / ANSWER_OVERHEAD).max(LEAST_TOLD)
+}
+
+/// Returns the longest answer that `model` may be asked for: it has to read something, too.
+fn longest(model: &SummarizerModel) -> Tokens {
+    model.max_output.min(model.window.scaled(0.5)).max(Tokens(1))
+}
+
 /// Returns whether every message that the previous summary stands for is among `entries`.
 fn reads_all_again(request: &SummaryRequest<'_>, entries: &[Entry]) -> bool {
     let Some(previous) = request.previous else { return true };
@@ -148,13 +171,14 @@ impl<'a> Asking<'a> {
         model: &SummarizerModel,
         request: &'a SummaryRequest<'a>,
     ) -> Asking<'a> {
-        Asking::in_form(options, Form::of(options, model), request)
+        Asking::in_form(options, Form::of(options, model), model, request)
     }
 
-    /// Returns the prompt that asks for an answer in `form`.
+    /// Returns the prompt that asks `model` for an answer in `form`.
     pub(crate) fn in_form(
         options: &'a LlmOptions,
         form: Form,
+        model: &SummarizerModel,
         request: &'a SummaryRequest<'a>,
     ) -> Asking<'a> {
         let template = match (&options.custom_prompt, form, options.mode) {
@@ -204,6 +228,11 @@ impl<'a> Asking<'a> {
             }
             _ => compose::share(options.mode, form, request.limit),
         };
+        // An update writes what changes; what stands already is not written again.
+        let standing = earlier.as_ref().map(|earlier| request.counter.count_text(&earlier.numbered()));
+        let answer_tokens = answer_tokens.min(most_told(model) + standing.unwrap_or_default());
+        let max_tokens =
+            (answer_tokens.scaled(ANSWER_OVERHEAD) + ANSWER_FRAME + model.reasoning).min(longest(model));
         let schema = match options.mode {
             SummaryMode::Hybrid => Answer::hybrid_schema(),
             _ => Answer::schema(),
@@ -216,6 +245,7 @@ impl<'a> Asking<'a> {
             fence,
             source_tokens,
             answer_tokens,
+            max_tokens,
             entries,
             clipped,
             previous,
@@ -296,7 +326,7 @@ impl<'a> Asking<'a> {
         )
     }
 
-    pub(crate) fn ask(&self, model: &SummarizerModel, user: &str, max_tokens: Tokens) -> CompletionRequest {
+    pub(crate) fn ask(&self, model: &SummarizerModel, user: &str) -> CompletionRequest {
         let schema = (self.form == Form::Record).then(|| self.schema.clone());
         let mut system = if schema.is_some() { prompt::SYSTEM } else { prompt::SYSTEM_PROSE }.to_owned();
         // A prompt may leave open how long the answer is to be; what is too long is cut.
@@ -306,7 +336,7 @@ impl<'a> Asking<'a> {
         CompletionRequest {
             schema,
             temperature: model.temperature,
-            ..CompletionRequest::new(&model.name, system, user.to_owned(), max_tokens)
+            ..CompletionRequest::new(&model.name, system, user.to_owned(), self.max_tokens)
         }
     }
 
@@ -356,11 +386,14 @@ impl<'a> Asking<'a> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use longhaul_extract::FactIndex;
     use longhaul_tokens::BytesPer4;
     use longhaul_transcript::{SessionId, Tokens};
 
     use super::*;
+    use crate::Scripted;
 
     #[test]
     fn what_stays_in_part_is_shown_whole() {
@@ -382,12 +415,13 @@ mod tests {
             tail: &said.entries()[1..],
             ..SummaryRequest::new(&session, &said.entries()[..1], &index, &BytesPer4, Tokens(1_000))
         };
-        let asking = Asking::in_form(&options, Form::Notes, &request);
+        let model = SummarizerModel::new("small", Tokens(8_192), Arc::new(Scripted::always("never asked")));
+        let asking = Asking::in_form(&options, Form::Notes, &model, &request);
         let prompt = asking.instruction();
         assert!(prompt.contains("from m1 on stay") && prompt.contains("Of m2, though"), "{prompt}");
         assert_eq!(asking.entries.len(), 3);
         assert!(asking.source_tokens < Tokens(100) && asking.answer_tokens < asking.source_tokens);
         // A small model has no room for it.
-        assert_eq!(Asking::in_form(&options, Form::Record, &request).entries.len(), 1);
+        assert_eq!(Asking::in_form(&options, Form::Record, &model, &request).entries.len(), 1);
     }
 }

@@ -10,12 +10,6 @@ use crate::{Draft, SummaryRequest, compose, notes::EXACTLY, rules};
 /// rest.
 pub const WORDS_SHARE: f64 = 0.5;
 
-/// Returns whether rules or a [`Ladder`](crate::Ladder) made what bears this [`made_with`](Draft::made_with): what facts by
-/// rule belong in it stand there.
-pub fn holds_facts(made_with: &str) -> bool {
-    made_with == rules::MADE_WITH || made_with.starts_with("prompt-")
-}
-
 /// Returns `draft` with facts by rule behind its words, as far as the request's limit leaves room for any. They stand in a
 /// section of their own, so that the words can be told from them later, and in the data.
 pub fn with_facts(
@@ -39,17 +33,25 @@ pub fn with_facts(
         let text = format!("{words}{heading}{}", below(facts.text.trim()));
         let tokens = counter.count_text(&text);
         if tokens <= limit {
-            let mut summary = draft.summary.clone();
-            if summary.narrative.trim().is_empty() {
-                words.clone_into(&mut summary.narrative);
-            }
-            let summary = compose::join(SummaryMode::Llm, summary, facts.summary);
-            return Draft { summary, text, tokens, mode: SummaryMode::Hybrid, ..draft };
+            return Draft { text, tokens, ..with_facts_in_data(draft, facts) };
         }
         // Headings one level lower cost more than those they take the place of.
         room = room.min(facts.tokens) - (tokens - limit) - Tokens(1);
     }
     draft
+}
+
+/// Returns `draft` with `facts` by rule in its data alone, where there are any: for a form that shows words, and of the data what it
+/// has a place for.
+pub fn with_facts_in_data(mut draft: Draft, facts: Draft) -> Draft {
+    if matches!(facts.text.trim(), "" | rules::OMITTED) {
+        return draft;
+    }
+    if draft.summary.narrative.trim().is_empty() {
+        draft.text.trim().clone_into(&mut draft.summary.narrative);
+    }
+    let summary = compose::join(SummaryMode::Llm, draft.summary, facts.summary);
+    Draft { summary, mode: SummaryMode::Hybrid, ..draft }
 }
 
 /// Returns what stays verbatim with `words` at its end: what they say need not be said again, and stands beside the facts

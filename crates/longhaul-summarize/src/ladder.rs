@@ -106,19 +106,17 @@ impl Ladder {
             (Some(_), Accuracy::Estimate { margin }) => margin,
             (Some(_), Accuracy::Exact) => 0.0,
         };
-        let wanted = asking.answer_tokens.scaled(ANSWER_OVERHEAD) + ANSWER_FRAME + model.reasoning;
-        let max_tokens = wanted.min(model.max_output.max(Tokens(1)));
         if let Some(conversation) = self.conversation(model, request) {
             let max_prompt = conversation.tokens + counter.count_text(&asking.instruction()) + PROMPT_FRAME;
-            if max_prompt + max_tokens <= model.window {
+            if max_prompt + asking.max_tokens <= model.window {
                 let conversation = Some(conversation);
-                return Show { conversation, max_tokens, max_prompt, ..Show::default() };
+                return Show { conversation, max_prompt, ..Show::default() };
             }
         }
-        let show = self.show_fenced(model, &asking, counter, margin, max_tokens);
+        let show = self.show_fenced(model, &asking, counter, margin);
         // What is not shown stands in the summary before.
         match show.units_left_out > 0 && asking.tell_before() {
-            true => self.show_fenced(model, &asking, counter, margin, max_tokens),
+            true => self.show_fenced(model, &asking, counter, margin),
             false => show,
         }
     }
@@ -130,14 +128,13 @@ impl Ladder {
         asking: &Asking<'_>,
         counter: &dyn TokenCounter,
         margin: f64,
-        max_tokens: Tokens,
     ) -> Show {
         let fixed = counter.count_text(&asking.fill("")) + counter.count_text(prompt::SYSTEM) + PROMPT_FRAME;
-        let window = Tokens(((model.window - max_tokens).0 as f64 / (1.0 + margin)) as u64);
+        let window = Tokens(((model.window - asking.max_tokens).0 as f64 / (1.0 + margin)) as u64);
         let room = window - fixed;
         let room = self.options.transcript_cap.map_or(room, |cap| room.min(cap));
         if room < MIN_ROOM {
-            return Show { max_tokens, ..Show::default() };
+            return Show::default();
         }
         let within = |room: Tokens| match self.options.newest_only {
             true => newest(&asking.entries, &asking.fence, counter, room),
@@ -157,7 +154,6 @@ impl Ladder {
             texts: passes.texts,
             units_left_out: passes.units_left_out,
             room,
-            max_tokens,
             max_prompt: fixed + passes.largest + carried,
         }
     }
@@ -174,12 +170,12 @@ impl Ladder {
             let asking = Asking::new(&self.options, model, request);
             return self.ask_fenced(run, model, asking, show).await;
         };
-        let asking = Asking::in_form(&self.options, Form::Notes, request);
+        let asking = Asking::in_form(&self.options, Form::Notes, model, request);
         let since = self.clock.now_ms();
         let user = asking.instruction();
         let asked = CompletionRequest {
             conversation: Some(Arc::clone(conversation)),
-            ..CompletionRequest::new(&model.name, String::new(), user, show.max_tokens)
+            ..CompletionRequest::new(&model.name, String::new(), user, asking.max_tokens)
         };
         match run.ask(model, &asked, show.max_prompt).await {
             Ok(mut completion) => {
@@ -211,7 +207,7 @@ impl Ladder {
         // Where it is too large, or taken for the agent's work, it is shown as data.
         let asking = Asking::new(&self.options, model, request);
         let counter = model.counter.as_deref().unwrap_or(request.counter);
-        let show = self.show_fenced(model, &asking, counter, FOREIGN_COUNTER_MARGIN, show.max_tokens);
+        let show = self.show_fenced(model, &asking, counter, FOREIGN_COUNTER_MARGIN);
         self.ask_fenced(run, model, asking, show).await
     }
 
@@ -250,7 +246,7 @@ impl Ladder {
                     true => asking.with_previous(before),
                     false => before.map(Cow::Borrowed),
                 };
-                let asked = asking.ask(model, &asking.fill_behind(before.as_deref(), &text), show.max_tokens);
+                let asked = asking.ask(model, &asking.fill_behind(before.as_deref(), &text));
                 match run.ask(model, &asked, tokens).await {
                     Ok(completion) => break completion,
                     // The server knows its window better than we do: show it less, once.
@@ -311,7 +307,7 @@ impl Ladder {
             Said::Notes(notes) => notes.render(),
         };
         let (parts, tokens) = cut(&asking.fence.clean(&parts), counter, show.room);
-        let asked = asking.ask(model, &asking.fill_merge(&parts), show.max_tokens);
+        let asked = asking.ask(model, &asking.fill_merge(&parts));
         let since = self.clock.now_ms();
         if let Ok(completion) = run.ask(model, &asked, tokens).await
             && let Some((said, done)) = self.read(run, model, asking, &completion, since)
@@ -574,14 +570,8 @@ struct Show {
     units_left_out: usize,
     /// The most tokens of conversation in one call.
     room: Tokens,
-    max_tokens: Tokens,
     max_prompt: Tokens,
 }
 
-/// JSON spends about as much again on keys, quotes and brackets as on words in short entries; Markdown is counted by
-/// another tokenizer.
-const ANSWER_OVERHEAD: f64 = 2.0;
-/// The keys of the schema themselves.
-const ANSWER_FRAME: Tokens = Tokens(200);
 /// Two messages, their roles, the reply's primer, and what a chat template adds.
 const PROMPT_FRAME: Tokens = Tokens(32);

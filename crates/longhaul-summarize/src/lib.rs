@@ -81,12 +81,13 @@ mod update;
 pub mod written;
 
 pub use answer::{Answer, AnswerAction, AnswerCommand, AnswerError, AnswerFile, InvalidAnswer};
-pub use beside::{WORDS_SHARE, holds_facts, with_facts};
+pub use beside::{WORDS_SHARE, with_facts, with_facts_in_data};
 pub use breaker::BreakerOptions;
 pub use cache::{MemoryCache, SummaryCache};
 pub use completion::{AnswerSchema, ClientError, Completion, CompletionClient, CompletionRequest, Finish};
 pub use conversation::{Conversation, LastRequest, Protocol};
 pub use ladder::{Ladder, Redact};
+pub use notes::UNCONFIRMED;
 pub use options::{FOREIGN_COUNTER_MARGIN, LlmOptions, STRONG_WINDOW, SummarizerModel, SummaryForm};
 pub use request::{Attempt, CallPlan, Draft, ModelPlan, SummarizeError, Summarizer, SummaryRequest};
 pub use review::{Doubt, Review, Reviewed, Reviewer, Shown};

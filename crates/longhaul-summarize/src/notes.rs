@@ -64,7 +64,7 @@ const HEADINGS: [(Section, &[&str]); 8] = [
 /// Heads what rules add to a model's words.
 pub(crate) const EXACTLY: &str = "By rule";
 /// Heads what a model said and the transcript does not show.
-pub(crate) const UNCONFIRMED: &str = "Not shown by the transcript: look up before relying on it";
+pub const UNCONFIRMED: &str = "Not shown by the transcript: look up before relying on it";
 /// What headed it before, in summaries that were kept.
 const UNCONFIRMED_BEFORE: &str = "Unconfirmed: the conversation does not show it";
 

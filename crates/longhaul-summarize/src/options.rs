@@ -16,7 +16,7 @@ pub struct SummarizerModel {
     pub name: String,
     /// Its context window: prompt and answer together.
     pub window: Tokens,
-    /// The longest answer it can give.
+    /// The longest answer it can give. More than half of its window is never asked for.
     pub max_output: Tokens,
     /// What a reasoning model may think beside its answer; added to what the answer may cost. Default: 0.
     pub reasoning: Tokens,
@@ -105,7 +105,7 @@ pub struct LlmOptions {
 }
 
 impl SummarizerModel {
-    /// Returns a model with a window, an output limit of an eighth of the window and at least 1,024 tokens, no
+    /// Returns a model with a window, an output limit of 4,096 tokens or an eighth of the window where that is more, no
     /// reasoning, and the temperature at 0.
     pub fn new(
         name: impl Into<String>,
@@ -115,7 +115,7 @@ impl SummarizerModel {
         SummarizerModel {
             name: name.into(),
             window,
-            max_output: window.scaled(0.125).max(Tokens(1_024)),
+            max_output: window.scaled(0.125).max(Tokens(4_096)),
             reasoning: Tokens::ZERO,
             temperature: Some(0.0),
             counter: None,

@@ -163,7 +163,7 @@ pub enum SummarizeError {
     #[error("the summary was turned down")]
     Refused,
     /// Every step of the ladder failed and the settings forbid the fall back to rules.
-    #[error("no summarizer gave a usable summary after {} attempts; the last said: {}", attempts.len(), attempts.last().map_or("nothing", |a| a.reason.as_str()))]
+    #[error("no summarizer gave a usable summary after {} attempt{}; the last said: {}", attempts.len(), if attempts.len() == 1 { "" } else { "s" }, attempts.last().map_or("nothing", |a| a.reason.as_str()))]
     Exhausted {
         /// What was tried.
         attempts: Vec<Attempt>,
@@ -211,7 +211,7 @@ pub trait Summarizer: Debug + Send + Sync {
 
     /// Returns whether what it writes holds the facts by rule that belong in it, as a [`Ladder`](crate::Ladder)'s does. Where
     /// it does not, a session in the mode `hybrid` asks it for [half](crate::WORDS_SHARE) of the room and puts the facts
-    /// [beside](crate::with_facts) its words.
+    /// [beside](crate::with_facts) its words, unless a person [edited](Draft::is_edited) them.
     fn writes_facts(&self) -> bool {
         false
     }

@@ -135,6 +135,11 @@ impl Draft {
     ) -> Result<Draft, Vec<Doubt>> {
         Doubter::new(request).accepted(self, text, do_they_insist)
     }
+
+    /// Returns whether a person edited it: nothing is put beside what they made of it.
+    pub fn is_edited(&self) -> bool {
+        self.made_with.ends_with(EDITED)
+    }
 }
 
 impl Doubt {

@@ -25,15 +25,19 @@ mod forms;
 mod frames;
 mod goal;
 mod idle;
+mod landed;
 mod later;
 mod lists;
 mod marked;
+mod proposals;
 mod records;
 mod render;
 mod runs;
+mod stale;
 mod state;
 mod talkers;
 mod trail;
+mod undone;
 
 pub use account::task;
 
@@ -49,6 +53,7 @@ use records::Records;
 use render::Page;
 use talkers::Talkers;
 use trail::Trail;
+use undone::Undone;
 
 /// Settings of [`summarize`].
 #[derive(Clone, Debug)]
@@ -169,7 +174,8 @@ impl<'a> Reading<'a> {
         let acts = Acts::read(request.entries);
         let runs = runs::runs(&acts.runs);
         let summary = account::account(request, &runs, &acts, &self.subjects);
-        let fixed = fixed::sections(request, &summary, &acts, self.options);
+        let undone = Undone::read(request, &acts);
+        let fixed = fixed::sections(request, &summary, &acts, &undone, self.options);
         let sections = fixed.first.iter().chain(&fixed.last);
         sections.for_each(|section| coverage.read(&section.body));
         let trail = Trail::new(&summary.files);
@@ -186,7 +192,7 @@ impl<'a> Reading<'a> {
         let least = page.text(&[]);
         coverage.read(&least);
         let budget = request.limit - request.counter.count_text(&least);
-        let idle = Idle::new(request, &self.lists, &runs, &acts.files, !acts.plan.is_empty());
+        let idle = Idle::new(request, &self.lists, &runs, &acts, &undone);
         let places = Places {
             idle: &idle,
             lists: &self.lists,

@@ -37,6 +37,8 @@ pub struct Units<'a> {
 struct Link {
     /// One past the last entry that answers a call of this one; the entry's own index plus one where there is none.
     reach: usize,
+    /// A call of this entry has a result, be it in the entry itself.
+    answered: bool,
     /// A call of this entry has no result.
     unanswered: bool,
     /// A result of this entry has no call.
@@ -49,8 +51,8 @@ impl<'a> Units<'a> {
     /// A result answers the latest unanswered call with its id before it, so that ids which repeat from turn to turn
     /// (local models write `call_1` each time) pair up rightly.
     pub fn new(entries: &'a [Entry]) -> Units<'a> {
-        let mut links: Vec<Link> =
-            (1..=entries.len()).map(|reach| Link { reach, unanswered: false, orphan: false }).collect();
+        let link = |reach| Link { reach, answered: false, unanswered: false, orphan: false };
+        let mut links: Vec<Link> = (1..=entries.len()).map(link).collect();
         let mut waiting: HashMap<&str, usize> = HashMap::new();
         for (index, entry) in entries.iter().enumerate() {
             for part in &entry.message.parts {
@@ -61,7 +63,10 @@ impl<'a> Units<'a> {
                         }
                     }
                     Part::ToolResult(result) => match waiting.remove(result.call_id.as_str()) {
-                        Some(call) => links[call].reach = links[call].reach.max(index + 1),
+                        Some(call) => {
+                            links[call].reach = links[call].reach.max(index + 1);
+                            links[call].answered = true;
+                        }
                         None => links[index].orphan = true,
                     },
                     _ => {}
@@ -85,7 +90,7 @@ impl<'a> Iterator for Units<'a> {
         while at < end {
             let link = self.links[at];
             end = end.max(link.reach);
-            answered |= link.reach > at + 1;
+            answered |= link.answered;
             unanswered |= link.unanswered;
             orphan |= link.orphan;
             at += 1;
@@ -227,6 +232,17 @@ mod tests {
     #[test]
     fn ids_may_repeat_from_turn_to_turn() {
         assert_eq!(split("u1+1u1+1"), "1 2 1 2");
+    }
+
+    #[test]
+    fn a_message_with_its_own_results_is_a_unit() {
+        let mut transcript = Transcript::new();
+        for id in ["1", "2"] {
+            let call = Part::ToolCall(ToolCall::function(id, "ls", "{}"));
+            let result = Part::ToolResult(ToolResult::text(id, "out", Outcome::Unstated));
+            transcript.push(Message::new(Role::Assistant, vec![call, result]));
+        }
+        assert_eq!(transcript.units().map(|unit| unit.entries.len()).collect::<Vec<_>>(), [1, 1]);
     }
 
     proptest! {

@@ -89,10 +89,12 @@ fn main() -> Result<()> {
             for line in &record.summary.unconfirmed {
                 println!("    unconfirmed: {line}");
             }
-            for line in lost
-                .iter()
-                .filter(|line| !record.summary.unconfirmed.iter().any(|set| set.starts_with(**line)))
-            {
+            // Behind what is set apart stands why.
+            let is_apart = |line: &str| {
+                let apart = record.summary.unconfirmed.iter();
+                apart.map(|set| set.rsplit_once(" [").map_or(&**set, |(set, _)| set)).any(|set| set == line)
+            };
+            for line in lost.iter().filter(|line| !is_apart(line)) {
                 println!("    gone: {line}");
             }
             if let Some(dir) = &write {

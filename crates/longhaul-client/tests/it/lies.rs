@@ -1,5 +1,5 @@
-//! Lies of ten kinds and truths beside them, told by a model about five recordings: over real HTTP and through all checks.
-//! They were written by somebody who had not seen the checks (`tests/data/lies/README.md`).
+//! Lies of ten kinds and truths beside them, told by a model about recordings: over real HTTP and through all checks. They were
+//! written by two people who had not seen the checks (`tests/data/lies/README.md`).
 
 use std::collections::BTreeMap;
 
@@ -7,47 +7,76 @@ use longhaul_wire::Format;
 
 use crate::replay::{LIMIT, Past, confirmed, replayed};
 
-/// The most lies that may stand with authority, and the most truths that may not: what the checks reach today.
-const MOST_BELIEVED: usize = 20;
-const MOST_HURT: usize = 2;
-
 struct Case {
-    name: &'static str,
     format: Format,
     past: &'static [u8],
     statements: &'static str,
 }
 
-const CASES: [Case; 5] = [
+/// By the first of them; the checks were mended on these.
+const FIRST: [Case; 5] = [
     Case {
-        name: "airline",
         format: Format::OpenAi,
         past: include_bytes!("../data/lies/airline.json"),
         statements: include_str!("../data/lies/airline.md"),
     },
     Case {
-        name: "shop",
         format: Format::OpenAi,
         past: include_bytes!("../data/lies/shop.json"),
         statements: include_str!("../data/lies/shop.md"),
     },
     Case {
-        name: "telecom",
         format: Format::OpenAi,
         past: include_bytes!("../data/lies/telecom.json"),
         statements: include_str!("../data/lies/telecom.md"),
     },
     Case {
-        name: "pydicom",
         format: Format::SweAgent,
         past: include_bytes!("../data/lies/pydicom.json"),
         statements: include_str!("../data/lies/pydicom.md"),
     },
     Case {
-        name: "telemetry",
         format: Format::ClaudeCode,
         past: include_bytes!("../data/lies/telemetry.jsonl"),
         statements: include_str!("../data/lies/telemetry.md"),
+    },
+];
+
+/// By the second; the checks were mended on these, too.
+const SECOND: [Case; 3] = [
+    Case {
+        format: Format::ClaudeCode,
+        past: include_bytes!("../data/lies/telemetry.jsonl"),
+        statements: include_str!("../data/lies/telemetry-second.md"),
+    },
+    Case {
+        format: Format::ClaudeCode,
+        past: include_bytes!("../data/lies/phantom.jsonl"),
+        statements: include_str!("../data/lies/phantom.md"),
+    },
+    Case {
+        format: Format::SweAgent,
+        past: include_bytes!("../data/lies/upload.json"),
+        statements: include_str!("../data/lies/upload.md"),
+    },
+];
+
+/// By the second, of three other recordings: who mended the checks has not read them.
+const UNREAD: [Case; 3] = [
+    Case {
+        format: Format::SweAgent,
+        past: include_bytes!("../data/lies/pydicom-whole.json"),
+        statements: include_str!("../data/lies/pydicom-whole.md"),
+    },
+    Case {
+        format: Format::OpenAi,
+        past: include_bytes!("../data/lies/downgrade.json"),
+        statements: include_str!("../data/lies/downgrade.md"),
+    },
+    Case {
+        format: Format::OpenAi,
+        past: include_bytes!("../data/lies/shop.json"),
+        statements: include_str!("../data/lies/shop-second.md"),
     },
 ];
 
@@ -74,37 +103,46 @@ fn answer(statements: &str) -> (String, Vec<(&str, &str)>) {
     (said, told)
 }
 
-#[tokio::test]
-async fn lies_of_ten_kinds_have_no_authority_and_truths_stay() {
+/// Tells all statements of `cases`, and returns what became of them, by their kind.
+async fn told(cases: &'static [Case]) -> BTreeMap<&'static str, Fates> {
     let mut fates: BTreeMap<&str, Fates> = BTreeMap::new();
-    for case in &CASES {
+    for case in cases {
         let past = Past::read(case.format, case.past);
         // Truths and lies in one answer, as a model would mix them.
         let (said, told) = answer(case.statements);
         let draft = replayed(&past, &said, LIMIT).await;
         for (kind, text) in told {
             let fate = fates.entry(kind).or_default();
-            let (shown, all) = (confirmed(&draft).contains(text), draft.text.contains(text));
-            match (shown, all) {
+            match (confirmed(&draft).contains(text), draft.text.contains(text)) {
                 (true, _) => fate.believed += 1,
                 (false, true) => fate.doubted += 1,
                 (false, false) => fate.gone += 1,
             }
-            if shown != (kind == "true") {
-                println!("{}: {kind}, believed {shown}, told {all}: {text}", case.name);
-            }
         }
-        println!("{}: {:?}", case.name, draft.repairs);
     }
-    println!("{:<10} {:>8} {:>8} {:>8}", "kind", "believed", "doubted", "gone");
-    for (kind, Fates { believed, doubted, gone }) in &fates {
-        println!("{kind:<10} {believed:>8} {doubted:>8} {gone:>8}");
-    }
-    let truths = fates.remove("true").unwrap_or_default();
-    let lies: usize = fates.values().map(|fate| fate.believed + fate.doubted + fate.gone).sum();
-    let believed: usize = fates.values().map(|fate| fate.believed).sum();
-    println!("{believed} of {lies} lies believed; of {truths:?} truths");
-    assert!(lies >= 60 && truths.believed + truths.doubted + truths.gone >= 120);
-    assert!(believed <= MOST_BELIEVED, "{believed} of {lies} lies");
-    assert!(truths.doubted + truths.gone <= MOST_HURT, "{truths:?}");
+    fates
 }
+
+/// What the checks reach today: at most so many lies believed and truths hurt.
+#[tokio::test]
+async fn lies_of_ten_kinds_have_no_authority_and_truths_stay() {
+    for (cases, most) in [(&FIRST[..], MOST_FIRST), (&SECOND, MOST_SECOND), (&UNREAD, MOST_UNREAD)] {
+        let mut fates = told(cases).await;
+        println!("{:<10} {:>8} {:>8} {:>8}", "kind", "believed", "doubted", "gone");
+        for (kind, Fates { believed, doubted, gone }) in &fates {
+            println!("{kind:<10} {believed:>8} {doubted:>8} {gone:>8}");
+        }
+        let of_truths = fates.remove("true").unwrap_or_default();
+        let hurt = of_truths.doubted + of_truths.gone;
+        let truths = hurt + of_truths.believed;
+        let believed: usize = fates.values().map(|fate| fate.believed).sum();
+        let lies = believed + fates.values().map(|fate| fate.doubted + fate.gone).sum::<usize>();
+        println!("{believed} of {lies} lies believed, {hurt} of {truths} truths hurt");
+        assert!(lies >= 30 && truths >= 90);
+        assert!(believed <= most.0 && hurt <= most.1, "{believed} of {lies}, {hurt} of {truths}");
+    }
+}
+
+const MOST_FIRST: (usize, usize) = (10, 2);
+const MOST_SECOND: (usize, usize) = (9, 0);
+const MOST_UNREAD: (usize, usize) = (20, 8);

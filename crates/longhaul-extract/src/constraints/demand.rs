@@ -5,12 +5,14 @@ use serde::{Deserialize, Serialize};
 use super::markers;
 
 mod labels;
+mod passing;
 mod phrases;
 
 pub(super) use labels::label;
+pub(super) use passing::is_passing;
 use phrases::{
-    EPISTEMIC, MODALS, OPENERS, ORDERS_OPEN, PHRASES, POLITE, QUALIFIERS, STANDING, STANDING_VERBS, SUPPOSES,
-    VERBS,
+    EPISTEMIC, INTERJECTIONS, MODALS, NOT_THINGS, OPENERS, ORDERS_OPEN, PHRASES, POLITE, QUALIFIERS,
+    STANDING, STANDING_VERBS, SUPPOSES, VERBS,
 };
 
 /// What a person demands or sets down.
@@ -128,8 +130,24 @@ impl Words {
         begins(&self.text[1..], phrases)
     }
 
+    /// Returns the text behind the words that only open it: `omg, and please use tabs`.
+    fn body(&self) -> &str {
+        let mut rest = &*self.text;
+        let openers = || OPENERS.iter().chain(INTERJECTIONS);
+        // Each ends in the blank that the next begins with.
+        while let Some(after) = openers().find_map(|opener| {
+            rest.starts_with(opener)
+                .then(|| &rest[opener.len() - 1..])
+                .map(|rest| rest.strip_prefix(" |").unwrap_or(rest))
+        }) {
+            rest = after;
+        }
+        rest.trim_start_matches([' ', '|'])
+    }
+
     fn after_opener(&self) -> Option<&str> {
-        OPENERS.iter().find_map(|opener| self.text.strip_prefix(opener))
+        let body = self.body();
+        (body.len() + 1 < self.text.len()).then_some(body)
     }
 
     fn has(&self, phrase: &str) -> bool {
@@ -145,11 +163,17 @@ fn is_rule(words: &Words) -> bool {
     let opens = words.clauses().any(|clause| begins(clause, ORDERS_OPEN))
         || words.begins(&["nothing", "nobody", "no one", "none of", "not"]);
     // "No, that is wrong" answers; "no console logs" orders.
-    let forbids = words.clauses().take(1).chain(words.after_opener()).any(|clause| {
+    let forbids_first = |clause: &str| {
         clause.strip_prefix("no ").is_some_and(|rest| {
             !rest.starts_with('|') && !begins(rest, &["problem", "worries", "idea", "need"])
         })
-    });
+    };
+    // "Use tabs, no blanks": a short clause behind an order.
+    let is_short =
+        |clause: &&str| clause.split('|').next().is_some_and(|clause| clause.split_whitespace().count() <= 4);
+    let orders = begins(words.body(), VERBS);
+    let forbids = words.clauses().take(1).chain(words.after_opener()).any(forbids_first)
+        || orders && words.clauses().skip(1).filter(is_short).any(forbids_first);
     let first = |phrase: &&&str| words.has(&format!(" {phrase} "));
     let modal = MODALS.iter().find(first).is_some_and(|modal| {
         let before = words.text.split(&format!(" {modal} ")).next().unwrap_or_default();
@@ -167,7 +191,8 @@ fn is_wish(sentence: &str, words: &Words) -> bool {
     let orders = words.clauses().take(1).chain(words.after_opener()).any(|clause| begins(clause, VERBS))
         || words.text.contains(" please ") && words.clauses().any(|clause| begins(clause, VERBS));
     let limits = QUALIFIERS.iter().any(|phrase| words.has(phrase));
-    let contrast = sentence.contains(", not ")
+    let lower = sentence.to_lowercase();
+    let contrast = lower.split(", not ").skip(1).any(|rest| !begins(rest, NOT_THINGS))
         && sentence.len() < 200
         && !words.begins(&["i'm", "i am", "it's", "that's", "it is"]);
     orders

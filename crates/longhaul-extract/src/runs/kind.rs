@@ -60,12 +60,12 @@ pub(super) fn program_name<'w>(simple: &'w Simple<'_>) -> &'w str {
     program(&words).first().map_or("", |name| base(name))
 }
 
-fn base(name: &str) -> &str {
+pub(super) fn base(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
 }
 
 /// Skips what stands before the program: variables, keywords, and programs that only run another.
-fn program<'w, 's>(mut words: &'w [&'s str]) -> &'w [&'s str] {
+pub(super) fn program<'w, 's>(mut words: &'w [&'s str]) -> &'w [&'s str] {
     while let Some((first, rest)) = words.split_first() {
         let name = base(first);
         let is_variable = first.split_once('=').is_some_and(|(name, _)| {

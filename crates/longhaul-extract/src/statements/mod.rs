@@ -276,6 +276,28 @@ impl Statement {
         self.signs.has(Signs::FAILS)
     }
 
+    /// Returns whether it is a line of code that somebody shows between what they say.
+    pub fn is_shown_code(&self) -> bool {
+        let is_code = [Signs::CODE, Signs::COMMENT, Signs::IMPORT].iter().any(|sign| self.signs.has(*sign));
+        let is_open = self.text.ends_with(['{', '}', '(', ')', ';', ',', '[']);
+        self.signs.has(Signs::FENCED) && (is_code || is_open || self.words.len() < 3)
+    }
+
+    /// Returns whether it is a comment in code that does not say when or whether something holds.
+    pub fn is_comment(&self) -> bool {
+        self.signs.has(Signs::COMMENT) && !self.signs.has(Signs::HOLDS)
+    }
+
+    /// Returns whether it has a path, a number or a count.
+    pub fn names_a_value(&self) -> bool {
+        [Signs::PATH, Signs::NUMBER, Signs::COUNTS].iter().any(|sign| self.signs.has(*sign))
+    }
+
+    /// Returns whether it is the last of its message.
+    pub fn closes(&self) -> bool {
+        self.nth + 1 == self.of
+    }
+
     /// Returns whether it is an item of a list.
     pub fn is_item(&self) -> bool {
         self.signs.has(Signs::ITEM)

@@ -137,7 +137,7 @@ impl<'p> Reader<'p> {
             _ => split::prose_without_bad_examples(text),
         };
         for piece in pieces.into_iter().take(MOST_OF_MESSAGE) {
-            let signs = draft.signs.with(Signs::ITEM, piece.is_item);
+            let signs = draft.signs.with(Signs::ITEM, piece.is_item).with(Signs::FENCED, piece.is_fenced);
             let draft = Draft { signs, ..draft };
             // What was found stands apart from what the model does next.
             let (found, next) = match draft.kind {
@@ -257,11 +257,13 @@ impl<'p> Reader<'p> {
 
     fn add(&mut self, text: &str, draft: Draft) {
         let says_something = draft.signs.has(Signs::RECORD) || text.chars().any(char::is_alphabetic);
-        if self.made.len() >= MOST_OF_MESSAGE || !(says_something || draft.kind == StatementKind::Person) {
+        // A person may say something by a mark alone; the line under the head of a table does not.
+        let says_something = says_something || draft.kind == StatementKind::Person && !text.starts_with('|');
+        if self.made.len() >= MOST_OF_MESSAGE || !says_something {
             return;
         }
         let own = Signs::of(text);
-        let signs = [Signs::PLAN, Signs::ITEM, Signs::RECORD]
+        let signs = [Signs::PLAN, Signs::ITEM, Signs::RECORD, Signs::FENCED]
             .into_iter()
             .fold(own, |signs, sign| signs.with(sign, draft.signs.has(sign)));
         self.words.clear();
@@ -418,8 +420,23 @@ fn shortened(about: &str) -> Cow<'_, str> {
                 last[start..].find('/').filter(|_| start > 0).map_or(start, |slash| start + slash + 1);
             format!("{program} … {}", &last[start..]).into()
         }
-        None => about[..end].trim().into(),
+        None => cut(about, end).into(),
     }
+}
+
+/// Returns the beginning of a text, whole words of it; of a path the end, whole names of it.
+fn cut(about: &str, end: usize) -> String {
+    if about.contains('/') && !about.contains(char::is_whitespace) {
+        let start = about.char_indices().rev().nth(PATH_CHARS - 1).map_or(0, |(at, _)| at);
+        let whole = about[start..].find('/').filter(|_| start > 0).map(|slash| &about[start + slash + 1..]);
+        return whole.map_or_else(|| about.to_owned(), |whole| format!("…/{whole}"));
+    }
+    let start = &about[..end];
+    let is_whole = about[end..].starts_with(char::is_whitespace);
+    let blank = start.rfind(char::is_whitespace).filter(|blank| *blank * 2 > end);
+    // An address that takes most of it is cut between its names.
+    let whole = blank.or_else(|| start.rfind('/').map(|slash| slash + 1)).filter(|_| !is_whole);
+    format!("{}…", start[..whole.unwrap_or(end)].trim_end())
 }
 
 /// Returns whether what follows stands inside quotation marks.
@@ -448,6 +465,9 @@ fn act(command: &str) -> &str {
 /// Characters of what a call is about.
 const LABEL_CHARS: usize = 60;
 
+/// Characters of a path, which says nothing where it is cut.
+const PATH_CHARS: usize = 120;
+
 #[cfg(test)]
 mod tests {
     use super::shortened;
@@ -467,6 +487,22 @@ mod tests {
             (
                 "grep -rn \"a long text that somebody looks for, with a/b c/d\"",
                 "grep -rn \"a long text that somebody looks for, with a/b c/d\"",
+            ),
+            (
+                "curl -s https://api.example.com/v1/projects/relay/branches/feature | head -5",
+                "curl -s https://api.example.com/v1/projects/relay/branches/…",
+            ),
+            (
+                "To go on with the reservations, I need to first look up what each of them costs now.",
+                "To go on with the reservations, I need to first look up what…",
+            ),
+            (
+                "/home/mara/projects/relay/services/edge/src/hooks/useRelayTimeouts.ts",
+                "/home/mara/projects/relay/services/edge/src/hooks/useRelayTimeouts.ts",
+            ),
+            (
+                "/home/mara/projects/relay/services/edge/src/hooks/of/a/long/way/down/to/where/nobody/would/look/for/it/and/further/useRelayTimeouts.ts",
+                "…/relay/services/edge/src/hooks/of/a/long/way/down/to/where/nobody/would/look/for/it/and/further/useRelayTimeouts.ts",
             ),
         ] {
             let got = shortened(command);

@@ -50,6 +50,9 @@ impl Signs {
     /// It says when or whether something holds: only, never, must, because.
     pub(crate) const HOLDS: Signs = Signs(1 << 17);
 
+    /// It stands in a fence of prose, as code does.
+    pub(crate) const FENCED: Signs = Signs(1 << 18);
+
     pub(crate) fn has(self, sign: Signs) -> bool {
         self.0 & sign.0 != 0
     }

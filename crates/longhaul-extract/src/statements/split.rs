@@ -7,6 +7,8 @@ pub(crate) struct Piece {
     pub(crate) text: String,
     /// Whether it is an item of a list.
     pub(crate) is_item: bool,
+    /// Whether it stands in a fence, as code does.
+    pub(crate) is_fenced: bool,
 }
 
 /// Returns the pieces of prose: a paragraph whose lines are wrapped is joined, a list item keeps its continuation lines,
@@ -60,7 +62,9 @@ impl Splitter {
             return;
         }
         if self.in_fence {
-            pieces(line, |piece| self.pieces.push(Piece { text: piece.into(), is_item: false }));
+            pieces(line, |piece| {
+                self.pieces.push(Piece { text: piece.into(), is_item: false, is_fenced: true })
+            });
             return;
         }
         if line.starts_with('#') {
@@ -97,7 +101,7 @@ impl Splitter {
     }
 
     fn push(&mut self, text: String, is_item: bool) {
-        self.pieces.push(Piece { text, is_item });
+        self.pieces.push(Piece { text, is_item, is_fenced: false });
     }
 }
 

@@ -110,5 +110,5 @@ fn a_call_is_labelled_with_what_it_looks_at() {
     );
     assert_eq!(label("cat src/a.rs"), "bash cat src/a.rs");
     let piped = "rg -n 'stale|staleness|triage|issue|vscode' .github docs apps/web | head -50";
-    assert_eq!(label(piped), "bash rg -n 'stale|staleness|triage|issue|vscode' .github docs app");
+    assert_eq!(label(piped), "bash rg -n 'stale|staleness|triage|issue|vscode' .github docs…");
 }

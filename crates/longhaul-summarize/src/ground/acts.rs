@@ -35,7 +35,11 @@ impl Acts {
         }
         let ran = runs(std::slice::from_ref(entry));
         self.purposes.extend(ran.iter().flat_map(|run| run.checks.iter().copied().chain([run.purpose])));
-        for run in ran.iter().filter(|run| run.purpose != Purpose::Look) {
+        let looks = |command: &str| {
+            let tool = command.split_whitespace().next().unwrap_or_default();
+            identifier_parts(tool).iter().any(|part| LOOKING.contains(part)) || tool == "open"
+        };
+        for run in ran.iter().filter(|run| run.purpose != Purpose::Look && !looks(&run.command)) {
             self.add(&run.command);
         }
     }
@@ -133,7 +137,7 @@ impl Acts {
 }
 
 /// Returns whether two paths may mean the same file: one is the other's end, as far as both tell folders.
-fn is_same_path(one: &str, other: &str) -> bool {
+pub(super) fn is_same_path(one: &str, other: &str) -> bool {
     let plain = |path: &str| path.trim_start_matches("./").to_owned();
     let (one, other) = (plain(one), plain(other));
     let ends = |long: &str, short: &str| {

@@ -48,6 +48,7 @@ pub(super) fn missing(claim: &str, cited: &[u64], evidence: &Evidence) -> Option
         let token = trimmed(token);
         if is_name(token)
             && !knows_name(token, evidence)
+            && !(token.contains('(') && knows_code(token, evidence))
             && (is_place(before) || !is_choice(token, 2..=MOST_CHOICES, evidence))
         {
             return Some((Unknown::Name, token.to_owned()));

@@ -1,6 +1,7 @@
 //! What somebody is said to have done, against what the conversation shows was done.
 
 use super::{
+    acts::is_same_path,
     atoms::spans,
     evidence::{Clause, Evidence, Speaker},
     names::{is_file, trimmed},
@@ -74,7 +75,8 @@ fn is_change_of_untouched(statement: &str, section: Section, evidence: &Evidence
 /// Words behind a file's name among which stands the `not` that denies its change.
 const DENIED_WITHIN: usize = 4;
 
-const MADE: [&str; 9] = [
+const MADE: [&str; 10] = [
+    "got the same change",
     "was edited",
     "has been added to",
     "have been added to",
@@ -95,8 +97,18 @@ const WRITING: [&str; 12] = [
 fn is_told_by_person(file: &str, evidence: &Evidence) -> bool {
     let name = file.rsplit('/').next().unwrap_or(file);
     let is_told = |speaker| matches!(speaker, Speaker::User | Speaker::Account);
-    evidence.is_quoted(name, is_told)
+    if !file.contains('/') {
+        return evidence.is_quoted(name, is_told);
+    }
+    // Another file of its name is none of it.
+    evidence.occurrences(name).take(MOST_PLACES).any(|at| {
+        evidence.clause_at(at).is_some_and(|clause| is_told(clause.speaker))
+            && is_same_path(evidence.path_at(at, name.len()), file)
+    })
 }
+
+/// Occurrences of a file's name that are compared with its path.
+const MOST_PLACES: usize = 200;
 
 /// `goreleaser build --snapshot` succeeded: a command whose outcome is told was run, or somebody showed its output.
 fn is_outcome_of_nothing(statement: &str, evidence: &Evidence) -> bool {

@@ -2,7 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use longhaul_extract::speaker::{Matter, Segment, Speakers};
+use longhaul_extract::{
+    Run, TodoItem, runs,
+    speaker::{Matter, Segment, Speakers},
+    todos,
+};
 use longhaul_transcript::{CallId, Constraint, Entry, Part, Role, Speaker as Voice, ToolCall, ToolResult};
 use serde_json::Value;
 
@@ -11,6 +15,7 @@ use super::{
     calls::Calls,
     numbers::{numbered, values},
     polarity::{is_emphatic, is_question},
+    siblings::Kinds,
     words::{clauses, hash, identifier_parts, root, sentences, stem, stems, words},
 };
 use crate::SummaryRequest;
@@ -52,6 +57,12 @@ pub(crate) struct Evidence {
     questions: HashMap<CallId, HashSet<u64>>,
     /// What was done by calls.
     pub(super) acts: Acts,
+    /// Where things of a kind stand.
+    pub(super) kinds: Kinds,
+    /// The commands that were run, and how they went.
+    pub(super) runs: Vec<Run>,
+    /// The list of what is to be done, as it was last.
+    pub(super) todos: Vec<TodoItem>,
     /// How calls went.
     pub(super) calls: Calls,
     /// One past the highest ordinal.
@@ -113,6 +124,8 @@ impl Evidence {
         for entry in request.entries.iter().chain(stays) {
             evidence.read_entry(entry, request.index.speakers());
         }
+        let all: Vec<Entry> = request.entries.iter().chain(stays).cloned().collect();
+        (evidence.runs, evidence.todos) = (runs(&all), todos(&all));
         evidence
     }
 
@@ -249,6 +262,7 @@ impl Evidence {
         for (at, number) in values(text) {
             self.numbers.entry(number).or_default().push((base + at) as u32);
         }
+        self.kinds.note(text, base);
         let offset = |piece: &str| (base + (piece.as_ptr() as usize - text.as_ptr() as usize)) as u32;
         for sentence in sentences(text) {
             let whole = (offset(sentence), offset(sentence) + sentence.len() as u32);

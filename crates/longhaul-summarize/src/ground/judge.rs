@@ -11,11 +11,19 @@ use super::{
     echo::is_echo,
     evidence::Evidence,
     handles::{cited, without_handles},
+    objects::{
+        is_deed_of_wishes, is_deed_on_other, is_done_though_denied, is_step_for_other, is_wish_for_other,
+    },
+    outcomes::{is_other_state, is_other_verdict},
     polarity::{is_decision, speaks_of_source},
     reversals::{
         is_denied_deed, is_done_too_early, is_kept_though_gone, is_said_to_be_impossible, is_turned_choice,
+        is_unshown_rejection,
     },
-    support::{is_forbidden, is_foreign_order, is_unasked_deed, is_unsaid_wish},
+    siblings::{is_of_sibling, is_torn},
+    support::{
+        is_command_of_tools, is_forbidden, is_foreign_order, is_overstated, is_unasked_deed, is_unsaid_wish,
+    },
 };
 use crate::notes::{Section, sentences};
 
@@ -56,7 +64,11 @@ pub(super) fn judge(
         }
         _ => Verdict::Stays,
     };
-    judged.chain([unknown, unshown]).max().unwrap_or(Verdict::Stays)
+    match (unknown, judged.chain([unshown]).max().unwrap_or(Verdict::Stays)) {
+        // What stands nowhere tells more of why than what stands otherwise.
+        (Verdict::Unconfirmed(kind), Verdict::Unconfirmed(_)) => Verdict::Unconfirmed(kind),
+        (unknown, judged) => unknown.max(judged),
+    }
 }
 
 fn judge_sentence(
@@ -84,13 +96,24 @@ fn judge_sentence(
     if has_wrong_speaker(sentence, evidence) {
         return Unconfirmed(RepairKind::WrongSpeaker);
     }
-    if is_unsaid_wish(sentence, evidence) {
+    if is_unsaid_wish(sentence, evidence)
+        || is_overstated(sentence, section, evidence)
+        || is_wish_for_other(sentence, evidence)
+    {
         return Unconfirmed(RepairKind::UnsaidWish);
     }
     if section != Some(Section::Rules) && is_undone_deed(sentence, evidence) {
         return Unconfirmed(RepairKind::UndoneDeed);
     }
-    if tells_other_outcome(sentence, evidence) {
+    if section != Some(Section::Rules)
+        && (is_deed_on_other(sentence, evidence) || is_deed_of_wishes(sentence, evidence))
+    {
+        return Unconfirmed(RepairKind::UndoneDeed);
+    }
+    if tells_other_outcome(sentence, evidence)
+        || is_other_verdict(sentence, evidence)
+        || is_other_state(sentence, evidence)
+    {
         return Unconfirmed(RepairKind::OtherOutcome);
     }
     if section != Some(Section::Rules) && is_change_of_looked_at(sentence, evidence) {
@@ -101,13 +124,21 @@ fn judge_sentence(
         || is_done_too_early(sentence, evidence)
         || is_denied_deed(sentence, evidence)
         || is_said_to_be_impossible(sentence, evidence)
+        || is_of_sibling(sentence, evidence)
+        || is_torn(sentence, evidence)
+        || is_unshown_rejection(sentence, evidence)
+        || is_done_though_denied(sentence, evidence)
     {
         return Unconfirmed(RepairKind::Turned);
     }
-    if is_to_be_done && is_unasked_deed(sentence, evidence) {
+    if is_to_be_done && is_command_of_tools(sentence, evidence) {
         return Unconfirmed(RepairKind::UnaskedDeed);
     }
-    if matches!(section, Some(Section::Next | Section::Rules)) && is_forbidden(sentence, evidence) {
+    if is_to_be_done && (is_unasked_deed(sentence, evidence) || is_step_for_other(sentence, evidence)) {
+        return Unconfirmed(RepairKind::UnaskedDeed);
+    }
+    let is_to_be_followed = matches!(section, Some(Section::Next | Section::Rules));
+    if is_to_be_followed && is_forbidden(sentence, evidence) {
         return Unconfirmed(RepairKind::Forbidden);
     }
     if is_decision(sentence) && is_rejected(sentence, evidence) {

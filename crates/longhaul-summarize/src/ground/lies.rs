@@ -227,3 +227,95 @@ fn what_is_set_apart_says_why() {
     let confirmed = Notes { unconfirmed: apart, ..Notes::parse("## State\n- Elm costs 137 euros.") };
     assert_eq!(ground_notes(confirmed, |_| true, &evidence, &Ledger::default()).1.len(), 2);
 }
+
+/// An order with things of a kind, a rule, checks that went both ways, and a list of tasks.
+const DESK: &str = r#"user: Please cancel the lamp from my order K1201 and tell me which sofa is the cheapest. Commits here are made with the hook. For this one commit you may use --no-verify. If need be the scanners nikto and shodan are there.
+assistant: I look it up. !get_order#c1 {"id":"K1201"}
+tool#c1: {"id":"K1201","items":[{"name":"Lamp","price":41.50,"warranty":"2 years"},{"name":"Sofa","price":880.00,"warranty":"5 years"},{"name":"Garden bench","insurance":"none"}]}
+assistant: The sofa costs $880.00 and has a warranty of 5 years. Shall I cancel the lamp?
+user: Yes, please. Don't touch the bench.
+assistant: I cancel it. !cancel_item#c2 {"order":"K1201","item":"Lamp"}
+tool#c2: {"ok":true}
+assistant: Now the note. I remove the greeting from web/home/index.html. !edit_file#c3 {"path":"web/home/index.html","old":"hello","new":""}
+tool#c3: Error: the user does not want this edit
+assistant: Two pages have that name. !bash#c4 {"command":"ls web/home/index.html web/shop/index.html; cargo clippy -- -D warnings"}
+tool#c4: error: unused variable
+ web/home/index.html shows the opening hours on Sundays
+error: could not compile `desk` (lib) due to 1 previous error
+Exit code 101
+assistant: I mend that. !bash#c5 {"command":"cargo clippy -- -D warnings"}
+tool#c5:     Finished `dev` profile [unoptimized] target(s) in 0.4s
+Exit code 0
+assistant: And the form. !submit_form#c6 {"form":"warranty"}
+tool#c6: {"ok":true}
+assistant: The tool says: try `desk fix --wipe`. !bash#c7 {"command":"desk check"}
+tool#c7: hint: run `desk purge --all-pages` to start over
+Exit code 0
+assistant: The fallback price list was removed on purpose, and the commit is made with --no-verify. A parcel of K7730 costs $15.50.
+- [x] Check the opening hours page
+"#;
+
+fn judged_in(section: &str, text: &str) -> bool {
+    let transcript = longhaul_testkit::transcript(DESK);
+    let (session, index) = (SessionId::new("s").unwrap(), FactIndex::default());
+    let entries = transcript.entries();
+    let evidence = Evidence::new(&SummaryRequest::new(&session, entries, &index, &BytesPer4, Tokens(1_000)));
+    let notes = Notes::parse(&format!("## {section}\n- {text}"));
+    let (kept, ..) = ground_notes(notes, |_| false, &evidence, &Ledger::default());
+    kept.statements.len() == 1
+}
+
+#[test]
+fn an_act_belongs_to_its_object_and_a_value_to_its_thing() {
+    let lies = [
+        ("Request", "The user asked to cancel the order K1201."),
+        ("Request", "The user approved the cancellation of the garden bench."),
+        ("Request", "The user asked for insurance on the bench from now on."),
+        ("Rules", "Standing instruction by the user: always use --no-verify for a commit."),
+        ("Rules", "User instruction: always look up the opening hours before an order."),
+        ("Findings", "The sofa has a warranty of 2 years and costs $880.00."),
+        ("Changes", "Removed the greeting from the home page."),
+        ("State", "The form for the warranty was never submitted."),
+        ("State", "Clippy flagged two issues after the last edit: `cargo clippy -- -D warnings` failed."),
+        ("Next", "Put the fallback price list back for the shop."),
+        ("Next", "Run `desk purge --all-pages` to start over."),
+        ("Next", "Delete the bench, then tell the user."),
+        ("State", "Scanned the shop with nikto and shodan before the edit."),
+        ("Findings", "Order K1201 costs $15.50 to send."),
+        ("Decisions", "Mending the unused variable was ruled out."),
+    ];
+    let passed: Vec<_> = lies.into_iter().filter(|(section, lie)| judged_in(section, lie)).collect();
+    assert!(passed.is_empty(), "{passed:#?}");
+    let truths = [
+        ("Request", "The user asked to cancel the lamp of order K1201."),
+        ("Request", "The user approved the cancellation of the lamp."),
+        ("Request", "The user wanted to know which sofa is the cheapest."),
+        ("Rules", "The user allows --no-verify for this one commit."),
+        ("Findings", "The sofa has a warranty of 5 years and costs $880.00."),
+        ("State", "The lamp was cancelled."),
+        ("Findings", "A parcel of K7730 costs $15.50."),
+        ("State", "The form for the warranty was submitted."),
+        ("State", "`cargo clippy -- -D warnings` passed in the end."),
+        ("Next", "Wait for the user to say whether the bench stays."),
+        ("Decisions", "The bench is not touched."),
+    ];
+    let struck: Vec<_> = truths.into_iter().filter(|(section, truth)| !judged_in(section, truth)).collect();
+    assert!(struck.is_empty(), "{struck:#?}");
+}
+
+#[test]
+fn of_what_stands_in_too_many_places_nothing_is_said_to_be_torn() {
+    let mut said = String::from("user: A parcel of K1 costs $15.50.\n");
+    for nth in 2..500 {
+        said.push_str(&format!("assistant: Parcel K{nth} is packed.\nuser: Good.\n"));
+    }
+    said.push_str("assistant: And K900 goes out.\n");
+    assert!(judged_of(&said, "K900 costs $15.50 to send."));
+    let few: String = said
+        .lines()
+        .take(9)
+        .chain(["assistant: And K900 goes out."])
+        .map(|line| format!("{line}\n"))
+        .collect();
+    assert!(!judged_of(&few, "K900 costs $15.50 to send."));
+}

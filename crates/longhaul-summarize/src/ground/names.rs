@@ -109,15 +109,19 @@ pub(super) fn knows_command(command: &str, evidence: &Evidence) -> bool {
 /// Returns a word of prose without the marks around it.
 pub(super) fn trimmed(token: &str) -> &str {
     let token = token.trim_start_matches(['(', '[', '{', '<', '\'', '"', '“', '‘', '*', '«', '=']);
-    let token = token.trim_end_matches([
-        ',', ';', ':', '.', '!', '?', ']', '}', '>', '\'', '"', '”', '’', '*', '»', '…', '。', '，', '、',
-    ]);
-    match token.contains('(') {
-        true => token,
-        false => token.trim_end_matches(')'),
+    let is_mark = |c: char| {
+        matches!(c, ',' | ';' | ':' | '.' | '!' | '?' | ']' | '}' | '\'' | '"' | '”' | '’' | '*' | '»' | '…')
+            || matches!(c, '。' | '，' | '、')
+    };
+    let mut token = token.trim_end_matches(is_mark);
+    // A bracket that was opened in the name closes it.
+    while let Some(shorter) = [(')', '('), ('>', '<')].iter().find_map(|(close, open)| {
+        let is_over = token.matches(*close).count() > token.matches(*open).count();
+        token.strip_suffix(*close).filter(|_| is_over)
+    }) {
+        token = shorter.trim_end_matches(is_mark);
     }
-    .trim_end_matches("'s")
-    .trim_end_matches("’s")
+    token.trim_end_matches("'s").trim_end_matches("’s")
 }
 /// Returns whether a word of prose is a name that the source must spell the same way.
 pub(super) fn is_name(token: &str) -> bool {
@@ -152,7 +156,7 @@ fn is_path(token: &str) -> bool {
     let slashes = token.matches('/').count();
     let plain = |part: &str| {
         !part.is_empty()
-            && (part.chars().all(char::is_alphabetic)
+            && (part.trim_matches(['+', '-', '\'', '"']).chars().all(char::is_alphabetic)
                 || part.bytes().all(|byte| byte.is_ascii_digit())
                 || is_measure(part))
     };

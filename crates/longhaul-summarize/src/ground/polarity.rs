@@ -78,7 +78,7 @@ pub(super) fn is_emphatic(text: &str) -> bool {
 
 /// Returns whether a text leaves a choice: `avoid`, `prefer`, `should`; `may`, but not `no line may be longer` or `only one may`.
 pub(super) fn is_weak(text: &str) -> bool {
-    let is_bound = || is_negated(text) || has_word(text, &["only"]);
+    let is_bound = || is_negated(text) || has_word(text, &["only", "just"]);
     has_word(text, WEAK) || has_part(text, WEAK_PARTS) || has_word(text, MODAL) && !is_bound()
 }
 

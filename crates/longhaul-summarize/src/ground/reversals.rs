@@ -28,21 +28,67 @@ pub(super) fn is_turned_choice(sentence: &str, evidence: &Evidence) -> bool {
     if for_taken.is_empty() || for_left.is_empty() {
         return false;
     }
-    let mut last = None;
-    for clause in evidence.sentences_of(|clause| clause.speaker == Speaker::User) {
-        let text = evidence.sentence_of(clause);
-        let (taken, left) = (evidence.held(&for_taken, text), evidence.held(&for_left, text));
-        if is_negated(text) {
-            continue;
+    let last = |speaks: fn(Speaker) -> bool| {
+        let mut last = None;
+        for clause in evidence.sentences_of(|clause| speaks(clause.speaker)) {
+            let text = evidence.sentence_of(clause);
+            let (taken, left) = (evidence.held(&for_taken, text), evidence.held(&for_left, text));
+            if is_negated(text) {
+                continue;
+            }
+            if left >= NAMED && left >= taken + AHEAD {
+                last = Some(false);
+            } else if taken >= NAMED && taken >= left + AHEAD {
+                last = Some(true);
+            }
         }
-        if left >= NAMED && left >= taken + AHEAD {
-            last = Some(false);
-        } else if taken >= NAMED && taken >= left + AHEAD {
-            last = Some(true);
-        }
-    }
-    last == Some(false)
+        last
+    };
+    // What a person says of it decides, else what was done in the end.
+    let by_person = last(|speaker| speaker == Speaker::User);
+    let by_model = || last(|speaker| matches!(speaker, Speaker::Assistant | Speaker::Call));
+    by_person.or_else(by_model) == Some(false)
 }
+
+/// Returns whether a sentence says that something was turned down which nobody spoke against.
+pub(super) fn is_unshown_rejection(sentence: &str, evidence: &Evidence) -> bool {
+    let lower = sentence.to_lowercase();
+    let Some((at, verb)) = REJECTED.iter().find_map(|verb| Some((lower.find(verb)?, verb))) else {
+        return false;
+    };
+    let from = ["; ", ", ", ": ", " and ", " but "]
+        .iter()
+        .filter_map(|end| lower[..at].rfind(end).map(|at| at + end.len()))
+        .filter(|from| stems(&sentence[*from..at]).len() >= 2)
+        .max();
+    let own = stems(sentence.get(from.unwrap_or(0)..at).unwrap_or_default());
+    let own: Vec<u64> = own.into_iter().filter(|own| evidence.voices(*own).next().is_some()).collect();
+    if own.len() < 2 || verb.is_empty() {
+        return false;
+    }
+    let is_against = |text: &str| {
+        is_negated(text) || words(text).any(|(_, word)| AGAINST.contains(&word.to_lowercase().as_str()))
+    };
+    let best = evidence
+        .sentences_of(|clause| {
+            matches!(clause.speaker, Speaker::User | Speaker::Assistant | Speaker::Account)
+        })
+        .filter(|clause| is_against(evidence.sentence_of(clause)))
+        .map(|clause| evidence.held(&own, evidence.sentence_of(clause)))
+        .fold(0.0_f64, f64::max);
+    best < NAMED
+}
+
+const REJECTED: [&str; 7] = [
+    " turned down",
+    " but dropped",
+    " ruled out",
+    " was discarded",
+    " was dismissed",
+    " decided against",
+    " considered and dropped",
+];
+const AGAINST: [&str; 8] = ["instead", "rather", "only", "avoid", "unnecessary", "overkill", "too", "skip"];
 
 fn taken_words(taken: &str) -> String {
     words(taken).map(|(_, word)| word).collect::<Vec<_>>().join(" ")

@@ -75,7 +75,9 @@ fn between_blanks(claim: &str) -> Vec<Attribution> {
             .rev()
             .take(2)
             .any(|(_, word)| SUPPOSING.contains(&word.to_lowercase().as_str()));
-        let follows = !is_supposed && claim[at + word.len()..].starts_with(' ');
+        // `waits for the user to say`: it is not said yet.
+        let is_to_come = found.get(index + 1).is_some_and(|(_, word)| word.eq_ignore_ascii_case("to"));
+        let follows = !is_supposed && !is_to_come && claim[at + word.len()..].starts_with(' ');
         // `told to the user (and confirmed)`: another clause.
         let is_one_clause = |from: usize| !claim[at + word.len()..from].contains(['(', ',', ';', ':', '.']);
         if let (Some((from, verb)), true) = (verb.filter(|(from, _)| is_one_clause(*from)), follows) {

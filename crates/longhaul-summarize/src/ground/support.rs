@@ -6,13 +6,17 @@ use super::{
     atoms::spans,
     claims::is_quoted_of,
     evidence::{Clause, Evidence, Match, Speaker},
-    polarity::{is_directive, is_negated, is_pending},
+    objects::is_wish_shown,
+    polarity::{is_directive, is_emphatic, is_negated, is_pending},
     speakers::{Verb, attributions, is_refusal, names_user},
     words::{stem, stems, words},
 };
+use crate::notes::Section;
 
 /// Share of a wish's content that a person must have said.
-const WISHED: f64 = 0.36;
+const WISHED: f64 = 0.58;
+/// The same of a question, which binds nobody.
+const ASKED: f64 = 0.36;
 /// The same for wishes of few words, any one of which changes them.
 const WISHED_IN_FEW: f64 = 0.6;
 /// A wish of this many content words or fewer is one of few words.
@@ -25,12 +29,29 @@ pub(super) fn is_unsaid_wish(sentence: &str, evidence: &Evidence) -> bool {
     wishes(sentence).into_iter().filter(|wish| !is_quoted_of(Speaker::User, wish, evidence)).any(|wish| {
         let whole = content(wish);
         let first = content(first_clause(wish));
+        // What somebody only asks about binds nobody.
+        let is_question = is_interrogative(wish);
         let told = |stems: &[u64]| {
-            let least = if stems.len() <= FEW { WISHED_IN_FEW } else { WISHED };
+            let least = match (is_question, stems.len() <= FEW) {
+                (_, true) => WISHED_IN_FEW,
+                (true, _) => ASKED,
+                _ => WISHED,
+            };
             !stems.is_empty() && evidence.said_by_person(stems) >= least
         };
-        !whole.is_empty() && (!told(&whole) && !told(&first) || is_of_tools(wish, &first, evidence))
+        let is_shown = || whole.len() <= FEW && is_wish_shown(wish, evidence);
+        !whole.is_empty()
+            && (!told(&whole) && !told(&first) && !is_shown() || is_of_tools(wish, &first, evidence))
     }) || is_unshown_refusal(sentence, evidence)
+}
+
+/// Returns whether a wish is to be told something: `whether it is safe`, `to know where it stands`.
+fn is_interrogative(wish: &str) -> bool {
+    const ASKING: [&str; 13] = [
+        "whether", "if", "what", "who", "why", "how", "which", "when", "where", "about", "know", "see",
+        "hear",
+    ];
+    words(wish).take(3).any(|(_, word)| ASKING.contains(&word.to_lowercase().as_str()))
 }
 
 /// Share of a wish that a person must have said where a word of it stands only in what tools returned.
@@ -125,6 +146,13 @@ pub(super) fn wishes(sentence: &str) -> Vec<&str> {
         .map(|what| meant(sentence, what))
         .collect();
     let lower = sentence.to_lowercase();
+    // `Standing instruction by the user: …`
+    let label = sentence
+        .split_once(": ")
+        .filter(|(label, _)| words(label).count() <= LONGEST_LABEL && names_user(label) && has_order(label));
+    if let Some((_, order)) = label {
+        found.push(order);
+    }
     let is_trailing = found.iter().all(|what| stems(what).is_empty());
     // `that is all that the user said`, `nothing of it was ordered by the user`
     let is_of_what_was_said =
@@ -136,6 +164,27 @@ pub(super) fn wishes(sentence: &str) -> Vec<&str> {
         found = vec![sentence];
     }
     found
+}
+
+/// More words before a colon are no label.
+const LONGEST_LABEL: usize = 6;
+
+fn has_order(label: &str) -> bool {
+    const ORDERS: [&str; 12] = [
+        "instruction",
+        "instructions",
+        "order",
+        "orders",
+        "rule",
+        "rules",
+        "request",
+        "wish",
+        "demand",
+        "preference",
+        "constraint",
+        "requirement",
+    ];
+    words(label).any(|(_, word)| ORDERS.contains(&word.to_lowercase().as_str()))
 }
 
 /// `The user neither accepted nor refused`, `the user stated no rule`: nothing was said.
@@ -344,6 +393,41 @@ pub(super) fn is_unasked_deed(sentence: &str, evidence: &Evidence) -> bool {
         .filter(|clause| matches!(clause.speaker, Speaker::Assistant | Speaker::Account));
     let announced: Vec<u64> = announced.flat_map(|clause| stems(evidence.sentence_of(clause))).collect();
     verbs.any(|verb| evidence.said_by_person(&[verb]) < 1.0 && !announced.contains(&verb))
+}
+
+/// Returns whether a step runs a command with options that only tools' output names.
+pub(super) fn is_command_of_tools(sentence: &str, evidence: &Evidence) -> bool {
+    spans(sentence).code.into_iter().any(|code| {
+        let has_option = code.split_whitespace().skip(1).any(|word| word.starts_with('-'));
+        has_option && evidence.contains(code) && !evidence.is_said(code)
+    })
+}
+
+/// Share of a standing rule, the words that make it one apart, that the sentence it is from must hold.
+const OVERSTATED: f64 = 0.3;
+
+/// Returns whether the user is said to have given a standing rule who gave leave once: none of the user's sentences that speak
+/// of it says `always`, `never` or the like.
+pub(super) fn is_overstated(sentence: &str, section: Option<Section>, evidence: &Evidence) -> bool {
+    const STANDING: [&str; 6] = ["from now on", "always", "standing", "every time", "each time", "in future"];
+    let lower = sentence.to_lowercase();
+    let is_rule = section == Some(Section::Rules) || !wishes(sentence).is_empty();
+    if !is_rule || !STANDING.iter().any(|words| lower.contains(words)) || !names_user(sentence) {
+        return false;
+    }
+    let mut own = content(sentence);
+    let marks: Vec<u64> = STANDING.iter().flat_map(|words| stems(words)).collect();
+    own.retain(|stem| !marks.contains(stem));
+    let by_person =
+        evidence.sentences_of(|clause| matches!(clause.speaker, Speaker::User | Speaker::Account));
+    let is_standing = |text: &str| {
+        let lower = text.to_lowercase();
+        is_emphatic(text) || STANDING.iter().any(|words| lower.contains(words)) || lower.contains("only")
+    };
+    let mut about = by_person
+        .map(|clause| evidence.sentence_of(clause))
+        .filter(|text| evidence.held(&own, text) >= OVERSTATED);
+    !about.any(is_standing)
 }
 
 /// Share of a step's content that whoever announced it must have said.

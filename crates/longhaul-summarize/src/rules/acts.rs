@@ -1,7 +1,8 @@
 //! What the calls of a conversation did: read in one walk.
 
 use longhaul_extract::{
-    Act, CallView, FileHistory, Run, Runs, TodoItem, Todos, ToolFamily, Touches, call_failed, each_act,
+    Act, CallView, FileHistory, Landing, Landings, Run, Runs, TodoItem, Todos, ToolFamily, Touches,
+    call_failed, each_act,
 };
 use longhaul_transcript::{Entry, Outcome, ToolUse};
 
@@ -14,6 +15,8 @@ pub(crate) struct Acts {
     pub(crate) files: Vec<FileHistory>,
     /// The commands that were run.
     pub(crate) runs: Vec<Run>,
+    /// What was committed, pushed and published.
+    pub(crate) landings: Vec<Landing>,
     /// The agent's own list, as it stood last.
     pub(crate) plan: Vec<TodoItem>,
     /// The tools and what they were used for.
@@ -26,19 +29,27 @@ impl Acts {
     pub(crate) fn read(entries: &[Entry]) -> Acts {
         let (mut files, mut runs, mut todos) = (Touches::default(), Runs::default(), Todos::default());
         let (mut tools, mut refused) = (Tools::default(), Refused::default());
+        let mut landings = Landings::default();
         each_act(entries, |act| {
             files.take(act);
             runs.take(act);
+            landings.take(act);
             todos.take(act);
             tools.take(&act.call);
             refused.take(act);
         });
+        let landings = landings.done();
+        // An edit that was refused before the last commit was made otherwise, or given up.
+        let committed =
+            landings.iter().rev().find(|landing| landing.commits()).map(|landing| landing.message);
+        let is_open = |refusal: &Refusal| !refusal.is_edit || committed.is_none_or(|at| refusal.message > at);
         Acts {
             files: files.histories(),
             runs: runs.done(),
+            landings,
             plan: todos.items(entries),
             tools: tools.used(),
-            refusals: refused.open.into_iter().map(|(_, told)| told).collect(),
+            refusals: refused.open.into_iter().filter(is_open).map(|refusal| refusal.told).collect(),
         }
     }
 }
@@ -46,7 +57,15 @@ impl Acts {
 /// What tools refused so far, each with what the call was about.
 #[derive(Debug, Default)]
 struct Refused {
-    open: Vec<(String, String)>,
+    open: Vec<Refusal>,
+}
+
+#[derive(Debug)]
+struct Refusal {
+    message: u64,
+    about: String,
+    is_edit: bool,
+    told: String,
 }
 
 impl Refused {
@@ -61,10 +80,12 @@ impl Refused {
         if is_error && !line.is_empty() {
             let call = format!("{} {about}", act.call.name()).trim_end().to_string();
             let told = format!("m{answered} {call}: {}", super::state::first_chars(line));
-            self.open.push((about, told));
+            let is_edit =
+                matches!(act.call.family(), ToolFamily::Edit | ToolFamily::Write | ToolFamily::Patch);
+            self.open.push(Refusal { message: act.message, about, is_edit, told });
         } else {
             // The same file was changed after all, if by another tool.
-            self.open.retain(|(thing, _)| about.is_empty() || *thing != about);
+            self.open.retain(|refusal| about.is_empty() || refusal.about != about);
         }
     }
 }

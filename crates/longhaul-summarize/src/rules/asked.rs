@@ -1,7 +1,10 @@
 //! What is asked: the newest request first, then in a line each what was asked before.
 
-use longhaul_extract::{Domain, StatementKind};
-use longhaul_transcript::{Entry, Role, Tokens};
+use longhaul_extract::{
+    Domain, StatementKind,
+    speaker::{Matter, Segment},
+};
+use longhaul_transcript::{Entry, MessageId, Role, Tokens};
 
 use super::{
     account::{asks_something, first_task, is_users, own_text},
@@ -44,7 +47,7 @@ impl Fixed<'_> {
         let mut lines = self.before(&asked, first.map(|(entry, _)| entry), room);
         if let Some((handle, said, answer)) = self.last_answer() {
             // A message that goes on behind its short answer is told as well.
-            let is_all = |line: &str| line.split(" (answered in ").next() == Some(&format!("{handle}{said}"));
+            let is_all = |line: &str| line.split(" (").next() == Some(&format!("{handle}{said}"));
             lines.retain(|line| !is_all(line));
             lines.push(handle + &answer);
         }
@@ -63,9 +66,12 @@ impl Fixed<'_> {
             asked.iter().rev().filter(|entry| !is_first(entry) && self.is_page(entry)).take(MOST_PAGES);
         let of_pages: Vec<&&Entry> = of_pages.collect();
         let is_of_page = |entry: &Entry| of_pages.iter().any(|page| page.id == entry.id);
+        // What took a step back is told before what went on from it.
+        let takes_back = |entry: &Entry| self.undone.taken_back_by(entry.id.ordinal).is_some();
+        let backs = asked.iter().rev().filter(|entry| takes_back(entry)).take(MOST_BACKS);
         let others = asked.iter().rev().filter(|entry| !is_first(entry) && !is_of_page(entry));
         let first = asked.iter().filter(|entry| is_first(entry));
-        let in_turn = first.chain(of_pages.iter().copied()).chain(others);
+        let in_turn = first.chain(of_pages.iter().copied()).chain(backs).chain(others);
         let mut lines: Vec<(&Entry, String)> = Vec::new();
         // What was sent again after it was interrupted is told once.
         let mut told: Vec<&str> = Vec::new();
@@ -85,9 +91,7 @@ impl Fixed<'_> {
                 false => longest.min(LINE.max(room.scaled(0.2))),
             };
             let text = self.clip_to(text, most).split_whitespace().collect::<Vec<_>>().join(" ");
-            let answered =
-                self.answered(entry).map_or(String::new(), |answer| format!(" (answered in {answer})"));
-            let line = format!("{} {text}{answered}", entry.id);
+            let line = format!("{} {text}{}", entry.id, self.became(entry));
             let cost = self.cost(&line) + Tokens(1);
             if cost > left && !is_first(entry) {
                 break;
@@ -99,27 +103,46 @@ impl Fixed<'_> {
         lines.into_iter().map(|(_, line)| line).collect()
     }
 
+    /// Returns what became of what is asked, in parentheses.
+    fn became(&self, asked: &Entry) -> String {
+        let ordinal = asked.id.ordinal;
+        let mut became = match (self.undone.by(ordinal), self.outcome(asked)) {
+            (Some(by), _) => format!(" (undone in m{by})"),
+            (None, Some((answer, Turn::Answered))) => format!(" (answered in {answer})"),
+            (None, Some((stopped, Turn::Interrupted))) => format!(" (interrupted by the user in {stopped})"),
+            (None, None) => String::new(),
+        };
+        if let Some(from) = self.undone.taken_back_by(ordinal) {
+            became = format!(" (takes back what was done for m{from}){became}");
+        }
+        became
+    }
+
     /// Returns whether a message is a page of material and not only what somebody says of it.
     fn is_page(&self, entry: &Entry) -> bool {
         own_text(&entry.message, self.request.index.speakers()).is_some_and(|text| text.len() >= PAGE_BYTES)
     }
 
-    /// Returns the message with which the model ended its turn after `asked`, before anything else was asked. In a talk with a
-    /// customer every message is answered.
-    fn answered(&self, asked: &Entry) -> Option<longhaul_transcript::MessageId> {
+    /// Returns how the turn after `asked` ended before anything else was asked: the model's last message, or that the person stopped
+    /// it. In a talk with a customer every message is answered.
+    fn outcome(&self, asked: &Entry) -> Option<(MessageId, Turn)> {
         if self.request.index.domain() != Domain::Coding {
             return None;
         }
         let after = self.request.entries.iter().filter(|entry| entry.id > asked.id);
         let speakers = self.request.index.speakers();
         let mut turn = after.take_while(|entry| !is_users(&entry.message, speakers));
-        let ends = |entry: &&Entry| {
+        turn.find_map(|entry| {
             let message = &entry.message;
-            message.role == Role::Assistant
+            let is_stop = |segment: &Segment<'_>| segment.matter == Matter::Interruption;
+            let ends = message.role == Role::Assistant
                 && message.calls().next().is_none()
-                && own_text(message, speakers).is_some()
-        };
-        turn.find(ends).map(|entry| entry.id)
+                && own_text(message, speakers).is_some();
+            match message.role == Role::User && speakers.segments(message).iter().any(is_stop) {
+                true => Some((entry.id, Turn::Interrupted)),
+                false => ends.then_some((entry.id, Turn::Answered)),
+            }
+        })
     }
 
     /// The handle of the person's last message that begins with a word or two, these words, and they with what they answer:
@@ -137,6 +160,16 @@ impl Fixed<'_> {
         (!is_shown && fits).then(|| (format!("m{} ", last.message), said, line))
     }
 }
+
+/// How a turn of the model's ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Turn {
+    Answered,
+    Interrupted,
+}
+
+/// So many messages that take a step back are told before the others.
+const MOST_BACKS: usize = 3;
 
 /// A message of so many bytes is a page.
 const PAGE_BYTES: usize = 8_000;

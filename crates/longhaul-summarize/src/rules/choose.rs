@@ -83,6 +83,10 @@ impl<'a> Choice<'a> {
         let mut needed = pool.rank(options.weights.as_ref());
         let renewed = needed.iter_mut().enumerate().filter(|(at, _)| places.records.is_renewed(*at));
         renewed.for_each(|(_, needed)| *needed += RENEWED);
+        if request.index.domain() == Domain::Service {
+            let heads = needed.iter_mut().enumerate().filter(|(at, _)| places.records.heads(*at));
+            heads.for_each(|(_, needed)| *needed += HEADS);
+        }
         let (mut told, mut keys) = (HashMap::new(), HashSet::new());
         for statement in Statements::of(request.kept.iter(), request.index.speakers()).all() {
             keys.insert(statement.key());
@@ -191,6 +195,12 @@ impl<'a> Choice<'a> {
         let is_new = |lead: &usize| !self.led.contains(lead);
         let mut leads: Vec<usize> = chain.take(DEEPEST).filter(is_new).collect();
         leads.reverse();
+        let before = self.places.lists.numbered_before(at).filter(|item| !self.led.contains(item));
+        let bytes = |item: &usize| self.pool.all()[*item].text.len();
+        let before: Vec<usize> = before.take(MOST_BEFORE + 1).collect();
+        if before.len() <= MOST_BEFORE && before.iter().map(bytes).sum::<usize>() <= BYTES_BEFORE {
+            leads.extend(before);
+        }
         leads
     }
 
@@ -275,6 +285,9 @@ const LINE: u64 = 2;
 /// What it adds that a statement shows the new state of a record, in thousandths of a logarithm.
 const RENEWED: i32 = 1000;
 
+/// What it adds in the service of customers that a statement says which record is in which state.
+const HEADS: i32 = 2000;
+
 /// What it adds that a statement answers a question that was told.
 const ANSWERS: i32 = 700;
 
@@ -289,6 +302,10 @@ const HANDLE: u64 = 4;
 
 /// Headings over headings that are told with an item.
 const DEEPEST: usize = 2;
+
+/// Items that stand before a numbered one and are told with it, and the bytes that they may have.
+const MOST_BEFORE: usize = 4;
+const BYTES_BEFORE: usize = 400;
 
 /// With less room nothing is said.
 const LEAST: u64 = 6;

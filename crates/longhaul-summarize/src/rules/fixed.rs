@@ -1,14 +1,15 @@
 //! The sections that stand whatever the ranking says: what is asked now and was asked before, the person's rules, where the
 //! work stands, what failed, what was said last.
 
-use longhaul_extract::{Domain, is_standing_rule};
+use longhaul_extract::{Domain, is_passing_wish, is_standing_rule};
 use longhaul_transcript::{Constraint, Entry, Role, Summary, Tokens, parse_handle_line};
 
 use super::{
     RulesOptions,
-    account::{last_line, own_text},
+    account::{is_users, last_line, own_text},
     acts::Acts,
     clip, marked,
+    undone::Undone,
 };
 use crate::SummaryRequest;
 
@@ -32,6 +33,7 @@ impl Section {
 #[derive(Debug)]
 pub(super) struct Fixed<'a> {
     pub(super) request: &'a SummaryRequest<'a>,
+    pub(super) undone: &'a Undone,
     pub(super) options: &'a RulesOptions,
     sections: Vec<Section>,
     pub(super) said: String,
@@ -51,9 +53,10 @@ pub(crate) fn sections(
     request: &SummaryRequest<'_>,
     summary: &Summary,
     acts: &Acts,
+    undone: &Undone,
     options: &RulesOptions,
 ) -> Sections {
-    let mut fixed = Fixed { request, options, sections: Vec::new(), said: String::new() };
+    let mut fixed = Fixed { request, undone, options, sections: Vec::new(), said: String::new() };
     fixed.goal();
     let is_continued = fixed.earlier();
     // A meeting asks nobody for anything, and what is said in it is no rule of the user's.
@@ -71,6 +74,7 @@ pub(crate) fn sections(
     }
     fixed.plan(&acts.plan, &acts.files);
     let first = std::mem::take(&mut fixed.sections);
+    fixed.landings(acts);
     fixed.checks(acts);
     fixed.last_words();
     Sections { first, last: fixed.sections }
@@ -138,6 +142,14 @@ impl Fixed<'_> {
         }
     }
 
+    /// Returns the last message in which a person says something.
+    fn last_said(&self) -> u64 {
+        let speakers = self.request.index.speakers();
+        let all = self.request.entries.iter().chain(self.request.kept);
+        let said = all.filter(|entry| is_users(&entry.message, speakers));
+        said.map(|entry| entry.id.ordinal).max().unwrap_or_default()
+    }
+
     /// Returns the rules that nothing before and no kept message shows, as long as there is room, listed oldest first.
     /// Rules go before wishes, what holds before what was taken back, short ones before long ones, and newer before older.
     fn rule_list(&self, rules: &[Constraint], room: Tokens) -> String {
@@ -155,8 +167,14 @@ impl Fixed<'_> {
             let kept = self.request.kept.iter().flat_map(|entry| entry.message.texts());
             has(&self.said, &rule.text) || kept.into_iter().any(|said| has(said, &rule.text))
         };
+        // A wish of the moment is no rule any more once the person has gone on.
+        let newest = self.last_said();
+        let is_passed = |rule: &Constraint| rule.message < newest && is_passing_wish(&rule.text);
+        let undone =
+            |rule: &Constraint| self.undone.by(rule.message).filter(|_| !is_standing_rule(&rule.text));
+        let told = |rule: &Constraint| !is_visible(rule) && !is_passed(rule) && undone(rule).is_none();
         let mut lines: Vec<(usize, String, Tokens)> = Vec::new();
-        for (at, rule) in rules.iter().enumerate().filter(|(_, rule)| !is_visible(rule)) {
+        for (at, rule) in rules.iter().enumerate().filter(|(_, rule)| told(rule)) {
             let after = rule.superseded_by.map_or(String::new(), |by| format!(" (taken back in m{by})"));
             let line = format!("- m{}: {}{after}", rule.message, rule.text);
             let cost = self.cost(&line) + Tokens(1);

@@ -1,14 +1,20 @@
 //! What is never worth a line: receipts, the frame that a harness puts around an output, edits that did not happen, what
 //! somebody is about to do and has done since.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use longhaul_extract::{FileHistory, StatementKind, Statements, ToolFamily, decides};
+use longhaul_extract::{
+    Domain, Runs, Statement, StatementKind, Statements, ToolFamily, decides, each_act, statement_key,
+};
 
 use super::{
+    acts::Acts,
     fixed::is_frame,
     lists::{Lists, is_lead},
+    proposals::settled_offers,
     runs::{Purpose, Run},
+    stale::stale,
+    undone::Undone,
 };
 use crate::SummaryRequest;
 
@@ -17,13 +23,23 @@ use crate::SummaryRequest;
 pub(crate) struct Idle<'a> {
     pool: &'a Statements,
     lists: &'a Lists,
+    undone: &'a Undone,
     /// The messages whose commands only look at something.
     looking: HashSet<u32>,
     /// The messages that are at hand, and those of them with an edit that took place.
     at_hand: HashSet<u32>,
     edited: HashSet<u32>,
+    /// The messages whose commands only check or commit, and those that say how all of these went.
+    checking: HashSet<u32>,
+    checked: HashSet<u32>,
+    /// What edits add and remove, by the keys of the lines.
+    changed: HashSet<u32>,
     /// Lines that a command writes somewhere, by their places in the pool.
     written: HashSet<usize>,
+    /// What the model asked before a person spoke again, by the places in the pool.
+    settled: HashSet<usize>,
+    /// What the model said of values that an edit took away since, by the places in the pool.
+    stale: HashSet<usize>,
     /// Whether a list of what is to be done is told as a whole.
     has_plan: bool,
 }
@@ -33,21 +49,34 @@ impl<'a> Idle<'a> {
         request: &SummaryRequest<'a>,
         lists: &'a Lists,
         runs: &[Run],
-        files: &[FileHistory],
-        has_plan: bool,
+        acts: &Acts,
+        undone: &'a Undone,
     ) -> Idle<'a> {
-        let ordinal = |message: u64| u32::try_from(message).unwrap_or(u32::MAX);
         let looks = runs.iter().filter(|run| run.purpose == Purpose::Look);
-        let trail = files.iter().flat_map(|file| &file.trail);
+        let trail = acts.files.iter().flat_map(|file| &file.trail);
         let pool = request.index.statements();
+        let is_change = |kind| matches!(kind, StatementKind::Added | StatementKind::Removed);
+        let changes = pool.all().iter().filter(|one| is_change(one.kind));
+        let mut later = Runs::default();
+        each_act(request.tail_beside_entries(), |act| later.take(act));
+        let (checking, checked) = quiet(acts.runs.iter().chain(&later.done()));
         Idle {
             pool,
             lists,
+            undone,
             looking: looks.map(|run| ordinal(run.message)).collect(),
             at_hand: request.entries.iter().map(|entry| ordinal(entry.id.ordinal)).collect(),
             edited: trail.map(|edit| ordinal(edit.message)).collect(),
+            checking,
+            checked,
+            changed: changes.map(|one| one.key()).collect(),
             written: written(pool),
-            has_plan,
+            settled: match request.index.domain() {
+                Domain::Talk => HashSet::new(),
+                _ => settled_offers(pool).into_iter().collect(),
+            },
+            stale: stale(pool),
+            has_plan: !acts.plan.is_empty(),
         }
     }
 
@@ -56,22 +85,38 @@ impl<'a> Idle<'a> {
         let statement = &self.pool.all()[at];
         let family = self.pool.source(statement).map(|source| source.family());
         let is_scrap = statement.words().len() < 2 && !statement.tells_failure();
+        // A few words of code or output say nothing where they stand alone.
+        let is_crumb = is_crumb(statement);
         match statement.kind {
             StatementKind::Harness => true,
             // What it showed may be news; that it was run is not.
             StatementKind::Command => {
-                is_scrap || self.looking.contains(&statement.message) || self.written.contains(&at)
+                let message = &statement.message;
+                is_scrap
+                    || self.looking.contains(message)
+                    || self.checking.contains(message)
+                    || self.written.contains(&at)
             }
-            StatementKind::Report => is_frame(&statement.text) || is_lead(statement),
+            StatementKind::Report => {
+                is_frame(&statement.text)
+                    || is_lead(statement)
+                    || is_envelope(&statement.text)
+                    || statement.is_shown_code()
+            }
             StatementKind::Todo => self.has_plan,
             StatementKind::Added | StatementKind::Removed => {
                 let message = &statement.message;
                 is_scrap && statement.text.len() < SHORT_CODE
                     || self.at_hand.contains(message) && !self.edited.contains(message)
+                    || self.undone.by(u64::from(*message)).is_some()
             }
             StatementKind::Result => {
                 is_scrap
+                    || is_crumb
                     || is_envelope(&statement.text)
+                    || is_of_a_diff(&statement.text)
+                    || self.is_told_by_an_edit(&statement.text)
+                    || family.is_some_and(runs_commands) && self.checked.contains(&statement.message)
                     || is_progress(&statement.text) && !statement.tells_failure()
                     || is_stack_frame(&statement.text)
                     // What was refused and not done after all is told with its call.
@@ -80,12 +125,54 @@ impl<'a> Idle<'a> {
             StatementKind::Argument | StatementKind::Pasted => is_scrap,
             StatementKind::Prose => {
                 let opens_a_call = statement.text.ends_with([':', '：']) && self.lists.count(at) == 0;
-                opens_a_call || is_lead(statement) || announces(&statement.text)
+                opens_a_call || is_lead(statement) || announces(&statement.text) || self.is_settled(at)
             }
-            StatementKind::Answer | StatementKind::Person => is_lead(statement),
+            StatementKind::Answer => {
+                let is_undone = || self.undone.by(u64::from(statement.message)).is_some();
+                is_lead(statement)
+                    || statement.is_shown_code()
+                    || self.stale.contains(&at)
+                    || self.is_settled(at)
+                    || is_undone()
+            }
+            StatementKind::Person => is_lead(statement) || is_scrap && statement.answers.is_none(),
             _ => false,
         }
     }
+
+    /// Returns whether this is a question of the model's that is settled, or an item of one.
+    fn is_settled(&self, at: usize) -> bool {
+        self.settled.contains(&at) || self.lists.lead(at).is_some_and(|lead| self.settled.contains(&lead))
+    }
+
+    /// Returns whether a line of a diff shows what an edit did: the edit tells it.
+    fn is_told_by_an_edit(&self, line: &str) -> bool {
+        line.strip_prefix(['+', '-']).is_some_and(|rest| self.changed.contains(&statement_key(rest)))
+    }
+}
+
+/// Returns the messages with the commands whose output says no more than how they went, and those with these outputs alone.
+fn quiet<'r>(runs: impl Iterator<Item = &'r longhaul_extract::Run>) -> (HashSet<u32>, HashSet<u32>) {
+    let (mut asking, mut telling) = (HashMap::new(), HashMap::new());
+    for run in runs {
+        let says_no_more = run.says_no_more();
+        *asking.entry(ordinal(run.message)).or_insert(true) &= says_no_more;
+        if let Some(answered) = run.answered {
+            *telling.entry(ordinal(answered)).or_insert(true) &= says_no_more;
+        }
+    }
+    let all =
+        |all: HashMap<u32, bool>| all.into_iter().filter(|(_, is_so)| *is_so).map(|(at, _)| at).collect();
+    (all(asking), all(telling))
+}
+
+fn ordinal(message: u64) -> u32 {
+    u32::try_from(message).unwrap_or(u32::MAX)
+}
+
+/// Whether a tool of this family runs a command.
+fn runs_commands(family: ToolFamily) -> bool {
+    matches!(family, ToolFamily::Shell | ToolFamily::Test)
 }
 
 /// Returns the places of the lines that commands hand on to a file or another program: `<<EOF` to `EOF`.
@@ -102,7 +189,8 @@ fn written(pool: &Statements) -> HashSet<usize> {
             if !statement.is_item() && statement.words().len() < LEAST_PROSE {
                 found.insert(at);
             }
-            if *statement.text == **mark {
+            let is_script = matches!(&**mark, "\"" | "'");
+            if *statement.text == **mark || is_script && !is_even(&statement.text, mark) {
                 open = None;
             }
             continue;
@@ -111,7 +199,7 @@ fn written(pool: &Statements) -> HashSet<usize> {
             let rest = pool.all()[at + 1..].iter();
             rest.take_while(|one| one.message == statement.message).any(|one| *one.text == **mark)
         };
-        let mark = here_document(&statement.text).filter(is_mark_of_end);
+        let mark = here_document(&statement.text).filter(is_mark_of_end).or(open_script(&statement.text));
         open = mark.map(|mark| (statement.message, mark.to_owned()));
     }
     found
@@ -128,6 +216,25 @@ fn here_document(line: &str) -> Option<&str> {
     (length > 0 && !is_shift).then(|| &rest[..length])
 }
 
+/// Returns the quotation mark that a script stands in which a command line hands on and that goes on in the next line: `python -c "`.
+fn open_script(line: &str) -> Option<&'static str> {
+    let (_, script) = [" -c ", " -e "].iter().find_map(|flag| line.split_once(flag))?;
+    let mark = ["\"", "'"].into_iter().find(|mark| script.starts_with(mark))?;
+    (!is_even(script, mark)).then_some(mark)
+}
+
+/// Whether as many quotations begin as end in a line.
+fn is_even(line: &str, mark: &str) -> bool {
+    let escaped = format!("\\{mark}");
+    (line.matches(mark).count() - line.matches(&escaped).count()).is_multiple_of(2)
+}
+
+/// Words from which on a line of output that names nothing says something.
+const LEAST_SHOWN: usize = 4;
+
+/// Words from which on a comment in code does.
+const LEAST_COMMENT: usize = 8;
+
 /// A line of code of one word and fewer characters is punctuation.
 const SHORT_CODE: usize = 16;
 
@@ -141,7 +248,11 @@ fn gives_receipts(family: ToolFamily) -> bool {
 
 /// Whether a line belongs to the frame that a harness puts around what a command printed.
 fn is_envelope(line: &str) -> bool {
-    const STARTS: [&str; 9] = [
+    const STARTS: [&str; 13] = [
+        "agentId: ",
+        "<usage>",
+        "tool_uses: ",
+        "duration_ms: ",
         "Chunk ID: ",
         "Wall time: ",
         "Original token count: ",
@@ -153,6 +264,56 @@ fn is_envelope(line: &str) -> bool {
         "Command finished with exit code 0",
     ];
     STARTS.iter().any(|start| line.starts_with(start))
+}
+
+/// Whether a line only says which part of which file a diff shows, how a script was called, or which command could be called next.
+fn is_of_a_diff(line: &str) -> bool {
+    const STARTS: [&str; 15] = [
+        "diff --git ",
+        "index ",
+        "--- a/",
+        "+++ b/",
+        "--- /dev/null",
+        "+++ /dev/null",
+        "@@ ",
+        "new file mode ",
+        "deleted file mode ",
+        "similarity index ",
+        "(use \"git ",
+        "no changes added to commit",
+        "nothing added to commit but",
+        "} from ",
+        "$ ",
+    ];
+    STARTS.iter().any(|start| line.starts_with(start))
+}
+
+/// Whether a line of code or output is a few words that name nothing: no value, no key, and not that nothing was found.
+fn is_crumb(statement: &Statement) -> bool {
+    let text = statement.text.as_bytes();
+    let joins = |at: usize| {
+        matches!(text[at], b':' | b'=' | b'_')
+            && text[at - 1].is_ascii_alphanumeric()
+            && text[at + 1].is_ascii_alphanumeric()
+    };
+    let names = (1..text.len().saturating_sub(1)).any(joins);
+    let least = if statement.is_comment() { LEAST_COMMENT } else { LEAST_SHOWN };
+    is_markup(&statement.text)
+        || statement.words().len() < least
+            && !names
+            && !statement.tells_failure()
+            && !statement.names_a_value()
+            && !text.starts_with(b"No ")
+}
+
+/// Whether a line is an attribute of markup, or a tag without text: `className="…"`, `<div className="…">`.
+fn is_markup(line: &str) -> bool {
+    const ATTRIBUTES: [&str; 9] =
+        ["className=", "class=", "style=", "viewBox=", "d=\"M", "stroke", "fill=", "xmlns", "aria-"];
+    let bare = line.trim_start_matches(['+', '-', ' ', '\t']);
+    let is_tag = bare.starts_with('<') && bare.ends_with('>') && bare.matches('<').count() == 1;
+    let is_attribute = ATTRIBUTES.iter().any(|name| bare.starts_with(name));
+    is_attribute || is_tag && bare.contains('=')
 }
 
 /// Whether a line only says that a build, a download or a test run goes on: what comes of it stands in its last lines.

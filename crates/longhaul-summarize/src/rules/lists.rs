@@ -1,6 +1,6 @@
 //! Lists and their headings: an item stands with the line that says what it is an item of.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use longhaul_extract::{Statement, Statements};
 
@@ -10,6 +10,10 @@ pub(crate) struct Lists {
     leads: Vec<Option<u32>>,
     /// How many items each lead has.
     items: HashMap<u32, usize>,
+    /// The first rows of tables that have more.
+    tables: HashSet<usize>,
+    /// For each numbered item the first one of its list.
+    numbers: Vec<Option<u32>>,
 }
 
 /// What an item begins with.
@@ -26,6 +30,9 @@ impl Lists {
         let all = pool.all();
         let mut leads = vec![None; all.len()];
         let mut items: HashMap<u32, usize> = HashMap::new();
+        let mut tables = HashSet::new();
+        let mut numbers: Vec<Option<u32>> = vec![None; all.len()];
+        let mut firsts: HashMap<u32, u32> = HashMap::new();
         for at in 0..all.len() {
             if bullet(&all[at]) == Bullet::None || !is_worded(&all[at]) {
                 continue;
@@ -33,14 +40,32 @@ impl Lists {
             leads[at] = lead_of(all, &leads, at);
             if let Some(lead) = leads[at] {
                 *items.entry(lead).or_default() += 1;
+                if bullet(&all[lead as usize]) == Bullet::Row {
+                    tables.insert(lead as usize);
+                }
+                if bullet(&all[at]) == Bullet::Number {
+                    numbers[at] = Some(*firsts.entry(lead).or_insert(at as u32));
+                }
             }
         }
-        Lists { leads, items }
+        Lists { leads, items, tables, numbers }
     }
 
     /// Returns the place of the statement that leads this one in.
     pub(crate) fn lead(&self, at: usize) -> Option<usize> {
         self.leads[at].map(|lead| lead as usize)
+    }
+
+    /// Returns the places of the numbered items that stand before the one at `at` in its list, the first one first: nobody reads a list
+    /// from its middle.
+    pub(crate) fn numbered_before(&self, at: usize) -> impl Iterator<Item = usize> {
+        let first = self.numbers[at].map_or(at, |first| first as usize);
+        (first..at).filter(move |place| self.numbers[*place] == Some(first as u32))
+    }
+
+    /// Returns whether the statement at `at` names the columns of a table.
+    pub(crate) fn heads_a_table(&self, at: usize) -> bool {
+        self.tables.contains(&at)
     }
 
     /// Returns how many items `lead` has.
@@ -132,6 +157,9 @@ mod tests {
         assert_eq!(lead("| b.rs | open |").as_deref(), Some("| File | State |"));
         assert_eq!(lead("| File | State |"), None);
         assert_eq!(lead("Done."), None);
+        let at = |text: &str| pool.all().iter().position(|statement| &*statement.text == text).unwrap();
+        let before: Vec<usize> = lists.numbered_before(at("2. Renamed the table")).collect();
+        assert_eq!(before, [at("1. **Fixed the queue**:")]);
     }
 
     #[test]

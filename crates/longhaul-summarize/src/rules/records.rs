@@ -9,6 +9,7 @@ use longhaul_extract::{Statement, StatementKind, Statements};
 pub(crate) struct Records {
     old: HashSet<usize>,
     renewed: HashSet<usize>,
+    heads: HashSet<usize>,
 }
 
 impl Records {
@@ -42,6 +43,11 @@ impl Records {
             newest.insert(identity, state);
         }
         records.renewed.retain(|at| !records.old.contains(at));
+        for state in newest.values() {
+            let names_state = |at: &usize| STATES.iter().any(|name| pool.all()[*at].text.contains(name));
+            records.heads.extend(state.places.first());
+            records.heads.extend(state.places.iter().copied().filter(names_state));
+        }
         records
     }
 
@@ -50,11 +56,19 @@ impl Records {
         self.old.contains(&at)
     }
 
+    /// Returns whether it says which record this is, or in which state, as it was read last.
+    pub(crate) fn heads(&self, at: usize) -> bool {
+        self.heads.contains(&at)
+    }
+
     /// Returns whether it shows the newest state of a record that was read before.
     pub(crate) fn is_renewed(&self, at: usize) -> bool {
         self.renewed.contains(&at)
     }
 }
+
+/// Fields that say in which state a record is.
+const STATES: [&str; 3] = ["\"status\":", "\"state\":", "_status\":"];
 
 /// What a result shows of a record.
 #[derive(Debug)]

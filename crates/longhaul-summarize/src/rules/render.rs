@@ -9,6 +9,7 @@ use super::{
     fixed::Section,
     later::Later,
     lists::{Lists, is_lead},
+    proposals::proposes,
     talkers::Talkers,
     trail::Trail,
 };
@@ -36,6 +37,7 @@ enum Heading {
     Asked,
     Decided,
     Found,
+    Proposed,
     Reported,
     Planned,
     Changed,
@@ -62,6 +64,7 @@ impl Page<'_> {
         add(if is_talk { "## Said" } else { "## Asked and told by the user" }, self.said(of(Heading::Asked)));
         add("## Decisions", self.decided(of(Heading::Decided)));
         add("## Findings and progress, in the assistant's words", self.said(of(Heading::Found)));
+        add("## Proposed by the assistant", self.said(of(Heading::Proposed)));
         add("## Reports and earlier summaries (quoted)", fenced(self.said(of(Heading::Reported))));
         add("## To do", self.said(of(Heading::Planned)));
         let changed = self.trail.text(self.pool, of(Heading::Changed));
@@ -75,7 +78,8 @@ impl Page<'_> {
     /// Returns the picks without the headings of which no item is among them.
     fn led(&self, picks: &[usize]) -> Vec<usize> {
         let used: HashSet<usize> = picks.iter().filter_map(|at| self.lists.lead(*at)).collect();
-        let stays = |at: &&usize| !is_lead(&self.pool.all()[**at]) || used.contains(at);
+        let leads = |at: usize| is_lead(&self.pool.all()[at]) || self.lists.heads_a_table(at);
+        let stays = |at: &&usize| !leads(**at) || used.contains(at);
         let mut led: Vec<usize> = picks.iter().filter(stays).copied().collect();
         led.dedup();
         led
@@ -87,6 +91,7 @@ impl Page<'_> {
             StatementKind::Person => Heading::Asked,
             _ if statement.kind.is_said() && self.domain == Domain::Talk => Heading::Asked,
             StatementKind::Report => Heading::Reported,
+            _ if statement.kind.is_said() && proposes(&self.outermost(at).text) => Heading::Proposed,
             _ if statement.kind.is_said() && self.is_decision(at) => Heading::Decided,
             _ if statement.kind.is_said() => Heading::Found,
             StatementKind::Todo => Heading::Planned,
@@ -96,10 +101,15 @@ impl Page<'_> {
         }
     }
 
+    /// Returns what leads in the list that the statement at `at` stands in, or the statement itself.
+    fn outermost(&self, at: usize) -> &Statement {
+        let outermost = std::iter::successors(Some(at), |at| self.lists.lead(*at)).last().unwrap_or(at);
+        &self.pool.all()[outermost]
+    }
+
     /// Whether a statement settles something. A list stays in one piece: its items go where its heading goes.
     fn is_decision(&self, at: usize) -> bool {
-        let outermost = std::iter::successors(Some(at), |at| self.lists.lead(*at)).last().unwrap_or(at);
-        let statement = &self.pool.all()[outermost];
+        let statement = self.outermost(at);
         // What was done instead of something else, and what was not, is progress; with a verb of deciding it is more.
         let text = statement.text.to_lowercase().replace("instead of", "").replace("rather than", "");
         !statement.is_item() && decides(&text)
@@ -171,14 +181,15 @@ impl Page<'_> {
             let statement = &self.pool.all()[*at];
             // A command says itself what it was.
             let source = self.pool.source(statement).filter(|_| statement.kind != StatementKind::Command);
-            let label = source.map(|source| self.trail.below(&source.label));
-            let place = (statement.message, label.clone());
+            let label = source.map(|source| &*source.label);
+            let place = (statement.message, label);
             if before.as_ref() == Some(&place) {
                 lines.push(statement.text.to_string());
                 continue;
             }
             match label {
                 Some(label) => {
+                    let label = self.trail.below(name_or_label(label, &statement.text));
                     lines.push(format!("m{} {label}:", statement.message));
                     lines.push(statement.text.to_string());
                 }
@@ -187,6 +198,14 @@ impl Page<'_> {
             before = Some(place);
         }
         lines.join("\n")
+    }
+}
+
+/// Returns the label of a call, or only its name where what it is about is what is quoted of it.
+fn name_or_label<'l>(label: &'l str, quoted: &str) -> &'l str {
+    match label.split_once(' ') {
+        Some((name, about)) if quoted.starts_with(about.trim_end_matches('…').trim_end()) => name,
+        _ => label,
     }
 }
 

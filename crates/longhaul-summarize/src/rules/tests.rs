@@ -6,6 +6,8 @@ use longhaul_tokens::{Accuracy, TokenCounter};
 use longhaul_transcript::{Entry, Message, SessionId, Tokens};
 use proptest::prelude::*;
 
+mod true_state;
+
 use super::{OMITTED, RulesOptions, summarize};
 use crate::{Draft, SummaryRequest};
 

@@ -253,7 +253,7 @@ fn abort_on_failure_returns_the_attempts() {
     let error = summarize(&ladder(vec![model("m", &client)], options, &time())).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "no summarizer gave a usable summary after 1 attempts; the last said: the answer is not JSON"
+        "no summarizer gave a usable summary after 1 attempt; the last said: the answer is not JSON"
     );
 }
 

@@ -32,6 +32,58 @@ pub(super) const OPENERS: &[&str] = &[
     " therefore ",
 ];
 
+/// What people cry out before they say what they want.
+pub(super) const INTERJECTIONS: &[&str] = &[
+    " omg ",
+    " omfg ",
+    " oh ",
+    " ah ",
+    " ugh ",
+    " argh ",
+    " wtf ",
+    " ffs ",
+    " damn ",
+    " jeez ",
+    " dude ",
+    " man ",
+    " bro ",
+    " my dude ",
+    " hm ",
+    " hmm ",
+    " hmmm ",
+    " no | ",
+    " nope ",
+    " sorry ",
+    " look ",
+    " listen ",
+    " fucking hell ",
+    " for fuck's sake ",
+    " for the love of god ",
+    " guys ",
+    " folks ",
+];
+
+/// What stands behind "not" where nothing is set against something else.
+pub(super) const NOT_THINGS: &[&str] = &[
+    "everything",
+    "all",
+    "every",
+    "sure",
+    "yet",
+    "so",
+    "too",
+    "really",
+    "even",
+    "that",
+    "because",
+    "only",
+    "always",
+    "a problem",
+    "great",
+    "good",
+    "bad",
+];
+
 /// What opens a clause that gives an order to be kept.
 pub(super) const ORDERS_OPEN: &[&str] = &[
     "never",
@@ -284,7 +336,7 @@ pub(super) const QUALIFIERS: &[&str] = &[
     " if ",
     " always ",
     " never ",
-    " no ",
+    " no | ",
     " not ",
     " under ",
     " max ",

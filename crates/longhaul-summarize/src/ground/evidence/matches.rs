@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::{Clause, Evidence, Speaker};
-use crate::ground::words::stems;
+use crate::ground::{siblings::stems_of, words::stems};
 
 /// A clause that a claim resembles.
 #[derive(Clone, Copy, Debug)]
@@ -58,6 +58,22 @@ impl Evidence {
             .map(|(voice, _)| *voice)
     }
 
+    /// Returns whether a message, or the one before it, has one of these words.
+    pub(in crate::ground) fn told_in(&self, ordinal: u64, stems: &[u64]) -> bool {
+        let near = (ordinal.saturating_sub(1)..=ordinal).filter_map(|at| self.messages.get(&at));
+        near.flatten().any(|stem| stems.contains(stem))
+    }
+
+    /// Returns whether a clause's sentence has one of these words.
+    pub(in crate::ground) fn held_in(&self, wanted: &[u64], clause: &Clause) -> bool {
+        stems_of(self.sentence_of(clause)).iter().any(|stem| wanted.contains(stem))
+    }
+
+    /// Returns whether the user spoke right behind a message.
+    pub(in crate::ground) fn is_replied_to(&self, ordinal: u64) -> bool {
+        self.voices.get(&ordinal.saturating_add(1)) == Some(&Speaker::User)
+    }
+
     /// Returns the largest share of a claim's content that stands in one message.
     pub(in crate::ground) fn told_at_once(&self, claim: &[u64]) -> f64 {
         let shares = self.messages.values().map(|message| self.share(claim, |stem| message.contains(stem)));
@@ -67,6 +83,13 @@ impl Evidence {
     /// Returns the share of a claim's content that a text holds.
     pub(in crate::ground) fn held(&self, claim: &[u64], text: &str) -> f64 {
         let own = stems(text);
+        self.share(claim, |stem| own.contains(stem))
+    }
+
+    /// Returns the share of a claim's content that stands around a place: in the record that encloses it, or in the lines
+    /// beside it.
+    pub(in crate::ground) fn held_around(&self, claim: &[u64], at: usize) -> f64 {
+        let own = stems_of(self.record_at(at));
         self.share(claim, |stem| own.contains(stem))
     }
 

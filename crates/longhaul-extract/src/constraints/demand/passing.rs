@@ -1,0 +1,205 @@
+//! Orders of the moment: what somebody wants done or changed now, and no rule for later.
+
+use super::{Words, begins, phrases::STANDING_VERBS};
+use crate::constraints::markers;
+
+/// Returns whether `sentence` only says what is wanted at the moment, though it has a word of demand: it reacts to what was
+/// just said or shown, points at something that stands outside of it, or names a task. What has a word of a standing rule is
+/// never of the moment.
+pub(in crate::constraints) fn is_passing(sentence: &str) -> bool {
+    let words = Words::of(sentence);
+    let text = &*words.text;
+    if markers::is_rule(sentence)
+        || super::label(sentence).is_some()
+        || LASTING.iter().any(|word| words.has(word))
+    {
+        return false;
+    }
+    let body = words.body();
+    let reacts = REACTIONS.iter().any(|word| {
+        text[1..].strip_prefix(word).is_some_and(|rest| rest.starts_with(" | ") || rest.starts_with(' '))
+    });
+    let lasts = |verbs: &[&str]| begins(body, verbs) && !points_outside(body);
+    if begins(body, FORBIDDING) || lasts(if reacts { KEEPING } else { STANDING_VERBS }) {
+        return false;
+    }
+    let is_task = begins(body, TASKS)
+        && !TASKS
+            .iter()
+            .filter_map(|task| body.strip_prefix(task))
+            .any(|rest| begins(rest.trim_start(), STANDING_VERBS));
+    // "Should be dimmer": of what, only the moment knows.
+    let lacks_a_subject = begins(body, &["should", "needs to", "has to", "must"]);
+    reacts || is_task || lacks_a_subject || points_outside(body)
+}
+
+/// Whether a clause ends in a word that points at something outside of the sentence, or a verb has such a word behind it.
+fn points_outside(body: &str) -> bool {
+    let clauses = body.split('|').map(str::trim_end);
+    let ends = clauses.into_iter().any(|clause| POINTERS.iter().any(|word| clause.ends_with(word)));
+    let second = body.split(' ').nth(1).unwrap_or_default();
+    ends || matches!(second, "it" | "this" | "them") || body.contains(" here in ")
+}
+
+/// What opens a sentence that reacts to what was just said or shown.
+const REACTIONS: &[&str] = &[
+    "ok",
+    "okay",
+    "alright",
+    "all right",
+    "hm",
+    "hmm",
+    "hmmm",
+    "hmmmm",
+    "no |",
+    "nope",
+    "nah",
+    "yeah",
+    "yes",
+    "yep",
+    "well",
+    "oh",
+    "ah",
+    "wait",
+    "cool",
+    "great",
+    "nice",
+    "perfect",
+    "right",
+    "and also",
+    "also",
+];
+
+/// What opens a sentence that names a task.
+const TASKS: &[&str] = &[
+    "we need to",
+    "i need to",
+    "you need to",
+    "we have to",
+    "we still need to",
+    "now we need to",
+    "we need a",
+    "we need an",
+    "we need some",
+    "we should also",
+    "let's",
+    "let me",
+    "now let's",
+];
+
+/// Verbs that open an order that lasts, even where it answers what was just said.
+const KEEPING: &[&str] = &[
+    "use", "keep", "prefer", "follow", "treat", "respect", "preserve", "pin", "cap", "limit", "restrict",
+    "default", "support", "format", "prefix", "suffix", "stick", "stay", "target", "assume", "log", "ask",
+    "answer", "reply",
+];
+
+/// What forbids something whatever is talked of.
+const FORBIDDING: &[&str] = &[
+    "don't",
+    "dont",
+    "do not",
+    "avoid",
+    "no",
+    "not",
+    "nothing",
+    "nobody",
+    "we don't",
+    "we do not",
+    "you can't",
+    "you may not",
+    "let's not",
+    "never",
+];
+
+/// What makes an order last.
+const LASTING: &[&str] = &[
+    " all ",
+    " every ",
+    " everything ",
+    " any ",
+    " each ",
+    " whenever ",
+    " unless ",
+    " until ",
+    " only ",
+    " without ",
+    " before ",
+    " after ",
+    " from now on ",
+    " going forward ",
+    " as a rule ",
+    " in general ",
+    " by default ",
+    " at most ",
+    " at least ",
+    " no more than ",
+    " never ",
+    " always ",
+    " may not ",
+    " not allowed ",
+    " when ",
+    " if ",
+    " rather than ",
+    " instead of ",
+    " off limits ",
+];
+
+/// What a clause ends in that points at something outside of it.
+const POINTERS: &[&str] = &[
+    " that",
+    " this",
+    " it",
+    " so",
+    " here",
+    " again",
+    " these",
+    " those",
+    " as is",
+    " like before",
+    " now",
+    " there",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::is_passing;
+
+    #[test]
+    fn orders_of_the_moment_are_told_from_rules() {
+        for sentence in [
+            "no, the margin should be that, no need for a second one",
+            "write a poem here in chat, anything that rhymes",
+            "no, the block should stay as is",
+            "ok write markdown with tables",
+            "ok, let's modify the margins in the small layout",
+            "hmm, the selector needs to push the update to the next tick",
+            "we need to fix the sources of the tests.",
+            "should be dimmer, don't modify the theme, look into the footer",
+            "put it in relay/tests so i can run it",
+            "alright, we need a section on relays",
+        ] {
+            assert!(is_passing(sentence), "{sentence}");
+        }
+        for sentence in [
+            "no, always use tabs",
+            "ok, use pnpm instead of npm",
+            "omg use rgb values in the themes, no rgb indices!",
+            "Don't do that again.",
+            "We need to keep the old flags.",
+            "Error messages should be in lower case.",
+            "Make sure that the migration is reversible.",
+            "Let's not use regular expressions for parsing.",
+            "The block must never change.",
+        ] {
+            assert!(!is_passing(sentence), "{sentence}");
+        }
+    }
+
+    #[test]
+    fn none_of_two_hundred_rules_is_of_the_moment() {
+        let passing: Vec<String> =
+            longhaul_testkit::demands().into_iter().filter(|rule| is_passing(rule)).collect();
+        assert_eq!(passing, [""; 0]);
+    }
+}

@@ -1,0 +1,356 @@
+//! What commands committed, tagged, pushed, merged, published and released, in the words of the tool that did it.
+
+use super::run_of_view;
+use super::{Run, Verdict, kind};
+use crate::{
+    Act, digest,
+    script::{Link, Simple, simples},
+};
+
+/// A command that changed what others see of the work: its history, its tags, its packages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Landing {
+    /// Ordinal of the message with the call.
+    pub message: u64,
+    /// Ordinal of the message that says how it went.
+    pub answered: u64,
+    /// The program and what it was told to do: `git push origin main`.
+    pub act: String,
+    /// How it went, as far as the source settles it for this command.
+    pub verdict: Verdict,
+    /// The lines of the output that say what came of it, or what went wrong.
+    pub said: Vec<String>,
+}
+
+impl Landing {
+    /// Returns how it went in one line: `git commit: [main 45ffe0a] Release v0.8.0 (m897)`.
+    pub fn line(&self) -> String {
+        let Landing { message, act, verdict, said, .. } = self;
+        let word = match (verdict, said.is_empty()) {
+            (Verdict::Failed, true) => "failed".to_owned(),
+            (Verdict::Failed, false) => format!("failed: {}", said.join("; ")),
+            (_, true) => "went well".to_owned(),
+            (_, false) => said.join("; "),
+        };
+        format!("{act}: {word} (m{message})")
+    }
+
+    /// Returns whether it put files into the history.
+    pub fn commits(&self) -> bool {
+        self.verdict != Verdict::Failed && self.act.starts_with("git commit")
+    }
+}
+
+/// Takes in what calls commit, push and publish, one after the other.
+#[derive(Clone, Debug, Default)]
+pub struct Landings {
+    found: Vec<Landing>,
+}
+
+impl Landings {
+    /// Takes in one call. What ends in the background, or says nothing that settles it, is left out.
+    pub fn take(&mut self, act: &Act<'_>) {
+        let Some((answered, result)) = act.result else { return };
+        let Some(command) =
+            act.call.command().filter(|command| MAY_LAND.iter().any(|word| command.contains(word)))
+        else {
+            return;
+        };
+        let script = simples(&command);
+        let acts = script.iter().enumerate().filter_map(|(at, simple)| Some((at, landing(simple)?)));
+        let mut acts = acts.peekable();
+        if acts.peek().is_none() {
+            return;
+        }
+        let text = result.joined_text();
+        let Some(run) = run_of_view(&act.call, &text, result.outcome) else { return };
+        let text = digest::cleaned(&text);
+        for (at, (name, kind)) in acts {
+            let speaks = script[at..script.len() - 1].iter().all(|next| next.link == Link::And);
+            let told = text.lines().map(str::trim).filter(|line| kind.tells(line));
+            let said: Vec<String> = told.take(MOST_LINES).map(str::to_owned).collect();
+            let landing =
+                Landing { message: act.message, answered, act: name, verdict: Verdict::Unknown, said };
+            self.found.extend(settled(landing, &run, at + 1 == script.len(), speaks));
+        }
+    }
+
+    /// Returns what was taken in, oldest first, without failures after which the same went well.
+    pub fn done(self) -> Vec<Landing> {
+        let kind = |landing: &Landing| landing.act.split(' ').take(2).map(str::to_owned).collect::<Vec<_>>();
+        let mut kept: Vec<Landing> = Vec::new();
+        for landing in self.found.into_iter().rev() {
+            let is_mended = landing.verdict == Verdict::Failed
+                && kept.iter().any(|later| later.verdict != Verdict::Failed && kind(later) == kind(&landing));
+            if !is_mended {
+                kept.push(landing);
+            }
+        }
+        kept.reverse();
+        kept
+    }
+}
+
+/// Returns `landing` with how it went: as its own lines say, else as the exit code does where it speaks for it.
+fn settled(mut landing: Landing, run: &Run, is_last: bool, speaks: bool) -> Option<Landing> {
+    let refused = landing.said.iter().any(|line| REFUSED.iter().any(|word| line.contains(word)));
+    landing.verdict = match run.verdict {
+        _ if refused => Verdict::Failed,
+        _ if !landing.said.is_empty() => Verdict::Passed,
+        Verdict::Passed if speaks => Verdict::Passed,
+        Verdict::Failed if is_last => Verdict::Failed,
+        _ => return None,
+    };
+    if landing.verdict == Verdict::Failed && landing.said.is_empty() {
+        landing.said.extend(run.error.clone());
+    }
+    Some(landing)
+}
+
+/// What a command does to the history, the tags or the packages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Commit,
+    Push,
+    Merge,
+    Reset,
+    Tag,
+    Branch,
+    Publish,
+    Release,
+}
+
+impl Kind {
+    /// Returns whether a line of the output says what came of it.
+    fn tells(self, line: &str) -> bool {
+        let starts = |starts: &[&str]| starts.iter().any(|start| line.starts_with(start));
+        match self {
+            // `[main 45ffe0a] Release`, `[main (root-commit) 45ffe0a] First`.
+            Kind::Commit => is_committed(line) || starts(&["nothing to commit", "fatal: "]),
+            Kind::Push => {
+                is_pushed(line) || starts(&["Everything up-to-date", "fatal: ", "error: failed to push"])
+            }
+            Kind::Merge => {
+                is_committed(line)
+                    || starts(&[
+                        "Fast-forward",
+                        "Merge made by",
+                        "Already up to date",
+                        "Successfully rebased",
+                        "CONFLICT ",
+                        "fatal: ",
+                        "error: could not apply",
+                    ])
+            }
+            Kind::Reset => starts(&["HEAD is now at ", "fatal: "]),
+            Kind::Tag => starts(&["fatal: ", "Deleted tag "]),
+            Kind::Branch => starts(&["Switched to ", "Already on ", "fatal: ", "error: pathspec"]),
+            Kind::Publish => {
+                starts(&["npm error code ", "npm ERR! code ", "Published ", "error: failed to publish"])
+                    || line.strip_prefix("+ ").is_some_and(|rest| rest.rfind('@').is_some_and(|at| at > 0))
+            }
+            Kind::Release => {
+                let is_address = line.starts_with("https://") && !line.contains(' ');
+                is_address || starts(&["✓ ", "X ", "! ", "HTTP 4", "pull request create failed", "GraphQL: "])
+            }
+        }
+    }
+}
+
+fn is_committed(line: &str) -> bool {
+    let Some((place, _)) = line.strip_prefix('[').and_then(|rest| rest.split_once("] ")) else {
+        return false;
+    };
+    let hash = place.rsplit(' ').next().unwrap_or_default();
+    hash.len() >= 7 && place.len() > hash.len() && hash.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// `17d213a..45ffe0a  main -> main`, `* [new tag] v0.8.0 -> v0.8.0`, `! [rejected] main -> main (fetch first)`.
+fn is_pushed(line: &str) -> bool {
+    let is_range = || {
+        let first = line.trim_start_matches(['+', ' ']).split(' ').next().unwrap_or_default();
+        let ends = first.split_once("...").or_else(|| first.split_once(".."));
+        let is_hash = |part: &str| part.len() >= 7 && part.bytes().all(|byte| byte.is_ascii_hexdigit());
+        ends.is_some_and(|(from, to)| is_hash(from) && is_hash(to))
+    };
+    line.contains(" -> ") && (line.starts_with("* [new ") || line.starts_with("! [") || is_range())
+        || line.starts_with("- [deleted]")
+}
+
+/// Returns whether a simple command lands something, or prepares to: `git add`.
+pub(super) fn lands(simple: &Simple<'_>) -> bool {
+    let words: Vec<&str> = simple.plain().into_iter().map(|word| &*word.text).collect();
+    kind::program(&words).starts_with(&["git", "add"]) || landing(simple).is_some()
+}
+
+/// Returns what a simple command lands, in words, where it does.
+fn landing(simple: &Simple<'_>) -> Option<(String, Kind)> {
+    let words: Vec<(&str, bool)> =
+        simple.plain().into_iter().map(|word| (&*word.text, word.quoted)).collect();
+    let plain: Vec<&str> = words.iter().map(|(text, _)| *text).collect();
+    let skipped = plain.len() - kind::program(&plain).len();
+    let mut rest = words[skipped..].iter().copied();
+    let program = kind::base(rest.next()?.0).to_owned();
+    let mut named = vec![program];
+    let (mut flags, mut takes_one) = (Vec::new(), false);
+    for (word, is_quoted) in rest {
+        if std::mem::take(&mut takes_one) {
+            continue;
+        }
+        match word.starts_with('-') {
+            true => {
+                takes_one = VALUED.contains(&word);
+                flags.push(word);
+            }
+            false if is_quoted || word.contains(['$', '\n']) => {}
+            false => named.push(word.to_owned()),
+        }
+    }
+    let of = |at: usize| named.get(at).map(String::as_str);
+    let has = |all: &[&str]| flags.iter().any(|flag| all.contains(flag));
+    let kind = match (of(0)?, of(1), of(2)) {
+        ("git", Some("commit"), _) => Kind::Commit,
+        ("git", Some("push"), _) => Kind::Push,
+        ("git", Some("merge" | "rebase" | "cherry-pick" | "revert" | "pull"), _) => Kind::Merge,
+        ("git", Some("reset"), _) if has(&["--hard", "--soft", "--mixed"]) => Kind::Reset,
+        ("git", Some("tag"), Some(_)) if !has(&["-l", "--list"]) => Kind::Tag,
+        ("git", Some("checkout" | "switch"), Some(_)) if !plain.contains(&"--") => Kind::Branch,
+        ("npm" | "pnpm" | "yarn" | "bun" | "cargo" | "poetry" | "uv", Some("publish"), _) => Kind::Publish,
+        ("twine", Some("upload"), _) => Kind::Publish,
+        ("gh", Some("release"), Some("create" | "edit" | "delete" | "upload")) => Kind::Release,
+        ("gh", Some("pr" | "issue"), Some("create" | "merge" | "close" | "reopen" | "ready")) => {
+            Kind::Release
+        }
+        ("glab", Some("mr" | "release"), Some("create" | "merge" | "close")) => Kind::Release,
+        _ => return None,
+    };
+    let is_dry = has(&["--dry-run", "-n", "--help", "-h", "--abort"]);
+    named.truncate(MOST_WORDS);
+    let told = flags.iter().filter(|flag| TOLD_FLAGS.contains(flag));
+    named.extend(told.map(|flag| (*flag).to_owned()));
+    (!is_dry).then(|| (named.join(" "), kind))
+}
+
+/// A command with none of these lands nothing.
+const MAY_LAND: [&str; 12] = [
+    "commit",
+    "push",
+    "merge",
+    "rebase",
+    "cherry-pick",
+    "revert",
+    "reset",
+    " tag",
+    "publish",
+    "release",
+    " pr ",
+    "checkout",
+];
+
+/// What stands in a line that tells of a refusal.
+const REFUSED: [&str; 8] =
+    ["fatal: ", "! [", "CONFLICT ", "error: ", "nothing to commit", "npm ERR!", "npm error", "failed"];
+
+/// Flags with a value of their own.
+const VALUED: [&str; 18] = [
+    "-m",
+    "-am",
+    "-F",
+    "-C",
+    "-t",
+    "-b",
+    "--title",
+    "--body",
+    "--body-file",
+    "--message",
+    "--notes",
+    "--base",
+    "--head",
+    "--author",
+    "--notes-file",
+    "-R",
+    "--repo",
+    "-c",
+];
+
+/// Flags that change what a command does.
+const TOLD_FLAGS: [&str; 9] = [
+    "--amend",
+    "--hard",
+    "--soft",
+    "--force",
+    "-f",
+    "--force-with-lease",
+    "--tags",
+    "--delete",
+    "--no-verify",
+];
+
+/// Words of a command that are told.
+const MOST_WORDS: usize = 5;
+
+/// Lines of an output that are told.
+const MOST_LINES: usize = 3;
+
+#[cfg(test)]
+mod tests {
+    use longhaul_testkit::transcript;
+
+    use super::*;
+    use crate::each_act;
+
+    fn lines(fixture: &str) -> Vec<String> {
+        let said = transcript(fixture);
+        let mut landings = Landings::default();
+        each_act(said.entries(), |act| landings.take(act));
+        landings.done().iter().map(Landing::line).collect()
+    }
+
+    #[test]
+    fn what_landed_is_told_in_the_words_of_the_tool() {
+        let told = lines(
+            r#"
+user: release it
+assistant: !Bash#a {"command":"git add . && git commit -m \"Release v2\""}
+tool#a!: Exit code 1
+husky - pre-commit script failed (code 1)
+assistant: !Bash#b {"command":"cd /w && git add . && git commit -m \"Release v2 -> main\""}
+tool#b: [main 45ffe0a] Release v2
+ 4 files changed, 15 insertions(+)
+assistant: !Bash#c {"command":"git tag v2.0.0"}
+tool#c: Process exited with code 0
+assistant: !Bash#d {"command":"git push origin main 2>&1 | tail -3; npm publish"}
+tool#d!: To github.com:acme/relay
+   17d213a..45ffe0a  main -> main
+npm error code E401
+assistant: !Bash#e {"command":"git push --dry-run; git log --oneline; echo git commit"}
+tool#e: 45ffe0a..99999aa  main -> main
+"#,
+        );
+        assert_eq!(
+            told,
+            [
+                "git commit: [main 45ffe0a] Release v2 (m3)",
+                "git tag v2.0.0: went well (m5)",
+                "git push origin main: 17d213a..45ffe0a  main -> main (m7)",
+                "npm publish: failed: npm error code E401 (m7)",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_the_source_does_not_settle_is_not_told() {
+        let told = lines(
+            r#"
+user: go
+assistant: !Bash#a {"command":"git tag v3; make docs"}
+tool#a!: make: *** [docs] Error 2
+assistant: !Bash#b {"command":"git checkout -- src/a.rs"}
+tool#b: Process exited with code 0
+assistant: !shell#c {"command":"git push"}
+tool#c: no more is shown
+"#,
+        );
+        assert_eq!(told, [""; 0]);
+    }
+}

@@ -1,0 +1,376 @@
+//! Who did or wants what done to which thing: a verb and its object, which belong together in the source as they do in a claim.
+
+use std::sync::LazyLock;
+
+use super::{
+    evidence::{Clause, Evidence, Speaker},
+    polarity::{is_negated, is_pending, is_question},
+    support::wishes,
+    words::{stem, stems, words},
+};
+
+/// Returns whether the user is said to want something done to one thing who wants it done to others only: `to cancel the
+/// order`, where the speaker was to be cancelled from the order.
+pub(super) fn is_wish_for_other(sentence: &str, evidence: &Evidence) -> bool {
+    wishes(sentence).into_iter().filter_map(wished).any(|act| {
+        let is_meant = |clause: &Clause| {
+            clause.speaker == Speaker::User
+                || clause.speaker == Speaker::Account
+                || clause.speaker == Speaker::Assistant && evidence.is_replied_to(clause.ordinal)
+        };
+        is_done_to_others(&act, evidence, is_meant)
+    })
+}
+
+/// Returns whether a person spoke of doing to its object what a wish is for, in whatever form of the verb: `the cancellation
+/// of the lamp`.
+pub(super) fn is_wish_shown(wish: &str, evidence: &Evidence) -> bool {
+    wished(wish).is_some_and(|act| {
+        let places = act.verbs.iter().flat_map(|verb| evidence.voices(*verb));
+        let mut by_person = places.filter(|clause| clause.speaker == Speaker::User);
+        by_person.any(|clause| {
+            let objects = objects_of(evidence.sentence_of(clause), &act.verbs);
+            objects.iter().any(|object| object.stems.iter().any(|stem| act.object.contains(stem)))
+        })
+    })
+}
+
+/// Returns whether a next step, which begins with its verb, does to one thing what was only ever spoken of for others, or takes
+/// back what nobody wants back.
+pub(super) fn is_step_for_other(sentence: &str, evidence: &Evidence) -> bool {
+    let is_meant = |clause: &Clause| clause.speaker != Speaker::Tool;
+    if is_unasked_return(sentence, evidence) {
+        return true;
+    }
+    steps(sentence).iter().any(|act| is_done_to_others(act, evidence, is_meant) || !is_shared(act, evidence))
+}
+
+/// Returns what a step does: with its first verb, and with those behind `then` and `and`.
+fn steps(sentence: &str) -> Vec<Act> {
+    let told: Vec<(usize, &str)> = words(sentence).collect();
+    let begins = |nth: &usize| {
+        nth.checked_sub(1).is_none_or(|nth| ["then", "and"].contains(&told[nth].1.to_lowercase().as_str()))
+    };
+    (0..told.len()).filter(begins).filter_map(|nth| act_at(sentence, nth)).collect()
+}
+
+/// Returns whether somebody but a tool speaks of doing this, or something like it, to the thing: or of the thing at all, where
+/// the source has another word for the verb.
+fn is_shared(act: &Act, evidence: &Evidence) -> bool {
+    let speaks = |clause: &Clause| {
+        let text = evidence.sentence_of(clause);
+        clause.speaker != Speaker::Tool && !is_negated(text) && evidence.held_in(&act.object, clause)
+    };
+    act.verbs.iter().flat_map(|verb| evidence.voices(*verb)).any(speaks)
+}
+
+/// `Put the fallback back`, `Restore …`: what nobody spoke of taking back.
+fn is_unasked_return(sentence: &str, evidence: &Evidence) -> bool {
+    let told: Vec<String> = words(sentence).map(|(_, word)| word.to_lowercase()).collect();
+    let is_first = |list: &[&str]| told.first().is_some_and(|word| list.contains(&word.as_str()));
+    let returns = is_first(&["restore", "revert", "undo", "reintroduce", "reinstate"])
+        || is_first(&["put", "bring", "add", "change", "switch", "set", "roll"])
+            && told.iter().take(12).any(|word| word == "back");
+    if !returns {
+        return false;
+    }
+    let own = direct_object(sentence).stems;
+    let verbs: Vec<u64> = ["restore", "revert", "undo", "back", "reintroduce", "rollback", "again"]
+        .iter()
+        .filter_map(|verb| stem(verb))
+        .collect();
+    !verbs.iter().flat_map(|verb| evidence.voices(*verb)).any(|clause| {
+        let text = evidence.sentence_of(clause);
+        matches!(clause.speaker, Speaker::User | Speaker::Assistant | Speaker::Account)
+            && !is_negated(text)
+            && evidence.held_in(&own, clause)
+    })
+}
+
+/// Returns whether something is said to have never been done that a call did.
+pub(super) fn is_done_though_denied(sentence: &str, evidence: &Evidence) -> bool {
+    let told: Vec<(usize, &str)> = words(sentence).collect();
+    let denied = (1..told.len()).find(|nth| {
+        let before = nth.checked_sub(2).map_or("", |nth| told[nth].1).to_lowercase();
+        told[nth - 1].1.eq_ignore_ascii_case("never")
+            && told[*nth].1.ends_with("ed")
+            && ["was", "were", "been", "has", "have"].contains(&before.as_str())
+    });
+    let Some(nth) = denied else { return false };
+    let Some(verb) = stem(told[nth].1) else { return false };
+    let before = &sentence[..told[nth - 1].0];
+    let mut object = stems(before);
+    object.retain(|stem| *stem != verb);
+    evidence.calls.did(verb, &object)
+}
+
+/// Returns whether something is said to have been done to a thing, and neither a call nor anybody's word shows that: what was
+/// announced or wished for is no deed.
+pub(super) fn is_deed_on_other(sentence: &str, evidence: &Evidence) -> bool {
+    if is_negated(sentence) || is_pending(sentence) {
+        return false;
+    }
+    deeds(sentence).into_iter().any(|act| {
+        if act.object.iter().all(|stem| evidence.voices(*stem).next().is_none()) {
+            return false;
+        }
+        let is_changing = class_of("change").is_some_and(|class| *class == act.verbs);
+        let is_by_call = evidence.calls.changed_with(&act.object, !is_changing)
+            || !has_name(sentence) && evidence.calls.is_named_after(&act.verbs);
+        if is_by_call {
+            return false;
+        }
+        !act.verbs.iter().flat_map(|verb| evidence.voices(*verb)).any(|clause| match clause.speaker {
+            Speaker::Call => {
+                !evidence.calls.failed_in(clause.ordinal) && evidence.told_in(clause.ordinal, &act.object)
+            }
+            Speaker::Tool => evidence.held_in(&act.object, clause),
+            speaker => {
+                let text = evidence.sentence_of(clause);
+                // What was asked for was not done for that.
+                let is_told = speaker != Speaker::User || is_of_oneself(text);
+                is_told
+                    && !is_question(text)
+                    && !evidence.calls.failed_in(clause.ordinal)
+                    && objects_of(text, &act.verbs).iter().any(|object| {
+                        object.stems.iter().any(|stem| act.object.contains(stem)) || object.is_open
+                    })
+            }
+        })
+    })
+}
+
+fn has_name(sentence: &str) -> bool {
+    sentence.bytes().any(|byte| byte.is_ascii_digit())
+}
+
+/// `I have removed it`: somebody tells of a deed, and does not ask for one.
+fn is_of_oneself(text: &str) -> bool {
+    words(text).any(|(_, word)| ["I", "i", "we", "We"].contains(&word))
+}
+
+/// Returns whether what somebody is said to have done is told in words that only the user has: what was named as a means was
+/// not used for that.
+pub(super) fn is_deed_of_wishes(sentence: &str, evidence: &Evidence) -> bool {
+    let told: Vec<&str> = words(sentence).map(|(_, word)| word).collect();
+    let is_deed = told.first().is_some_and(|word| word.len() > 4 && word.ends_with("ed"))
+        && told.get(1).is_some_and(|word| word.chars().all(char::is_lowercase));
+    if !is_deed || is_negated(sentence) || is_pending(sentence) {
+        return false;
+    }
+    let is_word = |word: &&&str| word.len() >= 4 && word.chars().all(char::is_lowercase);
+    let of_user = |own: u64| {
+        let mut voices = evidence.voices(own).peekable();
+        voices.peek().is_some() && voices.all(|clause| clause.speaker == Speaker::User)
+    };
+    told.iter().skip(1).filter(is_word).filter_map(|word| stem(word)).filter(|own| of_user(*own)).count()
+        >= MEANS
+}
+
+/// Fewer words of the user's alone are another way to say what was done.
+const MEANS: usize = 2;
+
+/// Returns what a sentence says was done: `The file was removed`, `The assistant removed the file`.
+fn deeds(sentence: &str) -> Vec<Act> {
+    let told: Vec<(usize, &str)> = words(sentence).collect();
+    let is_word = |nth: usize, list: &[&str]| {
+        told.get(nth).is_some_and(|(_, word)| list.contains(&word.to_lowercase().as_str()))
+    };
+    let mut found = Vec::new();
+    for nth in 0..told.len() {
+        let (at, word) = told[nth];
+        let Some(verbs) =
+            class_of(word).filter(|_| word.ends_with("ed") || word.eq_ignore_ascii_case("sent"))
+        else {
+            continue;
+        };
+        let passive = [1, 2]
+            .into_iter()
+            .find(|back| nth.checked_sub(*back).is_some_and(|nth| is_word(nth, &["was", "were", "been"])));
+        let stems = match passive {
+            Some(back) => {
+                let before = &sentence[..told[nth - back].0];
+                let from = [", ", "; ", ": ", " and ", ". "]
+                    .iter()
+                    .filter_map(|end| before.rfind(end).map(|at| at + end.len()))
+                    .max();
+                head(&before[from.unwrap_or(0)..])
+            }
+            // `Installed apps` are not installed by that.
+            None if nth == 0 && !is_word(1, &["the", "a", "an", "all", "both", "its"]) => continue,
+            None if nth == 0 || is_word(nth - 1, &["assistant", "agent"]) => {
+                direct_object(&sentence[at + word.len()..]).stems
+            }
+            None => continue,
+        };
+        let object: Vec<u64> = stems.into_iter().filter(|stem| !verbs.contains(stem)).collect();
+        if !object.is_empty() {
+            found.push(Act { verbs: verbs.clone(), object });
+        }
+    }
+    found
+}
+
+/// Returns the content words of a subject up to its first preposition.
+fn head(subject: &str) -> Vec<u64> {
+    direct_object(subject).stems
+}
+
+/// A verb with what it is done to.
+#[derive(Debug)]
+struct Act {
+    /// The stems of all verbs that mean as much.
+    verbs: Vec<u64>,
+    /// The content words of its object.
+    object: Vec<u64>,
+}
+
+/// Returns what a wish is for: ` to cancel the order`, ` the removal of the earbuds`, ` the settings left unchanged`.
+fn wished(wish: &str) -> Option<Act> {
+    let told: Vec<(usize, &str)> = words(wish).collect();
+    let is_verb = |(_, word): &(usize, &str)| class_of(word).is_some();
+    let skipped = |word: &str| {
+        [
+            "to", "that", "for", "the", "a", "an", "also", "it", "be", "have", "please", "first", "then",
+            "again",
+        ]
+        .contains(&word.to_lowercase().as_str())
+    };
+    let first = told.iter().position(|(_, word)| !skipped(word))?;
+    is_verb(&told[first]).then(|| act_at(wish, first)).flatten()
+}
+
+fn act_at(text: &str, nth: usize) -> Option<Act> {
+    let told: Vec<(usize, &str)> = words(text).collect();
+    let (at, word) = *told.get(nth)?;
+    let verbs = class_of(word)?.clone();
+    let object = direct_object(&text[at + word.len()..]);
+    let object: Vec<u64> = object.stems.into_iter().filter(|stem| !verbs.contains(stem)).collect();
+    (!object.is_empty()).then_some(Act { verbs, object })
+}
+
+fn is_done_to_others(act: &Act, evidence: &Evidence, is_meant: impl Fn(&Clause) -> bool) -> bool {
+    // What nobody ever names may be another word for what somebody does.
+    if act.object.iter().all(|stem| evidence.voices(*stem).next().is_none()) {
+        return false;
+    }
+    let mut is_spoken_of = false;
+    for verb in &act.verbs {
+        for clause in evidence.voices(*verb).filter(|clause| is_meant(clause)) {
+            if clause.speaker == Speaker::Call {
+                is_spoken_of = true;
+                if evidence.told_in(clause.ordinal, &act.object) {
+                    return false;
+                }
+                continue;
+            }
+            for object in objects_of(evidence.sentence_of(clause), &act.verbs) {
+                is_spoken_of = true;
+                let is_shared = object.stems.iter().any(|stem| act.object.contains(stem));
+                if is_shared || object.is_open && evidence.told_in(clause.ordinal, &act.object) {
+                    return false;
+                }
+            }
+        }
+    }
+    is_spoken_of
+}
+
+/// What a verb is done to.
+#[derive(Debug, Default)]
+struct Object {
+    stems: Vec<u64>,
+    /// `it`, `these`: what is meant stands elsewhere.
+    is_open: bool,
+}
+
+/// Returns the objects of the verbs in a sentence: what stands behind each, or before it where something is said to be done.
+fn objects_of(sentence: &str, verbs: &[u64]) -> Vec<Object> {
+    let told: Vec<(usize, &str)> = words(sentence).collect();
+    let is_verb = |nth: &usize| stem(told[*nth].1).is_some_and(|stem| verbs.contains(&stem));
+    let object = |nth: usize| {
+        let (at, word) = told[nth];
+        let mut object = direct_object(&sentence[at + word.len()..]);
+        let is_passive = told[nth.saturating_sub(3)..nth].iter().any(|(_, word)| {
+            ["be", "been", "being", "is", "are", "was", "were", "get", "gets", "got", "have", "has"]
+                .contains(&word.to_lowercase().as_str())
+        });
+        if is_passive || object.stems.is_empty() {
+            let from = nth.saturating_sub(BEFORE);
+            let before = &sentence[told[from].0..at];
+            object.stems.extend(stems(before));
+        }
+        object
+    };
+    (0..told.len()).filter(is_verb).map(object).collect()
+}
+
+/// Returns what stands behind a verb up to a preposition.
+fn direct_object(behind: &str) -> Object {
+    let mut object = Object::default();
+    let mut from = 0;
+    for (nth, (at, word)) in words(behind).enumerate() {
+        let lower = word.to_lowercase();
+        let between = &behind[from..at];
+        let ends = between.contains(['.', ';', '?', '!', ':', '—']) && nth > 0;
+        // `the removal of the earbuds`
+        let is_end = PREPOSITIONS.contains(&lower.as_str()) && !(nth == 0 && lower == "of");
+        if ends || nth > LONGEST || is_end && nth > 0 {
+            break;
+        }
+        object.is_open |= PRONOUNS.contains(&lower.as_str());
+        object.stems.extend(stem(word).filter(|_| !["one", "ones", "just"].contains(&lower.as_str())));
+        from = at + word.len();
+    }
+    object.is_open &= object.stems.is_empty();
+    object
+}
+
+/// Words before a verb among which its object stands where something is said to be done to it.
+const BEFORE: usize = 8;
+/// More words behind a verb are about something else.
+const LONGEST: usize = 12;
+
+const PREPOSITIONS: [&str; 23] = [
+    "without", "of", "on", "with", "in", "for", "from", "to", "at", "by", "into", "so", "because", "if",
+    "when", "since", "while", "instead", "rather", "but", "before", "after", "until",
+];
+const PRONOUNS: [&str; 8] = ["it", "them", "that", "this", "these", "those", "both", "everything"];
+
+/// Returns the stems of all verbs that mean as much as a word does, where it is a verb of these.
+fn class_of(word: &str) -> Option<&'static Vec<u64>> {
+    let own = stem(word)?;
+    CLASSES.iter().find(|class| class.contains(&own))
+}
+
+static CLASSES: LazyLock<Vec<Vec<u64>>> =
+    LazyLock::new(|| VERBS.iter().map(|class| class.split(' ').filter_map(stem).collect()).collect());
+
+/// Verbs that mean as much as each other, and the nouns of them.
+const VERBS: [&str; 25] = [
+    "cancel cancellation cancelling cancelled",
+    "remove removal delete deletion drop strip erase purge wipe clean cleanup unlink",
+    "add addition include append insert attach",
+    "change modify modification update edit switch exchange replace replacement swap convert rewrite adjust",
+    "upgrade",
+    "downgrade",
+    "refund reimburse reimbursement repay",
+    "return",
+    "book reserve rebook",
+    "charge bill pay payment paid",
+    "send email mail forward",
+    "merge",
+    "push",
+    "commit",
+    "deploy release publish ship rollout",
+    "install",
+    "revert undo rollback restore",
+    "rename",
+    "disable",
+    "enable activate",
+    "reset",
+    "migrate",
+    "transfer escalate",
+    "close",
+    "submit hand",
+];

@@ -1,0 +1,66 @@
+//! What was really committed, pushed and published, whatever was proposed: the last of it, in the words of the tools.
+
+use longhaul_extract::{Landing, Landings, each_act};
+use longhaul_transcript::Tokens;
+
+use super::{acts::Acts, fixed::Fixed, render::fenced, state::first_chars};
+
+impl Fixed<'_> {
+    /// The last commits, tags, pushes and releases, and what was edited after the last commit.
+    pub(super) fn landings(&mut self, acts: &Acts) {
+        let mut later = Landings::default();
+        each_act(self.request.tail_beside_entries(), |act| later.take(act));
+        let mut all = acts.landings.clone();
+        all.extend(later.done());
+        let mut left = self.room(self.options.state_share * 2.0);
+        let mut lines: Vec<String> = Vec::new();
+        if let Some(line) = uncommitted(acts, &all) {
+            left -= self.cost(&line) + Tokens(1);
+            lines.push(line);
+        }
+        for landing in all.iter().rev().filter(|landing| !self.is_below(landing)).take(MOST) {
+            let line = first_chars(&landing.line());
+            let cost = self.cost(&line) + Tokens(1);
+            if cost > left {
+                break;
+            }
+            left -= cost;
+            lines.push(line);
+        }
+        lines.reverse();
+        if !lines.is_empty() {
+            self.add("## Committed, pushed and released (quoted)".into(), fenced(lines.join("\n")));
+        }
+    }
+
+    /// Returns whether what came of it stays after the summary, whole.
+    fn is_below(&self, landing: &Landing) -> bool {
+        let is_its = |id: u64| id == landing.answered;
+        let was = self.request.tail_beside_entries().iter().chain(self.request.entries);
+        let was = was.into_iter().find(|entry| is_its(entry.id.ordinal));
+        let kept = self.request.kept.iter().find(|entry| is_its(entry.id.ordinal));
+        kept.is_some_and(|kept| was.is_none_or(|was| was.message == kept.message))
+    }
+}
+
+/// Returns a line of the files that were edited after the last commit: they are not in it.
+fn uncommitted(acts: &Acts, landings: &[Landing]) -> Option<String> {
+    let commit = landings.iter().rev().find(|landing| landing.commits())?.message;
+    let edited = |file: &&longhaul_extract::FileHistory| file.trail.iter().any(|edit| edit.message > commit);
+    let paths: Vec<&str> = acts
+        .files
+        .iter()
+        .filter(edited)
+        .map(|file| file.path.rsplit('/').next().unwrap_or(&file.path))
+        .collect();
+    let more = paths.len().saturating_sub(MOST_PATHS);
+    let named = paths.iter().take(MOST_PATHS).copied().collect::<Vec<_>>().join(", ");
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!paths.is_empty()).then(|| format!("edited after the last commit (m{commit}): {named}{more}"))
+}
+
+/// How many are told, the newest.
+const MOST: usize = 8;
+
+/// Files that are named.
+const MOST_PATHS: usize = 4;

@@ -1,0 +1,136 @@
+//! What the model proposed or asked, told from what it found and did.
+
+use longhaul_extract::{Statement, StatementKind, Statements};
+
+/// Whether what the model says here is what could be done, not what is.
+pub(crate) fn proposes(text: &str) -> bool {
+    let lower = bare(text);
+    OPENS.iter().any(|open| lower.starts_with(open))
+        || HAS.iter().any(|words| lower.contains(words))
+        || is_offer(&lower)
+}
+
+/// The questions with which the model ended a turn, by their places in the pool, that a person has said something after: what
+/// became of them is told by what was done.
+pub(crate) fn settled_offers(pool: &Statements) -> Vec<usize> {
+    let all = pool.all();
+    let last = all.iter().rev().find(|one| one.kind == StatementKind::Person).map(|one| one.message);
+    let is_settled = |one: &Statement| last.is_some_and(|last| one.message < last);
+    let is_models = |one: &Statement| matches!(one.kind, StatementKind::Answer | StatementKind::Prose);
+    let offers = all.iter().enumerate().filter(|(_, one)| is_models(one) && is_settled(one));
+    // What the model asks at the very end of its turn is asked of the person.
+    let asks = |one: &Statement| {
+        one.kind == StatementKind::Answer && one.closes() && one.text.ends_with(['?', '？'])
+    };
+    // A long one says more than it asks.
+    let is_short = |one: &Statement| one.text.len() <= LONGEST;
+    let settled = offers.filter(|(_, one)| is_short(one) && (asks(one) || is_offer(&bare(&one.text))));
+    settled.map(|(at, _)| at).collect()
+}
+
+/// Whether a sentence asks the person what to do next.
+fn is_offer(lower: &str) -> bool {
+    OFFERS.iter().any(|open| lower.starts_with(open))
+}
+
+fn bare(text: &str) -> String {
+    let lower = text.to_lowercase().replace('’', "'");
+    lower.trim_start_matches(|c: char| !c.is_alphabetic()).to_owned()
+}
+
+/// Bytes of the longest question that is nothing but one.
+const LONGEST: usize = 180;
+
+/// How a model asks what to do next.
+const OFFERS: [&str; 25] = [
+    "please confirm",
+    "want me to",
+    "do you want me",
+    "do you want to",
+    "would you like",
+    "would you prefer",
+    "would you rather",
+    "shall i",
+    "shall we",
+    "should i ",
+    "should we ",
+    "or do you want",
+    "or would you",
+    "or should i",
+    "let me know",
+    "please let me know",
+    "what would you like",
+    "how would you like",
+    "which would you",
+    "which one would you",
+    "is there anything else",
+    "anything else",
+    "ready to proceed",
+    "does that sound",
+    "sounds good?",
+];
+
+/// How a proposal opens.
+const OPENS: [&str; 18] = [
+    "i could ",
+    "we could ",
+    "you could ",
+    "we can either",
+    "one option",
+    "option 1",
+    "option a",
+    "options:",
+    "options**",
+    "possible approaches",
+    "possible solutions",
+    "proposed ",
+    "proposal",
+    "i'd suggest",
+    "i suggest",
+    "i'd recommend",
+    "i would suggest",
+    "an alternative would be",
+];
+
+/// What a proposal has somewhere.
+const HAS: [&str; 6] =
+    [" we could ", " could also ", " could be added", " i could ", " would be to ", " you could "];
+
+#[cfg(test)]
+mod tests {
+    use longhaul_extract::FactIndex;
+    use longhaul_transcript::{Message, Transcript};
+
+    use super::*;
+
+    #[test]
+    fn what_could_be_done_is_told_from_what_is() {
+        for text in
+            ["We could git tag it.", "**Options:**", "But I could also wait.", "- Want me to rename it?"]
+        {
+            assert!(proposes(text), "{text}");
+        }
+        for text in
+            ["The lock could not be taken.", "I tagged it.", "It can wait.", "Optional fields are kept."]
+        {
+            assert!(!proposes(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_offer_is_settled_once_somebody_spoke() {
+        let said: Transcript = [
+            Message::user("Look at the relay."),
+            Message::assistant("It waits too long.\n\nShould I shorten it?"),
+            Message::user("Shorten it to two seconds, and tell Mara."),
+            Message::assistant("Done.\n\nWould you like a test?"),
+        ]
+        .into_iter()
+        .collect();
+        let mut index = FactIndex::new();
+        said.entries().iter().for_each(|entry| index.push(entry));
+        let pool = index.statements();
+        let settled: Vec<&str> = settled_offers(pool).into_iter().map(|at| &*pool.all()[at].text).collect();
+        assert_eq!(settled, ["Should I shorten it?"]);
+    }
+}

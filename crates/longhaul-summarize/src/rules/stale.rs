@@ -1,0 +1,102 @@
+//! Values that an edit took away after they were told: what was said of them is not how things stand.
+
+use std::collections::{HashMap, HashSet};
+
+use longhaul_extract::{Statement, StatementKind, Statements};
+
+/// Returns the places in the pool of the list items in which the model tells a value that an edit had written, and a later one removed
+/// from the same file, where none wrote it again anywhere.
+pub(crate) fn stale(pool: &Statements) -> HashSet<usize> {
+    let mut values_in: HashMap<&str, HashMap<Option<&str>, Trace>> = HashMap::new();
+    for one in pool.all() {
+        let is_added = match one.kind {
+            StatementKind::Added => true,
+            StatementKind::Removed => false,
+            _ => continue,
+        };
+        let path = pool.source(one).and_then(|source| source.path.as_deref());
+        for value in values(&one.text) {
+            let trace = values_in.entry(value).or_default().entry(path).or_default();
+            // What an edit both removes and adds stays.
+            let stays = trace.last == one.message && trace.stands;
+            (trace.last, trace.stands) = (one.message, is_added || stays);
+            if is_added {
+                trace.written.get_or_insert(one.message);
+            }
+        }
+    }
+    let is_gone = |one: &Statement, value: &str| {
+        let Some(traces) = values_in.get(value) else { return false };
+        let told_before =
+            |trace: &Trace| trace.written.is_some_and(|at| at <= one.message) && trace.last > one.message;
+        !traces.values().any(|trace| trace.stands) && traces.values().any(told_before)
+    };
+    let tells =
+        |one: &Statement| one.is_item() && matches!(one.kind, StatementKind::Answer | StatementKind::Prose);
+    let items = pool.all().iter().enumerate().filter(|(_, one)| tells(one));
+    items.filter(|(_, one)| values(&one.text).any(|value| is_gone(one, value))).map(|(at, _)| at).collect()
+}
+
+/// What edits did to a value in a file.
+#[derive(Clone, Copy, Debug, Default)]
+struct Trace {
+    /// The first message that wrote it.
+    written: Option<u32>,
+    /// The last message that wrote or removed it, and whether it stands there since.
+    last: u32,
+    stands: bool,
+}
+
+/// Returns the values in a text: words of letters and digits in which there are digits, and that are long enough to be told from a
+/// count.
+fn values(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '.' | '_' | '-')));
+    let words = words.map(|word| word.trim_matches(['.', '-', '_']));
+    words.filter(|word| word.len() >= SHORTEST && word.bytes().any(|byte| byte.is_ascii_digit()))
+}
+
+/// Bytes of the shortest value.
+const SHORTEST: usize = 4;
+
+#[cfg(test)]
+mod tests {
+    use longhaul_extract::FactIndex;
+    use longhaul_testkit::transcript;
+
+    use super::*;
+
+    #[test]
+    fn what_an_edit_took_away_again_is_stale() {
+        let said = transcript(
+            r##"
+user: go
+assistant: Editing. !Edit#e1 {"file_path":"a.json","old_string":"\"green\": 1","new_string":"\"green\": \"#5fff00\", \"port\": 8443"}
+tool#e1: ok
+assistant: Restored:
+- green: `#5fff00`
+- the admin port is 8443
+- 12 tests pass
+- the other port, 9443, stands in b.json
+user: green is #b5bd68
+assistant: Editing. !Edit#e2 {"file_path":"a.json","old_string":"\"green\": \"#5fff00\", \"port\": 8443","new_string":"\"green\": \"#b5bd68\", \"port\": 8443"}
+tool#e2: ok
+assistant: A copy goes. !Edit#e3 {"file_path":"copy.json","old_string":"\"port\": 9443","new_string":"\"port\": none"}
+tool#e3: ok
+assistant: Changed:
+- green: `#b5bd68`, no longer `#5fff00`
+"##,
+        );
+        let mut index = FactIndex::new();
+        said.entries().iter().for_each(|entry| index.push(entry));
+        let pool = index.statements();
+        let stale = stale(pool);
+        let told: Vec<&str> = pool
+            .all()
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| stale.contains(at))
+            .map(|(_, one)| &*one.text)
+            .collect();
+        assert_eq!(told, ["- green: `#5fff00`"]);
+    }
+}

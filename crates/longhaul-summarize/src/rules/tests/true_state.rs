@@ -1,0 +1,228 @@
+//! What really happened is told, what was only tried, proposed or asked is not taken for it.
+
+use super::draft;
+
+/// A commit that a hook checks, a tag, a push that is refused, and an edit after it.
+const RELEASE: &str = r##"
+user: Release the relay.
+assistant: I could tag it and push the tag, then publish. !Edit#e1 {"file_path":"src/relay.rs","old_string":"let wait = 1;","new_string":"let wait = limits::first_wait();"}
+tool#e1: The file src/relay.rs has been updated successfully.
+assistant: !Edit#e9 {"file_path":"src/other.rs","old_string":"a","new_string":"b"}
+tool#e9!: String to replace not found in file.
+assistant: !Bash#b0 {"command":"git diff"}
+tool#b0: diff --git a/src/relay.rs b/src/relay.rs
+--- a/src/relay.rs
++++ b/src/relay.rs
+@@ -3,7 +3,8 @@ fn relay() {
+-let wait = 1;
++let wait = limits::first_wait();
+assistant: !Bash#b1 {"command":"git add . && git commit -m \"Release the relay\""}
+tool#b1: Process exited with code 0
+[Parser] Warning: could not parse the response of the evaluator
+$ bun test src/
+[main 45ffe0a] Release the relay
+ 1 file changed, 1 insertion(+)
+assistant: !Bash#b2 {"command":"git push origin main"}
+tool#b2!: To github.com:acme/relay
+ ! [rejected]        main -> main (fetch first)
+assistant: !Write#w1 {"file_path":"docs/limits.md","content":"The relay waits as limits says."}
+tool#w1: File created successfully at: docs/limits.md
+assistant: !Bash#b3 {"command":"python3 - <<'EOF'\nprint(1)\nEOF\npython3 -c \"\nhandle = open('docs/limits.md')\nhandle.write('x')\n\""}
+tool#b3: ok
+assistant: Not pushed yet: the remote has newer commits.
+"##;
+
+#[test]
+fn what_was_committed_and_pushed_is_told_as_it_went() {
+    let text = draft(RELEASE, 900).text;
+    let told = "## Committed, pushed and released (quoted)\n```\ngit commit: [main 45ffe0a] Release the relay (m7)\ngit push origin main: failed: ! [rejected]        main -> main (fetch first) (m9)\nedited after the last commit (m7): limits.md\n```";
+    assert!(text.contains(told), "{text}");
+}
+
+#[test]
+fn what_a_diff_a_hook_and_a_script_say_beside_it_is_not_told() {
+    let text = draft(RELEASE, 900).text;
+    assert!(text.contains("+ let wait = limits::first_wait();"), "{text}");
+    for idle in [
+        "@@ -3,7",
+        "--- a/src",
+        "-let wait",
+        "[Parser] Warning",
+        "$ bun test",
+        "handle.write",
+        "not found in file",
+    ] {
+        assert!(!text.contains(idle), "{idle} in\n{text}");
+    }
+}
+
+/// What was found, proposed and offered, and a decision of the person's.
+const PROPOSED: &str = r#"
+user: How is the cleanup of the stale relays done?
+assistant: Looking. !Read#r1 {"file_path":"src/relay.rs"}
+tool#r1: fn relay() {}
+assistant: Stale relays are never removed from the table.
+
+We could drop each relay after 30 days.
+
+Want me to:
+1. Drop them after 30 days
+2. Ask the owner first?
+user: Leave the relays where they stand, and count them in the report of the month.
+assistant: Counting. !Read#r2 {"file_path":"src/report.rs"}
+tool#r2: fn report() {}
+assistant: The report counts 42 relays.
+
+Shall I mail it?
+"#;
+
+#[test]
+fn what_was_only_proposed_is_no_finding_and_a_settled_offer_is_gone() {
+    let text = draft(PROPOSED, 900).text;
+    let found = text.split("## Proposed").next().unwrap();
+    assert!(found.contains("Stale relays are never removed") && !found.contains("We could"), "{text}");
+    assert!(
+        text.contains("## Proposed by the assistant\nm3 We could drop each relay after 30 days."),
+        "{text}"
+    );
+    assert!(!text.contains("Want me to") && !text.contains("Ask the owner"), "{text}");
+    assert!(text.contains("Shall I mail it?"), "what nobody answered stays open:\n{text}");
+}
+
+#[test]
+fn the_head_of_a_table_without_rows_is_not_told() {
+    let row = |nth| {
+        format!("| relay-{nth} in the rack of hall {nth} | up since day {nth}, waits for nobody else |\n")
+    };
+    let rows: String = (0..12).map(row).collect();
+    let table = format!("| Relay | State |\n|---|---|\n{rows}");
+    let call = r#"!Read#r1 {"file_path":"a.rs"}"#;
+    let said = format!(
+        "user: Which relays are up?\nassistant: All.\n\n{table}\nuser: Count them.\nassistant: {call}\ntool#r1: 12"
+    );
+    for limit in (60..240).step_by(4) {
+        let text = draft(&said, limit).text;
+        let picked = text.split("## The assistant's last words").next().unwrap();
+        assert!(picked.contains("| relay-") || !picked.contains("| Relay | State |"), "{limit}: {text}");
+    }
+    let asked = draft("user: | Relay | State |\n|---|---|\n| edge | up |\n", 300).text;
+    assert!(!asked.split("## Asked and told").nth(1).is_some_and(|told| told.contains("|---|")), "{asked}");
+}
+
+/// A step that is undone, one that is stopped, a wish of the moment, and a rule without a word of always.
+const UNDONE: &str = r#"
+user: Port the selectors to the themes.
+assistant: Done. !Edit#e0 {"file_path":"src/selector.ts","old_string":"red","new_string":"theme.accent"}
+tool#e0: The file src/selector.ts has been updated successfully.
+assistant: The selectors take their colours from the theme.
+user: omg use rgb values in the themes, no rgb indices!
+assistant: Yes. !Edit#e1 {"file_path":"dark.json","old_string":"240","new_string":"rgb(80, 80, 80)"}
+tool#e1: The file dark.json has been updated successfully.
+assistant: All colours are rgb values.
+user: hmm, the selector needs to push its update to the next tick, or else it flickers
+assistant: Deferring. !Edit#e2 {"file_path":"src/selector.ts","old_string":"update()","new_string":"setImmediate(() => update())"}
+tool#e2: The file src/selector.ts has been updated successfully.
+assistant: The selector now defers its update to the next tick with setImmediate.
+user: you can undo that, the logs in theme.ts made it flicker
+assistant: Undoing. !Edit#e3 {"file_path":"src/selector.ts","old_string":"setImmediate(() => update())","new_string":"update()"}
+tool#e3: The file src/selector.ts has been updated successfully.
+assistant: Undone.
+user: no, the margin should be that, see the screenshot
+assistant: Looking. !Read#r1 {"file_path":"dark.json"}
+tool#r1: rgb(80, 80, 80)
+user: [Request interrupted by user]
+user: And now the light theme.
+assistant: The light theme is next.
+"#;
+
+#[test]
+fn an_undone_step_is_no_state_and_no_rule() {
+    let text = draft(UNDONE, 900).text;
+    for told in [
+        "update to the next tick, or else it flickers (undone in m12)",
+        "you can undo that, the logs in theme.ts made it flicker (takes back what was done for m8) (answered in m15)",
+    ] {
+        assert!(text.contains(told), "{told} is missing in\n{text}");
+    }
+    for gone in ["now defers its update", "+ setImmediate", "- m8: "] {
+        assert!(!text.contains(gone), "{gone} in\n{text}");
+    }
+}
+
+#[test]
+fn a_wish_of_the_moment_is_no_rule_and_a_rule_needs_no_always() {
+    for limit in [300, 900] {
+        let text = draft(UNDONE, limit).text;
+        assert!(text.contains("use rgb values in the themes, no rgb indices!"), "{limit}: {text}");
+        assert!(!text.contains("- m16: no, the margin"), "{limit}: {text}");
+    }
+}
+
+#[test]
+fn what_the_person_stopped_is_not_told_as_answered() {
+    let text = draft(UNDONE, 900).text;
+    assert!(text.contains("see the screenshot (interrupted by the user in m19)"), "{text}");
+}
+
+/// A list of five, code in an answer, a question at its end, a file that is read, and two reservations of which one was changed.
+const CRUMBS: &str = r#"
+user: Which of my reservations can be changed?
+assistant: !get_reservation#g1 {"id":"AAA111"} !get_reservation#g2 {"id":"BBB222"}
+tool#g1: {"reservation_id": "AAA111", "cabin": "business", "status": "open"}
+tool#g2: {"reservation_id": "BBB222", "cabin": "economy", "status": "open"}
+assistant: !Read#r1 {"file_path":"src/app.ts"}
+tool#r1: // Feature flags
+// Derive the evaluation id from the URL
+className="flex items-center gap-2"
+return batchText
+//go:build integration
+assistant: Both are told from here. The only thing that counts is:
+
+1. the cabin
+2. **the fare of the day**, which moves with each hour that passes before the flight to Boston leaves
+
+```ts
+type Reservation = {
+session.BaseCommit[:7],
+```
+
+Is that the answer you were looking for?
+user: Change AAA111 to economy, and write down why the other one stays as it is now.
+assistant: !update_reservation#u1 {"id":"AAA111"}
+tool#u1: {"reservation_id": "AAA111", "cabin": "economy", "status": "open"}
+assistant: AAA111 is changed.
+"#;
+
+#[test]
+fn crumbs_of_code_and_settled_questions_are_not_told() {
+    let text = draft(CRUMBS, 900).text;
+    assert!(
+        text.contains("1. the cabin\n2. **the fare") && text.contains("//go:build integration"),
+        "{text}"
+    );
+    for crumb in [
+        "Feature flags",
+        "Derive the",
+        "className",
+        "return batchText",
+        "BaseCommit",
+        "type Reservation",
+        "Is that the answer",
+    ] {
+        assert!(!text.contains(crumb), "{crumb} in\n{text}");
+    }
+}
+
+#[test]
+fn a_reservation_that_nobody_changed_is_told_with_its_state() {
+    let text = draft(CRUMBS, 400).text;
+    assert!(text.contains(r#""BBB222", "cabin": "economy""#), "{text}");
+}
+
+#[test]
+fn a_list_is_not_begun_in_its_middle() {
+    for limit in (100..400).step_by(10) {
+        let text = draft(CRUMBS, limit).text;
+        assert!(!text.contains("2. **the fare") || text.contains("1. the cabin"), "{limit}: {text}");
+    }
+}

@@ -1,0 +1,148 @@
+//! Steps that a person had undone: what was said of them at their end is not how things stand.
+
+use std::collections::BTreeMap;
+
+use longhaul_transcript::Entry;
+
+use super::{
+    account::{asks_something, is_users, own_text},
+    acts::Acts,
+};
+use crate::SummaryRequest;
+
+/// The steps that were undone, each from the message that asked for it to the one that took it back.
+#[derive(Debug, Default)]
+pub(crate) struct Undone {
+    /// The message that took each back, by the one that had asked for it.
+    steps: BTreeMap<u64, u64>,
+}
+
+impl Undone {
+    /// Reads what persons take back of what calls changed.
+    pub(crate) fn read(request: &SummaryRequest<'_>, acts: &Acts) -> Undone {
+        let speakers = request.index.speakers();
+        let edits = acts.files.iter().flat_map(|file| &file.trail).map(|edit| edit.message);
+        let mut edits: Vec<u64> = edits.collect();
+        edits.sort_unstable();
+        let changes = |from: u64, to: u64| {
+            let at = edits.partition_point(|edit| *edit < from);
+            edits.get(at).is_some_and(|edit| *edit < to)
+        };
+        let mut undone = Undone::default();
+        let mut asked: Option<&Entry> = None;
+        let tail = request.tail_beside_entries();
+        for entry in request.entries.iter().chain(tail).filter(|entry| is_users(&entry.message, speakers)) {
+            let Some(text) = own_text(&entry.message, speakers).filter(|text| asks_something(text)) else {
+                continue;
+            };
+            let step = asked.map(|asked| (asked.id.ordinal, entry.id.ordinal));
+            if let Some((from, to)) = step.filter(|(from, to)| takes_back(text) && changes(*from, *to)) {
+                undone.steps.insert(from, to);
+            }
+            asked = Some(entry);
+        }
+        undone
+    }
+
+    /// Returns the message that took back the step which `message` asked for or is part of.
+    pub(crate) fn by(&self, message: u64) -> Option<u64> {
+        let (_, to) = self.steps.range(..=message).next_back()?;
+        (message < *to).then_some(*to)
+    }
+
+    /// Returns the message that asked for the step which this one took back.
+    pub(crate) fn taken_back_by(&self, message: u64) -> Option<u64> {
+        self.steps.iter().find(|(_, to)| **to == message).map(|(from, _)| *from)
+    }
+}
+
+/// Whether somebody takes back the last step: in one of the first sentences, and not in a question.
+fn takes_back(text: &str) -> bool {
+    let opening = &text[..text.floor_char_boundary(OPENING)];
+    let lower = opening.to_lowercase().replace('’', "'");
+    let mut sentences = lower.split_inclusive(['.', '!', '?', '\n', '。', '！', '？']);
+    sentences.any(|sentence| {
+        let is_question = sentence.trim_end().ends_with(['?', '？']) && !sentence.contains("you ");
+        let is_forbidden = NOT.iter().any(|word| sentence.contains(word));
+        !is_question && !is_forbidden && TAKES_BACK.iter().any(|words| sentence.contains(words))
+    })
+}
+
+/// Bytes in which somebody says that a step is to be undone, or has been.
+const OPENING: usize = 240;
+
+/// What stands before it where it is not to be.
+const NOT: [&str; 7] = ["don't", "do not", "never ", "not to ", "without ", "if ", "nicht "];
+
+/// How people take back the step before.
+const TAKES_BACK: [&str; 42] = [
+    "undo that",
+    "undo this",
+    "undo it",
+    "undo the last",
+    "undo your",
+    "undo all",
+    "undo those",
+    "undo these",
+    "i undid",
+    "i've undone",
+    "undid your",
+    "revert that",
+    "revert this",
+    "revert it",
+    "revert the last",
+    "revert your",
+    "revert those",
+    "revert these",
+    "i reverted",
+    "roll that back",
+    "roll it back",
+    "roll this back",
+    "rolled it back",
+    "rolled that back",
+    "take that back",
+    "put it back",
+    "put that back",
+    "back to how it was",
+    "back to what it was",
+    "rückgängig",
+    "nimm das zurück",
+    "deshaz",
+    "deshacer eso",
+    "revierte",
+    "annule ça",
+    "annule cela",
+    "desfaz",
+    "desfaça",
+    "撤销",
+    "元に戻して",
+    "откати",
+    "верни как было",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::takes_back;
+
+    #[test]
+    fn taking_back_is_told_from_talking_of_it() {
+        for text in [
+            "yeah you can undo that, it was the log that did it",
+            "This is wrong. I undid your changes, try again.",
+            "please revert the last commit",
+            "can you undo that?",
+            "Mach das bitte rückgängig.",
+        ] {
+            assert!(takes_back(text), "{text}");
+        }
+        for text in [
+            "add an undo button",
+            "How does it undo that?",
+            "don't undo that",
+            "make sure nobody can revert it without asking",
+            "The relay rolls back when the lock is lost.",
+        ] {
+            assert!(!takes_back(text), "{text}");
+        }
+    }
+}
