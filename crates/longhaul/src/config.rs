@@ -62,13 +62,16 @@ pub struct Config {
     /// How summaries are made: `rules` (offline, no cost), `llm` (by a model), `hybrid` (facts by rule, narrative by a model).
     ///
     /// Unit: none. `llm` and `hybrid` cost one model call a compaction and need a summarizer. In `hybrid` one that is written
-    /// against the library's trait, and writes words alone, is asked for half of the room, and the facts stand beside them.
+    /// against the library's trait, and writes words alone, is asked for half of the room, and the facts stand beside them; under
+    /// `rolling` and `two-tier`, which show words and what the user demands, it has all of the room.
     pub mode: SummaryMode,
 
     /// How full the context is when the hard tier starts a compaction.
     ///
-    /// Unit: a ratio of `ratio_base`, or tokens. Range: above `reset_ratio`, up to 1.0. A higher value compacts later
-    /// and leaves less room for one large tool result.
+    /// Unit: a ratio of `ratio_base`, or tokens. Range: above `reset_ratio`, up to 1.0. A higher value compacts later:
+    /// more is kept verbatim and in the provider's cache, and there is less room for one large tool result, and for what is
+    /// said while a summary is made in the background. What is given in tokens, or of the whole window, lies at
+    /// nine tenths of the budget at most.
     pub trigger_ratio: Threshold,
 
     /// How far the context must have fallen for the hard tier to be armed again. It does nothing else.
@@ -296,7 +299,7 @@ impl Default for Config {
             preset: None,
             enabled: true,
             mode: SummaryMode::Rules,
-            trigger_ratio: Threshold::Ratio(0.80),
+            trigger_ratio: Threshold::Ratio(0.92),
             reset_ratio: Threshold::Ratio(0.70),
             soft_ratio: Threshold::Ratio(0.60),
             soft_action: SoftAction::Digest,

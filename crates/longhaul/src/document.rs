@@ -203,7 +203,8 @@ impl<'a> DocumentSession<'a> {
         let within = &Within { summary_first, ..within.clone() };
         let narrowed = Within { budget: within.budget.scaled(1.0 - FORMAT_SLACK), ..within.clone() };
         let job = self.plan(&narrowed).or_else(|_| self.plan(within))?;
-        let draft = summarizer.summarize(job.request_to(summarizer)).await?;
+        let job = job.asked_of(summarizer);
+        let draft = summarizer.summarize(job.request()).await?;
         let attempts = draft.attempts.clone();
         let wide = job.clone().finish_wide(draft.clone());
         for finished in [wide, job.finish(draft)].into_iter().flatten() {

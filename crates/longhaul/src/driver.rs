@@ -177,6 +177,20 @@ impl Session {
     /// no summary could be made. No message is lost either way.
     pub async fn prepare(&mut self) -> Result<View, Error> {
         self.settle_doubt().await.map_err(Error::Store)?;
+        self.make_room().await?;
+        // What was only concluded from refusals is no reason not to send what must be.
+        if self.state.tokens() > self.state.budget() && self.state.forget_refusals() {
+            self.make_room().await?;
+        }
+        self.save().await?;
+        if let Some(journal) = &self.journal {
+            journal.let_go(&mut self.state);
+        }
+        self.checked_view()
+    }
+
+    /// Does what the policy says until it holds.
+    async fn make_room(&mut self) -> Result<(), Error> {
         for _ in 0..MAX_ROUNDS {
             let (action, reason) = match self.decide() {
                 Decision::Act { action, reason } => (action, reason),
@@ -197,11 +211,7 @@ impl Session {
                 return Err(error);
             }
         }
-        self.save().await?;
-        if let Some(journal) = &self.journal {
-            journal.let_go(&mut self.state);
-        }
-        self.checked_view()
+        Ok(())
     }
 
     /// Compacts now, whatever the policy says, with a view to `goal` where one is given.
@@ -312,6 +322,7 @@ impl Session {
         self.state.switch_model(window, counter, config);
         self.changes += 1;
         self.tell(EventKind::ModelSwitched { window: window.window, budget: self.state.budget() });
+        self.tell_unused();
         Ok(())
     }
 
@@ -345,10 +356,6 @@ impl Session {
         if m.tokens <= m.budget {
             self.relieved = None;
             return Ok(self.state.send());
-        }
-        // What was only concluded from refusals is no reason not to send what must be.
-        if self.state.forget_refusals() {
-            return self.checked_view();
         }
         let over = m.tokens - m.budget;
         // What is measured is less than what a compaction needs where it must show what no summary tells of.

@@ -181,6 +181,15 @@ pub enum EventKind {
         /// The window that is assumed.
         window: Tokens,
     },
+    /// The model is another provider's than the one that was named: the user should be told.
+    ModelOfAnother {
+        /// The model's name.
+        model: String,
+        /// The provider that was named.
+        provider: String,
+        /// The provider whose model it is.
+        maker: String,
+    },
     /// A setting has no effect on this session, which was put together without what it is about: the user should be told.
     SettingUnused {
         /// The setting's name.
@@ -392,6 +401,10 @@ impl fmt::Display for Event {
             EventKind::UnknownModel { model, window } => {
                 write!(f, "{model} is in no table; a window of {window} tokens is assumed")
             }
+            EventKind::ModelOfAnother { model, provider, maker } => write!(
+                f,
+                "{model} is a model of {maker}'s: its window, counter and prices go with the settings for {provider}"
+            ),
             EventKind::SettingUnused { setting, why } => write!(f, "{setting} has no effect: {why}"),
             EventKind::SecretsMissing { places } => {
                 let (places, stand) = match places {

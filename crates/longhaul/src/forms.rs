@@ -47,6 +47,12 @@ pub(crate) fn shaped(
     }
 }
 
+/// Returns whether `preset`'s document shows a summarizer's words, and beside them what the person wants and demands and no other
+/// fact.
+pub(crate) fn shows_words_alone(preset: Option<Preset>) -> bool {
+    matches!(preset, Some(Preset::Rolling | Preset::TwoTier))
+}
+
 /// Returns a model's own words; `None` where rules wrote the draft.
 fn words(draft: &Draft) -> Option<&str> {
     let narrative = draft.summary.narrative.trim();

@@ -164,6 +164,15 @@ impl Layered {
         Ok(Layered { config, sources, warnings })
     }
 
+    /// Returns whether the settings, or the document that the preset stands for, say how many messages stay. Where they do
+    /// not, a whole history that is compacted to a budget keeps what serves best.
+    pub fn choose_recent(&self) -> bool {
+        let is_chosen = |name| self.sources.get(name).is_some_and(|source| *source != Source::Default);
+        // Every document but 001 says how many stay; 004's number is the default.
+        let is_documents = self.config.preset.is_some_and(|preset| preset != Preset::Rolling);
+        is_documents || ["preserve_recent", "preserve_recent_tokens"].into_iter().any(is_chosen)
+    }
+
     /// Returns each setting with its value as it would be written in a file, and its source, in the settings' order.
     pub fn rows(&self) -> Vec<(String, String, Source)> {
         let Ok(Value::Object(fields)) = serde_json::to_value(&self.config) else { return Vec::new() };
@@ -288,6 +297,7 @@ mod tests {
             preset = "session"  (file longhaul.toml)
             enabled = true  (preset session)
             mode = "hybrid"  (preset session)
+            trigger_ratio = 0.8  (preset session)
             soft_action = "off"  (preset session)
             trigger_messages = 50  (preset session)
             min_messages = 5  (file longhaul.toml)
@@ -344,10 +354,10 @@ mod tests {
 
     #[test]
     fn values_that_do_not_fit_each_other_name_their_source() {
-        let error = Layered::from_layers(vec![Layer::flags(pairs(&[("reset-ratio", "90%")]))]).unwrap_err();
+        let error = Layered::from_layers(vec![Layer::flags(pairs(&[("reset-ratio", "95%")]))]).unwrap_err();
         expect![[r#"
             the configuration has 1 problem(s):
-              reset_ratio: 0.9 is not below trigger_ratio (0.8); expected target < soft < reset < trigger (from flag --reset-ratio)"#]]
+              reset_ratio: 0.95 is not below trigger_ratio (0.92); expected target < soft < reset < trigger (from flag --reset-ratio)"#]]
         .assert_eq(&error.to_string());
     }
 

@@ -41,12 +41,13 @@ impl Session {
         if !is_by_rule && !self.may_ask_model(action) {
             return None;
         }
-        let job = self.planned(action, reason, None).ok()?;
+        let mut job = self.planned(action, reason, None).ok()?;
         if !is_by_rule && job.too_large_for_model(self.state.config()).is_some() {
             return None;
         }
         self.tell_started(&job);
         if let Some(summarizer) = self.summarizer.as_deref().filter(|_| self.asks_model(action, &job)) {
+            job = job.asked_of(summarizer);
             self.tell_calls(summarizer, &job);
         }
         let under_way = Arc::new(());
@@ -80,7 +81,7 @@ impl Session {
 }
 
 impl Background {
-    /// Returns the compaction, for [`Job::request`] to a summarizer.
+    /// Returns the compaction, for [`Job::request`] to the session's summarizer.
     pub fn job(&self) -> &Job {
         &self.job
     }

@@ -25,7 +25,7 @@ pub enum Overtaken {
 }
 
 /// Returns whether `error` says that somebody else went on with the session.
-fn is_by_another(error: &StoreError) -> bool {
+pub(super) fn is_by_another(error: &StoreError) -> bool {
     matches!(error, StoreError::Overtaken { .. } | StoreError::Conflict { .. } | StoreError::Changed { .. })
 }
 

@@ -27,7 +27,8 @@ use crate::{
     session::{CompactionStep, SessionState, Steps},
 };
 
-/// Puts a [`Session`] together. Everything has a default that works offline. The order of calls does not matter.
+/// Puts a [`Session`] together. Everything has a default that works offline. The order of calls does not matter. What is set
+/// twice is as it was set last; observers and steps are added, and two to write summaries are an error.
 #[derive(Debug)]
 #[must_use]
 pub struct Builder {
@@ -189,7 +190,9 @@ impl Builder {
 
     /// Takes window, counter and prices from the built-in table, and the settings that [`Config`] has for this model. A
     /// counter or prices that were set win. An unknown model gets a small window, or the one given where that is smaller, and
-    /// observers are told ([`EventKind::UnknownModel`]). An empty name is an error.
+    /// observers are told ([`EventKind::UnknownModel`]). So they are of a model that is another provider's
+    /// ([`EventKind::ModelOfAnother`]): a gateway may have it. An empty name is an error. What reports and refusals teach is of
+    /// this model at this provider, unless [`endpoint`](Self::endpoint) says otherwise.
     pub fn model(mut self, provider: &str, model: &str) -> Builder {
         self.model = Some((provider.to_owned(), model.to_owned()));
         self
@@ -382,13 +385,11 @@ impl Builder {
             self.rules.ranker = ranker;
         }
         check_room(&self.config, self.window, self.fixed_overhead)?;
-        let is_asked = self.has_summarizer();
         let summarizer = self.chosen_summarizer()?;
         let counter = self.counter.take().unwrap_or_else(default_counter);
         if self.durability == Durability::EachPush && self.store.is_none() {
             return Err(BuildError::NoStore);
         }
-        let unused = unused(&self.config, is_asked, self.store.is_some());
         let journal = self.store.take().map(|store| Journal::new(store, self.session.clone()));
         let mut state = SessionState::new(self.session, self.window, counter, self.config);
         state.set_redactor(self.redactor);
@@ -398,8 +399,9 @@ impl Builder {
         state.set_fixed_overhead(self.fixed_overhead);
         state.set_calibrations(self.calibrations);
         state.set_prices(prices.unwrap_or_default());
-        if let Some((model, endpoint)) = &self.endpoint {
-            state.set_endpoint(model, endpoint);
+        let named = self.model.clone().map(|(provider, model)| (model, provider));
+        if let Some((model, endpoint)) = self.endpoint.or(named) {
+            state.set_endpoint(&model, &endpoint);
         }
         let session = Session {
             state,
@@ -414,21 +416,16 @@ impl Builder {
             durability: self.durability,
             relieved: None,
         };
+        if let Some((provider, model)) = self.model
+            && let Some(maker) = maker(&model).filter(|maker| is_maker(&provider) && *maker != provider)
+        {
+            session.tell(EventKind::ModelOfAnother { model, provider, maker: maker.to_owned() });
+        }
         if let Some(model) = unknown_model {
             session.tell(EventKind::UnknownModel { model, window: self.window.window });
         }
-        for (setting, why) in unused {
-            session.tell(EventKind::SettingUnused { setting: setting.to_owned(), why: why.to_owned() });
-        }
+        session.tell_unused();
         Ok(session)
-    }
-
-    fn has_summarizer(&self) -> bool {
-        #[cfg(feature = "tokio")]
-        if self.client.is_some() {
-            return true;
-        }
-        self.summarizer.is_some() || self.models.is_some()
     }
 
     fn chosen_summarizer(&mut self) -> Result<Option<Arc<dyn Summarizer>>, BuildError> {
@@ -472,6 +469,20 @@ impl Builder {
     }
 }
 
+/// Who makes the models of the largest families, and how their names begin.
+const MAKERS: [(&str, &[&str]); 3] =
+    [("anthropic", &["claude"]), ("google", &["gemini"]), ("openai", &["gpt", "o1", "o3", "o4"])];
+
+/// Returns who makes `model`, where its name says so.
+fn maker(model: &str) -> Option<&'static str> {
+    let is_of = |(_, starts): &&(_, &[&str])| starts.iter().any(|start| model.starts_with(start));
+    MAKERS.iter().find(is_of).map(|(maker, _)| *maker)
+}
+
+fn is_maker(provider: &str) -> bool {
+    MAKERS.iter().any(|(maker, _)| *maker == provider)
+}
+
 /// Checks that a window leaves room for messages.
 pub(super) fn check_room(config: &Config, window: ContextWindow, overhead: Tokens) -> Result<(), BuildError> {
     let window = config.window(window);
@@ -487,19 +498,37 @@ pub(super) fn check_room(config: &Config, window: ContextWindow, overhead: Token
 }
 
 /// Returns the settings that have no effect on a session like this, each with the reason. They are no errors: a file of
-/// settings may be shared by sessions that differ.
-fn unused(config: &Config, is_asked: bool, has_store: bool) -> Vec<(&'static str, &'static str)> {
-    let mut unused = Vec::new();
-    if !config.summarizer_model_preference.is_empty() && !is_asked {
-        unused.push(("summarizer_model_preference", "no client or models were given to choose from"));
-    }
-    if !config.summary_prompt.is_empty() && config.mode == SummaryMode::Rules {
-        unused.push(("summary_prompt", "mode is rules, which asks no model"));
-    }
-    if config.delete_originals && !has_store {
-        unused.push(("delete_originals", "no store was given, which could hold any"));
-    }
-    unused
+/// settings may be shared by sessions that differ. Of a summarizer that writes no facts it is known that it is no
+/// [`Ladder`], whose options they are.
+pub(super) fn unused(
+    config: &Config,
+    summarizer: Option<&dyn Summarizer>,
+    has_store: bool,
+) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let asks_models = summarizer.is_some_and(Summarizer::writes_facts);
+    let (has_preference, has_prompt) =
+        (!config.summarizer_model_preference.is_empty(), !config.summary_prompt.is_empty());
+    let is_by_rule = config.mode == SummaryMode::Rules;
+    [
+        (
+            has_preference && !asks_models,
+            "summarizer_model_preference",
+            "no client or models were given to choose from",
+        ),
+        (has_prompt && is_by_rule, "summary_prompt", "mode is rules, which asks no model"),
+        (
+            has_prompt && !is_by_rule && !asks_models,
+            "summary_prompt",
+            "no client or models were given to put it to",
+        ),
+        (
+            config.delete_originals && !has_store,
+            "delete_originals",
+            "no store was given, which could hold any",
+        ),
+    ]
+    .into_iter()
+    .filter_map(|(is_unused, setting, why)| is_unused.then_some((setting, why)))
 }
 
 fn default_clock() -> Option<Arc<dyn Clock>> {

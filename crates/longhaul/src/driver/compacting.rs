@@ -101,8 +101,9 @@ impl Session {
     /// Asks the summarizer, and falls back to rules where it gives nothing that can be used and the settings allow it.
     pub(super) async fn summarize(&mut self, job: Job) -> Result<Finished, Error> {
         let Some(summarizer) = self.summarizer.clone() else { return self.by_rule(job) };
+        let job = job.asked_of(&*summarizer);
         self.tell_calls(&*summarizer, &job);
-        let error = match summarizer.summarize(job.request_to(&*summarizer)).await {
+        let error = match summarizer.summarize(job.request()).await {
             Ok(draft) => {
                 self.tell_attempts(&draft.attempts);
                 match job.clone().finish(draft) {

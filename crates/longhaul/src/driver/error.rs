@@ -4,6 +4,7 @@ use longhaul_store::StoreError;
 use longhaul_summarize::SummarizeError;
 use longhaul_transcript::Tokens;
 
+use super::branches::is_by_another;
 #[cfg(doc)]
 use crate::config::Config;
 use crate::{
@@ -103,12 +104,10 @@ pub enum Error {
 }
 
 /// Returns what happened: that somebody else went on is no failure of the store, and who asked to stop then must read it.
-fn store_failed(error: &StoreError) -> String {
-    match error {
-        StoreError::Overtaken { .. } | StoreError::Conflict { .. } | StoreError::Changed { .. } => {
-            format!("somebody else went on with the session: {error}")
-        }
-        _ => "the store failed".to_owned(),
+fn store_failed(error: &StoreError) -> &'static str {
+    match is_by_another(error) {
+        true => "somebody else went on with the session",
+        false => "the store failed",
     }
 }
 

@@ -229,7 +229,11 @@ impl Journal {
         if self.in_doubt_state.is_none() {
             return Ok(None);
         }
-        let is_taken = self.is_in_doubt_taken().await?;
+        let held = self.store.state(&self.line).await?;
+        let is_in_force = |id: &SummaryId| held.as_ref().is_some_and(|held| held.chain.contains(id));
+        // Whatever somebody else did since: a branch without the summary would not have what it tells of.
+        let is_taken =
+            matches!(self.in_doubt.last(), Some(ChainStep::Append(record)) if is_in_force(&record.id));
         let state = self.in_doubt_state.take().filter(|_| is_taken);
         if state.is_some() {
             self.in_doubt.clear();

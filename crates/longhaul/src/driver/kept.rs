@@ -284,6 +284,35 @@ async fn originals_are_deleted_with_the_summary_that_replaces_them_or_not_at_all
 }
 
 #[tokio::test]
+async fn a_branch_off_somebody_who_went_on_from_deleted_originals_has_their_summary() {
+    let config = Config { delete_originals: true, mode: SummaryMode::Rules, ..Config::default() };
+    for compacts_too in [false, true] {
+        let store = Arc::new(Troubled::default());
+        let mut session = begin(&store, &config).await;
+        (0..12).for_each(|nth| turn(&mut session, nth));
+        session.save().await.unwrap();
+        store.trouble_commit(Trouble::Silent);
+        drop_at_its_await(session.compact(None));
+        store.trouble_commit(Trouble::None);
+        let mut other = begin(&store, &Config { delete_originals: false, ..config.clone() }).await;
+        turn(&mut other, 20);
+        if compacts_too {
+            other.compact(None).await.unwrap();
+        }
+        other.save().await.unwrap();
+
+        turn(&mut session, 12);
+        session.prepare().await.unwrap();
+        assert_eq!((session.line().as_str(), other.line().as_str()), ("kept-b1", "kept"));
+        let text = session.state().summary().expect("its originals are gone").text.clone();
+        assert!(text.contains("src/part_0.rs"), "{text}");
+        let store = Arc::clone(&store) as Arc<dyn SummaryStore>;
+        let (resumed, _) = writer(&store, "kept-b1", Overtaken::Stop).await;
+        assert_eq!(shown(&resumed), shown(&session));
+    }
+}
+
+#[tokio::test]
 async fn an_undo_of_what_another_writer_went_on_from_is_no_undo_of_theirs() {
     for overtaken in [Overtaken::Stop, Overtaken::Branch] {
         let store: Arc<dyn SummaryStore> = Arc::new(MemoryStore::default());
@@ -328,6 +357,8 @@ async fn another_writer_is_told_before_a_word_is_lost() {
     turn(&mut one, 2);
     let error = one.prepare().await.unwrap_err();
     assert!(matches!(error, Error::Store(StoreError::Overtaken { ordinal: 4, .. })), "{error:?}");
+    let (line, source) = (error.to_string(), error.source().unwrap().to_string());
+    assert!(line == "somebody else went on with the session" && source.contains("m4"), "{line}: {source}");
 }
 
 /// Makes a request, and reports what the provider billed for it.

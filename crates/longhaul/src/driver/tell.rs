@@ -2,7 +2,7 @@
 
 use longhaul_summarize::{Attempt, Summarizer};
 
-use super::Session;
+use super::{Session, builder};
 use crate::{
     compact::Cut,
     event::{Event, EventKind, Finish},
@@ -21,13 +21,22 @@ impl Session {
         }
     }
 
+    /// Tells which settings have no effect on this session.
+    pub(super) fn tell_unused(&self) {
+        for (setting, why) in
+            builder::unused(self.state.config(), self.summarizer.as_deref(), self.journal.is_some())
+        {
+            self.tell(EventKind::SettingUnused { setting: setting.to_owned(), why: why.to_owned() });
+        }
+    }
+
     /// Tells which calls may be made for a summary, where any may. Nobody listens, nothing is planned: a plan renders
     /// what would be sent.
     pub(super) fn tell_calls(&self, summarizer: &dyn Summarizer, job: &Job) {
         if self.observers.0.is_empty() {
             return;
         }
-        let plan = summarizer.plan(&job.request_to(summarizer));
+        let plan = summarizer.plan(&job.request());
         if plan.max_calls == 0 {
             return;
         }

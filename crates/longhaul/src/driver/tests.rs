@@ -279,14 +279,14 @@ async fn a_stored_conversation_is_taken_up_as_it_was_left() {
     let mut context = builder().build().unwrap();
     talk(&mut context, 64);
     context.prepare().await.unwrap();
-    talk(&mut context, 30);
+    talk(&mut context, 40);
     context.prepare().await.unwrap();
     context.push(Message::user("The last word"));
     context.save().await.unwrap();
 
     let resumed = builder().open().await.unwrap();
     let session = context.state().session().clone();
-    assert_eq!(store.state(&session).await.unwrap().unwrap().messages, 95);
+    assert_eq!(store.state(&session).await.unwrap().unwrap().messages, 105);
     assert!(store.verify(&session).await.unwrap().is_intact());
     assert_eq!(resumed.state().summary().unwrap().id, context.state().summary().unwrap().id);
     // The chain in its order, each behind the one that it was made of.
@@ -457,6 +457,33 @@ fn an_unknown_model_is_told_and_gets_a_small_window() {
 }
 
 #[test]
+fn a_model_of_another_provider_is_told() {
+    for (provider, model, expected) in [
+        (
+            "anthropic",
+            "gpt-4o",
+            Some(
+                "gpt-4o is a model of openai's: its window, counter and prices go with the settings for anthropic",
+            ),
+        ),
+        ("openai", "gpt-4o", None),
+        ("openai", "qwen3-32b", None),
+        ("gateway", "claude-sonnet-4-5", None),
+    ] {
+        let log = Log::default();
+        let told = Arc::clone(&log);
+        let window = ContextWindow::new(Tokens(200_000), Tokens::ZERO);
+        let builder = Session::builder(SessionId::new("test").unwrap(), window);
+        let builder = builder.observer(move |event: &Event| told.lock().unwrap().push(event.clone()));
+        builder.model(provider, model).build().unwrap();
+        let lines: Vec<_> = log.lock().unwrap().iter().map(ToString::to_string).collect();
+        let lines: Vec<&str> =
+            lines.iter().map(String::as_str).filter(|line| !line.contains("in no table")).collect();
+        assert_eq!(lines, Vec::from_iter(expected), "{provider} {model}");
+    }
+}
+
+#[test]
 fn a_model_that_nobody_knows_makes_no_window_larger() {
     let window = ContextWindow::new(Tokens(4_000), Tokens(500));
     let builder = || Session::builder(SessionId::new("test").unwrap(), window);
@@ -495,6 +522,39 @@ fn settings_without_effect_are_told() {
             "delete_originals has no effect: no store was given, which could hold any",
         ]
     );
+}
+
+#[test]
+fn settings_that_reach_no_model_are_told_whoever_was_given() {
+    let config = Config {
+        mode: SummaryMode::Hybrid,
+        summarizer_model_preference: vec!["small".into()],
+        summary_prompt: "In {maxTokens}: {context}".into(),
+        ..Config::default()
+    };
+    let lines = [
+        "summarizer_model_preference has no effect: no client or models were given to choose from",
+        "summary_prompt has no effect: no client or models were given to put it to",
+    ];
+    let told = |log: &Log| {
+        let log = log.lock().unwrap();
+        let unused = log.iter().filter(|event| matches!(event.kind, EventKind::SettingUnused { .. }));
+        unused.map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(told(&manager(config.clone(), None).1), lines);
+    assert_eq!(told(&manager(config.clone(), Some(Told::new(&[]))).1), lines);
+    let (mut context, log) = manager(Config::default(), None);
+    let window = ContextWindow::new(Tokens(2_000), Tokens::ZERO);
+    context.switch_model(window, Arc::new(CharsPer4), config.clone()).unwrap();
+    assert_eq!(told(&log), lines);
+    // One that writes the facts itself may be a ladder with these settings.
+    let log = Log::default();
+    let seen = Arc::clone(&log);
+    let builder = Session::builder(SessionId::new("test").unwrap(), window).config(config);
+    let ladder = Arc::new(longhaul_summarize::rules::RulesSummarizer::default());
+    let builder = builder.observer(move |event: &Event| seen.lock().unwrap().push(event.clone()));
+    builder.summarizer(ladder).build().unwrap();
+    assert!(told(&log).is_empty());
 }
 
 #[tokio::test]

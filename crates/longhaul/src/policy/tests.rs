@@ -5,7 +5,7 @@ use longhaul_transcript::{Span, Tokens};
 use proptest::{collection::vec, prelude::*};
 
 use super::*;
-use crate::Preset;
+use crate::{Preset, config::Threshold};
 
 /// A context of 1,000 tokens' budget, filled to `tokens`, with 20 messages of which 14 can be compacted.
 fn filled(tokens: u64) -> Measurement {
@@ -28,6 +28,11 @@ fn filled(tokens: u64) -> Measurement {
     }
 }
 
+/// The defaults with a trigger that leaves room for another threshold between it and the hard limit.
+fn usual() -> Config {
+    Config { trigger_ratio: Threshold::Ratio(0.8), ..Config::default() }
+}
+
 fn check(state: &PolicyState, config: &Config, m: Measurement, expected: Expect) {
     expected.assert_eq(&decide(state, config, &m).to_string());
 }
@@ -36,7 +41,7 @@ fn check(state: &PolicyState, config: &Config, m: Measurement, expected: Expect)
 fn below_the_thresholds_it_says_how_far_it_is() {
     check(
         &PolicyState::new(),
-        &Config::default(),
+        &usual(),
         filled(500),
         expect!["hold: 500 tokens, 100 below the next threshold at 600"],
     );
@@ -44,7 +49,7 @@ fn below_the_thresholds_it_says_how_far_it_is() {
 
 #[test]
 fn each_tier_names_itself() {
-    let (state, config) = (PolicyState::new(), Config::default());
+    let (state, config) = (PolicyState::new(), usual());
     check(
         &state,
         &config,
@@ -76,14 +81,14 @@ fn each_tier_names_itself() {
 
 #[test]
 fn switched_off_holds_even_in_an_emergency() {
-    let off = Config { enabled: false, ..Config::default() };
+    let off = Config { enabled: false, ..usual() };
     check(&PolicyState::new(), &off, filled(5_000), expect!["hold: switched off (enabled = false)"]);
 }
 
 // asserts 004-04
 #[test]
 fn short_conversations_are_left_alone_short_of_an_emergency() {
-    let config = Config::default();
+    let config = usual();
     let short = |tokens| Measurement { n_messages: 11, ..filled(tokens) };
     check(
         &PolicyState::new(),
@@ -141,7 +146,7 @@ fn a_view_that_stays_long_is_not_summarized_message_by_message() {
 
 #[test]
 fn a_refresh_comes_after_its_messages() {
-    let config = Config { force_refresh_after_messages: Some(10), ..Config::default() };
+    let config = Config { force_refresh_after_messages: Some(10), ..usual() };
     let mut state = PolicyState::new();
     state.acted(Reason::Manual, &filled(900), Tokens(400), &config.limits(Tokens(1_000), Tokens(1_000)));
     let later = |n_total| Measurement { n_total, range: Span { start: 15, end: 25 }, ..filled(450) };
@@ -157,7 +162,7 @@ fn a_refresh_comes_after_its_messages() {
 // asserts 004-09, 004-28
 #[test]
 fn cooldown_counts_messages_and_an_emergency_ignores_it() {
-    let config = Config::default();
+    let config = usual();
     let mut state = PolicyState::new();
     state.acted(
         Reason::Ratio { tokens: Tokens(900), unread: Tokens::ZERO, trigger: Tokens(800) },
@@ -175,7 +180,7 @@ fn cooldown_counts_messages_and_an_emergency_ignores_it() {
 // asserts 004-27
 #[test]
 fn hysteresis_waits_for_the_reset_threshold_or_a_whole_band() {
-    let config = Config { cooldown_messages: 0, soft_action: SoftAction::Off, ..Config::default() };
+    let config = Config { cooldown_messages: 0, soft_action: SoftAction::Off, ..usual() };
     let limits = config.limits(Tokens(1_000), Tokens(1_000));
     let mut state = PolicyState::new();
     let ratio = Reason::Ratio { tokens: Tokens(850), unread: Tokens::ZERO, trigger: Tokens(800) };
@@ -192,7 +197,7 @@ fn hysteresis_waits_for_the_reset_threshold_or_a_whole_band() {
 #[test]
 fn the_depth_guard_halts_or_rebuilds() {
     let deep = Measurement { next_depth: 3, ..filled(900) };
-    let halt = Config { on_max_depth: OnMaxDepth::Halt, soft_action: SoftAction::Off, ..Config::default() };
+    let halt = Config { on_max_depth: OnMaxDepth::Halt, soft_action: SoftAction::Off, ..usual() };
     check(
         &PolicyState::new(),
         &halt,
@@ -201,7 +206,7 @@ fn the_depth_guard_halts_or_rebuilds() {
     );
     check(
         &PolicyState::new(),
-        &Config::default(),
+        &usual(),
         deep,
         expect!["summarize from the originals: 900 tokens reach the trigger at 800"],
     );
@@ -220,7 +225,7 @@ fn a_large_fixed_part_is_refused_with_a_reason() {
     let pinned = Measurement { floor: Tokens(720), soft_gain: Tokens(0), ..filled(850) };
     check(
         &PolicyState::new(),
-        &Config::default(),
+        &usual(),
         pinned,
         expect!["hold: 720 tokens cannot be compacted, which is not below the reset threshold of 700"],
     );
@@ -232,7 +237,7 @@ fn nothing_outside_the_tail_is_nothing_to_compact() {
     let tail = Measurement { range: Span::default(), ..filled(850) };
     check(
         &PolicyState::new(),
-        &Config::default(),
+        &usual(),
         tail,
         expect!["hold: everything is pinned, recent or compacted already"],
     );
@@ -240,7 +245,7 @@ fn nothing_outside_the_tail_is_nothing_to_compact() {
 
 #[test]
 fn an_undo_is_respected_until_new_messages_come() {
-    let config = Config::default();
+    let config = usual();
     let mut state = PolicyState::new();
     state.undone(20);
     check(
@@ -255,7 +260,7 @@ fn an_undo_is_respected_until_new_messages_come() {
 
 #[test]
 fn a_failure_is_waited_out_in_messages_and_in_time() {
-    let config = Config::default();
+    let config = usual();
     let mut state = PolicyState::new();
     let ratio = Reason::Ratio { tokens: Tokens(850), unread: Tokens::ZERO, trigger: Tokens(800) };
     state.failed(ratio, &filled(850));
@@ -285,7 +290,7 @@ fn a_failure_is_waited_out_in_messages_and_in_time() {
 
 #[test]
 fn a_restart_does_not_forget_a_cooldown() {
-    let config = Config::default();
+    let config = usual();
     let mut state = PolicyState::new();
     state.acted(Reason::Manual, &filled(900), Tokens(400), &config.limits(Tokens(1_000), Tokens(1_000)));
     let stored = serde_json::to_string(&state).unwrap();
@@ -294,7 +299,7 @@ fn a_restart_does_not_forget_a_cooldown() {
 
 #[test]
 fn a_second_pass_is_made_once_where_the_first_did_not_get_below_the_trigger() {
-    let config = Config::default();
+    let config = usual();
     let limits = config.limits(Tokens(1_000), Tokens(1_000));
     let mut state = PolicyState::new();
     let full = filled(850);
@@ -341,7 +346,7 @@ fn a_second_pass_is_made_once_where_the_first_did_not_get_below_the_trigger() {
 
 #[test]
 fn economy_waits_for_the_end_of_the_turn_and_safety_does_not() {
-    let config = Config { trigger_messages: Some(15), ..Config::default() };
+    let config = Config { trigger_messages: Some(15), ..usual() };
     let within = |tokens| Measurement { at_turn_boundary: false, ..filled(tokens) };
     for tokens in [300, 650] {
         check(
@@ -356,7 +361,7 @@ fn economy_waits_for_the_end_of_the_turn_and_safety_does_not() {
 
 #[test]
 fn a_smaller_window_is_dealt_with_before_the_next_request() {
-    let config = Config::default();
+    let config = usual();
     let mut state = PolicyState::new();
     let large = Measurement { budget: Tokens(2_000), window: Tokens(2_000), ..filled(900) };
     state.acted(Reason::Manual, &large, Tokens(900), &config.limits(Tokens(2_000), Tokens(2_000)));
@@ -396,15 +401,10 @@ fn a_new_window_calls_for_nothing_where_the_view_is_below_its_threshold() {
 #[test]
 fn a_soft_pass_must_be_worth_a_rewrite() {
     let m = Measurement { soft_gain: Tokens(49), ..filled(650) };
-    check(
-        &PolicyState::new(),
-        &Config::default(),
-        m,
-        expect!["hold: it would free 49 tokens; 50 make it worth it"],
-    );
+    check(&PolicyState::new(), &usual(), m, expect!["hold: it would free 49 tokens; 50 make it worth it"]);
     // Once the cache is cold there is nothing to lose.
     let cold = Measurement { cache_is_cold: true, ..m };
-    assert!(decide(&PolicyState::new(), &Config::default(), &cold).is_act());
+    assert!(decide(&PolicyState::new(), &usual(), &cold).is_act());
 }
 
 #[test]
@@ -420,7 +420,7 @@ fn the_same_range_is_not_summarized_twice_for_the_same_reason() {
 
 #[test]
 fn at_the_limit_one_attempt_is_made_for_each_state_of_the_context() {
-    let config = Config::default();
+    let config = usual();
     let mut state = PolicyState::new();
     let full = Measurement { floor: Tokens(1_100), ..filled(1_200) };
     let Decision::Act { reason, .. } = decide(&state, &config, &full) else { panic!("no attempt") };

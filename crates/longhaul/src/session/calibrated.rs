@@ -71,8 +71,9 @@ impl SessionState {
     pub fn set_endpoint(&mut self, model: &str, endpoint: &str) {
         let calibrated = &mut self.calibrated;
         if (model, endpoint) != (&calibrated.model, &calibrated.endpoint) {
-            if !(calibrated.model.is_empty() && calibrated.endpoint.is_empty()) {
-                self.refusals = Refusals::default();
+            let was_known = !(calibrated.model.is_empty() && calibrated.endpoint.is_empty());
+            if was_known && std::mem::take(&mut self.refusals) != Refusals::default() {
+                self.policy.window_changed();
             }
             model.clone_into(&mut calibrated.model);
             endpoint.clone_into(&mut calibrated.endpoint);

@@ -8,9 +8,9 @@ use std::{
 use longhaul_extract::FactIndex;
 use longhaul_redact::Redactor;
 use longhaul_summarize::{
-    Doubt, Draft, Summarizer, SummaryRequest, WORDS_SHARE, holds_facts,
+    Doubt, Draft, Summarizer, SummaryRequest, WORDS_SHARE,
     rules::{self, RulesOptions},
-    with_facts,
+    with_facts, with_facts_in_data,
 };
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{
@@ -84,6 +84,8 @@ pub struct Job {
     redactions: Vec<RedactionCount>,
     redactor: Option<Redactor>,
     mode: SummaryMode,
+    /// Whoever is asked for the summary writes the facts by rule that belong in it.
+    writes_facts: bool,
     /// The preset whose document's form the summary takes.
     preset: Option<Preset>,
     /// The summary is an update to the previous one.
@@ -242,6 +244,7 @@ impl SessionState {
             let_go: scope.let_go,
             words: self.words(scope.previous.as_deref()),
             mode: self.config.mode,
+            writes_facts: true,
             previous: scope.previous,
             settings,
             rules: self.rules.clone(),
@@ -292,8 +295,30 @@ impl SessionState {
 }
 
 impl Job {
-    /// Returns what is to be asked of a [`Summarizer`].
+    /// Returns the compaction as this summarizer is asked for it: in the mode `hybrid` the words of one that does not write the facts
+    /// by rule itself leave room for them, and [`finish`](Self::finish) puts them beside.
+    #[must_use]
+    pub fn asked_of(self, summarizer: &dyn Summarizer) -> Job {
+        Job { writes_facts: summarizer.writes_facts(), ..self }
+    }
+
+    /// Returns what is to be asked of the [`Summarizer`] that [`asked_of`](Self::asked_of) was told of; of one that writes the facts
+    /// itself, where it was told of none.
     pub fn request(&self) -> SummaryRequest<'_> {
+        let request = self.whole_request();
+        match self.gets_facts() && !forms::shows_words_alone(self.preset) {
+            true => SummaryRequest { limit: request.limit.scaled(WORDS_SHARE), ..request },
+            false => request,
+        }
+    }
+
+    /// Returns whether facts by rule are put beside what a summarizer writes.
+    fn gets_facts(&self) -> bool {
+        self.mode == SummaryMode::Hybrid && !self.writes_facts
+    }
+
+    /// Returns what there is to summarize, and all the room that there is for it.
+    fn whole_request(&self) -> SummaryRequest<'_> {
         let mut request = self.plan.request(&self.source(), &self.settings);
         request.is_rebuilt = self.action.is_rebuild();
         if self.is_running || self.starts_running {
@@ -302,17 +327,8 @@ impl Job {
         request
     }
 
-    /// Returns what is to be asked of this summarizer: in the mode `hybrid` its words leave room for facts by rule, where it
-    /// does not write these itself.
-    pub fn request_to(&self, summarizer: &dyn Summarizer) -> SummaryRequest<'_> {
-        let request = self.request();
-        match self.mode == SummaryMode::Hybrid && !summarizer.writes_facts() {
-            true => SummaryRequest { limit: request.limit.scaled(WORDS_SHARE), ..request },
-            false => request,
-        }
-    }
-
-    /// Puts a summarizer's draft into its place; in the mode `hybrid` with facts by rule beside it, where it holds none.
+    /// Puts a summarizer's draft into its place; in the mode `hybrid` with facts by rule beside it, where the summarizer writes none and
+    /// no person edited it.
     ///
     /// # Errors
     /// When the draft says nothing, or is larger than [`SummaryRequest::limit`] allowed.
@@ -328,11 +344,14 @@ impl Job {
         if draft.text.trim().is_empty() && !is_by_rule {
             return Err(AssembleError::Empty);
         }
-        if self.mode != SummaryMode::Hybrid || holds_facts(&draft.made_with) {
+        if !self.gets_facts() || is_by_rule || draft.is_edited() {
             return Ok(draft);
         }
-        let reading = self.reading();
-        Ok(with_facts(draft, &self.request(), |request| reading.summarize(request)))
+        let (reading, request) = (self.reading(), self.whole_request());
+        Ok(match forms::shows_words_alone(self.preset) {
+            true => with_facts_in_data(draft, reading.summarize(&request)),
+            false => with_facts(draft, &request, |request| reading.summarize(request)),
+        })
     }
 
     fn put(self, draft: Draft) -> Result<Finished, AssembleError> {
@@ -345,9 +364,9 @@ impl Job {
                     && !self.starts_running =>
             {
                 let Draft { attempts, cost, .. } = draft;
-                Draft { attempts, cost, ..self.by_rule(&self.reading(), &self.request()) }
+                Draft { attempts, cost, ..self.by_rule(&self.reading(), &self.whole_request()) }
             }
-            _ => self.shaped(draft, &self.request()),
+            _ => self.shaped(draft, &self.whole_request()),
         };
         let draft = match self.runs_on() {
             Some(previous) => running::update(previous, draft, self.plan.limit, &*self.counter),
@@ -364,7 +383,7 @@ impl Job {
     #[cfg(feature = "wire")]
     pub(crate) fn finish_wide(self, draft: Draft) -> Result<Finished, AssembleError> {
         let draft = self.usable(draft)?;
-        let draft = self.clean(self.shaped(draft, &self.request()));
+        let draft = self.clean(self.shaped(draft, &self.whole_request()));
         let compacted = self.plan.clone().assemble_wide(&self.source(), &self.settings, draft)?;
         Ok(self.finished(compacted)?)
     }
@@ -375,7 +394,7 @@ impl Job {
     /// When what must stay is larger than the budget.
     pub fn finish_by_rule(self) -> Result<Finished, CompactError> {
         if self.is_running || self.starts_running {
-            let draft = rules::summarize(&self.request(), &self.rules);
+            let draft = rules::summarize(&self.whole_request(), &self.rules);
             // An update keeps to the plan's limit, for which there is room.
             return match self.clone().put(draft) {
                 Err(AssembleError::Step(error)) => Err(error.into()),

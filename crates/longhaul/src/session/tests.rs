@@ -315,7 +315,7 @@ fn fixed_overhead_comes_off_the_budget() {
     let mut state = state(8_000, Config::default());
     state.set_fixed_overhead(Tokens(3_000));
     assert_eq!(state.budget(), Tokens(5_000));
-    assert_eq!(state.limits().trigger, Tokens(4_000));
+    assert_eq!(state.limits().trigger, Tokens(4_600));
 }
 
 /// Counts as [`CharsPer4`], and is sure of it: a narrow estimate is to stay narrow.
@@ -364,7 +364,7 @@ fn a_smaller_model_is_compacted_for_before_the_next_request() {
         Config::default(),
     );
     assert!(state.decide(None).is_act());
-    let larger = state.tokens().scaled(1.2);
+    let larger = state.tokens().scaled(1.05);
     state.switch_model(ContextWindow::new(larger, Tokens::ZERO), Arc::new(CharsPer4), Config::default());
     assert!(matches!(state.decide(None), Decision::Act { reason: Reason::ModelSwitch { .. }, .. }));
 }

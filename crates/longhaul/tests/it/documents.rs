@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use longhaul::{
-    Config, Preset,
+    Config, Preset, Session,
     config::{Chaining, OnMaxDepth, Oversize, RatioBase, SoftAction, SummaryLimit, SummaryRole, Threshold},
-    summarize::{Scripted, prompt},
-    tokens::ContextWindow,
-    transcript::{Message, Outcome, SummaryMode, Tokens},
+    summarize::{CompletionClient, Scripted, prompt},
+    tokens::{CharsPer4, ContextWindow},
+    transcript::{FixedClock, Message, NoJitter, NoSleep, Outcome, SessionId, SummaryMode, Tokens},
 };
 
 use crate::work::{Work, exchange, text, written_by};
@@ -163,6 +163,64 @@ async fn the_documents_prompts_are_asked_word_for_word() {
     // The baseline stands before the prompt that asks for a record.
     assert!(prompt::SYSTEM.starts_with(BASELINE), "{}", prompt::SYSTEM);
     assert_eq!(Preset::Chain.config().llm_options().custom_prompt, None, "which asks with the baseline");
+}
+
+// asserts 000-16, 001-22, 002-17, 003-10
+#[tokio::test]
+async fn what_a_model_is_told_fits_into_what_its_provider_lets_it_write() {
+    let presets = [
+        (Preset::ContextManager, 2_000),
+        // Of 500 the running summary leaves room for the next.
+        (Preset::Rolling, 340),
+        (Preset::Session, 1_000),
+        (Preset::TwoTier, 2_000),
+        (Preset::Chain, 0),
+    ];
+    for window in [None, Some(4_000), Some(8_000), Some(16_000), Some(128_000)] {
+        for (preset, allowed) in presets {
+            let config = Config {
+                mode: SummaryMode::Llm,
+                oversize: Oversize::MapReduce,
+                transcript_cap_tokens: None,
+                max_context_tokens: None,
+                max_summary_share: None,
+                soft_action: SoftAction::Off,
+                summarizer_model_preference: vec!["nobody-knows-it".to_owned()],
+                ..preset.config()
+            };
+            let model = Arc::new(Scripted::always(SAID));
+            let client = Arc::clone(&model) as Arc<dyn CompletionClient>;
+            let models = config.summarizer_models(&client, window.map(Tokens));
+            let mut context = Session::builder(
+                SessionId::new("told").unwrap(),
+                ContextWindow::new(Tokens(60_000), Tokens::ZERO),
+            )
+            .config(config)
+            .counter(Arc::new(CharsPer4))
+            .clock(Arc::new(FixedClock(0)))
+            .models(models, Arc::new(NoSleep), Arc::new(NoJitter))
+            .build()
+            .unwrap();
+            for nth in 0..60 {
+                context
+                    .push(Message::user(format!("src/part_{nth}.rs has a limit of {nth}0 ms. ").repeat(100)));
+            }
+            context.compact(None).await.unwrap();
+            let asked = model.requests().remove(0);
+            let told: u64 = format!("{}{}", asked.system, asked.user)
+                .split("under ")
+                .find_map(|rest| rest.split_once(" tokens")?.0.parse().ok())
+                .unwrap_or_else(|| panic!("{preset} names no limit: {}", asked.system));
+            let most = asked.max_tokens.0;
+            assert!(told * 2 <= most && most <= told * 2 + 200, "{preset} at {window:?}: {told} of {most}");
+            let window = window.unwrap_or(8_192);
+            assert!(most <= window / 2, "{preset} at {window}: {most}");
+            // From 8,000 on a document's limit is not cut down.
+            if window >= 8_000 {
+                assert!(told >= allowed * 17 / 20, "{preset} at {window}: {told} of {allowed}");
+            }
+        }
+    }
 }
 
 /// What the scripted model says under a preset whose document asks for prose.

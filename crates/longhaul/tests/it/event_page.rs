@@ -74,6 +74,11 @@ async fn samples() -> Vec<Event> {
         },
         EventKind::TooLargeForModel { tokens_to_summarize: Tokens(9_310), limit: Tokens(1_000) },
         EventKind::UnknownModel { model: "frontier-9".into(), window: Tokens(32_768) },
+        EventKind::ModelOfAnother {
+            model: "gpt-4o".into(),
+            provider: "anthropic".into(),
+            maker: "openai".into(),
+        },
         EventKind::SettingUnused {
             setting: "delete_originals".into(),
             why: "no store was given, which could hold any".into(),

@@ -205,3 +205,18 @@ async fn what_a_refusal_taught_outlives_a_kill() {
         }
     }
 }
+
+#[tokio::test]
+async fn what_a_refusal_told_of_one_model_is_not_believed_of_another() {
+    let store = Arc::new(MemoryStore::default());
+    let open = async |model: &str| builder().model("acme", model).store(store.clone()).open().await.unwrap();
+    let mut session = open("narrow").await;
+    talk(&mut session, 45);
+    session.prepare().await.unwrap();
+    session.overflowed(Some(Tokens(6_000))).await.unwrap();
+    session.save().await.unwrap();
+    let budget = session.state().budget();
+    assert!(budget < Tokens(6_000), "{budget}");
+    assert_eq!(open("narrow").await.state().budget(), budget);
+    assert_eq!(open("wide").await.state().budget(), Tokens(10_800));
+}

@@ -63,7 +63,12 @@ const EXAMPLES: [Example; 43] = [
     ("oversize", Usual, "mode = 'llm'\ntranscript_cap_tokens = 600", "oversize = 'rules'"),
     ("summary_role", Usual, OFF, "summary_role = 'system'"),
     ("summary_header", Usual, OFF, "summary_header = '[Earlier]'"),
-    ("cooldown_messages", Usual, "soft_action = 'off'\ntarget_ratio = 0.55", "cooldown_messages = 40"),
+    (
+        "cooldown_messages",
+        Usual,
+        "soft_action = 'off'\ntrigger_ratio = 0.8\ntarget_ratio = 0.55",
+        "cooldown_messages = 40",
+    ),
     ("failure_cooldown_ms", ModelDown, ABORT, "failure_cooldown_ms = 86400000"),
     ("force_refresh_after_messages", Usual, "", "force_refresh_after_messages = 10"),
     ("target_compression", Usual, OFF, "target_compression = 0.02"),

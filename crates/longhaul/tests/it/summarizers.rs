@@ -5,7 +5,11 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use longhaul::{
     Config, Error, Event, EventKind, Preset, Session,
-    summarize::{Draft, SummarizeError, Summarizer, SummaryRequest},
+    config::Threshold,
+    summarize::{
+        Draft, Review, Reviewed, Reviewer, Shown, SummarizeError, Summarizer, SummaryRequest,
+        rules::RulesSummarizer,
+    },
     tokens::{CharsPer4, ContextWindow},
     transcript::{FixedClock, Message, SessionId, SummaryMode, Tokens},
 };
@@ -26,7 +30,7 @@ impl Summarizer for Own {
     }
 }
 
-fn session(config: Config, own: Own) -> (Session, Arc<Mutex<Vec<EventKind>>>) {
+fn session(config: Config, own: Arc<impl Summarizer + 'static>) -> (Session, Arc<Mutex<Vec<EventKind>>>) {
     let told: Arc<Mutex<Vec<EventKind>>> = Arc::default();
     let log = Arc::clone(&told);
     let window = ContextWindow::new(Tokens(3_000), Tokens::ZERO);
@@ -34,7 +38,7 @@ fn session(config: Config, own: Own) -> (Session, Arc<Mutex<Vec<EventKind>>>) {
         .config(config)
         .counter(Arc::new(CharsPer4))
         .clock(Arc::new(FixedClock(1_000)))
-        .summarizer(Arc::new(own))
+        .summarizer(own)
         .observer(move |event: &Event| log.lock().unwrap().push(event.kind.clone()))
         .build()
         .unwrap();
@@ -69,7 +73,7 @@ async fn a_draft_without_a_word_is_no_summary() {
         (Own(|| Err(SummarizeError::Refused)), "the summary was turned down"),
     ] {
         let config = Config { mode: SummaryMode::Llm, ..Config::default() };
-        let (mut session, told) = session(config, own);
+        let (mut session, told) = session(config, Arc::new(own));
         session.compact(None).await.unwrap();
         let record = session.state().summary().unwrap();
         assert_eq!(record.mode, SummaryMode::Rules, "{reason}");
@@ -82,7 +86,7 @@ async fn a_draft_without_a_word_is_no_summary() {
 async fn a_draft_without_a_word_is_an_error_where_rules_may_not_write() {
     for own in [Own(|| Ok("\n")), Own(|| Err(SummarizeError::Refused))] {
         let config = Config { mode: SummaryMode::Llm, abort_on_failure: true, ..Config::default() };
-        let (mut session, told) = session(config, own);
+        let (mut session, told) = session(config, Arc::new(own));
         let before = session.state().view().len();
         let error = session.compact(None).await.unwrap_err();
         assert!(matches!(error, Error::Draft(_) | Error::Summarize(_)), "{error:?}");
@@ -93,8 +97,9 @@ async fn a_draft_without_a_word_is_an_error_where_rules_may_not_write() {
 
 #[tokio::test]
 async fn a_draft_without_a_word_from_the_background_changes_nothing() {
-    let config = Config { mode: SummaryMode::Llm, ..Config::default() };
-    let (mut session, told) = session(config, Own(|| Ok("")));
+    let trigger_ratio = Threshold::Ratio(0.8);
+    let config = Config { mode: SummaryMode::Llm, trigger_ratio, ..Config::default() };
+    let (mut session, told) = session(config, Arc::new(Own(|| Ok(""))));
     let background = loop {
         talk(&mut session);
         if let Some(background) = session.start_background() {
@@ -113,7 +118,7 @@ async fn facts_by_rule_stand_beside_the_words_of_any_summarizer_in_hybrid() {
     for preset in [None, Some(Preset::Chain), Some(Preset::Rolling), Some(Preset::TwoTier)] {
         let config = preset.map_or_else(Config::default, |preset| preset.config());
         let config = Config { mode: SummaryMode::Hybrid, ..config };
-        let (mut session, told) = session(config, Own(|| Ok(WORDS)));
+        let (mut session, told) = session(config, Arc::new(Own(|| Ok(WORDS))));
         for nth in 0..3 {
             session.compact(None).await.unwrap();
             let record = session.state().summary().unwrap();
@@ -129,10 +134,91 @@ async fn facts_by_rule_stand_beside_the_words_of_any_summarizer_in_hybrid() {
     }
 }
 
+/// Says as much as it is given room for, by one name or another.
+#[derive(Debug, Default)]
+struct Wordy {
+    writes_facts: bool,
+    made_with: &'static str,
+    limits: Mutex<Vec<Tokens>>,
+}
+
+#[async_trait]
+impl Summarizer for Wordy {
+    fn writes_facts(&self) -> bool {
+        self.writes_facts
+    }
+
+    async fn summarize(&self, request: SummaryRequest<'_>) -> Result<Draft, SummarizeError> {
+        self.limits.lock().unwrap().push(request.limit);
+        let lines = request.limit.0 / (request.counter.count_text(WORDS).0 + 1);
+        let text = vec![WORDS; lines as usize].join("\n");
+        let tokens = request.counter.count_text(&text);
+        let made_with = self.made_with.to_owned();
+        Ok(Draft { text, tokens, mode: SummaryMode::Llm, made_with, ..Draft::default() })
+    }
+}
+
+/// Returns the text of a summary in this mode, and the room that was given for it.
+async fn wordy(mode: SummaryMode, preset: Option<Preset>, own: Wordy) -> (String, Tokens) {
+    let config = preset.map_or_else(Config::default, |preset| preset.config());
+    let own = Arc::new(own);
+    let (mut session, _) = session(Config { mode, ..config }, Arc::clone(&own));
+    session.compact(None).await.unwrap();
+    let limit = own.limits.lock().unwrap()[0];
+    (session.state().summary().unwrap().text.clone(), limit)
+}
+
+#[tokio::test]
+async fn what_a_summarizer_is_called_says_nothing_of_what_it_writes() {
+    let (_, whole) = wordy(SummaryMode::Llm, None, Wordy::default()).await;
+    for made_with in ["", "mine-1", "prompt-mine"] {
+        let own = |writes_facts| Wordy { writes_facts, made_with, ..Wordy::default() };
+        let (text, limit) = wordy(SummaryMode::Hybrid, None, own(true)).await;
+        assert!(limit == whole && !text.contains("By rule") && !text.contains(RULE), "{made_with}: {text}");
+        let (text, limit) = wordy(SummaryMode::Hybrid, None, own(false)).await;
+        assert!(limit < whole && text.contains(WORDS) && text.contains(RULE), "{made_with}: {text}");
+    }
+}
+
+#[tokio::test]
+async fn where_no_facts_stand_beside_them_words_have_the_whole_room() {
+    for preset in [Preset::Rolling, Preset::TwoTier] {
+        let (_, whole) = wordy(SummaryMode::Llm, Some(preset), Wordy::default()).await;
+        let (text, limit) = wordy(SummaryMode::Hybrid, Some(preset), Wordy::default()).await;
+        assert_eq!(limit, whole, "{preset:?}");
+        assert!(text.contains(WORDS) && text.contains(RULE), "{preset:?}: {text}");
+    }
+}
+
+/// Leaves the beginning of one line of what it is shown.
+#[derive(Debug)]
+struct Terse;
+
+#[async_trait]
+impl Reviewer for Terse {
+    async fn review(&self, shown: Shown<'_>) -> Review {
+        let is_left = |line: &&str| line.contains("src/") || line.contains("the export");
+        let left = shown.text.lines().filter(|line| !line.contains(RULE)).find(is_left);
+        Review::Edited(left.expect("it says something").split(',').next().unwrap().to_owned())
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_put_beside_what_a_person_made_of_a_summary() {
+    let by_rule: Arc<dyn Summarizer> = Arc::new(RulesSummarizer::default());
+    for inner in [by_rule, Arc::new(Own(|| Ok(WORDS)))] {
+        let config = Config { mode: SummaryMode::Hybrid, ..Config::default() };
+        let (mut session, _) = session(config, Arc::new(Reviewed::new(inner, Arc::new(Terse))));
+        session.compact(None).await.unwrap();
+        let record = session.state().summary().unwrap();
+        assert!(!record.text.contains(RULE) && record.text.lines().count() == 1, "{}", record.text);
+    }
+}
+
 #[tokio::test]
 async fn the_words_of_any_summarizer_stay_when_rules_take_over() {
     let config = Config { mode: SummaryMode::Hybrid, ..Config::default() };
-    let (mut session, _) = session(config.clone(), Own(|| Ok(WORDS)));
+    let (mut session, _) = session(config.clone(), Arc::new(Own(|| Ok(WORDS))));
     session.compact(None).await.unwrap();
     let rules = Config { mode: SummaryMode::Rules, ..config };
     let window = ContextWindow::new(Tokens(3_000), Tokens::ZERO);
@@ -147,7 +233,7 @@ async fn the_words_of_any_summarizer_stay_when_rules_take_over() {
 #[tokio::test]
 async fn in_llm_the_words_of_a_summarizer_stand_alone() {
     let config = Config { mode: SummaryMode::Llm, ..Config::default() };
-    let (mut session, _) = session(config, Own(|| Ok(WORDS)));
+    let (mut session, _) = session(config, Arc::new(Own(|| Ok(WORDS))));
     session.compact(None).await.unwrap();
     assert_eq!(session.state().summary().unwrap().text, WORDS);
 }
