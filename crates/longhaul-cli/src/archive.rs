@@ -11,6 +11,7 @@ use crate::{
     args::StoreArgs,
     exit::Impossible,
     found,
+    lookup::summary_id,
     paint::{COLUMNS, cut, harmless_json, plain},
     store::{self, Store, Trace},
 };
@@ -177,7 +178,13 @@ impl Archive {
     pub(crate) fn session_and_words(&self, query: &[String]) -> Result<(Option<SessionId>, String)> {
         let (first, rest) = query.split_first().context("there is nothing to look for")?;
         match rest.is_empty() {
-            true => Ok((Some(self.session_or_newest(None)?), query.join(" "))),
+            true => match self.only_with(first)? {
+                Some(session) => {
+                    say!("session {session}");
+                    Ok((Some(session), query.join(" ")))
+                }
+                None => Ok((Some(self.session_or_newest(None)?), query.join(" "))),
+            },
             false if first == "all" => Ok((None, rest.join(" "))),
             false if self.names_a_session(first)? => Ok((Some(self.session(first)?), rest.join(" "))),
             // Words without a session; where there is no session for them either, the first was meant as one.
@@ -189,6 +196,13 @@ impl Archive {
                 None => self.session(first).map(|session| (Some(session), rest.join(" "))),
             },
         }
+    }
+
+    /// Returns the one session that has the summary that `words` name, where they name one.
+    fn only_with(&self, words: &str) -> Result<Option<SessionId>> {
+        let Some(id) = summary_id(words) else { return Ok(None) };
+        let mut holders = self.wait(self.store.sessions_with(&id))?;
+        Ok(holders.pop().filter(|_| holders.is_empty()))
     }
 
     /// Returns whether `name` can only mean a session, or several.

@@ -286,7 +286,7 @@ pub(crate) struct CompactArgs {
     /// Write the history here [default: stdout; on a terminal, a new file beside FILE]
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
-    /// Overwrite OUT where it exists
+    /// Overwrite OUT where it exists; a read-only one stays. With --in-place, replace the session file also where it is read-only
     #[arg(long)]
     pub(crate) force: bool,
     /// Compact the session file of Claude Code or Codex itself, as that agent does: what it holds stays, the compaction goes

@@ -2,6 +2,7 @@
 
 mod about;
 mod agents;
+mod ids;
 mod list;
 mod pick;
 
@@ -17,6 +18,7 @@ use anyhow::{Result, bail};
 pub(crate) use self::{
     about::About,
     agents::{Agent, all, places},
+    ids::Ids,
     list::{json_lines, table},
     pick::pick,
 };
@@ -46,6 +48,12 @@ pub(crate) fn settle(file: &mut PathBuf) -> Result<()> {
             *file = newest_here()?;
         }
         return Ok(());
+    }
+    if let Some(path) = file.to_str().map(paint::as_named).map(PathBuf::from)
+        && !file.exists()
+        && path.exists()
+    {
+        *file = path;
     }
     let words = match file.to_str() {
         // A path that is not there is a mistake in a path.
@@ -126,7 +134,14 @@ fn named(words: &str) -> Result<Option<PathBuf>> {
             if let Some(chosen) = pick(&question, &lines) {
                 return Ok(Some(meant[chosen].path.clone()));
             }
-            let shown: Vec<String> = lines.into_iter().take(SHOWN).collect();
+            // An id that several have tells none of them apart.
+            let is_shared =
+                |one: &Found| meant.iter().filter(|found| found.id() == one.id()).nth(1).is_some();
+            let line = |(one, line): (&&Found, String)| match is_shared(one) {
+                true => format!("{line}\n    {}", paint::path(&one.path)),
+                false => line,
+            };
+            let shown: Vec<String> = meant.iter().zip(lines).take(SHOWN).map(line).collect();
             bail!(Impossible(format!(
                 "{:?} may be any of {} sessions; the newest of them are\n{}",
                 plain(words),
@@ -158,12 +173,12 @@ impl Found {
 
     /// Returns what a person types to name this session and no other of `all`: the id in short or in full, or the path of the
     /// file where no part of its name is taken for an id.
-    pub(crate) fn typed(&self, all: &[Found]) -> String {
+    pub(crate) fn typed(&self, all: &Ids) -> String {
         let (short, id) = (self.short_id(), self.id());
         let means_this = |part: &str| {
             let is_plain =
                 part.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
-            is_plain && !part.starts_with('-') && all.iter().filter(|other| other.has_id(part)).count() == 1
+            is_plain && !part.starts_with('-') && all.has_one(part)
         };
         // What begins like a flag is taken for one.
         match [short.trim_start_matches('-'), &id].into_iter().find(|part| means_this(part)) {

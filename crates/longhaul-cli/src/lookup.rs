@@ -88,14 +88,8 @@ fn by_id(archive: &Archive, session: &SessionId, id: &str) -> Result<Option<Vec<
     if is_backwards(id) {
         required_span(id)?;
     }
-    // People paste the whole handle line.
-    let id = id.rsplit_once("id:").map_or(id, |(_, id)| id.trim());
-    if id.len() != 16 || !id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return Ok(None);
-    }
-    let Some(record) = archive.wait(archive.store.record(session, &SummaryId(id.into())))? else {
-        return Ok(None);
-    };
+    let Some(id) = summary_id(id) else { return Ok(None) };
+    let Some(record) = archive.wait(archive.store.record(session, &id))? else { return Ok(None) };
     let mut originals = archive.wait(archive.store.originals(session, record.covers))?;
     let covered: Vec<u64> = record.covered.iter().map(|covered| covered.ordinal).collect();
     if !covered.is_empty() {
@@ -104,6 +98,12 @@ fn by_id(archive: &Archive, session: &SessionId, id: &str) -> Result<Option<Vec<
         originals.retain(|original| covered.binary_search(&original.ordinal).is_ok());
     }
     Ok(Some(originals))
+}
+
+/// Returns the summary that `words` may name. People paste the whole handle line.
+pub(crate) fn summary_id(words: &str) -> Option<SummaryId> {
+    let id = words.rsplit_once("id:").map_or(words, |(_, id)| id).trim();
+    (id.len() == 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit())).then(|| SummaryId(id.into()))
 }
 
 /// Returns messages that hold some of the words, where none holds all; only those with most of them.

@@ -29,6 +29,7 @@ mod summarizer;
 mod window;
 
 use std::{
+    collections::HashSet,
     env,
     io::{self, IsTerminal as _},
     process::{self, ExitCode},
@@ -50,17 +51,30 @@ fn args() -> Args {
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => error.exit(),
         // It quotes what was typed, which may be the name of anybody's file, or a secret.
         _ => {
-            say::err(&exit::without_secrets(&with_lines_set_in(&error.render().to_string())));
+            let typed: Vec<_> =
+                env::args_os().skip(1).map(|arg| arg.to_string_lossy().into_owned()).collect();
+            let said = with_lines_set_in(&error.render().to_string(), &typed);
+            say::err(&exit::without_secrets(&said));
             process::exit(error.exit_code())
         }
     })
 }
 
-/// Returns what was `said` with the lines of what was typed set in: none of them is to look like a line of ours.
-fn with_lines_set_in(said: &str) -> String {
-    let typed: Vec<_> = env::args_os().skip(1).map(|arg| arg.to_string_lossy().into_owned()).collect();
+/// Returns what was `said` with the lines of what was `typed` set in: none of them is to look like a line of ours.
+fn with_lines_set_in(said: &str, typed: &[String]) -> String {
     let lines = typed.iter().flat_map(|arg| arg.split('\n').skip(1)).filter(|line| !line.is_empty());
-    lines.fold(said.to_owned(), |said, line| said.replace(&format!("\n{line}"), &format!("\n  {line}")))
+    let lines: HashSet<&str> = lines.collect();
+    let lengths: HashSet<usize> = lines.iter().map(|line| line.len()).collect();
+    let begins_typed =
+        |line: &str| lengths.iter().any(|n| line.get(..*n).is_some_and(|start| lines.contains(start)));
+    let mut out = String::with_capacity(said.len());
+    for (nth, line) in said.split_inclusive('\n').enumerate() {
+        if nth > 0 && begins_typed(line) {
+            out.push_str("  ");
+        }
+        out.push_str(line);
+    }
+    out
 }
 
 fn main() -> ExitCode {
@@ -96,5 +110,21 @@ fn main() -> ExitCode {
     match done {
         Ok(code) => code,
         Err(error) => exit::report(&error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_lines_set_in;
+
+    #[test]
+    fn lines_that_were_typed_are_set_in() {
+        let typed = ["x\nab\nlonghaul: all is well".to_owned()];
+        let said = "error: 'x\nab\nlonghaul: all is well' is no number\n\nFor more";
+        let set_in = "error: 'x\n  ab\n  longhaul: all is well' is no number\n\nFor more";
+        assert_eq!(with_lines_set_in(said, &typed), set_in);
+        // One pass, however many lines there are.
+        let many = ["-\n".repeat(200_000) + "end"];
+        assert_eq!(with_lines_set_in(&many[0], &many).len(), many[0].len() + 2 * 200_000);
     }
 }

@@ -129,6 +129,28 @@ pub(crate) fn name(text: &str) -> String {
     plain(text).replace('\n', "\\n").replace('\t', "\\t")
 }
 
+/// Returns the name that [`name`] spelled out so, as far as that can be told.
+pub(crate) fn as_named(spelled: &str) -> String {
+    let mut named = String::with_capacity(spelled.len());
+    let mut rest = spelled;
+    while let Some(at) = rest.find('\\') {
+        let (before, escape) = rest.split_at(at);
+        let hex = escape.strip_prefix("\\u{").and_then(|hex| hex.split_once('}')).map(|(hex, _)| hex);
+        let coded = hex.and_then(|hex| {
+            Some((char::from_u32(u32::from_str_radix(hex, 16).ok()?)?, "\\u{}".len() + hex.len()))
+        });
+        let (c, length) = match escape.as_bytes().get(1) {
+            Some(b'n') => ('\n', 2),
+            Some(b't') => ('\t', 2),
+            _ => coded.unwrap_or(('\\', 1)),
+        };
+        named.push_str(before);
+        named.push(c);
+        rest = &escape[length..];
+    }
+    named + rest
+}
+
 /// Returns what people call the file at `path`.
 pub(crate) fn path(path: &Path) -> String {
     name(&path.display().to_string())

@@ -1,11 +1,14 @@
 //! Settings from everywhere: defaults < preset < files < environment < flags.
 
-use std::path::{Path, PathBuf};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context, Result, bail};
 use longhaul::{
-    Config, Preset,
-    config::{Layer, Layered, Source},
+    Config,
+    config::{Layer, Layered},
     wire::Document,
 };
 
@@ -46,15 +49,6 @@ pub(crate) fn for_history(config: &Config, document: &Document, named: Option<&s
     config.for_model(provider, named.or(document.model()).unwrap_or_default())
 }
 
-/// Returns whether the settings or the preset's document say how many messages stay; else a budget is spent on what serves best.
-pub(crate) fn choose_recent(layered: &Layered) -> bool {
-    let is_chosen =
-        |name: &str| layered.sources.get(name).is_some_and(|source| !matches!(source, Source::Default));
-    // Every document but 001 says how many stay; 004's number is the default.
-    let is_documents = layered.config.preset.is_some_and(|preset| preset != Preset::Rolling);
-    is_documents || is_chosen("preserve_recent") || is_chosen("preserve_recent_tokens")
-}
-
 /// Returns where the user's own settings are: `longhaul/config.toml` in the configuration directory.
 pub(crate) fn user_file() -> Option<PathBuf> {
     let configured = std::env::var_os("XDG_CONFIG_HOME").filter(|path| !path.is_empty()).map(PathBuf::from);
@@ -62,9 +56,11 @@ pub(crate) fn user_file() -> Option<PathBuf> {
     Some(folder.join("longhaul").join("config.toml"))
 }
 
-/// Returns the user's own settings where something is there, whatever it is: what cannot be read is not passed over.
+/// Returns the user's own settings where something is there or may be: what cannot be read is not passed over.
 pub(crate) fn users() -> Option<PathBuf> {
-    user_file().filter(|path| path.symlink_metadata().is_ok())
+    use io::ErrorKind::{NotADirectory, NotFound};
+    let is_absent = |error: io::Error| matches!(error.kind(), NotFound | NotADirectory);
+    user_file().filter(|path| !path.symlink_metadata().is_err_and(is_absent))
 }
 
 fn file(path: &Path) -> Result<Layer> {

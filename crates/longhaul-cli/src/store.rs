@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use longhaul::{
     Stored,
     redact::Redactor,
-    store::{History, Kin, Place, Selector, StoreError, SummaryStore, address_of, locate},
+    store::{History, Kin, Place, StoreError, SummaryStore, address_of, locate},
     transcript::{Message, Redacted, SessionId, Span, SummaryRecord},
     wire::Document,
 };
@@ -32,6 +32,9 @@ pub(crate) struct Recorded {
     pub(crate) store: String,
     /// How many originals were deleted after that.
     pub(crate) deleted: u64,
+    /// The originals that are to be deleted once the history is written.
+    #[serde(skip)]
+    pub(crate) to_delete: Vec<Span>,
     /// What it is a branch of, where one was begun for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) branch_of: Option<BranchOf>,
@@ -55,11 +58,18 @@ impl BranchOf {
     /// Returns what a history's place is a branch of, and says so.
     pub(crate) fn told(place: &Place) -> Option<BranchOf> {
         let Kin::Branch { of, at } = &place.kin else { return None };
-        say!(
-            "from m{at} on this is another conversation than the stored {of}: kept apart from it, as {}",
-            place.session
-        );
+        say!("{}", parting(of, *at, &place.session));
         Some(BranchOf { session: of.clone(), at: *at })
+    }
+}
+
+/// Says that a history is kept as `place`, since it leaves `of` at the message `at`.
+fn parting(of: &SessionId, at: u64, place: &SessionId) -> String {
+    match at {
+        0 => format!("this is another conversation than the stored {of}: kept apart from it, as {place}"),
+        at => format!(
+            "from m{at} on this is another conversation than the stored {of}: kept apart from it, as {place}"
+        ),
     }
 }
 
@@ -145,35 +155,33 @@ pub(crate) async fn keep(
             }
         }
     };
-    let (mut withdrawal, mut n_deleted) = (None, 0);
+    let (mut withdrawal, mut to_delete) = (None, Vec::new());
     if let Some((record, emitted)) = made {
         let head = emitted.iter().take_while(|message| message.is_system()).count();
         let after: Vec<_> = emitted.iter().skip(head + 1).map(address_of).collect();
-        let before = store.state(&place.session).await?.map_or_else(Vec::new, |state| state.chain);
+        let state = store.require(&place.session).await?;
+        let (before, forgotten) = (state.chain, state.forgotten);
         let record = place.record(store, &said.messages, &record, &after, now).await?;
         if before.last() != Some(&record.id) {
             let (session, record) = (place.session.clone(), record.id.clone());
-            withdrawal = Some(Withdrawal { session, record, before });
+            withdrawal = Some(Withdrawal { session, record, before, forgotten });
         }
         if originals == AfterSummary::Deleted {
-            for span in Span::runs(record.covered.iter().map(|covered| covered.ordinal)) {
-                let forgotten = store.forget(&place.session, &Selector::Originals(span), now).await?;
-                n_deleted += forgotten.message_count();
-            }
+            to_delete = Span::runs(record.covered.iter().map(|covered| covered.ordinal));
         }
     }
     if let Some(name) = said.name {
         store.set_alias(&SessionId::new(name)?, &place.session).await?;
     }
-    Ok(Kept { place, n_deleted, withdrawal })
+    Ok(Kept { place, to_delete, withdrawal })
 }
 
 /// What became of a record.
 #[derive(Debug)]
 pub(crate) struct Kept {
     pub(crate) place: Place,
-    /// How many originals were deleted.
-    pub(crate) n_deleted: u64,
+    /// The originals that are to be deleted once the history is written: until then the record may be taken back.
+    pub(crate) to_delete: Vec<Span>,
     /// How it is taken back; none where it was in force before.
     pub(crate) withdrawal: Option<Withdrawal>,
 }
@@ -205,3 +213,15 @@ pub(crate) async fn stored(store: &Store, said: &Said<'_>) -> Result<Option<Stor
 
 /// How often a place is looked for that somebody else takes meanwhile.
 const TRIES: usize = 32;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_nothing_in_common_parts_at_no_message() {
+        let [of, place] = ["talk", "talk-b1"].map(|name| SessionId::new(name).unwrap());
+        assert!(parting(&of, 0, &place).starts_with("this is another conversation than the stored talk:"));
+        assert!(parting(&of, 7, &place).starts_with("from m7 on this is another conversation than"));
+    }
+}

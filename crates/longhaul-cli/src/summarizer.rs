@@ -18,6 +18,7 @@ use longhaul_client::{Anthropic, Endpoint, OpenAi};
 
 use crate::{
     args::SummarizerArgs,
+    paint::counted,
     store::{self, Store},
 };
 
@@ -162,7 +163,11 @@ impl Summarizer for Announced {
                 }
                 false => format!(" (at most {} tokens a call)", model.max_prompt),
             });
-            say!("asking {} for a summary{parts}{size}; at most {} calls", self.host, plan.max_calls);
+            say!(
+                "asking {} for a summary{parts}{size}; at most {}",
+                self.host,
+                counted(u64::from(plan.max_calls), "call")
+            );
         }
         let draft = self.ladder.summarize(request).await?;
         if draft.mode != SummaryMode::Rules {
@@ -170,7 +175,7 @@ impl Summarizer for Announced {
                 say!("{line}");
             }
             match draft.cost {
-                Some(cost) => say!("{} calls made, {}", cost.calls, spent(&cost.usage)),
+                Some(cost) => say!("{} made, {}", counted(u64::from(cost.calls), "call"), spent(&cost.usage)),
                 None => say!("no call made: the store has this summary of {}", draft.model),
             }
         }

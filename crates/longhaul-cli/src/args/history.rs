@@ -127,7 +127,7 @@ pub(crate) struct ExportArgs {
     /// Write here instead of stdout
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
-    /// Overwrite OUT where it exists
+    /// Overwrite OUT where it exists; a read-only one stays
     #[arg(long)]
     pub(crate) force: bool,
 }

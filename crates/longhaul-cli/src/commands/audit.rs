@@ -80,7 +80,9 @@ fn events(archive: &Archive, session: &SessionId, json: bool, out: &mut String) 
                     format!("m{start}-m{}", start + (addresses.len() as u64).saturating_sub(1))
                 }
                 EventKind::Compacted { record, covers, .. } => format!("{covers} into {record}"),
-                EventKind::Undone { record } | EventKind::Redone { record } => record.to_string(),
+                EventKind::Undone { record }
+                | EventKind::Withdrawn { record }
+                | EventKind::Redone { record } => record.to_string(),
                 EventKind::Restored { span } => span.to_string(),
                 EventKind::Forgotten { originals, records, .. } => {
                     let spans = originals.iter().map(|span| format!("{span} destroyed"));

@@ -24,7 +24,7 @@ mod plan;
 mod report;
 
 use destination::Destination;
-use keeper::{Keeper, keep_trace, record, take_back};
+use keeper::{Keeper, delete_originals, keep_trace, record, take_back};
 use made::Made;
 use plan::Plan;
 use report::NotKept;
@@ -109,9 +109,13 @@ fn put_down(plan: &Plan<'_>, made: Option<Made<'_>>, history: &[u8], report: &mu
         Target::File { .. } => {
             record(plan, made, report)?;
             let unchanged = if is_replaced { plan.seen.must_be_unchanged(plan.file) } else { Ok(()) };
-            let note = |backup: &Path| keep_trace(plan, report, history, Some(backup));
+            let mut is_kept = false;
+            let note = |backup: &Path| {
+                is_kept = keep_trace(plan, report, history, Some(backup))?;
+                Ok(())
+            };
             match unchanged.and_then(|()| put(plan, history, note)) {
-                Ok(backup) => report.backup = backup,
+                Ok(backup) => (report.backup, report.comes_back) = (backup, is_kept),
                 Err(error) => {
                     take_back(plan, report);
                     return Err(error);
@@ -127,7 +131,7 @@ fn put_down(plan: &Plan<'_>, made: Option<Made<'_>>, history: &[u8], report: &mu
     {
         say!("undo will not name the file: {}", exit::words(&error));
     }
-    Ok(())
+    delete_originals(plan, report)
 }
 
 /// Puts the history where it is to go. Where that is the transcript itself, the transcript is kept beside it: the store has

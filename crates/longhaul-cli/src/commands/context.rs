@@ -108,7 +108,7 @@ fn seen(args: &ContextArgs) -> Result<View> {
     let counter = counter::choose(&args.counter)?;
     input::warn_of_problems(&args.file, &document, false)?;
     let layered = settings::load(&args.settings)?;
-    let keeps_recent = settings::choose_recent(&layered);
+    let keeps_recent = layered.choose_recent();
     let config = settings::for_history(&layered.config, &document, args.counter.model.as_deref());
     let about = About::of(&args.file, &document);
     let room = Room::new(args.window, about.window, &config, &counter, &document);

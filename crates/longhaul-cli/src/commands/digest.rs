@@ -9,7 +9,12 @@ use longhaul::{
 };
 use serde_json::json;
 
-use crate::{args::DigestArgs, counter, input, output::Target};
+use crate::{
+    args::DigestArgs,
+    counter, input,
+    output::Target,
+    paint::{harmless_json, plain},
+};
 
 pub(crate) fn run(args: &DigestArgs) -> Result<ExitCode> {
     let text = input::text(&args.file)?;
@@ -29,10 +34,11 @@ pub(crate) fn run(args: &DigestArgs) -> Result<ExitCode> {
                 "tokens_before": count(&text),
                 "tokens_after": count(&digested),
             });
-            format!("{object}\n")
+            harmless_json(&object.to_string())
         }
-        false if digested.ends_with('\n') || digested.is_empty() => digested,
-        false => digested + "\n",
+        // A pipe ends on a terminal or with a model more often than not, and a digest is nobody's data.
+        false if digested.ends_with('\n') || digested.is_empty() => plain(&digested),
+        false => plain(&digested) + "\n",
     };
     Target::Stdout.put(shown.as_bytes())?;
     Ok(ExitCode::SUCCESS)

@@ -7,6 +7,7 @@ use std::{
 
 use anyhow::{Context as _, Result, bail};
 use longhaul::transcript::{SessionId, SummaryId};
+use serde_json::{Value, json};
 
 use crate::{
     archive::{Archive, full, json_line, required_span},
@@ -25,7 +26,7 @@ pub(crate) fn undo(args: &UndoArgs) -> Result<ExitCode> {
     let archive = Archive::to_change(&args.session.store)?;
     let session = archive.session_to_change(args.session.session.as_deref())?;
     let Some(last) = InEffect::last(&archive, &session, args.keep_file)? else {
-        tell_json(&args.session, &archive, &session, "undone", None)?;
+        tell_json(&args.session, &archive, &session, json!({ "undone": null, "file": null }))?;
         say!("no compaction is in force: there is nothing to undo");
         return Ok(ExitCode::from(NOTHING_TO_DO));
     };
@@ -34,13 +35,15 @@ pub(crate) fn undo(args: &UndoArgs) -> Result<ExitCode> {
         archive.wait(archive.store.to_undo(&session))?;
     }
     let _lock = last.file.as_ref().map(|file| Lock::of(&file.path)).transpose()?;
-    if let Some(file) = &last.file {
-        put_back(file, &session).context("nothing was taken back")?;
-    }
-    if last.is_head && last.others.is_empty() {
+    let put_back =
+        |file: &Replaced| put_back(file, &last.earlier, &session).context("nothing was taken back");
+    let is_back = last.file.as_ref().map(put_back).transpose()?.unwrap_or_default();
+    let file = last.file.as_ref().filter(|_| is_back).map(|file| &file.path);
+    let undone = Some(&last.record).filter(|_| last.is_head && last.others.is_empty());
+    if undone.is_some() {
         archive.wait(archive.store.take_back(&session, &last.record, clock::now_ms()))?;
     }
-    tell_json(&args.session, &archive, &session, "undone", Some(&last.record))?;
+    tell_json(&args.session, &archive, &session, json!({ "undone": undone, "file": file }))?;
     tell_undone(&archive, &session, &last)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -49,18 +52,20 @@ pub(crate) fn redo(args: &ChangedArgs) -> Result<ExitCode> {
     let archive = Archive::to_change(&args.store)?;
     let session = archive.session_to_change(args.session.as_deref())?;
     let redone = archive.wait(archive.store.redo(&session, clock::now_ms()))?;
-    tell_json(args, &archive, &session, "redone", redone.as_ref())?;
+    tell_json(args, &archive, &session, json!({ "redone": redone }))?;
     let Some(record) = redone else {
         say!("no compaction was taken back: there is nothing to redo");
         return Ok(ExitCode::from(NOTHING_TO_DO));
     };
     say!("summary {record} is in force again");
     let files = archive.trace(&record)?.map_or_else(Vec::new, |trace| trace.files);
-    for file in files.iter().filter(|file| file.is_of(&session) && file.standing() == Standing::AsBefore) {
-        say!(
-            "{} is not compacted by this and stays as it is: `longhaul compact` does that",
-            shown(&file.path)
-        );
+    for file in files.iter().filter(|file| file.is_of(&session)) {
+        if let Ok(Standing::AsBefore) = file.standing(&[]) {
+            say!(
+                "{} is not compacted by this and stays as it is: `longhaul compact` does that",
+                shown(&file.path)
+            );
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -87,10 +92,12 @@ struct InEffect {
     is_head: bool,
     /// The file that it replaced last: the one that goes back. None where none is to.
     file: Option<Replaced>,
-    /// Other files that stand as it left them. One step puts one file back.
-    others: Vec<Replaced>,
+    /// Other files that stand as it left them, or were written to since. One step puts one file back.
+    others: Vec<(Replaced, Standing)>,
     /// The files that were not there before.
     made: Vec<PathBuf>,
+    /// Files that earlier compactions of the session replaced.
+    earlier: Vec<Replaced>,
 }
 
 impl InEffect {
@@ -98,31 +105,43 @@ impl InEffect {
     /// force: another took its place, or somebody was killed on the way back.
     fn last(archive: &Archive, session: &SessionId, keep_file: bool) -> Result<Option<InEffect>> {
         let state = archive.wait(archive.store.require(session))?;
-        let records = archive.wait(archive.store.records(session))?;
-        for entry in records.into_iter().rev().filter(|entry| !entry.is_forgotten) {
+        let mut records = archive.wait(archive.store.records(session))?;
+        records.retain(|entry| !entry.is_forgotten);
+        while let Some(entry) = records.pop() {
             let is_head = state.head() == Some(&entry.id);
             if !is_head && (keep_file || state.chain.contains(&entry.id)) {
                 continue;
             }
-            let trace = archive.trace(&entry.id)?;
-            let (files, made) = trace.map_or_else(Default::default, |trace| (trace.files, trace.made));
-            let files: Vec<Replaced> = files.into_iter().filter(|file| file.is_of(session)).collect();
-            if is_head || files.iter().any(Replaced::is_compacted) {
-                let files = if keep_file { Vec::new() } else { files };
-                return Ok(Some(InEffect::of(entry.id, is_head, files, made)));
+            let made = archive.trace(&entry.id)?.map_or_else(Vec::new, |trace| trace.made);
+            let last = InEffect {
+                record: entry.id,
+                is_head,
+                file: None,
+                others: Vec::new(),
+                made,
+                earlier: Vec::new(),
+            };
+            if keep_file {
+                return Ok(Some(last));
             }
+            let files = replaced(archive, session, &last.record)?;
+            if !is_head && !any(&files, Replaced::is_compacted)? {
+                continue;
+            }
+            let earlier = records.iter().map(|entry| replaced(archive, session, &entry.id));
+            let earlier = earlier.collect::<Result<Vec<_>>>()?.concat();
+            return Ok(Some(InEffect { earlier, ..last }.with(files)?));
         }
         Ok(None)
     }
 
-    fn of(record: SummaryId, is_head: bool, files: Vec<Replaced>, made: Vec<PathBuf>) -> InEffect {
-        let mut files: Vec<(Replaced, Standing)> = files
-            .into_iter()
-            .map(|file| {
-                let standing = file.standing();
-                (file, standing)
-            })
-            .collect();
+    /// The same, with what is to become of the files that it replaced.
+    fn with(self, files: Vec<Replaced>) -> Result<InEffect> {
+        let standing = |file: Replaced| {
+            let standing = file.standing(&self.earlier)?;
+            Ok((file, standing))
+        };
+        let mut files = files.into_iter().map(standing).collect::<Result<Vec<_>>>()?;
         let newest = |is: fn(&Standing) -> bool| files.iter().rposition(|(_, standing)| is(standing));
         // What cannot be put back is told of where nothing can.
         let at = newest(|standing| *standing == Standing::Compacted)
@@ -134,19 +153,30 @@ impl InEffect {
             Standing::Changed => file.is_transcript,
             _ => false,
         };
-        let others = files.into_iter().filter(is_left).map(|(file, _)| file).collect();
-        InEffect { record, is_head, file, others, made }
+        let others = files.into_iter().filter(is_left).collect();
+        Ok(InEffect { file, others, ..self })
     }
 }
 
-/// Puts the file back as it was before the compaction; where there is nothing to put back, says why.
+/// Returns the files of the session that the compaction that made `record` replaced.
+fn replaced(archive: &Archive, session: &SessionId, record: &SummaryId) -> Result<Vec<Replaced>> {
+    let files = archive.trace(record)?.map_or_else(Vec::new, |trace| trace.files);
+    Ok(files.into_iter().filter(|file| file.is_of(session)).collect())
+}
+
+fn any(files: &[Replaced], is: fn(&Replaced) -> Result<bool>) -> Result<bool> {
+    let found: Result<Vec<bool>> = files.iter().map(is).collect();
+    Ok(found?.contains(&true))
+}
+
+/// Puts the file back as it was before the compaction, and returns whether it is; where there is nothing to put back, says why.
 ///
 /// # Errors
 /// Where it has the compaction in it and cannot be put back: then the store is to say so, too.
-fn put_back(file: &Replaced, session: &SessionId) -> Result<()> {
+fn put_back(file: &Replaced, earlier: &[Replaced], session: &SessionId) -> Result<bool> {
     let path = shown(&file.path);
     let was = || file.where_it_was().unwrap_or_else(|| "nowhere any more".to_owned());
-    match file.standing() {
+    match file.standing(earlier)? {
         Standing::Compacted => file.put_back().with_context(|| format!("{path} cannot be put back"))?,
         Standing::AsBefore => {}
         Standing::Changed if file.is_transcript => bail!(
@@ -157,28 +187,37 @@ fn put_back(file: &Replaced, session: &SessionId) -> Result<()> {
         Standing::Changed => {
             let words = format!("{path} was changed since and stays as it is; as it was before it is");
             say::with_whole(&words, &was());
-            return Ok(());
+            return Ok(false);
         }
         Standing::WithoutIt => {
-            say!("{path} was written to since, but not behind that compaction, and stays as it is");
-            return Ok(());
+            say!("{path} does not have that compaction in it, and stays as it is");
+            return Ok(false);
         }
         Standing::Gone => {
             say::with_whole(&format!("{path} is not there any more; as it was before it is"), &was());
-            return Ok(());
+            return Ok(false);
         }
     }
     say!("{path} is as it was before, byte for byte");
-    Ok(())
+    Ok(true)
 }
 
 /// Says what was taken back, and what is in effect now.
 fn tell_undone(archive: &Archive, session: &SessionId, done: &InEffect) -> Result<()> {
     let record = &done.record;
-    if let Some(other) = done.others.last() {
+    let is_compacted = |(_, standing): &&(Replaced, Standing)| *standing == Standing::Compacted;
+    if let Some((other, _)) = done.others.iter().rfind(is_compacted) {
+        let other = shown(&other.path);
         say!(
-            "summary {record} stays in force: {} has it, too; `longhaul undo {session}` again takes that back",
-            shown(&other.path)
+            "summary {record} stays in force: {other} has it, too; `longhaul undo {session}` again takes that back"
+        );
+        return Ok(());
+    }
+    if let Some((other, _)) = done.others.last() {
+        let other = shown(&other.path);
+        say!(
+            "summary {record} stays in force: {other} has it, too, and was written to since; `longhaul undo {session} --keep-file` \
+             takes the record back and leaves that file"
         );
         return Ok(());
     }
@@ -187,7 +226,8 @@ fn tell_undone(archive: &Archive, session: &SessionId, done: &InEffect) -> Resul
         false => format!("summary {record} was not in force any more"),
     };
     let state = archive.wait(archive.store.require(session))?;
-    let left = InEffect::last(archive, session, false)?;
+    // It is done; what cannot be read is no reason to say anything else.
+    let left = InEffect::last(archive, session, false).unwrap_or_default();
     let left = left.filter(|left| !left.is_head).and_then(|left| Some((left.file?, left.record)));
     let now = match (state.head(), &left) {
         (Some(head), _) => format!("summary {head} is in force"),
@@ -205,11 +245,14 @@ fn tell_undone(archive: &Archive, session: &SessionId, done: &InEffect) -> Resul
         _ => "; earlier compactions were replaced by later ones and do not come back",
     };
     say!("{what}; {now}{earlier}");
-    if let Some((file, record)) = left {
-        say!(
-            "{} is still compacted, by the earlier summary {record}: `longhaul undo {session}` again puts it back",
-            shown(&file.path)
-        );
+    if let Some((file, by)) = left {
+        let path = shown(&file.path);
+        match by == *record {
+            true => say!("{path} stays compacted, as asked: `longhaul undo {session}` puts it back"),
+            false => say!(
+                "{path} is still compacted, by the earlier summary {by}: `longhaul undo {session}` again puts it back"
+            ),
+        }
     }
     for made in done.made.iter().filter(|path| path.exists()) {
         say!("{} was written by it and stays", shown(made));
@@ -217,19 +260,16 @@ fn tell_undone(archive: &Archive, session: &SessionId, done: &InEffect) -> Resul
     Ok(())
 }
 
-/// Prints what was taken back or put back, and what is in force now, where that is asked for.
-fn tell_json(
-    args: &ChangedArgs,
-    archive: &Archive,
-    session: &SessionId,
-    done: &str,
-    record: Option<&SummaryId>,
-) -> Result<()> {
+/// Prints what was `done`, and what is in force now, where that is asked for.
+fn tell_json(args: &ChangedArgs, archive: &Archive, session: &SessionId, done: Value) -> Result<()> {
     if !args.json {
         return Ok(());
     }
     let state = archive.wait(archive.store.require(session))?;
-    let value = serde_json::json!({ "version": 1, "session": session, done: record, "head": state.head() });
+    let mut value = json!({ "version": 1, "session": session, "head": state.head() });
+    if let (Value::Object(value), Value::Object(done)) = (&mut value, done) {
+        value.extend(done);
+    }
     Target::Stdout.put(harmless_json(&value.to_string()).as_bytes())
 }
 

@@ -30,7 +30,7 @@ pub(crate) struct About {
     pub(crate) billed: Option<Tokens>,
     /// The most that any of them cost: it fits the window, whatever was compacted since.
     most_billed: Option<Tokens>,
-    /// The model's context window, where the file or the table of models tells it.
+    /// The model's context window, where the file tells it; or the table of models, where it was looked for.
     pub(crate) window: Option<Tokens>,
 }
 
@@ -40,9 +40,14 @@ const HEAD: u64 = 1 << 20;
 const TAIL: u64 = 1 << 19;
 
 impl About {
-    /// Returns what `found` says of itself; nothing where it cannot be read.
+    /// Returns what `found` says of itself, and does not look for its window; nothing where it cannot be read.
     pub(crate) fn quick(found: &Found) -> About {
         About::read(&found.path, found.agent.format).unwrap_or_default()
+    }
+
+    /// Returns what `found` says of itself, with its window; nothing where it cannot be read.
+    pub(crate) fn with_window(found: &Found) -> About {
+        About::read_with_window(&found.path, found.agent.format).unwrap_or_default()
     }
 
     /// Returns what the file at `path`, read as `document`, says of itself, where it is a session of an agent's that says such
@@ -51,7 +56,7 @@ impl About {
         let format = document.format();
         // A pipe was read to its end, and whoever wrote into it has left.
         let says = agents::is_kept_in(format) && path.is_file();
-        let about = says.then(|| About::read(path, format).ok()).flatten().unwrap_or_default();
+        let about = says.then(|| About::read_with_window(path, format).ok()).flatten().unwrap_or_default();
         // Where all of it is read, turns that were taken back are known.
         let billed = |usage: &Usage| usage.prompt_total() + usage.output + usage.reasoning;
         let mut billed = document.usages().iter().map(|(_, usage)| billed(usage));
@@ -72,9 +77,17 @@ impl About {
             file.take(TAIL).read_to_end(&mut tail)?;
             // The first line is cut, and no JSON.
             lines(&tail).for_each(|line| about.note(&line));
-            if about.may_be_of_a_larger_window(format) {
-                let between = File::open(path)?;
-                about.most_billed = about.most_billed.max(billed_above(CLAUDE_CODE, between)?);
+        }
+        Ok(about)
+    }
+
+    /// Does what [`read`](Self::read) does, and looks for the window: for that all of a large file may have to be read.
+    fn read_with_window(path: &Path, format: Format) -> io::Result<About> {
+        let mut about = About::read(path, format)?;
+        if about.may_be_of_a_larger_window(format) {
+            let all = File::open(path)?;
+            if all.metadata()?.len() > HEAD {
+                about.most_billed = about.most_billed.max(billed_above(CLAUDE_CODE, all)?);
             }
         }
         about.window = about.window.or_else(|| about.usual_window(format));
@@ -208,7 +221,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("session.jsonl");
         std::fs::write(&path, lines).unwrap();
-        About::read(&path, format).unwrap()
+        let about = About::read_with_window(&path, format).unwrap();
+        let quick = About::read(&path, format).unwrap();
+        assert_eq!((&quick.title, &quick.folder, quick.billed), (&about.title, &about.folder, about.billed));
+        assert!(format == Format::Codex || quick.window.is_none(), "nobody looked for it");
+        about
     }
 
     #[test]

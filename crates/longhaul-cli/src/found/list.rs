@@ -4,20 +4,21 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use longhaul::transcript::Tokens;
 
-use super::{About, Found, ago};
+use super::{About, Found, Ids, ago};
 use crate::paint::{COLUMNS, Painter, cut, grouped, harmless_json, name, width};
 
 /// Returns the newest of `all`, by the folder they were held in: the folder of the newest first.
 pub(crate) fn table(all: &[Found], most: usize) -> String {
     let mut folders: Vec<(Option<PathBuf>, Vec<String>)> = Vec::new();
     let mut places: BTreeMap<Option<PathBuf>, usize> = BTreeMap::new();
+    let ids = Ids::of(all);
     for found in all.iter().take(most) {
-        let about = About::quick(found);
+        let about = About::with_window(found);
         let at = *places.entry(about.folder.clone()).or_insert_with(|| {
             folders.push((about.folder.clone(), Vec::new()));
             folders.len() - 1
         });
-        folders[at].1.push(row(found, &about, &found.typed(all)));
+        folders[at].1.push(row(found, &about, &found.typed(&ids)));
     }
     let mut out =
         format!("  {:<8}  {:<11}  {:>11}  {:>5}  {}\n", "session", "agent", "changed", "full", "asked first");
@@ -52,7 +53,7 @@ fn row(found: &Found, about: &About, typed: &str) -> String {
 /// Returns a JSON object for each of the newest of `found`, on a line of its own.
 pub(crate) fn json_lines(found: &[Found], most: usize) -> String {
     let line = |found: &Found| {
-        let about = About::quick(found);
+        let about = About::with_window(found);
         let since = found.changed.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         let value = serde_json::json!({
             "version": 1,

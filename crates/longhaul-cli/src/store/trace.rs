@@ -2,11 +2,11 @@
 //! nothing that was said, and stays when something is forgotten in another session.
 
 use std::{
-    fs,
+    fs, io,
     path::{Path, PathBuf},
 };
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 use longhaul::{
     redact::Redactor,
     store::lasting_key,
@@ -63,7 +63,8 @@ pub(crate) enum Standing {
     AsBefore,
     /// As the compaction left it.
     Compacted,
-    /// As it was before, with what somebody wrote behind that: the compaction is not in it.
+    /// As it was before, or before an earlier compaction, also with what somebody wrote behind that: the compaction is not in
+    /// it.
     WithoutIt,
     /// Somebody wrote to it since.
     Changed,
@@ -87,18 +88,19 @@ impl Trace {
     }
 
     /// Keeps it beside the record `id`, with what is kept there of other files. A name of a file that holds a secret is not
-    /// kept.
+    /// kept. Returns whether the file that was replaced is.
     pub(crate) async fn keep(
         mut self,
         store: &Store,
         id: &SummaryId,
         redactor: Option<&Redactor>,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let json = serde_json::to_string(&self)?;
         if redactor.is_some_and(|redactor| !redactor.redact_json(&json).1.is_empty()) {
             self.files.clear();
             self.made.clear();
         }
+        let is_kept = !self.files.is_empty();
         if let Some(before) = Trace::of(store, id).await? {
             let is_same = |file: &Replaced, known: &Replaced| {
                 (&file.path, &file.session) == (&known.path, &known.session)
@@ -108,7 +110,8 @@ impl Trace {
             let is_other = |known: &PathBuf| !self.made.contains(known);
             self.made.splice(0..0, before.made.into_iter().filter(is_other).collect::<Vec<_>>());
         }
-        self.put(store, id).await
+        self.put(store, id).await?;
+        Ok(is_kept)
     }
 
     /// Lets go of the files that the compaction replaced: its record was forgotten. What format the session came in stays.
@@ -161,28 +164,38 @@ impl Replaced {
         self.session.as_ref().is_none_or(|of| of == session)
     }
 
-    /// Returns what the file is now.
-    pub(crate) fn standing(&self) -> Standing {
-        let Ok(now) = fs::read(&self.path) else { return Standing::Gone };
+    /// Returns what the file is now. `earlier` are files that were replaced before it; this one may be back at what it was then.
+    ///
+    /// # Errors
+    /// Where it is there and cannot be read.
+    pub(crate) fn standing(&self, earlier: &[Replaced]) -> Result<Standing> {
+        let now = match fs::read(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Standing::Gone),
+            now => now.with_context(|| format!("{} cannot be read", paint::path(&self.path)))?,
+        };
         let begins = |length: Option<u64>, hash: ContentHash| {
             let length = length.and_then(|length| usize::try_from(length).ok());
             length.and_then(|length| now.get(..length)).is_some_and(|start| ContentHash::of(start) == hash)
         };
-        match ContentHash::of(&now) {
+        let is_back = |file: &Replaced| file.path == self.path && begins(file.before_bytes, file.before);
+        Ok(match ContentHash::of(&now) {
             hash if hash == self.before => Standing::AsBefore,
             hash if hash == self.after => Standing::Compacted,
             _ if self.after_bytes.is_none() || begins(self.after_bytes, self.after) => Standing::Changed,
-            _ if begins(self.before_bytes, self.before) => Standing::WithoutIt,
+            _ if begins(self.before_bytes, self.before) || earlier.iter().any(is_back) => Standing::WithoutIt,
             _ => Standing::Changed,
-        }
+        })
     }
 
     /// Returns whether the file is as the compaction left it.
-    pub(crate) fn is_compacted(&self) -> bool {
+    ///
+    /// # Errors
+    /// Where it may be and cannot be read.
+    pub(crate) fn is_compacted(&self) -> Result<bool> {
         let length = fs::metadata(&self.path).map(|found| found.len());
         // Most files are told apart without reading them.
         let may_be = length.is_ok_and(|length| self.after_bytes.is_none_or(|after| after == length));
-        may_be && self.standing() == Standing::Compacted
+        Ok(may_be && self.standing(&[])? == Standing::Compacted)
     }
 
     /// Puts the file back as it was; it stands as the compaction left it.

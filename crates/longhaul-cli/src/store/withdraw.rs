@@ -1,9 +1,9 @@
 //! Taking a record back that nobody got the history of.
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use longhaul::{
     store::{SessionState, StoreError},
-    transcript::{Redacted, SessionId, SummaryId},
+    transcript::{Redacted, SessionId, Span, SummaryId},
 };
 
 use super::Store;
@@ -15,13 +15,21 @@ pub(crate) struct Withdrawal {
     pub(crate) record: SummaryId,
     /// The records in force before it, oldest first: those whose place it took are put back there.
     pub(crate) before: Vec<SummaryId>,
+    /// The originals that were destroyed by then.
+    pub(crate) forgotten: Vec<Span>,
 }
 
 impl Withdrawal {
     /// Takes the record back, and no other; what it took the place of is in force again. Where somebody else has put theirs
     /// in its place meanwhile, there is nothing to take back.
+    ///
+    /// # Errors
+    /// Where originals were destroyed since: the record may be all that is left of them.
     pub(crate) async fn make(&self, store: &Store, at_ms: i64) -> Result<()> {
-        let mut state = match store.take_back(&self.session, &self.record, at_ms).await {
+        if store.require(&self.session).await?.forgotten != self.forgotten {
+            bail!("originals were deleted meanwhile, and it may be what is left of them");
+        }
+        let mut state = match store.withdraw(&self.session, &self.record, at_ms).await {
             Err(StoreError::Conflict { .. }) => return Ok(()),
             state => state?,
         };

@@ -203,7 +203,7 @@ fn a_small_window_is_compacted_on_the_way_and_nothing_is_lost() {
     });
     let folder = Folder::new();
     let mut script = String::from("Remember: the deploy token lives in vault/path/zebra-77.\n");
-    for nth in 0..24 {
+    for nth in 0..28 {
         script.push_str(&format!(
             "What does step {nth} of the import do with the file part_{nth}.csv, and why in this order?\n"
         ));
@@ -229,7 +229,7 @@ fn a_small_window_is_compacted_on_the_way_and_nothing_is_lost() {
     );
     // How full the window is stands under each answer.
     let status = ran.stderr.lines().filter(|line| line.contains(" of 2,000 tokens (")).count();
-    assert!(status >= 25, "{status} of 25 turns: {}", ran.stderr);
+    assert!(status >= 29, "{status} of 29 turns: {}", ran.stderr);
     for part in [
         "thresholds",
         "would save",
@@ -242,7 +242,7 @@ fn a_small_window_is_compacted_on_the_way_and_nothing_is_lost() {
     }
     assert!(all.contains("compaction undone") && all.contains("compaction applied again"), "{all}");
     // Each request fits, and the early words live on in the summary or in the store.
-    assert_eq!(server.bodies().len(), 25);
+    assert_eq!(server.bodies().len(), 29);
     let first_summary =
         server.bodies().iter().map(said).find(|said| said.contains("[Context Summary")).unwrap();
     assert!(first_summary.contains("zebra-77"), "{first_summary}");

@@ -44,6 +44,16 @@ fn a_session_is_named_by_its_id_or_by_words() {
     let said = "\"relay\" is no file here and no part of a session's id; near it are\n  rellay.json\n  93db84f8  Claude Code";
     assert!(misspelt.stderr.contains(said), "{}", misspelt.stderr);
     assert!(context("rellay.jsn").stderr.contains("cannot be opened (there is rellay.json)"));
+    // Where two have one id, their paths tell them apart.
+    let id = "93db84f8-1b8c-499a-9692-1865cb6f9160";
+    let file = fs::read(folder.path().join(format!(".claude/projects/-w-relay/{id}.jsonl"))).unwrap();
+    put(&folder, &format!(".claude/projects/-w-copy/{id}.jsonl"), &String::from_utf8(file).unwrap());
+    let shared = context(id);
+    assert!(
+        shared.code == 4 && shared.stderr.contains(&format!("-w-copy/{id}.jsonl\n")),
+        "{}",
+        shared.stderr
+    );
     let none = context("zebra");
     assert!(none.code != 0 && none.stderr.contains("zebra cannot be opened"), "{}", none.stderr);
     assert!(none.stderr.contains("no session's id begins or ends with \"zebra\""), "{}", none.stderr);
@@ -210,6 +220,10 @@ fn what_sessions_prints_of_odd_names_is_taken() {
         "two words",
         "ends-x-12345678",
         "also-x-12345678",
+        "two\nlines",
+        "unseen\u{200b}space",
+        "turned\u{202e}round",
+        "back\\slash",
     ];
     for name in names {
         claude(&folder, name, "Mend the flaky retry in the relay.");

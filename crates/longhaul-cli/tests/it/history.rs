@@ -60,6 +60,14 @@ fn what_a_compaction_took_out_comes_back() {
     assert_eq!(behind.len(), taken_out.len(), "everything behind the summary's handle");
     let pasted = lines(&run(&folder, &["recall", "work", &format!("summary-depth:0 id:{head}"), "--json"]));
     assert_eq!(pasted, behind, "the whole handle line may be pasted");
+    let other = format!(
+        r#"[{{"role":"user","content":"{}"}},{{"role":"assistant","content":"Yes."}},{{"role":"user","content":"Go on."}}]"#,
+        "Another conversation. ".repeat(300)
+    );
+    folder.file("other.json", other.as_bytes());
+    run(&folder, &["compact", "other.json", "--budget", "900", "--session", "other", "-o", "less"]);
+    let alone = lines(&run(&folder, &["recall", &head, "--json"]));
+    assert_eq!(alone, behind, "the id of a summary means its session");
     let two = lines(&run(&folder, &["recall", "work", "m1-m2", "--json"]));
     assert_eq!([&two[0]["ordinal"], &two[1]["ordinal"]], [1, 2]);
     let found = text(&run(&folder, &["recall", "work", "--full", "public API", "longhaul-trim"]));

@@ -209,6 +209,20 @@ fn walk(part: usize) {
 
 const PARTS: usize = 3;
 
+/// Settings that may be there and cannot be read are not passed over.
+#[cfg(unix)]
+#[test]
+fn settings_in_a_folder_that_cannot_be_read_are_told() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path().join(".config")).unwrap();
+    // A link that leads to itself cannot be followed by anybody.
+    std::os::unix::fs::symlink("longhaul", folder.path().join(".config/longhaul")).unwrap();
+    let ran = folder.run(&["config"], b"");
+    assert!(ran.code == 1 && ran.said().contains("config.toml cannot be read"), "{}", ran.stderr);
+    let ran = folder.run(&["doctor"], b"");
+    assert!(ran.code == 1 && String::from_utf8_lossy(&ran.stdout).contains("cannot be read"));
+}
+
 #[test]
 fn a_third_of_the_settings_change_something() {
     walk(0);

@@ -80,7 +80,7 @@ fn a_good_answer_is_checked_used_and_paid_for_once() {
             "{}",
             ran.stderr
         );
-        assert!(ran.stderr.contains("1 calls made, 900 tokens in and 80 out"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("1 call made, 900 tokens in and 80 out"), "{}", ran.stderr);
         let again = compact(&folder, &fake, &["--mode", mode]);
         assert_eq!((again.code, fake.requests().len()), (0, 1), "{}", again.stderr);
         assert_eq!(text(&again), said, "the same bytes from the store");

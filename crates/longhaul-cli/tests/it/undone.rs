@@ -102,7 +102,7 @@ fn a_file_that_went_on_without_the_compaction_is_no_reason_to_keep_it() {
     folder.file("session.jsonl", &written);
     run(&folder, &["redo", "work"]);
     let undone = run(&folder, &["undo", "work"]);
-    assert!(undone.said().contains("but not behind that compaction"), "{}", undone.stderr);
+    assert!(undone.said().contains("does not have that compaction in it"), "{}", undone.stderr);
     assert_eq!(said(&folder, "session.jsonl"), written);
 }
 
@@ -170,6 +170,85 @@ fn what_is_withdrawn_is_no_other_record() {
     assert_eq!(run(&folder, &["audit", "work", "--verify"]).code, 0);
 }
 
+/// A compaction that nobody got does not come back, and no original went with it.
+#[test]
+fn what_failed_destroys_nothing() {
+    let folder = Folder::new();
+    let name = format!("{}.jsonl", "a".repeat(249));
+    folder.file(&name, &fs::read(example()).unwrap());
+    let args = ["compact", &name, "--budget", "4000", "--session", "work", "--in-place"];
+    for deleting in ["false", "true"] {
+        let setting = format!("delete_originals={deleting}");
+        let failed = [&args[..], &["--set", &setting]].concat();
+        assert_eq!(folder.run(&failed, b"").code, 1);
+        let history = run(&folder, &["history", "work", "--full", "--json"]);
+        let history: Value = serde_json::from_slice(&history.stdout).unwrap();
+        assert!(history["messages"].as_array().unwrap().iter().all(|one| !one["message"].is_null()));
+        assert!(history["summaries"].as_array().unwrap().is_empty());
+        let redone = folder.run(&["redo", "work"], b"");
+        assert_eq!(redone.code, 3, "{deleting}: {}", redone.stderr);
+    }
+    let ran =
+        run(&folder, &["compact", &name, "--budget", "4000", "-o", "out", "--set", "delete_originals=true"]);
+    assert!(ran.said().contains("originals deleted there"), "{}", ran.stderr);
+    assert_eq!(run(&folder, &["audit", "work", "--verify"]).code, 0);
+}
+
+/// A file that is back at the beginning has nothing of a later compaction in it.
+#[test]
+fn steps_back_and_forth_end_where_the_file_is() {
+    let folder = Folder::new();
+    let before = session(&folder);
+    for budget in ["6000", "4000"] {
+        run(&folder, &["compact", "session.jsonl", "--budget", budget, "--session", "work", "--in-place"]);
+    }
+    for step in ["undo", "undo", "redo", "redo", "undo", "undo"] {
+        run(&folder, &[step, "work"]);
+    }
+    assert!(said(&folder, "session.jsonl") == before);
+    assert_eq!(folder.run(&["undo", "work"], b"").code, 3);
+}
+
+/// What cannot be read may still be compacted.
+#[cfg(unix)]
+#[test]
+fn a_file_that_cannot_be_read_is_not_called_missing() {
+    let folder = Folder::new();
+    session(&folder);
+    in_place(&folder, "4000");
+    let file = folder.path().join("session.jsonl");
+    // A link that leads to itself cannot be read by anybody.
+    fs::rename(&file, folder.path().join("away")).unwrap();
+    std::os::unix::fs::symlink("session.jsonl", &file).unwrap();
+    let undone = folder.run(&["undo", "work"], b"");
+    assert!(undone.code == 1 && undone.said().contains("session.jsonl cannot be read"), "{}", undone.stderr);
+    fs::rename(folder.path().join("away"), &file).unwrap();
+    let undone = run(&folder, &["undo", "work"]);
+    assert!(undone.said().contains("is as it was before, byte for byte"), "{}", undone.stderr);
+}
+
+/// Nobody says of a file that it comes back whose name the store cannot keep.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_whose_name_is_not_kept_is_not_said_to_come_back() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let folder = Folder::new();
+    let bytes = fs::read(example()).unwrap();
+    let name = std::ffi::OsStr::from_bytes(b"caf\xe9.jsonl");
+    fs::write(folder.path().join(name), &bytes).unwrap();
+    let ran = std::process::Command::new(assert_cmd::cargo::cargo_bin!("longhaul"))
+        .args(["compact", "--budget", "4000", "--session", "work", "--in-place"])
+        .arg(name)
+        .current_dir(folder.path())
+        .env_clear()
+        .env("HOME", folder.path())
+        .output()
+        .unwrap();
+    let words = String::from_utf8_lossy(&ran.stderr);
+    assert!(ran.status.success() && words.contains("takes the record back:"), "{words}");
+    assert!(words.contains("the file itself stays"), "{words}");
+}
+
 /// One compaction may have been made in two files; one step takes it out of one.
 #[test]
 fn one_undo_puts_one_file_back() {
@@ -180,12 +259,46 @@ fn one_undo_puts_one_file_back() {
         run(&folder, &["compact", file, "--budget", "4000", "--session", "work", "--in-place"]);
     }
     let are_back = || ["session.jsonl", "copy.jsonl"].map(|file| said(&folder, file) == before);
-    let undone = run(&folder, &["undo", "work"]);
+    let undone = run(&folder, &["undo", "work", "--json"]);
     assert!(undone.said().contains("session.jsonl has it, too"), "{}", undone.stderr);
+    let told: Value = serde_json::from_slice(&undone.stdout).unwrap();
+    assert!(told["undone"].is_null() && told["head"].is_string(), "{told}");
+    assert!(told["file"].as_str().unwrap().ends_with("copy.jsonl"), "{told}");
     assert_eq!(are_back(), [false, true]);
     let undone = run(&folder, &["undo", "work"]);
     assert!(undone.said().contains("no summary is in force: the whole conversation is"), "{}", undone.stderr);
     assert_eq!(are_back(), [true, true]);
+}
+
+/// Where the other file was written to since, another step of the same kind is refused, and nobody says that it helps.
+#[test]
+fn a_way_back_that_is_named_can_be_gone() {
+    let folder = Folder::new();
+    let before = session(&folder);
+    folder.file("copy.jsonl", &before);
+    for file in ["session.jsonl", "copy.jsonl"] {
+        run(&folder, &["compact", file, "--budget", "4000", "--session", "work", "--in-place"]);
+    }
+    let written =
+        [said(&folder, "copy.jsonl"), b"{\"type\":\"summary\",\"summary\":\"x\"}\n".to_vec()].concat();
+    folder.file("copy.jsonl", &written);
+    let undone = run(&folder, &["undo", "work"]);
+    assert!(undone.said().contains("copy.jsonl has it, too, and was written to since"), "{}", undone.stderr);
+    assert!(undone.said().contains("--keep-file` takes the record back"), "{}", undone.stderr);
+    let undone = run(&folder, &["undo", "work", "--keep-file"]);
+    assert!(undone.said().contains("the whole conversation is"), "{}", undone.stderr);
+    assert_eq!([said(&folder, "session.jsonl"), said(&folder, "copy.jsonl")], [before.clone(), written]);
+
+    let folder = Folder::new();
+    session(&folder);
+    in_place(&folder, "4000");
+    let undone = run(&folder, &["undo", "work", "--keep-file"]);
+    assert!(undone.said().contains("session.jsonl stays compacted, as asked"), "{}", undone.stderr);
+    assert!(!undone.said().contains("earlier"), "{}", undone.stderr);
+    let undone = run(&folder, &["undo", "work", "--json"]);
+    let told: Value = serde_json::from_slice(&undone.stdout).unwrap();
+    assert!(told["undone"].is_null() && told["file"].is_string(), "{told}");
+    assert_eq!(said(&folder, "session.jsonl"), before);
 }
 
 /// What is kept of a file beside its record outlives what happens in other sessions, and the same compaction made again.

@@ -3,7 +3,7 @@
 use std::{cell::OnceCell, path::Path};
 
 use anyhow::{Context as _, Result};
-use longhaul::{CompactedDocument, redacted_messages, transcript::Span, wire};
+use longhaul::{CompactedDocument, redacted_messages, store::Selector, transcript::Span, wire};
 
 use super::{Destination, Made, NotKept, Plan, Report};
 use crate::{
@@ -95,14 +95,28 @@ fn recorded(plan: &Plan<'_>, said: &Said<'_>, done: Option<&CompactedDocument>) 
     let made = done.map(emitted).transpose()?;
     let originals = if plan.config.delete_originals { AfterSummary::Deleted } else { AfterSummary::Kept };
     let kept = store::block_on(store::keep(store, said, made, originals))?;
-    let Kept { place, n_deleted: deleted, withdrawal } = kept;
+    let Kept { place, to_delete, withdrawal } = kept;
     let state = store::block_on(async { Ok(store.state(&place.session).await?) })?;
     let forgotten = state.map_or(0, |state| state.forgotten.iter().map(Span::len).sum());
     let branch_of = BranchOf::told(&place);
     let session = said.name.map_or_else(|| place.session.to_string(), str::to_owned);
     let store = store::place(plan.keeper.args)?.to_string();
     let id = place.session;
-    Ok((Recorded { session, store, deleted, branch_of, id, withdrawal }, forgotten))
+    Ok((Recorded { session, store, deleted: 0, to_delete, branch_of, id, withdrawal }, forgotten))
+}
+
+/// Deletes the originals that the summary replaces, where the settings say so. The new history is written, and stays.
+pub(super) fn delete_originals(plan: &Plan<'_>, report: &mut Report) -> Result<()> {
+    let Some(recorded) = &mut report.recorded else { return Ok(()) };
+    let (store, now) = (plan.keeper.store()?, clock::now_ms());
+    for span in std::mem::take(&mut recorded.to_delete) {
+        let forgotten =
+            store::block_on(async { Ok(store.forget(&recorded.id, &Selector::Originals(span), now).await?) });
+        let forgotten =
+            forgotten.context("the new history is recorded, but not all originals are deleted")?;
+        recorded.deleted += forgotten.message_count();
+    }
+    Ok(())
 }
 
 /// Takes the record of a history back that nobody got.
@@ -117,15 +131,15 @@ pub(super) fn take_back(plan: &Plan<'_>, report: &Report) {
     }
 }
 
-/// Keeps beside the record what the compaction does to the file, so that `undo` can take that back too. `backup` is where the file
-/// is kept that is replaced.
+/// Keeps beside the record what the compaction does to the file, so that `undo` can take that back too, and returns whether it
+/// can. `backup` is where the file is kept that is replaced.
 pub(super) fn keep_trace(
     plan: &Plan<'_>,
     report: &Report,
     history: &[u8],
     backup: Option<&Path>,
-) -> Result<()> {
-    let (Some(recorded), Some(record)) = (&report.recorded, &report.summary) else { return Ok(()) };
+) -> Result<bool> {
+    let (Some(recorded), Some(record)) = (&report.recorded, &report.summary) else { return Ok(false) };
     // What was replaced may be another transcript than the one that was read.
     let before = |backup: &Path| {
         let (before, path) = (std::fs::read(backup).ok()?, plan.output?);
@@ -135,11 +149,11 @@ pub(super) fn keep_trace(
     let made = plan.output.filter(|_| backup.is_none());
     let trace = Trace::new(plan.document.format(), backup.and_then(before), made);
     let keep = async |store: &Store| {
-        trace.keep(store, &record.id, plan.redactor.as_ref()).await?;
-        match plan.output {
-            Some(_) => store::note_output(store, history, &record.id).await,
-            None => Ok(()),
+        let is_kept = trace.keep(store, &record.id, plan.redactor.as_ref()).await?;
+        if plan.output.is_some() {
+            store::note_output(store, history, &record.id).await?;
         }
+        Ok(is_kept)
     };
     let store = plan.keeper.store();
     store

@@ -106,7 +106,7 @@ impl<'a> Plan<'a> {
         let (budget, budget_from) = budget(args, &room)?;
         let recent = match args.keep_recent {
             Some(count) => Recent::Count(count),
-            None if settings::choose_recent(&layered) => Recent::AsSet,
+            None if layered.choose_recent() => Recent::AsSet,
             None => Recent::AsServesBest,
         };
         Ok(Plan {
@@ -215,8 +215,7 @@ fn target(args: &CompactArgs, destination: &Destination, output: Option<&Path>) 
 /// report only where the flag says so.
 fn report_target(args: &CompactArgs, output: Option<&Path>) -> Result<Option<Target>> {
     let Some(path) = &args.report else { return Ok(None) };
-    let target = if args.force { Target::new(Some(path), true) } else { Target::unlocked(path) };
-    let target = target.made(NewFile::like(&args.file));
+    let target = Target::unlocked(path).made(NewFile::like(&args.file));
     if target.replaces(&args.file) {
         bail!(Impossible(format!("--report {} would replace the transcript itself", paint::path(path))));
     }

@@ -58,6 +58,9 @@ pub(crate) struct Report {
     pub(crate) not_kept: NotKept,
     /// Where the transcript is kept that the new history replaced.
     pub(crate) backup: Option<PathBuf>,
+    /// `undo` puts it back in its place.
+    #[serde(skip)]
+    pub(crate) comes_back: bool,
     /// The session that the transcript says it is.
     #[serde(skip)]
     pub(crate) session_id: Option<SessionId>,
@@ -178,6 +181,7 @@ impl Report {
             not_recorded: None,
             not_kept: NotKept::default(),
             backup: None,
+            comes_back: false,
             session_id: document.session_id(),
         }
     }
@@ -249,7 +253,11 @@ impl Report {
             paint::counted(self.messages_after as u64, "message"),
             grouped(self.summarized as u64),
             // Those that the summary before stands for are in none of the two histories.
-            if self.summarized > self.messages_before { " with those of the summary before" } else { "" },
+            if self.summarized + self.kept_verbatim > self.messages_before {
+                " with those of the summary before"
+            } else {
+                ""
+            },
             match self.digested {
                 0 => String::new(),
                 digested => format!(", {} of them still shown in short", grouped(digested as u64)),
@@ -310,8 +318,13 @@ impl Report {
         out.push_str(&paint::with_whole("  ", what, &format!("longhaul history {session}")));
         if recorded.deleted == 0 {
             // What was written where nothing stood before stays there.
-            let what = if self.backup.is_some() { "takes this back:" } else { "takes the record back:" };
+            let what = if self.comes_back { "takes this back:" } else { "takes the record back:" };
             out.push_str(&paint::with_whole("  ", what, &format!("longhaul undo {session}")));
+            if self.backup.is_some() && !self.comes_back {
+                out.push_str(&wrapped(
+                    "the file itself stays: its name holds a secret or is not UTF-8, and is not kept",
+                ));
+            }
         }
         out
     }
