@@ -1,13 +1,11 @@
 //! What is done to a whole history at once: counting, looking, compacting, checking.
 
 use longhaul::{
-    Breakdown, CompactedDocument, DocumentSession, Within,
-    config::Source,
-    keep_reasoning,
+    Breakdown, CompactedDocument, DocumentSession, Within, keep_reasoning,
     redact::Redactor,
     summarize::Summarizer,
     tokens::{ContextWindow, count_tools},
-    transcript::{Role, SummaryMode, Tokens},
+    transcript::{Message, Part, Role, SummaryMode, Tokens},
     wire::{self, Document, Format, Profile},
 };
 use longhaul::{runtime::SystemClock, transcript::Clock as _};
@@ -126,13 +124,9 @@ pub(crate) fn compact(
             DocumentSession::new(&document, window, counting.counter.clone(), config.clone(), redactor)
                 .map_err(|error| errors::document(&error))?;
         // Settings that say how much stays are for this call as well as for a session.
-        let is_chosen = |name: &str| {
-            let source = layered.sources.get(name);
-            source.is_some_and(|source| !matches!(source, Source::Default | Source::Preset(_)))
-        };
-        let chosen = is_chosen("preserve_recent") || is_chosen("preserve_recent_tokens");
+        let as_set = || layered.choose_recent().then(|| session.state().recent());
         let within = Within {
-            keep_recent: keep_recent.or_else(|| chosen.then(|| session.state().recent())),
+            keep_recent: keep_recent.or_else(as_set),
             reasoning: keep_reasoning(document.format()),
             goal,
             now_ms: SystemClock.now_ms(),
@@ -196,14 +190,21 @@ pub(crate) fn format_of(
             return Ok(format.name());
         }
         let document = read(history, None)?;
-        let is_only_openais = |role| matches!(role, Role::System | Role::Developer | Role::Tool);
         let is_openais =
-            document.transcript().entries().iter().any(|entry| is_only_openais(entry.message.role));
+            || document.transcript().entries().iter().any(|entry| is_only_openais(&entry.message));
         Ok(match document.format() {
-            Format::OpenAi if has_system && !is_openais => Format::Anthropic.name(),
+            Format::OpenAi if has_system && !is_openais() => Format::Anthropic.name(),
             format => format.name(),
         })
     })
+}
+
+/// Returns whether a message that was read as OpenAI's is no other's. Anthropic's calls, results, thinking and pictures are
+/// blocks of kinds that OpenAI does not know, and nobody has a name there.
+fn is_only_openais(message: &Message) -> bool {
+    matches!(message.role, Role::System | Role::Developer | Role::Tool)
+        || message.name.is_some()
+        || message.parts.iter().any(|part| !matches!(part, Part::Text(_) | Part::Opaque(_)))
 }
 
 fn read(history: &[u8], format: Option<&str>) -> PyResult<Document> {

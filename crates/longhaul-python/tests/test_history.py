@@ -108,7 +108,7 @@ GEMINI = [{"role": ("user", "model")[n % 2], "parts": [{"text": f"Say {n}. " + "
 @pytest.mark.parametrize("budget", [3_000, 1_000_000])
 @pytest.mark.parametrize("named", [True, False])
 @pytest.mark.parametrize("format, messages, spelled", [
-    ("openai", openai_history(), None),
+    ("openai", openai_history()[1:], None),
     ("anthropic", anthropic_history(), "Never touch codec 77."),
     ("responses", RESPONSES, "Never touch codec 77."),
     ("gemini", GEMINI, {"parts": [{"text": "Never touch codec 77."}]}),
@@ -129,6 +129,53 @@ def test_instructions_are_carried_in_every_format(format, messages, spelled, nam
     tool = [{"type": "function", "name": "f", "description": "does it", "parameters": {}}]
     if format != "gemini":
         assert longhaul.count(messages, system="Never touch codec 77.", tools=tool, **told) > with_it
+
+
+CALLS = [{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}]
+ASKED = {"role": "user", "content": "Fix the parser."}
+
+
+@pytest.mark.parametrize("messages, is_openais", [
+    ([ASKED, {"role": "assistant", "content": "Done."}], False),
+    ([{"role": "user", "content": [{"type": "text", "text": "What is it?"}, {"type": "image", "source": {
+        "type": "base64", "media_type": "image/png", "data": PNG.partition(",")[2]}}]}], False),
+    ([{"role": "user", "content": [{"type": "text", "text": "What is it?"}, {"type": "image_url", "image_url": {"url": PNG}}]}], True),
+    ([{"role": "user", "content": [{"type": "input_audio", "input_audio": {"data": "AAAA", "format": "wav"}}]}], True),
+    ([ASKED, {"role": "assistant", "content": None, "tool_calls": CALLS}], True),
+    ([ASKED, {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}}], True),
+    ([ASKED, {"role": "assistant", "content": "Done.", "reasoning_content": "It is easy."}], True),
+    ([{"role": "user", "name": "ann", "content": "Fix the parser."}], True),
+])
+def test_what_only_openai_has_tells_its_messages(messages, is_openais):
+    told = longhaul.context(messages, system="Be careful.")
+    assert told["format"] == ("openai" if is_openais else "anthropic")
+    small = longhaul.compact(messages, 100_000, system="Be careful.")
+    assert small.system == (None if is_openais else "Be careful.")
+    assert small.messages[is_openais:] == messages
+
+
+@pytest.mark.parametrize("role", ["system", "developer"])
+@pytest.mark.parametrize("is_body", [False, True])
+def test_instructions_are_given_once(role, is_body):
+    messages = [{"role": role, "content": "Be quick."}, ASKED]
+    messages = {"messages": messages} if is_body else messages
+    for call in (longhaul.count, longhaul.validate, longhaul.context, lambda given, **of: longhaul.compact(given, 4_000, **of)):
+        with pytest.raises(TypeError, match="give one"):
+            call(messages, system="Be careful.")
+    # A note in passing is none.
+    assert longhaul.count([ASKED, {"role": role, "content": "It is Monday."}, ASKED], system="Be careful.") > 0
+
+
+def test_a_preset_says_how_many_messages_stay():
+    """Document 000 keeps ten, and whole exchanges; where nobody says so, a budget is spent on what serves best."""
+    messages = openai_history()
+
+    def kept(**how):
+        small = longhaul.compact(messages, 6_000, **how)
+        return next(n for n in range(len(messages)) if small.messages[-1 - n] != messages[-1 - n])
+
+    assert kept() < 10
+    assert kept(settings={"preset": "context-manager"}) == 11
 
 
 def test_errors_say_where_and_what():

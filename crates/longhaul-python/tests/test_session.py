@@ -109,6 +109,13 @@ def test_a_whole_history_is_followed():
     assert session.sync([{"role": "user", "content": "Something else."}]).kind == "another"
 
 
+def test_a_whole_history_has_its_instructions_once():
+    session = longhaul.Session("followed", window=6_000)
+    with pytest.raises(TypeError, match="give one"):
+        session.sync([{"role": "system", "content": "Be quick."}, {"role": "user", "content": "Fix it."}], system="Be careful.")
+    assert len(session) == 0
+
+
 def test_anthropic_with_cache_marks():
     session = longhaul.Session("claude", format="anthropic", window=8_000, model="claude-sonnet-4-5")
     session.push({"role": "user", "content": "Fix it."})
@@ -337,6 +344,29 @@ def test_asyncio():
 
     said = asyncio.run(run())
     assert said == [f"And {n}." for n in range(20)]
+
+
+def test_a_session_goes_on_in_another_loop(caplog):
+    told = []
+
+    async def compacting():
+        calls = [session.push(*turn(n)) for n in range(20)]
+        await asyncio.gather(*calls)
+        await session.compact()
+        await asyncio.sleep(0)
+
+    async def opening():
+        nonlocal session
+        session = await longhaul.AsyncSession.open("work", window=6_000, on_event=told.append)
+        await session.push({"role": "user", "content": "Fix it."})
+        await compacting()
+
+    session = None
+    asyncio.run(opening())
+    first = len(told)
+    assert first
+    asyncio.run(compacting())
+    assert len(told) > first and not caplog.records
 
 
 def test_an_async_summarizer_runs_on_the_loop_and_is_called_off():

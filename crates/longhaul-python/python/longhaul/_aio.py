@@ -33,9 +33,17 @@ class AsyncSession:
     `CancelledError` is raised: a thread cannot be stopped. What `view` shows tells which it was.
     """
 
-    def __init__(self, session: Session, lock: asyncio.Lock) -> None:
+    def __init__(self, session: Session, listener: _Listener | None) -> None:
         self._session = session
-        self._lock = lock
+        self._listener = listener
+        self._settle(asyncio.get_running_loop())
+
+    def _settle(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Goes over to `loop`: the one before may be closed."""
+        self._loop = loop
+        self._lock = asyncio.Lock()
+        if self._listener is not None:
+            self._listener.loop = loop
 
     @classmethod
     async def open(
@@ -59,17 +67,7 @@ class AsyncSession:
         """The session `name`: new, or as it was left."""
         if on_event is not None and not callable(on_event):
             raise TypeError("on_event is a function of one event")
-        loop = asyncio.get_running_loop()
-        telling: set[asyncio.Future[None]] = set()
-
-        def tell(event: Event) -> None:
-            loop.call_soon_threadsafe(told, event)
-
-        def told(event: Event) -> None:
-            # The loop itself knows a task only weakly.
-            task = loop.create_task(_heard(on_event, event))
-            telling.add(task)
-            task.add_done_callback(telling.discard)
+        listener = None if on_event is None else _Listener(on_event)
 
         def opened() -> Session:
             return Session(
@@ -84,12 +82,12 @@ class AsyncSession:
                 settings=settings,
                 summarizer=summarizer,
                 summarizer_window=summarizer_window,
-                on_event=None if on_event is None else tell,
+                on_event=listener,
                 save_each_push=save_each_push,
                 redact=redact,
             )
 
-        return cls(await _on_thread(opened), asyncio.Lock())
+        return cls(await _on_thread(opened), listener)
 
     @property
     def name(self) -> str:
@@ -157,9 +155,12 @@ class AsyncSession:
         asker = self._session._asker
         if asker is not None:
             asker.refuse_own_calls()
+        loop = asyncio.get_running_loop()
+        if loop is not self._loop:
+            self._settle(loop)
         async with self._lock:
             if asker is not None:
-                asker.loop = asyncio.get_running_loop()
+                asker.loop = loop
             running = asyncio.ensure_future(_on_thread(work))
             try:
                 return await asyncio.shield(running)
@@ -178,13 +179,30 @@ class AsyncSession:
                 raise
 
 
-async def _heard(on_event: Any, event: Event) -> None:
-    try:
-        answer = on_event(event)
-        if inspect.isawaitable(answer):
-            await answer
-    except Exception:
-        _log.exception("on_event raised at %s", event.kind)
+class _Listener:
+    """Tells events on a loop, from whichever thread they come."""
+
+    def __init__(self, on_event: Callable[[Event], Union[None, Awaitable[None]]]) -> None:
+        self.loop = asyncio.get_running_loop()
+        self._on_event = on_event
+        self._telling: set[asyncio.Future[None]] = set()
+
+    def __call__(self, event: Event) -> None:
+        self.loop.call_soon_threadsafe(self._tell, event)
+
+    def _tell(self, event: Event) -> None:
+        # The loop itself knows a task only weakly.
+        task = asyncio.get_running_loop().create_task(self._heard(event))
+        self._telling.add(task)
+        task.add_done_callback(self._telling.discard)
+
+    async def _heard(self, event: Event) -> None:
+        try:
+            answer = self._on_event(event)
+            if inspect.isawaitable(answer):
+                await answer
+        except Exception:
+            _log.exception("on_event raised at %s", event.kind)
 
 
 _MOST_THREADS = 1 << 16

@@ -101,8 +101,8 @@ def compact(
 
     The summary is made by rule, or with `summarizer`, a function that is given a dict (`messages`, `max_tokens`, `schema`,
     `temperature`, `model`) and returns the model's answer: Markdown, unless `settings` say otherwise. `settings` are those of `longhaul config`
-    (`{"preset": "session"}`). `system` are the standing instructions: they come back as `system`, or, as OpenAI has them, as
-    the first of the messages. The messages passed in are left as they are, and secrets stay out of the summary unless
+    (`{"preset": "session"}`). `system` are the standing instructions, where the messages do not begin with them: they come back
+    as `system`, or, as OpenAI has them, as the first of the messages. The messages passed in are left as they are, and secrets stay out of the summary unless
     `redact` is false.
 
     Raises `BudgetError` where what must stay is larger than the budget, `FormatError` for what is no history.

@@ -79,13 +79,20 @@ def history(
 
 def _with_system(body: dict[str, Any], system: Any, format: str) -> dict[str, Any]:
     listed, outside = _BODIES[format]
-    if outside is None:
-        return {**body, listed: [{"role": "system", "content": system}, *body.get(listed, [])]}
-    if any(name in body for name in _OUTSIDE):
+    messages = body.get(listed, [])
+    if any(name in body for name in _OUTSIDE) or outside is None and _is_instructed(messages):
         raise TypeError("system= is given, and the messages come with standing instructions of their own: give one")
+    if outside is None:
+        return {**body, listed: [{"role": "system", "content": system}, *messages]}
     if format == "gemini" and isinstance(system, str):
         system = {"parts": [{"text": system}]}
     return {outside: system, **body}
+
+
+def _is_instructed(messages: Any) -> bool:
+    """Whether they begin with standing instructions."""
+    first = json.loads(dumps(next(iter(messages), None)))
+    return isinstance(first, dict) and first.get("role") in ("system", "developer")
 
 
 def _written(body: Any, messages: Any) -> bytes:
