@@ -169,6 +169,8 @@ fn kind_of(token: &str) -> Option<(u64, u64)> {
         return has_both.then(|| (hash("hash"), hash(&token[..7])));
     }
     if token.contains('/') {
+        // A place in a file (`src/a.rs:4:2`) is the file.
+        let token = token.split(':').next().unwrap_or(token);
         let name = token.rsplit('/').next().filter(|name| name.contains('.'))?;
         let folder = token.rsplit('/').nth(1)?;
         return Some((hash(&format!("file {name}")), hash(folder)));
