@@ -39,6 +39,16 @@ impl Landing {
     pub fn commits(&self) -> bool {
         self.verdict != Verdict::Failed && self.act.starts_with("git commit")
     }
+
+    /// Returns whether it does what `other` does, whatever the flags: `git push` pushes what `git push origin main` does.
+    fn does_what(&self, other: &Landing) -> bool {
+        let names = |landing: &'_ Landing| {
+            let words = landing.act.split(' ').filter(|word| !word.starts_with('-'));
+            words.map(str::to_owned).collect::<Vec<_>>()
+        };
+        let (one, other) = (names(self), names(other));
+        one.starts_with(&other) || other.starts_with(&one)
+    }
 }
 
 /// Takes in what calls commit, push and publish, one after the other.
@@ -65,23 +75,33 @@ impl Landings {
         let text = result.joined_text();
         let Some(run) = run_of_view(&act.call, &text, result.outcome) else { return };
         let text = digest::cleaned(&text);
+        let acts: Vec<(usize, (String, Kind))> = acts.collect();
+        let kinds: Vec<Kind> = acts.iter().map(|(_, (_, kind))| *kind).collect();
+        let mut said = shared_out(&text, &kinds).into_iter();
         for (at, (name, kind)) in acts {
             let speaks = script[at..script.len() - 1].iter().all(|next| next.link == Link::And);
-            let told = text.lines().map(str::trim).filter(|line| kind.tells(line));
-            let said: Vec<String> = told.take(MOST_LINES).map(str::to_owned).collect();
-            let landing =
+            let said = said.next().unwrap_or_default();
+            let mut landing =
                 Landing { message: act.message, answered, act: name, verdict: Verdict::Unknown, said };
-            self.found.extend(settled(landing, &run, at + 1 == script.len(), speaks));
+            let Some(verdict) = verdict(&landing, &run, at + 1 == script.len(), speaks) else { continue };
+            landing.verdict = verdict;
+            if verdict == Verdict::Failed && landing.said.is_empty() {
+                let is_free = |line: &str| !kinds.iter().any(|kind| kind.tells(line));
+                landing.said = match kind.runs_hooks() {
+                    true => last_words(text.lines().map(str::trim).filter(|line| is_free(line))),
+                    false => run.error.iter().filter(|line| is_free(line)).cloned().collect(),
+                };
+            }
+            self.found.push(landing);
         }
     }
 
     /// Returns what was taken in, oldest first, without failures after which the same went well.
     pub fn done(self) -> Vec<Landing> {
-        let kind = |landing: &Landing| landing.act.split(' ').take(2).map(str::to_owned).collect::<Vec<_>>();
         let mut kept: Vec<Landing> = Vec::new();
         for landing in self.found.into_iter().rev() {
             let is_mended = landing.verdict == Verdict::Failed
-                && kept.iter().any(|later| later.verdict != Verdict::Failed && kind(later) == kind(&landing));
+                && kept.iter().any(|later| later.verdict != Verdict::Failed && later.does_what(&landing));
             if !is_mended {
                 kept.push(landing);
             }
@@ -91,20 +111,49 @@ impl Landings {
     }
 }
 
-/// Returns `landing` with how it went: as its own lines say, else as the exit code does where it speaks for it.
-fn settled(mut landing: Landing, run: &Run, is_last: bool, speaks: bool) -> Option<Landing> {
-    let refused = landing.said.iter().any(|line| REFUSED.iter().any(|word| line.contains(word)));
-    landing.verdict = match run.verdict {
-        _ if refused => Verdict::Failed,
-        _ if !landing.said.is_empty() => Verdict::Passed,
-        Verdict::Passed if speaks => Verdict::Passed,
-        Verdict::Failed if is_last => Verdict::Failed,
-        _ => return None,
-    };
-    if landing.verdict == Verdict::Failed && landing.said.is_empty() {
-        landing.said.extend(run.error.clone());
+/// Returns for each act of a script the lines of the output that tell of it: acts speak in their order, and none has failed that said
+/// it went well.
+fn shared_out(text: &str, kinds: &[Kind]) -> Vec<Vec<String>> {
+    let mut said: Vec<Vec<String>> = vec![Vec::new(); kinds.len()];
+    let mut from = 0;
+    for line in text.lines().map(str::trim) {
+        let may_say = |at: &usize| {
+            let went_well = said[*at].iter().any(|line| !refuses(line));
+            let is_done = went_well && (refuses(line) || kinds[*at] == Kind::Commit);
+            kinds[*at].tells(line) && !is_done
+        };
+        if let Some(at) = (from..kinds.len()).find(may_say) {
+            from = at;
+            if said[at].len() < MOST_LINES {
+                said[at].push(line.to_owned());
+            }
+        }
     }
-    Some(landing)
+    said
+}
+
+/// Returns how an act went: as its own lines say, else as the exit code does where it speaks for it.
+fn verdict(landing: &Landing, run: &Run, is_last: bool, speaks: bool) -> Option<Verdict> {
+    match run.verdict {
+        _ if landing.said.iter().any(|line| refuses(line)) => Some(Verdict::Failed),
+        _ if !landing.said.is_empty() => Some(Verdict::Passed),
+        Verdict::Passed if speaks => Some(Verdict::Passed),
+        Verdict::Failed if is_last => Some(Verdict::Failed),
+        _ => None,
+    }
+}
+
+/// Returns the last lines that tell of a failure: what a hook prints before them is mostly of checks that went well.
+fn last_words<'t>(lines: impl DoubleEndedIterator<Item = &'t str>) -> Vec<String> {
+    let tells = |line: &&str| TELLS_FAILURE.iter().any(|word| line.contains(word));
+    let mut last: Vec<String> = lines.rev().filter(tells).take(LAST_LINES).map(str::to_owned).collect();
+    last.reverse();
+    last
+}
+
+/// Returns whether a line that tells of an act says that it was refused.
+fn refuses(line: &str) -> bool {
+    REFUSED.iter().any(|start| line.starts_with(start))
 }
 
 /// What a command does to the history, the tags or the packages.
@@ -121,6 +170,11 @@ enum Kind {
 }
 
 impl Kind {
+    /// Returns whether it runs hooks, which print before it does anything.
+    fn runs_hooks(self) -> bool {
+        matches!(self, Kind::Commit | Kind::Push | Kind::Merge)
+    }
+
     /// Returns whether a line of the output says what came of it.
     fn tells(self, line: &str) -> bool {
         let starts = |starts: &[&str]| starts.iter().any(|start| line.starts_with(start));
@@ -143,7 +197,7 @@ impl Kind {
                     ])
             }
             Kind::Reset => starts(&["HEAD is now at ", "fatal: "]),
-            Kind::Tag => starts(&["fatal: ", "Deleted tag "]),
+            Kind::Tag => starts(&["fatal: tag ", "fatal: Failed to resolve ", "Deleted tag ", "error: tag "]),
             Kind::Branch => starts(&["Switched to ", "Already on ", "fatal: ", "error: pathspec"]),
             Kind::Publish => {
                 starts(&["npm error code ", "npm ERR! code ", "Published ", "error: failed to publish"])
@@ -213,7 +267,7 @@ fn landing(simple: &Simple<'_>) -> Option<(String, Kind)> {
         ("git", Some("push"), _) => Kind::Push,
         ("git", Some("merge" | "rebase" | "cherry-pick" | "revert" | "pull"), _) => Kind::Merge,
         ("git", Some("reset"), _) if has(&["--hard", "--soft", "--mixed"]) => Kind::Reset,
-        ("git", Some("tag"), Some(_)) if !has(&["-l", "--list"]) => Kind::Tag,
+        ("git", Some("tag"), Some(_)) if !flags.iter().any(|flag| asks_for_tags(flag)) => Kind::Tag,
         ("git", Some("checkout" | "switch"), Some(_)) if !plain.contains(&"--") => Kind::Branch,
         ("npm" | "pnpm" | "yarn" | "bun" | "cargo" | "poetry" | "uv", Some("publish"), _) => Kind::Publish,
         ("twine", Some("upload"), _) => Kind::Publish,
@@ -224,11 +278,18 @@ fn landing(simple: &Simple<'_>) -> Option<(String, Kind)> {
         ("glab", Some("mr" | "release"), Some("create" | "merge" | "close")) => Kind::Release,
         _ => return None,
     };
-    let is_dry = has(&["--dry-run", "-n", "--help", "-h", "--abort"]);
+    let is_dry = has(&["--dry-run", "--help", "-h", "--abort"]) || kind == Kind::Push && has(&["-n"]);
     named.truncate(MOST_WORDS);
     let told = flags.iter().filter(|flag| TOLD_FLAGS.contains(flag));
     named.extend(told.map(|flag| (*flag).to_owned()));
     (!is_dry).then(|| (named.join(" "), kind))
+}
+
+/// Whether with this flag `git tag` only lists tags.
+fn asks_for_tags(flag: &str) -> bool {
+    const LONG: [&str; 7] =
+        ["--list", "--contains", "--no-contains", "--points-at", "--merged", "--sort", "--verify"];
+    matches!(flag, "-l" | "-v") || flag.starts_with("-n") || LONG.iter().any(|long| flag.starts_with(long))
 }
 
 /// A command with none of these lands nothing.
@@ -247,9 +308,26 @@ const MAY_LAND: [&str; 12] = [
     "checkout",
 ];
 
-/// What stands in a line that tells of a refusal.
-const REFUSED: [&str; 8] =
-    ["fatal: ", "! [", "CONFLICT ", "error: ", "nothing to commit", "npm ERR!", "npm error", "failed"];
+/// What a line that tells of a refusal begins with.
+const REFUSED: [&str; 11] = [
+    "fatal: ",
+    "! [",
+    "CONFLICT ",
+    "error: ",
+    "nothing to commit",
+    "npm ERR! ",
+    "npm error ",
+    "X ",
+    "HTTP 4",
+    "GraphQL: ",
+    "pull request create failed",
+];
+
+/// What stands in a line with which a hook tells that it failed.
+const TELLS_FAILURE: [&str; 5] = ["error", "failed", "Error", "FAILED", "exited with"];
+
+/// How many of these are told.
+const LAST_LINES: usize = 2;
 
 /// Flags with a value of their own.
 const VALUED: [&str; 18] = [
@@ -274,7 +352,8 @@ const VALUED: [&str; 18] = [
 ];
 
 /// Flags that change what a command does.
-const TOLD_FLAGS: [&str; 9] = [
+const TOLD_FLAGS: [&str; 10] = [
+    "-d",
     "--amend",
     "--hard",
     "--soft",
@@ -334,6 +413,63 @@ tool#e: 45ffe0a..99999aa  main -> main
                 "git tag v2.0.0: went well (m5)",
                 "git push origin main: 17d213a..45ffe0a  main -> main (m7)",
                 "npm publish: failed: npm error code E401 (m7)",
+            ]
+        );
+    }
+
+    #[test]
+    fn each_act_of_a_script_has_its_own_lines() {
+        let told = lines(
+            r#"
+user: go
+assistant: !Bash#a {"command":"git commit -nm 'error: 3 tests failed, mended' && git tag v2 && git push origin main"}
+tool#a!: [main 45ffe0a] error: 3 tests failed, mended
+fatal: 'origin' does not appear to be a git repository
+assistant: !Bash#b {"command":"git commit -m one; git commit -m two && git status"}
+tool#b: [main 1111111] one
+[main 2222222] two
+nothing to commit, working tree clean
+assistant: !Bash#c {"command":"git push origin v2"}
+tool#c: * [new tag]         v2 -> v2
+assistant: !Bash#d {"command":"git tag --contains 45ffe0a; git tag -n3 v2"}
+tool#d: v2
+assistant: !Bash#e {"command":"git tag -d v2"}
+tool#e: Process exited with code 0
+"#,
+        );
+        assert_eq!(
+            told,
+            [
+                "git commit: [main 45ffe0a] error: 3 tests failed, mended (m1)",
+                "git push origin main: failed: fatal: 'origin' does not appear to be a git repository (m1)",
+                "git commit: [main 1111111] one (m3)",
+                "git commit: [main 2222222] two (m3)",
+                "git push origin v2: * [new tag]         v2 -> v2 (m5)",
+                "git tag v2 -d: went well (m9)",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_a_hook_prints_of_checks_that_passed_is_not_why_a_commit_failed() {
+        let told = lines(
+            r#"
+user: commit
+assistant: !Bash#a {"command":"git add . && git commit -m 'Add the relay'"}
+tool#a!: Exit code 1
+$ bun test src/
+error: Item 3 failed
+ 12 pass
+ 0 fail
+src/app.tsx:40:13 lint/unused  FIXABLE
+error: script "lint" exited with code 1
+husky - pre-commit script failed (code 1)
+"#,
+        );
+        assert_eq!(
+            told,
+            [
+                r#"git commit: failed: error: script "lint" exited with code 1; husky - pre-commit script failed (code 1) (m1)"#
             ]
         );
     }
