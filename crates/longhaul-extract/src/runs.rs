@@ -70,19 +70,28 @@ pub struct Run {
 }
 
 impl Run {
-    /// Returns whether its output says no more than how it went: it passed, and all that it does is to check, to commit, to push
-    /// and the like.
-    pub fn says_no_more(&self) -> bool {
+    /// Returns whether all that it does is to check, to commit, to push and the like: how that went says it all.
+    pub fn only_reports(&self) -> bool {
+        self.is_all(|simple| kind::purpose(simple).is_check() || landings::lands(simple))
+    }
+
+    /// Returns whether all that it does is to ask git how things stand.
+    pub fn asks_git(&self) -> bool {
+        self.is_all(landings::asks)
+    }
+
+    /// Whether each simple command `does` so, but for those that prepare it or shorten what it prints.
+    fn is_all(&self, does: impl Fn(&Simple<'_>) -> bool) -> bool {
         const SHORTENS: [&str; 6] = ["tail", "head", "tee", "cat", "grep", "sort"];
         let script = simples(&self.command);
         let is_piped = |at: usize| at > 0 && script[at - 1].link == Link::Pipe;
-        let is_quiet = |at: usize, simple: &Simple<'_>| match kind::purpose(simple) {
+        let is_aside = |at: usize, simple: &Simple<'_>| match kind::purpose(simple) {
             Purpose::Nothing => true,
             Purpose::Look => is_piped(at) && SHORTENS.contains(&kind::program_name(simple)),
-            purpose => purpose.is_check() || landings::lands(simple),
+            _ => false,
         };
-        let mut all = script.iter().enumerate();
-        self.verdict == Verdict::Passed && !script.is_empty() && all.all(|(at, simple)| is_quiet(at, simple))
+        script.iter().any(&does)
+            && script.iter().enumerate().all(|(at, simple)| does(simple) || is_aside(at, simple))
     }
 }
 

@@ -237,6 +237,14 @@ pub(super) fn lands(simple: &Simple<'_>) -> bool {
     kind::program(&words).starts_with(&["git", "add"]) || landing(simple).is_some()
 }
 
+/// Returns whether a simple command asks git how things stand.
+pub(super) fn asks(simple: &Simple<'_>) -> bool {
+    let words: Vec<&str> = simple.plain().into_iter().map(|word| &*word.text).collect();
+    let words = kind::program(&words);
+    words.first().is_some_and(|program| kind::base(program) == "git")
+        && words.get(1).is_some_and(|what| ["status", "diff", "log", "show"].contains(what))
+}
+
 /// Returns what a simple command lands, in words, where it does.
 fn landing(simple: &Simple<'_>) -> Option<(String, Kind)> {
     let words: Vec<(&str, bool)> =

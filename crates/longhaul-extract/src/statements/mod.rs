@@ -283,6 +283,16 @@ impl Statement {
         self.signs.has(Signs::FENCED) && (is_code || is_open || self.words.len() < 3)
     }
 
+    /// Returns whether it is a line of code that imports something.
+    pub fn is_import(&self) -> bool {
+        self.signs.has(Signs::IMPORT) && !self.signs.has(Signs::PROSE)
+    }
+
+    /// Returns whether it stands in a fence, as code and commands do.
+    pub fn is_fenced(&self) -> bool {
+        self.signs.has(Signs::FENCED)
+    }
+
     /// Returns whether it is a comment in code that does not say when or whether something holds.
     pub fn is_comment(&self) -> bool {
         self.signs.has(Signs::COMMENT) && !self.signs.has(Signs::HOLDS)

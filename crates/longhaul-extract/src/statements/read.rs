@@ -88,7 +88,7 @@ impl<'p> Reader<'p> {
     fn ask(&mut self, message: &Message) {
         if message.role == Role::Assistant {
             let said = self.made.iter().rev().filter(|made| made.kind.is_said());
-            let mut asking = said.filter(|made| made.signs.has(Signs::QUESTION));
+            let mut asking = said.filter(|made| asks(&made.text));
             self.pool.asked = asking.next().map(|made| made.text.clone());
         } else if message.is_user_text() {
             self.pool.asked = None;
@@ -298,6 +298,19 @@ impl<'p> Reader<'p> {
             self.pool.all.push(made);
         }
     }
+}
+
+/// Returns whether a text asks something: a question mark ends a word in it. In code it mostly does not.
+fn asks(text: &str) -> bool {
+    let ends = text.match_indices(['?', '？']).map(|(at, mark)| (mark == "？", &text[at + mark.len()..]));
+    ends.into_iter().any(|(is_wide, rest)| {
+        is_wide
+            || rest
+                .trim_start_matches(['*', '_', '`', ')', '"', '?', '!'])
+                .chars()
+                .next()
+                .is_none_or(char::is_whitespace)
+    })
 }
 
 /// A person's message of so few characters is an answer to what was asked before it.

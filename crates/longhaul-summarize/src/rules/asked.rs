@@ -107,7 +107,7 @@ impl Fixed<'_> {
     fn became(&self, asked: &Entry) -> String {
         let ordinal = asked.id.ordinal;
         let mut became = match (self.undone.by(ordinal), self.outcome(asked)) {
-            (Some(by), _) => format!(" (undone in m{by})"),
+            (Some(by), _) => format!(" (taken back in m{by})"),
             (None, Some((answer, Turn::Answered))) => format!(" (answered in {answer})"),
             (None, Some((stopped, Turn::Interrupted))) => format!(" (interrupted by the user in {stopped})"),
             (None, None) => String::new(),

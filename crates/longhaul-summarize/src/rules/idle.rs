@@ -1,19 +1,19 @@
 //! What is never worth a line: receipts, the frame that a harness puts around an output, edits that did not happen, what
 //! somebody is about to do and has done since.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
-use longhaul_extract::{
-    Domain, Runs, Statement, StatementKind, Statements, ToolFamily, decides, each_act, statement_key,
-};
+use longhaul_extract::{Domain, Statement, StatementKind, Statements, ToolFamily, decides, statement_key};
 
 use super::{
     acts::Acts,
     fixed::is_frame,
     lists::{Lists, is_lead},
+    noise::{is_envelope, is_markup, is_progress, says_nothing},
     proposals::settled_offers,
     runs::{Purpose, Run},
-    stale::stale,
+    stale::{removed, stale},
+    superseded::{Told, told_otherwise},
     undone::Undone,
 };
 use crate::SummaryRequest;
@@ -29,9 +29,8 @@ pub(crate) struct Idle<'a> {
     /// The messages that are at hand, and those of them with an edit that took place.
     at_hand: HashSet<u32>,
     edited: HashSet<u32>,
-    /// The messages whose commands only check or commit, and those that say how all of these went.
-    checking: HashSet<u32>,
-    checked: HashSet<u32>,
+    /// The messages whose commands are told by how they went, and those whose output says no more, or nothing that still holds.
+    told: Told,
     /// What edits add and remove, by the keys of the lines.
     changed: HashSet<u32>,
     /// Lines that a command writes somewhere, by their places in the pool.
@@ -40,6 +39,11 @@ pub(crate) struct Idle<'a> {
     settled: HashSet<usize>,
     /// What the model said of values that an edit took away since, by the places in the pool.
     stale: HashSet<usize>,
+    /// Lines that an edit added and a later one removed, by the places in the pool.
+    removed: HashSet<usize>,
+    /// What a model thought before it wrote a summary, by the places in the pool.
+    analyses: HashSet<usize>,
+    is_talk: bool,
     /// Whether a list of what is to be done is told as a whole.
     has_plan: bool,
 }
@@ -57,9 +61,6 @@ impl<'a> Idle<'a> {
         let pool = request.index.statements();
         let is_change = |kind| matches!(kind, StatementKind::Added | StatementKind::Removed);
         let changes = pool.all().iter().filter(|one| is_change(one.kind));
-        let mut later = Runs::default();
-        each_act(request.tail_beside_entries(), |act| later.take(act));
-        let (checking, checked) = quiet(acts.runs.iter().chain(&later.done()));
         Idle {
             pool,
             lists,
@@ -67,8 +68,7 @@ impl<'a> Idle<'a> {
             looking: looks.map(|run| ordinal(run.message)).collect(),
             at_hand: request.entries.iter().map(|entry| ordinal(entry.id.ordinal)).collect(),
             edited: trail.map(|edit| ordinal(edit.message)).collect(),
-            checking,
-            checked,
+            told: told_otherwise(request, acts),
             changed: changes.map(|one| one.key()).collect(),
             written: written(pool),
             settled: match request.index.domain() {
@@ -76,6 +76,9 @@ impl<'a> Idle<'a> {
                 _ => settled_offers(pool).into_iter().collect(),
             },
             stale: stale(pool),
+            removed: removed(pool),
+            analyses: analyses(pool),
+            is_talk: request.index.domain() == Domain::Talk,
             has_plan: !acts.plan.is_empty(),
         }
     }
@@ -89,12 +92,14 @@ impl<'a> Idle<'a> {
         let is_crumb = is_crumb(statement);
         match statement.kind {
             StatementKind::Harness => true,
+            kind if self.is_talk && kind.is_said() && statement.words().len() < LEAST_SPOKEN => true,
             // What it showed may be news; that it was run is not.
             StatementKind::Command => {
                 let message = &statement.message;
                 is_scrap
                     || self.looking.contains(message)
-                    || self.checking.contains(message)
+                    || self.told.asking.contains(message)
+                    || says_nothing(&statement.text)
                     || self.written.contains(&at)
             }
             StatementKind::Report => {
@@ -102,6 +107,7 @@ impl<'a> Idle<'a> {
                     || is_lead(statement)
                     || is_envelope(&statement.text)
                     || statement.is_shown_code()
+                    || self.analyses.contains(&at)
             }
             StatementKind::Todo => self.has_plan,
             StatementKind::Added | StatementKind::Removed => {
@@ -109,16 +115,16 @@ impl<'a> Idle<'a> {
                 is_scrap && statement.text.len() < SHORT_CODE
                     || self.at_hand.contains(message) && !self.edited.contains(message)
                     || self.undone.by(u64::from(*message)).is_some()
+                    || self.removed.contains(&at)
             }
             StatementKind::Result => {
                 is_scrap
                     || is_crumb
-                    || is_envelope(&statement.text)
-                    || is_of_a_diff(&statement.text)
+                    || says_nothing(&statement.text)
+                    || statement.is_import()
                     || self.is_told_by_an_edit(&statement.text)
-                    || family.is_some_and(runs_commands) && self.checked.contains(&statement.message)
+                    || family.is_some_and(runs_commands) && self.told.answering.contains(&statement.message)
                     || is_progress(&statement.text) && !statement.tells_failure()
-                    || is_stack_frame(&statement.text)
                     // What was refused and not done after all is told with its call.
                     || family.is_some_and(gives_receipts)
             }
@@ -151,22 +157,7 @@ impl<'a> Idle<'a> {
     }
 }
 
-/// Returns the messages with the commands whose output says no more than how they went, and those with these outputs alone.
-fn quiet<'r>(runs: impl Iterator<Item = &'r longhaul_extract::Run>) -> (HashSet<u32>, HashSet<u32>) {
-    let (mut asking, mut telling) = (HashMap::new(), HashMap::new());
-    for run in runs {
-        let says_no_more = run.says_no_more();
-        *asking.entry(ordinal(run.message)).or_insert(true) &= says_no_more;
-        if let Some(answered) = run.answered {
-            *telling.entry(ordinal(answered)).or_insert(true) &= says_no_more;
-        }
-    }
-    let all =
-        |all: HashMap<u32, bool>| all.into_iter().filter(|(_, is_so)| *is_so).map(|(at, _)| at).collect();
-    (all(asking), all(telling))
-}
-
-fn ordinal(message: u64) -> u32 {
+pub(super) fn ordinal(message: u64) -> u32 {
     u32::try_from(message).unwrap_or(u32::MAX)
 }
 
@@ -186,10 +177,10 @@ fn written(pool: &Statements) -> HashSet<usize> {
         }
         if let Some((_, mark)) = open.as_ref().filter(|(message, _)| *message == statement.message) {
             // A letter to another agent, or a text, says something; code is told by the file it makes.
-            if !statement.is_item() && statement.words().len() < LEAST_PROSE {
+            let is_script = matches!(&**mark, "\"" | "'");
+            if is_script || !statement.is_item() && statement.words().len() < LEAST_PROSE {
                 found.insert(at);
             }
-            let is_script = matches!(&**mark, "\"" | "'");
             if *statement.text == **mark || is_script && !is_even(&statement.text, mark) {
                 open = None;
             }
@@ -229,6 +220,24 @@ fn is_even(line: &str, mark: &str) -> bool {
     (line.matches(mark).count() - line.matches(&escaped).count()).is_multiple_of(2)
 }
 
+/// Returns the places of what a model thought before it wrote a summary, where both stand in one message: from `Analysis:` to
+/// `Summary:`.
+fn analyses(pool: &Statements) -> HashSet<usize> {
+    let all = pool.all();
+    let mut found = HashSet::new();
+    let opens = |one: &Statement| one.kind == StatementKind::Report && &*one.text == "Analysis:";
+    for from in all.iter().enumerate().filter(|(_, one)| opens(one)).map(|(at, _)| at) {
+        let of_message = all[from..].iter().take_while(|one| one.message == all[from].message);
+        if let Some(length) = of_message.into_iter().position(|one| &*one.text == "Summary:") {
+            found.extend(from..=from + length);
+        }
+    }
+    found
+}
+
+/// Words from which on somebody says something in a talk.
+const LEAST_SPOKEN: usize = 3;
+
 /// Words from which on a line of output that names nothing says something.
 const LEAST_SHOWN: usize = 4;
 
@@ -244,48 +253,6 @@ const LEAST_PROSE: usize = 7;
 /// Whether a tool's result only says that what was asked was done.
 fn gives_receipts(family: ToolFamily) -> bool {
     matches!(family, ToolFamily::Edit | ToolFamily::Write | ToolFamily::Patch | ToolFamily::Todo)
-}
-
-/// Whether a line belongs to the frame that a harness puts around what a command printed.
-fn is_envelope(line: &str) -> bool {
-    const STARTS: [&str; 13] = [
-        "agentId: ",
-        "<usage>",
-        "tool_uses: ",
-        "duration_ms: ",
-        "Chunk ID: ",
-        "Wall time: ",
-        "Original token count: ",
-        "Process exited with code 0",
-        "Total output lines: ",
-        "Exit code: 0",
-        "Success. Updated the following files",
-        "Command exited with code 0",
-        "Command finished with exit code 0",
-    ];
-    STARTS.iter().any(|start| line.starts_with(start))
-}
-
-/// Whether a line only says which part of which file a diff shows, how a script was called, or which command could be called next.
-fn is_of_a_diff(line: &str) -> bool {
-    const STARTS: [&str; 15] = [
-        "diff --git ",
-        "index ",
-        "--- a/",
-        "+++ b/",
-        "--- /dev/null",
-        "+++ /dev/null",
-        "@@ ",
-        "new file mode ",
-        "deleted file mode ",
-        "similarity index ",
-        "(use \"git ",
-        "no changes added to commit",
-        "nothing added to commit but",
-        "} from ",
-        "$ ",
-    ];
-    STARTS.iter().any(|start| line.starts_with(start))
 }
 
 /// Whether a line of code or output is a few words that name nothing: no value, no key, and not that nothing was found.
@@ -305,71 +272,6 @@ fn is_crumb(statement: &Statement) -> bool {
             && !statement.names_a_value()
             && !text.starts_with(b"No ")
 }
-
-/// Whether a line is an attribute of markup, or a tag without text: `className="…"`, `<div className="…">`.
-fn is_markup(line: &str) -> bool {
-    const ATTRIBUTES: [&str; 9] =
-        ["className=", "class=", "style=", "viewBox=", "d=\"M", "stroke", "fill=", "xmlns", "aria-"];
-    let bare = line.trim_start_matches(['+', '-', ' ', '\t']);
-    let is_tag = bare.starts_with('<') && bare.ends_with('>') && bare.matches('<').count() == 1;
-    let is_attribute = ATTRIBUTES.iter().any(|name| bare.starts_with(name));
-    is_attribute || is_tag && bare.contains('=')
-}
-
-/// Whether a line only says that a build, a download or a test run goes on: what comes of it stands in its last lines.
-fn is_progress(line: &str) -> bool {
-    const STARTS: [&str; 20] = [
-        "Checking ",
-        "Compiling ",
-        "Downloading ",
-        "Downloaded ",
-        "Documenting ",
-        "Fresh ",
-        "Locking ",
-        "Updating ",
-        "Unpacking ",
-        "Installing ",
-        "Collecting ",
-        "Blocking waiting for ",
-        "Running unittests ",
-        "Running tests/",
-        "Doc-tests ",
-        "Finished `",
-        "Preparing ",
-        "Resolving ",
-        "Fetching ",
-        "=== RUN ",
-    ];
-    let line = line.trim_start();
-    let counts = |line: &str| line.split(' ').next().is_some_and(|count| count.parse::<u32>().is_ok());
-    let is_count_of_tests =
-        line.strip_prefix("running ").is_some_and(|rest| counts(rest) && rest.contains(" test"));
-    is_count_of_tests || line.len() < LONGEST_PROGRESS && STARTS.iter().any(|start| line.starts_with(start))
-}
-
-/// Whether a line is one call of a stack: without the error above it, it says nothing.
-fn is_stack_frame(line: &str) -> bool {
-    let line = line.trim_start();
-    // `at name (file.ts:70:3)` of JavaScript, `at Class.method(File.java:12)` of Java.
-    let ends_in_place = |line: &str| {
-        let place = line.trim_end_matches(')').rsplit(['(', ' ']).next().unwrap_or_default();
-        place
-            .rsplit(':')
-            .next()
-            .is_some_and(|last| !last.is_empty() && last.bytes().all(|b| b.is_ascii_digit()))
-            && place.contains(':')
-    };
-    // `12: core::panicking::panic_fmt` of Rust.
-    let is_rusts = || {
-        let (number, path) = line.split_once(": ")?;
-        let is_path = path.contains("::") && !path.contains(' ');
-        (number.parse::<u16>().is_ok() && is_path).then_some(())
-    };
-    line.strip_prefix("at ").is_some_and(ends_in_place) || is_rusts().is_some()
-}
-
-/// A longer line has something to say, whatever it begins with.
-const LONGEST_PROGRESS: usize = 90;
 
 /// Whether a sentence on the way only says what the model does next; what it then did is told by other means.
 fn announces(text: &str) -> bool {
@@ -439,35 +341,6 @@ mod tests {
         assert!(!announces("Postgres 13 is still running in production, so MERGE cannot be used."));
         assert!(!announces("The schema change is still pending because Ann has to approve it by 14 March."));
         assert!(!announces("Let me know whether key 4711 may be rotated."));
-    }
-
-    #[test]
-    fn what_goes_on_and_where_it_was_called_from_is_told_from_what_came_of_it() {
-        for line in ["   Compiling bit-vec v0.10.1", "running 8 tests", "Finished `dev` profile in 5.22s"] {
-            assert!(is_progress(line), "{line}");
-        }
-        for line in
-            ["error: Compiling failed", "8 tests passed", "running the tests takes 8 s", "Checked 290 files"]
-        {
-            assert!(!is_progress(line), "{line}");
-        }
-        for frame in [
-            "at runWithConcurrencyLimit (/src/shared/utils/concurrency-limiter.ts:33:9)",
-            "at <anonymous> (evaluation.test.ts:317:25)",
-            "at com.acme.Store.open(Store.java:41)",
-            "    at ./src/plan.rs:12:5",
-            "1: core::panicking::panic_fmt",
-        ] {
-            assert!(is_stack_frame(frame), "{frame}");
-        }
-        for line in [
-            "at 12:30 the job died",
-            "at least 3 of them",
-            "2: see store::open for why",
-            "panicked at src/plan.rs:12:5:",
-        ] {
-            assert!(!is_stack_frame(line), "{line}");
-        }
     }
 
     #[test]

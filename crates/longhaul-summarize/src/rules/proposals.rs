@@ -4,7 +4,8 @@ use longhaul_extract::{Statement, StatementKind, Statements};
 
 /// Whether what the model says here is what could be done, not what is.
 pub(crate) fn proposes(text: &str) -> bool {
-    let lower = bare(text);
+    // What could not be done was tried.
+    let lower = bare(text).replace("could not ", "").replace("couldn't ", "");
     OPENS.iter().any(|open| lower.starts_with(open))
         || HAS.iter().any(|words| lower.contains(words))
         || is_offer(&lower)
@@ -24,8 +25,20 @@ pub(crate) fn settled_offers(pool: &Statements) -> Vec<usize> {
     };
     // A long one says more than it asks.
     let is_short = |one: &Statement| one.text.len() <= LONGEST;
-    let settled = offers.filter(|(_, one)| is_short(one) && (asks(one) || is_offer(&bare(&one.text))));
+    let offers = offers.filter(|(_, one)| is_short(one));
+    let settled = offers.filter(|(_, one)| asks(one) || is_offer(&bare(&one.text)) || shows_a_command(one));
     settled.map(|(at, _)| at).collect()
+}
+
+/// Whether the model shows a command that somebody could give: that it was given is told by what came of it.
+fn shows_a_command(one: &Statement) -> bool {
+    const PROGRAMS: [&str; 24] = [
+        "git", "gh", "npm", "npx", "pnpm", "yarn", "bun", "cargo", "go", "python", "python3", "pip", "uv",
+        "pytest", "make", "docker", "kubectl", "curl", "cd", "export", "sudo", "brew", "node", "code",
+    ];
+    let line = one.text.trim_start_matches(['$', ' ']);
+    let mut words = line.split(' ');
+    one.is_fenced() && words.next().is_some_and(|word| PROGRAMS.contains(&word)) && words.next().is_some()
 }
 
 /// Whether a sentence asks the person what to do next.
@@ -110,9 +123,13 @@ mod tests {
         {
             assert!(proposes(text), "{text}");
         }
-        for text in
-            ["The lock could not be taken.", "I tagged it.", "It can wait.", "Optional fields are kept."]
-        {
+        for text in [
+            "The lock could not be taken.",
+            "I tagged it.",
+            "It can wait.",
+            "Optional fields are kept.",
+            "So we could not reproduce it.",
+        ] {
             assert!(!proposes(text), "{text}");
         }
     }

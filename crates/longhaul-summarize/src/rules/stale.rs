@@ -37,6 +37,27 @@ pub(crate) fn stale(pool: &Statements) -> HashSet<usize> {
     items.filter(|(_, one)| values(&one.text).any(|value| is_gone(one, value))).map(|(at, _)| at).collect()
 }
 
+/// Returns the places in the pool of the lines that an edit added and a later one removed from the same file, where none added them
+/// again.
+pub(crate) fn removed(pool: &Statements) -> HashSet<usize> {
+    let mut added: HashMap<(u32, Option<&str>), Vec<usize>> = HashMap::new();
+    let mut gone = HashSet::new();
+    for (at, one) in pool.all().iter().enumerate() {
+        let place = (one.key(), pool.source(one).and_then(|source| source.path.as_deref()));
+        match one.kind {
+            StatementKind::Added => added.entry(place).or_default().push(at),
+            StatementKind::Removed => {
+                if let Some(before) = added.get_mut(&place) {
+                    // An edit that moves a line both removes and adds it.
+                    gone.extend(before.extract_if(.., |before| pool.all()[*before].message < one.message));
+                }
+            }
+            _ => {}
+        }
+    }
+    gone
+}
+
 /// What edits did to a value in a file.
 #[derive(Clone, Copy, Debug, Default)]
 struct Trace {
@@ -64,6 +85,26 @@ mod tests {
     use longhaul_testkit::transcript;
 
     use super::*;
+
+    #[test]
+    fn a_line_that_a_later_edit_removed_is_gone() {
+        let said = transcript(
+            r##"
+user: go
+assistant: !Edit#e1 {"file_path":"a.rs","old_string":"","new_string":"let is_small = count < 3;\nlet wait = retry();"}
+tool#e1: ok
+assistant: !Edit#e2 {"file_path":"a.rs","old_string":"let is_small = count < 3;","new_string":"let is_very_small = count < 2;"}
+tool#e2: ok
+assistant: !Edit#e3 {"file_path":"b.rs","old_string":"let wait = retry();","new_string":""}
+tool#e3: ok
+"##,
+        );
+        let mut index = FactIndex::new();
+        said.entries().iter().for_each(|entry| index.push(entry));
+        let pool = index.statements();
+        let gone: Vec<&str> = removed(pool).into_iter().map(|at| &*pool.all()[at].text).collect();
+        assert_eq!(gone, ["let is_small = count < 3;"]);
+    }
 
     #[test]
     fn what_an_edit_took_away_again_is_stale() {

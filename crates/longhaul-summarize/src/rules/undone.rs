@@ -56,26 +56,95 @@ impl Undone {
     }
 }
 
-/// Whether somebody takes back the last step: in one of the first sentences, and not in a question.
+/// Whether somebody takes back the whole of the last step: in one of the first sentences, and not in a question of what was done.
 fn takes_back(text: &str) -> bool {
     let opening = &text[..text.floor_char_boundary(OPENING)];
     let lower = opening.to_lowercase().replace('’', "'");
     let mut sentences = lower.split_inclusive(['.', '!', '?', '\n', '。', '！', '？']);
     sentences.any(|sentence| {
-        let is_question = sentence.trim_end().ends_with(['?', '？']) && !sentence.contains("you ");
-        let is_forbidden = NOT.iter().any(|word| sentence.contains(word));
-        !is_question && !is_forbidden && TAKES_BACK.iter().any(|words| sentence.contains(words))
+        let sentence = sentence.trim();
+        let asks = sentence.ends_with(['?', '？']) && !WISHES.iter().any(|words| sentence.contains(words));
+        let is_limited = LIMITS.iter().any(|words| sentence.contains(words));
+        let says = TAKES_BACK.iter().any(|words| takes_all_back(sentence, words))
+            || IN_OTHER_LANGUAGES.iter().any(|words| sentence.contains(words));
+        !asks && !is_limited && says
+    })
+}
+
+/// Whether a sentence has these words, and goes on as one that means all of the step: "undo that, please", not "undo that rename".
+fn takes_all_back(sentence: &str, words: &str) -> bool {
+    sentence.match_indices(words).any(|(at, _)| {
+        let rest = &sentence[at + words.len()..];
+        let mut next = rest.split(|c: char| !c.is_alphanumeric()).skip(1).take(1);
+        match rest.chars().next() {
+            Some(' ') => next.all(|word| word.is_empty() || WHOLE.contains(&word)),
+            Some(c) => !c.is_alphanumeric(),
+            None => true,
+        }
     })
 }
 
 /// Bytes in which somebody says that a step is to be undone, or has been.
 const OPENING: usize = 240;
 
-/// What stands before it where it is not to be.
-const NOT: [&str; 7] = ["don't", "do not", "never ", "not to ", "without ", "if ", "nicht "];
+/// What stands in a question that is a wish.
+const WISHES: [&str; 8] =
+    ["can you", "could you", "would you", "will you", "can we", "please", "kannst du", "könntest du"];
+
+/// What stands in a sentence that takes nothing back, or not all.
+const LIMITS: [&str; 15] = [
+    "don't",
+    "do not",
+    "never ",
+    "not to ",
+    "without ",
+    "if ",
+    "nicht ",
+    "why ",
+    "how do",
+    "how did",
+    "did you ",
+    "except",
+    "but keep",
+    "but leave",
+    "only ",
+];
+
+/// What may follow where all of the step is meant.
+const WHOLE: [&str; 29] = [
+    "please",
+    "pls",
+    "again",
+    "now",
+    "and",
+    "then",
+    "change",
+    "changes",
+    "commit",
+    "commits",
+    "edit",
+    "edits",
+    "step",
+    "work",
+    "attempt",
+    "completely",
+    "entirely",
+    "all",
+    "everything",
+    "that",
+    "this",
+    "it",
+    "so",
+    "as",
+    "because",
+    "since",
+    "i",
+    "too",
+    "first",
+];
 
 /// How people take back the step before.
-const TAKES_BACK: [&str; 42] = [
+const TAKES_BACK: [&str; 29] = [
     "undo that",
     "undo this",
     "undo it",
@@ -105,18 +174,36 @@ const TAKES_BACK: [&str; 42] = [
     "put that back",
     "back to how it was",
     "back to what it was",
-    "rückgängig",
+];
+
+/// The same in other languages, with what is taken back.
+const IN_OTHER_LANGUAGES: [&str; 27] = [
+    "das rückgängig",
+    "das bitte rückgängig",
+    "das wieder rückgängig",
+    "es rückgängig",
+    "alles rückgängig",
+    "änderungen rückgängig",
     "nimm das zurück",
-    "deshaz",
+    "deshazlo",
+    "deshaz eso",
+    "deshaz esto",
+    "deshaz todo",
     "deshacer eso",
-    "revierte",
+    "revierte eso",
+    "revierte esto",
+    "reviértelo",
     "annule ça",
     "annule cela",
-    "desfaz",
-    "desfaça",
-    "撤销",
+    "annule tout",
+    "desfaz isso",
+    "desfaça isso",
+    "撤销刚才",
+    "撤销这",
+    "撤销上一",
+    "撤销你",
     "元に戻して",
-    "откати",
+    "откати это",
     "верни как было",
 ];
 
@@ -131,6 +218,7 @@ mod tests {
             "This is wrong. I undid your changes, try again.",
             "please revert the last commit",
             "can you undo that?",
+            "I reverted it, the margin was better before",
             "Mach das bitte rückgängig.",
         ] {
             assert!(takes_back(text), "{text}");
@@ -141,6 +229,13 @@ mod tests {
             "don't undo that",
             "make sure nobody can revert it without asking",
             "The relay rolls back when the lock is lost.",
+            "Did you revert it?",
+            "Why did you undo that?",
+            "undo that rename, the rest is fine",
+            "Undo that, but keep the test.",
+            "I reverted the config on the server, try now",
+            "put it back in the list",
+            "Mach die Umbenennung rückgängig.",
         ] {
             assert!(!takes_back(text), "{text}");
         }

@@ -139,7 +139,7 @@ assistant: The light theme is next.
 fn an_undone_step_is_no_state_and_no_rule() {
     let text = draft(UNDONE, 900).text;
     for told in [
-        "update to the next tick, or else it flickers (undone in m12)",
+        "update to the next tick, or else it flickers (taken back in m12)",
         "you can undo that, the logs in theme.ts made it flicker (takes back what was done for m8) (answered in m15)",
     ] {
         assert!(text.contains(told), "{told} is missing in\n{text}");
