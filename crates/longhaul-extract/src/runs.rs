@@ -80,6 +80,19 @@ impl Run {
         self.is_all(landings::asks)
     }
 
+    /// Returns the commands that its exit code speaks for, on one line and without what they are handed on: the last one, and those
+    /// before it that it ran only after.
+    pub fn spoken_for(&self) -> String {
+        let script = simples(&self.command);
+        let before = script.iter().rev().skip(1).take_while(|simple| simple.link == Link::And).count();
+        let spoken = &script[script.len().saturating_sub(before + 1)..];
+        let words =
+            |simple: &Simple<'_>| simple.words.iter().map(|word| word.text.to_string()).collect::<Vec<_>>();
+        let one_line = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let lines: Vec<String> = spoken.iter().map(|simple| one_line(words(simple).join(" "))).collect();
+        lines.join(" && ")
+    }
+
     /// Whether each simple command `does` so, but for those that prepare it or shorten what it prints.
     fn is_all(&self, does: impl Fn(&Simple<'_>) -> bool) -> bool {
         const SHORTENS: [&str; 6] = ["tail", "head", "tee", "cat", "grep", "sort"];

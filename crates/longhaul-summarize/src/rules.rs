@@ -177,10 +177,10 @@ impl<'a> Reading<'a> {
         let runs = runs::runs(&acts.runs);
         let summary = account::account(request, &runs, &acts, &self.subjects);
         let undone = Undone::read(request, &acts);
-        let fixed = fixed::sections(request, &summary, &acts, &undone, self.options);
+        let trail = Trail::new(&summary.files);
+        let fixed = fixed::sections(request, &summary, &acts, &undone, &trail, self.options);
         let sections = fixed.first.iter().chain(&fixed.last);
         sections.for_each(|section| coverage.read(&section.body));
-        let trail = Trail::new(&summary.files);
         let page = Page {
             fixed: &fixed.first,
             last: &fixed.last,

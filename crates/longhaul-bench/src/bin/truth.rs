@@ -263,7 +263,16 @@ fn is_typed(message: &Message, said: &str) -> bool {
     let is_persons = matches!(message.speaker, None | Some(Speaker::Person)) && message.role == Role::User;
     let fold = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     // What stands after these is ours: what was cut out, which message answered, what was answered.
-    let own = ["[…]", "…", " (answered in m", " (to: \"", " (taken back in m"].iter();
+    let own = [
+        "[…]",
+        "…",
+        " (answered in m",
+        " (to: \"",
+        " (taken back in m",
+        " (interrupted by the user in m",
+        " (takes back what was done for m",
+    ]
+    .iter();
     let said = own.fold(said, |said, mark| said.split(mark).next().unwrap_or_default());
     let start: String = fold(said).chars().take(60).collect();
     let holds = |text: &str| {

@@ -3,13 +3,16 @@
 use longhaul_extract::{
     Domain, StatementKind,
     speaker::{Matter, Segment},
+    statement_key,
 };
 use longhaul_transcript::{Entry, MessageId, Role, Tokens};
 
 use super::{
     account::{asks_something, first_task, is_users, own_text},
+    clip::GAP,
     fixed::{Fixed, is_kept},
 };
+use crate::notes::sentences;
 
 impl Fixed<'_> {
     /// The newest request, and what was asked before it. Where an earlier summary is told on, it tells what was asked first.
@@ -90,7 +93,13 @@ impl Fixed<'_> {
                 true => longest.max(SHORT.min(self.request.limit.scaled(0.5))),
                 false => longest.min(LINE.max(room.scaled(0.2))),
             };
-            let text = self.clip_to(text, most).split_whitespace().collect::<Vec<_>>().join(" ");
+            let is_answered = matches!(self.outcome(entry), Some((_, Turn::Answered)));
+            let text = match is_answered {
+                true if is_first(entry) => self.clip_to(text, most.min(FIRST_ANSWERED)),
+                true => self.opening(text, most),
+                false => self.clip_to(text, most),
+            };
+            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
             let line = format!("{} {text}{}", entry.id, self.became(entry));
             let cost = self.cost(&line) + Tokens(1);
             if cost > left && !is_first(entry) {
@@ -101,6 +110,24 @@ impl Fixed<'_> {
         }
         lines.sort_by_key(|(entry, _)| entry.id);
         lines.into_iter().map(|(_, line)| line).collect()
+    }
+
+    /// Returns the first sentences of what was asked and is answered, whole, as far as they say what it is about; what else stands in it
+    /// is told where it is needed. What the model had said and the person only quotes is passed over.
+    fn opening(&self, text: &str, most: Tokens) -> String {
+        let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        let is_said = |text: &str| self.said_by_the_model.contains(&statement_key(text));
+        let is_quoted = |line: &&str| is_said(line) || sentences(line).all(is_said);
+        let from = lines.iter().position(|line| !is_quoted(line)).unwrap_or_default();
+        let mut told = String::new();
+        for (nth, sentence) in lines[from..].iter().flat_map(|line| sentences(line)).enumerate() {
+            let longer = format!("{told}{}{sentence}", if nth == 0 { "" } else { " " });
+            if self.cost(&longer) > OPENING {
+                return if nth == 0 { self.clip_to(text, most) } else { format!("{told}{GAP}") };
+            }
+            told = longer;
+        }
+        told
     }
 
     /// Returns what became of what is asked, in parentheses.
@@ -160,6 +187,12 @@ impl Fixed<'_> {
         (!is_shown && fits).then(|| (format!("m{} ", last.message), said, line))
     }
 }
+
+/// An answered request is told by its first sentences, up to so much.
+const OPENING: Tokens = Tokens(40);
+
+/// The first request, where it is answered, may take so much.
+const FIRST_ANSWERED: Tokens = Tokens(120);
 
 /// How a turn of the model's ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

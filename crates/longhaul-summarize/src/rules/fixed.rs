@@ -1,7 +1,9 @@
 //! The sections that stand whatever the ranking says: what is asked now and was asked before, the person's rules, where the
 //! work stands, what failed, what was said last.
 
-use longhaul_extract::{Domain, is_passing_wish, is_standing_rule};
+use std::collections::HashSet;
+
+use longhaul_extract::{Domain, Statement, StatementKind, is_passing_wish, is_standing_rule};
 use longhaul_transcript::{Constraint, Entry, Role, Summary, Tokens, parse_handle_line};
 
 use super::{
@@ -9,6 +11,7 @@ use super::{
     account::{is_users, last_line, own_text},
     acts::Acts,
     clip, marked,
+    trail::Trail,
     undone::Undone,
 };
 use crate::SummaryRequest;
@@ -34,6 +37,9 @@ impl Section {
 pub(super) struct Fixed<'a> {
     pub(super) request: &'a SummaryRequest<'a>,
     pub(super) undone: &'a Undone,
+    pub(super) trail: &'a Trail<'a>,
+    /// The keys of what the model said.
+    pub(super) said_by_the_model: HashSet<u32>,
     pub(super) options: &'a RulesOptions,
     sections: Vec<Section>,
     pub(super) said: String,
@@ -54,9 +60,20 @@ pub(crate) fn sections(
     summary: &Summary,
     acts: &Acts,
     undone: &Undone,
+    trail: &Trail<'_>,
     options: &RulesOptions,
 ) -> Sections {
-    let mut fixed = Fixed { request, undone, options, sections: Vec::new(), said: String::new() };
+    let is_models = |kind| matches!(kind, StatementKind::Answer | StatementKind::Prose);
+    let models = request.index.statements().all().iter().filter(|one| is_models(one.kind));
+    let mut fixed = Fixed {
+        request,
+        undone,
+        trail,
+        said_by_the_model: models.map(Statement::key).collect(),
+        options,
+        sections: Vec::new(),
+        said: String::new(),
+    };
     fixed.goal();
     let is_continued = fixed.earlier();
     // A meeting asks nobody for anything, and what is said in it is no rule of the user's.

@@ -116,6 +116,7 @@ impl<'a> Idle<'a> {
                     || self.at_hand.contains(message) && !self.edited.contains(message)
                     || self.undone.by(u64::from(*message)).is_some()
                     || self.removed.contains(&at)
+                    || is_crumb
             }
             StatementKind::Result => {
                 is_scrap
@@ -271,7 +272,23 @@ fn is_crumb(statement: &Statement) -> bool {
             && !statement.tells_failure()
             && !statement.names_a_value()
             && !text.starts_with(b"No ")
+            && !COMPLAINS.iter().any(|word| statement.text.contains(word))
 }
+
+/// What stands in a line of few words that tells of something wrong.
+const COMPLAINS: [&str; 11] = [
+    "refused",
+    "locked",
+    "imeout",
+    "imed out",
+    "navailable",
+    "issing",
+    "nvalid",
+    "onflict",
+    "illed",
+    "nauthorized",
+    "orbidden",
+];
 
 /// Whether a sentence on the way only says what the model does next; what it then did is told by other means.
 fn announces(text: &str) -> bool {

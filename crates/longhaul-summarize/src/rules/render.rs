@@ -111,7 +111,10 @@ impl Page<'_> {
     fn is_decision(&self, at: usize) -> bool {
         let statement = self.outermost(at);
         // What was done instead of something else, and what was not, is progress; with a verb of deciding it is more.
-        let text = statement.text.to_lowercase().replace("instead of", "").replace("rather than", "");
+        // What is wrong, and why, was found.
+        let is_aside =
+            ["instead of", "rather than", "the issue is", "the problem is", "the bug is", "root cause"];
+        let text = is_aside.iter().fold(statement.text.to_lowercase(), |text, words| text.replace(words, ""));
         !statement.is_item() && decides(&text)
     }
 

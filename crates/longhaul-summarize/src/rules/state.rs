@@ -93,8 +93,9 @@ impl Fixed<'_> {
             }
             let mut shown = (*check).clone();
             shown.last.heart = first(&one_line(&shown.last.heart), HEART_CHARS);
+            let line = self.trail.below(&shown.line());
             let lines_of = [CHECK_CHARS, CHECK_CHARS / 2]
-                .map(|chars| first(&shown.line(), chars.saturating_sub(since.chars().count())) + &since);
+                .map(|chars| first(&line, chars.saturating_sub(since.chars().count())) + &since);
             let fits = |line: &String| self.cost(line) + Tokens(1) <= left && !self.said.contains(line);
             if let Some(line) = lines_of.into_iter().find(fits) {
                 left -= self.cost(&line) + Tokens(1);
@@ -113,8 +114,10 @@ impl Fixed<'_> {
                 }
             }
         }
-        for line in
-            failed_acts(runs).into_iter().chain(acts.refusals.iter().rev().take(MOST_REFUSALS).cloned())
+        for line in self
+            .failed_acts(runs, acts)
+            .into_iter()
+            .chain(acts.refusals.iter().rev().take(MOST_REFUSALS).cloned())
         {
             let cost = self.cost(&line) + Tokens(1);
             if cost <= left {
@@ -159,6 +162,29 @@ impl Fixed<'_> {
         tells.take(MOST_COMPLAINTS).map(|one| one.text.to_string()).collect()
     }
 
+    /// Returns the last commands that were to change something, failed, and did not go well after all: what stands open at the
+    /// end may depend on them. The newest first. What is told among
+    /// what landed is not told again.
+    fn failed_acts(&self, runs: &[Run], acts: &Acts) -> Vec<String> {
+        let lands = |run: &Run| acts.landings.iter().any(|landing| landing.message == run.message);
+        let is_told = |run: &Run| lands(run) && self.said.contains(&format!("(m{})", run.message));
+        let is_mended = |at: usize, run: &Run| {
+            runs[at + 1..].iter().any(|later| later.heart == run.heart && later.verdict == Verdict::Passed)
+        };
+        let is_open = |(at, run): &(usize, &Run)| {
+            run.purpose == Purpose::Act
+                && run.verdict == Verdict::Failed
+                && !is_mended(*at, run)
+                && !is_told(run)
+        };
+        let line = |(_, run): (usize, &Run)| {
+            let error = run.error.as_deref().map_or(String::new(), |error| format!(": {error}"));
+            let command = first(&run.spoken_for(), HEART_CHARS);
+            first_chars(&format!("m{} {command} failed{error}", run.message))
+        };
+        runs.iter().enumerate().rev().filter(is_open).map(line).take(MOST_FAILED_ACTS).collect()
+    }
+
     /// What the model said last in words, where it does not stand below.
     pub(super) fn last_words(&mut self) {
         let speakers = self.request.index.speakers();
@@ -169,22 +195,6 @@ impl Fixed<'_> {
             self.add(format!("## The assistant's last words ({})", entry.id), body);
         }
     }
-}
-
-/// Returns the last commands that were to change something, failed, and did not go well after all: what stands open at the
-/// end may depend on them. The newest first.
-fn failed_acts(runs: &[Run]) -> Vec<String> {
-    let acts = runs.iter().enumerate().rev().filter(|(_, run)| run.purpose == Purpose::Act);
-    let is_mended = |at: usize, run: &Run| {
-        runs[at + 1..].iter().any(|later| later.heart == run.heart && later.verdict == Verdict::Passed)
-    };
-    let failed = acts.filter(|(at, run)| run.verdict == Verdict::Failed && !is_mended(*at, run));
-    let line = |(_, run): (usize, &Run)| {
-        let error = run.error.as_deref().map_or(String::new(), |error| format!(": {error}"));
-        let heart = one_line(&run.heart);
-        first_chars(&format!("m{} {heart} failed{error}", run.message))
-    };
-    failed.map(line).take(MOST_FAILED_ACTS).collect()
 }
 
 /// Returns the first characters of `text`, with an ellipsis where it is longer.

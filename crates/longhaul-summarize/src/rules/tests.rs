@@ -335,10 +335,12 @@ npm error 403 You cannot publish over 0.8.0
 Exit code: 1
 "#;
     let text = draft(fixture, 900).text;
-    let failures = text.split("## Checks and failures (quoted)").nth(1).unwrap_or_default();
-    assert!(failures.contains("m5 npm publish failed: "), "{text}");
-    assert!(failures.contains("git push origin mian failed"), "{text}");
-    assert!(!failures.contains("git tag v0.8.0"), "{text}");
+    let landed = text.split("## Committed, pushed and released (quoted)").nth(1).unwrap_or_default();
+    for told in ["git tag v0.8.0: went well (m1)", "npm publish: failed: npm error code E403 (m5)"] {
+        assert!(landed.contains(told), "{told} is missing in\n{text}");
+    }
+    assert!(landed.contains("git push origin mian: failed: "), "{text}");
+    assert!(!text.contains("## Checks and failures"), "it is told once:\n{text}");
 }
 
 #[test]

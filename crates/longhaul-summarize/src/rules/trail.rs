@@ -9,15 +9,20 @@ use super::render::{fenced, state};
 #[derive(Debug)]
 pub(crate) struct Trail<'a> {
     files: Vec<&'a FileNote>,
+    /// Those that were made in passing, outside of what is worked on.
+    scratch: Vec<&'a FileNote>,
     root: &'a str,
 }
 
 impl<'a> Trail<'a> {
     /// Returns the trail of the files in `files` that were changed.
     pub(crate) fn new(files: &'a [FileNote]) -> Trail<'a> {
-        let files: Vec<&FileNote> = files.iter().filter(|file| file.state != FileState::Read).collect();
+        let changed = files.iter().filter(|file| file.state != FileState::Read);
+        let (scratch, files): (Vec<_>, Vec<_>) = changed.partition(|file| is_scratch(&file.path));
+        // Who works there has nothing else.
+        let (scratch, files) = if files.is_empty() { (files, scratch) } else { (scratch, files) };
         let root = root(files.iter().map(|file| file.path.as_str()));
-        Trail { files, root }
+        Trail { files, scratch, root }
     }
 
     /// Returns the heading of the section; it names the directory that all changed files are in.
@@ -60,12 +65,35 @@ impl<'a> Trail<'a> {
                 None => by_path.push((path, vec![statement])),
             }
         }
+        blocks.extend(self.scratch_line());
         blocks.extend(
             by_path.into_iter().map(|(path, statements)| block(self.below(path), statements.into_iter())),
         );
         blocks.join("\n")
     }
 }
+
+impl Trail<'_> {
+    /// Returns one line for all files that were made in passing and are still there.
+    fn scratch_line(&self) -> Option<String> {
+        let there = self.scratch.iter().filter(|file| file.state != FileState::Deleted);
+        let paths: Vec<&str> = there.map(|file| &*file.path).collect();
+        let named = paths.iter().take(MOST_SCRATCH).copied().collect::<Vec<_>>().join(", ");
+        let more = paths.len().saturating_sub(MOST_SCRATCH);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        (!paths.is_empty()).then(|| format!("in temporary folders: {named}{more}"))
+    }
+}
+
+/// Whether a file stands where files are made in passing.
+fn is_scratch(path: &str) -> bool {
+    const PLACES: [&str; 5] =
+        ["/tmp/", "/private/tmp/", "/var/tmp/", "/var/folders/", "/private/var/folders/"];
+    PLACES.iter().any(|place| path.starts_with(place))
+}
+
+/// Files made in passing that are named.
+const MOST_SCRATCH: usize = 3;
 
 /// Returns a line that names a file, and what edits change in it between fences.
 fn block<'s>(head: String, statements: impl Iterator<Item = &'s Statement>) -> String {
@@ -118,6 +146,21 @@ mod tests {
         assert_eq!(root(all.into_iter()), "/w/app");
         assert_eq!(root(["a.rs", "b.rs"].into_iter()), "");
         assert_eq!(root(all[..1].iter().copied()), "");
+    }
+
+    #[test]
+    fn what_was_made_in_passing_is_named_in_one_line() {
+        let note =
+            |path: &str| FileNote { path: path.into(), state: FileState::Created, ..FileNote::default() };
+        let pool = Statements::new();
+        let files = ["/tmp/a.py", "/tmp/b.py", "/w/app/src/a.rs", "/w/app/src/b.rs"].map(note);
+        let trail = Trail::new(&files);
+        let told = "a.rs: created\nb.rs: created\nin temporary folders: /tmp/a.py, /tmp/b.py";
+        assert_eq!(
+            (trail.heading(), trail.text(&pool, &[])),
+            ("## Changed files (under /w/app/src)".into(), told.into())
+        );
+        assert_eq!(Trail::new(&files[..2]).text(&pool, &[]), "/tmp/a.py: created\n/tmp/b.py: created");
     }
 
     #[test]

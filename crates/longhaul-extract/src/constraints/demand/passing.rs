@@ -16,9 +16,11 @@ pub(in crate::constraints) fn is_passing(sentence: &str) -> bool {
         return false;
     }
     let body = words.body();
-    let reacts = REACTIONS.iter().any(|word| {
-        text[1..].strip_prefix(word).is_some_and(|rest| rest.starts_with(" | ") || rest.starts_with(' '))
-    });
+    let opens = |word: &&str| {
+        text[1..].strip_prefix(*word).is_some_and(|rest| rest.starts_with(" | ") || rest.starts_with(' '))
+    };
+    let goes_on = GOES_ON.iter().any(|word| opens(&word));
+    let reacts = goes_on || ANSWERS.iter().any(|word| opens(&word));
     let lasts = |verbs: &[&str]| begins(body, verbs) && !points_outside(body);
     if begins(body, FORBIDDING) || lasts(if reacts { KEEPING } else { STANDING_VERBS }) {
         return false;
@@ -30,7 +32,7 @@ pub(in crate::constraints) fn is_passing(sentence: &str) -> bool {
             .any(|rest| begins(rest.trim_start(), STANDING_VERBS));
     // "Should be dimmer": of what, only the moment knows.
     let lacks_a_subject = begins(body, &["should", "needs to", "has to", "must"]);
-    reacts || is_task || lacks_a_subject || points_outside(body)
+    goes_on || is_task || lacks_a_subject || points_outside(body)
 }
 
 /// Whether a clause ends in a word that points at something outside of the sentence, or a verb has such a word behind it.
@@ -41,8 +43,8 @@ fn points_outside(body: &str) -> bool {
     ends || matches!(second, "it" | "this" | "them") || body.contains(" here in ")
 }
 
-/// What opens a sentence that reacts to what was just said or shown.
-const REACTIONS: &[&str] = &[
+/// What opens a sentence that goes on from what was just said or shown.
+const GOES_ON: &[&str] = &[
     "ok",
     "okay",
     "alright",
@@ -51,13 +53,6 @@ const REACTIONS: &[&str] = &[
     "hmm",
     "hmmm",
     "hmmmm",
-    "no |",
-    "nope",
-    "nah",
-    "yeah",
-    "yes",
-    "yep",
-    "well",
     "oh",
     "ah",
     "wait",
@@ -65,10 +60,12 @@ const REACTIONS: &[&str] = &[
     "great",
     "nice",
     "perfect",
-    "right",
     "and also",
     "also",
 ];
+
+/// What opens a sentence that answers: what follows may hold for good.
+const ANSWERS: &[&str] = &["no |", "nope", "nah", "yeah", "yes", "yep", "well", "right"];
 
 /// What opens a sentence that names a task.
 const TASKS: &[&str] = &[
@@ -191,6 +188,8 @@ mod tests {
             "Make sure that the migration is reversible.",
             "Let's not use regular expressions for parsing.",
             "The block must never change.",
+            "No, the config belongs in /etc/relay.",
+            "yes, an unknown user is a 404",
         ] {
             assert!(!is_passing(sentence), "{sentence}");
         }

@@ -56,6 +56,53 @@ fn what_a_diff_a_hook_and_a_script_say_beside_it_is_not_told() {
     }
 }
 
+/// A check that fails and passes, and what git says before and after a commit.
+const COMMITTED: &str = r#"
+user: Add the relay and commit it.
+assistant: !Bash#t1 {"command":"bun test src/ 2>&1 | head -20"}
+tool#t1: [Parser] Warning: could not parse the response of the evaluator
+error: Item 3 failed
+assistant: !Bash#t2 {"command":"bun test src/ 2>&1 | tail -5"}
+tool#t2: 12 pass
+ 0 fail
+assistant: !Bash#s1 {"command":"git status --short && git log --oneline -3"}
+tool#s1: M src/relay.rs
+b220ccc Clear the selection after a remediation is complete
+assistant: !Bash#c1 {"command":"git commit -am \"Add the relay\""}
+tool#c1: [main 45ffe0a] Add the relay
+assistant: !Bash#s2 {"command":"git status --short"}
+tool#s2: M docs/notes.md
+assistant: Committed. Tag it with:
+```
+git tag v0.8.0
+```
+user: Leave the tag for later, first the notes of this release.
+assistant: The notes are next.
+"#;
+
+#[test]
+fn what_held_before_a_commit_or_a_later_run_is_not_quoted() {
+    let text = draft(COMMITTED, 900).text;
+    for old in ["Item 3 failed", "src/relay.rs", "b220ccc", "git tag v0.8.0"] {
+        assert!(!text.contains(old), "{old} in\n{text}");
+    }
+    assert!(text.contains("M docs/notes.md") && text.contains("passed (m3), 12 passed, 0 failed"), "{text}");
+}
+
+#[test]
+fn an_answered_request_is_told_by_its_first_sentences_and_what_it_quotes_is_not() {
+    let long =
+        "The relay tells the edge of each packet that it lost, with the count and the hour of the day. "
+            .repeat(4);
+    let call = r#"!Read#r1 {"file_path":"src/relay.rs"}"#;
+    let said = format!(
+        "user: Look at the relay.\nassistant: {call}\ntool#r1: fn relay() {{}}\nassistant: It waits for the lock of the table.\nuser: It waits for the lock of the table.\n  That is not all of it, is it? {long}\nassistant: No.\nuser: And now the edge.\nassistant: The edge is next."
+    );
+    let text = draft(&said, 900).text;
+    let told = "m4 That is not all of it, is it? The relay tells the edge of each packet that it lost, with the count and the hour of the day. […] (answered in m5)";
+    assert!(text.contains(told), "{text}");
+}
+
 /// What was found, proposed and offered, and a decision of the person's.
 const PROPOSED: &str = r#"
 user: How is the cleanup of the stale relays done?
