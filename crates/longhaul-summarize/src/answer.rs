@@ -470,7 +470,9 @@ const MAX_SCHEMA_DEPTH: usize = 8;
 pub(crate) fn clean(text: &mut String) {
     let is_mark = |line: &str| {
         let line = line.trim_start().to_lowercase();
-        line.starts_with("summary-depth:") || line.starts_with("[context summary")
+        line.starts_with("summary-depth:")
+            || line.starts_with("summary-lookup:")
+            || line.starts_with("[context summary")
     };
     if text.contains(is_invisible) {
         text.retain(|c| !is_invisible(c));

@@ -38,6 +38,9 @@ pub struct SummaryRecord {
     pub header: String,
     /// What it says, as it stands in the emitted history between header and handle.
     pub text: String,
+    /// How what a handle in it stands for is looked up; empty where it cannot be.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub lookup: String,
     /// How it was made.
     pub mode: SummaryMode,
     /// The model that wrote it; empty in `rules` mode.
@@ -190,10 +193,10 @@ impl SummaryRecord {
         }
     }
 
-    /// Returns the message that stands in the emitted history: header, text, handle. It speaks in the user's role, so
-    /// that it is data in the history and never has the system's authority.
+    /// Returns the message that stands in the emitted history: header, text, how handles are looked up where they can be, handle.
+    /// It speaks in the user's role, so that it is data in the history and never has the system's authority.
     pub fn to_message(&self) -> Message {
-        let text = format!("{}\n\n{}\n\n{}", self.header, self.text, self.handle());
+        let text = format!("{}\n\n{}\n\n{}", self.header, self.text, self.ending());
         Message::user(text).with_origin(Origin::Longhaul)
     }
 
@@ -201,12 +204,33 @@ impl SummaryRecord {
     pub fn handle(&self) -> String {
         handle_line(self.depth, &self.id)
     }
+
+    /// Returns what stands below the text in an emitted history: the line that says how handles are looked up, where there is one,
+    /// and the handle.
+    pub fn ending(&self) -> String {
+        match self.lookup.is_empty() {
+            true => self.handle(),
+            false => format!("{}\n{}", lookup_line(&self.lookup), self.handle()),
+        }
+    }
 }
 
 /// Returns the handle line of a summary: `summary-depth:0 id:0123456789abcdef`.
 pub fn handle_line(depth: u32, id: &SummaryId) -> String {
     format!("summary-depth:{depth} id:{id}")
 }
+
+/// Returns the line that says how what a handle stands for is looked up: `summary-lookup: the tool recall shows m12 whole`.
+pub fn lookup_line(how: &str) -> String {
+    format!("{LOOKUP}{how}")
+}
+
+/// Returns whether a line of a summary says how handles are looked up.
+pub fn is_lookup_line(line: &str) -> bool {
+    line.starts_with(LOOKUP)
+}
+
+const LOOKUP: &str = "summary-lookup: ";
 
 /// Returns depth and id of the last handle line in `text`, where there is one.
 pub fn parse_handle_line(text: &str) -> Option<(u32, SummaryId)> {
@@ -261,6 +285,18 @@ mod tests {
         assert_eq!(parse_handle_line(&text), Some((2, id)));
         for odd in ["", "summary-depth:x id:0123456789abcdef", "summary-depth:0 id:../../etc/passwd"] {
             assert_eq!(parse_handle_line(odd), None, "{odd}");
+        }
+    }
+
+    #[test]
+    fn the_line_of_looking_up_stands_above_the_handle() {
+        let handle = handle_line(0, &SummaryId("0123456789abcdef".into()));
+        let ending = format!("{}\n{handle}", lookup_line("ask Mara"));
+        assert_eq!(ending.lines().map(is_lookup_line).collect::<Vec<_>>(), [true, false]);
+        for text in
+            [format!("[Context Summary]\n\nwords\n\n{ending}"), format!("A header\nwords\n\n{ending}\n")]
+        {
+            assert!(parse_summary(&text).is_some(), "{text}");
         }
     }
 

@@ -24,6 +24,7 @@ fn record(doc: &Document, covered: std::ops::Range<usize>) -> SummaryRecord {
         emitted: None,
         summary: Summary::default(),
         header: SummaryRecord::default_header(3),
+        lookup: String::new(),
         text: "## Goal\nFix the \"lock\" file.".into(),
         mode: SummaryMode::Rules,
         model: String::new(),

@@ -56,6 +56,8 @@ pub struct CompactSettings {
     pub preserve_error_details: bool,
     /// The header over the summary; `{messages}` stands for the number of messages it covers. `None` is the default header.
     pub header: Option<String>,
+    /// How what a handle in the summary stands for is looked up, in one line; empty where it cannot be.
+    pub lookup: String,
     /// Ordinals of the messages that stay whole wherever they stand, beside instructions of system and developer, which
     /// do so in any case.
     pub pins: BTreeSet<u64>,
@@ -133,6 +135,7 @@ impl CompactSettings {
             reasoning: KeepReasoning::Strip,
             preserve_error_details: true,
             header: None,
+            lookup: String::new(),
             pins: BTreeSet::new(),
             now_ms: 0,
         }

@@ -189,6 +189,12 @@ pub struct Config {
     /// Unit: text. It is followed by the handle line `summary-depth:<n> id:<id>`.
     pub summary_header: String,
 
+    /// How a reader of the summary gets back what a handle in it (`m12`) stands for: `the tool recall shows m12 whole`.
+    ///
+    /// Unit: text, one line. Default: none. It stands above the handle line, behind `summary-lookup: `, and costs its tokens in every
+    /// request. Set it where the reader has such a means, as a model has that is given the recall tool.
+    pub summary_lookup: String,
+
     /// How many new messages a compaction is followed by before the next one, short of an emergency.
     ///
     /// Unit: messages. Range: 0 and up. A higher value compacts less often.
@@ -320,6 +326,7 @@ impl Default for Config {
             oversize: Oversize::MapReduce,
             summary_role: SummaryRole::User,
             summary_header: "[Context Summary - {messages} messages summarized]".to_owned(),
+            summary_lookup: String::new(),
             cooldown_messages: 4,
             failure_cooldown_ms: 60_000,
             force_refresh_after_messages: None,

@@ -44,9 +44,14 @@ pub(crate) struct Settings {
     config: Config,
     protocol: String,
     max_output: Option<Tokens>,
+    /// Whether the model has tools, that which finds what was said among them.
+    has_tools: bool,
     /// Who writes summaries is settled when the conversation begins.
     mode: SummaryMode,
 }
+
+/// What a summary says of the tool of [`Toolbox`].
+const LOOKUP: &str = "the tool recall finds messages by their words";
 
 impl Settings {
     fn load(args: &ChatArgs) -> Result<Settings> {
@@ -56,13 +61,17 @@ impl Settings {
             config,
             protocol: args.protocol.clone(),
             max_output: args.max_output.map(Tokens),
+            has_tools: args.tools,
             mode,
         })
     }
 
     /// Returns the settings for this model; flags win over them.
     pub(crate) fn for_model(&self, model: &str) -> Config {
-        let config = self.config.for_model(&self.protocol, model);
+        let mut config = self.config.for_model(&self.protocol, model);
+        if self.has_tools && config.preset.is_none() && config.summary_lookup.is_empty() {
+            config.summary_lookup = LOOKUP.to_owned();
+        }
         let reserved_output_tokens = self.max_output.or(config.reserved_output_tokens);
         Config { mode: self.mode, reserved_output_tokens, ..config }
     }

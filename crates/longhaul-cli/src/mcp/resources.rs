@@ -70,7 +70,7 @@ pub(super) fn read(args: &StoreArgs, uri: &str) -> Result<String> {
 
 /// Returns the summary as it stands in the history.
 fn whole(record: &SummaryRecord) -> String {
-    format!("{}\n\n{}\n\n{}\n", record.header, record.text, record.handle())
+    format!("{}\n\n{}\n\n{}\n", record.header, record.text, record.ending())
 }
 
 pub(super) fn contents(uri: &str, text: &str) -> ResourceContents {

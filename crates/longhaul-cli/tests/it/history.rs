@@ -18,6 +18,23 @@ fn recorded() -> (Folder, String, String) {
     (folder, session, head)
 }
 
+#[test]
+fn a_summary_says_how_a_handle_is_looked_up_where_it_can_be() {
+    let (folder, ..) = recorded();
+    let example = example();
+    let compact = |more: &[&str]| {
+        let usual = ["compact", example.to_str().unwrap(), "--budget", "4000", "--dry-run"];
+        text(&run(&folder, &[&usual, more].concat()))
+    };
+    let line = "\nsummary-lookup: `longhaul recall m12` shows m12 whole\nsummary-depth:0 id:";
+    assert!(compact(&[]).contains(line), "{}", compact(&[]));
+    assert_eq!(compact(&[]), compact(&[]));
+    for without in [&["--no-store"][..], &["--preset", "session"]] {
+        assert!(!compact(without).contains("summary-lookup"), "{without:?}");
+    }
+    assert!(text(&run(&folder, &["recall", "m12"])).contains("m12"));
+}
+
 /// Runs a command that must succeed.
 fn run(folder: &Folder, args: &[&str]) -> Ran {
     let ran = folder.run(args, b"");

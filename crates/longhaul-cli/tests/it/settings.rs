@@ -30,7 +30,7 @@ use Here::*;
 
 type Example = (&'static str, &'static str, Here);
 
-const EXAMPLES: [Example; 43] = [
+const EXAMPLES: [Example; 44] = [
     ("version", "version = 2", Refused),
     ("preset", "preset = 'session'", Changes(BUDGET, "mode = 'rules'")),
     ("enabled", "enabled = false", WhenToAct),
@@ -64,6 +64,7 @@ const EXAMPLES: [Example; 43] = [
     ("oversize", "oversize = 'rules'", ChangesTheModels(200, "transcript_cap_tokens = 600")),
     ("summary_role", "summary_role = 'system'", Refused),
     ("summary_header", "summary_header = '[Earlier]'", Changes(BUDGET, "")),
+    ("summary_lookup", "summary_lookup = 'ask Mara'", Changes(BUDGET, "")),
     ("cooldown_messages", "cooldown_messages = 40", WhenToAct),
     ("failure_cooldown_ms", "failure_cooldown_ms = 1", WhenToAct),
     ("force_refresh_after_messages", "force_refresh_after_messages = 10", WhenToAct),

@@ -40,6 +40,7 @@ pub fn record(
         emitted: None,
         summary: Summary { narrative: text.to_owned(), ..Summary::default() },
         header: "[Context Summary]".to_owned(),
+        lookup: String::new(),
         text: text.to_owned(),
         mode: SummaryMode::Rules,
         model: String::new(),

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use longhaul_extract::{Domain, Statement, StatementKind, is_passing_wish, is_standing_rule};
-use longhaul_transcript::{Constraint, Entry, Role, Summary, Tokens, parse_handle_line};
+use longhaul_transcript::{Constraint, Entry, Role, Summary, Tokens, is_lookup_line, parse_handle_line};
 
 use super::{
     RulesOptions,
@@ -102,9 +102,9 @@ pub(super) fn is_frame(line: &str) -> bool {
     is_header_or_handle(line) || line.trim_start_matches('#').starts_with(" Earlier summary (")
 }
 
-/// Returns whether a line is the header of a summary, or its handle.
+/// Returns whether a line is the header of a summary, or its handle, or says how handles are looked up.
 pub(super) fn is_header_or_handle(line: &str) -> bool {
-    line.starts_with("[Context Summary - ") || parse_handle_line(line).is_some()
+    line.starts_with("[Context Summary - ") || is_lookup_line(line) || parse_handle_line(line).is_some()
 }
 
 impl Fixed<'_> {

@@ -4,7 +4,7 @@ use super::fixed::is_header_or_handle;
 
 /// Returns `text` without the header and handle lines that somebody wrote into what it quotes.
 pub(super) fn without(text: String) -> String {
-    if !["summary-depth:", "[Context Summary"].iter().any(|frame| text.contains(frame)) {
+    if !["summary-depth:", "summary-lookup:", "[Context Summary"].iter().any(|frame| text.contains(frame)) {
         return text;
     }
     let (mut out, mut said_in) = (String::with_capacity(text.len()), "");

@@ -246,7 +246,7 @@ proptest! {
 
 #[test]
 fn a_summary_told_on_keeps_what_it_quotes() {
-    let text = "[Context Summary - 40 messages summarized]\n\n## Request (m0)\nPort the driver to C11.\n## Quoted\n````\n#include <stdio.h>\n```\n#12 fixed in r34\n````\n## Last words (m38)\nThe ring is next.\n\nsummary-depth:0 id:0123456789abcdef";
+    let text = "[Context Summary - 40 messages summarized]\n\n## Request (m0)\nPort the driver to C11.\n## Quoted\n````\n#include <stdio.h>\n```\n#12 fixed in r34\n````\n## Last words (m38)\nThe ring is next.\n\nsummary-lookup: ask Mara for m12\nsummary-depth:0 id:0123456789abcdef";
     let said: Vec<Message> = vec![Message::user(text), Message::assistant("I go on with the ring.")];
     let said: longhaul_transcript::Transcript = said.into_iter().collect();
     let mut index = FactIndex::new();
@@ -258,6 +258,7 @@ fn a_summary_told_on_keeps_what_it_quotes() {
         told.contains("### Quoted\n````\n#include <stdio.h>\n```\n#12 fixed in r34\n````\n### Last words"),
         "{told}"
     );
+    assert!(!told.contains("ask Mara"), "how handles were looked up there is ours to say:\n{told}");
 }
 
 #[test]

@@ -20,6 +20,7 @@ pub(crate) fn record(parent: Option<&SummaryRecord>, draft: &Draft, covers: Span
     SummaryRecord {
         version: SummaryRecord::VERSION,
         header: Default::default(),
+        lookup: String::new(),
         id: SummaryId::from(ContentHash::of(draft.text.as_bytes())),
         parent: parent.map(|parent| parent.id.clone()),
         depth: parent.map_or(0, |parent| parent.depth + 1),

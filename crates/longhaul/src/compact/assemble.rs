@@ -199,6 +199,7 @@ impl CompactionPlan {
             kept: Span::runs(self.tail.iter().map(|kept| kept.id.ordinal)),
             emitted: None,
             header: header(settings, self.n_behind),
+            lookup: settings.lookup.clone(),
             tokens: source.counter.count_text(&draft.text),
             summary: draft.summary,
             text: draft.text,

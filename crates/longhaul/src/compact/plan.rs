@@ -366,7 +366,11 @@ const HANDLE_SLACK: Tokens = Tokens(6);
 fn placeholder(settings: &CompactSettings, covered: usize, depth: u32) -> Message {
     let id = SummaryId("0a1b2c3d4e5f6a7b".into());
     let handle = longhaul_transcript::handle_line(depth, &id);
-    Message::user(format!("{}\n\n\n\n{handle}", header(settings, covered)))
+    let ending = match &*settings.lookup {
+        "" => handle,
+        how => format!("{}\n{handle}", longhaul_transcript::lookup_line(how)),
+    };
+    Message::user(format!("{}\n\n\n\n{ending}", header(settings, covered)))
 }
 
 /// Returns the header over a summary of `covered` messages.

@@ -216,3 +216,28 @@ fn the_header_counts_what_an_earlier_summary_stood_for_in_any_words() {
     let expected = n_first + second.record.covered.len() - 1;
     assert!(second.record.header.contains(&format!("- {expected} messages")), "{}", second.record.header);
 }
+
+#[test]
+fn how_handles_are_looked_up_is_within_the_budget_and_no_part_of_what_was_said() {
+    let lookup = "the tool recall shows m12 whole".to_owned();
+    let mut said = transcript("user: Fix src/parser.rs and never touch Cargo.lock.\nassistant: Looking.");
+    for nth in 0..60 {
+        said.push(Message::assistant(format!("I looked at src/part_{nth}.rs and found nothing there.")));
+    }
+    for budget in (300..900).step_by(50) {
+        let settings = CompactSettings { lookup: lookup.clone(), ..CompactSettings::new(Tokens(budget)) };
+        let first = run(&said, &settings).unwrap();
+        assert!(first.record.tokens_after <= settings.budget, "{} of {budget}", first.record.tokens_after);
+        let shown = first.record.to_message().texts().collect::<String>();
+        assert!(
+            shown.contains("\nsummary-lookup: the tool recall shows m12 whole\nsummary-depth:0 id:"),
+            "{shown}"
+        );
+        let mut again: Transcript = first.messages().into_iter().collect();
+        for nth in 0..60 {
+            again.push(Message::assistant(format!("Then I looked at src/other_{nth}.rs as well.")));
+        }
+        let second = run(&again, &settings).unwrap();
+        assert!(!second.record.text.contains("the tool recall"), "{}", second.record.text);
+    }
+}

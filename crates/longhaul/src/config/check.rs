@@ -187,6 +187,7 @@ impl Config {
             "summary_header",
             "expected one line that is not blank".into(),
         );
+        check(!self.summary_lookup.contains('\n'), "summary_lookup", "expected one line".into());
     }
 
     /// Returns whether any of the values of `preset` that differ from the defaults is in force.

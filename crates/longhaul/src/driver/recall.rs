@@ -45,6 +45,10 @@ impl RecallTool {
     /// The name under which the model calls it.
     pub const NAME: &str = "recall";
 
+    /// What a summary says of it, for the setting [`summary_lookup`](crate::Config::summary_lookup) of a session whose model is
+    /// given it.
+    pub const LOOKUP: &str = "the tool recall shows m12 whole";
+
     const DESCRIPTION: &str = "Fetches earlier messages of this conversation that are no longer shown. Give `message` a handle \
         from the summary, such as m12 or m12-m15, or `query` words to search for.";
 

@@ -150,6 +150,7 @@ mod tests {
             kept: Vec::new(),
             emitted: None,
             header: String::new(),
+            lookup: String::new(),
             summary: Summary {
                 key_points: vec!["Discussed authentication implementation".into()],
                 decisions: vec!["Decided to use JWT tokens with refresh mechanism".into()],

@@ -158,6 +158,7 @@ impl SessionState {
         CompactSettings {
             goal: goal.map(clean),
             header: Some(clean(&self.config.summary_header)),
+            lookup: clean(&self.config.summary_lookup),
             preserve_error_details: self.config.preserve_error_details,
             pins: self.pins.clone(),
             // The word `system` may cost a token more than `user`, for which the engine plans.

@@ -121,6 +121,7 @@ pub(super) mod tests {
             kept: Vec::new(),
             emitted: None,
             header: String::new(),
+            lookup: String::new(),
             summary: Summary::default(),
             text: text.to_owned(),
             mode: SummaryMode::Rules,

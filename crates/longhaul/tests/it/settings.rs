@@ -37,7 +37,7 @@ use Scene::{LongErrors, LongInstructions, ModelDown, Usual};
 /// A setting, the scene, settings beside it, and the same with the setting changed.
 type Example = (&'static str, Scene, &'static str, &'static str);
 
-const EXAMPLES: [Example; 43] = [
+const EXAMPLES: [Example; 44] = [
     ("version", Usual, "", "version = 2"),
     ("preset", Usual, "", "preset = 'session'"),
     ("enabled", Usual, "", "enabled = false"),
@@ -63,6 +63,7 @@ const EXAMPLES: [Example; 43] = [
     ("oversize", Usual, "mode = 'llm'\ntranscript_cap_tokens = 600", "oversize = 'rules'"),
     ("summary_role", Usual, OFF, "summary_role = 'system'"),
     ("summary_header", Usual, OFF, "summary_header = '[Earlier]'"),
+    ("summary_lookup", Usual, OFF, "summary_lookup = 'the tool recall shows m12 whole'"),
     (
         "cooldown_messages",
         Usual,

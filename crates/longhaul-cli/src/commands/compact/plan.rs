@@ -99,6 +99,10 @@ impl<'a> Plan<'a> {
         if let Some(most) = args.max_summary_tokens {
             config.max_summary_tokens = SummaryLimit::Tokens(Tokens(most));
         }
+        // A preset's form is its own, and what nothing records nobody finds.
+        if !args.no_store && config.preset.is_none() && config.summary_lookup.is_empty() {
+            config.summary_lookup = LOOKUP.to_owned();
+        }
         let counter = counter::choose(&args.counter)?;
         input::warn_of_problems(&args.file, &document, args.strict)?;
         let breakdown = Breakdown::of(document.transcript().entries(), &*counter.counter);
@@ -162,6 +166,9 @@ impl<'a> Plan<'a> {
         )
     }
 }
+
+/// What the summary says of how its originals are found: in the folder where it was recorded this names the newest session.
+const LOOKUP: &str = "`longhaul recall m12` shows m12 whole";
 
 /// What a file was like when it was read.
 #[derive(Debug, PartialEq, Eq)]

@@ -333,7 +333,7 @@ impl Report {
     pub(crate) fn preview(&self) -> String {
         match &self.summary {
             Some(record) => {
-                format!("{}\n\n{}\n\n{}\n", record.header, plain(&record.text), record.handle())
+                format!("{}\n\n{}\n\n{}\n", record.header, plain(&record.text), plain(&record.ending()))
             }
             None => String::new(),
         }
