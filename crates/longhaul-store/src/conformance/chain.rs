@@ -76,9 +76,13 @@ pub(super) async fn undo_and_redo_are_events(store: &impl SummaryStore) {
     ];
     assert_eq!(kinds, expected);
     assert!(store.withdraw(&name, &first.id, 11).await.is_err(), "only the last is withdrawn");
-    let state = store.withdraw(&name, &other.id, 12).await.unwrap();
+    let on_it = record(&name, Some(&other), 2, "on the other");
+    store.append(&name, &on_it).await.unwrap();
+    store.undo(&name, 12).await.unwrap();
+    let state = store.withdraw(&name, &other.id, 13).await.unwrap();
     assert_eq!((state.head(), state.is_just_undone()), (Some(&first.id), false));
-    assert_eq!(store.redo(&name, 13).await.unwrap(), None, "what nobody got does not come back");
+    let redone = store.redo(&name, 14).await.unwrap();
+    assert_eq!(redone, None, "what nobody got does not come back, nor what was built on it");
     assert!(store.verify(&name).await.unwrap().is_intact());
 }
 

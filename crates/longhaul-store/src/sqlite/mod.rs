@@ -358,15 +358,15 @@ fn read_only(path: &Path) -> String {
     format!("file:{}?{how}", encoded.collect::<String>())
 }
 
-/// Returns whether somebody has the database at `path` open, or was killed and left what is not in it yet. The log alone does not
-/// tell: of a writer that has just cleared it it is empty.
+/// Returns whether somebody has the database at `path` open, or was killed and left what is not in it yet. Of a writer that has
+/// just cleared the log it is empty, and there; without any, whatever else lies there was left behind.
 fn is_in_use(path: &Path) -> bool {
-    let length = |suffix| {
+    let size = |suffix| {
         let mut beside = path.as_os_str().to_owned();
         beside.push(suffix);
         fs::metadata(beside).map(|file| file.len()).ok()
     };
-    length("-shm").is_some() || length("-wal").is_some_and(|length| length > 0)
+    size("-wal").is_some_and(|log| log > 0 || size("-shm").is_some())
 }
 
 /// Makes the file and its folder, for their owner alone. SQLite gives its own files beside it the same rights.
