@@ -164,7 +164,8 @@ pub struct Config {
     /// What happens at that depth: `rebuild` starts a new chain from the stored originals, `halt` stops compacting
     /// (short of an emergency).
     ///
-    /// Unit: none. `rebuild` reads all originals again, once.
+    /// Unit: none. By rule it reads the originals again. A model goes on from what it wrote and reads what is new, or the whole
+    /// conversation would be paid for again and again; it reads all of it where you ask for that (`/resummarize`).
     pub on_max_depth: OnMaxDepth,
 
     /// Whether one summary is made anew each time (`fold`), each covers its own range (`append`), or updates are appended

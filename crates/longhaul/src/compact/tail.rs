@@ -41,7 +41,7 @@ pub(super) struct Place<'a> {
 /// windows of `docs/recall.md` do (`clip200`).
 pub(super) const OLDER_RESULT: Tokens = Tokens(200);
 
-/// The last finished exchange is cut when it would take more than this of what is left.
+/// The last finished exchange is cut when it would take more than this of what is left, and not all that is to stay fits.
 const EXCHANGE_SHARE: f64 = 0.6;
 
 /// What the last finished exchange and the newest request may be cut down to, step by step.
@@ -122,6 +122,8 @@ pub(super) fn choose(
     let room = Room { most: room.most - for_request, ..room };
     let mut chooser = Chooser { source, settings, pins, kept: Vec::new(), tokens: Tokens::ZERO, room };
 
+    // Where all that is to stay fits as it was said, nothing of it is cut so that something older may stay as well.
+    let share = if chooser.fits_whole(closed, request.as_ref()) { 1.0 } else { EXCHANGE_SHARE };
     let mut left = closed.len();
     let mut exchanges = 0;
     for (at, place) in closed.iter().enumerate().rev() {
@@ -129,7 +131,7 @@ pub(super) fn choose(
         let taken = match (place.unit.state, &request) {
             (UnitState::Closed, Some(request)) if request.at == at => chooser.put(request.kept.clone()),
             (UnitState::Closed, _) if is_exchange && exchanges == 0 => {
-                chooser.must_keep(place, EXCHANGE_SHARE).is_some_and(|kept| chooser.put(kept))
+                chooser.must_keep(place, share).is_some_and(|kept| chooser.put(kept))
             }
             (UnitState::Closed, _) => chooser.older(place),
             // A call that never got its result cannot stay as it is; its facts are in the summary.
@@ -210,6 +212,24 @@ struct Chooser<'a> {
 impl Chooser<'_> {
     fn left(&self) -> Tokens {
         self.room.wanted.min(self.room.most) - self.tokens
+    }
+
+    /// Returns whether as many of the newest messages as are to stay fit as they were said.
+    fn fits_whole(&self, closed: &[Place<'_>], request: Option<&Request>) -> bool {
+        let Some(count) = self.settings.keep_recent else { return false };
+        let (mut taken, mut tokens) = (0, Tokens::ZERO);
+        for (at, place) in
+            closed.iter().enumerate().rev().take_while(|(_, place)| place.unit.state == UnitState::Closed)
+        {
+            if taken >= count {
+                break;
+            }
+            taken += place.unit.entries.len();
+            if request.is_none_or(|request| request.at != at) {
+                tokens += self.shortened(place, Caps::NONE).1;
+            }
+        }
+        tokens <= self.left()
     }
 
     /// Returns `place` within `caps`, but for its pins, and what it costs beyond these.

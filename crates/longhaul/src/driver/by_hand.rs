@@ -33,6 +33,7 @@ impl Session {
         let action = Action::Summarize { rebuild: is_deep || basis == Basis::Originals };
         self.fetch_for(action).await?;
         let job = self.state.plan(action, Reason::Manual, goal, self.now_ms()).map_err(Error::Compact)?;
+        let job = if basis == Basis::Originals { job.owing_nothing() } else { job };
         if basis == Basis::Summary && !job.is_of_something_new() {
             return Err(Error::Compact(CompactError::NothingNew));
         }

@@ -33,6 +33,8 @@ pub struct Within {
 pub(super) struct Room {
     /// What stands in front of what is planned.
     carried: Tokens,
+    /// The first message that is planned.
+    start: u64,
     /// What the summaries cost that the new one replaces.
     replaced: Tokens,
 }
@@ -209,7 +211,7 @@ impl SessionState {
             true => Tokens::ZERO,
             false => self.items.shown().filter_map(Shown::record).map(|record| record.tokens).sum(),
         };
-        Room { carried: scope.carried, replaced }
+        Room { carried: scope.carried, start: scope.start, replaced }
     }
 
     /// Returns what a view of the standing instructions, what else stays in front, a summary and a tail of `tail_len`
@@ -217,13 +219,20 @@ impl SessionState {
     fn least_view(
         &self,
         m: &Measurement,
-        Room { carried, replaced }: Room,
+        Room { carried, start, replaced }: Room,
         tail_len: usize,
         cap: Option<Tokens>,
     ) -> (Tokens, Tokens) {
         let n_total = self.n_total();
-        let tail = self.items.in_span(Span { start: n_total.saturating_sub(tail_len as u64), end: n_total });
-        let kept = carried.max(self.front_tokens()) + tail;
+        // A tail that begins within an exchange has all of it, and what stays wherever it stands comes before the tail.
+        let from = self.unit_of(n_total.saturating_sub(tail_len as u64)).start;
+        let tail = self.items.in_span(Span { start: from, end: n_total });
+        let between = self.items.pinned_before(from) - self.items.pinned_before(start.min(from));
+        let request = match self.request.is_some_and(|at| at >= start) {
+            true => self.request_tokens(from),
+            false => Tokens::ZERO,
+        };
+        let kept = carried.max(self.front_tokens()) + between + request + tail;
         let covered = m.tokens - kept;
         // What summaries say is compressed already.
         let summary = (covered - replaced).scaled(LEAST_COMPRESSION) + replaced.min(covered);

@@ -86,6 +86,8 @@ pub struct Job {
     mode: SummaryMode,
     /// Whoever is asked for the summary writes the facts by rule that belong in it.
     writes_facts: bool,
+    /// Somebody asked for a summary that owes nothing to the one in force.
+    owes_nothing: bool,
     /// The preset whose document's form the summary takes.
     preset: Option<Preset>,
     /// The summary is an update to the previous one.
@@ -245,6 +247,7 @@ impl SessionState {
             words: self.words(scope.previous.as_deref()),
             mode: self.config.mode,
             writes_facts: true,
+            owes_nothing: false,
             previous: scope.previous,
             settings,
             rules: self.rules.clone(),
@@ -302,6 +305,13 @@ impl Job {
         Job { writes_facts: summarizer.writes_facts(), ..self }
     }
 
+    /// Returns the compaction as somebody asks for it who wants nothing of the summary in force: a model reads all originals again.
+    /// Where only the chain is as deep as it may be, it is shown what it has not read, or each third summary would be paid for
+    /// with the whole conversation.
+    pub(crate) fn owing_nothing(self) -> Job {
+        Job { owes_nothing: true, ..self }
+    }
+
     /// Returns what is to be asked of the [`Summarizer`] that [`asked_of`](Self::asked_of) was told of; of one that writes the facts
     /// itself, where it was told of none.
     pub fn request(&self) -> SummaryRequest<'_> {
@@ -320,7 +330,7 @@ impl Job {
     /// Returns what there is to summarize, and all the room that there is for it.
     fn whole_request(&self) -> SummaryRequest<'_> {
         let mut request = self.plan.request(&self.source(), &self.settings);
-        request.is_rebuilt = self.action.is_rebuild();
+        request.is_rebuilt = self.owes_nothing;
         if self.is_running || self.starts_running {
             request.limit = running::room(self.runs_on(), request.limit);
         }

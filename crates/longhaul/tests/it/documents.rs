@@ -659,6 +659,51 @@ async fn ten_messages_stay_whole_in_a_session_with_tools() {
     }
 }
 
+/// Asserts that the newest messages, as many as the settings say, stand in the view as they were said.
+fn assert_newest_whole(work: &Work, when: &str) {
+    let state = work.context.state();
+    let entries = state.originals().entries();
+    let newest = entries.len().saturating_sub(state.config().preserve_recent as usize);
+    for entry in &entries[newest..] {
+        let shown = state.view().messages().any(|message| **message == *entry.message);
+        assert!(shown, "{when}: {} of {} is not as it was said", entry.id, entries.len());
+    }
+}
+
+// asserts 000-09, 002-04
+#[tokio::test]
+async fn ten_messages_stay_whole_whatever_each_of_them_costs() {
+    for config in [Preset::Session.config(), Preset::ContextManager.config()] {
+        let name = config.preset.unwrap();
+        let mut work = Work::with(config, 128_000, None);
+        for turn in 0..70 {
+            work.context.push(Message::user(format!("What does part {turn} do?")));
+            work.context.prepare().await.unwrap();
+            // The tail begins now within an exchange, now behind the request; the last exchange is now most of it, now
+            // next to nothing, and so is the call that stands before its first result.
+            for call in 0..turn % 9 {
+                let lines = |nth: usize| if nth.is_multiple_of(4) { 80 } else { 1 };
+                let line = format!("pub fn part_{turn}_{call}() {{ step({call}) }}\n");
+                let output = line.repeat(lines(turn + call));
+                let words = "so that it streams; ".repeat(lines(turn + call + 1) / 2);
+                let path = format!(r#"{{"path":"src/part_{turn}_{call}.rs","why":"{words}"}}"#);
+                let id = format!("t{turn}_{call}");
+                for message in exchange(&id, "read_file", &path, &output, Outcome::Succeeded) {
+                    work.context.push(message);
+                }
+                work.context.prepare().await.unwrap();
+                assert_newest_whole(&work, &format!("{name}, turn {turn}"));
+            }
+            work.context.push(Message::assistant(format!("Part {turn} returns {turn}.")));
+            if turn % 16 == 15 {
+                work.context.compact(None).await.unwrap();
+                assert_newest_whole(&work, &format!("{name}, asked for in turn {turn}"));
+            }
+        }
+        assert!(work.finished().len() >= 4, "{name}: {}", work.finished().len());
+    }
+}
+
 // asserts 004-30, 004-44, 004-47
 #[tokio::test]
 async fn everything_but_the_tail_is_covered() {

@@ -135,3 +135,31 @@ async fn a_model_makes_a_summary_anew_from_the_originals() {
     assert!(asked.contains("src/lease.rs: how long") && asked.contains("src/part_3.rs"), "{asked}");
     assert!(!asked.contains(WORDS), "{asked}");
 }
+
+// asserts 000-26
+#[tokio::test]
+async fn a_chain_that_begins_anew_is_not_paid_for_again() {
+    const WINDOW: u64 = 8_000;
+    let hybrid = Config { mode: SummaryMode::Hybrid, ..Config::default() };
+    for config in [hybrid, Preset::ContextManager.config()] {
+        let name = config.preset.map_or("defaults", Preset::as_str);
+        let said = if config.preset == Some(Preset::ContextManager) {
+            Scripted::says("The parts were discussed one after the other.")
+        } else {
+            answer("The parts were discussed one after the other.")
+        };
+        let mut work = Work::with(config, WINDOW, Some(Box::new(move |_, _: &_| Ok(said.clone()))));
+        while work.finished().len() < 5 {
+            work.talk(1, 100).await;
+        }
+        let finished = work.finished();
+        let depths: Vec<u32> = finished.iter().map(|finish| finish.depth).collect();
+        assert_eq!(depths, [0, 1, 2, 0, 1], "{name}");
+        let by_model = finished.iter().filter(|finish| finish.mode != SummaryMode::Rules).count();
+        assert_eq!((work.calls(), by_model), (finished.len(), finished.len()), "{name}");
+        for request in work.model.as_ref().unwrap().requests() {
+            let shown = request.user.len() as u64 / 4;
+            assert!(shown < WINDOW, "{name}: a prompt of {shown} tokens");
+        }
+    }
+}

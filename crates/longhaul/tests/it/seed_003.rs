@@ -125,8 +125,6 @@ async fn a_model_reads_once_what_its_summaries_stand_for() {
         reset_ratio: tokens(10_500),
         target_ratio: tokens(6_000),
         preserve_recent_tokens: tokens(3_000),
-        // A chain that is made anew reads the originals once more.
-        max_summary_chain_depth: 100,
         ..Preset::TwoTier.config()
     };
     let mut work = Work::with(config, WINDOW, Some(Box::new(|_, _| Ok(Scripted::says(SAID)))));
@@ -144,6 +142,7 @@ async fn a_model_reads_once_what_its_summaries_stand_for() {
         work.finished().into_iter().filter(|finish| finish.mode == SummaryMode::Llm).collect();
     let by_rule = work.finished().len() - by_model.len();
     assert!(by_model.len() > 1 && by_rule > 1, "{} by a model, {by_rule} by rule", by_model.len());
+    assert!(work.finished().iter().skip(1).any(|finish| finish.depth == 0), "a chain begins anew");
     assert_eq!(work.calls(), by_model.len(), "one call a summary");
     let requests = work.model.as_ref().unwrap().requests();
     let shown = |ordinal: u64| {
