@@ -13,7 +13,7 @@ use crate::{
 pub struct SummaryRecord {
     /// Version of this shape; readers refuse a newer one.
     pub version: u32,
-    /// Hash of session, parent, covered messages, mode, model, settings and text; times do not count.
+    /// Hash of session, parent, covered messages, mode, model, version of the prompt or rules, and text.
     pub id: SummaryId,
     /// The summary this one folds in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -190,8 +190,8 @@ impl SummaryRecord {
         }
     }
 
-    /// Returns the message that stands in the emitted history: header, text, handle. It speaks in the user's role, so
-    /// that it is data in the history and never has the system's authority.
+    /// Returns the message that stands in the emitted history: header, text, handle line. It speaks in the user's role, so
+    /// that it is data in the history and does not have the system's authority.
     pub fn to_message(&self) -> Message {
         let text = format!("{}\n\n{}\n\n{}", self.header, self.text, self.handle());
         Message::user(text).with_origin(Origin::Longhaul)
