@@ -76,8 +76,8 @@ impl Change {
         self.steps.is_empty() && self.snapshot.is_none() && self.since.is_none()
     }
 
-    /// Refuses a change that is made on something else than what bears `mark`, the session's [snapshot](Snapshot): but not the
-    /// same change again, and not where the snapshot was forgotten. For backends.
+    /// Fails unless `mark`, of the session's stored [snapshot](Snapshot), is one that the writer knows (`on`), or is this very
+    /// change's own, or there is none: the snapshot was forgotten. For backends.
     ///
     /// # Errors
     /// [`StoreError::Changed`]; nothing is to be written then.

@@ -85,7 +85,7 @@ pub mod on {
     };
 }
 
-pub use cache::{lasting_key, session_key};
+pub use cache::{goes_with, lasting_key, session_key};
 pub use change::{Change, Decide, Sealed, Snapshot, Step};
 pub use commit::{ChainStep, Commit};
 pub use error::StoreError;

@@ -51,6 +51,13 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
     /// Calls `decide` with the state of a session ([`SessionState::empty`] for a new one), writes what it returns, and
     /// returns the state after it. `decide` may be called again where the backend has to try again.
     ///
+    /// A backend, in one transaction: checks the change ([`Change::check`]), seals its steps ([`Change::seal`]), and writes what
+    /// comes of that, the snapshot and `since`. Four rules go with it:
+    /// - A session comes to be with its first event: a change without steps on an empty state is nothing.
+    /// - `since` without a snapshot, held or in the change, is dropped; a new snapshot drops the old one's `since`.
+    /// - With an [`EventKind::Forgotten`](crate::EventKind::Forgotten) the session's snapshot goes, unless the change brings one.
+    /// - With it also goes what is cached under keys that [`goes_with`](crate::goes_with) names, of every session.
+    ///
     /// # Errors
     /// Those of `decide`, of [`Change::check`], and of the backend; nothing was written then.
     async fn transact(&self, session: &SessionId, decide: Decide) -> Result<SessionState, StoreError>;
