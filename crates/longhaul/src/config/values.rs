@@ -38,7 +38,7 @@ pub enum RatioBase {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnMaxDepth {
-    /// A new chain is started from the stored originals.
+    /// A new chain is started, with a summary that takes no earlier one in.
     #[default]
     Rebuild,
     /// Nothing is compacted any more, short of an emergency.
@@ -78,7 +78,7 @@ pub enum SummaryRole {
     /// Data, fenced.
     #[default]
     User,
-    /// The system's authority. Only where a preset or the user asks for it and the dialect allows it.
+    /// The system's authority. Only where a preset or the user asks for it.
     System,
 }
 
