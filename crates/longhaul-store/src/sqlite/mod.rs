@@ -48,6 +48,7 @@ pub struct SqliteStore {
 
 /// How much a power cut may take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Durability {
     /// Nothing that was acknowledged.
     #[default]
