@@ -142,7 +142,7 @@ impl SummaryRecord {
     /// The version this code writes.
     pub const VERSION: u32 = 1;
 
-    /// Returns the id of a record: a hash of everything but its times.
+    /// Returns the id of a record: a hash of what it covers, how it was made, and what it says.
     pub fn derive_id(
         session: &SessionId,
         parent: Option<&SummaryId>,
@@ -165,9 +165,12 @@ impl SummaryRecord {
         .into()
     }
 
-    /// Returns the header that a summary of `messages` messages has unless a preset asks for another.
+    /// The header of a summary, unless a setting asks for another; `{messages}` stands for the number of messages summarized.
+    pub const HEADER: &str = "[Context Summary - {messages} messages summarized]";
+
+    /// Returns the usual header of a summary of `messages` messages.
     pub fn default_header(messages: usize) -> String {
-        format!("[Context Summary - {messages} messages summarized]")
+        SummaryRecord::HEADER.replace("{messages}", &messages.to_string())
     }
 
     /// Returns the ordinal of the first message that was said after the emitted history.

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 
 use longhaul_summarize::SummaryForm;
 use longhaul_tokens::ContextWindow;
-use longhaul_transcript::{SummaryMode, Tokens};
+use longhaul_transcript::{SummaryMode, SummaryRecord, Tokens};
 use serde::{Deserialize, Serialize};
 
 use self::values::{or_auto, or_off};
@@ -327,7 +327,7 @@ impl Default for Config {
             chaining: Chaining::Fold,
             oversize: Oversize::MapReduce,
             summary_role: SummaryRole::User,
-            summary_header: "[Context Summary - {messages} messages summarized]".to_owned(),
+            summary_header: SummaryRecord::HEADER.to_owned(),
             cooldown_messages: 4,
             failure_cooldown_ms: 60_000,
             force_refresh_after_messages: None,
