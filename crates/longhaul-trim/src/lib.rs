@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use longhaul_transcript::{Span, Tokens};
-//! use longhaul_trim::{Action, Candidate, Priority, plan};
+//! use longhaul_trim::{Fate, Candidate, Priority, plan};
 //!
 //! let candidates = [
 //!     Candidate::new(Span { start: 0, end: 1 }, Priority::Pinned, Tokens(10)),
@@ -13,7 +13,7 @@
 //!     Candidate::new(Span { start: 3, end: 4 }, Priority::Normal, Tokens(50)),
 //! ];
 //! let plan = plan(&candidates, Tokens(100));
-//! assert_eq!(plan.actions, [Action::Keep, Action::Digest, Action::Keep]);
+//! assert_eq!(plan.actions, [Fate::Keep, Fate::Digest, Fate::Keep]);
 //! assert_eq!((plan.tokens, plan.over_budget), (Tokens(80), Tokens(0)));
 //! ```
 //!
@@ -26,6 +26,6 @@ mod plan;
 mod priority;
 mod stale;
 
-pub use plan::{Action, Candidate, TrimPlan, plan};
+pub use plan::{Candidate, Fate, TrimPlan, plan};
 pub use priority::{ByRole, Priority};
 pub use stale::repeated_calls;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{Entry, Message, Span, Tokens, Transcript, Unit, UnitState};
-use longhaul_trim::{Action, Candidate, plan};
+use longhaul_trim::{Candidate, Fate, plan};
 
 use crate::compact::{ranked::Ranked, standing};
 
@@ -61,7 +61,7 @@ pub fn trim_messages<M: Into<Arc<Message>>>(
     };
     let candidates: Vec<Candidate> = said.units().filter_map(candidate).collect();
     let trimmed = plan(&candidates, budget - counter.framing().per_reply);
-    let kept = candidates.iter().zip(&trimmed.actions).filter(|(_, action)| **action == Action::Keep);
+    let kept = candidates.iter().zip(&trimmed.actions).filter(|(_, action)| **action == Fate::Keep);
     let spans: Vec<Span> = kept.map(|(candidate, _)| candidate.span).collect();
     let kept: Vec<usize> = spans.iter().flat_map(|span| span.start as usize..span.end as usize).collect();
     let tokens = kept.iter().map(|at| costs[*at]).sum::<Tokens>() + counter.framing().per_reply;

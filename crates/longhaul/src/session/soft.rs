@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use longhaul_transcript::{Entry, Message, Span, Tokens, Unit, Units};
-use longhaul_trim::{Action as Fate, Candidate, Priority};
+use longhaul_trim::{Candidate, Fate, Priority};
 
 use super::{
     DIGESTED_RESULT, Rewrite, RewriteError, SessionState, Shown, TASK_WITHIN,
