@@ -4,7 +4,7 @@
 use std::{fs, sync::LazyLock};
 
 use libfuzzer_sys::fuzz_target;
-use longhaul_store::{Durability, SqliteStore, StoreError, SummaryStore};
+use longhaul_store::{Synchronous, SqliteStore, StoreError, SummaryStore};
 use longhaul_transcript::{Message, Redacted, SessionId, Span};
 
 /// Two sessions: one whose messages wait in a tail, and one that was moved into rows and blocks.
@@ -18,7 +18,7 @@ static SOUND: LazyLock<Sound> = LazyLock::new(|| {
     let path = folder.path().join("sound.db");
     let said: Vec<String> = (0..24).map(|n| format!("message {n} {}", "about the parser ".repeat(n))).collect();
     {
-        let store = SqliteStore::open_with(&path, Durability::Normal).expect("a store can be made");
+        let store = SqliteStore::open_with(&path, Synchronous::Normal).expect("a store can be made");
         for (nth, name) in sessions().iter().enumerate() {
             for text in &said {
                 let message = Redacted::assume(Message::user(text.as_str()));
@@ -49,7 +49,7 @@ fuzz_target!(|bytes: &[u8]| {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let path = folder.path().join("damaged.db");
     fs::write(&path, damaged).expect("it can be written");
-    let Ok(store) = SqliteStore::open_with(&path, Durability::Normal) else { return };
+    let Ok(store) = SqliteStore::open_with(&path, Synchronous::Normal) else { return };
     for name in sessions() {
         let _ = wait(store.verify(&name));
         let _ = wait(store.search(Some(&name), "parser", 8));

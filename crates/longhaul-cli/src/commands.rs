@@ -1,4 +1,4 @@
-//! The commands, one file each.
+//! The commands, in a file each; a few that go together share one.
 
 pub(crate) mod audit;
 pub(crate) mod chat;

@@ -142,7 +142,8 @@ pub(crate) fn warn_of_problems(path: &Path, document: &Document, is_strict: bool
     const SHOWN: usize = 5;
     let mut faults: Vec<String> =
         document.problems().iter().map(|problem| format!("{}: {}", problem.place, problem.what)).collect();
-    let violations = wire::validate(document.as_bytes(), document.format(), &Profile::default());
+    let profile = Profile::of_model(document.model().unwrap_or_default());
+    let violations = wire::validate(document.as_bytes(), document.format(), &profile);
     faults.extend(violations.into_iter().flatten().map(|violation| violation.to_string()));
     for fault in faults.iter().take(SHOWN) {
         // It may quote what somebody said, or how a tool is called.

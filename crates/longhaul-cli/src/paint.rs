@@ -9,6 +9,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
+pub(crate) use longhaul::transcript::grouped;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 /// A colour, by its 256-colour index.
@@ -340,19 +341,6 @@ pub(crate) fn wrapped(first: &str, words: &str, rest: &str) -> String {
         at += width(word);
     }
     out.push('\n');
-    out
-}
-
-/// Returns `number` with thin groups of three: `181,575`.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
     out
 }
 

@@ -6,6 +6,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
+use clap::CommandFactory as _;
 use longhaul::{
     Config,
     config::{Layer, Layered},
@@ -13,13 +14,12 @@ use longhaul::{
 };
 
 use crate::{
-    args::{SettingsArgs, tokens},
-    paint, pipe,
+    args::{Args, SettingsArgs, tokens},
+    paint, pipe, store, summarizer,
 };
 
-/// Variables that are no settings: flags of single commands read them.
-const OTHER_VARIABLES: [&str; 4] =
-    ["LONGHAUL_API_KEY", "LONGHAUL_BASE_URL", "LONGHAUL_STORE", "LONGHAUL_STORE_KEY"];
+/// Keys: no flag takes them, so that none stands in a list of processes.
+const KEYS: [&str; 2] = [summarizer::KEY, store::KEY];
 
 /// Returns the settings that the files, the environment and `args` give together.
 pub(crate) fn load(args: &SettingsArgs) -> Result<Layered> {
@@ -32,9 +32,10 @@ pub(crate) fn load(args: &SettingsArgs) -> Result<Layered> {
             }
         }
     }
-    let variables = std::env::vars().filter(|(name, _)| !OTHER_VARIABLES.contains(&name.as_str()));
-    layers.push(Layer::environment(variables));
-    layers.push(Layer::flags(flags(args)?));
+    let of_flags = variables_of(&Args::command());
+    let is_setting = |name: &str| !KEYS.contains(&name) && !of_flags.iter().any(|flags| flags == name);
+    layers.push(Layer::environment(std::env::vars().filter(|(name, _)| is_setting(name))));
+    layers.extend(flags(args)?);
     let layered = Layered::from_layers(layers)?;
     for warning in &layered.warnings {
         say!("{}", crate::paint::plain(&warning.to_string()));
@@ -77,14 +78,21 @@ fn in_digits(value: &str) -> String {
     }
 }
 
-fn flags(args: &SettingsArgs) -> Result<Vec<(String, String)>> {
-    let mut flags: Vec<(String, String)> = Vec::new();
-    flags.extend(args.preset.iter().map(|preset| ("preset".to_owned(), preset.clone())));
+/// Returns the variables that flags of `command` and of its subcommands are read from.
+fn variables_of(command: &clap::Command) -> Vec<String> {
+    let own = command.get_arguments().filter_map(|arg| Some(arg.get_env()?.to_string_lossy().into_owned()));
+    own.chain(command.get_subcommands().flat_map(variables_of)).collect()
+}
+
+fn flags(args: &SettingsArgs) -> Result<Vec<Layer>> {
+    let preset = args.preset.iter().map(|preset| Layer::flag("--preset", "preset", preset));
+    let mut flags: Vec<Layer> = preset.collect();
     for setting in &args.set {
         let Some((name, value)) = setting.split_once('=') else {
             bail!("--set {setting:?} names no value; expected NAME=VALUE, such as trigger_ratio=0.7");
         };
-        flags.push((name.trim().to_owned(), in_digits(value.trim())));
+        let name = name.trim();
+        flags.push(Layer::flag(&format!("--set {name}"), name, &in_digits(value.trim())));
     }
     Ok(flags)
 }

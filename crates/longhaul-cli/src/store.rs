@@ -18,7 +18,7 @@ mod place;
 mod trace;
 mod withdraw;
 
-pub(crate) use place::{data_folder, open, open_to_read, place, spare};
+pub(crate) use place::{KEY, data_folder, open, open_to_read, place, spare};
 pub(crate) use trace::{Replaced, Standing, Trace, is_output, note_output};
 pub(crate) use withdraw::Withdrawal;
 

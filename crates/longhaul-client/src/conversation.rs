@@ -1,8 +1,9 @@
 //! Going on with a conversation that an agent sent before, and reading what Responses answers.
 
 use longhaul_summarize::{ClientError, Completion, Conversation, Finish, Protocol};
-use longhaul_transcript::{Tokens, Usage};
 use serde_json::Value;
+
+use crate::openai::usage;
 
 /// Returns the body that asks `instruction` behind `conversation`, where its protocol is one of `spoken`.
 pub(crate) fn asking(
@@ -46,20 +47,5 @@ pub(crate) fn read_response(answer: &Value) -> Result<Completion, ClientError> {
         finish,
         usage: answer.get("usage").and_then(usage),
         model: answer.get("model").and_then(Value::as_str).unwrap_or_default().to_owned(),
-    })
-}
-
-/// Input includes what came from the cache, output includes reasoning; both are made disjoint here.
-fn usage(usage: &Value) -> Option<Usage> {
-    let number = |path: &str| Tokens(usage.pointer(path).and_then(Value::as_u64).unwrap_or(0));
-    usage.get("input_tokens").and_then(Value::as_u64)?;
-    let cached = number("/input_tokens_details/cached_tokens");
-    let reasoning = number("/output_tokens_details/reasoning_tokens");
-    Some(Usage {
-        input: number("/input_tokens") - cached,
-        cache_read: cached,
-        cache_write: Tokens::ZERO,
-        output: number("/output_tokens") - reasoning,
-        reasoning,
     })
 }

@@ -170,17 +170,21 @@ fn text(content: Option<&Value>) -> String {
     }
 }
 
-/// Input includes what came from the cache, output includes reasoning; both are made disjoint here.
+/// Reads what Chat Completions or Responses report. Input includes what came from the cache, output includes reasoning; both
+/// are made disjoint here.
 pub(crate) fn usage(usage: &Value) -> Option<Usage> {
-    let number = |path: &str| Tokens(usage.pointer(path).and_then(Value::as_u64).unwrap_or(0));
-    usage.get("prompt_tokens").and_then(Value::as_u64)?;
-    let cached = number("/prompt_tokens_details/cached_tokens");
-    let reasoning = number("/completion_tokens_details/reasoning_tokens");
+    let number = |path: &str| usage.pointer(path).and_then(Value::as_u64).map(Tokens);
+    let names = [["prompt", "completion"], ["input", "output"]];
+    let told =
+        |names: [&'static str; 2]| number(&format!("/{}_tokens", names[0])).map(|tokens| (tokens, names));
+    let (all, [input, output]) = names.into_iter().find_map(told)?;
+    let cached = number(&format!("/{input}_tokens_details/cached_tokens")).unwrap_or_default();
+    let reasoning = number(&format!("/{output}_tokens_details/reasoning_tokens")).unwrap_or_default();
     Some(Usage {
-        input: number("/prompt_tokens") - cached,
+        input: all - cached,
         cache_read: cached,
         cache_write: Tokens::ZERO,
-        output: number("/completion_tokens") - reasoning,
+        output: number(&format!("/{output}_tokens")).unwrap_or_default() - reasoning,
         reasoning,
     })
 }

@@ -168,8 +168,9 @@ fn asked(
 #[pyo3(signature = (history, format=None))]
 pub(crate) fn validate(py: Python<'_>, history: &[u8], format: Option<&str>) -> PyResult<Vec<String>> {
     py.detach(|| {
-        let format = read(history, format)?.format();
-        let violations = wire::validate(history, format, &Profile::default());
+        let document = read(history, format)?;
+        let profile = Profile::of_model(document.model().unwrap_or_default());
+        let violations = wire::validate(history, document.format(), &profile);
         let violations = violations.map_err(|error| errors::wire(&error))?;
         Ok(violations.iter().map(ToString::to_string).collect())
     })

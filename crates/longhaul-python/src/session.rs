@@ -213,7 +213,7 @@ impl Session {
 
     /// Returns the definition of the recall tool as JSON, as the session's format has it.
     fn recall_tool(&self) -> String {
-        RecallTool.of(self.format).unwrap_or_else(|| RecallTool.openai()).to_string()
+        RecallTool.of(self.format).or_else(|| RecallTool.of(Format::OpenAi)).unwrap_or_default().to_string()
     }
 
     /// Brings the session to where a whole history is, and returns what changed as JSON.

@@ -5,7 +5,7 @@
 use std::{env, fs, path::Path, path::PathBuf, thread, time::Instant};
 
 use longhaul_store::{
-    Durability, SqliteStore, SummaryStore,
+    SqliteStore, SummaryStore, Synchronous,
     conformance::{block_on, said, session},
 };
 use longhaul_transcript::{Message, Redacted, Span};
@@ -50,7 +50,7 @@ fn appends(folder: &Path) {
     let (messages, together, apart) = (set(0), set(1), set(2));
     let bytes: Vec<Vec<u8>> =
         messages.iter().map(|message| serde_json::to_vec(&**message).unwrap()).collect();
-    for (durability, pragma) in [(Durability::Full, "FULL"), (Durability::Normal, "NORMAL")] {
+    for (durability, pragma) in [(Synchronous::Full, "FULL"), (Synchronous::Normal, "NORMAL")] {
         // Both in turn, three times: a shared disk is not the same from one second to the next.
         for round in 0..3 {
             let raw = Connection::open(folder.join(format!("raw{pragma}{round}.db"))).unwrap();
@@ -110,7 +110,7 @@ fn sustained(folder: &Path, n: usize) {
         raw.prepare_cached("INSERT INTO t (body) VALUES (?1)").unwrap().execute([body]).unwrap();
     }
     let raw = n as f64 / started.elapsed().as_secs_f64();
-    let store = SqliteStore::open_with(folder.join("ours.db"), Durability::Normal).unwrap();
+    let store = SqliteStore::open_with(folder.join("ours.db"), Synchronous::Normal).unwrap();
     let (started, mut worst) = (Instant::now(), 0.0_f64);
     for message in &messages {
         let one = Instant::now();
@@ -130,7 +130,7 @@ fn sustained(folder: &Path, n: usize) {
 
 /// The first search after `n` small appends, a message of 200 bytes a call, with nobody quiet in between.
 fn first_search(folder: &Path, n: usize) {
-    let store = SqliteStore::open_with(folder.join("search.db"), Durability::Normal).unwrap();
+    let store = SqliteStore::open_with(folder.join("search.db"), Synchronous::Normal).unwrap();
     let started = Instant::now();
     for n in 0..n {
         let text: String = message(n).texts().collect();
@@ -153,7 +153,7 @@ fn first_search(folder: &Path, n: usize) {
 }
 
 fn size(path: &Path, from: &Path) {
-    let store = SqliteStore::open_with(path, Durability::Normal).unwrap();
+    let store = SqliteStore::open_with(path, Synchronous::Normal).unwrap();
     let (mut raw, mut messages, mut pending) = (0, 0, vec![from.to_owned()]);
     let mut by_kind: Vec<(PathBuf, usize)> = Vec::new();
     while let Some(at) = pending.pop() {
@@ -190,7 +190,7 @@ fn size(path: &Path, from: &Path) {
 
 fn search(folder: &Path, n: usize) {
     let path = folder.join("search.db");
-    let store = SqliteStore::open_with(&path, Durability::Normal).unwrap();
+    let store = SqliteStore::open_with(&path, Synchronous::Normal).unwrap();
     let started = Instant::now();
     for from in (0..n).step_by(5_000) {
         // Shorter ones: a million messages are then a gigabyte or so.
@@ -228,7 +228,7 @@ fn search(folder: &Path, n: usize) {
 /// there is filled up to that size, and stays.
 fn open(path: PathBuf, gigabytes: u64) {
     const BYTES: usize = 64 * 1024;
-    let store = SqliteStore::open_with(&path, Durability::Normal).unwrap();
+    let store = SqliteStore::open_with(&path, Synchronous::Normal).unwrap();
     let mut sessions = block_on(store.sessions()).unwrap().len();
     let mut state = sessions as u64 + 0x2545_f491_4f6c_dd1d_u64;
     let mut large = || {

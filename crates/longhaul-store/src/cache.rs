@@ -30,7 +30,7 @@ pub(crate) fn part_of(session: &SessionId) -> [u8; PART] {
 }
 
 /// Returns whether what is cached under `key` goes when something is forgotten in `session`.
-pub(crate) fn goes_with(key: &ContentHash, session: &SessionId) -> bool {
+pub fn goes_with(key: &ContentHash, session: &SessionId) -> bool {
     let (tag, rest) = key.0.split_at(PART);
     tag != LASTING && (tag != OF_SESSION || rest.starts_with(&part_of(session)))
 }

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use longhaul_transcript::{ContentHash, Message, Redacted, SessionId};
 
-use crate::{Event, EventKind, Object, SessionState, StoreError};
+use crate::{Event, EventKind, Object, StoreError, StoredSession};
 
 /// Decides what is to be written on top of a state. Pure: it may be called more than once.
-pub type Decide = Arc<dyn Fn(&SessionState) -> Result<Change, StoreError> + Send + Sync>;
+pub type Decide = Arc<dyn Fn(&StoredSession) -> Result<Change, StoreError> + Send + Sync>;
 
 /// What is to be written: events in order, with the contents they name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -76,8 +76,8 @@ impl Change {
         self.steps.is_empty() && self.snapshot.is_none() && self.since.is_none()
     }
 
-    /// Refuses a change that is made on something else than what bears `mark`, the session's [snapshot](Snapshot): but not the
-    /// same change again, and not where the snapshot was forgotten. For backends.
+    /// Fails unless `mark`, of the session's stored [snapshot](Snapshot), is one that the writer knows (`on`), or is this very
+    /// change's own, or there is none: the snapshot was forgotten. For backends.
     ///
     /// # Errors
     /// [`StoreError::Changed`]; nothing is to be written then.
@@ -91,7 +91,7 @@ impl Change {
     }
 
     /// Returns the change that opens a session where `state` is that of a new one, else no change.
-    pub fn opened(state: &SessionState, at_ms: i64) -> Change {
+    pub fn opened(state: &StoredSession, at_ms: i64) -> Change {
         Change::of(at_ms, (state.events == 0).then_some(EventKind::Opened { forked_from: None }))
     }
 
@@ -102,7 +102,7 @@ impl Change {
     pub fn seal(
         steps: Vec<Step>,
         session: &SessionId,
-        state: &mut SessionState,
+        state: &mut StoredSession,
     ) -> Result<Vec<Sealed>, StoreError> {
         let steps = steps.into_iter().map(|step| {
             let event = state.next_event(session, step.at_ms, step.kind);
@@ -128,7 +128,7 @@ impl Spoken {
 }
 
 /// Returns the change that adds messages at the end of a session.
-pub(crate) fn originals_change(state: &SessionState, spoken: Vec<Spoken>, at_ms: i64) -> Change {
+pub(crate) fn originals_change(state: &StoredSession, spoken: Vec<Spoken>, at_ms: i64) -> Change {
     let mut change = Change::opened(state, at_ms);
     if spoken.is_empty() {
         return change;

@@ -8,7 +8,7 @@ use std::sync::{
 use longhaul_transcript::{ContentHash, Message, Redacted, SessionId, Span, SummaryId, SummaryRecord};
 
 use crate::{
-    Change, EventKind, ForgottenBy, Object, SessionState, Step, StoreError, SummaryStore,
+    Change, EventKind, ForgottenBy, Object, Step, StoreError, StoredSession, SummaryStore,
     change::{Spoken, originals_change},
     state::merged,
 };
@@ -52,7 +52,7 @@ pub(crate) async fn commit<S: SummaryStore + ?Sized>(
     store: &S,
     session: &SessionId,
     commit: &Commit,
-) -> Result<SessionState, StoreError> {
+) -> Result<StoredSession, StoreError> {
     let spoken: Arc<Vec<Spoken>> = Arc::new(commit.messages.iter().map(Spoken::of).collect());
     let (start, end) = (commit.start, commit.start + spoken.len() as u64);
     let overtaken = |ordinal| StoreError::Overtaken { session: session.clone(), ordinal };
@@ -75,7 +75,7 @@ pub(crate) async fn commit<S: SummaryStore + ?Sized>(
         let (from, given, asked, name) = (known, spoken.clone(), commit.clone(), session.clone());
         let is_stale = Arc::new(AtomicBool::new(false));
         let found_stale = is_stale.clone();
-        let decide = move |state: &SessionState| {
+        let decide = move |state: &StoredSession| {
             // Somebody else added originals meanwhile: look at those first.
             found_stale.store(state.messages != from, Ordering::Relaxed);
             if state.messages != from {
@@ -98,7 +98,7 @@ pub(crate) async fn commit<S: SummaryStore + ?Sized>(
 }
 
 /// Returns the step that destroys those of the first `end` originals that are to be and are there still.
-fn forgotten(state: &SessionState, end: u64, commit: &Commit) -> Option<Step> {
+fn forgotten(state: &StoredSession, end: u64, commit: &Commit) -> Option<Step> {
     let asked = commit.forget.iter().flat_map(|span| span.start..span.end.min(end));
     let originals = merged(Span::runs(asked.filter(|ordinal| !state.is_forgotten(*ordinal))));
     if originals.is_empty() {
@@ -109,7 +109,7 @@ fn forgotten(state: &SessionState, end: u64, commit: &Commit) -> Option<Step> {
 }
 
 /// Returns the steps that the chain lacks, or says that it is another one.
-fn chain_steps(session: &SessionId, state: &SessionState, commit: &Commit) -> Result<Vec<Step>, StoreError> {
+fn chain_steps(session: &SessionId, state: &StoredSession, commit: &Commit) -> Result<Vec<Step>, StoreError> {
     let (mut chain, mut undone) = (state.chain.clone(), state.undone.clone());
     let mut steps = Vec::new();
     let conflict = |expected: Option<&SummaryId>, found: Option<&SummaryId>| StoreError::Conflict {

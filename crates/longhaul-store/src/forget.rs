@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use longhaul_transcript::{ContentHash, SessionId, Span, SummaryId};
 
-use crate::{Change, EventKind, ForgottenBy, SessionState, StoreError, SummaryStore, state::merged};
+use crate::{Change, EventKind, ForgottenBy, StoreError, StoredSession, SummaryStore, state::merged};
 
 /// Destroys what `selector` chooses and leaves a tombstone in the log.
 pub(crate) async fn forget<S: SummaryStore + ?Sized>(
@@ -17,7 +17,7 @@ pub(crate) async fn forget<S: SummaryStore + ?Sized>(
     let chosen = choose(store, session, &state, selector).await?;
     if !chosen.is_empty() {
         let kind = chosen.clone().into_event(selector);
-        let decide = move |_: &SessionState| Ok(Change::of(at_ms, Some(kind.clone())));
+        let decide = move |_: &StoredSession| Ok(Change::of(at_ms, Some(kind.clone())));
         store.transact(session, Arc::new(decide)).await?;
     }
     Ok(chosen)
@@ -94,7 +94,7 @@ impl Forgotten {
 async fn choose<S: SummaryStore + ?Sized>(
     store: &S,
     session: &SessionId,
-    state: &SessionState,
+    state: &StoredSession,
     selector: &Selector,
 ) -> Result<Forgotten, StoreError> {
     let holds = |json: &[u8]| matches!(selector, Selector::Matching(text) if holds(json, text));

@@ -6,7 +6,7 @@
 /// `restore`, `fork`, `branch`, `verify`, `export`, `import`, `resolve` and `require` are made of the others.
 ///
 /// ```
-/// use longhaul_store::{Durability, MemoryStore, StoreError, SummaryStore, hand_on};
+/// use longhaul_store::{Synchronous, MemoryStore, StoreError, SummaryStore, hand_on};
 /// use longhaul_transcript::{ContentHash, Redacted};
 ///
 /// /// Caches nothing.
@@ -54,11 +54,11 @@ macro_rules! hand_on {
     };
     (@ [state $($rest:ident)*] $($to:tt)*) => {
         $crate::hand_on! { @ state(session: &$crate::on::SessionId)
-            -> Option<$crate::on::SessionState>; [$($rest)*] $($to)* }
+            -> Option<$crate::on::StoredSession>; [$($rest)*] $($to)* }
     };
     (@ [transact $($rest:ident)*] $($to:tt)*) => {
         $crate::hand_on! { @ transact(session: &$crate::on::SessionId, decide: $crate::on::Decide)
-            -> $crate::on::SessionState; [$($rest)*] $($to)* }
+            -> $crate::on::StoredSession; [$($rest)*] $($to)* }
     };
     (@ [events $($rest:ident)*] $($to:tt)*) => {
         $crate::hand_on! { @ events(session: &$crate::on::SessionId, from: u64, limit: usize)
@@ -126,7 +126,7 @@ macro_rules! hand_on {
     };
     (@ [append $($rest:ident)*] $($to:tt)*) => {
         $crate::hand_on! { @ append(session: &$crate::on::SessionId, record: &$crate::on::Redacted<$crate::on::SummaryRecord>)
-            -> $crate::on::SessionState; [$($rest)*] $($to)* }
+            -> $crate::on::StoredSession; [$($rest)*] $($to)* }
     };
     (@ [head $($rest:ident)*] $($to:tt)*) => {
         $crate::hand_on! { @ head(session: &$crate::on::SessionId)
@@ -146,7 +146,7 @@ macro_rules! hand_on {
     };
     (@ [commit $($rest:ident)*] $($to:tt)*) => {
         $crate::hand_on! { @ commit(session: &$crate::on::SessionId, commit: &$crate::on::Commit)
-            -> $crate::on::SessionState; [$($rest)*] $($to)* }
+            -> $crate::on::StoredSession; [$($rest)*] $($to)* }
     };
     (@ [search $($rest:ident)*] $($to:tt)*) => {
         $crate::hand_on! { @ search(session: Option<&$crate::on::SessionId>, query: &str, limit: usize)

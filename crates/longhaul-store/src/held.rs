@@ -3,7 +3,7 @@
 use longhaul_transcript::{ContentHash, Message, MessageId, SessionId, Span, SummaryId};
 use serde::{Deserialize, Serialize};
 
-use crate::SessionState;
+use crate::StoredSession;
 
 /// What [`SummaryStore::journal`](crate::SummaryStore::journal) did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,5 +72,5 @@ pub struct SessionInfo {
     /// Its other names, in order.
     pub aliases: Vec<SessionId>,
     /// Its state.
-    pub state: SessionState,
+    pub state: StoredSession,
 }

@@ -33,7 +33,7 @@
 //! ```
 //!
 //! [`SummaryStore`] is the trait: a handful of methods that a backend implements, and on top of them what all backends
-//! can do. [`SessionState`] is the fold of a session's log: its head, what was undone, what was forgotten. An
+//! can do. [`StoredSession`] is the fold of a session's log: its head, what was undone, what was forgotten. An
 //! [`Event`] is one entry of the log, a [`Change`] what a pure decision wants written.
 //!
 //! Features: `sqlite` (one file, several processes), `postgres` (several machines, one server), `encryption` (a key for
@@ -81,11 +81,11 @@ pub mod on {
 
     pub use crate::{
         Commit, Decide, Event, Forgotten, Hit, JournalEntry, Journaled, Original, RecordEntry, Selector,
-        SessionInfo, SessionState, Snapshot,
+        SessionInfo, Snapshot, StoredSession,
     };
 }
 
-pub use cache::{lasting_key, session_key};
+pub use cache::{goes_with, lasting_key, session_key};
 pub use change::{Change, Decide, Sealed, Snapshot, Step};
 pub use commit::{ChainStep, Commit};
 pub use error::StoreError;
@@ -102,7 +102,7 @@ pub use postgres::{PostgresOptions, PostgresStore};
 pub use seal::StoreKey;
 pub use search::words;
 #[cfg(feature = "sqlite")]
-pub use sqlite::{Durability, SqliteStore};
-pub use state::SessionState;
+pub use sqlite::{SqliteStore, Synchronous};
+pub use state::StoredSession;
 pub use store::SummaryStore;
 pub use verify::{Problem, Verification};

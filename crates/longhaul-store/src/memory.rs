@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use longhaul_transcript::{ContentHash, Redacted, SessionId, Span};
 
 use crate::{
-    Change, Decide, Event, EventKind, JournalEntry, Object, RecordEntry, Sealed, SessionInfo, SessionState,
-    Snapshot, StoreError, SummaryStore, cache::goes_with,
+    Change, Decide, Event, EventKind, JournalEntry, Object, RecordEntry, Sealed, SessionInfo, Snapshot,
+    StoreError, StoredSession, SummaryStore, cache::goes_with,
 };
 
 /// Keeps everything in memory. What it acknowledged is lost with it.
@@ -28,7 +28,7 @@ struct Inner {
 
 #[derive(Debug)]
 struct Session {
-    state: SessionState,
+    state: StoredSession,
     events: Vec<Event>,
     entries: Vec<JournalEntry>,
     /// The words of each original, where it is not destroyed.
@@ -53,7 +53,7 @@ impl MemoryStore {
 impl Session {
     fn new() -> Session {
         Session {
-            state: SessionState::empty(),
+            state: StoredSession::empty(),
             events: Vec::new(),
             entries: Vec::new(),
             words: Vec::new(),
@@ -112,14 +112,14 @@ impl Session {
 
 #[async_trait]
 impl SummaryStore for MemoryStore {
-    async fn state(&self, session: &SessionId) -> Result<Option<SessionState>, StoreError> {
+    async fn state(&self, session: &SessionId) -> Result<Option<StoredSession>, StoreError> {
         Ok(self.lock().sessions.get(session).map(|session| session.state.clone()))
     }
 
-    async fn transact(&self, session: &SessionId, decide: Decide) -> Result<SessionState, StoreError> {
+    async fn transact(&self, session: &SessionId, decide: Decide) -> Result<StoredSession, StoreError> {
         let mut inner = self.lock();
         let mut state =
-            inner.sessions.get(session).map_or_else(SessionState::empty, |held| held.state.clone());
+            inner.sessions.get(session).map_or_else(StoredSession::empty, |held| held.state.clone());
         let change = decide(&state)?;
         let held = inner.sessions.get(session).and_then(|held| held.snapshot.as_ref());
         change.check(session, held.map(Snapshot::mark))?;

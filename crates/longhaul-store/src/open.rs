@@ -141,7 +141,7 @@ fn file(path: &Path, key: Option<&str>) -> Result<Arc<dyn SummaryStore>, StoreEr
     #[cfg(feature = "encryption")]
     {
         let key = crate::StoreKey::parse(key)?;
-        Ok(Arc::new(SqliteStore::open_sealed(path, crate::Durability::Full, &key)?))
+        Ok(Arc::new(SqliteStore::open_sealed(path, crate::Synchronous::Full, &key)?))
     }
     #[cfg(not(feature = "encryption"))]
     {

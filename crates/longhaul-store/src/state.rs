@@ -10,7 +10,7 @@ use crate::{
 
 /// What a session's log adds up to. Backends keep it beside the log; verification folds the log again and compares.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SessionState {
+pub struct StoredSession {
     /// Version of this shape; readers refuse a newer one.
     pub version: u32,
     /// How many events the log has.
@@ -39,14 +39,14 @@ pub struct SessionState {
     pub forked_from: Option<ForkedFrom>,
 }
 
-impl SessionState {
+impl StoredSession {
     /// The version this code writes.
     pub const VERSION: u32 = 1;
 
     /// Returns the state before the first event.
-    pub fn empty() -> SessionState {
-        SessionState {
-            version: SessionState::VERSION,
+    pub fn empty() -> StoredSession {
+        StoredSession {
+            version: StoredSession::VERSION,
             events: 0,
             last_hash: ZERO,
             opened_at_ms: 0,
@@ -188,8 +188,8 @@ mod tests {
         SessionId::new("s").unwrap()
     }
 
-    fn fold(kinds: Vec<EventKind>) -> Result<SessionState, Problem> {
-        let mut state = SessionState::empty();
+    fn fold(kinds: Vec<EventKind>) -> Result<StoredSession, Problem> {
+        let mut state = StoredSession::empty();
         for kind in kinds {
             let event = state.next_event(&session(), 1, kind);
             state.apply(&session(), &event)?;

@@ -15,7 +15,7 @@ use longhaul_transcript::{
 
 use crate::{
     Change, Commit, Decide, Event, EventKind, ForgottenBy, Hit, JournalEntry, Journaled, Object, Original,
-    RecordEntry, Selector, SessionInfo, SessionState, Snapshot, Step, StoreError, Verification,
+    RecordEntry, Selector, SessionInfo, Snapshot, Step, StoreError, StoredSession, Verification,
     change::{Spoken, originals_change},
     commit,
     event::ForkedFrom,
@@ -46,14 +46,21 @@ use crate::{
 #[async_trait]
 pub trait SummaryStore: fmt::Debug + Send + Sync {
     /// Returns the state of a session, or `None` where it is not in the store. Costs the same whatever its length.
-    async fn state(&self, session: &SessionId) -> Result<Option<SessionState>, StoreError>;
+    async fn state(&self, session: &SessionId) -> Result<Option<StoredSession>, StoreError>;
 
-    /// Calls `decide` with the state of a session ([`SessionState::empty`] for a new one), writes what it returns, and
+    /// Calls `decide` with the state of a session ([`StoredSession::empty`] for a new one), writes what it returns, and
     /// returns the state after it. `decide` may be called again where the backend has to try again.
+    ///
+    /// A backend, in one transaction: checks the change ([`Change::check`]), seals its steps ([`Change::seal`]), and writes what
+    /// comes of that, the snapshot and `since`. Four rules go with it:
+    /// - A session comes to be with its first event: a change without steps on an empty state is nothing.
+    /// - `since` without a snapshot, held or in the change, is dropped; a new snapshot drops the old one's `since`.
+    /// - With an [`EventKind::Forgotten`](crate::EventKind::Forgotten) the session's snapshot goes, unless the change brings one.
+    /// - With it also goes what is cached under keys that [`goes_with`](crate::goes_with) names, of every session.
     ///
     /// # Errors
     /// Those of `decide`, of [`Change::check`], and of the backend; nothing was written then.
-    async fn transact(&self, session: &SessionId, decide: Decide) -> Result<SessionState, StoreError>;
+    async fn transact(&self, session: &SessionId, decide: Decide) -> Result<StoredSession, StoreError>;
 
     /// Returns at most `limit` events of a session from `from` on, in order.
     async fn events(&self, session: &SessionId, from: u64, limit: usize) -> Result<Vec<Event>, StoreError>;
@@ -170,7 +177,7 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
             let given = given.clone();
             let is_stale = Arc::new(AtomicBool::new(false));
             let found_stale = is_stale.clone();
-            let decide = move |state: &SessionState| {
+            let decide = move |state: &StoredSession| {
                 // Somebody else added originals meanwhile: look at those first.
                 let is_stale = state.messages != from;
                 found_stale.store(is_stale, Ordering::Relaxed);
@@ -193,7 +200,7 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
     ) -> Result<Span, StoreError> {
         let spoken: Vec<Spoken> = messages.iter().map(Spoken::of).collect();
         let length = spoken.len() as u64;
-        let decide = move |state: &SessionState| Ok(originals_change(state, spoken.clone(), at_ms));
+        let decide = move |state: &StoredSession| Ok(originals_change(state, spoken.clone(), at_ms));
         let state = self.transact(session, Arc::new(decide)).await?;
         Ok(Span { start: state.messages - length, end: state.messages })
     }
@@ -206,11 +213,11 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
         &self,
         session: &SessionId,
         record: &Redacted<SummaryRecord>,
-    ) -> Result<SessionState, StoreError> {
+    ) -> Result<StoredSession, StoreError> {
         let object = Object::of_record(record);
         let (id, parent) = (record.id.clone(), record.parent.clone());
         let (covers, at_ms, name) = (record.covers, record.created_at_ms, session.clone());
-        let decide = move |state: &SessionState| {
+        let decide = move |state: &StoredSession| {
             if state.head() == Some(&id) {
                 return Ok(Change::default());
             }
@@ -289,7 +296,7 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
     /// [`StoreError::Conflict`] where somebody else compacted it or took a compaction back, [`StoreError::Changed`] where
     /// somebody else changed something without saying anything, [`StoreError::Gap`] where messages are missing before the
     /// first.
-    async fn commit(&self, session: &SessionId, commit: &Commit) -> Result<SessionState, StoreError> {
+    async fn commit(&self, session: &SessionId, commit: &Commit) -> Result<StoredSession, StoreError> {
         commit::commit(self, session, commit).await
     }
 
@@ -355,7 +362,7 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
         session: &SessionId,
         record: &SummaryId,
         at_ms: i64,
-    ) -> Result<SessionState, StoreError> {
+    ) -> Result<StoredSession, StoreError> {
         let event = EventKind::Undone { record: record.clone() };
         self.transact(session, of_head(session, record, Change::of(at_ms, Some(event)))).await
     }
@@ -370,7 +377,7 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
         session: &SessionId,
         record: &SummaryId,
         at_ms: i64,
-    ) -> Result<SessionState, StoreError> {
+    ) -> Result<StoredSession, StoreError> {
         let event = EventKind::Withdrawn { record: record.clone() };
         self.transact(session, of_head(session, record, Change::of(at_ms, Some(event)))).await
     }
@@ -380,7 +387,7 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
         self.require(session).await?;
         let chosen = Arc::new(Mutex::new(None));
         let choice = chosen.clone();
-        let decide = move |state: &SessionState| {
+        let decide = move |state: &StoredSession| {
             let last = state.undone.last().cloned();
             *choice.lock().unwrap_or_else(PoisonError::into_inner) = last.clone();
             Ok(Change::of(at_ms, last.map(|record| EventKind::Redone { record })))
@@ -402,7 +409,7 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
         if span.is_empty() {
             return Ok(Vec::new());
         }
-        let decide = move |_: &SessionState| Ok(Change::of(at_ms, Some(EventKind::Restored { span })));
+        let decide = move |_: &StoredSession| Ok(Change::of(at_ms, Some(EventKind::Restored { span })));
         self.transact(session, Arc::new(decide)).await?;
         self.originals(session, span).await
     }
@@ -418,7 +425,7 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
         into: &SessionId,
         end: Option<u64>,
         at_ms: i64,
-    ) -> Result<SessionState, StoreError> {
+    ) -> Result<StoredSession, StoreError> {
         let source = self.require(session).await?;
         let end = end.unwrap_or(source.messages).min(source.messages);
         let chain = self.chain(session).await?.into_iter();
@@ -439,7 +446,7 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
         end: u64,
         chain: &[Redacted<SummaryRecord>],
         at_ms: i64,
-    ) -> Result<SessionState, StoreError> {
+    ) -> Result<StoredSession, StoreError> {
         let source = self.require(session).await?;
         let end = end.min(source.messages);
         let entries = self.entries(session, Span { start: 0, end }).await?;
@@ -484,7 +491,7 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
             steps.push(Step { at_ms, kind, objects: Vec::new() });
         }
         let (change, name) = (Change { steps, ..Change::default() }, into.clone());
-        let decide = move |state: &SessionState| match state.events {
+        let decide = move |state: &StoredSession| match state.events {
             0 => Ok(change.clone()),
             _ => Err(StoreError::SessionExists { session: name.clone() }),
         };
@@ -541,7 +548,7 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// [`StoreError::UnknownSession`] where it does not.
-    async fn require(&self, session: &SessionId) -> Result<SessionState, StoreError> {
+    async fn require(&self, session: &SessionId) -> Result<StoredSession, StoreError> {
         let state = self.state(session).await?;
         state.ok_or_else(|| StoreError::UnknownSession { name: session.to_string() })
     }
@@ -550,7 +557,7 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
 /// Returns that `change` is made where `record` is the head.
 fn of_head(session: &SessionId, record: &SummaryId, change: Change) -> Decide {
     let (name, record) = (session.clone(), record.clone());
-    Arc::new(move |state: &SessionState| {
+    Arc::new(move |state: &StoredSession| {
         if state.head() != Some(&record) {
             let (session, expected, found) = (name.clone(), Some(record.clone()), state.head().cloned());
             return Err(StoreError::Conflict { session, expected, found });

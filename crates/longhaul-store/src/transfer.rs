@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::{
-    Change, Event, EventKind, Object, Problem, SessionState, Step, StoreError, SummaryStore,
+    Change, Event, EventKind, Object, Problem, Step, StoreError, StoredSession, SummaryStore,
     object::{is_spelling, read_message, read_record},
 };
 
@@ -77,7 +77,7 @@ pub(crate) async fn export<S: SummaryStore + ?Sized>(
 }
 
 /// Returns the contents that an event names, and of each whether it was destroyed since.
-fn named(event: &Event, state: &SessionState) -> Vec<(ContentHash, bool)> {
+fn named(event: &Event, state: &StoredSession) -> Vec<(ContentHash, bool)> {
     match &event.kind {
         EventKind::Originals { start, addresses, spellings } => {
             let at = |(ordinal, address): (u64, &ContentHash)| (*address, state.is_forgotten(ordinal));
@@ -102,7 +102,7 @@ pub(crate) async fn import<S: SummaryStore + ?Sized>(
             continue;
         }
         let header = header(number, text)?;
-        let (session, mut state) = (header.session, SessionState::empty());
+        let (session, mut state) = (header.session, StoredSession::empty());
         let mut steps: Vec<Step> = Vec::new();
         let mut hashes = Vec::new();
         let mut with_gaps: Vec<(usize, Event)> = Vec::new();
@@ -165,7 +165,7 @@ async fn add<S: SummaryStore + ?Sized>(
         return Ok(());
     }
     let name = session.clone();
-    let decide = move |state: &SessionState| {
+    let decide = move |state: &StoredSession| {
         let held = state.events as usize;
         let is_beginning = held == 0 || hashes.get(held - 1) == Some(&state.last_hash);
         match is_beginning {

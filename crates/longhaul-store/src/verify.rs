@@ -5,7 +5,7 @@ use std::fmt;
 use longhaul_transcript::{ContentHash, SessionId, Span, SummaryId};
 use serde::{Deserialize, Serialize};
 
-use crate::{EventKind, JournalEntry, SessionState, StoreError, SummaryStore, event::ZERO};
+use crate::{EventKind, JournalEntry, StoreError, StoredSession, SummaryStore, event::ZERO};
 
 /// What a verification saw.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -87,7 +87,7 @@ pub enum Problem {
 }
 
 impl Verification {
-    fn begun(session: &SessionId, stored: &SessionState) -> Verification {
+    fn begun(session: &SessionId, stored: &StoredSession) -> Verification {
         Verification {
             version: 1,
             session: session.clone(),
@@ -133,7 +133,7 @@ pub(crate) async fn verify<S: SummaryStore + ?Sized>(
         Ok(stored) => stored,
         // There is no state to compare with: what stands in its place is what is wrong.
         Err(StoreError::Damaged { problem, .. }) => {
-            let unseen = Verification::begun(session, &SessionState::empty());
+            let unseen = Verification::begun(session, &StoredSession::empty());
             return Ok(Verification { problem: Some(problem), ..unseen });
         }
         Err(error) => return Err(error),
@@ -157,7 +157,7 @@ pub(crate) async fn verify<S: SummaryStore + ?Sized>(
 async fn verify_as<S: SummaryStore + ?Sized>(
     store: &S,
     session: &SessionId,
-    stored: &SessionState,
+    stored: &StoredSession,
 ) -> Result<Verification, StoreError> {
     let mut seen = Verification::begun(session, stored);
     match check(store, session, stored, &mut seen).await {
@@ -185,11 +185,11 @@ impl From<StoreError> for Fault {
 async fn check<S: SummaryStore + ?Sized>(
     store: &S,
     session: &SessionId,
-    stored: &SessionState,
+    stored: &StoredSession,
     seen: &mut Verification,
 ) -> Result<(), Fault> {
     let records = store.records(session).await?;
-    let mut folded = SessionState::empty();
+    let mut folded = StoredSession::empty();
     loop {
         let left = stored.events.saturating_sub(seen.events).min(EVENTS_AT_ONCE as u64);
         if left == 0 {
@@ -259,7 +259,7 @@ async fn check<S: SummaryStore + ?Sized>(
 async fn originals<S: SummaryStore + ?Sized>(
     store: &S,
     session: &SessionId,
-    stored: &SessionState,
+    stored: &StoredSession,
     expected: &[JournalEntry],
     seen: &mut Verification,
 ) -> Result<(), Fault> {

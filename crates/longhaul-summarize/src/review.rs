@@ -142,13 +142,6 @@ impl Draft {
     }
 }
 
-impl Doubt {
-    /// Returns whether a person who leaves it as it is has answered it.
-    pub fn is_for_them_to_say(&self) -> bool {
-        matches!(self, Doubt::NotShown { .. })
-    }
-}
-
 /// Looks at what a person makes of a summary. The conversation is read once, and only where somebody doubts.
 struct Doubter<'r> {
     request: &'r SummaryRequest<'r>,

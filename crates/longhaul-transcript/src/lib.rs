@@ -31,6 +31,7 @@ mod tokens;
 mod transcript;
 mod unit;
 mod usage;
+mod wait;
 
 pub use id::{CallId, ContentHash, MessageId, ParseSessionIdError, SessionId, SummaryId};
 pub use message::{
@@ -44,7 +45,8 @@ pub use record::{
 pub use redacted::Redacted;
 pub use seams::{Clock, FixedClock, Jitter, NoJitter, NoSleep, Sleep};
 pub use summary::{ActionItem, CommandNote, Constraint, ErrorNote, FileNote, FileState, Summary, ToolUse};
-pub use tokens::Tokens;
+pub use tokens::{Tokens, grouped};
 pub use transcript::{Entry, Span, Transcript};
 pub use unit::{Unit, UnitState, Units};
 pub use usage::Usage;
+pub use wait::block_on;

@@ -13,7 +13,7 @@ use crate::{
 pub struct SummaryRecord {
     /// Version of this shape; readers refuse a newer one.
     pub version: u32,
-    /// Hash of session, parent, covered messages, mode, model, settings and text; times do not count.
+    /// Hash of session, parent, covered messages, mode, model, version of the prompt or rules, and text.
     pub id: SummaryId,
     /// The summary this one folds in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -145,7 +145,7 @@ impl SummaryRecord {
     /// The version this code writes.
     pub const VERSION: u32 = 1;
 
-    /// Returns the id of a record: a hash of everything but its times.
+    /// Returns the id of a record: a hash of what it covers, how it was made, and what it says.
     pub fn derive_id(
         session: &SessionId,
         parent: Option<&SummaryId>,
@@ -168,9 +168,12 @@ impl SummaryRecord {
         .into()
     }
 
-    /// Returns the header that a summary of `messages` messages has unless a preset asks for another.
+    /// The header of a summary, unless a setting asks for another; `{messages}` stands for the number of messages summarized.
+    pub const HEADER: &str = "[Context Summary - {messages} messages summarized]";
+
+    /// Returns the usual header of a summary of `messages` messages.
     pub fn default_header(messages: usize) -> String {
-        format!("[Context Summary - {messages} messages summarized]")
+        SummaryRecord::HEADER.replace("{messages}", &messages.to_string())
     }
 
     /// Returns the ordinal of the first message that was said after the emitted history.
@@ -194,7 +197,7 @@ impl SummaryRecord {
     }
 
     /// Returns the message that stands in the emitted history: header, text, how handles are looked up where they can be, handle.
-    /// It speaks in the user's role, so that it is data in the history and never has the system's authority.
+    /// It speaks in the user's role, so that it is data in the history and does not have the system's authority.
     pub fn to_message(&self) -> Message {
         let text = format!("{}\n\n{}\n\n{}", self.header, self.text, self.ending());
         Message::user(text).with_origin(Origin::Longhaul)

@@ -16,7 +16,7 @@ pub struct Summary {
     pub decisions: Vec<String>,
     /// What is to be done, by whom, until when.
     pub action_items: Vec<ActionItem>,
-    /// Open questions and blockers.
+    /// Open questions and blockers; in a summary by rule the errors that nothing has settled.
     pub unresolved: Vec<String>,
     /// Files, symbols, ids, URLs and other names that the work uses.
     pub domain_entities: Vec<String>,
@@ -84,6 +84,20 @@ pub enum FileState {
     Deleted,
     /// Changed and put back as it was.
     Reverted,
+}
+
+impl FileState {
+    /// Returns the word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            FileState::Read => "read",
+            FileState::Created => "created",
+            FileState::Modified => "modified",
+            FileState::Renamed => "renamed",
+            FileState::Deleted => "deleted",
+            FileState::Reverted => "reverted",
+        }
+    }
 }
 
 /// A command that was run.

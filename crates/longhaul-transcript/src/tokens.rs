@@ -69,6 +69,19 @@ impl fmt::Display for Tokens {
     }
 }
 
+/// Returns `number` as people read it, with a comma before every three digits: `181,575`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::Tokens;

@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use longhaul_transcript::{Span, Tokens};
-//! use longhaul_trim::{Action, Candidate, Priority, plan};
+//! use longhaul_trim::{Fate, Candidate, Priority, plan};
 //!
 //! let candidates = [
 //!     Candidate::new(Span { start: 0, end: 1 }, Priority::Pinned, Tokens(10)),
@@ -13,19 +13,19 @@
 //!     Candidate::new(Span { start: 3, end: 4 }, Priority::Normal, Tokens(50)),
 //! ];
 //! let plan = plan(&candidates, Tokens(100));
-//! assert_eq!(plan.actions, [Action::Keep, Action::Digest, Action::Keep]);
+//! assert_eq!(plan.actions, [Fate::Keep, Fate::Digest, Fate::Keep]);
 //! assert_eq!((plan.tokens, plan.over_budget), (Tokens(80), Tokens(0)));
 //! ```
 //!
-//! The nouns: a [`Candidate`] is a unit seen as numbers; a [`Prioritizer`] says how much a unit matters; [`plan`] fits
-//! the candidates into a budget. [`ByRole`] is the prioritizer to start from, [`repeated_calls`] tells it which results
-//! were superseded.
+//! The nouns: a [`Candidate`] is a unit seen as numbers; its [`Priority`] says how much it matters; [`plan`] fits the
+//! candidates into a budget. [`ByRole`] gives priorities by who speaks, [`repeated_calls`] tells it which results were
+//! superseded.
 #![forbid(unsafe_code)]
 
 mod plan;
 mod priority;
 mod stale;
 
-pub use plan::{Action, Candidate, TrimPlan, plan};
-pub use priority::{ByRole, Prioritizer, Priority};
+pub use plan::{Candidate, Fate, TrimPlan, plan};
+pub use priority::{ByRole, Priority};
 pub use stale::repeated_calls;

@@ -19,7 +19,7 @@ pub struct Candidate {
 
 /// What becomes of a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Action {
+pub enum Fate {
     /// Left out.
     Drop,
     /// Its tool results are replaced by their digests.
@@ -32,7 +32,7 @@ pub enum Action {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrimPlan {
     /// One action for each candidate, in their order.
-    pub actions: Vec<Action>,
+    pub actions: Vec<Fate>,
     /// What is left costs this much.
     pub tokens: Tokens,
     /// How far that is over the budget: above zero only where the pinned candidates alone are.
@@ -51,11 +51,11 @@ impl Candidate {
     }
 
     /// Returns what the candidate costs under `action`.
-    pub fn cost(&self, action: Action) -> Tokens {
+    pub fn cost(&self, action: Fate) -> Tokens {
         match action {
-            Action::Keep => self.tokens,
-            Action::Digest => self.digest_tokens.unwrap_or(self.tokens).min(self.tokens),
-            Action::Drop => Tokens::ZERO,
+            Fate::Keep => self.tokens,
+            Fate::Digest => self.digest_tokens.unwrap_or(self.tokens).min(self.tokens),
+            Fate::Drop => Tokens::ZERO,
         }
     }
 }
@@ -66,11 +66,11 @@ impl Candidate {
 /// step freed beyond need is given back, the most important and newest first. Pinned candidates are never touched.
 /// Linear in the number of candidates.
 pub fn plan(candidates: &[Candidate], budget: Tokens) -> TrimPlan {
-    let mut actions = vec![Action::Keep; candidates.len()];
+    let mut actions = vec![Fate::Keep; candidates.len()];
     let mut tokens: Tokens = candidates.iter().map(|candidate| candidate.tokens).sum();
     let order = by_priority(candidates);
     'given_up: for level in &order {
-        for action in [Action::Digest, Action::Drop] {
+        for action in [Fate::Digest, Fate::Drop] {
             for &index in level {
                 if tokens <= budget {
                     break 'given_up;
@@ -96,15 +96,15 @@ fn by_priority(candidates: &[Candidate]) -> [Vec<usize>; 4] {
     levels
 }
 
-fn change(candidate: &Candidate, current: &mut Action, to: Action, tokens: &mut Tokens) {
+fn change(candidate: &Candidate, current: &mut Fate, to: Fate, tokens: &mut Tokens) {
     if candidate.cost(to) < candidate.cost(*current) {
         *tokens = *tokens - candidate.cost(*current) + candidate.cost(to);
         *current = to;
     }
 }
 
-fn give_back(candidate: &Candidate, current: &mut Action, tokens: &mut Tokens, budget: Tokens) {
-    for better in [Action::Keep, Action::Digest] {
+fn give_back(candidate: &Candidate, current: &mut Fate, tokens: &mut Tokens, budget: Tokens) {
+    for better in [Fate::Keep, Fate::Digest] {
         let grown = *tokens - candidate.cost(*current) + candidate.cost(better);
         if better > *current && grown <= budget {
             *tokens = grown;
@@ -132,10 +132,10 @@ mod tests {
     }
 
     fn letters(plan: &TrimPlan) -> String {
-        let letter = |action: &Action| match action {
-            Action::Keep => 'k',
-            Action::Digest => 'd',
-            Action::Drop => '-',
+        let letter = |action: &Fate| match action {
+            Fate::Keep => 'k',
+            Fate::Digest => 'd',
+            Fate::Drop => '-',
         };
         plan.actions.iter().map(letter).collect()
     }
@@ -188,7 +188,7 @@ mod tests {
             prop_assert_eq!(spent, plan.tokens);
             prop_assert_eq!(plan.over_budget, pinned - Tokens(budget));
             for (candidate, action) in candidates.iter().zip(&plan.actions) {
-                prop_assert!(candidate.priority != Priority::Pinned || *action == Action::Keep);
+                prop_assert!(candidate.priority != Priority::Pinned || *action == Fate::Keep);
             }
         }
     }

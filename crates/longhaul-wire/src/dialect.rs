@@ -34,11 +34,11 @@ pub(crate) struct Dialect {
     pub(crate) is_patched: bool,
     /// The field of a message that holds what is said, where one that is spelled afresh keeps the fields around it.
     pub(crate) content_key: Option<&'static str>,
-    /// Takes back what vouches for a part as the model wrote it, where that part was changed.
+    /// Removes the signature of a part that was changed (U-04).
     pub(crate) unsign: fn(&str, &Located<'_>, &mut Edits),
-    /// Takes back what stands for a part that is gone, in the message that it is gone from.
+    /// After a part was removed, removes what refers to it in the same message.
     pub(crate) settle: fn(&str, &[Located<'_>], &[Option<&Part>], &mut Edits),
-    /// Returns a message that only some steps are left of, as it stands where others were written so many times before it.
+    /// Rewrites a message of which only some steps are kept; the number is how many copies of it stand before.
     pub(crate) with_steps: fn(&str, usize) -> String,
     /// Whether one answer of the model is several items.
     pub(crate) is_of_items: bool,

@@ -1,6 +1,6 @@
 //! Reads, writes, converts and checks the histories that LLM providers and agents keep, without losing a byte of them.
 //!
-//! This layer knows field names so that no other layer has to. It turns a file into a [`Document`]: the
+//! How a history is spelled is known here, so that the layers above need not. It turns a file into a [`Document`]: the
 //! [transcript](Document::transcript) that the layers above work on, and every byte around it. It does not count tokens
 //! (see `longhaul-tokens`), does not decide what to keep (see `longhaul-trim` and the facade `longhaul`), and opens no
 //! files and no connections.

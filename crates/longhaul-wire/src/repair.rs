@@ -13,7 +13,7 @@ pub struct Repair {
     pub done: Vec<String>,
 }
 
-/// What a call that was never answered gets for an answer. Codex uses the same word.
+/// What a call that was never answered gets for an answer (U-02, C-08). Codex uses the same word.
 const ABORTED: &str = "aborted";
 
 /// Returns `transcript` with an explicit `aborted` result behind each call that was never answered, calls at the open

@@ -260,6 +260,12 @@ fn canaries(kind: Kind, text: &str) -> Vec<(String, String)> {
 }
 
 #[test]
+fn every_format_that_is_written_is_converted_to() {
+    let written: Vec<Format> = Format::ALL.into_iter().filter(|format| !format.is_import_only()).collect();
+    assert_eq!(written, ALL);
+}
+
+#[test]
 fn each_piece_is_there_or_told() {
     let mut faults = Vec::new();
     for ((kind, told_by, carried_by), from, text) in rows() {

@@ -345,6 +345,24 @@ fn there_is_a_fixture_of_each_format() {
 }
 
 #[test]
+fn every_list_of_formats_names_those_that_are_written() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    for (file, around) in [
+        ("fuzz/src/formats.txt", ["", "\n"]),
+        ("crates/longhaul-wire/README.md", ["| `", "` |"]),
+        ("crates/longhaul-cli/src/args.rs", ["", ", "]),
+        ("crates/longhaul-cli/tests/it/sweep.rs", ["\"", "\""]),
+        ("docs/ARCHITECTURE.md", ["`", "`"]),
+    ] {
+        let text = std::fs::read_to_string(root.join(file)).unwrap();
+        for format in Format::ALL.into_iter().filter(|format| !format.is_import_only()) {
+            let [before, behind] = around;
+            assert!(text.contains(&format!("{before}{format}{behind}")), "{file} does not name {format}");
+        }
+    }
+}
+
+#[test]
 fn a_file_cut_at_any_byte_gives_an_error_or_a_document() {
     for (name, format) in ALL {
         let bytes = data(name);

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use longhaul::{
     Session,
     store::{
-        Decide, Event, JournalEntry, MemoryStore, RecordEntry, SessionInfo, SessionState, Snapshot,
-        StoreError, SummaryStore,
+        Decide, Event, JournalEntry, MemoryStore, RecordEntry, SessionInfo, Snapshot, StoreError,
+        StoredSession, SummaryStore,
     },
     tokens::ContextWindow,
     transcript::{ContentHash, Message, Redacted, SessionId, Span, Tokens},
@@ -23,13 +23,13 @@ type Result<T> = std::result::Result<T, StoreError>;
 #[async_trait::async_trait]
 #[rustfmt::skip] // One line a method shows how little there is to do.
 impl SummaryStore for Watched {
-    async fn transact(&self, session: &SessionId, decide: Decide) -> Result<SessionState> {
+    async fn transact(&self, session: &SessionId, decide: Decide) -> Result<StoredSession> {
         let before = self.0.state(session).await?.map_or(0, |state| state.messages);
         let state = self.0.transact(session, decide).await?;
         println!("  store: {} new messages, head {:?}", state.messages - before, state.head().map(|id| id.as_str()));
         Ok(state)
     }
-    async fn state(&self, session: &SessionId) -> Result<Option<SessionState>> { self.0.state(session).await }
+    async fn state(&self, session: &SessionId) -> Result<Option<StoredSession>> { self.0.state(session).await }
     async fn events(&self, session: &SessionId, from: u64, limit: usize) -> Result<Vec<Event>> { self.0.events(session, from, limit).await }
     async fn entries(&self, session: &SessionId, span: Span) -> Result<Vec<JournalEntry>> { self.0.entries(session, span).await }
     async fn records(&self, session: &SessionId) -> Result<Vec<RecordEntry>> { self.0.records(session).await }

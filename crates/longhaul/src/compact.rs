@@ -9,6 +9,7 @@ mod clip;
 pub(crate) mod digest;
 mod needed;
 mod plan;
+pub(crate) mod ranked;
 mod share;
 pub(crate) mod standing;
 pub(crate) mod survival;

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 
 use longhaul_summarize::SummaryForm;
 use longhaul_tokens::ContextWindow;
-use longhaul_transcript::{SummaryMode, Tokens};
+use longhaul_transcript::{SummaryMode, SummaryRecord, Tokens};
 use serde::{Deserialize, Serialize};
 
 use self::values::{or_auto, or_off};
@@ -61,9 +61,9 @@ pub struct Config {
 
     /// How summaries are made: `rules` (offline, no cost), `llm` (by a model), `hybrid` (facts by rule, narrative by a model).
     ///
-    /// Unit: none. `llm` and `hybrid` cost one model call a compaction and need a summarizer. In `hybrid` one that is written
-    /// against the library's trait, and writes words alone, is asked for half of the room, and the facts stand beside them; under
-    /// `rolling` and `two-tier`, which show words and what the user demands, it has all of the room.
+    /// Unit: none. `llm` and `hybrid` cost one model call a compaction and need a summarizer. In `hybrid` a `Summarizer` of your
+    /// own that returns prose gets half of the room, and facts by rule fill the rest; under `rolling` and `two-tier` it gets all
+    /// of it.
     pub mode: SummaryMode,
 
     /// How full the context is when the hard tier starts a compaction.
@@ -74,10 +74,11 @@ pub struct Config {
     /// nine tenths of the budget at most.
     pub trigger_ratio: Threshold,
 
-    /// How far the context must have fallen for the hard tier to be armed again. It does nothing else.
+    /// After a compaction the hard tier fires again once the context was below this, or has grown by as much as lies between
+    /// this and `trigger_ratio`.
     ///
     /// Unit: a ratio of `ratio_base`, or tokens. Range: between `soft_ratio` and `trigger_ratio`. A higher value re-arms
-    /// sooner and so allows more compactions.
+    /// sooner and so allows more compactions. Where a compaction could not come below it, none is made before the hard limit.
     pub reset_ratio: Threshold,
 
     /// How full the context is when the soft tier may act.
@@ -134,13 +135,13 @@ pub struct Config {
     #[serde(with = "or_off")]
     pub cache_ttl_ms: Option<u64>,
 
-    /// Compacts when the view holds more messages than this, whatever they cost.
+    /// Compacts when the view holds more messages than this, whatever they cost; summaries are not counted.
     ///
-    /// Unit: messages, or `off`. Range: above `min_messages`. A higher value compacts later.
+    /// Unit: messages, or `off`. Range: above `min_messages` and `preserve_recent`. A higher value compacts later.
     #[serde(with = "or_off")]
     pub trigger_messages: Option<u64>,
 
-    /// Below this many messages in the view nothing is compacted, short of an emergency.
+    /// Below this many messages in the view nothing is compacted, short of an emergency; a summary counts as one.
     ///
     /// Unit: messages. Range: 0 and up. A higher value protects short conversations with large messages.
     pub min_messages: u64,
@@ -161,10 +162,11 @@ pub struct Config {
     /// Unit: summaries. Range: 1 to 100. A higher value trusts summaries of summaries for longer.
     pub max_summary_chain_depth: u32,
 
-    /// What happens at that depth: `rebuild` starts a new chain from the stored originals, `halt` stops compacting
-    /// (short of an emergency).
+    /// What happens at that depth: `rebuild` starts a new chain with a summary that is made from originals alone, `halt` stops
+    /// compacting (short of an emergency).
     ///
-    /// Unit: none. By rule it reads the originals again. A model goes on from what it wrote and reads what is new, or the whole
+    /// Unit: none. By rule, `rebuild` reads the newest eight windows of originals, and a window of quotations from before them, as
+    /// every compaction does; it takes no earlier summary in. A model goes on from what it wrote and reads what is new, or the whole
     /// conversation would be paid for again and again; it reads all of it where you ask for that (`/resummarize`).
     pub on_max_depth: OnMaxDepth,
 
@@ -180,7 +182,7 @@ pub struct Config {
     /// Unit: none. `map_reduce` costs one model call a pass.
     pub oversize: Oversize,
 
-    /// The role of the summary's message: `user` (data) or `system` (where the dialect allows it).
+    /// The role of the summary's message in a session's view: `user` (data) or `system`. `longhaul compact` writes `user` alone.
     ///
     /// Unit: none. A summary with the system's authority can carry an injected instruction; `user` cannot.
     pub summary_role: SummaryRole,
@@ -196,13 +198,14 @@ pub struct Config {
     /// request. Set it where the reader has such a means, as a model has that is given the recall tool.
     pub summary_lookup: String,
 
-    /// How many new messages a compaction is followed by before the next one, short of an emergency.
+    /// At least this many new messages between two compactions, short of an emergency, of a model with another window, and of a
+    /// second pass right after a first that freed too little.
     ///
     /// Unit: messages. Range: 0 and up. A higher value compacts less often.
     pub cooldown_messages: u64,
 
-    /// How long a failed compaction is followed by nothing, short of an emergency. Doubles with each further failure,
-    /// up to sixteen times.
+    /// After a failed compaction the next one waits this long, and for `cooldown_messages` (at least one message), short of an
+    /// emergency. Doubles with each further failure, up to sixteen times.
     ///
     /// Unit: milliseconds. Range: 0 to 86,400,000. A higher value asks a broken summarizer less often.
     pub failure_cooldown_ms: u64,
@@ -223,6 +226,7 @@ pub struct Config {
     ///
     /// Unit: tokens, or `auto` (the share of the target that serves recall best, at most 10 % of the window where nobody
     /// said how large the view may be). Range: 50 and up. A higher value keeps more facts and leaves less room for what follows.
+    /// With `chaining = "append"` a summary that takes the place of several may have two fifths of what they said, if that is more.
     pub max_summary_tokens: SummaryLimit,
 
     /// The most that a summary may cost relative to the budget that the kept messages leave free.
@@ -282,7 +286,7 @@ pub struct Config {
     #[serde(with = "or_off")]
     pub max_calls_per_hour: Option<u32>,
 
-    /// Whether originals are deleted from the store once a summary covers them (by the manager, `longhaul chat` and `longhaul compact`).
+    /// Whether originals are deleted from the store once a summary covers them (by sessions with a store, `longhaul chat` and `longhaul compact`).
     ///
     /// Unit: none. With true nothing can be restored or rebuilt: the next summary is made from the last one and what is new.
     /// A session without a store says that it has no effect.
@@ -290,12 +294,16 @@ pub struct Config {
 
     /// Settings for single models; `*` at the end of a name matches any rest. They win over `providers`.
     ///
-    /// Unit: table of tables. The longest name that matches wins.
+    /// Unit: table of tables, such as `[models."gpt-5*"]`. The longest name that matches wins. A table may hold `enabled`,
+    /// `trigger_ratio`, `reset_ratio`, `soft_ratio`, `target_ratio`, `ratio_base`, `max_context_tokens`,
+    /// `reserved_output_tokens` and `max_summary_tokens`.
     pub models: BTreeMap<String, Overrides>,
 
-    /// Settings for all models of a provider.
+    /// Settings for all models of a provider: `anthropic`, `google` (or `gemini`), `openai`, or any name that a session is told
+    /// with its model.
     ///
-    /// Unit: table of tables.
+    /// Unit: table of tables, such as `[providers.openai]`, with the settings that `models` may hold. A file's format says whose
+    /// it is; `longhaul chat` goes by `--protocol`.
     pub providers: BTreeMap<String, Overrides>,
 }
 
@@ -326,7 +334,7 @@ impl Default for Config {
             chaining: Chaining::Fold,
             oversize: Oversize::MapReduce,
             summary_role: SummaryRole::User,
-            summary_header: "[Context Summary - {messages} messages summarized]".to_owned(),
+            summary_header: SummaryRecord::HEADER.to_owned(),
             summary_lookup: String::new(),
             cooldown_messages: 4,
             failure_cooldown_ms: 60_000,
@@ -376,12 +384,11 @@ impl Config {
     }
 
     /// Returns these settings with the overrides for `model` of `provider` applied: the provider's first, the model's
-    /// over them. Of several model names that match, the longest wins.
+    /// over them. Of several model names that match, the longest wins. `gemini` is another name of the provider `google`.
     pub fn for_model(&self, provider: &str, model: &str) -> Config {
         let mut config = self.clone();
-        if let Some(overrides) = self.providers.get(provider) {
-            overrides.apply_to(&mut config);
-        }
+        let is_of = |(name, _): &(&String, _)| provider_name(name) == provider_name(provider);
+        self.providers.iter().filter(is_of).for_each(|(_, overrides)| overrides.apply_to(&mut config));
         let matching = self.models.iter().filter(|(name, _)| match name.strip_suffix('*') {
             Some(prefix) => model.starts_with(prefix),
             None => model == name.as_str(),
@@ -396,9 +403,27 @@ impl Config {
     }
 }
 
+/// Returns the one name of a provider that goes by two: the maker of its models, not the format of its messages.
+pub(crate) fn provider_name(provider: &str) -> &str {
+    if provider == "gemini" { "google" } else { provider }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn googles_models_are_of_one_provider_by_either_name() {
+        for (table, asked) in [("gemini", "google"), ("google", "gemini"), ("google", "google")] {
+            let text = format!("[providers.{table}]\ntrigger_ratio = 0.85");
+            let config: Config = toml::from_str(&text).unwrap();
+            assert_eq!(
+                config.for_model(asked, "x").trigger_ratio,
+                Threshold::Ratio(0.85),
+                "{table}, {asked}"
+            );
+        }
+    }
 
     #[test]
     fn the_defaults_are_valid_and_survive_toml() {

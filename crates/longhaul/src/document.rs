@@ -257,7 +257,7 @@ impl<'a> DocumentSession<'a> {
 
     /// Returns `done` with the violations that its source had too; any other is an error.
     fn validated(&self, mut done: CompactedDocument) -> Result<CompactedDocument, DocumentError> {
-        let profile = Profile::default();
+        let profile = Profile::of_model(self.document.model().unwrap_or_default());
         let after = wire::validate(&done.bytes, self.document.format(), &profile)?;
         if after.is_empty() {
             return Ok(done);

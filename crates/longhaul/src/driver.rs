@@ -21,7 +21,6 @@ mod troubled;
 #[cfg(test)]
 mod troubles;
 mod undo;
-mod wait;
 
 use std::{
     error::Error as _,
@@ -31,7 +30,7 @@ use std::{
 use longhaul_store::{StoreError, SummaryStore};
 use longhaul_summarize::Summarizer;
 use longhaul_tokens::{ContextWindow, Prices};
-use longhaul_transcript::{Clock, Message, MessageId, SessionId, Span, SummaryMode, Tokens, Usage};
+use longhaul_transcript::{Clock, Message, MessageId, SessionId, SummaryMode, Tokens, Usage, block_on};
 
 pub use background::Background;
 pub use branches::Overtaken;
@@ -46,7 +45,7 @@ use crate::{
     config::Config,
     event::{EventKind, Observer, Observers},
     policy::{Action, Decision, Hold, Reason},
-    session::{Rewrite, SessionState, UsageVerdict, View, ViewId},
+    session::{Rewrite, SessionState, UsageVerdict, View, ViewId, exchange_around},
 };
 
 /// A conversation with its context kept within a window: push what is said, [`prepare`](Self::prepare) before every
@@ -140,9 +139,6 @@ pub async fn open(
     Session::builder(SessionId::new(name)?, window).store(store).open().await
 }
 
-/// An exchange is hardly longer.
-const NEAR: u64 = 64;
-
 /// How often a decision is carried out before the next request; the policy settles in fewer.
 const MAX_ROUNDS: usize = 6;
 
@@ -162,7 +158,7 @@ impl Session {
         self.tell(EventKind::Counted { message: id.ordinal, message_tokens });
         if self.durability == Durability::EachPush {
             // What is not written stays to be written: `prepare` fails where it cannot be.
-            if let Err(error) = wait::wait(self.save()) {
+            if let Err(error) = block_on(self.save()) {
                 let error = error.source().unwrap_or(&error).to_string();
                 self.tell(EventKind::NotSaved { message: id.ordinal, error });
             }
@@ -276,8 +272,7 @@ impl Session {
     pub async fn pin(&mut self, id: MessageId) -> Result<(), Error> {
         if id.ordinal < self.state.originals().len() as u64 {
             // Its exchange goes with it.
-            let span = Span { start: id.ordinal.saturating_sub(NEAR), end: id.ordinal + NEAR };
-            let wanted = self.state.originals().missing([span]);
+            let wanted = self.state.originals().missing([exchange_around(id.ordinal)]);
             self.fetch(wanted).await?;
         }
         if self.state.pin(id).map_err(Error::Pin)? {

@@ -53,6 +53,6 @@ pub use session::{
     Steps, Stored, UsageVerdict, View, ViewId, Within,
 };
 #[cfg(feature = "wire")]
-pub use session::{Sync, SyncError, Synced};
+pub use session::{SyncError, SyncReport, Synced};
 
 pub use trim_messages::{Trimmed, trim_messages};

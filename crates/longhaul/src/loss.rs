@@ -56,7 +56,7 @@ impl Loss {
         // Words are facts where people talk; elsewhere they are what paths and addresses are made of.
         let counts = |fact: &Fact| index.domain() == Domain::Talk || fact.class() != FactClass::Word;
         for (fact, is_seen) in survival::seen(&index, &visible).filter(|(fact, _)| counts(fact)) {
-            let class = survival::name(fact.class());
+            let class = fact.class().as_str();
             let seen = &mut loss.classes.entry(class).or_default().seen;
             seen.total += 1;
             seen.kept += u64::from(is_seen);

@@ -8,7 +8,7 @@
 //! - at or above the hard limit nothing holds but `enabled = false` and an attempt already made on this very context;
 //! - between two hard triggers the context either fell below `reset_ratio` or grew by the whole band between reset and
 //!   trigger, so one burst gives one compaction;
-//! - no state is without an exit: every hold names what ends it.
+//! - every [`Hold`] names what ends it.
 
 mod decision;
 mod forecast;
@@ -86,10 +86,10 @@ pub fn decide(state: &PolicyState, config: &Config, m: &Measurement) -> Decision
 /// Why a tier would act, strongest first.
 fn wishes(state: &PolicyState, config: &Config, m: &Measurement, limits: &Limits) -> Vec<Reason> {
     let mut wishes = Vec::new();
-    // What the first tier condensed by rule has not been read by a model, and counts until it has.
+    // What a soft pass by rule took out of the view counts towards the trigger until a model has summarized it.
     let (tokens, unread, trigger) = (m.tokens, state.condensed(config), limits.trigger);
     if tokens + unread >= trigger {
-        // A window calls for nothing by itself where the view is below its threshold.
+        // A new window alone is no reason.
         let is_window_too_small = state.is_window_new() && tokens >= trigger;
         wishes.push(match (state.is_second_pass_due(), is_window_too_small) {
             (true, _) => Reason::SecondPass { tokens, trigger },
@@ -120,7 +120,6 @@ fn hold(
     reason: Reason,
 ) -> Option<Hold> {
     let since_last = state.since_last(m.n_total);
-    let is_new_window = matches!(reason, Reason::ModelSwitch { .. });
     let is_second_pass = matches!(reason, Reason::SecondPass { .. });
     if m.n_messages < config.min_messages {
         return Some(Hold::BelowMinMessages { n_messages: m.n_messages, min_messages: config.min_messages });
@@ -135,7 +134,7 @@ fn hold(
         Reason::Messages { .. } => config.cooldown_messages.max(state.message_wait(config)),
         _ => config.cooldown_messages,
     };
-    if since_last < cooldown && !is_new_window && !is_second_pass {
+    if since_last < cooldown && reason.waits_for_cooldown() {
         return Some(Hold::Cooldown { messages_left: cooldown - since_last });
     }
     // A second pass makes the tail smaller, where the first has covered all before it.

@@ -59,7 +59,7 @@ impl Preset {
 
     /// Returns the defaults with this preset's values over them.
     pub fn config(self) -> Config {
-        let layer = Layer::flags([("preset".to_owned(), self.as_str().to_owned())]);
+        let layer = Layer::flag("--preset", "preset", self.as_str());
         Layered::from_layers(vec![layer]).expect("the presets are valid, as a test shows").config
     }
 

@@ -48,7 +48,7 @@ use longhaul_transcript::{
 use serde::{Deserialize, Serialize};
 
 #[cfg(feature = "wire")]
-pub use self::sync::{Sync, SyncError, Synced};
+pub use self::sync::{SyncError, SyncReport, Synced};
 pub use self::{
     asked::Within,
     branch::BranchError,
@@ -86,8 +86,8 @@ use crate::{
 
 /// A conversation with its context kept within a window.
 ///
-/// Every message is counted and read once in its life; [`push`](Self::push), [`decide`](Self::decide) and
-/// [`view`](Self::view) cost the same however long the conversation is. Nothing is ever lost: the originals stay in
+/// A message is counted and read when it is pushed, and again only for another model or where what was read is lost;
+/// [`push`](Self::push), [`decide`](Self::decide) and [`view`](Self::view) cost the same however long the conversation is. Nothing is ever lost: the originals stay in
 /// [`originals`](Self::originals), a rewrite changes the view only, and a failed one changes nothing.
 ///
 /// ```
@@ -195,6 +195,17 @@ fn most_facts(window: ContextWindow) -> usize {
 
 /// A bound below this would save nothing.
 const LEAST_FACTS: usize = 4_096;
+
+/// More messages than any exchange has: a call, and the results of calls made in parallel.
+const LONGEST_EXCHANGE: u64 = 512;
+
+/// The task is among the first messages.
+const TASK_WITHIN: u64 = 64;
+
+/// Returns where the exchange is that the message `ordinal` is part of.
+pub(crate) fn exchange_around(ordinal: u64) -> Span {
+    Span { start: ordinal.saturating_sub(LONGEST_EXCHANGE), end: ordinal + LONGEST_EXCHANGE }
+}
 
 /// How many distinct messages are remembered with what they cost.
 const MOST_COUNTED: usize = 1_024;
@@ -481,11 +492,6 @@ impl SessionState {
     /// Returns what the policy remembers.
     pub fn policy(&self) -> &PolicyState {
         &self.policy
-    }
-
-    /// Puts back what the policy remembered, after a restart.
-    pub fn set_policy(&mut self, policy: PolicyState) {
-        self.policy = policy;
     }
 
     /// Returns the latest summary in the view.

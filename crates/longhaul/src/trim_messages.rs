@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{Entry, Message, Span, Tokens, Transcript, Unit, UnitState};
-use longhaul_trim::{Action, ByRole, Candidate, Prioritizer, Priority, plan, repeated_calls};
+use longhaul_trim::{Candidate, Fate, plan};
 
-use crate::compact::standing;
+use crate::compact::{ranked::Ranked, standing};
 
 /// What fits.
 #[derive(Clone, Debug)]
@@ -49,26 +49,19 @@ pub fn trim_messages<M: Into<Arc<Message>>>(
     let is_request = |entry: &&Entry| standing::is_request(&entry.message);
     let task = entries.iter().find(is_request).map(|entry| entry.id.ordinal);
     let newest = entries.iter().rfind(is_request).map(|entry| entry.id.ordinal);
-    let by_role = ByRole { superseded: repeated_calls(entries), task, ..ByRole::default() };
-    let n_requests = entries.iter().filter(is_request).count();
-    let mut seen = 0;
+    let mut ranked = Ranked::new(entries, task);
     let candidate = |unit: Unit<'_>| {
-        seen += unit.entries.iter().filter(is_request).count();
         let span = unit.span();
         let cost = costs[span.start as usize..span.end as usize].iter().copied().sum();
         let stays =
             |entry: &Entry| standing::is_instruction(&entry.message) || newest == Some(entry.id.ordinal);
-        let priority = match unit.state {
-            // A call without its result, or a result without its call, is refused by every provider.
-            UnitState::Broken => None,
-            _ if unit.entries.iter().any(stays) => Some(Priority::Pinned),
-            _ => Some(by_role.priority(unit, n_requests - seen)),
-        };
-        priority.map(|priority| Candidate::new(span, priority, cost))
+        let priority = ranked.next(unit, stays);
+        // A call without its result, or a result without its call, is refused by every provider.
+        (unit.state != UnitState::Broken).then(|| Candidate::new(span, priority, cost))
     };
     let candidates: Vec<Candidate> = said.units().filter_map(candidate).collect();
     let trimmed = plan(&candidates, budget - counter.framing().per_reply);
-    let kept = candidates.iter().zip(&trimmed.actions).filter(|(_, action)| **action == Action::Keep);
+    let kept = candidates.iter().zip(&trimmed.actions).filter(|(_, action)| **action == Fate::Keep);
     let spans: Vec<Span> = kept.map(|(candidate, _)| candidate.span).collect();
     let kept: Vec<usize> = spans.iter().flat_map(|span| span.start as usize..span.end as usize).collect();
     let tokens = kept.iter().map(|at| costs[*at]).sum::<Tokens>() + counter.framing().per_reply;

@@ -11,6 +11,9 @@ use longhaul::store::{Location, StoreError};
 use super::Store;
 use crate::{args::StoreArgs, exit::Impossible, output::are_one_place, paint, pipe};
 
+/// The variable that holds the store's key.
+pub(crate) const KEY: &str = "LONGHAUL_STORE_KEY";
+
 /// Returns where the store is: the flag's, `LONGHAUL_STORE`, or `longhaul/store.db` in the user's data directory.
 pub(crate) fn place(args: &StoreArgs) -> Result<Location> {
     if let Some(path) = &args.store {
@@ -76,9 +79,9 @@ fn key_text(args: &StoreArgs) -> Result<Option<String>> {
             format!("the file with the store's key, {}, cannot be read", paint::path(path))
         });
     }
-    match env::var("LONGHAUL_STORE_KEY") {
+    match env::var(KEY) {
         Ok(text) => Ok(Some(text).filter(|text| !text.is_empty())),
         Err(env::VarError::NotPresent) => Ok(None),
-        Err(env::VarError::NotUnicode(_)) => bail!("LONGHAUL_STORE_KEY is no text"),
+        Err(env::VarError::NotUnicode(_)) => bail!("{KEY} is no text"),
     }
 }

@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail};
 use longhaul::{
-    store::{SessionState, StoreError},
+    store::{StoreError, StoredSession},
     transcript::{Redacted, SessionId, Span, SummaryId},
 };
 
@@ -44,7 +44,7 @@ impl Withdrawal {
         Ok(())
     }
 
-    fn next_to_put_back(&self, state: &SessionState) -> Option<&SummaryId> {
+    fn next_to_put_back(&self, state: &StoredSession) -> Option<&SummaryId> {
         self.before.strip_prefix(&*state.chain)?.first()
     }
 }

@@ -1,5 +1,6 @@
 //! The main job, and the contract that other programs rely on.
 
+use longhaul::wire::Format;
 use serde_json::Value;
 
 use crate::{
@@ -130,7 +131,7 @@ fn a_dry_run_writes_nothing() {
 #[test]
 fn a_history_becomes_one_of_another_format() {
     let folder = Folder::new();
-    for format in ["openai", "responses", "anthropic", "codex", "gemini", "ui-messages", "longhaul"] {
+    for format in Format::ALL.into_iter().filter(|format| !format.is_import_only()).map(Format::name) {
         let args =
             ["compact", example().to_str().unwrap().to_owned().leak(), "--budget", "3000", "--to", format];
         let ran = folder.run(&args, b"");
@@ -299,6 +300,39 @@ fn config_names_the_source_of_each_value() {
     assert!(line("trigger_ratio").contains("0.9") && line("trigger_ratio").contains("my.toml"), "{shown}");
     assert!(line("cooldown_messages").contains('7'), "{shown}");
     assert!(line("min_gain_ratio").contains("default"), "{shown}");
+    assert!(line("cooldown_messages").ends_with("# flag --set cooldown_messages"), "{shown}");
+    assert!(line("preset").ends_with("# flag --preset"), "{shown}");
+}
+
+#[test]
+fn what_only_the_models_server_refuses_is_told() {
+    let folder = Folder::new();
+    let call = r#"{"role":"assistant","tool_calls":[{"id":"call_1","type":"function","function":{"name":"ls","arguments":"{}"}}]}"#;
+    let said = format!(
+        r#"[{{"role":"user","content":"go"}},{call},{{"role":"tool","tool_call_id":"call_1","content":"x"}}]"#
+    );
+    for (model, is_told) in [("mistral-large-latest", true), ("gpt-4o", false)] {
+        folder.file("in.json", format!(r#"{{"model":"{model}","messages":{said}}}"#).as_bytes());
+        let ran = folder.run(&["count", "in.json"], b"");
+        assert_eq!(ran.stderr.contains("OD-5"), is_told, "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_variable_of_a_flag_is_no_setting_that_was_misspelled() {
+    let folder = Folder::new();
+    let key = folder.path().join("key");
+    let variables = [
+        ("LONGHAUL_MODEL", "m"),
+        ("LONGHAUL_BASE_URL", "http://127.0.0.1:1"),
+        ("LONGHAUL_STORE", "s.db"),
+        ("LONGHAUL_STORE_KEY_FILE", key.to_str().unwrap()),
+        ("LONGHAUL_STORE_KEY", ""),
+        ("LONGHAUL_API_KEY", "k"),
+    ];
+    assert_eq!(folder.run_with(&variables, &["config"], b"").stderr, "");
+    let misspelled = folder.run_with(&[("LONGHAUL_TRIGER", "1")], &["config"], b"");
+    assert!(misspelled.stderr.contains("triger: names no setting"), "{}", misspelled.stderr);
 }
 
 #[test]

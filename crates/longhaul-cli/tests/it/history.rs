@@ -1,5 +1,6 @@
 //! What was recorded, read back and changed by the commands, each in a process of its own.
 
+use longhaul::wire::Format;
 use serde_json::Value;
 
 use crate::run::{Folder, Ran, example};
@@ -449,7 +450,8 @@ fn audit_says_what_is_in_force_and_what_was_destroyed() {
 fn an_export_is_read_as_a_transcript() {
     let (folder, session, _) = recorded();
     run(&folder, &["export", "work", "--to", "auto", "-o", "back.json"]);
-    for format in ["openai", "anthropic", "responses", "gemini", "ui-messages", "longhaul", "chat"] {
+    let written = Format::ALL.into_iter().filter(|format| !format.is_import_only()).map(Format::name);
+    for format in written {
         let name = format!("back-{format}");
         let said = run(&folder, &["export", "work", "--to", format, "-o", &name]);
         let counted = json(&run(&folder, &["count", &name, "--json"]));

@@ -255,3 +255,8 @@ fn chat_gives_no_secret_away() {
 fn longhaul_gives_no_secret_away() {
     sweep_all(7, "longhaul");
 }
+
+#[test]
+fn ui_messages_give_no_secret_away() {
+    sweep_all(8, "ui-messages");
+}

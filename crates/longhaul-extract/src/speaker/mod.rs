@@ -74,16 +74,6 @@ impl Segment<'_> {
     pub fn is_persons(&self) -> bool {
         self.speaker == Speaker::Person && self.matter == Matter::Words
     }
-
-    /// Returns whether rules can stand here: in a person's own words, in a plan that the person wants carried out, and in
-    /// standing instructions.
-    pub fn can_rule(&self) -> bool {
-        match self.speaker {
-            Speaker::Person => matches!(self.matter, Matter::Words | Matter::Plan),
-            Speaker::System => true,
-            _ => false,
-        }
-    }
 }
 
 /// Returns the pieces of `message` by the built-in marks. See [`Speakers::segments`].

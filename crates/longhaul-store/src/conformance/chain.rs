@@ -5,7 +5,7 @@ use std::{slice, sync::Arc};
 use longhaul_transcript::Span;
 
 use super::{record, said, session};
-use crate::{Change, EventKind, Selector, SessionState, Step, StoreError, SummaryStore, address_of};
+use crate::{Change, EventKind, Selector, Step, StoreError, StoredSession, SummaryStore, address_of};
 
 pub(super) async fn a_record_needs_the_head_as_its_parent(store: &impl SummaryStore) {
     let name = session("chain");
@@ -154,7 +154,7 @@ pub(super) async fn sessions_are_found_by_their_beginning_and_their_origin(store
 pub(super) async fn a_decision_that_fails_writes_nothing(store: &impl SummaryStore) {
     let name = session("whole");
     let step = |kind| Step { at_ms: 1, kind, objects: Vec::new() };
-    let impossible = move |state: &SessionState| {
+    let impossible = move |state: &StoredSession| {
         let mut change = Change::opened(state, 1);
         change.steps.push(step(EventKind::Restored { span: Span { start: 5, end: 6 } }));
         Ok(change)
@@ -164,7 +164,7 @@ pub(super) async fn a_decision_that_fails_writes_nothing(store: &impl SummarySto
     store.journal(&name, 0, &[said("a")], 1).await.unwrap();
     let before = store.require(&name).await.unwrap();
     assert!(store.transact(&name, Arc::new(impossible)).await.is_err());
-    let refused = |_: &SessionState| Err(StoreError::Closed);
+    let refused = |_: &StoredSession| Err(StoreError::Closed);
     assert!(store.transact(&name, Arc::new(refused)).await.is_err());
     assert_eq!(store.require(&name).await.unwrap(), before);
     assert!(store.verify(&name).await.unwrap().is_intact());

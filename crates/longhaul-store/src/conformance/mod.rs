@@ -18,17 +18,10 @@ mod many;
 mod transfer;
 mod writer;
 
-use std::{
-    future::Future,
-    pin::pin,
-    sync::Arc,
-    task::{Context, Poll, Wake, Waker},
-    thread::{self, Thread},
-};
-
 use crate::SummaryStore;
 
 pub use fixtures::{record, said, session};
+pub use longhaul_transcript::block_on;
 
 /// Runs every check, each on a store of its own that `fresh` makes.
 ///
@@ -64,23 +57,4 @@ pub async fn all<S: SummaryStore, F: AsyncFn() -> S>(fresh: F) {
     writer::a_writer_that_says_nothing_is_told_as_well(&fresh().await).await;
     many::many_writers_lose_and_double_nothing(&fresh().await).await;
     many::a_dropped_future_leaves_all_or_nothing(&fresh().await).await;
-}
-
-/// Waits for a future on this thread, without a runtime.
-pub fn block_on<F: Future>(future: F) -> F::Output {
-    struct Unpark(Thread);
-    impl Wake for Unpark {
-        fn wake(self: Arc<Self>) {
-            self.0.unpark();
-        }
-    }
-    let waker = Waker::from(Arc::new(Unpark(thread::current())));
-    let mut context = Context::from_waker(&waker);
-    let mut future = pin!(future);
-    loop {
-        match future.as_mut().poll(&mut context) {
-            Poll::Ready(output) => return output,
-            Poll::Pending => thread::park(),
-        }
-    }
 }

@@ -13,8 +13,8 @@ use longhaul_transcript::{ContentHash, Redacted, SessionId, Span, SummaryId};
 use tokio::runtime::Runtime;
 
 use crate::{
-    Decide, Event, Forgotten, JournalEntry, RecordEntry, Selector, SessionInfo, SessionState, Snapshot,
-    StoreError, StoreKey, SummaryStore, forget,
+    Decide, Event, Forgotten, JournalEntry, RecordEntry, Selector, SessionInfo, Snapshot, StoreError,
+    StoreKey, StoredSession, SummaryStore, forget,
 };
 use client::Server;
 
@@ -121,12 +121,12 @@ impl Drop for Background {
 
 #[async_trait]
 impl SummaryStore for PostgresStore {
-    async fn state(&self, session: &SessionId) -> Result<Option<SessionState>, StoreError> {
+    async fn state(&self, session: &SessionId) -> Result<Option<StoredSession>, StoreError> {
         let (server, session) = (self.server.clone(), session.clone());
         self.run(async move { read::state(&server, &session).await }).await
     }
 
-    async fn transact(&self, session: &SessionId, decide: Decide) -> Result<SessionState, StoreError> {
+    async fn transact(&self, session: &SessionId, decide: Decide) -> Result<StoredSession, StoreError> {
         let (server, session) = (self.server.clone(), session.clone());
         self.run(async move { write::transact(&server, &session, decide).await }).await
     }

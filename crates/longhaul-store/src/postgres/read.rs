@@ -7,11 +7,11 @@ use tokio_postgres::Row;
 
 use super::client::Server;
 use crate::{
-    Event, JournalEntry, Problem, RecordEntry, SessionInfo, SessionState, Snapshot, StoreError, pack::unpack,
+    Event, JournalEntry, Problem, RecordEntry, SessionInfo, Snapshot, StoreError, StoredSession, pack::unpack,
 };
 
 /// Returns the state of a session.
-pub(super) async fn state(server: &Server, id: &SessionId) -> Result<Option<SessionState>, StoreError> {
+pub(super) async fn state(server: &Server, id: &SessionId) -> Result<Option<StoredSession>, StoreError> {
     let rows = server.query(READING, "SELECT state FROM sessions WHERE id = $1", &[&id.as_str()]).await?;
     rows.first().map(|row| read_state(id, row.get(0))).transpose()
 }
@@ -222,10 +222,10 @@ pub(super) async fn cached(server: &Server, key: &ContentHash) -> Result<Option<
 }
 
 /// Returns the state that stands in a row.
-pub(super) fn read_state(session: &SessionId, json: &str) -> Result<SessionState, StoreError> {
+pub(super) fn read_state(session: &SessionId, json: &str) -> Result<StoredSession, StoreError> {
     let changed = || StoreError::Damaged { session: session.clone(), problem: Problem::ChangedState };
-    let state: SessionState = serde_json::from_str(json).map_err(|_| changed())?;
-    let (found, known) = (state.version, SessionState::VERSION);
+    let state: StoredSession = serde_json::from_str(json).map_err(|_| changed())?;
+    let (found, known) = (state.version, StoredSession::VERSION);
     match found > known {
         true => Err(StoreError::NewerVersion { what: "the session", found, known }),
         false => Ok(state),

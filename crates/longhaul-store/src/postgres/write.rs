@@ -10,7 +10,7 @@ use super::{
     read::{SINCE, clamp, hash, read_state},
 };
 use crate::{
-    Change, Decide, Event, EventKind, Object, Sealed, SessionState, StoreError, cache,
+    Change, Decide, Event, EventKind, Object, Sealed, StoreError, StoredSession, cache,
     pack::compress,
     seal::{SealedAlone, Sealer},
 };
@@ -22,7 +22,7 @@ struct Sent {
     /// The last event of it.
     seq: u64,
     /// The state after it.
-    state: SessionState,
+    state: StoredSession,
     erased: bool,
 }
 
@@ -31,7 +31,7 @@ pub(super) async fn transact(
     server: &Server,
     id: &SessionId,
     decide: Decide,
-) -> Result<SessionState, StoreError> {
+) -> Result<StoredSession, StoreError> {
     let mut patience = Patience::of(WORKING);
     let mut sent = None;
     let (state, erased) = loop {
@@ -53,7 +53,7 @@ async fn attempt(
     id: &SessionId,
     decide: &Decide,
     sent: &mut Option<Sent>,
-) -> Result<(SessionState, bool), Failure> {
+) -> Result<(StoredSession, bool), Failure> {
     let mut client = server.client().await?;
     let transaction = client.transaction().await?;
     let (key, mut state, token) = lock(&transaction, id).await?;
@@ -152,7 +152,10 @@ async fn forget_snapshot(transaction: &Transaction<'_>, key: i64) -> Result<(), 
 
 /// Locks a session against other writers until the transaction ends, and returns its key, its state, and a value that
 /// nobody else has. A new session gets its row, which goes with the transaction where nothing is written.
-async fn lock(transaction: &Transaction<'_>, id: &SessionId) -> Result<(i64, SessionState, String), Failure> {
+async fn lock(
+    transaction: &Transaction<'_>,
+    id: &SessionId,
+) -> Result<(i64, StoredSession, String), Failure> {
     let query = "SELECT key, state, gen_random_uuid()::text FROM sessions WHERE id = $1 FOR UPDATE";
     let query = transaction.prepare_cached(query).await?;
     let row = match transaction.query_opt(&query, &[&id.as_str()]).await? {
@@ -165,7 +168,7 @@ async fn lock(transaction: &Transaction<'_>, id: &SessionId) -> Result<(i64, Ses
         }
     };
     let state: &str = row.get(1);
-    let state = if state.is_empty() { SessionState::empty() } else { read_state(id, state)? };
+    let state = if state.is_empty() { StoredSession::empty() } else { read_state(id, state)? };
     Ok((row.get(0), state, row.get(2)))
 }
 

@@ -27,8 +27,8 @@ use longhaul_transcript::{ContentHash, Redacted, SessionId, Span, SummaryId, Sum
 use rusqlite::{Connection, OpenFlags};
 
 use crate::{
-    Decide, Event, Forgotten, JournalEntry, Original, RecordEntry, Selector, SessionInfo, SessionState,
-    Snapshot, StoreError, SummaryStore, forget, pack::compress,
+    Decide, Event, Forgotten, JournalEntry, Original, RecordEntry, Selector, SessionInfo, Snapshot,
+    StoreError, StoredSession, SummaryStore, forget, pack::compress,
 };
 use codec::Codec;
 use desk::{Desk, patiently};
@@ -42,13 +42,14 @@ use worker::Worker;
 #[derive(Clone, Debug)]
 pub struct SqliteStore {
     worker: Worker,
-    durability: Durability,
+    durability: Synchronous,
     path: PathBuf,
 }
 
 /// How much a power cut may take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Durability {
+#[non_exhaustive]
+pub enum Synchronous {
     /// Nothing that was acknowledged.
     #[default]
     Full,
@@ -63,14 +64,14 @@ impl SqliteStore {
     /// # Errors
     /// When the file cannot be opened or made, is no database of longhaul, or is of a newer version.
     pub fn open(path: impl AsRef<Path>) -> Result<SqliteStore, StoreError> {
-        SqliteStore::open_with(path, Durability::Full)
+        SqliteStore::open_with(path, Synchronous::Full)
     }
 
     /// Opens the store at `path` with less durability than [`open`](Self::open).
     ///
     /// # Errors
     /// Those of [`open`](Self::open).
-    pub fn open_with(path: impl AsRef<Path>, durability: Durability) -> Result<SqliteStore, StoreError> {
+    pub fn open_with(path: impl AsRef<Path>, durability: Synchronous) -> Result<SqliteStore, StoreError> {
         SqliteStore::open_by(path.as_ref(), durability, Codec::open)
     }
 
@@ -82,7 +83,7 @@ impl SqliteStore {
     #[cfg(feature = "encryption")]
     pub fn open_sealed(
         path: impl AsRef<Path>,
-        durability: Durability,
+        durability: Synchronous,
         key: &crate::StoreKey,
     ) -> Result<SqliteStore, StoreError> {
         SqliteStore::open_by(path.as_ref(), durability, |connection| Codec::unlock(connection, key))
@@ -127,12 +128,12 @@ impl SqliteStore {
         schema::must_be_present(&connection)?;
         let codec = unlock(&connection)?;
         let desk = Desk::new(connection, codec).map_err(failed)?;
-        Ok(SqliteStore { worker: Worker::start(desk)?, durability: Durability::Full, path: path.to_owned() })
+        Ok(SqliteStore { worker: Worker::start(desk)?, durability: Synchronous::Full, path: path.to_owned() })
     }
 
     fn open_by(
         path: &Path,
-        durability: Durability,
+        durability: Synchronous,
         unlock: impl FnOnce(&Connection) -> Result<Codec, StoreError>,
     ) -> Result<SqliteStore, StoreError> {
         refuse_foreign(path)?;
@@ -141,8 +142,8 @@ impl SqliteStore {
         let mut connection = Connection::open(path).map_err(failed)?;
         connection.busy_timeout(Duration::from_millis(BUSY_TIMEOUT_MS)).map_err(failed)?;
         let synchronous = match durability {
-            Durability::Full => "FULL",
-            Durability::Normal => "NORMAL",
+            Synchronous::Full => "FULL",
+            Synchronous::Normal => "NORMAL",
         };
         patiently(|| {
             connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
@@ -168,13 +169,13 @@ impl SqliteStore {
 
 #[async_trait]
 impl SummaryStore for SqliteStore {
-    async fn state(&self, session: &SessionId) -> Result<Option<SessionState>, StoreError> {
+    async fn state(&self, session: &SessionId) -> Result<Option<StoredSession>, StoreError> {
         let session = session.clone();
         self.worker.read_little(move |desk| Ok(desk.held(&session)?.map(|held| held.state))).await
     }
 
-    async fn transact(&self, session: &SessionId, decide: Decide) -> Result<SessionState, StoreError> {
-        if self.durability == Durability::Normal {
+    async fn transact(&self, session: &SessionId, decide: Decide) -> Result<StoredSession, StoreError> {
+        if self.durability == Synchronous::Normal {
             let little = self.worker.write_little(|desk| write::transact_little(desk, session, &decide));
             if let Some(state) = little? {
                 return Ok(state);

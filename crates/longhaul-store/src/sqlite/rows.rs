@@ -12,7 +12,7 @@ use super::{
     write::place_of,
 };
 use crate::{
-    Event, JournalEntry, Original, Problem, RecordEntry, SessionInfo, SessionState, Snapshot, StoreError,
+    Event, JournalEntry, Original, Problem, RecordEntry, SessionInfo, Snapshot, StoreError, StoredSession,
     object, pack::unpack,
 };
 
@@ -20,7 +20,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub(super) struct Held {
     pub(super) key: i64,
-    pub(super) state: SessionState,
+    pub(super) state: StoredSession,
     /// The end of its tail, where it has one.
     pub(super) end: Option<End>,
 }
@@ -390,14 +390,14 @@ pub(super) fn cache(
     connection.execute(sql, params![key.0, codec.seal_cached(packed)]).map(drop).map_err(WRITING)
 }
 
-pub(super) fn read_state(session: &SessionId, json: &str) -> Result<SessionState, StoreError> {
+pub(super) fn read_state(session: &SessionId, json: &str) -> Result<StoredSession, StoreError> {
     let changed = || StoreError::Damaged { session: session.clone(), problem: Problem::ChangedState };
-    let state: SessionState = serde_json::from_str(json).map_err(|_| changed())?;
-    match state.version > SessionState::VERSION {
+    let state: StoredSession = serde_json::from_str(json).map_err(|_| changed())?;
+    match state.version > StoredSession::VERSION {
         true => Err(StoreError::NewerVersion {
             what: "the session",
             found: state.version,
-            known: SessionState::VERSION,
+            known: StoredSession::VERSION,
         }),
         false => Ok(state),
     }

@@ -11,7 +11,7 @@ use super::{
     tail::{self, Part},
     write::{self, Adding, Content},
 };
-use crate::{SessionState, StoreError};
+use crate::{StoreError, StoredSession};
 
 /// Moves the first chunks of a session's tail into rows, in the caller's transaction. Returns the state after them.
 pub(super) fn drain(
@@ -19,7 +19,7 @@ pub(super) fn drain(
     key: i64,
     id: &SessionId,
     n_chunks: usize,
-) -> Result<Option<SessionState>, StoreError> {
+) -> Result<Option<StoredSession>, StoreError> {
     let chunks = tail::chunks(&desk.connection, key, id, Part::First(n_chunks))?;
     let (mut adding, mut after) = (Vec::new(), None);
     for chunk in &chunks {

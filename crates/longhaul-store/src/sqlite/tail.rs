@@ -14,14 +14,14 @@ use super::{
     frame::{self, Frame, Frames},
     rows::{self, read_state, reading, text, words_row},
 };
-use crate::{Event, JournalEntry, Problem, SessionState, StoreError, search};
+use crate::{Event, JournalEntry, Problem, StoreError, StoredSession, search};
 
 /// A chunk as it stands in the file.
 pub(super) struct Chunk {
     /// Its key: the session's, and the ordinal of its first original.
     pub(super) key: i64,
     /// The session's state before its first event.
-    state: SessionState,
+    state: StoredSession,
     body: Vec<u8>,
 }
 
@@ -42,7 +42,7 @@ impl Chunk {
         &'a self,
         id: &SessionId,
         mut take: impl FnMut(Frame<'a>),
-    ) -> Result<SessionState, StoreError> {
+    ) -> Result<StoredSession, StoreError> {
         let damaged = |problem| StoreError::Damaged { session: id.clone(), problem };
         let mut state = self.state.clone();
         for frame in Frames::of(&self.body) {
@@ -66,7 +66,7 @@ pub(super) fn end(
     connection: &Connection,
     key: i64,
     id: &SessionId,
-) -> Result<Option<(SessionState, End)>, StoreError> {
+) -> Result<Option<(StoredSession, End)>, StoreError> {
     let Some(chunk) = chunks(connection, key, id, Part::Last)?.pop() else { return Ok(None) };
     let state = chunk.each(id, drop)?;
     Ok(Some((state, End { chunk: chunk.key, at: chunk.end(), room: frame::room(chunk.body.len()) })))
@@ -77,7 +77,7 @@ pub(super) fn append(
     connection: &Connection,
     key: i64,
     end: Option<End>,
-    before: &SessionState,
+    before: &StoredSession,
     start: u64,
     frame: &[u8],
 ) -> rusqlite::Result<End> {

@@ -13,16 +13,16 @@ use super::{
     rows::{Held, WRITING, words_row},
     scrub, settle, tail,
 };
-use crate::{Change, Decide, Event, EventKind, Object, SessionState, Step, StoreError, cache, pack::pack};
+use crate::{Change, Decide, Event, EventKind, Object, Step, StoreError, StoredSession, cache, pack::pack};
 
 /// Decides and writes, inside the caller's transaction. Also returns whether contents were taken away.
 pub(super) fn transact(
     desk: &mut Desk,
     id: &SessionId,
     decide: &Decide,
-) -> Result<(SessionState, bool), StoreError> {
+) -> Result<(StoredSession, bool), StoreError> {
     let held = desk.held(id)?;
-    let state = held.as_ref().map_or_else(SessionState::empty, |held| held.state.clone());
+    let state = held.as_ref().map_or_else(StoredSession::empty, |held| held.state.clone());
     let mut change = decide(&state)?;
     check(desk, id, held.as_ref(), &change)?;
     let mut steps = std::mem::take(&mut change.steps);
@@ -47,7 +47,7 @@ pub(super) fn transact_little(
     desk: &mut Desk,
     id: &SessionId,
     decide: &Decide,
-) -> Result<Option<SessionState>, StoreError> {
+) -> Result<Option<StoredSession>, StoreError> {
     let Some(held) = desk.held(id)? else { return Ok(None) };
     let mut change = decide(&held.state)?;
     if change.steps.len() > 1 || !change.steps.iter().all(is_small) {
@@ -106,7 +106,7 @@ fn is_small(step: &Step) -> bool {
         && size() < LOOSE
 }
 
-fn append(desk: &mut Desk, id: &SessionId, held: Held, step: Step) -> Result<SessionState, StoreError> {
+fn append(desk: &mut Desk, id: &SessionId, held: Held, step: Step) -> Result<StoredSession, StoreError> {
     let Held { key, state: before, end } = held;
     let mut state = before.clone();
     for sealed in Change::seal(vec![step], id, &mut state)? {
@@ -138,7 +138,7 @@ fn write_rows(
     desk: &mut Desk,
     id: &SessionId,
     held: Option<Held>,
-    mut state: SessionState,
+    mut state: StoredSession,
     steps: Vec<Step>,
 ) -> Result<(Held, bool), StoreError> {
     let sealed = Change::seal(steps, id, &mut state)?;
@@ -174,7 +174,7 @@ fn write_rows(
 }
 
 /// Writes the state of a session as it is without a tail.
-pub(super) fn state(connection: &Connection, key: i64, state: &SessionState) -> rusqlite::Result<()> {
+pub(super) fn state(connection: &Connection, key: i64, state: &StoredSession) -> rusqlite::Result<()> {
     let json = serde_json::to_string(state).expect("a state has string keys only");
     let parent = state.forked_from.as_ref().map(|from| from.session.as_str());
     connection

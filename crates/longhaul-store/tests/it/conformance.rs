@@ -18,26 +18,26 @@ fn a_shared_and_a_boxed_store_conform() {
 #[cfg(feature = "sqlite")]
 #[test]
 fn sqlite_conforms() {
-    use longhaul_store::{Durability, SqliteStore};
+    use longhaul_store::{SqliteStore, Synchronous};
     let folder = tempfile::tempdir().unwrap();
     let made = std::cell::Cell::new(0);
     conformance::block_on(conformance::all(async || {
         made.set(made.get() + 1);
         // The suite is about meaning; what durability costs is measured elsewhere.
-        SqliteStore::open_with(folder.path().join(format!("{}.db", made.get())), Durability::Normal).unwrap()
+        SqliteStore::open_with(folder.path().join(format!("{}.db", made.get())), Synchronous::Normal).unwrap()
     }));
 }
 
 #[cfg(all(feature = "sqlite", feature = "encryption"))]
 #[test]
 fn sealed_sqlite_conforms() {
-    use longhaul_store::{Durability, SqliteStore, StoreKey};
+    use longhaul_store::{SqliteStore, StoreKey, Synchronous};
     let folder = tempfile::tempdir().unwrap();
     let made = std::cell::Cell::new(0);
     conformance::block_on(conformance::all(async || {
         made.set(made.get() + 1);
         let path = folder.path().join(format!("{}.db", made.get()));
-        SqliteStore::open_sealed(path, Durability::Normal, &StoreKey::from_bytes([7; 32])).unwrap()
+        SqliteStore::open_sealed(path, Synchronous::Normal, &StoreKey::from_bytes([7; 32])).unwrap()
     }));
 }
 

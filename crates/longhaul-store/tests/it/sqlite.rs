@@ -226,11 +226,11 @@ fn a_cut_log_and_a_swapped_state_are_found() {
 #[cfg(feature = "encryption")]
 #[test]
 fn a_sealed_store_shows_no_word_and_opens_with_its_key_alone() {
-    use longhaul_store::{Durability, StoreKey};
+    use longhaul_store::{StoreKey, Synchronous};
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("history.db");
     let name = session("s");
-    let open = |byte| SqliteStore::open_sealed(&path, Durability::Full, &StoreKey::from_bytes([byte; 32]));
+    let open = |byte| SqliteStore::open_sealed(&path, Synchronous::Full, &StoreKey::from_bytes([byte; 32]));
     let store = open(1).unwrap();
     block_on(async {
         let talk = [said("the quetzalcoatl flies"), said(&"abracadabra ".repeat(500))];
@@ -251,7 +251,7 @@ fn a_sealed_store_shows_no_word_and_opens_with_its_key_alone() {
     assert!(block_on(open(1).unwrap().verify(&name)).unwrap().is_intact());
     let clear = folder.path().join("clear.db");
     block_on(SqliteStore::open(&clear).unwrap().journal(&name, 0, &[said("a")], 1)).unwrap();
-    let error = SqliteStore::open_sealed(&clear, Durability::Full, &StoreKey::from_bytes([1; 32]));
+    let error = SqliteStore::open_sealed(&clear, Synchronous::Full, &StoreKey::from_bytes([1; 32]));
     let error = error.unwrap_err().to_string();
     assert!(error.ends_with("begun without a key; export it and import it into a new one"), "{error}");
 }

@@ -3,7 +3,7 @@
 use std::{path::Path, thread, time::Duration};
 
 use longhaul_store::{
-    Durability, MemoryStore, Problem, Selector, SqliteStore, StoreError, SummaryStore,
+    MemoryStore, Problem, Selector, SqliteStore, StoreError, SummaryStore, Synchronous,
     conformance::{block_on, record, said, session},
 };
 use longhaul_transcript::Span;
@@ -118,7 +118,7 @@ proptest! {
     fn agrees_with_the_store_in_memory(steps in prop::collection::vec(step(), 1..40), full: bool) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("history.db");
-        let durability = if full { Durability::Full } else { Durability::Normal };
+        let durability = if full { Synchronous::Full } else { Synchronous::Normal };
         let open = || SqliteStore::open_with(&path, durability).unwrap();
         let (memory, mut sqlite, mut said_so_far) = (MemoryStore::new(), open(), 0);
         for (index, step) in steps.iter().enumerate() {
@@ -155,7 +155,7 @@ fn say(store: &SqliteStore, name: &str, from: usize, count: usize) {
 #[test]
 fn child_appends_until_killed() {
     let Some((path, writer)) = part() else { return };
-    let store = SqliteStore::open_with(path, Durability::Normal).unwrap();
+    let store = SqliteStore::open_with(path, Synchronous::Normal).unwrap();
     for turn in 0usize.. {
         let text = format!("{writer}-{turn}-{}", "word.".repeat(turn * 37 % 700));
         block_on(store.extend(&session("s"), &[said(&text)], 1)).unwrap();
@@ -184,7 +184,7 @@ fn a_killed_process_loses_nothing_it_wrote_by_its_own_thread() {
 fn a_long_tail_is_settled_when_nobody_writes_and_when_the_store_is_closed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("history.db");
-    let store = SqliteStore::open_with(&path, Durability::Normal).unwrap();
+    let store = SqliteStore::open_with(&path, Synchronous::Normal).unwrap();
     say(&store, "s", 0, 5);
     assert_eq!(waiting(&path), (1, 0), "a little waits");
     say(&store, "s", 5, 60);
@@ -208,7 +208,7 @@ fn a_long_tail_is_settled_when_nobody_writes_and_when_the_store_is_closed() {
 fn no_more_waits_than_a_search_can_read() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("history.db");
-    let store = SqliteStore::open_with(&path, Durability::Normal).unwrap();
+    let store = SqliteStore::open_with(&path, Synchronous::Normal).unwrap();
     for n in 0..300 {
         say(&store, &format!("s{n}"), n, 1);
     }
@@ -229,7 +229,7 @@ fn damage_in_a_tail_is_found_and_the_rest_is_read() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("history.db");
     let name = session("s");
-    let store = SqliteStore::open_with(&path, Durability::Normal).unwrap();
+    let store = SqliteStore::open_with(&path, Synchronous::Normal).unwrap();
     block_on(store.journal(&name, 0, &[said("settled")], 1)).unwrap();
     block_on(store.append(&name, &record(&name, None, 1, "r"))).unwrap();
     say(&store, "s", 1, 3);

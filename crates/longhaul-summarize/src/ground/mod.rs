@@ -412,7 +412,7 @@ impl<'a> Check<'a> {
             self.ledger.files.iter().find(|file| is_gone(file.state) && mentions(sentence, &file.path));
         let Some(file) = gone else { return sentence.to_owned() };
         self.note(RepairKind::FileState, field);
-        let state = state_word(file.state);
+        let state = file.state.as_str();
         match sentence.strip_suffix('.') {
             Some(sentence) => format!("{sentence} (later {state})."),
             None => format!("{sentence} (later {state})"),
@@ -485,7 +485,7 @@ impl<'a> Check<'a> {
         };
         let known = self.ledger.files.iter().find(|known| is_same_path(&known.path, &file.path));
         let state = known.map_or(FileState::Read, |known| known.state);
-        if state_word(state) != file.state.trim().to_lowercase() {
+        if state.as_str() != file.state.trim().to_lowercase() {
             self.note(RepairKind::FileState, "files");
         }
         let path = known.map_or(file.path, |known| known.path.clone());
@@ -566,17 +566,6 @@ fn is_restated(rule: &str, known: &str) -> bool {
 
 fn is_gone(state: FileState) -> bool {
     matches!(state, FileState::Deleted | FileState::Renamed | FileState::Reverted)
-}
-
-fn state_word(state: FileState) -> &'static str {
-    match state {
-        FileState::Created => "created",
-        FileState::Modified => "modified",
-        FileState::Renamed => "renamed",
-        FileState::Deleted => "deleted",
-        FileState::Reverted => "reverted",
-        _ => "read",
-    }
 }
 
 fn is_same_path(one: &str, other: &str) -> bool {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use longhaul_extract::speaker::Speakers;
-use longhaul_transcript::{Entry, Role, Tokens, parse_summary};
+use longhaul_transcript::{Entry, Role, Tokens, has_summary_header, parse_summary};
 
 use super::fixed::{Fixed, is_frame};
 use crate::notes::sentences;
@@ -143,7 +143,12 @@ fn lines(text: &str) -> Vec<Line> {
             is_title: is_heading || is_numbered && !is_quoted,
         }
     };
-    text.lines().filter(|line| !is_frame(line)).map(line).collect()
+    // The header is what the settings make it: it is known by its place.
+    let body = match has_summary_header(text) {
+        true => text.trim_start().split_once('\n').map_or("", |(_, body)| body),
+        false => text,
+    };
+    body.lines().filter(|line| !is_frame(line)).map(line).collect()
 }
 
 /// The code fence that is open, line by line.
@@ -197,6 +202,14 @@ mod tests {
             "This session is being continued from a previous conversation that ran out of context. The summary below covers the earlier portion of the conversation.\n\nSummary:\n1. Primary Request and Intent:\n   The user asked to number session folders from one.\n\n2. Files and Code Sections:\n{}\n8. Current Work:\n   The numbering is complete.\n\n9. Optional Next Step:\n   Nothing is left but the\n   commit on the branch.\n",
             details.repeat(120)
         )
+    }
+
+    #[test]
+    fn a_header_of_the_users_own_is_no_part_of_what_is_told_on() {
+        let text = "[What went before: 40]\n\n## Request (m0)\nPort it to C11.\n\nsummary-depth:0 id:0123456789abcdef";
+        let told = told_of(text, 300, &[]);
+        assert!(told.contains("### Request (m0)\nPort it to C11."), "{told}");
+        assert!(!told.contains("What went before"), "{told}");
     }
 
     fn told(limit: u64, kept: &[Entry]) -> String {

@@ -226,11 +226,7 @@ pub(super) fn fenced(lines: String) -> String {
 /// Returns the word for what became of a file.
 pub(super) fn state(file: &FileNote) -> &'static str {
     match file.state {
-        FileState::Created => "created",
         FileState::Modified => "edited",
-        FileState::Renamed => "renamed",
-        FileState::Deleted => "deleted",
-        FileState::Reverted => "reverted",
-        _ => "read",
+        state => state.as_str(),
     }
 }

@@ -23,7 +23,7 @@ use crate::{
 pub(super) const SPEC: Spec = Spec {
     name: "gemini",
     aliases: &[],
-    provider: Some("gemini"),
+    provider: Some("google"),
     claims,
     is_lines: false,
     read: |bytes| whole::read(Format::Gemini, &BODY, bytes),
@@ -204,6 +204,7 @@ fn read_part<'a>(
     let signature = either(&fields, "thoughtSignature", "thought_signature").and_then(Json::text);
     if let Some(text) = fields.get("text").filter(|text| text.is_string()) {
         let words = text.string().unwrap_or_default();
+        // G-09: what has a signature and no text is kept.
         if fields.is_true("thought") || words.is_empty() && signature.is_some() {
             let part = Part::Reasoning(Reasoning {
                 text: words,

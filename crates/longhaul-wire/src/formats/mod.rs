@@ -1,8 +1,8 @@
 //! The formats: what a history is written in, and one description of each.
 //!
-//! A format is one file here, its `mod` line, and its line in the list below. Everything that longhaul knows of it stands in
-//! its [`Spec`], which has no defaults: a new format is done when it compiles. Rules that its provider holds a history to
-//! stand apart, in `validate`, because they share no code with the readers.
+//! A format is one file here, its `mod` line, and its line in the list below. Its [`Spec`] has no defaults, so the compiler asks for
+//! all of it. Rules that its provider holds a history to stand apart, in `validate`, because they share no code with the readers.
+//! What else a new format needs is listed in `docs/ARCHITECTURE.md`; tests ask for most of it.
 
 mod anthropic;
 mod chat;
@@ -21,7 +21,7 @@ mod vcsum;
 
 use std::{fmt, str::FromStr};
 
-use longhaul_transcript::{ContentHash, Message, Role, SessionId, Tokens, Transcript};
+use longhaul_transcript::{ContentHash, Message, SessionId, Tokens, Transcript};
 
 use crate::{
     Document, Profile, WireError,
@@ -122,11 +122,11 @@ pub(crate) struct Writing {
     pub(crate) carries_all: bool,
     /// Whether reasoning may stay in the messages that a compaction keeps, or is bound to a prefix that it changes.
     pub(crate) keeps_reasoning: bool,
-    /// Where system messages stand that lead.
+    /// Where leading system messages go.
     pub(crate) lead: Lead,
     /// Where system messages stand that do not lead.
     pub(crate) later_system: LaterSystem,
-    /// What a list of messages is put in order for.
+    /// How messages are ordered before they are written.
     pub(crate) order: Order,
     /// Cuts messages the way the format cuts them.
     pub(crate) regroup: fn(Vec<Message>, &mut Losses) -> Vec<Message>,
@@ -142,7 +142,7 @@ pub(crate) struct Writing {
     pub(crate) session: Option<SessionFile>,
 }
 
-/// Where system messages stand that lead.
+/// Where leading system messages go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lead {
     /// In the list, as messages.
@@ -162,12 +162,12 @@ pub(crate) enum LaterSystem {
     Never,
 }
 
-/// What a list of messages is put in order for.
+/// How messages are ordered before they are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// For nothing: it stands as it was said.
+    /// As they were said.
     AsSaid,
-    /// For a provider that wants results directly behind their calls, and no message without content.
+    /// Results directly behind their calls, and no message without content.
     ResultsFirst {
         /// Whether a text may be blank.
         takes_blank: bool,
@@ -247,12 +247,6 @@ impl Format {
     /// Returns whether the format can be read but not written, other than unchanged.
     pub fn is_import_only(self) -> bool {
         self.spec().writing.is_none()
-    }
-
-    /// Returns the role under which a summary stands in a history of the format. It is the user's everywhere: a system
-    /// message in mid-history is refused by some servers and moved to the top by others.
-    pub fn summary_role(self) -> Role {
-        Role::User
     }
 
     /// Returns whether a file of the format is one JSON value a line.

@@ -104,7 +104,7 @@ fn is_name(name: &str) -> bool {
         && !name.contains(|c: char| c.is_whitespace() || matches!(c, '<' | '|' | '\\' | '/' | '>'))
 }
 
-/// Fields of an assistant message that hold thinking (OD-1 to OD-4).
+/// Fields of an assistant message that hold thinking (OD-1, OD-2, OD-3, OD-4); they are carried as they came.
 const REASONING: [&str; 4] = ["reasoning_content", "reasoning", "reasoning_details", "thinking_blocks"];
 
 pub(super) fn tool(tool: &super::Tool<'_>) -> String {
@@ -145,6 +145,7 @@ fn read(value: Json<'_>) -> Result<Said<'_>, Fault> {
         let part = Part::Text(refusal.string().unwrap_or_default());
         said.push(part, Home::Field { object: value, key: "refusal" }, Leaf::Text(refusal));
     }
+    // O-09: it is the id of what was said aloud.
     if let Some(audio) = message.some("audio") {
         said.push(opaque("audio", audio, None), Home::Field { object: value, key: "audio" }, Leaf::Fixed);
     }

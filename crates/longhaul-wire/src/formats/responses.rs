@@ -261,6 +261,7 @@ fn payload<'a>(element: Json<'a>, fields: &Object<'a>, kind: &str) -> Option<Pay
 fn reasoning(value: Json<'_>, item: &Object<'_>) -> Part {
     let texts = ["summary", "content"].into_iter().filter_map(|key| item.get(key)).flat_map(Json::elements);
     let texts: Vec<String> = texts.filter_map(|text| text.get("text")?.string()).collect();
+    // weighed by its size, never read.
     let sealed = item.text("encrypted_content").map_or(0, |sealed| sealed.len() as u64);
     Part::Reasoning(Reasoning {
         text: texts.join("\n"),

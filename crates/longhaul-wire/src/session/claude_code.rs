@@ -116,6 +116,7 @@ pub(crate) fn segments(bytes: &[u8]) -> Vec<Transcript> {
     transcripts.filter(|transcript| !transcript.is_empty()).collect()
 }
 
+/// Reads the lines, however long they are (C-11).
 fn scan(bytes: &[u8]) -> Result<File<'_>, WireError> {
     let ranges = lines::split(bytes);
     let last = ranges.iter().rposition(|range| !bytes[range.clone()].iter().all(u8::is_ascii_whitespace));
@@ -147,9 +148,11 @@ fn scan(bytes: &[u8]) -> Result<File<'_>, WireError> {
                 }
             }
             Ok(None) => {}
+            // C-10: what is unknown is carried.
             Ok(Some(_)) => file
                 .problems
                 .push(Problem::new(format!("line {}", at + 1), "no object; the line is carried, not read")),
+            // C-07: the last line may be half a line.
             Err(flaw) => file.problems.push(lines::problem(at + 1, &flaw, Some(at) == last)),
         }
         file.lines.push(line);
@@ -448,7 +451,8 @@ fn speaker(fields: &Object<'_>, is_summary: bool) -> Option<Speaker> {
 /// How the agent begins the first message after a compaction; older versions have no mark on the line.
 const CONTINUED: &str = "This session is being continued from a previous conversation";
 
-/// Reads Anthropic's usage, whose input leaves out what came from the cache.
+/// Reads Anthropic's usage, whose input leaves out what came from the cache. The output of a line is often that of the first event
+/// of a stream (C-03): no measurement.
 pub(crate) fn usage(usage: Json<'_>) -> Usage {
     let fields = usage.object();
     let tokens = |key| Tokens(fields.get(key).and_then(Json::as_u64).unwrap_or(0));

@@ -1,6 +1,7 @@
 //! What differs from model to model and from server to server.
 
-/// What differs from model to model and from server to server. The default knows nothing and is lenient.
+/// What differs from model to model and from server to server. The default knows nothing and is lenient;
+/// [`of_model`](Profile::of_model) knows what a model's name tells. The rest is for who knows the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Profile {
@@ -74,5 +75,48 @@ impl Default for Profile {
             max_media: 100,
             max_string_chars: 10_485_760,
         }
+    }
+}
+
+impl Profile {
+    /// Returns what the name of a model tells: Mistral's ids of calls (OD-5), what DeepSeek's reasoner wants back (OD-1), the
+    /// signatures of Gemini 3 and later (G-06).
+    pub fn of_model(model: &str) -> Profile {
+        let name = model.rsplit('/').next().unwrap_or(model).to_lowercase();
+        let is_mistral = MISTRAL.iter().any(|family| name.starts_with(family));
+        let generation =
+            name.strip_prefix("gemini-").map(|rest| rest.split(['.', '-']).next().unwrap_or(rest));
+        Profile {
+            id_pattern: if is_mistral { IdPattern::Nine } else { IdPattern::Any },
+            needs_reasoning_content: name.starts_with("deepseek-reasoner"),
+            needs_thought_signature: generation.and_then(|n| n.parse().ok()).is_some_and(|n: u32| n >= 3),
+            ..Profile::default()
+        }
+    }
+}
+
+/// How the names of Mistral's models begin.
+const MISTRAL: [&str; 6] = ["mistral", "ministral", "magistral", "codestral", "devstral", "pixtral"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_models_name_tells_what_its_server_wants() {
+        let told = |model| {
+            let profile = Profile::of_model(model);
+            (
+                profile.id_pattern == IdPattern::Nine,
+                profile.needs_reasoning_content,
+                profile.needs_thought_signature,
+            )
+        };
+        assert_eq!(told("mistralai/Devstral-small-2507"), (true, false, false));
+        assert_eq!(told("deepseek-reasoner"), (false, true, false));
+        assert_eq!(told("deepseek-chat"), (false, false, false));
+        assert_eq!(told("google/gemini-3-pro-preview"), (false, false, true));
+        assert_eq!(told("gemini-2.5-flash"), (false, false, false));
+        assert_eq!(Profile::of_model("gpt-4o"), Profile::default());
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use longhaul::{
-    store::{Commit, Original, SessionState, StoreError, SummaryStore, hand_on},
+    store::{Commit, Original, StoreError, StoredSession, SummaryStore, hand_on},
     transcript::{ContentHash, Redacted, SessionId, Span},
 };
 
@@ -50,7 +50,7 @@ hand_on! {
         self.inner.cache(key, value).await
     }
 
-    async fn commit(&self, session: &SessionId, commit: &Commit) -> Result<SessionState, StoreError> {
+    async fn commit(&self, session: &SessionId, commit: &Commit) -> Result<StoredSession, StoreError> {
         let bytes = commit.snapshot.as_ref().map_or(0, |snapshot| snapshot.len() as u64);
         self.snapshots.fetch_add(bytes, Relaxed);
         self.inner.commit(session, commit).await

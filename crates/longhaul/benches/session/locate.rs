@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Instant};
 
 use longhaul::{
-    store::{Durability, History, SqliteStore, SummaryStore, locate},
+    store::{History, SqliteStore, SummaryStore, Synchronous, locate},
     transcript::{ContentHash, Message, Redacted, SessionId},
 };
 
@@ -17,7 +17,7 @@ const AT_ONCE: usize = 200;
 
 pub(crate) async fn run() {
     let scratch = Scratch::new("locate");
-    let store = SqliteStore::open_with(scratch.0.join("store.db"), Durability::Normal).unwrap();
+    let store = SqliteStore::open_with(scratch.0.join("store.db"), Synchronous::Normal).unwrap();
     let store: Arc<dyn SummaryStore> = Arc::new(store);
     let said = |nth: usize, turns: usize| -> Vec<Redacted<Message>> {
         // All open alike.

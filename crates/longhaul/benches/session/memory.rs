@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use longhaul::{
     Session,
-    store::{Durability, SqliteStore},
+    store::{SqliteStore, Synchronous},
     tokens::ContextWindow,
     transcript::{SessionId, Tokens},
 };
@@ -14,7 +14,7 @@ use super::{Scratch, heap, resident_mb, work::turn};
 pub(crate) async fn run(window: u64, turns: u64) {
     let scratch = Scratch::new("memory");
     let path = scratch.0.join("store.db");
-    let store = Arc::new(SqliteStore::open_with(&path, Durability::Normal).unwrap());
+    let store = Arc::new(SqliteStore::open_with(&path, Synchronous::Normal).unwrap());
     let limits = ContextWindow::new(Tokens(window), Tokens(window / 20));
     let builder = Session::builder(SessionId::new("long-lived").unwrap(), limits).store(store);
     let mut session = builder.open().await.unwrap();

@@ -15,7 +15,7 @@ pub(crate) fn of(index: &FactIndex, text: &str, tail: &[Entry]) -> BTreeMap<Stri
     let mut survival: BTreeMap<String, Survival> = BTreeMap::new();
     for (fact, kept) in seen(index, &visible) {
         let touched = (!fact.is_untouched()).then_some("touched");
-        for class in [Some(name(fact.class())), touched].into_iter().flatten() {
+        for class in [Some(fact.class().as_str()), touched].into_iter().flatten() {
             let count = survival.entry(class.to_owned()).or_default();
             count.total += 1;
             count.kept += u64::from(kept);
@@ -31,19 +31,4 @@ pub(crate) fn seen<'a>(index: &'a FactIndex, visible: &'a Visible) -> impl Itera
         FactClass::Path => (fact, visible.has_path(&fact.name)),
         _ => (fact, visible.has(&fact.name)),
     })
-}
-
-/// Returns the name of a class in a record.
-pub(crate) fn name(class: FactClass) -> &'static str {
-    match class {
-        FactClass::Path => "paths",
-        FactClass::Symbol => "symbols",
-        FactClass::Id => "ids",
-        FactClass::Number => "numbers",
-        FactClass::Flag => "flags",
-        FactClass::Url => "urls",
-        FactClass::Name => "names",
-        FactClass::Word => "words",
-        _ => "other",
-    }
 }

@@ -20,7 +20,7 @@ pub enum Source {
     File(String),
     /// An environment variable, by name.
     Environment(String),
-    /// A command line flag, by name.
+    /// A command line flag, as it was typed: `--set trigger_ratio`.
     Flag(String),
 }
 
@@ -91,15 +91,13 @@ impl Layer {
         layer
     }
 
-    /// Returns the settings given as flags, each a setting's name and its text.
-    pub fn flags(flags: impl IntoIterator<Item = (String, String)>) -> Layer {
-        let values = flags.into_iter().map(|(field, text)| {
-            let field = field.trim_start_matches('-').replace('-', "_");
-            let source = Source::Flag(format!("--{}", field.replace('_', "-")));
-            let value = from_text(&field, &text);
-            (field, value, source)
-        });
-        Layer { rank: 2, values: values.collect(), problems: Vec::new(), warnings: Vec::new() }
+    /// Returns the setting `field` with the value that `text` stands for, given by a flag; `typed` is how messages call the
+    /// flag.
+    pub fn flag(typed: &str, field: &str, text: &str) -> Layer {
+        let field = field.replace('-', "_");
+        let value = from_text(&field, text);
+        let values = vec![(field, value, Source::Flag(typed.to_owned()))];
+        Layer { rank: 2, values, problems: Vec::new(), warnings: Vec::new() }
     }
 }
 
@@ -278,7 +276,7 @@ mod tests {
     #[test]
     fn each_layer_wins_over_the_one_below() {
         let layered = Layered::from_layers(vec![
-            Layer::flags(pairs(&[("cooldown-messages", "9")])),
+            Layer::flag("--set cooldown-messages", "cooldown-messages", "9"),
             Layer::file("longhaul.toml", "preset = \"session\"\nmin_messages = 5\ncooldown_messages = 7"),
             Layer::environment(pairs(&[
                 ("LONGHAUL_COOLDOWN_MESSAGES", "8"),
@@ -305,7 +303,7 @@ mod tests {
             chaining = "append"  (preset session)
             summary_role = "system"  (preset session)
             summary_header = "[Previous conversation summarized - {messages} messages]"  (preset session)
-            cooldown_messages = 9  (flag --cooldown-messages)
+            cooldown_messages = 9  (flag --set cooldown-messages)
             target_compression = 0.3  (preset session)
             max_summary_tokens = 1000  (preset session)
         "#]]
@@ -330,7 +328,7 @@ mod tests {
         let error = Layered::from_layers(vec![
             Layer::file("a.toml", "trigger_ratio = 80\ntriger = 1\npreset = \"best\""),
             Layer::environment(pairs(&[("LONGHAUL_MODE", "magic")])),
-            Layer::flags(pairs(&[("min-messages", "-3")])),
+            Layer::flag("--set min_messages", "min_messages", "-3"),
         ])
         .unwrap_err();
         expect![[r#"
@@ -339,7 +337,7 @@ mod tests {
               triger: names no setting (from file a.toml)
               trigger_ratio: 80 could be a ratio, percent or tokens; expected a ratio (0.8, "80%") or tokens (120000, "120k tokens") (from file a.toml)
               mode: unknown variant `magic`, expected one of `rules`, `llm`, `hybrid` (from environment LONGHAUL_MODE)
-              min_messages: invalid value: integer `-3`, expected u64 (from flag --min-messages)"#]]
+              min_messages: invalid value: integer `-3`, expected u64 (from flag --set min_messages)"#]]
         .assert_eq(&error.to_string());
     }
 
@@ -354,10 +352,11 @@ mod tests {
 
     #[test]
     fn values_that_do_not_fit_each_other_name_their_source() {
-        let error = Layered::from_layers(vec![Layer::flags(pairs(&[("reset-ratio", "95%")]))]).unwrap_err();
+        let flag = Layer::flag("--set reset_ratio", "reset_ratio", "95%");
+        let error = Layered::from_layers(vec![flag]).unwrap_err();
         expect![[r#"
             the configuration has 1 problem(s):
-              reset_ratio: 0.95 is not below trigger_ratio (0.92); expected target < soft < reset < trigger (from flag --reset-ratio)"#]]
+              reset_ratio: 0.95 is not below trigger_ratio (0.92); expected target < soft < reset < trigger (from flag --set reset_ratio)"#]]
         .assert_eq(&error.to_string());
     }
 

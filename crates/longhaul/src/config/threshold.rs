@@ -36,7 +36,9 @@ pub struct ParseThresholdError {
     reason: &'static str,
 }
 
-/// The thresholds of a [`Config`] for one budget, in tokens: `target < soft < reset < trigger <= ceiling`.
+/// The thresholds of a [`Config`] for one budget, in tokens: `target < soft < reset < trigger <= ceiling`. Without a soft
+/// tier `soft` is `reset`. Where the settings cannot be brought into this order for a budget, the defaults stand in for them
+/// all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// What a rewrite goes down to.

@@ -26,6 +26,7 @@ pub enum SoftAction {
 /// What the ratios are of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum RatioBase {
     /// The window less reserved output and fixed overhead.
     #[default]
@@ -37,8 +38,9 @@ pub enum RatioBase {
 /// What happens when the chain of summaries is as deep as it may be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum OnMaxDepth {
-    /// A new chain is started from the stored originals.
+    /// A new chain is started, with a summary that takes no earlier one in.
     #[default]
     Rebuild,
     /// Nothing is compacted any more, short of an emergency.
@@ -48,6 +50,7 @@ pub enum OnMaxDepth {
 /// How a summary relates to the one before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Chaining {
     /// The new summary takes the old one in.
     #[default]
@@ -61,6 +64,7 @@ pub enum Chaining {
 /// What happens to a span that is too large for the summarizing model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Oversize {
     /// It is summarized in bounded passes.
     #[default]
@@ -74,16 +78,18 @@ pub enum Oversize {
 /// The role of the summary's message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum SummaryRole {
     /// Data, fenced.
     #[default]
     User,
-    /// The system's authority. Only where a preset or the user asks for it and the dialect allows it.
+    /// The system's authority. Only where a preset or the user asks for it.
     System,
 }
 
 /// The most that a summary may cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SummaryLimit {
     /// The share of the target that serves recall best, at most 10 % of the window.
     #[default]

@@ -155,7 +155,10 @@ impl Session {
     /// # Errors
     /// When the store cannot be read or written.
     #[cfg(feature = "wire")]
-    pub async fn sync(&mut self, document: &longhaul_wire::Document) -> Result<crate::session::Sync, Error> {
+    pub async fn sync(
+        &mut self,
+        document: &longhaul_wire::Document,
+    ) -> Result<crate::session::SyncReport, Error> {
         use crate::session::{SyncError, Synced};
         self.save().await?;
         let (synced, sync) = loop {

@@ -22,8 +22,7 @@ use super::{
 use crate::{
     StoreCache,
     compact::FLOOR_EXTRA,
-    config::{Config, ConfigError},
-    policy::PolicyState,
+    config::{Config, ConfigError, provider_name},
     session::{CompactionStep, SessionState, Steps},
 };
 
@@ -51,7 +50,6 @@ pub struct Builder {
     store: Option<Arc<dyn SummaryStore>>,
     observers: Observers,
     redactor: Option<Redactor>,
-    policy: PolicyState,
     fixed_overhead: Tokens,
     prices: Option<Prices>,
     endpoint: Option<(String, String)>,
@@ -167,7 +165,6 @@ impl Builder {
             store: None,
             observers: Observers::default(),
             redactor: Some(Redactor::builtin()),
-            policy: PolicyState::new(),
             fixed_overhead: Tokens::ZERO,
             prices: None,
             endpoint: None,
@@ -289,12 +286,6 @@ impl Builder {
         self
     }
 
-    /// Sets what the policy remembered before a restart.
-    pub fn policy(mut self, policy: PolicyState) -> Builder {
-        self.policy = policy;
-        self
-    }
-
     /// Sets what every request costs beside the messages: tool definitions, and the system prompt where it is not a
     /// message.
     pub fn fixed_overhead(mut self, tokens: Tokens) -> Builder {
@@ -395,7 +386,6 @@ impl Builder {
         state.set_redactor(self.redactor);
         state.set_rules(self.rules);
         state.set_steps(self.steps);
-        state.set_policy(self.policy);
         state.set_fixed_overhead(self.fixed_overhead);
         state.set_calibrations(self.calibrations);
         state.set_prices(prices.unwrap_or_default());
@@ -417,7 +407,10 @@ impl Builder {
             relieved: None,
         };
         if let Some((provider, model)) = self.model
-            && let Some(maker) = maker(&model).filter(|maker| is_maker(&provider) && *maker != provider)
+            && let Some(maker) = maker(&model)
+            && let of = provider_name(&provider)
+            && is_maker(of)
+            && maker != of
         {
             session.tell(EventKind::ModelOfAnother { model, provider, maker: maker.to_owned() });
         }

@@ -13,6 +13,7 @@ use crate::{
 
 /// What a compaction that is asked for is made from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Basis {
     /// The summary in force and what was said since, as the settings say.
     #[default]

@@ -574,7 +574,7 @@ impl Journal {
 }
 
 /// Returns whether `step` was the last that was taken.
-fn is_taken(step: &ChainStep, held: &longhaul_store::SessionState) -> bool {
+fn is_taken(step: &ChainStep, held: &longhaul_store::StoredSession) -> bool {
     match step {
         ChainStep::Append(record) => held.head() == Some(&record.id),
         ChainStep::Redo(id) => held.head() == Some(id),

@@ -194,6 +194,34 @@ async fn originals_live_in_the_store_and_come_back_when_they_are_needed() {
     assert_eq!(again.line().as_str(), "kept-b1");
 }
 
+#[tokio::test]
+async fn a_pinned_result_brings_its_whole_exchange_however_many_calls_that_has() {
+    let store = Arc::new(MemoryStore::default());
+    let mut session = begin(&store, &Config::default()).await;
+    (0..30).for_each(|nth| turn(&mut session, nth));
+    session.push(Message::user("Look at each of them."));
+    let call = |nth: usize| ToolCall::function(format!("c{nth}"), "ls", "{}");
+    let calls = (0..100).map(|nth| Part::ToolCall(call(nth))).collect();
+    let asked = session.push(Message::new(Role::Assistant, calls));
+    let result = |nth| ToolResult::text(format!("c{nth}"), format!("{nth}"), Outcome::Succeeded);
+    let results = (0..100).map(|nth| Message::new(Role::Tool, vec![Part::ToolResult(result(nth))]));
+    let ids: Vec<MessageId> = results.map(|message| session.push(message)).collect();
+    session.push(Message::assistant("They are all there."));
+    for nth in 30..330 {
+        turn(&mut session, nth);
+        session.prepare().await.unwrap();
+    }
+    assert!(session.state().originals().get(asked.ordinal).is_none(), "it is not at hand");
+    session.pin(ids[90]).await.unwrap();
+    assert!(
+        session
+            .state()
+            .view()
+            .shown()
+            .any(|shown| matches!(shown, crate::Shown::Message { id, .. } if *id == asked))
+    );
+}
+
 /// Opens `name` and keeps what it is told.
 async fn writer(
     store: &Arc<dyn SummaryStore>,

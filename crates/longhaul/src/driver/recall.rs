@@ -49,7 +49,8 @@ impl RecallTool {
     /// given it.
     pub const LOOKUP: &str = "the tool recall shows m12 whole";
 
-    const DESCRIPTION: &str = "Fetches earlier messages of this conversation that are no longer shown. Give `message` a handle \
+    /// What the model is told it does.
+    pub const DESCRIPTION: &str = "Fetches earlier messages of this conversation that are no longer shown. Give `message` a handle \
         from the summary, such as m12 or m12-m15, or `query` words to search for.";
 
     /// Returns what it takes, as JSON Schema.
@@ -63,37 +64,12 @@ impl RecallTool {
         })
     }
 
-    /// Returns the definition as requests of `format` have it; `None` for a format that can only be imported.
+    /// Returns the definition as requests of `format` have it; `None` for a format that can only be imported. Without the
+    /// feature `wire` it is put together of the name, the description and the schema.
     #[cfg(feature = "wire")]
     pub fn of(self, format: longhaul_wire::Format) -> Option<Value> {
         let definition = format.tool_definition(Self::NAME, Self::DESCRIPTION, &self.schema().to_string())?;
         serde_json::from_str(&definition).ok()
-    }
-
-    /// Returns the definition as OpenAI's Chat Completions takes it.
-    pub fn openai(self) -> Value {
-        json!({ "type": "function", "function": {
-            "name": Self::NAME, "description": Self::DESCRIPTION, "parameters": self.schema(),
-        }})
-    }
-
-    /// Returns the definition as OpenAI's Responses takes it.
-    pub fn responses(self) -> Value {
-        json!({
-            "type": "function", "name": Self::NAME, "description": Self::DESCRIPTION, "parameters": self.schema(),
-        })
-    }
-
-    /// Returns the definition as Anthropic takes it.
-    pub fn anthropic(self) -> Value {
-        json!({ "name": Self::NAME, "description": Self::DESCRIPTION, "input_schema": self.schema() })
-    }
-
-    /// Returns the definition as Gemini takes it.
-    pub fn gemini(self) -> Value {
-        json!({ "functionDeclarations": [{
-            "name": Self::NAME, "description": Self::DESCRIPTION, "parameters": self.schema(),
-        }]})
     }
 }
 
@@ -258,8 +234,6 @@ mod tests {
         assert!(recall("seven").await.starts_with("the arguments are no JSON"));
         assert_eq!(recall(r#"{"message":0}"#).await, "m0 user: The port is 4711.");
         assert_eq!(recall(r#"{"handle":"m0"}"#).await, "m0 user: The port is 4711.");
-        let tool = session.recall_tool();
-        assert_eq!(tool.anthropic()["input_schema"], tool.openai()["function"]["parameters"]);
     }
 
     #[test]
@@ -267,14 +241,17 @@ mod tests {
     fn each_format_has_the_tool_as_its_requests_do() {
         use longhaul_wire::Format;
         let tool = |format| RecallTool.of(format);
-        assert_eq!(tool(Format::OpenAi), Some(RecallTool.openai()));
-        assert_eq!(tool(Format::Gemini), Some(RecallTool.gemini()));
-        for format in [Format::Responses, Format::Codex] {
-            assert_eq!(tool(format), Some(RecallTool.responses()));
-        }
+        let schema = RecallTool.schema();
         for format in [Format::Anthropic, Format::ClaudeCode] {
-            assert_eq!(tool(format), Some(RecallTool.anthropic()));
+            let tool = tool(format).unwrap();
+            assert_eq!((&tool["name"], &tool["input_schema"]), (&json!("recall"), &schema));
         }
+        for format in [Format::Responses, Format::Codex] {
+            let tool = tool(format).unwrap();
+            assert_eq!((&tool["type"], &tool["parameters"]), (&json!("function"), &schema));
+        }
+        assert_eq!(tool(Format::OpenAi).unwrap()["function"]["parameters"], schema);
+        assert_eq!(tool(Format::Gemini).unwrap()["functionDeclarations"][0]["parameters"], schema);
         assert_eq!(tool(Format::Meeting), None);
     }
 

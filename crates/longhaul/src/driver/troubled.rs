@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-use longhaul_store::{Commit, MemoryStore, Original, RecordEntry, SessionState, StoreError, hand_on};
+use longhaul_store::{Commit, MemoryStore, Original, RecordEntry, StoreError, StoredSession, hand_on};
 use longhaul_transcript::{ContentHash, Redacted, SessionId, Span};
 
 /// What a store does with a call.
@@ -86,7 +86,7 @@ hand_on! {
         troubled(&self.cache, self.inner.cache(key, value)).await
     }
 
-    async fn commit(&self, session: &SessionId, commit: &Commit) -> Result<SessionState, StoreError> {
+    async fn commit(&self, session: &SessionId, commit: &Commit) -> Result<StoredSession, StoreError> {
         self.n_written.fetch_add(1, Relaxed);
         troubled(&self.commit, self.inner.commit(session, commit)).await
     }

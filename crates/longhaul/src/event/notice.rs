@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use longhaul_summarize::rules::OMITTED;
-use longhaul_transcript::{FileState, Summary, SummaryRecord};
+use longhaul_transcript::{FileState, Summary, SummaryRecord, grouped};
 
 use crate::session::Rewrite;
 
@@ -109,19 +109,6 @@ fn boxed(title: &str, lines: &[String]) -> String {
         let _ = writeln!(out, "│ {shown:<inner$} │");
     }
     out.push_str(&format!("└{}┘\n", "─".repeat(WIDTH - 2)));
-    out
-}
-
-/// Writes a number with a comma after every three digits.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
     out
 }
 

@@ -73,17 +73,6 @@ pub(super) fn text(draft: &Draft, request: &SummaryRequest<'_>) -> Option<String
     ))
 }
 
-fn state_word(state: FileState) -> &'static str {
-    match state {
-        FileState::Created => "created",
-        FileState::Modified => "modified",
-        FileState::Renamed => "renamed",
-        FileState::Deleted => "deleted",
-        FileState::Reverted => "reverted",
-        _ => "read",
-    }
-}
-
 /// Returns the files that tools were given and those that somebody named, the one spoken of last first.
 fn files(summary: &Summary, entries: &[Entry]) -> Vec<String> {
     let mut last: HashMap<String, usize> = HashMap::new();
@@ -98,7 +87,7 @@ fn files(summary: &Summary, entries: &[Entry]) -> Vec<String> {
         let at = last.remove(&file.path).unwrap_or(0);
         files.push(match file.state {
             FileState::Read => (at, file.path.clone()),
-            state => (at, format!("{} ({})", file.path, state_word(state))),
+            state => (at, format!("{} ({})", file.path, state.as_str())),
         });
     }
     files.extend(last.into_iter().map(|(path, at)| (at, path)));

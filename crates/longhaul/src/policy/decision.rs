@@ -31,17 +31,17 @@ pub enum Action {
     SoftDigest,
     /// Summarize by rule, whatever the mode is.
     SummarizeRules {
-        /// From the originals, since the chain is as deep as it may be.
+        /// With no earlier summary in it, since the chain is as deep as it may be.
         rebuild: bool,
     },
     /// Summarize in the configured mode.
     Summarize {
-        /// From the originals, since the chain is as deep as it may be.
+        /// With no earlier summary in it, since the chain is as deep as it may be.
         rebuild: bool,
     },
     /// Bring the context below the hard limit now: in the configured mode, and by rule if that fails.
     Emergency {
-        /// From the originals, since the chain is as deep as it may be.
+        /// With no earlier summary in it, since the chain is as deep as it may be.
         rebuild: bool,
         /// By rule at once: the last attempts failed, and a model is not asked again for each message.
         by_rule: bool,
@@ -254,7 +254,38 @@ impl Reason {
     /// Returns whether acting can wait for the end of the turn: it saves money or keeps order, but nothing breaks
     /// without it.
     pub fn is_economic(self) -> bool {
-        matches!(self, Reason::Soft { .. } | Reason::Messages { .. } | Reason::Refresh { .. })
+        match self {
+            Reason::Soft { .. } | Reason::Messages { .. } | Reason::Refresh { .. } => true,
+            Reason::Ratio { .. } | Reason::ModelSwitch { .. } | Reason::SecondPass { .. } => false,
+            Reason::Emergency { .. } | Reason::Manual => false,
+        }
+    }
+
+    /// Returns whether it calls for room: no more is summarized than that takes. The others want all that is old summarized.
+    pub(crate) fn is_for_room(self) -> bool {
+        match self {
+            Reason::Ratio { .. } | Reason::ModelSwitch { .. } | Reason::SecondPass { .. } => true,
+            Reason::Soft { .. } | Reason::Emergency { .. } => true,
+            Reason::Messages { .. } | Reason::Refresh { .. } | Reason::Manual => false,
+        }
+    }
+
+    /// Returns whether a second pass may follow where the view is at the trigger still.
+    pub(super) fn is_first_pass(self) -> bool {
+        match self {
+            Reason::Ratio { .. } | Reason::ModelSwitch { .. } | Reason::Emergency { .. } => true,
+            Reason::SecondPass { .. } | Reason::Soft { .. } => false,
+            Reason::Messages { .. } | Reason::Refresh { .. } | Reason::Manual => false,
+        }
+    }
+
+    /// Returns whether it waits until `cooldown_messages` have passed.
+    pub(super) fn waits_for_cooldown(self) -> bool {
+        match self {
+            Reason::ModelSwitch { .. } | Reason::SecondPass { .. } => false,
+            Reason::Ratio { .. } | Reason::Soft { .. } | Reason::Messages { .. } => true,
+            Reason::Refresh { .. } | Reason::Emergency { .. } | Reason::Manual => true,
+        }
     }
 }
 

@@ -96,9 +96,7 @@ impl PolicyState {
             self.disarmed_at = Some(after);
             self.condensed = Tokens::ZERO;
         }
-        let is_first_pass =
-            matches!(reason, Reason::Ratio { .. } | Reason::ModelSwitch { .. } | Reason::Emergency { .. });
-        self.second_pass_is_due = is_first_pass;
+        self.second_pass_is_due = reason.is_first_pass();
         self.observe(after, limits);
     }
 

@@ -98,15 +98,7 @@ impl SessionState {
             false => self.tail_len(limits.tail),
         };
         let cap = self.cap(m, m.budget, share, room, tail_len);
-        let is_for_room = matches!(
-            reason,
-            Reason::Ratio { .. }
-                | Reason::ModelSwitch { .. }
-                | Reason::SecondPass { .. }
-                | Reason::Soft { .. }
-                | Reason::Emergency { .. }
-        );
-        let (wanted, cap) = match is_for_room {
+        let (wanted, cap) = match reason.is_for_room() {
             true => (reachable, cap),
             // Everything but the tail is summarized, however little it costs.
             false => {
@@ -118,7 +110,7 @@ impl SessionState {
         };
         let mut settings = CompactSettings {
             keep_recent: Some(tail_len),
-            only_recent: !is_for_room,
+            only_recent: !reason.is_for_room(),
             max_summary_tokens: cap,
             reasoning: KeepReasoning::Turn,
             now_ms: now_ms.unwrap_or_default(),

@@ -3,8 +3,9 @@
 use longhaul_transcript::{MessageId, Span, SummaryId};
 
 use super::{
-    SessionState, Shown,
+    LONGEST_EXCHANGE, SessionState, Shown,
     exchange::Exchange,
+    exchange_around,
     rewrite::{Counted, Past, counted},
     snapshot::stored_in,
 };
@@ -27,9 +28,6 @@ pub enum BranchError {
     SummariesNotAtHand(Vec<SummaryId>),
 }
 
-/// An exchange is among so many of the newest messages.
-const LONGEST_EXCHANGE: u64 = 512;
-
 impl SessionState {
     /// Returns a branch that ends with the message `id`: the conversation as it was then, which goes on by itself. What was
     /// said later is not known there: neither its facts nor a summary that has read it. Both share what they have in
@@ -44,9 +42,8 @@ impl SessionState {
             return Err(BranchError::Unknown(id));
         }
         let known = self.originals.get(id.ordinal);
-        let around =
-            Span { start: id.ordinal.saturating_sub(LONGEST_EXCHANGE), end: id.ordinal + LONGEST_EXCHANGE };
-        let entry = known.ok_or_else(|| BranchError::NotAtHand(self.originals.missing([around])))?;
+        let around = || self.originals.missing([exchange_around(id.ordinal)]);
+        let entry = known.ok_or_else(|| BranchError::NotAtHand(around()))?;
         if entry.id != id {
             return Err(BranchError::Unknown(id));
         }

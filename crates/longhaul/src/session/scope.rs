@@ -19,7 +19,7 @@ use longhaul_transcript::{
     Covered, Entry, FileNote, Message, MessageId, Part, Role, Span, SummaryMode, SummaryRecord, Tokens, Units,
 };
 
-use super::{SessionState, Shown, running};
+use super::{LONGEST_EXCHANGE, SessionState, Shown, TASK_WITHIN, exchange_around, running};
 use crate::{config::Chaining, policy::Action};
 
 /// What a compaction reads, and what stays in front of it.
@@ -59,12 +59,6 @@ const QUOTED_WINDOWS: f64 = 1.0;
 
 /// A model may be shown so many transcripts' caps; it is given twice as much to choose from.
 const MODEL_PASSES: f64 = 8.0;
-
-/// More messages than any exchange has: a call, and the results of calls made in parallel.
-const LONGEST_EXCHANGE: u64 = 512;
-
-/// The task is among the first messages.
-const TASK_WITHIN: u64 = 64;
 
 impl SessionState {
     /// Returns the originals that a compaction reads and that are not at hand, to be read from the store and
@@ -321,8 +315,7 @@ impl SessionState {
 
     /// Returns the span of the unit that the message with this ordinal is part of, as far as it is at hand.
     pub(super) fn unit_of(&self, ordinal: u64) -> Span {
-        let from = ordinal.saturating_sub(LONGEST_EXCHANGE);
-        let near = self.originals.in_span(Span { start: from, end: from + 2 * LONGEST_EXCHANGE });
+        let near = self.originals.in_span(exchange_around(ordinal));
         // What is at hand in one piece around it.
         let gap =
             |pair: &[Entry]| pair[0].id.ordinal + 1 != pair[1].id.ordinal && pair[1].id.ordinal <= ordinal;

@@ -3,18 +3,19 @@
 use std::sync::Arc;
 
 use longhaul_transcript::{Entry, Message, Span, Tokens, Unit, Units};
-use longhaul_trim::{Action as Fate, ByRole, Candidate, Prioritizer, Priority, repeated_calls};
+use longhaul_trim::{Candidate, Fate, Priority};
 
 use super::{
-    DIGESTED_RESULT, Rewrite, RewriteError, SessionState, Shown,
+    DIGESTED_RESULT, Rewrite, RewriteError, SessionState, Shown, TASK_WITHIN,
     items::Placed,
-    line::CHUNK,
     rewrite::{Counted, counted, of_kept},
 };
 use crate::{
     compact::{
         KeepReasoning, Kept, Outcome,
         digest::{Caps, Shortener},
+        ranked::Ranked,
+        standing,
     },
     config::Config,
     policy::{Action, Reason},
@@ -98,27 +99,19 @@ impl SessionState {
     }
 
     fn parts<'a>(&self, entries: &'a [Entry]) -> Vec<Part<'a>> {
-        let first = self.originals.originals(Span { start: 0, end: CHUNK });
-        let task = first.map(|original| &original.entry).find(|entry| entry.message.is_user_text());
-        let by_role = ByRole {
-            superseded: repeated_calls(entries),
-            task: task.map(|entry| entry.id.ordinal),
-            ..ByRole::default()
-        };
+        let first = self.originals.originals(Span { start: 0, end: TASK_WITHIN });
+        let task = first.map(|original| &original.entry).find(|entry| standing::is_request(&entry.message));
+        let mut ranked = Ranked::new(entries, task.map(|entry| entry.id.ordinal));
         let tail = self.config.preserve_recent.max(Config::MIN_TAIL);
         let tail_from = self.n_total().saturating_sub(tail);
-        let n_requests = entries.iter().filter(|entry| entry.message.is_user_text()).count();
-        let (mut at, mut requests_seen) = (0, 0);
+        let mut at = 0;
         let part = |unit: Unit<'a>| {
-            requests_seen += unit.messages().filter(|message| message.is_user_text()).count();
-            let is_recent = unit.entries.last().is_some_and(|entry| entry.id.ordinal >= tail_from);
-            let stays = |entry: &Entry| {
-                self.is_pin(entry.id.ordinal, &entry.message) || self.request == Some(entry.id.ordinal)
-            };
-            let priority = match is_recent || unit.entries.iter().any(stays) {
-                true => Priority::Pinned,
-                false => by_role.priority(unit, n_requests - requests_seen),
-            };
+            let last = unit.entries.last().map(|entry| entry.id.ordinal);
+            let is_recent = last.is_some_and(|last| last >= tail_from);
+            let priority = ranked.next(unit, |entry| {
+                let ordinal = entry.id.ordinal;
+                is_recent || self.is_pin(ordinal, &entry.message) || self.request == Some(ordinal)
+            });
             let start = at;
             at += unit.entries.len();
             Part {

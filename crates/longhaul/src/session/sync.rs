@@ -50,7 +50,7 @@ pub enum Synced {
 
 /// What became of a conversation, and where its messages are in the session.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sync {
+pub struct SyncReport {
     /// What became of it.
     pub change: Synced,
     /// For each message of the document, its ordinal in the session; none for summaries and memory blocks that came from
@@ -75,12 +75,13 @@ impl SessionState {
     /// goes on from the last message they share, and what came after it is another branch's (keep a copy of the state to
     /// take it up again).
     ///
-    /// The document is taken to be of this conversation. Whether it is, is for the caller to know;
-    /// [`is_continued_by`](Self::is_continued_by) tells for a history that bears no id.
+    /// The document is taken to be of this conversation. Whether it is, is for the caller to know: by an id of its own, or, where
+    /// histories come without one, by [`locate`](crate::store::locate), which finds the stored conversation that a history
+    /// belongs to.
     ///
     /// # Errors
     /// When originals are needed that are not at hand.
-    pub fn sync(&mut self, document: &Document) -> Result<Sync, SyncError> {
+    pub fn sync(&mut self, document: &Document) -> Result<SyncReport, SyncError> {
         let said = document.transcript().entries();
         let (len, common) = (self.n_total(), self.common_with(said)?);
         if common == len {
@@ -108,31 +109,14 @@ impl SessionState {
         // A summary is no opening that thousands of conversations share.
         let shares_summary = said[..common as usize].iter().any(is_client_summary);
         if !shares_summary && !self.is_asked(Span { start: 0, end: common }) {
-            return Ok(Sync { change: Synced::Another, ordinals: vec![None; said.len()] });
+            return Ok(SyncReport { change: Synced::Another, ordinals: vec![None; said.len()] });
         }
         let is_answer = !self.is_asked(Span { start: common, end: len });
         self.go_back_to(common)?;
         let n = said.len() as u64 - common;
         let sync = self.grown(said, common as usize, ordinals_from(0, common));
         let change = other_way(common, n, is_answer);
-        Ok(Sync { change, ..sync })
-    }
-
-    /// Returns whether `document` can be taken for this conversation's without being told so: all that was said here is
-    /// how it begins, and more of that is a person's than the opening, which thousands of conversations share.
-    ///
-    /// # Errors
-    /// When originals are needed that are not at hand.
-    pub fn is_continued_by(&self, document: &Document) -> Result<bool, SyncError> {
-        if let Some(session) = document.session_id() {
-            return Ok(session == self.session);
-        }
-        let said = document.transcript().entries();
-        let is_whole = self.common_with(said)? == self.n_total()
-            || (self.latest.is_some() && self.common_with_view(said) == self.items.len());
-        let requests = self.originals.originals(Span { start: 0, end: u64::MAX });
-        let requests = requests.filter(|original| standing::is_request(&original.entry.message));
-        Ok(is_whole && requests.take(2).count() == 2)
+        Ok(SyncReport { change, ..sync })
     }
 
     /// Returns how many messages both begin with.
@@ -173,7 +157,7 @@ impl SessionState {
     }
 
     /// Follows a front end that goes on from what it was given: the view, and perhaps more.
-    fn sync_with_view(&mut self, said: &[Entry]) -> Result<Option<Sync>, SyncError> {
+    fn sync_with_view(&mut self, said: &[Entry]) -> Result<Option<SyncReport>, SyncError> {
         let is_summary = |(at, shown): (usize, &Shown)| shown.record().map(|_| at + 1);
         let summaries = self.items.shown().enumerate().filter_map(is_summary).last();
         // After a compaction of its own it begins with a summary that is no record of ours.
@@ -202,11 +186,11 @@ impl SessionState {
         self.go_back_to(at)?;
         let sync = self.grown(said, common, ordinals);
         let change = other_way(at, n, is_answer);
-        Ok(Some(Sync { change, ..sync }))
+        Ok(Some(SyncReport { change, ..sync }))
     }
 
     /// Follows a front end that compacted by itself before and hands in what it has since.
-    fn sync_with_client(&mut self, said: &[Entry], front: usize) -> Result<Option<Sync>, SyncError> {
+    fn sync_with_client(&mut self, said: &[Entry], front: usize) -> Result<Option<SyncReport>, SyncError> {
         let (from, len) = (self.client_from, self.n_total());
         if from == 0 {
             return Ok(None);
@@ -237,7 +221,7 @@ impl SessionState {
         let sync = self.grown(said, known, ordinals);
         let n = (said.len() - known) as u64;
         let change = if at == len { sync.change } else { other_way(at, n, is_answer) };
-        Ok(Some(Sync { change, ..sync }))
+        Ok(Some(SyncReport { change, ..sync }))
     }
 
     /// Returns whether a person says something in `span`.
@@ -256,16 +240,16 @@ impl SessionState {
     }
 
     /// Pushes the messages of `said` from index `from` on.
-    fn grown(&mut self, said: &[Entry], from: usize, mut ordinals: Vec<Option<u64>>) -> Sync {
+    fn grown(&mut self, said: &[Entry], from: usize, mut ordinals: Vec<Option<u64>>) -> SyncReport {
         let new = said.get(from..).unwrap_or_default();
         ordinals.extend(new.iter().map(|entry| Some(self.push(entry.message.clone()).ordinal)));
         let change = if new.is_empty() { Synced::Unchanged } else { Synced::Grew { n: new.len() as u64 } };
-        Sync { change, ordinals }
+        SyncReport { change, ordinals }
     }
 
     /// Shows what the front end has after a compaction of its own, and nothing else. What it took out stays among the
     /// originals.
-    fn compacted_by_client(&mut self, said: &[Entry], front: usize) -> Sync {
+    fn compacted_by_client(&mut self, said: &[Entry], front: usize) -> SyncReport {
         let mut ordinals = ordinals_from(0, self.head.min(front as u64));
         let head = self.items.placed().take_while(|placed| placed.shown.is_instruction());
         let shown = head.map(super::rewrite::counted).collect();
@@ -280,7 +264,7 @@ impl SessionState {
         self.client_from = self.n_total() + (front - from) as u64;
         ordinals.extend(said[from..].iter().map(|entry| Some(self.push(entry.message.clone()).ordinal)));
         self.client_lineage = self.client_from.checked_sub(1).and_then(|last| self.originals.lineage(last));
-        Sync { change: Synced::CompactedByClient { n: (said.len() - front) as u64 }, ordinals }
+        SyncReport { change: Synced::CompactedByClient { n: (said.len() - front) as u64 }, ordinals }
     }
 }
 

@@ -40,8 +40,9 @@ fn configuration_md_is_up_to_date() {
          Written from the documentation in `crates/longhaul/src/config.rs` by a test; run\n\
          `UPDATE_EXPECT=1 cargo test -p longhaul configuration_md` to renew it.\n\n\
          Settings come from defaults < preset < file (TOML) < environment (`LONGHAUL_TRIGGER_RATIO=0.8`) < flags\n\
-         (`--trigger-ratio 0.8`); `longhaul config` prints the result with the source of each value. Thresholds are\n\
-         ratios (`0.8`, `\"80%\"`) or tokens (`120000`, `\"120k tokens\"`); what could be either, as `80`, is refused.\n",
+         (`--set trigger_ratio=0.8`); `longhaul config` prints the result with the source of each value. Thresholds are\n\
+         ratios (`0.8`, `\"80%\"`) or tokens (`120000`, `\"120k tokens\"`); `80` is refused, since it could be\n\
+         a percentage or tokens.\n",
     );
     for (name, doc) in &fields {
         let default = as_toml(&defaults[name]);

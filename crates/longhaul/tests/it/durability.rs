@@ -86,13 +86,13 @@ type Result<T> = std::result::Result<T, StoreError>;
 #[async_trait::async_trait]
 #[rustfmt::skip]
 impl SummaryStore for Failing {
-    async fn transact(&self, session: &SessionId, decide: Decide) -> Result<store::SessionState> {
+    async fn transact(&self, session: &SessionId, decide: Decide) -> Result<store::StoredSession> {
         if self.is_down.load(Ordering::Relaxed) {
             return Err(StoreError::backend("writing", "the disk is full"));
         }
         self.inner.transact(session, decide).await
     }
-    async fn state(&self, session: &SessionId) -> Result<Option<store::SessionState>> { self.inner.state(session).await }
+    async fn state(&self, session: &SessionId) -> Result<Option<store::StoredSession>> { self.inner.state(session).await }
     async fn events(&self, session: &SessionId, from: u64, limit: usize) -> Result<Vec<store::Event>> { self.inner.events(session, from, limit).await }
     async fn entries(&self, session: &SessionId, span: Span) -> Result<Vec<JournalEntry>> { self.inner.entries(session, span).await }
     async fn records(&self, session: &SessionId) -> Result<Vec<RecordEntry>> { self.inner.records(session).await }

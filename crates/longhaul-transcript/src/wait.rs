@@ -17,8 +17,8 @@ impl Wake for Unpark {
     }
 }
 
-/// Returns what `future` comes to.
-pub(super) fn wait<T>(future: impl Future<Output = T>) -> T {
+/// Waits for a future on this thread, without a runtime.
+pub fn block_on<T>(future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let mut context = Context::from_waker(&waker);
@@ -41,7 +41,7 @@ mod tests {
         let (wakers, woken) = mpsc::channel::<Waker>();
         let other = thread::spawn(move || woken.recv().unwrap().wake());
         let mut polls = 0;
-        let done = wait(std::future::poll_fn(|context| {
+        let done = block_on(std::future::poll_fn(|context| {
             polls += 1;
             match polls {
                 1 => {
