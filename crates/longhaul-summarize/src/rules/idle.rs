@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use longhaul_extract::{
     Domain, Runs, Statement, StatementKind, Statements, ToolFamily, decides, each_act, statement_key,
 };
+use longhaul_transcript::Entry;
 
 use super::{
     acts::Acts,
@@ -27,7 +28,7 @@ pub(crate) struct Idle<'a> {
     /// The messages whose commands only look at something.
     looking: HashSet<u32>,
     /// The messages that are at hand, and those of them with an edit that took place.
-    at_hand: HashSet<u32>,
+    at_hand: &'a [Entry],
     edited: HashSet<u32>,
     /// The messages whose commands only check or commit, and those that say how all of these went.
     checking: HashSet<u32>,
@@ -65,7 +66,7 @@ impl<'a> Idle<'a> {
             lists,
             undone,
             looking: looks.map(|run| ordinal(run.message)).collect(),
-            at_hand: request.entries.iter().map(|entry| ordinal(entry.id.ordinal)).collect(),
+            at_hand: request.entries,
             edited: trail.map(|edit| ordinal(edit.message)).collect(),
             checking,
             checked,
@@ -107,7 +108,7 @@ impl<'a> Idle<'a> {
             StatementKind::Added | StatementKind::Removed => {
                 let message = &statement.message;
                 is_scrap && statement.text.len() < SHORT_CODE
-                    || self.at_hand.contains(message) && !self.edited.contains(message)
+                    || self.is_at_hand(*message) && !self.edited.contains(message)
                     || self.undone.by(u64::from(*message)).is_some()
             }
             StatementKind::Result => {
@@ -138,6 +139,10 @@ impl<'a> Idle<'a> {
             StatementKind::Person => is_lead(statement) || is_scrap && statement.answers.is_none(),
             _ => false,
         }
+    }
+
+    fn is_at_hand(&self, message: u32) -> bool {
+        self.at_hand.binary_search_by_key(&u64::from(message), |entry| entry.id.ordinal).is_ok()
     }
 
     /// Returns whether this is a question of the model's that is settled, or an item of one.
