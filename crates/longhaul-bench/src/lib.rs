@@ -8,3 +8,10 @@ pub mod soak;
 /// Statements, true and false, put into a model's mouth.
 pub mod statements;
 pub mod tokens;
+
+/// Returns what Linux says of this process under `name`, as `VmRSS:`, in kilobytes; elsewhere there is none.
+pub fn process_kilobytes(name: &str) -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+    line.trim().strip_suffix("kB")?.trim().parse().ok()
+}

@@ -192,9 +192,7 @@ fn measured(turn: u64, spent: &mut Vec<Duration>) -> Stretch {
 
 /// Returns the memory of this process, where the system tells it (Linux).
 fn resident_bytes() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
+    crate::process_kilobytes("VmRSS:").map(|kilobytes| kilobytes * 1024)
 }
 
 impl Plan {

@@ -95,8 +95,14 @@ pub fn is_passing_wish(sentence: &str) -> bool {
 /// Returns the sentences of `text`, whole, in order. Fenced code, markup and quoted output are left out, as are sentences
 /// too short or too long to be a person's. Bullets and numbers that open a line do not count as text.
 pub fn sentences(text: &str) -> impl Iterator<Item = String> {
+    sentences_where(text, |_| true)
+}
+
+/// Returns the same of those paragraphs and list items that `is_meant` holds for.
+pub(crate) fn sentences_where(text: &str, is_meant: impl Fn(&str) -> bool) -> impl Iterator<Item = String> {
     let all = blocks(text)
         .into_iter()
+        .filter(move |block| is_meant(&block.text))
         .flat_map(|block| sentences_of(&block.text).map(str::to_owned).collect::<Vec<_>>());
     all.filter(|sentence| {
         let length = sentence.chars().take(LONGEST + 1).count();
@@ -121,7 +127,8 @@ fn in_segment(segment: &Segment<'_>, message: u64, found: &mut Vec<Demand>) {
             taken.push(Demand { text, kind, is_labelled, message, superseded_by: None });
         }
     };
-    let mut rest = &blocks(segment.text)[..];
+    let blocks = blocks(segment.text);
+    let mut rest = &blocks[..];
     while let Some((block, after)) = rest.split_first() {
         rest = after;
         let items = after.iter().take_while(|next| next.is_item && next.lead == block.text).count();
@@ -139,7 +146,7 @@ fn in_segment(segment: &Segment<'_>, message: u64, found: &mut Vec<Demand>) {
     }
     // What takes something back need not demand anything itself.
     if segment.matter == Matter::Words {
-        for sentence in blocks(segment.text).iter().flat_map(|block| sentences_of(&block.text)) {
+        for sentence in blocks.iter().flat_map(|block| sentences_of(&block.text)) {
             if is_revocation(sentence) {
                 supersede(found, sentence, message);
             }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use longhaul_transcript::{Entry, Role};
 use regex::Regex;
 
-use crate::constraints::sentences;
+use crate::constraints::sentences_where;
 
 /// A sentence in which the assistant settles something.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +21,9 @@ pub struct Decision {
 pub fn decisions(entries: &[Entry]) -> Vec<Decision> {
     let mut found: Vec<Decision> = Vec::new();
     for entry in entries.iter().filter(|entry| entry.message.role == Role::Assistant) {
-        for sentence in entry.message.texts().flat_map(sentences).filter(|sentence| decides(sentence)) {
+        // Most paragraphs decide nothing, and need not be taken apart.
+        let deciding = |text| sentences_where(text, decides).filter(|sentence| decides(sentence));
+        for sentence in entry.message.texts().flat_map(deciding) {
             found.push(Decision { text: sentence, message: entry.id.ordinal });
         }
     }

@@ -1,5 +1,6 @@
 //! What became of the files: every touch, folded to the final state, and what each edit changed.
 
+use hashbrown::HashMap;
 use longhaul_transcript::{Entry, FileNote, FileState};
 
 use crate::{Act, each_act};
@@ -52,6 +53,8 @@ pub fn file_histories(entries: &[Entry]) -> Vec<FileHistory> {
 #[derive(Clone, Debug, Default)]
 pub struct Touches {
     touches: Vec<(u64, Touch)>,
+    /// The places among them of the files that were only read since the last that did more: of those one touch is enough.
+    read: HashMap<String, usize>,
     edits: Vec<(String, FileEdit)>,
 }
 
@@ -66,7 +69,19 @@ impl Touches {
         if found.iter().any(|touch| !matches!(touch, Touch::Read(_))) {
             self.edits.extend(edit::edits(&act.call, act.message));
         }
-        self.touches.extend(found.into_iter().map(|touch| (act.message, touch)));
+        for touch in found {
+            match &touch {
+                Touch::Read(path) => {
+                    if let Some(at) = self.read.get(path) {
+                        self.touches[*at].0 = act.message;
+                        continue;
+                    }
+                    self.read.insert(path.clone(), self.touches.len());
+                }
+                _ => self.read.clear(),
+            }
+            self.touches.push((act.message, touch));
+        }
     }
 
     /// Returns what became of the files, as [`file_histories`] does.
@@ -244,6 +259,28 @@ tool#c: Error: String to replace not found
                 src/never.rs Read  m1
             "#]],
         );
+    }
+
+    #[test]
+    fn a_file_that_is_read_again_and_again_is_one_touch() {
+        let mut said = String::from("user: go\n");
+        for nth in 0..40 {
+            let path = ["/w/src/a.rs", "src/a.rs", "/w/src/b.rs"][nth % 3];
+            said += &format!(
+                "assistant: !Read#c{nth} {{\"file_path\":\"{path}\"}}\ntool#c{nth}: fn main() {{}}\n"
+            );
+        }
+        said += "assistant: !Edit#e {\"file_path\":\"/w/src/b.rs\",\"old_string\":\"x\",\"new_string\":\"y\"}\ntool#e: ok\n";
+        said += "assistant: !Read#r {\"file_path\":\"src/a.rs\"}\ntool#r: fn main() {}";
+        let said = transcript(&said);
+        let mut touches = Touches::default();
+        each_act(said.entries(), |act| touches.take(act));
+        assert_eq!(touches.touches.len(), 5);
+        let files = touches.histories();
+        let told: Vec<_> = files.iter().map(|file| (&*file.path, file.state, file.last_message)).collect();
+        assert_eq!(told, [("/w/src/a.rs", FileState::Read, 83), ("/w/src/b.rs", FileState::Modified, 81)]);
+        let before = &said.entries()[..81];
+        assert_eq!(file_histories(before)[0].last_message, 79);
     }
 
     #[test]

@@ -221,7 +221,7 @@ impl FactIndex {
         let at = (self.bytes / 4).min(u64::from(u32::MAX)) as u32;
         // Read once, for its facts and for its statements.
         let calls: Vec<CallView<'_>> = message.calls().map(CallView::new).collect();
-        let mut reader = Reader { at, ordinal, is_task, index: self, seen: Vec::new() };
+        let mut reader = Reader { at, ordinal, is_task, index: self, seen: Vec::with_capacity(16) };
         reader.message(message, &calls, standing);
         let seen = std::mem::take(&mut reader.seen);
         self.crowd(seen);

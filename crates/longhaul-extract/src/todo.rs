@@ -164,7 +164,7 @@ fn state_of(word: &str) -> TodoState {
 
 /// The items of a Markdown check list.
 fn check_list(text: &str, message: u64) -> Vec<TodoItem> {
-    if !text.contains("[ ]") && !text.contains("[x]") {
+    if !text.contains('[') || !text.contains("[ ]") && !text.contains("[x]") {
         return Vec::new();
     }
     let lines = text.lines().map(str::trim_start).filter_map(|line| {

@@ -134,6 +134,8 @@ pub(crate) fn plain_name(name: &str) -> String {
         previous_lower = c.is_lowercase() || c.is_ascii_digit();
         if matches!(c, '-' | ' ') {
             plain.push('_');
+        } else if c.is_ascii() {
+            plain.push(c.to_ascii_lowercase());
         } else {
             plain.extend(c.to_lowercase());
         }

@@ -121,7 +121,7 @@ impl<'a> CallView<'a> {
 
     /// Returns the file or directory the call is about.
     pub fn path(&self) -> Option<&str> {
-        self.paths().into_iter().next()
+        self.named().next().or_else(|| self.patched().into_iter().next().map(|(_, path)| path))
     }
 
     /// Returns all files and directories the call names, once each, in order: from path arguments, or from the head
@@ -133,23 +133,25 @@ impl<'a> CallView<'a> {
                 paths.push(path);
             }
         };
-        if let Some(json) = &self.json {
-            for key in PATH_KEYS {
-                for leaf in json.leaves.iter().filter(|leaf| json.name(leaf) == key) {
-                    let in_body = json.any_key(leaf, |name| name != "edits" && is_body_key(name));
-                    if let (Scalar::Text(text), false) = (&leaf.value, in_body)
-                        && !text.is_empty()
-                        && text.len() <= LONG_PATH
-                    {
-                        add(text);
-                    }
-                }
-            }
-        }
-        for (_, path) in self.patched() {
-            add(path);
-        }
+        self.named().for_each(&mut add);
+        self.patched().into_iter().for_each(|(_, path)| add(path));
         paths
+    }
+
+    /// Returns the paths among the arguments.
+    fn named(&self) -> impl Iterator<Item = &str> {
+        let keys = self.json.iter().flat_map(|json| PATH_KEYS.map(|key| (json, key)));
+        let leaves = keys.flat_map(|(json, key)| {
+            let leaves = json.leaves.iter().map(move |leaf| (json, leaf));
+            leaves.filter(move |(json, leaf)| json.name(leaf) == key)
+        });
+        leaves.filter_map(|(json, leaf)| match &leaf.value {
+            Scalar::Text(text) if (1..=LONG_PATH).contains(&text.len()) => {
+                let in_body = json.any_key(leaf, |name| name != "edits" && is_body_key(name));
+                (!in_body).then_some(&**text)
+            }
+            _ => None,
+        })
     }
 
     /// Returns the files a patch names with what it does to them: `A` added, `M` modified, `D` deleted, `R` renamed to.

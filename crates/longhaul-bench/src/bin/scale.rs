@@ -1,6 +1,7 @@
 //! `cargo xtask bench scale [MESSAGES]...`: how the cost of a compaction and of one turn grows with the conversation.
 //!
-//! Times are the processor's, so that a busy machine does not count twice.
+//! Times are the processor's, so that a busy machine does not count twice. Memory is that of the process: with what was said, and at
+//! most so far.
 
 use cpu_time::ThreadTime;
 use longhaul::{
@@ -10,6 +11,7 @@ use longhaul::{
     tokens::{self, Encoding},
     transcript::{Message, Outcome, Part, Role, SessionId, Tokens, ToolCall, ToolResult, Transcript},
 };
+use longhaul_bench::process_kilobytes;
 
 /// Messages of the conversations, where none are given.
 const SIZES: [usize; 5] = [1_000, 2_000, 10_000, 100_000, 1_000_000];
@@ -18,8 +20,10 @@ const SIZES: [usize; 5] = [1_000, 2_000, 10_000, 100_000, 1_000_000];
 fn main() -> Result<(), std::num::ParseIntError> {
     let given: Vec<usize> = std::env::args().skip(1).map(|arg| arg.parse()).collect::<Result<_, _>>()?;
     let counter = tokens::counter(Encoding::O200kBase);
-    println!("| messages | tokens | push | count | index | plan | compact to 16k | per message |");
-    println!("|---|---|---|---|---|---|---|---|");
+    println!(
+        "| messages | tokens | push | count | index | plan | compact to 16k | per message | MB said | MB at most |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|---|");
     let sizes = if given.is_empty() { SIZES.to_vec() } else { given };
     for messages in sizes {
         let size = if messages <= 2_000 { 1_000 } else { 200 };
@@ -27,6 +31,7 @@ fn main() -> Result<(), std::num::ParseIntError> {
         let start = ThreadTime::now();
         let transcript: Transcript = said.into_iter().collect();
         let push = start.elapsed();
+        let said = megabytes("VmRSS:");
         let start = ThreadTime::now();
         let costs: Vec<Tokens> =
             transcript.entries().iter().map(|entry| counter.count_message(&entry.message)).collect();
@@ -49,16 +54,22 @@ fn main() -> Result<(), std::num::ParseIntError> {
         let after = compacted.map(|compacted| compacted.outcome.tokens_after.0).unwrap_or_default();
         assert!(after <= 16_000);
         println!(
-            "| {messages} | {total} | {:.1} ms | {:.1} ms | {:.1} ms | {:.1} ms | {:.1} ms | {:.2} µs |",
+            "| {messages} | {total} | {:.1} ms | {:.1} ms | {:.1} ms | {:.1} ms | {:.1} ms | {:.2} µs | {said} | {} |",
             push.as_secs_f64() * 1e3,
             count.as_secs_f64() * 1e3,
             read.as_secs_f64() * 1e3,
             plan.as_secs_f64() * 1e3,
             took.as_secs_f64() * 1e3,
             took.as_secs_f64() * 1e6 / messages as f64,
+            megabytes("VmHWM:"),
         );
     }
     Ok(())
+}
+
+/// Returns the memory of this process by the name that Linux gives it: zero elsewhere.
+fn megabytes(name: &str) -> u64 {
+    process_kilobytes(name).unwrap_or_default() / 1024
 }
 
 /// Returns a coding session of this many messages: requests, calls, results of `size` characters, answers.

@@ -31,9 +31,7 @@ pub fn child(name: &str) -> Result<String> {
         let peer = peers::load(name, Encoding::O200kBase)?;
         anyhow::ensure!((peer.count)(TEXT) > 5, "{name} counted too little");
     }
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    Ok(peak.unwrap_or("0 kB").trim().trim_end_matches(" kB").to_owned())
+    Ok(crate::process_kilobytes("VmHWM:").unwrap_or_default().to_string())
 }
 
 /// Measures the start of the counter `name` in `runs` processes, in turn with as many that count nothing.

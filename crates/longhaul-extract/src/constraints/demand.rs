@@ -75,6 +75,8 @@ pub(super) fn read(sentence: &str) -> Option<Reading> {
 /// The words of a sentence in lower case with one blank between, clause marks kept as words of their own.
 struct Words {
     text: String,
+    /// Where a clause may begin, first of all at the front.
+    starts: Vec<usize>,
 }
 
 impl Words {
@@ -110,20 +112,12 @@ impl Words {
         if !text.ends_with(' ') {
             text.push(' ');
         }
-        Words { text }
+        Words { starts: clause_starts(&text), text }
     }
 
     /// Returns the text from each place where a clause may begin.
     fn clauses(&self) -> impl Iterator<Item = &str> {
-        let text = &*self.text;
-        let mut starts = vec![1.min(text.len())];
-        for (at, _) in text.match_indices("| ") {
-            starts.push(at + 2);
-        }
-        for opener in OPENERS {
-            starts.extend(text.match_indices(opener).map(|(at, _)| at + opener.len()));
-        }
-        starts.into_iter().map(move |start| &text[start..])
+        self.starts.iter().map(|start| &self.text[*start..])
     }
 
     fn begins(&self, phrases: &[&str]) -> bool {
@@ -153,6 +147,35 @@ impl Words {
     fn has(&self, phrase: &str) -> bool {
         self.text.contains(phrase)
     }
+
+    /// Returns the text before `phrase`, where that stands between blanks.
+    fn before(&self, phrase: &str) -> Option<&str> {
+        let mut found = self
+            .text
+            .match_indices(phrase)
+            .map(|(at, _)| (&self.text[..at], &self.text[at + phrase.len()..]));
+        found.find_map(|(before, after)| before.strip_suffix(' ').filter(|_| after.starts_with(' ')))
+    }
+}
+
+/// Returns where clauses may begin in `text`: at its front, behind marks, and behind words that open one.
+fn clause_starts(text: &str) -> Vec<usize> {
+    let mut starts = vec![1.min(text.len())];
+    // The opener before, and where it ends: of one that is said twice in a row the first counts.
+    let mut before = ("", 0);
+    for at in memchr::memchr_iter(b' ', text.as_bytes()) {
+        let rest = &text[at..];
+        if text[..at].ends_with('|') {
+            starts.push(at + 1);
+        }
+        if let Some(opener) = OPENERS.iter().find(|opener| rest.starts_with(*opener))
+            && (before.0 != *opener || before.1 <= at)
+        {
+            before = (opener, at + opener.len());
+            starts.push(before.1);
+        }
+    }
+    starts
 }
 
 fn begins(text: &str, phrases: &[&str]) -> bool {
@@ -174,15 +197,17 @@ fn is_rule(words: &Words) -> bool {
     let orders = begins(words.body(), VERBS);
     let forbids = words.clauses().take(1).chain(words.after_opener()).any(forbids_first)
         || orders && words.clauses().skip(1).filter(is_short).any(forbids_first);
-    let first = |phrase: &&&str| words.has(&format!(" {phrase} "));
-    let modal = MODALS.iter().find(first).is_some_and(|modal| {
-        let before = words.text.split(&format!(" {modal} ")).next().unwrap_or_default();
-        let subject = before.rsplit(' ').next().unwrap_or_default();
-        let asks = ["should we", "should i", "must we", "must i"].iter().any(|asks| words.begins(&[asks]));
-        !matches!(subject, "i" | "i'd" | "i'll" | "he" | "she")
-            && !asks
-            && !EPISTEMIC.iter().any(|weak| words.has(weak))
-    });
+    let modal =
+        MODALS.iter().filter(|modal| words.has(modal)).find_map(|modal| words.before(modal)).is_some_and(
+            |before| {
+                let subject = before.rsplit(' ').next().unwrap_or_default();
+                let asks =
+                    ["should we", "should i", "must we", "must i"].iter().any(|asks| words.begins(&[asks]));
+                !matches!(subject, "i" | "i'd" | "i'll" | "he" | "she")
+                    && !asks
+                    && !EPISTEMIC.iter().any(|weak| words.has(weak))
+            },
+        );
     let stands = STANDING.iter().any(|phrase| words.has(phrase));
     opens || forbids || modal || stands
 }
@@ -203,4 +228,22 @@ fn is_wish(sentence: &str, words: &Words) -> bool {
                 .chain(words.after_opener())
                 .any(|clause| begins(clause, STANDING_VERBS)))
         || contrast
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clauses_begin_at_the_front_behind_marks_and_behind_openers() {
+        let clauses =
+            |sentence: &str| -> Vec<String> { Words::of(sentence).clauses().map(str::to_owned).collect() };
+        assert_eq!(clauses("Fix it"), ["fix it "]);
+        assert_eq!(
+            clauses("Look, and then stop"),
+            ["look | and then stop ", "and then stop ", "then stop ", "stop "]
+        );
+        // Said twice in a row, the first counts; three times, the third as well.
+        assert_eq!(clauses("go and and and run"), ["go and and and run ", "and and run ", "run "]);
+    }
 }

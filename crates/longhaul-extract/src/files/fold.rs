@@ -27,7 +27,7 @@ pub(super) fn fold(touches: Vec<(u64, Touch)>, edits: Vec<(String, FileEdit)>) -
             Touch::Read(path) => {
                 // Most touches only read what is known.
                 if let Some(file) = files.get_mut(names.of(path)) {
-                    file.last_message = message;
+                    file.last_message = file.last_message.max(message);
                     continue;
                 }
             }

@@ -50,10 +50,10 @@ impl Recent {
 
     /// The assistant begins a message.
     pub(super) fn assistant_begins(&mut self) {
-        if self.assistant.len() == MESSAGES {
-            self.assistant.pop_front();
-        }
-        self.assistant.push_back(String::new());
+        let is_full = self.assistant.len() == MESSAGES;
+        let mut message = is_full.then(|| self.assistant.pop_front()).flatten().unwrap_or_default();
+        message.clear();
+        self.assistant.push_back(message);
     }
 
     /// Reads what the user says.

@@ -36,7 +36,7 @@ pub(super) struct Reader<'p> {
 
 impl<'p> Reader<'p> {
     pub(super) fn new(pool: &'p mut Statements, message: u32) -> Reader<'p> {
-        Reader { pool, message, made: Vec::new(), source: None, words: Vec::new() }
+        Reader { pool, message, made: Vec::new(), source: None, words: Vec::with_capacity(WORDS) }
     }
 
     pub(super) fn message(mut self, message: &Message, views: &[CallView<'_>], speakers: &Speakers) {
@@ -315,6 +315,9 @@ fn asks(text: &str) -> bool {
 
 /// A person's message of so few characters is an answer to what was asked before it.
 const SHORT_ANSWER: usize = 24;
+
+/// Words of most statements.
+const WORDS: usize = 32;
 
 /// No more statements than these are taken from one message.
 const MOST_OF_MESSAGE: usize = 600;

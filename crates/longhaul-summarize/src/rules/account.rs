@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use longhaul_extract::{CallView, Domain, FileHistory, Subjects, constraints, decisions, speaker::Speakers};
+use longhaul_extract::{
+    CallView, Domain, FileHistory, Subject, Subjects, constraints, decisions, speaker::Speakers,
+};
 use longhaul_transcript::{
     CommandNote, Constraint, Entry, ErrorNote, FileNote, FileState, Message, Origin, Role, Summary, ToolUse,
 };
@@ -180,10 +182,15 @@ fn last_decisions(entries: &[Entry]) -> Vec<String> {
 
 fn entities(subjects: &Subjects) -> Vec<String> {
     let mut best: Vec<_> = subjects.all().iter().filter(|subject| subject.value > 0.0).collect();
-    best.sort_by(|one, other| {
+    let by_worth = |one: &&Subject, other: &&Subject| {
         other.value.total_cmp(&one.value).then_with(|| one.fact.name.cmp(&other.fact.name))
-    });
-    best.into_iter().take(MOST_ENTITIES).map(|subject| subject.fact.name.to_string()).collect()
+    };
+    if best.len() > MOST_ENTITIES {
+        best.select_nth_unstable_by(MOST_ENTITIES, by_worth);
+        best.truncate(MOST_ENTITIES);
+    }
+    best.sort_by(by_worth);
+    best.into_iter().map(|subject| subject.fact.name.to_string()).collect()
 }
 
 fn touched_first(mut files: Vec<FileNote>) -> Vec<FileNote> {

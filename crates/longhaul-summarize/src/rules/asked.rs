@@ -156,9 +156,10 @@ impl Fixed<'_> {
         if self.request.index.domain() != Domain::Coding {
             return None;
         }
-        let after = self.request.entries.iter().filter(|entry| entry.id > asked.id);
+        let entries = self.request.entries;
+        let after = &entries[entries.partition_point(|entry| entry.id <= asked.id)..];
         let speakers = self.request.index.speakers();
-        let mut turn = after.take_while(|entry| !is_users(&entry.message, speakers));
+        let mut turn = after.iter().take_while(|entry| !is_users(&entry.message, speakers));
         turn.find_map(|entry| {
             let message = &entry.message;
             let is_stop = |segment: &Segment<'_>| segment.matter == Matter::Interruption;

@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 
 use longhaul_extract::{Domain, Statement, StatementKind, Statements, ToolFamily, decides, statement_key};
+use longhaul_transcript::Entry;
 
 use super::{
     acts::Acts,
@@ -27,7 +28,7 @@ pub(crate) struct Idle<'a> {
     /// The messages whose commands only look at something.
     looking: HashSet<u32>,
     /// The messages that are at hand, and those of them with an edit that took place.
-    at_hand: HashSet<u32>,
+    at_hand: &'a [Entry],
     edited: HashSet<u32>,
     /// The messages whose commands are told by how they went, and those whose output says no more, or nothing that still holds.
     told: Told,
@@ -66,7 +67,7 @@ impl<'a> Idle<'a> {
             lists,
             undone,
             looking: looks.map(|run| ordinal(run.message)).collect(),
-            at_hand: request.entries.iter().map(|entry| ordinal(entry.id.ordinal)).collect(),
+            at_hand: request.entries,
             edited: trail.map(|edit| ordinal(edit.message)).collect(),
             told: told_otherwise(request, acts),
             changed: changes.map(|one| one.key()).collect(),
@@ -113,7 +114,7 @@ impl<'a> Idle<'a> {
             StatementKind::Added | StatementKind::Removed => {
                 let message = &statement.message;
                 is_scrap && statement.text.len() < SHORT_CODE
-                    || self.at_hand.contains(message) && !self.edited.contains(message)
+                    || self.is_at_hand(*message) && !self.edited.contains(message)
                     || self.undone.by(u64::from(*message)).is_some()
                     || self.removed.contains(&at)
                     || is_crumb
@@ -145,6 +146,10 @@ impl<'a> Idle<'a> {
             StatementKind::Person => is_lead(statement) || is_scrap && statement.answers.is_none(),
             _ => false,
         }
+    }
+
+    fn is_at_hand(&self, message: u32) -> bool {
+        self.at_hand.binary_search_by_key(&u64::from(message), |entry| entry.id.ordinal).is_ok()
     }
 
     /// Returns whether this is a question of the model's that is settled, or an item of one.

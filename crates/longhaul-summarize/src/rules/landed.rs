@@ -1,7 +1,7 @@
 //! What was really committed, pushed and published, whatever was proposed: the last of it, in the words of the tools.
 
 use longhaul_extract::{Landing, Landings, each_act};
-use longhaul_transcript::Tokens;
+use longhaul_transcript::{Entry, Tokens};
 
 use super::{acts::Acts, fixed::Fixed, render::fenced, state::first_chars};
 
@@ -35,11 +35,10 @@ impl Fixed<'_> {
 
     /// Returns whether what came of it stays after the summary, whole.
     fn is_below(&self, landing: &Landing) -> bool {
-        let is_its = |id: u64| id == landing.answered;
-        let was = self.request.tail_beside_entries().iter().chain(self.request.entries);
-        let was = was.into_iter().find(|entry| is_its(entry.id.ordinal));
-        let kept = self.request.kept.iter().find(|entry| is_its(entry.id.ordinal));
-        kept.is_some_and(|kept| was.is_none_or(|was| was.message == kept.message))
+        let is_its = |entry: &&Entry| entry.id.ordinal == landing.answered;
+        let was = || self.request.tail_beside_entries().iter().chain(self.request.entries).find(is_its);
+        let kept = self.request.kept.iter().find(is_its);
+        kept.is_some_and(|kept| was().is_none_or(|was| was.message == kept.message))
     }
 }
 

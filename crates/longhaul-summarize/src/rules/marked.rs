@@ -1,12 +1,12 @@
 //! What a person marks as worth remembering, in whatever words: `Rule: …`, `Important: …`, `Remember: …`.
 
 use longhaul_extract::speaker::Speakers;
-use longhaul_transcript::Entry;
+use longhaul_transcript::{Entry, Role};
 
 /// Returns the lines that persons mark so, oldest first, each with the ordinal of its message.
 pub(crate) fn lines(entries: &[Entry], speakers: &Speakers) -> Vec<(u64, String)> {
     let mut found = Vec::new();
-    for entry in entries {
+    for entry in entries.iter().filter(|entry| entry.message.role == Role::User) {
         // In a plan labels are headings; only what a person says in words of their own is marked by them.
         for piece in speakers.segments(&entry.message).iter().filter(|piece| piece.is_persons()) {
             let lines: Vec<&str> =

@@ -11,7 +11,7 @@ use crate::session::StepError;
 use super::{
     CompactError, CompactSettings, Compacted, CompactionPlan, Outcome, Source,
     needed::Needed,
-    plan::{self, Spread, header},
+    plan::{Planner, Spread, header},
     survival,
 };
 
@@ -72,7 +72,8 @@ pub(crate) fn compact_by(
         }
     };
     let source = &Source { needed: Some(needed), ..*source };
-    let mut plan = plan::plan(source, settings)?;
+    let planner = Planner::new(source, settings)?;
+    let mut plan = planner.plan(Spread::default());
     let mut draft = summarize(&plan.request(source, settings));
     // In less room a summary says less. What it says in all of its room is its own: only what that leaves is spare.
     let said = draft.tokens;
@@ -85,7 +86,7 @@ pub(crate) fn compact_by(
             break;
         }
         let tail = Some(plan.older + spare);
-        let wider = plan::plan_with(source, settings, Spread { tail, older_result })?;
+        let wider = planner.plan(Spread { tail, older_result });
         if wider.older <= plan.older {
             older_result = older_result + older_result;
             continue;
@@ -121,13 +122,14 @@ impl CompactionPlan {
     ) -> Result<Compacted, AssembleError> {
         let mut widest = self.clone();
         let mut older_result = Spread::default().older_result;
+        let planner = Planner::new(source, settings).ok();
         for _ in 0..ROUNDS {
             let spare = settings.budget - widest.fixed - draft.tokens;
             if spare <= settings.budget.scaled(SPARE_RATIO) || older_result > settings.budget {
                 break;
             }
-            let spread = Spread { tail: Some(widest.older + spare), older_result };
-            let Ok(wider) = plan::plan_with(source, settings, spread) else { break };
+            let Some(planner) = &planner else { break };
+            let wider = planner.plan(Spread { tail: Some(widest.older + spare), older_result });
             let is_larger = wider.older > widest.older && wider.fixed + draft.tokens <= settings.budget;
             // A tail of longer results may hold fewer messages; those that the draft was not asked about stay.
             let is_told = wider.summarized.end <= self.summarized.end;

@@ -17,7 +17,7 @@ use super::{
     needed::Needed,
     share,
     standing::{self, Pins},
-    tail::{self, Place, Room, Tail},
+    tail::{self, Place, Request, Room, Tail},
 };
 
 /// What a compaction works on.
@@ -180,7 +180,7 @@ fn position(entries: &[Entry], ordinal: u64) -> Option<usize> {
 /// # Errors
 /// When the budget is below the floor, or nothing can be summarized.
 pub fn plan(source: &Source<'_>, settings: &CompactSettings) -> Result<CompactionPlan, CompactError> {
-    plan_with(source, settings, Spread::default())
+    Ok(Planner::new(source, settings)?.plan(Spread::default()))
 }
 
 /// How generous a plan is to the tail.
@@ -198,14 +198,58 @@ impl Default for Spread {
     }
 }
 
-/// Decides what stays, with `spread` for the tail.
-pub(super) fn plan_with(
+/// Makes plans of one source, however generous to the tail: what they share is read once.
+#[derive(Debug)]
+pub(super) struct Planner<'s> {
+    source: &'s Source<'s>,
+    settings: &'s CompactSettings,
+    head_len: usize,
+    places: Vec<Place<'s>>,
+    request: Option<Request>,
+    /// What stays whatever is planned costs.
+    kept: Tokens,
+    /// What everything else may cost.
+    most: Tokens,
+}
+
+impl<'s> Planner<'s> {
+    /// Reads `source`.
+    ///
+    /// # Errors
+    /// As [`plan`].
+    pub(super) fn new(
+        source: &'s Source<'s>,
+        settings: &'s CompactSettings,
+    ) -> Result<Planner<'s>, CompactError> {
+        let head_len = source.head_len();
+        let places = places(source.entries, head_len.max(source.earlier.quoted));
+        let (kept, closed) = kept(source, settings, head_len, &places)?;
+        let most = settings.budget - kept - source.counter.framing().per_reply - SUMMARY_FRAME;
+        let request = tail::newest_request(source, settings, closed, most);
+        Ok(Planner { source, settings, head_len, request, kept, most, places })
+    }
+
+    /// Decides what stays, with `spread` for the tail.
+    pub(super) fn plan(&self, spread: Spread) -> CompactionPlan {
+        let Planner { source, settings, most, .. } = *self;
+        // Summary and older messages share what the newest request leaves.
+        let request = self.request.clone();
+        let rest = most + SUMMARY_FRAME - request.as_ref().map_or(Tokens::ZERO, |request| request.tokens);
+        let wanted =
+            spread.tail.unwrap_or_else(|| default_tail_room(settings, rest)).min(rest - SUMMARY_FRAME);
+        let room = Room { wanted, most, older_result: spread.older_result };
+        let tail = tail::choose(source, settings, &self.places, request, room);
+        finish(source, settings, self.head_len, tail, self.kept)
+    }
+}
+
+/// Returns what stays in any case costs, and the places beside the open exchange.
+fn kept<'p, 's>(
     source: &Source<'_>,
     settings: &CompactSettings,
-    spread: Spread,
-) -> Result<CompactionPlan, CompactError> {
-    let head_len = source.head_len();
-    let places = places(source.entries, head_len.max(source.earlier.quoted));
+    head_len: usize,
+    places: &'p [Place<'s>],
+) -> Result<(Tokens, &'p [Place<'s>]), CompactError> {
     let open = places.last().filter(|place| place.unit.is_open());
     let of =
         |range: std::ops::Range<usize>| source.costs.get(range).unwrap_or_default().iter().copied().sum();
@@ -233,15 +277,7 @@ pub(super) fn plan_with(
     if places.len() == usize::from(open.is_some()) {
         return Err(CompactError::NothingToCompact);
     }
-    let kept = system + pinned + open_cost;
-    let most = settings.budget - kept - source.counter.framing().per_reply - SUMMARY_FRAME;
-    // Summary and older messages share what the newest request leaves.
-    let request = tail::newest_request(source, settings, closed, most);
-    let rest = most + SUMMARY_FRAME - request.as_ref().map_or(Tokens::ZERO, |request| request.tokens);
-    let wanted = spread.tail.unwrap_or_else(|| default_tail_room(settings, rest)).min(rest - SUMMARY_FRAME);
-    let room = Room { wanted, most, older_result: spread.older_result };
-    let tail = tail::choose(source, settings, &places, request, room);
-    Ok(finish(source, settings, head_len, tail, kept))
+    Ok((system + pinned + open_cost, closed))
 }
 
 fn places(entries: &[Entry], head_len: usize) -> Vec<Place<'_>> {

@@ -85,11 +85,11 @@ impl Look {
             self.add(Signs::COUNTS, counts(rest));
             return;
         }
-        let Some(letter) = first.to_ascii_lowercase().checked_sub(b'a') else { return };
-        let Some((from, to)) = PLACES.get(usize::from(letter)) else { return };
-        let Some(second) = rest.as_bytes().get(1).map(u8::to_ascii_lowercase) else { return };
-        for (start, form, sign) in &LEXICON[*from..*to] {
-            if start.as_bytes()[1] == second && !self.signs.has(*sign) && opens(rest, start, *form) {
+        let Some(second) = rest.as_bytes().get(1) else { return };
+        let Some(place) = place(first, *second) else { return };
+        let (from, to) = PLACES[place];
+        for (start, form, sign) in &LEXICON[usize::from(from)..usize::from(to)] {
+            if !self.signs.has(*sign) && opens(rest, start, *form) {
                 self.add(*sign, true);
             }
         }
@@ -303,22 +303,29 @@ const LEXICON: [(&str, Form, Signs); 91] = [
     ("won't", Opening, Signs::SETTLES),
 ];
 
-/// For each letter the words in [`LEXICON`] that it begins.
-const PLACES: [(usize, usize); 26] = {
-    let mut places = [(0, 0); 26];
-    let (mut letter, mut at) = (0, 0);
-    while letter < 26 {
-        let from = at;
-        while at < LEXICON.len() && LEXICON[at].0.as_bytes()[0] == b'a' + letter as u8 {
-            at += 1;
+/// For each two letters the words in [`LEXICON`] that begin with them: for most there is none.
+const PLACES: [(u8, u8); 26 * 26] = {
+    let mut places = [(0, 0); 26 * 26];
+    let (mut next, mut at) = (0, 0);
+    while at < LEXICON.len() {
+        let word = LEXICON[at].0.as_bytes();
+        let place = place(word[0], word[1]).expect("each begins with two letters");
+        // A word out of its place would never be found.
+        assert!(place + 1 >= next);
+        if place + 1 > next {
+            (places[place].0, next) = (at as u8, place + 1);
         }
-        places[letter] = (from, at);
-        letter += 1;
+        at += 1;
+        places[place].1 = at as u8;
     }
-    // A word out of its place would never be found.
-    assert!(at == LEXICON.len());
     places
 };
+
+/// Returns the place of a word by its first two letters, case apart, where both are some.
+const fn place(first: u8, second: u8) -> Option<usize> {
+    let (first, second) = ((first | 0x20).wrapping_sub(b'a'), (second | 0x20).wrapping_sub(b'a'));
+    if first < 26 && second < 26 { Some(first as usize * 26 + second as usize) } else { None }
+}
 
 const COUNTED: [&str; 13] = [
     "pass", "passed", "passing", "fail", "failed", "failing", "test", "tests", "error", "errors", "issues",
