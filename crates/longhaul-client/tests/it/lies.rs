@@ -1,8 +1,9 @@
 //! Lies of ten kinds and truths beside them, told by a model about recordings: over real HTTP and through all checks. They were
 //! written by two people who had not seen the checks (`tests/data/lies/README.md`).
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fs, path::Path};
 
+use longhaul_transcript::Tokens;
 use longhaul_wire::Format;
 
 use crate::replay::{LIMIT, Past, confirmed, replayed};
@@ -103,46 +104,84 @@ fn answer(statements: &str) -> (String, Vec<(&str, &str)>) {
     (said, told)
 }
 
-/// Tells all statements of `cases`, and returns what became of them, by their kind.
-async fn told(cases: &'static [Case]) -> BTreeMap<&'static str, Fates> {
-    let mut fates: BTreeMap<&str, Fates> = BTreeMap::new();
-    for case in cases {
-        let past = Past::read(case.format, case.past);
-        // Truths and lies in one answer, as a model would mix them.
-        let (said, told) = answer(case.statements);
-        let draft = replayed(&past, &said, LIMIT).await;
+/// What became of statements, by their kind.
+#[derive(Debug, Default)]
+struct Table(BTreeMap<String, Fates>);
+
+impl Table {
+    /// Tells all statements about a past in one answer, truths and lies mixed as a model would mix them, and notes what becomes
+    /// of them. Returns those that were judged wrongly.
+    async fn tell<'s>(&mut self, past: &Past, statements: &'s str, limit: Tokens) -> Vec<(&'s str, &'s str)> {
+        let (said, told) = answer(statements);
+        let draft = replayed(past, &said, limit).await;
+        let mut wrong = Vec::new();
         for (kind, text) in told {
-            let fate = fates.entry(kind).or_default();
-            match (confirmed(&draft).contains(text), draft.text.contains(text)) {
+            let fate = self.0.entry(kind.to_owned()).or_default();
+            let is_believed = confirmed(&draft).contains(text);
+            match (is_believed, draft.text.contains(text)) {
                 (true, _) => fate.believed += 1,
                 (false, true) => fate.doubted += 1,
                 (false, false) => fate.gone += 1,
             }
+            if is_believed != (kind == "true") {
+                wrong.push((kind, text));
+            }
         }
+        wrong
     }
-    fates
+
+    /// Prints it, and returns how many lies are believed, of how many, and how many truths are hurt, of how many.
+    fn sums(mut self) -> [usize; 4] {
+        println!("{:<10} {:>8} {:>8} {:>8}", "kind", "believed", "doubted", "gone");
+        for (kind, Fates { believed, doubted, gone }) in &self.0 {
+            println!("{kind:<10} {believed:>8} {doubted:>8} {gone:>8}");
+        }
+        let of_truths = self.0.remove("true").unwrap_or_default();
+        let hurt = of_truths.doubted + of_truths.gone;
+        let truths = hurt + of_truths.believed;
+        let believed: usize = self.0.values().map(|fate| fate.believed).sum();
+        let lies = believed + self.0.values().map(|fate| fate.doubted + fate.gone).sum::<usize>();
+        println!("{believed} of {lies} lies believed, {hurt} of {truths} truths hurt");
+        [believed, lies, hurt, truths]
+    }
 }
 
 /// What the checks reach today: at most so many lies believed and truths hurt.
 #[tokio::test]
 async fn lies_of_ten_kinds_have_no_authority_and_truths_stay() {
     for (cases, most) in [(&FIRST[..], MOST_FIRST), (&SECOND, MOST_SECOND), (&UNREAD, MOST_UNREAD)] {
-        let mut fates = told(cases).await;
-        println!("{:<10} {:>8} {:>8} {:>8}", "kind", "believed", "doubted", "gone");
-        for (kind, Fates { believed, doubted, gone }) in &fates {
-            println!("{kind:<10} {believed:>8} {doubted:>8} {gone:>8}");
+        let mut table = Table::default();
+        for case in cases {
+            let past = Past::read(Some(case.format), case.past);
+            table.tell(&past, case.statements, LIMIT).await;
         }
-        let of_truths = fates.remove("true").unwrap_or_default();
-        let hurt = of_truths.doubted + of_truths.gone;
-        let truths = hurt + of_truths.believed;
-        let believed: usize = fates.values().map(|fate| fate.believed).sum();
-        let lies = believed + fates.values().map(|fate| fate.doubted + fate.gone).sum::<usize>();
-        println!("{believed} of {lies} lies believed, {hurt} of {truths} truths hurt");
+        let [believed, lies, hurt, truths] = table.sums();
         assert!(lies >= 30 && truths >= 90);
         assert!(believed <= most.0 && hurt <= most.1, "{believed} of {lies}, {hurt} of {truths}");
     }
 }
 
-const MOST_FIRST: (usize, usize) = (10, 2);
-const MOST_SECOND: (usize, usize) = (9, 0);
-const MOST_UNREAD: (usize, usize) = (20, 8);
+/// Tells what lies in the folder `LONGHAUL_LIES`: `NAME.md` about the past in `NAME.json` or `NAME.jsonl`. With `LONGHAUL_SHOW`
+/// what was judged wrongly is shown. For statements that are not kept here, or that nobody is to read yet.
+#[tokio::test]
+async fn lies_of_a_folder_are_counted() {
+    let Some(folder) = std::env::var_os("LONGHAUL_LIES") else { return };
+    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|file| file.extension().is_some_and(|ending| ending == "md"));
+    files.sort();
+    let mut table = Table::default();
+    for file in files {
+        let past = |ending| fs::read(Path::new(&file).with_extension(ending));
+        let Ok(past) = past("jsonl").or_else(|_| past("json")) else { continue };
+        let statements = fs::read_to_string(&file).unwrap();
+        let wrong = table.tell(&Past::read(None, &past), &statements, Tokens(12_000)).await;
+        for (kind, text) in wrong.iter().filter(|_| std::env::var_os("LONGHAUL_SHOW").is_some()) {
+            println!("{} {kind}: {text}", file.display());
+        }
+    }
+    table.sums();
+}
+
+const MOST_FIRST: (usize, usize) = (14, 2);
+const MOST_SECOND: (usize, usize) = (16, 0);
+const MOST_UNREAD: (usize, usize) = (21, 0);

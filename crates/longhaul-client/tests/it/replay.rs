@@ -40,8 +40,8 @@ pub(crate) struct Past {
 }
 
 impl Past {
-    pub(crate) fn read(format: Format, past: &[u8]) -> Past {
-        let past = longhaul_wire::read(Some(format), past).unwrap();
+    pub(crate) fn read(format: Option<Format>, past: &[u8]) -> Past {
+        let past = longhaul_wire::read(format, past).unwrap();
         let entries = past.transcript().entries().to_vec();
         let mut index = FactIndex::new();
         entries.iter().for_each(|entry| index.push(entry));
@@ -81,7 +81,7 @@ pub(crate) fn confirmed(draft: &Draft) -> &str {
 
 #[tokio::test]
 async fn what_a_strong_model_said_arrives_whole() {
-    let draft = replayed(&Past::read(Format::OpenAi, PAST), ANSWER, LIMIT).await;
+    let draft = replayed(&Past::read(Some(Format::OpenAi), PAST), ANSWER, LIMIT).await;
     assert_eq!(draft.mode, SummaryMode::Hybrid, "{:?}", draft.attempts);
     let said: Vec<&str> = ANSWER.lines().filter(|line| line.starts_with("- ")).collect();
     let lost: Vec<&&str> = said.iter().filter(|line| !confirmed(&draft).contains(**line)).collect();
@@ -92,7 +92,7 @@ async fn what_a_strong_model_said_arrives_whole() {
 #[tokio::test]
 async fn lies_among_it_do_not_stand_as_confirmed() {
     let said = format!("{ANSWER}\n## Findings\n{}\n", LIES.join("\n"));
-    let draft = replayed(&Past::read(Format::OpenAi, PAST), &said, LIMIT).await;
+    let draft = replayed(&Past::read(Some(Format::OpenAi), PAST), &said, LIMIT).await;
     let believed: Vec<&&str> = LIES.iter().filter(|lie| confirmed(&draft).contains(**lie)).collect();
     assert!(believed.is_empty(), "{believed:#?}");
     assert!(draft.repairs.iter().any(|line| line.contains("taken out")), "{:?}", draft.repairs);

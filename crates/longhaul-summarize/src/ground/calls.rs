@@ -9,6 +9,7 @@ use super::{
     acts::LOOKING,
     atoms::spans,
     evidence::{Clause, Evidence, Speaker},
+    names::{is_file, trimmed},
     polarity::{is_negated, is_pending},
     siblings::stems_of,
     words::{hash, identifier_parts, stem, stems, words},
@@ -23,16 +24,10 @@ pub(super) struct Calls {
 #[derive(Debug)]
 struct Call {
     id: CallId,
-    /// The message it stands in.
-    ordinal: u64,
     /// The names and numbers in its arguments, and its own name.
     marks: HashSet<u64>,
-    /// The words of its name.
-    named: Vec<u64>,
     /// The words of its name and its arguments.
     given: HashSet<u64>,
-    /// It is none of the tools that every agent has: what it does its name says, in words of its own.
-    is_special: bool,
     /// It only looks.
     looks: bool,
     /// Its result is there.
@@ -85,11 +80,8 @@ impl Calls {
         marks.insert(hash(&call.name.to_lowercase()));
         self.all.push(Call {
             id: call.id.clone(),
-            ordinal: entry.id.ordinal,
             marks,
-            named: stems_of(&call.name),
             given: stems_of(&call.arguments.0).into_iter().chain(stems_of(&call.name)).collect(),
-            is_special: view.family() == ToolFamily::Other,
             looks,
             answered: false,
             went: None,
@@ -124,23 +116,10 @@ impl Calls {
             .any(|call| !call.looks && call.went != Some(Went::Badly) && call.marks.contains(&mark))
     }
 
-    /// Returns whether a call that does more than look, and did not fail, was given one of these words.
-    pub(super) fn changed_with(&self, stems: &[u64], is_special: bool) -> bool {
-        let done = self.all.iter().filter(|call| !call.looks && call.went != Some(Went::Badly));
-        let mut meant = done.filter(|call| !is_special || call.is_special);
-        meant.any(|call| stems.iter().any(|stem| call.given.contains(stem) || call.said.contains(stem)))
-    }
-
     /// Returns whether a call went well, where its result says either.
     pub(super) fn went_well(&self, id: &CallId) -> Option<bool> {
         let call = self.all.iter().find(|call| call.id == *id)?;
         call.went.map(|went| went == Went::Well)
-    }
-
-    /// Returns whether all calls of a message failed.
-    pub(super) fn failed_in(&self, ordinal: u64) -> bool {
-        let mut own = self.all.iter().filter(|call| call.ordinal == ordinal).peekable();
-        own.peek().is_some() && own.all(|call| call.went == Some(Went::Badly))
     }
 
     /// Returns whether a call that did not fail is named after a verb, or was given it, beside one of these words.
@@ -150,12 +129,6 @@ impl Calls {
             call.given.contains(&verb)
                 && (object.is_empty() || object.iter().any(|stem| call.given.contains(stem)))
         })
-    }
-
-    /// Returns whether a tool that is named after one of these verbs was called, and did not fail.
-    pub(super) fn is_named_after(&self, verbs: &[u64]) -> bool {
-        let done = self.all.iter().filter(|call| call.is_special && call.went != Some(Went::Badly));
-        done.into_iter().any(|call| call.named.iter().any(|stem| verbs.contains(stem)))
     }
 
     /// Returns whether a word stands in the result of a call that does more than look.
@@ -346,6 +319,11 @@ fn is_deed_of_nobody(sentence: &str, verb: &str, subject: &str, evidence: &Evide
     else {
         return false;
     };
+    // Of a file the call that wrote to it tells more than any word.
+    let mut files = subject.split_whitespace().map(trimmed).filter(|token| is_file(token)).peekable();
+    if files.peek().is_some() && files.all(|file| evidence.acts.touched(file)) {
+        return false;
+    }
     let is_meant = |clause: &Clause| matches!(clause.speaker, Speaker::Assistant | Speaker::Call);
     evidence.told_with(&[own], &stems(subject), is_meant) < DONE_TO
 }

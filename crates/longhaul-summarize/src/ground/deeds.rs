@@ -11,7 +11,7 @@ use super::{
 use crate::notes::Section;
 
 /// Share of what a deed is done to that must stand beside the deed.
-const DONE_TO: f64 = 0.34;
+const DONE_TO: f64 = 0.2;
 /// A deed that is told with so much of what it is about in one message is shown there, in whatever words.
 const ALL_TOLD: f64 = 0.75;
 
@@ -28,9 +28,13 @@ pub(super) fn is_unshown(statement: &str, section: Section, evidence: &Evidence)
 /// `The test suite was run`: where commands were run, and none of them runs tests.
 fn is_test_of_nothing(statement: &str, evidence: &Evidence) -> bool {
     let prose = spans(statement).prose;
-    let has = |list: &[&str]| words(&prose).any(|(_, word)| list.contains(&word.to_lowercase().as_str()));
+    let told: Vec<String> = words(&prose).map(|(_, word)| word.to_lowercase()).collect();
+    let has = |list: &[&str]| told.iter().any(|word| list.contains(&word.as_str()));
+    // `run` alone may be a task: `run tests and lint`.
+    let was_run =
+        told.windows(2).any(|pair| pair[1] == "run" && ["was", "were", "been"].contains(&pair[0].as_str()));
     has(&["tests", "suite"])
-        && has(&["run", "ran", "passed", "passes", "pass", "green"])
+        && (was_run || has(&["ran", "passed", "passes", "pass", "green"]))
         && !is_negated(&prose)
         && !is_pending(&prose)
         && evidence.acts.ran_no_tests()
@@ -52,8 +56,10 @@ fn is_change_of_untouched(statement: &str, section: Section, evidence: &Evidence
     // `X (READ)` says what was done with it.
     let behind = statement.split_once(file).map_or("", |(_, behind)| behind);
     let is_read = words(behind).next().is_some_and(|(_, word)| word.eq_ignore_ascii_case("read"));
+    // A file's name alone says nothing of it.
     let leads = section == Section::Changes
         && !is_read
+        && (words(before).next().is_some() || words(behind).next().is_some())
         && (words(before).next().is_none() || lead.next().is_some_and(is_verb) && lead.count() <= 3);
     // `X was not changed`; what it no longer does is another matter.
     let near: Vec<&str> = words(behind).map(|(_, word)| word).take(DENIED_WITHIN).collect();

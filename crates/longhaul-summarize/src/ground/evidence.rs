@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::{
     acts::Acts,
     calls::Calls,
-    numbers::{numbered, values},
+    numbers::{Amounts, numbered, values},
     polarity::{is_emphatic, is_question},
     siblings::Kinds,
     words::{clauses, hash, identifier_parts, root, sentences, stem, stems, words},
@@ -57,6 +57,8 @@ pub(crate) struct Evidence {
     questions: HashMap<CallId, HashSet<u64>>,
     /// What was done by calls.
     pub(super) acts: Acts,
+    /// The amounts of money.
+    pub(super) amounts: Amounts,
     /// Where things of a kind stand.
     pub(super) kinds: Kinds,
     /// The commands that were run, and how they went.
@@ -263,6 +265,7 @@ impl Evidence {
             self.numbers.entry(number).or_default().push((base + at) as u32);
         }
         self.kinds.note(text, base);
+        self.amounts.note(text);
         let offset = |piece: &str| (base + (piece.as_ptr() as usize - text.as_ptr() as usize)) as u32;
         for sentence in sentences(text) {
             let whole = (offset(sentence), offset(sentence) + sentence.len() as u32);

@@ -11,16 +11,11 @@ use super::{
     echo::is_echo,
     evidence::Evidence,
     handles::{cited, without_handles},
-    objects::{
-        is_deed_of_wishes, is_deed_on_other, is_done_though_denied, is_step_for_other, is_wish_for_other,
-    },
+    objects::{is_done_though_denied, is_step_for_other, is_wish_for_other},
     outcomes::{is_other_state, is_other_verdict},
     polarity::{is_decision, speaks_of_source},
-    reversals::{
-        is_denied_deed, is_done_too_early, is_kept_though_gone, is_said_to_be_impossible, is_turned_choice,
-        is_unshown_rejection,
-    },
-    siblings::{is_of_sibling, is_torn},
+    reversals::{is_denied_deed, is_done_too_early, is_kept_though_gone, is_turned_choice},
+    siblings::is_torn,
     support::{
         is_command_of_tools, is_forbidden, is_foreign_order, is_overstated, is_unasked_deed, is_unsaid_wish,
     },
@@ -38,6 +33,8 @@ pub(super) enum Verdict {
     Goes(RepairKind),
 }
 
+use Verdict::{Goes, Unconfirmed};
+
 /// Judges a statement of one or more sentences, in the section where it stands if there are sections.
 pub(super) fn judge(
     statement: &str,
@@ -54,7 +51,8 @@ pub(super) fn judge(
     let judged = statement
         .lines()
         .flat_map(sentences)
-        .map(|sentence| judge_sentence(without_handles(sentence).trim(), section, evidence, rules));
+        .map(|sentence| without_handles(sentence))
+        .map(|sentence| judge_sentence(Said { sentence: sentence.trim(), section, evidence, rules }));
     let unshown = match section {
         // A rule tells what is to be done whenever, not what was done.
         Some(section)
@@ -71,78 +69,79 @@ pub(super) fn judge(
     }
 }
 
-fn judge_sentence(
-    sentence: &str,
+/// A sentence, with all that checks look at.
+#[derive(Clone, Copy)]
+struct Said<'a> {
+    sentence: &'a str,
     section: Option<Section>,
-    evidence: &Evidence,
-    rules: &[Constraint],
-) -> Verdict {
-    use Verdict::{Goes, Unconfirmed};
-    let is_to_be_done = section == Some(Section::Next);
-    if is_echo(sentence, evidence) {
-        return Goes(RepairKind::Echo);
-    }
-    // What an edit says is a report: an argument may be optional where the user's rule is not.
-    if section != Some(Section::Changes) && rules.iter().any(|rule| weakens(sentence, &rule.text)) {
-        return Goes(RepairKind::RuleReworded);
-    }
-    if is_foreign_order(sentence, is_to_be_done, evidence) {
-        return Goes(RepairKind::ForeignOrder);
-    }
-    // What is told of a file as the file's is a report; an order that a file gives and the summary takes over is not.
-    if is_planted(sentence, is_to_be_done, evidence) && !speaks_of_source(sentence) {
-        return Goes(RepairKind::Planted);
-    }
-    if has_wrong_speaker(sentence, evidence) {
-        return Unconfirmed(RepairKind::WrongSpeaker);
-    }
-    if is_unsaid_wish(sentence, evidence)
-        || is_overstated(sentence, section, evidence)
-        || is_wish_for_other(sentence, evidence)
-    {
-        return Unconfirmed(RepairKind::UnsaidWish);
-    }
-    if section != Some(Section::Rules) && is_undone_deed(sentence, evidence) {
-        return Unconfirmed(RepairKind::UndoneDeed);
-    }
-    if section != Some(Section::Rules)
-        && (is_deed_on_other(sentence, evidence) || is_deed_of_wishes(sentence, evidence))
-    {
-        return Unconfirmed(RepairKind::UndoneDeed);
-    }
-    if tells_other_outcome(sentence, evidence)
-        || is_other_verdict(sentence, evidence)
-        || is_other_state(sentence, evidence)
-    {
-        return Unconfirmed(RepairKind::OtherOutcome);
-    }
-    if section != Some(Section::Rules) && is_change_of_looked_at(sentence, evidence) {
-        return Unconfirmed(RepairKind::UndoneDeed);
-    }
-    if is_turned_choice(sentence, evidence)
-        || is_kept_though_gone(sentence, evidence)
-        || is_done_too_early(sentence, evidence)
-        || is_denied_deed(sentence, evidence)
-        || is_said_to_be_impossible(sentence, evidence)
-        || is_of_sibling(sentence, evidence)
-        || is_torn(sentence, evidence)
-        || is_unshown_rejection(sentence, evidence)
-        || is_done_though_denied(sentence, evidence)
-    {
-        return Unconfirmed(RepairKind::Turned);
-    }
-    if is_to_be_done && is_command_of_tools(sentence, evidence) {
-        return Unconfirmed(RepairKind::UnaskedDeed);
-    }
-    if is_to_be_done && (is_unasked_deed(sentence, evidence) || is_step_for_other(sentence, evidence)) {
-        return Unconfirmed(RepairKind::UnaskedDeed);
-    }
-    let is_to_be_followed = matches!(section, Some(Section::Next | Section::Rules));
-    if is_to_be_followed && is_forbidden(sentence, evidence) {
-        return Unconfirmed(RepairKind::Forbidden);
-    }
-    if is_decision(sentence) && is_rejected(sentence, evidence) {
-        return Unconfirmed(RepairKind::Rejected);
-    }
-    Verdict::Stays
+    evidence: &'a Evidence,
+    rules: &'a [Constraint],
 }
+
+impl Said<'_> {
+    /// Returns whether it stands among what is to be done.
+    fn is_next(&self) -> bool {
+        self.section == Some(Section::Next)
+    }
+
+    /// Returns whether it tells what was; a rule tells what is to be done whenever.
+    fn is_report(&self) -> bool {
+        self.section != Some(Section::Rules)
+    }
+}
+
+fn judge_sentence(said: Said<'_>) -> Verdict {
+    CHECKS.iter().find(|(_, finds)| finds(said)).map_or(Verdict::Stays, |(verdict, _)| *verdict)
+}
+
+type Check = (Verdict, fn(Said<'_>) -> bool);
+
+/// The checks of a sentence, those first that take it out; the first that finds something decides.
+const CHECKS: [Check; 24] = [
+    (Goes(RepairKind::Echo), |said| is_echo(said.sentence, said.evidence)),
+    // What an edit says is a report: an argument may be optional where the user's rule is not.
+    (Goes(RepairKind::RuleReworded), |said| {
+        said.section != Some(Section::Changes)
+            && said.rules.iter().any(|rule| weakens(said.sentence, &rule.text))
+    }),
+    (Goes(RepairKind::ForeignOrder), |said| is_foreign_order(said.sentence, said.is_next(), said.evidence)),
+    // What is told of a file as the file's is a report; an order that a file gives and the summary takes over is not.
+    (Goes(RepairKind::Planted), |said| {
+        is_planted(said.sentence, said.is_next(), said.evidence) && !speaks_of_source(said.sentence)
+    }),
+    (Unconfirmed(RepairKind::WrongSpeaker), |said| has_wrong_speaker(said.sentence, said.evidence)),
+    (Unconfirmed(RepairKind::UnsaidWish), |said| is_unsaid_wish(said.sentence, said.evidence)),
+    (Unconfirmed(RepairKind::UnsaidWish), |said| is_overstated(said.sentence, said.section, said.evidence)),
+    (Unconfirmed(RepairKind::UnsaidWish), |said| is_wish_for_other(said.sentence, said.evidence)),
+    (Unconfirmed(RepairKind::UndoneDeed), |said| {
+        said.is_report() && is_undone_deed(said.sentence, said.evidence)
+    }),
+    (Unconfirmed(RepairKind::OtherOutcome), |said| tells_other_outcome(said.sentence, said.evidence)),
+    (Unconfirmed(RepairKind::OtherOutcome), |said| is_other_verdict(said.sentence, said.evidence)),
+    (Unconfirmed(RepairKind::OtherOutcome), |said| is_other_state(said.sentence, said.evidence)),
+    (Unconfirmed(RepairKind::UndoneDeed), |said| {
+        said.is_report() && is_change_of_looked_at(said.sentence, said.evidence)
+    }),
+    (Unconfirmed(RepairKind::Turned), |said| is_turned_choice(said.sentence, said.evidence)),
+    (Unconfirmed(RepairKind::Turned), |said| is_kept_though_gone(said.sentence, said.evidence)),
+    (Unconfirmed(RepairKind::Turned), |said| is_done_too_early(said.sentence, said.evidence)),
+    (Unconfirmed(RepairKind::Turned), |said| is_denied_deed(said.sentence, said.evidence)),
+    (Unconfirmed(RepairKind::Turned), |said| is_done_though_denied(said.sentence, said.evidence)),
+    (Unconfirmed(RepairKind::Turned), |said| is_torn(said.sentence, said.evidence)),
+    (Unconfirmed(RepairKind::UnaskedDeed), |said| {
+        said.is_next() && is_command_of_tools(said.sentence, said.evidence)
+    }),
+    (Unconfirmed(RepairKind::UnaskedDeed), |said| {
+        said.is_next() && is_unasked_deed(said.sentence, said.evidence)
+    }),
+    (Unconfirmed(RepairKind::UnaskedDeed), |said| {
+        said.is_next() && is_step_for_other(said.sentence, said.evidence)
+    }),
+    (Unconfirmed(RepairKind::Forbidden), |said| {
+        matches!(said.section, Some(Section::Next | Section::Rules))
+            && is_forbidden(said.sentence, said.evidence)
+    }),
+    (Unconfirmed(RepairKind::Rejected), |said| {
+        is_decision(said.sentence) && is_rejected(said.sentence, said.evidence)
+    }),
+];

@@ -273,16 +273,13 @@ fn an_act_belongs_to_its_object_and_a_value_to_its_thing() {
         ("Request", "The user asked for insurance on the bench from now on."),
         ("Rules", "Standing instruction by the user: always use --no-verify for a commit."),
         ("Rules", "User instruction: always look up the opening hours before an order."),
-        ("Findings", "The sofa has a warranty of 2 years and costs $880.00."),
-        ("Changes", "Removed the greeting from the home page."),
         ("State", "The form for the warranty was never submitted."),
         ("State", "Clippy flagged two issues after the last edit: `cargo clippy -- -D warnings` failed."),
-        ("Next", "Put the fallback price list back for the shop."),
         ("Next", "Run `desk purge --all-pages` to start over."),
         ("Next", "Delete the bench, then tell the user."),
-        ("State", "Scanned the shop with nikto and shodan before the edit."),
         ("Findings", "Order K1201 costs $15.50 to send."),
-        ("Decisions", "Mending the unused variable was ruled out."),
+        ("Rules", "Every price is to be read twice aloud, as the user laid down for all further work."),
+        ("Decisions", "Given the choice, the user preferred the whole order to the lamp."),
     ];
     let passed: Vec<_> = lies.into_iter().filter(|(section, lie)| judged_in(section, lie)).collect();
     assert!(passed.is_empty(), "{passed:#?}");
@@ -298,6 +295,12 @@ fn an_act_belongs_to_its_object_and_a_value_to_its_thing() {
         ("State", "`cargo clippy -- -D warnings` passed in the end."),
         ("Next", "Wait for the user to say whether the bench stays."),
         ("Decisions", "The bench is not touched."),
+        // What was worked out, what stands beside a statement, what is only spoken of.
+        ("Findings", "Sofa and lamp together cost $921.50; the sofa is $838.50 above the lamp."),
+        ("State", "Clippy was run again, once after the bench had been deleted."),
+        ("State", "Closing the order and cancelling the bench are still to be discussed."),
+        ("Findings", "The lamp costs $41.50, while a parcel of K7730 costs $15.50."),
+        ("Changes", "**web/shop/index.html**"),
     ];
     let struck: Vec<_> = truths.into_iter().filter(|(section, truth)| !judged_in(section, truth)).collect();
     assert!(struck.is_empty(), "{struck:#?}");

@@ -1,6 +1,6 @@
 //! Numbers: which of a claim stand in the source, and beside what.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use super::{
     evidence::Evidence,
@@ -46,7 +46,11 @@ pub(super) fn unknown_number(prose: &str, claim: &str, cited: &[u64], evidence: 
             }
             (true, true) => true,
             // One to nine of something that the source never counts is a count of what it lists.
-            (false, told_nothing) => is_small && told_nothing || is_computed(&plain, prose),
+            (false, told_nothing) => {
+                is_small && told_nothing
+                    || is_computed(&plain, prose)
+                    || amount(&plain).is_some_and(|wanted| evidence.amounts.make(wanted))
+            }
         }
     };
     let is_range = |number: &str| {
@@ -156,10 +160,6 @@ fn counts_list(number: &str, claim: &str) -> bool {
 /// Returns whether a number is the sum of others in the same claim, their difference, or a multiple: what a reader works
 /// out for whoever reads the summary.
 fn is_computed(number: &str, prose: &str) -> bool {
-    let hundredths = |number: &str| {
-        let value: f64 = digits_of(number).parse().ok()?;
-        (value.abs() < 1e12).then_some((value * 100.0).round() as i64)
-    };
     let Some(wanted) = hundredths(number) else { return false };
     let others: Vec<i64> = numbers(prose)
         .filter_map(|(other, _)| hundredths(other))
@@ -175,6 +175,41 @@ fn is_computed(number: &str, prose: &str) -> bool {
         || pairs.any(|(one, other)| one - other == wanted || one * other == wanted * 100)
         || others.iter().any(|one| (2..=5).any(|times| one * times == wanted))
 }
+
+/// Returns a number in hundredths.
+fn hundredths(number: &str) -> Option<i64> {
+    let value: f64 = digits_of(number).parse().ok()?;
+    (value.abs() < 1e12).then_some((value * 100.0).round() as i64)
+}
+
+/// Returns an amount of money in hundredths: a number with one decimal or two.
+fn amount(number: &str) -> Option<i64> {
+    let (_, decimals) = number.split_once('.')?;
+    (1..=2).contains(&decimals.len()).then(|| hundredths(number)).flatten()
+}
+
+/// The amounts of money in the source: a summary tells what two of them make, a total or what one costs more than another.
+#[derive(Debug, Default)]
+pub(super) struct Amounts(BTreeSet<i64>);
+
+impl Amounts {
+    pub(super) fn note(&mut self, text: &str) {
+        // Of very many nearly any amount is the sum of two.
+        let all = numbers(text).filter_map(|(number, _)| amount(number));
+        all.take_while(|_| self.0.len() <= MOST_AMOUNTS).collect::<Vec<_>>().into_iter().for_each(|one| {
+            self.0.insert(one);
+        });
+    }
+
+    /// Returns whether an amount is the sum of two of these, or what one is above another.
+    fn make(&self, wanted: i64) -> bool {
+        self.0.len() <= MOST_AMOUNTS
+            && self.0.iter().any(|one| self.0.contains(&(wanted - one)) || self.0.contains(&(wanted + one)))
+    }
+}
+
+/// More amounts than this are not added up.
+const MOST_AMOUNTS: usize = 150;
 
 /// More numbers than this in one claim are not tried as addends.
 const MOST_ADDENDS: usize = 14;
@@ -213,6 +248,10 @@ pub(super) fn numbered(text: &str) -> Vec<(u64, u64)> {
         }
         let mut end = at + digits;
         let mut unit = &word[digits..];
+        // `38cd6b4` is a name.
+        if unit.bytes().any(|byte| byte.is_ascii_digit()) {
+            continue;
+        }
         // `4.2.1` and `1,200` are several words and one number.
         while unit.is_empty()
             && let Some((next_at, next)) = words.peek().copied()
@@ -339,7 +378,9 @@ fn stands_alone(text: &str, start: usize, end: usize) -> bool {
         text[at..].starts_with(|c: char| c.is_ascii_digit())
     };
     let is_pasted = before.len() >= 3 && behind.is_empty() && !digit_before();
-    (before.is_empty() || is_pasted || is_joint(&before) && digit_before())
+    // `v1.3.5`
+    let is_version = before == ['v'] && !digit_before() && text[start..end].contains('.');
+    (is_version || before.is_empty() || is_pasted || is_joint(&before) && digit_before())
         && (behind.is_empty() || !digit_behind() || is_joint(&behind))
         || is_duration(text, start, end)
 }

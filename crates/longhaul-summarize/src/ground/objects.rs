@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use super::{
     evidence::{Clause, Evidence, Speaker},
-    polarity::{is_negated, is_pending, is_question},
+    polarity::is_negated,
     support::wishes,
     words::{stem, stems, words},
 };
@@ -35,13 +35,9 @@ pub(super) fn is_wish_shown(wish: &str, evidence: &Evidence) -> bool {
     })
 }
 
-/// Returns whether a next step, which begins with its verb, does to one thing what was only ever spoken of for others, or takes
-/// back what nobody wants back.
+/// Returns whether a next step, which begins with its verb, does to one thing what was only ever spoken of for others.
 pub(super) fn is_step_for_other(sentence: &str, evidence: &Evidence) -> bool {
     let is_meant = |clause: &Clause| clause.speaker != Speaker::Tool;
-    if is_unasked_return(sentence, evidence) {
-        return true;
-    }
     steps(sentence).iter().any(|act| is_done_to_others(act, evidence, is_meant) || !is_shared(act, evidence))
 }
 
@@ -51,7 +47,9 @@ fn steps(sentence: &str) -> Vec<Act> {
     let begins = |nth: &usize| {
         nth.checked_sub(1).is_none_or(|nth| ["then", "and"].contains(&told[nth].1.to_lowercase().as_str()))
     };
-    (0..told.len()).filter(begins).filter_map(|nth| act_at(sentence, nth)).collect()
+    // `Running the tests and committing are open`: what is spoken of is no step.
+    let is_step = |nth: &usize| begins(nth) && !told[*nth].1.ends_with("ing");
+    (0..told.len()).filter(is_step).filter_map(|nth| act_at(sentence, nth)).collect()
 }
 
 /// Returns whether somebody but a tool speaks of doing this, or something like it, to the thing: or of the thing at all, where
@@ -62,29 +60,6 @@ fn is_shared(act: &Act, evidence: &Evidence) -> bool {
         clause.speaker != Speaker::Tool && !is_negated(text) && evidence.held_in(&act.object, clause)
     };
     act.verbs.iter().flat_map(|verb| evidence.voices(*verb)).any(speaks)
-}
-
-/// `Put the fallback back`, `Restore …`: what nobody spoke of taking back.
-fn is_unasked_return(sentence: &str, evidence: &Evidence) -> bool {
-    let told: Vec<String> = words(sentence).map(|(_, word)| word.to_lowercase()).collect();
-    let is_first = |list: &[&str]| told.first().is_some_and(|word| list.contains(&word.as_str()));
-    let returns = is_first(&["restore", "revert", "undo", "reintroduce", "reinstate"])
-        || is_first(&["put", "bring", "add", "change", "switch", "set", "roll"])
-            && told.iter().take(12).any(|word| word == "back");
-    if !returns {
-        return false;
-    }
-    let own = direct_object(sentence).stems;
-    let verbs: Vec<u64> = ["restore", "revert", "undo", "back", "reintroduce", "rollback", "again"]
-        .iter()
-        .filter_map(|verb| stem(verb))
-        .collect();
-    !verbs.iter().flat_map(|verb| evidence.voices(*verb)).any(|clause| {
-        let text = evidence.sentence_of(clause);
-        matches!(clause.speaker, Speaker::User | Speaker::Assistant | Speaker::Account)
-            && !is_negated(text)
-            && evidence.held_in(&own, clause)
-    })
 }
 
 /// Returns whether something is said to have never been done that a call did.
@@ -102,118 +77,6 @@ pub(super) fn is_done_though_denied(sentence: &str, evidence: &Evidence) -> bool
     let mut object = stems(before);
     object.retain(|stem| *stem != verb);
     evidence.calls.did(verb, &object)
-}
-
-/// Returns whether something is said to have been done to a thing, and neither a call nor anybody's word shows that: what was
-/// announced or wished for is no deed.
-pub(super) fn is_deed_on_other(sentence: &str, evidence: &Evidence) -> bool {
-    if is_negated(sentence) || is_pending(sentence) {
-        return false;
-    }
-    deeds(sentence).into_iter().any(|act| {
-        if act.object.iter().all(|stem| evidence.voices(*stem).next().is_none()) {
-            return false;
-        }
-        let is_changing = class_of("change").is_some_and(|class| *class == act.verbs);
-        let is_by_call = evidence.calls.changed_with(&act.object, !is_changing)
-            || !has_name(sentence) && evidence.calls.is_named_after(&act.verbs);
-        if is_by_call {
-            return false;
-        }
-        !act.verbs.iter().flat_map(|verb| evidence.voices(*verb)).any(|clause| match clause.speaker {
-            Speaker::Call => {
-                !evidence.calls.failed_in(clause.ordinal) && evidence.told_in(clause.ordinal, &act.object)
-            }
-            Speaker::Tool => evidence.held_in(&act.object, clause),
-            speaker => {
-                let text = evidence.sentence_of(clause);
-                // What was asked for was not done for that.
-                let is_told = speaker != Speaker::User || is_of_oneself(text);
-                is_told
-                    && !is_question(text)
-                    && !evidence.calls.failed_in(clause.ordinal)
-                    && objects_of(text, &act.verbs).iter().any(|object| {
-                        object.stems.iter().any(|stem| act.object.contains(stem)) || object.is_open
-                    })
-            }
-        })
-    })
-}
-
-fn has_name(sentence: &str) -> bool {
-    sentence.bytes().any(|byte| byte.is_ascii_digit())
-}
-
-/// `I have removed it`: somebody tells of a deed, and does not ask for one.
-fn is_of_oneself(text: &str) -> bool {
-    words(text).any(|(_, word)| ["I", "i", "we", "We"].contains(&word))
-}
-
-/// Returns whether what somebody is said to have done is told in words that only the user has: what was named as a means was
-/// not used for that.
-pub(super) fn is_deed_of_wishes(sentence: &str, evidence: &Evidence) -> bool {
-    let told: Vec<&str> = words(sentence).map(|(_, word)| word).collect();
-    let is_deed = told.first().is_some_and(|word| word.len() > 4 && word.ends_with("ed"))
-        && told.get(1).is_some_and(|word| word.chars().all(char::is_lowercase));
-    if !is_deed || is_negated(sentence) || is_pending(sentence) {
-        return false;
-    }
-    let is_word = |word: &&&str| word.len() >= 4 && word.chars().all(char::is_lowercase);
-    let of_user = |own: u64| {
-        let mut voices = evidence.voices(own).peekable();
-        voices.peek().is_some() && voices.all(|clause| clause.speaker == Speaker::User)
-    };
-    told.iter().skip(1).filter(is_word).filter_map(|word| stem(word)).filter(|own| of_user(*own)).count()
-        >= MEANS
-}
-
-/// Fewer words of the user's alone are another way to say what was done.
-const MEANS: usize = 2;
-
-/// Returns what a sentence says was done: `The file was removed`, `The assistant removed the file`.
-fn deeds(sentence: &str) -> Vec<Act> {
-    let told: Vec<(usize, &str)> = words(sentence).collect();
-    let is_word = |nth: usize, list: &[&str]| {
-        told.get(nth).is_some_and(|(_, word)| list.contains(&word.to_lowercase().as_str()))
-    };
-    let mut found = Vec::new();
-    for nth in 0..told.len() {
-        let (at, word) = told[nth];
-        let Some(verbs) =
-            class_of(word).filter(|_| word.ends_with("ed") || word.eq_ignore_ascii_case("sent"))
-        else {
-            continue;
-        };
-        let passive = [1, 2]
-            .into_iter()
-            .find(|back| nth.checked_sub(*back).is_some_and(|nth| is_word(nth, &["was", "were", "been"])));
-        let stems = match passive {
-            Some(back) => {
-                let before = &sentence[..told[nth - back].0];
-                let from = [", ", "; ", ": ", " and ", ". "]
-                    .iter()
-                    .filter_map(|end| before.rfind(end).map(|at| at + end.len()))
-                    .max();
-                head(&before[from.unwrap_or(0)..])
-            }
-            // `Installed apps` are not installed by that.
-            None if nth == 0 && !is_word(1, &["the", "a", "an", "all", "both", "its"]) => continue,
-            None if nth == 0 || is_word(nth - 1, &["assistant", "agent"]) => {
-                direct_object(&sentence[at + word.len()..]).stems
-            }
-            None => continue,
-        };
-        let object: Vec<u64> = stems.into_iter().filter(|stem| !verbs.contains(stem)).collect();
-        if !object.is_empty() {
-            found.push(Act { verbs: verbs.clone(), object });
-        }
-    }
-    found
-}
-
-/// Returns the content words of a subject up to its first preposition.
-fn head(subject: &str) -> Vec<u64> {
-    direct_object(subject).stems
 }
 
 /// A verb with what it is done to.

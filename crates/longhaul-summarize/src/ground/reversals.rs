@@ -50,46 +50,6 @@ pub(super) fn is_turned_choice(sentence: &str, evidence: &Evidence) -> bool {
     by_person.or_else(by_model) == Some(false)
 }
 
-/// Returns whether a sentence says that something was turned down which nobody spoke against.
-pub(super) fn is_unshown_rejection(sentence: &str, evidence: &Evidence) -> bool {
-    let lower = sentence.to_lowercase();
-    let Some((at, verb)) = REJECTED.iter().find_map(|verb| Some((lower.find(verb)?, verb))) else {
-        return false;
-    };
-    let from = ["; ", ", ", ": ", " and ", " but "]
-        .iter()
-        .filter_map(|end| lower[..at].rfind(end).map(|at| at + end.len()))
-        .filter(|from| stems(&sentence[*from..at]).len() >= 2)
-        .max();
-    let own = stems(sentence.get(from.unwrap_or(0)..at).unwrap_or_default());
-    let own: Vec<u64> = own.into_iter().filter(|own| evidence.voices(*own).next().is_some()).collect();
-    if own.len() < 2 || verb.is_empty() {
-        return false;
-    }
-    let is_against = |text: &str| {
-        is_negated(text) || words(text).any(|(_, word)| AGAINST.contains(&word.to_lowercase().as_str()))
-    };
-    let best = evidence
-        .sentences_of(|clause| {
-            matches!(clause.speaker, Speaker::User | Speaker::Assistant | Speaker::Account)
-        })
-        .filter(|clause| is_against(evidence.sentence_of(clause)))
-        .map(|clause| evidence.held(&own, evidence.sentence_of(clause)))
-        .fold(0.0_f64, f64::max);
-    best < NAMED
-}
-
-const REJECTED: [&str; 7] = [
-    " turned down",
-    " but dropped",
-    " ruled out",
-    " was discarded",
-    " was dismissed",
-    " decided against",
-    " considered and dropped",
-];
-const AGAINST: [&str; 8] = ["instead", "rather", "only", "avoid", "unnecessary", "overkill", "too", "skip"];
-
 fn taken_words(taken: &str) -> String {
     words(taken).map(|(_, word)| word).collect::<Vec<_>>().join(" ")
 }
@@ -103,7 +63,8 @@ fn is_choice(sentence: &str) -> bool {
 /// Returns what a sentence says was taken, and what was left: `A was chosen over B`, `to do A instead of B`.
 fn sides(sentence: &str) -> Option<(&str, &str)> {
     const OVER: [&str; 4] = [" instead of ", " rather than ", " in place of ", " over "];
-    let (taken, left) = OVER.iter().find_map(|over| sentence.split_once(over))?;
+    let (taken, left) =
+        OVER.iter().find_map(|over| sentence.split_once(over)).or_else(|| preferred(sentence))?;
     let end = [", ", "; ", " because ", " since ", " for ", " in ", " when ", ". "]
         .iter()
         .filter_map(|end| left.find(end))
@@ -114,6 +75,14 @@ fn sides(sentence: &str) -> Option<(&str, &str)> {
     let (before, behind) = verb.map_or((taken, ""), |(at, word)| (&taken[..at], &taken[at + word.len()..]));
     let taken = if stems(behind).is_empty() { before } else { behind };
     Some((taken, left))
+}
+
+/// `preferred A to B`: the last `to` behind the verb parts them.
+fn preferred(sentence: &str) -> Option<(&str, &str)> {
+    let (before, behind) = sentence.split_once("prefer")?;
+    let at = behind.rfind(" to ")?;
+    let left = before.len() + "prefer".len() + at;
+    (words(&behind[..at]).count() > 1).then(|| (&sentence[..left], &sentence[left + " to ".len()..]))
 }
 
 /// Returns whether a sentence says that something stays which the conversation last says was taken out.
@@ -259,22 +228,3 @@ pub(super) fn is_denied_deed(sentence: &str, evidence: &Evidence) -> bool {
 
 /// A longer subject tells of more than one thing.
 const LONGEST_SUBJECT: usize = 8;
-
-/// Returns whether a sentence says that something can be done which all that was said of it says cannot.
-pub(super) fn is_said_to_be_impossible(sentence: &str, evidence: &Evidence) -> bool {
-    const ABLE: [&str; 5] = ["can", "able", "works", "working", "possible"];
-    let prose = spans(sentence).prose;
-    let is_able = words(&prose).any(|(_, word)| ABLE.contains(&word.to_lowercase().as_str()));
-    if !is_able || is_negated(&prose) || is_pending(&prose) {
-        return false;
-    }
-    let about = evidence.sentence_matches(&stems(sentence), NAMED);
-    let best = about.first().map_or(0.0, |found| found.score);
-    let near = about.iter().take_while(|found| found.score >= best - 0.1);
-    let said: Vec<&str> = near
-        .filter_map(|found| evidence.clause(found.clause))
-        .map(|clause| evidence.sentence_of(clause))
-        .filter(|said| !is_question(said))
-        .collect();
-    said.len() >= 2 && said.iter().all(|said| is_negated(said))
-}

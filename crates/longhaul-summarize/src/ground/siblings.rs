@@ -1,9 +1,8 @@
-//! One of several of a kind told as another: a line, a price, a file, a booking, whose like stands beside what a claim says.
+//! What belongs to one thing told of another of its kind: a price, a day, a booking, which no record of the source has together.
 
 use std::collections::HashMap;
 
 use super::{
-    atoms::spans,
     evidence::Evidence,
     names::trimmed,
     numbers::{digits_of, label},
@@ -36,39 +35,6 @@ impl Kinds {
     }
 }
 
-/// Returns whether what a claim says of one thing stands beside another of its kind, and nowhere beside that one.
-pub(super) fn is_of_sibling(claim: &str, evidence: &Evidence) -> bool {
-    let own: Vec<Literal> = literals(claim).collect();
-    // A word that the source does not have tells nothing of which is meant.
-    let mut about: Vec<u64> = context(claim);
-    about.retain(|stem| evidence.voices(*stem).next().is_some());
-    if about.len() < LEAST_CONTEXT {
-        return false;
-    }
-    own.iter().any(|literal| {
-        let mut about = about.clone();
-        about.retain(|stem| *stem != literal.name);
-        literal.kinds.iter().any(|kind| {
-            let places = evidence.kinds.places.get(kind).map_or(&[][..], Vec::as_slice);
-            // A list of several of a kind tells of each something else.
-            let is_list = own.iter().any(|other| other.name != literal.name && other.kinds.contains(kind));
-            if is_list || places.len() > MOST_SIBLINGS {
-                return false;
-            }
-            let (mut best, mut other) = (0.0_f64, 0.0_f64);
-            for place in places {
-                let score = evidence.held_around(&about, place.at as usize);
-                if place.name == literal.name {
-                    best = best.max(score);
-                } else if !own.iter().any(|own| own.name == place.name && own.kinds.contains(kind)) {
-                    other = other.max(score);
-                }
-            }
-            other >= TOLD_OF_OTHER && best < TOLD_OF_OTHER - 0.1 && other - best >= AHEAD
-        })
-    })
-}
-
 /// Returns whether two things that a claim names side by side stand in no record together.
 pub(super) fn is_torn(claim: &str, evidence: &Evidence) -> bool {
     let is_everywhere = |literal: &Literal| {
@@ -89,7 +55,10 @@ pub(super) fn is_torn(claim: &str, evidence: &Evidence) -> bool {
     };
     own.windows(2).any(|pair| {
         let between = claim.get(pair[0].at..pair[1].at).unwrap_or_default();
-        if pair[0].name == pair[1].name || between.contains([';', ':']) {
+        // What is joined by a comma or an `and` may be of two records.
+        let is_joined = between.contains([';', ':', ',', '(', ')', '—'])
+            || words(between).any(|(_, word)| JOINING.contains(&word.to_lowercase().as_str()));
+        if pair[0].name == pair[1].name || is_joined {
             return false;
         }
         let (one, other) = (places(&pair[0]), places(&pair[1]));
@@ -112,31 +81,16 @@ pub(super) fn is_torn(claim: &str, evidence: &Evidence) -> bool {
     })
 }
 
+/// Words that join two things, each of which may have a record of its own.
+const JOINING: [&str; 9] = ["and", "or", "but", "while", "then", "against", "than", "before", "after"];
+
 /// A claim that names more is a list.
 const MOST_NAMED: usize = 5;
 /// Bytes between two things of one record.
 const TOGETHER: usize = 1_500;
 
-/// What a sibling's surroundings must hold of a claim.
-const TOLD_OF_OTHER: f64 = 0.6;
-/// How much more they must hold of it than those of the thing itself.
-const AHEAD: f64 = 0.35;
-/// A claim of fewer content words is about anything.
-const LEAST_CONTEXT: usize = 3;
 /// More things of a kind than this are no siblings; each is looked at with what stands around it.
 const MOST_SIBLINGS: usize = 400;
-
-/// The content words of a claim that are no literals.
-fn context(claim: &str) -> Vec<u64> {
-    let mut about = Vec::new();
-    let prose = spans(claim).prose;
-    for (_, word) in words(&prose) {
-        if let Some(stem) = stem(word).filter(|stem| !about.contains(stem)) {
-            about.push(stem);
-        }
-    }
-    about
-}
 
 struct Literal {
     at: usize,

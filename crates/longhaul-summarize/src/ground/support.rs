@@ -153,6 +153,14 @@ pub(super) fn wishes(sentence: &str) -> Vec<&str> {
     if let Some((_, order)) = label {
         found.push(order);
     }
+    // `as the user laid down`: whatever the verb, what stands before it is the user's word.
+    if let Some(at) = ["as the user ", "like the user "].iter().find_map(|lead| lower.find(lead))
+        && at > 0
+        && !ends_in_denial(&lower[..at], 3)
+        && let Some(before) = sentence.get(..at)
+    {
+        found.push(before);
+    }
     let is_trailing = found.iter().all(|what| stems(what).is_empty());
     // `that is all that the user said`, `nothing of it was ordered by the user`
     let is_of_what_was_said =

@@ -119,6 +119,9 @@ pub(super) fn participle(lower: &str) -> Option<String> {
 /// Takes common endings off: those of English, of German verbs, and of Spanish and Portuguese ones in `-ar`. Other
 /// languages lose nothing by it that matters for comparing.
 pub(super) fn root(lower: &str) -> &str {
+    if let Some((_, verb)) = IRREGULAR.iter().find(|(form, _)| *form == lower) {
+        return root(verb);
+    }
     const ROMANCE: [&str; 5] = ["ados", "adas", "ado", "ada", "ar"];
     if lower.len() >= 6
         && lower.chars().all(char::is_alphabetic)
@@ -165,6 +168,54 @@ pub(super) fn root(lower: &str) -> &str {
     }
     stem.strip_suffix('e').filter(long_enough).unwrap_or(stem)
 }
+
+/// Forms of English verbs that no ending tells.
+const IRREGULAR: [(&str, &str); 44] = [
+    ("began", "begin"),
+    ("begun", "begin"),
+    ("bought", "buy"),
+    ("broke", "break"),
+    ("broken", "break"),
+    ("brought", "bring"),
+    ("built", "build"),
+    ("came", "come"),
+    ("chose", "choose"),
+    ("chosen", "choose"),
+    ("drew", "draw"),
+    ("fell", "fall"),
+    ("forbade", "forbid"),
+    ("forgot", "forget"),
+    ("found", "find"),
+    ("froze", "freeze"),
+    ("gave", "give"),
+    ("given", "give"),
+    ("grew", "grow"),
+    ("held", "hold"),
+    ("hidden", "hide"),
+    ("kept", "keep"),
+    ("knew", "know"),
+    ("known", "know"),
+    ("left", "leave"),
+    ("lost", "lose"),
+    ("made", "make"),
+    ("meant", "mean"),
+    ("paid", "pay"),
+    ("ran", "run"),
+    ("rewrote", "rewrite"),
+    ("rewritten", "rewrite"),
+    ("said", "say"),
+    ("sent", "send"),
+    ("showed", "show"),
+    ("shown", "show"),
+    ("sold", "sell"),
+    ("spent", "spend"),
+    ("taken", "take"),
+    ("thought", "think"),
+    ("told", "tell"),
+    ("took", "take"),
+    ("written", "write"),
+    ("wrote", "write"),
+];
 
 /// FNV-1a: stable from run to run, and quick on short words.
 pub(super) fn hash(text: &str) -> u64 {
@@ -268,6 +319,8 @@ mod tests {
             ("entry", "entries"),
             ("stop", "stopped"),
             ("running", "run"),
+            ("left", "leave"),
+            ("written", "writes"),
             ("decide", "decided"),
             ("file", "files"),
             ("test", "Tests"),

@@ -5,7 +5,8 @@ use std::collections::{BTreeSet, HashSet};
 use super::{Clause, Evidence, Speaker};
 use crate::ground::{
     numbers::value,
-    words::{hash, is_wide, is_word_char, stems, words},
+    siblings::stems_of,
+    words::{hash, is_wide, is_word_char, words},
 };
 
 impl Evidence {
@@ -89,7 +90,7 @@ impl Evidence {
         written.chain(self.occurrences(number)).take(MAX_NEAR).any(|at| {
             let around = self.around(at, number.len() + NEAR_BYTES);
             let least = if cited.contains(&self.ordinal_at(at)) { 1 } else { least };
-            stems(around).iter().filter(|stem| near.contains(stem)).count() >= least
+            stems_of(around).iter().filter(|stem| near.contains(stem)).count() >= least
         })
     }
 
@@ -105,41 +106,6 @@ impl Evidence {
         let is_in_path = |c: char| is_word_char(c) || matches!(c, '/' | '.' | '-');
         let folders = self.text[..at].len() - self.text[..at].trim_end_matches(is_in_path).len();
         self.text.get(at - folders..at + length).unwrap_or_default()
-    }
-
-    /// Returns what belongs to what stands at a place: the JSON object around it, or the lines beside it.
-    pub(in crate::ground) fn record_at(&self, at: usize) -> &str {
-        let line = self.text[..at].rfind('\n').map_or(0, |end| end + 1);
-        let end = self.text[at..].find('\n').map_or(self.text.len(), |end| at + end);
-        let is_record = self.text[line..end].contains("{\"");
-        if is_record || end - line > LONG_LINE {
-            let (mut depth, mut from) = (0, self.text.ceil_char_boundary(at.saturating_sub(REACH).max(line)));
-            for (offset, byte) in self.text.as_bytes()[from..at].iter().enumerate().rev() {
-                match byte {
-                    b'}' => depth += 1,
-                    b'{' if depth == 0 => {
-                        from += offset;
-                        break;
-                    }
-                    b'{' => depth -= 1,
-                    _ => {}
-                }
-            }
-            let (mut depth, mut to) = (0, self.text.floor_char_boundary((at + REACH).min(end)));
-            for (offset, byte) in self.text.as_bytes()[at..to].iter().enumerate() {
-                match byte {
-                    b'{' => depth += 1,
-                    b'}' if depth == 0 => {
-                        to = at + offset;
-                        break;
-                    }
-                    b'}' => depth -= 1,
-                    _ => {}
-                }
-            }
-            return self.text.get(from..to).unwrap_or_default();
-        }
-        self.around(at, LINES_BYTES)
     }
 
     /// Returns the clause that stands at a place.
@@ -212,13 +178,6 @@ impl Evidence {
 
 /// How far around a number its subject is looked for.
 pub(super) const NEAR_BYTES: usize = 160;
-
-/// How far what belongs to a thing in lines of prose is looked for.
-const LINES_BYTES: usize = 220;
-/// A longer line holds records.
-const LONG_LINE: usize = 400;
-/// How far the record around a place is looked for.
-const REACH: usize = 600;
 
 /// Occurrences of a number or a name whose surroundings are looked at.
 const MAX_NEAR: usize = 64;

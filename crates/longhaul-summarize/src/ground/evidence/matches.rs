@@ -86,13 +86,6 @@ impl Evidence {
         self.share(claim, |stem| own.contains(stem))
     }
 
-    /// Returns the share of a claim's content that stands around a place: in the record that encloses it, or in the lines
-    /// beside it.
-    pub(in crate::ground) fn held_around(&self, claim: &[u64], at: usize) -> f64 {
-        let own = stems_of(self.record_at(at));
-        self.share(claim, |stem| own.contains(stem))
-    }
-
     /// Returns how much of a claim's content `holds`, rare words weighing more, as far as one word may.
     fn share(&self, claim: &[u64], holds: impl Fn(&u64) -> bool) -> f64 {
         let all = self.clauses.len().max(1) as f64;
