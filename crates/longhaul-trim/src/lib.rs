@@ -17,9 +17,9 @@
 //! assert_eq!((plan.tokens, plan.over_budget), (Tokens(80), Tokens(0)));
 //! ```
 //!
-//! The nouns: a [`Candidate`] is a unit seen as numbers; its [`Priority`] says how much it matters; [`plan`] fits the
-//! candidates into a budget. [`ByRole`] gives priorities by who speaks, [`repeated_calls`] tells it which results were
-//! superseded.
+//! The nouns: a [`Candidate`] is a unit seen as numbers; a [`Prioritizer`] says how much a unit matters; [`plan`] fits
+//! the candidates into a budget. [`ByRole`] is the prioritizer to start from, [`repeated_calls`] tells it which results
+//! were superseded.
 #![forbid(unsafe_code)]
 
 mod plan;
@@ -27,5 +27,5 @@ mod priority;
 mod stale;
 
 pub use plan::{Candidate, Fate, TrimPlan, plan};
-pub use priority::{ByRole, Priority};
+pub use priority::{ByRole, Prioritizer, Priority};
 pub use stale::repeated_calls;

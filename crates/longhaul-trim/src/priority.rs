@@ -1,6 +1,6 @@
 //! How much a unit matters.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, fmt::Debug};
 
 use longhaul_transcript::{Message, Outcome, Role, Unit};
 
@@ -17,6 +17,12 @@ pub enum Priority {
     High,
     /// Never given up.
     Pinned,
+}
+
+/// Says how much a unit matters.
+pub trait Prioritizer: Debug + Send + Sync {
+    /// Returns the priority of `unit`, which began `turns_from_end` turns before the end (0 for the current turn).
+    fn priority(&self, unit: Unit<'_>, turns_from_end: usize) -> Priority;
 }
 
 /// Priorities by who speaks: system over user over recent over errors and edits over assistant text over tool results,
@@ -46,8 +52,16 @@ impl Default for ByRole {
 }
 
 impl ByRole {
-    /// Returns the priority of `unit`, which began `turns_from_end` turns before the end (0 for the current turn).
-    pub fn priority(&self, unit: Unit<'_>, turns_from_end: usize) -> Priority {
+    fn changes_something(&self, message: &Message) -> bool {
+        message.calls().any(|call| {
+            let name = call.name.to_lowercase();
+            self.changing_tools.iter().any(|tool| name.contains(tool.as_str()))
+        })
+    }
+}
+
+impl Prioritizer for ByRole {
+    fn priority(&self, unit: Unit<'_>, turns_from_end: usize) -> Priority {
         let has_task = self.task.is_some_and(|task| unit.span().contains(task));
         if unit.is_open() || unit.is_system() || has_task {
             return Priority::Pinned;
@@ -67,12 +81,6 @@ impl ByRole {
             true => Priority::Low,
             false => Priority::Normal,
         }
-    }
-    fn changes_something(&self, message: &Message) -> bool {
-        message.calls().any(|call| {
-            let name = call.name.to_lowercase();
-            self.changing_tools.iter().any(|tool| name.contains(tool.as_str()))
-        })
     }
 }
 
