@@ -50,7 +50,8 @@ const PER_TOOL: Tokens = Tokens(12);
 /// Returns the tokens of tool definitions, each given as the JSON text on the wire.
 ///
 /// Providers do not bill the JSON: they render it into a form of their own, which is shorter. What is counted is the JSON
-/// without its blanks plus a frame, which errs upwards, as a fixed overhead should.
+/// without its blanks plus a frame, which errs upwards, as a fixed overhead should; [`Ledger`](crate::Ledger) and
+/// calibration replace it by what is billed as soon as that is known.
 pub fn count_tools<'a, C: TokenCounter + ?Sized>(
     counter: &C,
     definitions: impl IntoIterator<Item = &'a str>,

@@ -1,22 +1,27 @@
-//! Counts tokens.
+//! Counts tokens, and keeps count.
 //!
 //! - Exact counters for OpenAI's encodings: [`counter`], [`Encoding`].
 //! - With the feature `tokenizers` any `tokenizer.json`; those of the byte-level families by the same counter.
 //! - Estimators for everything else: [`ScriptEstimator`] by family of models, [`CharsPer4`], [`BytesPer4`].
 //! - [`ModelTable`]: windows, prices and counters by the model's name.
+//! - [`Ledger`]: each message counted once, totals at once, reports of the provider kept apart from estimates.
 //! - [`Calibration`]: ratios learned from reported usage, and an [`Estimate`] with its bounds.
 //! - [`ContextWindow`]: what there is to spend.
 //!
 //! ```
-//! use longhaul_tokens::{ContextWindow, ModelTable};
-//! use longhaul_transcript::{Message, Tokens};
+//! use longhaul_tokens::{ContextWindow, Ledger, ModelTable};
+//! use longhaul_transcript::{Message, Tokens, Transcript};
 //!
 //! let model = ModelTable::builtin().get_or_unknown("gpt-4o-2024-11-20");
 //! let (counter, window) = (model.counter(), ContextWindow::from(&model));
 //!
-//! let said = [Message::user("Fix the failing test"), Message::assistant("Done: it was an off-by-one error.")];
+//! let (mut transcript, mut ledger) = (Transcript::new(), Ledger::new());
+//! for message in [Message::user("Fix the failing test"), Message::assistant("Done: it was an off-by-one error.")] {
+//!     let tokens = counter.count_message(&message);
+//!     ledger.record(transcript.push(message), tokens);
+//! }
 //! # #[cfg(feature = "o200k")]
-//! assert_eq!(said.each_ref().map(|message| counter.count_message(message)), [Tokens(8), Tokens(14)]);
+//! assert_eq!(ledger.total(), Tokens(8 + 14));
 //! assert_eq!(window.budget(Tokens::ZERO), Tokens(128_000 - 16_384));
 //! ```
 //!
@@ -35,6 +40,7 @@ mod encoding;
 mod error;
 mod family;
 mod fit;
+mod ledger;
 mod media;
 mod models;
 mod per4;
@@ -55,6 +61,7 @@ pub use counter::{Accuracy, Framing, TokenCounter};
 pub use encoding::Encoding;
 pub use error::TokensError;
 pub use family::{Family, Tokenizer};
+pub use ledger::Ledger;
 pub use media::MediaFormula;
 pub use models::{Model, ModelTable, Prices};
 pub use per4::{BytesPer4, CharsPer4};
