@@ -6,7 +6,7 @@
 use longhaul::{
     tokens::{CharsPer4, TokenCounter},
     transcript::{Message, Outcome, Part, Role, Tokens, ToolCall, ToolResult, Transcript},
-    trim::{ByRole, Candidate, plan, repeated_calls},
+    trim::{ByRole, Candidate, Prioritizer, plan, repeated_calls},
 };
 
 fn main() {

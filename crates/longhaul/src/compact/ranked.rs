@@ -1,7 +1,7 @@
 //! How much each unit of a conversation matters, where units are dropped by priority.
 
 use longhaul_transcript::{Entry, Unit};
-use longhaul_trim::{ByRole, Priority, repeated_calls};
+use longhaul_trim::{ByRole, Prioritizer, Priority, repeated_calls};
 
 use super::standing;
 
