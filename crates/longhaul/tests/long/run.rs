@@ -153,7 +153,9 @@ pub(crate) async fn run(plan: Plan) -> Done {
         .observer(move |event: &Event| log.lock().expect("nobody panics here").push(event.clone()));
     let model = Arc::new(Scripted::new(|_, request| Ok(Scripted::says(says(request)))));
     if plan.model {
-        let asked = SummarizerModel::new("small", Tokens(128_000), Arc::clone(&model) as _);
+        // It reads in one call what the conversation's own model does.
+        let reads = Tokens(plan.window.max(128_000));
+        let asked = SummarizerModel::new("small", reads, Arc::clone(&model) as _);
         builder = builder.models(vec![asked], Arc::new(NoSleep), Arc::new(NoJitter));
     }
     let mut context = builder.build().expect("the settings are valid");
