@@ -1,5 +1,7 @@
 //! What somebody is said to have done, against what the conversation shows was done.
 
+use longhaul_extract::is_known_extension;
+
 use super::{
     acts::is_same_path,
     atoms::spans,
@@ -46,21 +48,18 @@ fn is_change_of_untouched(statement: &str, section: Section, evidence: &Evidence
     if !matches!(section, Section::Changes | Section::State) {
         return false;
     }
-    let named = statement.split([' ', '`', ',', '(', ')']).map(trimmed).find(|token| is_file(token));
+    let named = statement.split([' ', '`', ',', '(', ')']).map(trimmed).find(|token| is_file(token) && is_source(token));
     let Some(file) = named else { return false };
     // `X: now does …`
     let before = statement.find(file).and_then(|at| statement.get(..at)).unwrap_or_default();
     // `X: now does …`, `Added the file X`
-    let mut lead = words(before).map(|(_, word)| word.to_lowercase());
-    let is_verb = |word: String| WRITING.contains(&word.as_str());
-    // `X (READ)` says what was done with it.
     let behind = statement.split_once(file).map_or("", |(_, behind)| behind);
-    let is_read = words(behind).next().is_some_and(|(_, word)| word.eq_ignore_ascii_case("read"));
-    // A file's name alone says nothing of it.
+    // Among the changes what is said of a file is a change, unless it says that there was none; its name alone says nothing.
+    let is_untouched = words(statement).any(|(_, word)| UNTOUCHED.contains(&word.to_lowercase().as_str()));
     let leads = section == Section::Changes
-        && !is_read
-        && (words(before).next().is_some() || words(behind).next().is_some())
-        && (words(before).next().is_none() || lead.next().is_some_and(is_verb) && lead.count() <= 3);
+        && !is_untouched
+        && words(before).count() <= LEAD
+        && (words(before).next().is_some() || words(behind).next().is_some());
     // `X was not changed`; what it no longer does is another matter.
     let near: Vec<&str> = words(behind).map(|(_, word)| word).take(DENIED_WITHIN).collect();
     if is_negated(before) || is_negated(&near.join(" ")) {
@@ -94,9 +93,18 @@ const MADE: [&str; 10] = [
     "was rewritten",
 ];
 
-const WRITING: [&str; 12] = [
-    "added", "created", "wrote", "updated", "changed", "edited", "rewrote", "new", "extended", "fixed",
-    "renamed", "moved",
+/// `console.warn` is a call.
+fn is_source(name: &str) -> bool {
+    name.contains('/') || name.rsplit_once('.').is_some_and(|(_, extension)| is_known_extension(extension))
+}
+
+/// Words before the file that a statement is about; behind more it speaks of another thing.
+const LEAD: usize = 12;
+
+/// Words by which a statement among the changes says that a file was none of them.
+const UNTOUCHED: [&str; 14] = [
+    "read", "looked", "viewed", "unchanged", "untouched", "left", "stays", "stay", "already", "would", "plan",
+    "planned", "proposed", "still",
 ];
 
 /// Somebody may have done it by hand, or before.

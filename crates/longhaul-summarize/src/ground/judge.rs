@@ -51,7 +51,7 @@ pub(super) fn judge(
     let judged = statement
         .lines()
         .flat_map(sentences)
-        .map(|sentence| without_handles(sentence))
+        .map(without_handles)
         .map(|sentence| judge_sentence(Said { sentence: sentence.trim(), section, evidence, rules }));
     let unshown = match section {
         // A rule tells what is to be done whenever, not what was done.
