@@ -12,7 +12,6 @@ use crate::{
 /// Whether the provider still has the prompt's prefix in its cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum Cache {
     /// The next request would read its prefix from the cache; a rewrite gives that up.
     Warm,
