@@ -43,10 +43,17 @@ pub fn unsourced(summary: &str, entries: &[Entry]) -> Vec<String> {
 }
 
 /// Headings under which lines are made of pieces.
-const MADE: [&str; 3] = ["Changed files", "To do", "Checks"];
+const MADE: [&str; 4] = ["Changed files", "To do", "Checks", "Committed"];
 
 /// The words that lines of its own making may have beside what the source says.
-const OWN: [&str; 39] = [
+const OWN: [&str; 46] = [
+    "went",
+    "well",
+    "temporary",
+    "folders",
+    "written",
+    "anew",
+    "after",
     "open",
     "done",
     "failed",
@@ -86,6 +93,16 @@ const OWN: [&str; 39] = [
     "since",
     "then",
     "answered",
+];
+
+/// What a summary notes behind what it quotes.
+const NOTES: [&str; 6] = [
+    "taken back in m",
+    "passed in m",
+    "answered in m",
+    "interrupted by the user in m",
+    "takes back what was done for m",
+    "later on this: m",
 ];
 
 /// What the messages say.
@@ -156,11 +173,10 @@ impl Sources {
         // What a short answer answers, and what became of a demand or an error, stands behind it.
         let Some((text, behind)) = said.rsplit_once(" (") else { return false };
         let asked = behind.strip_prefix("to: \"").and_then(|asked| asked.strip_suffix("\")"));
-        let is_note =
-            ["taken back in m", "passed in m", "answered in m"].iter().any(|note| behind.starts_with(note));
+        let is_note = NOTES.iter().any(|note| behind.starts_with(note));
         match asked {
             Some(asked) => stands(text, source) && stands(asked, &self.all.text),
-            None if is_note => stands(text, source),
+            None if is_note => stands(text, source) || self.hold(text, message),
             None => said.split_once(" (to: \"").is_some_and(|(text, asked)| {
                 stands(text, source) && stands(asked.trim_end_matches("\")"), &self.all.text)
             }),

@@ -285,7 +285,9 @@ impl Statement {
 
     /// Returns whether it is a line of code that imports something.
     pub fn is_import(&self) -> bool {
-        self.signs.has(Signs::IMPORT) && !self.signs.has(Signs::PROSE)
+        // A sentence may begin with the same word.
+        let is_code = self.text.contains(['"', '\'', '{', ';', '<']) || self.text.contains("::");
+        self.signs.has(Signs::IMPORT) && (is_code || !self.signs.has(Signs::PROSE))
     }
 
     /// Returns whether it stands in a fence, as code and commands do.

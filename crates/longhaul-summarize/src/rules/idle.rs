@@ -133,7 +133,11 @@ impl<'a> Idle<'a> {
             StatementKind::Argument | StatementKind::Pasted => is_scrap,
             StatementKind::Prose => {
                 let opens_a_call = statement.text.ends_with([':', '：']) && self.lists.count(at) == 0;
-                opens_a_call || is_lead(statement) || announces(&statement.text) || self.is_settled(at)
+                opens_a_call
+                    || is_lead(statement)
+                    || statement.is_shown_code()
+                    || announces(&statement.text)
+                    || self.is_settled(at)
             }
             StatementKind::Answer => {
                 let is_undone = || self.undone.by(u64::from(statement.message)).is_some();

@@ -9,6 +9,7 @@ pub(super) fn says_nothing(line: &str) -> bool {
         || is_option(line)
         || is_hint(line)
         || !has_a_word(line)
+        || is_a_path(line)
         || is_stack_frame(line)
 }
 
@@ -92,6 +93,13 @@ fn is_hint(line: &str) -> bool {
         "Your branch is up to date with",
     ];
     STARTS.iter().any(|start| line.starts_with(start))
+}
+
+/// Whether a line is the name of a file and nothing else: a file that was only seen.
+fn is_a_path(line: &str) -> bool {
+    let is_of_a_path =
+        |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '@' | '~' | '+' | '[' | ']');
+    line.contains('/') && line.chars().all(is_of_a_path)
 }
 
 /// Whether there is a word of three letters, or a few of a script without blanks: a drawing's path has none.
@@ -204,6 +212,7 @@ mod tests {
             "hint: for more information, try 'relay run --help'",
             "usage: cat [-belnstuv] [file ...]",
             "1.724 0 001.066-2.573c-.94-1.543.826-3.31 2.37-2.37.996.608 2.296.07 2.572-1.065z",
+            "/home/mara/relay/node_modules/resolve/lib/homedir.js",
             "^I^I^I^I^IclassName=\"p-2 text-slate-400\"$",
         ] {
             assert!(says_nothing(line), "{line}");
@@ -215,6 +224,8 @@ mod tests {
             "--retries was removed in 2.0",
             "The usage: one call a day",
             "変更なし",
+            "/health: 503",
+            "https://relay.example.com/v2",
             "Exit code 1 means that nothing was found",
         ] {
             assert!(!says_nothing(line), "{line}");
