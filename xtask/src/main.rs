@@ -28,7 +28,8 @@ usage: cargo xtask <chore>
                    reader CASES (what readers find in our contexts), fit CASES (weights of statements), answers CASES
                    (what the checks make of a model's answers),
                    session WHAT (turn, resume, memory, prefix, locate, prices DIR, recordings DIR),
-                   truth WHAT (what is told of the recordings, to be read);
+                   truth WHAT (what is told of the recordings, to be read),
+                   summaries OUT (what they are compacted to, to be compared before and after a change);
                    and the store: store appends, store sustained N, store first-search N, store size FOLDER,
                    store search N, store open GB
   e2e [--medium] [--faults]   the model clients against a real model (135M; --medium: 0.5B too; --faults: none) and

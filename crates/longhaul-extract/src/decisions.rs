@@ -21,9 +21,10 @@ pub struct Decision {
 pub fn decisions(entries: &[Entry]) -> Vec<Decision> {
     let mut found: Vec<Decision> = Vec::new();
     for entry in entries.iter().filter(|entry| entry.message.role == Role::Assistant) {
-        // Most paragraphs decide nothing, and need not be taken apart.
+        // Most paragraphs decide nothing, and need not be taken apart; a line is one at most.
+        let may = |text: &&str| text.contains('\n') || decides(text);
         let deciding = |text| sentences_where(text, decides).filter(|sentence| decides(sentence));
-        for sentence in entry.message.texts().flat_map(deciding) {
+        for sentence in entry.message.texts().filter(may).flat_map(deciding) {
             found.push(Decision { text: sentence, message: entry.id.ordinal });
         }
     }

@@ -1,6 +1,5 @@
 //! What became of the files: every touch, folded to the final state, and what each edit changed.
 
-use hashbrown::HashMap;
 use longhaul_transcript::{Entry, FileNote, FileState};
 
 use crate::{Act, each_act};
@@ -53,8 +52,6 @@ pub fn file_histories(entries: &[Entry]) -> Vec<FileHistory> {
 #[derive(Clone, Debug, Default)]
 pub struct Touches {
     touches: Vec<(u64, Touch)>,
-    /// The places among them of the files that were only read since the last that did more: of those one touch is enough.
-    read: HashMap<String, usize>,
     edits: Vec<(String, FileEdit)>,
 }
 
@@ -69,19 +66,7 @@ impl Touches {
         if found.iter().any(|touch| !matches!(touch, Touch::Read(_))) {
             self.edits.extend(edit::edits(&act.call, act.message));
         }
-        for touch in found {
-            match &touch {
-                Touch::Read(path) => {
-                    if let Some(at) = self.read.get(path) {
-                        self.touches[*at].0 = act.message;
-                        continue;
-                    }
-                    self.read.insert(path.clone(), self.touches.len());
-                }
-                _ => self.read.clear(),
-            }
-            self.touches.push((act.message, touch));
-        }
+        self.touches.extend(found.into_iter().map(|touch| (act.message, touch)));
     }
 
     /// Returns what became of the files, as [`file_histories`] does.
@@ -262,7 +247,7 @@ tool#c: Error: String to replace not found
     }
 
     #[test]
-    fn a_file_that_is_read_again_and_again_is_one_touch() {
+    fn a_file_that_is_read_again_and_again_was_read_last_where_it_was() {
         let mut said = String::from("user: go\n");
         for nth in 0..40 {
             let path = ["/w/src/a.rs", "src/a.rs", "/w/src/b.rs"][nth % 3];
@@ -273,10 +258,7 @@ tool#c: Error: String to replace not found
         said += "assistant: !Edit#e {\"file_path\":\"/w/src/b.rs\",\"old_string\":\"x\",\"new_string\":\"y\"}\ntool#e: ok\n";
         said += "assistant: !Read#r {\"file_path\":\"src/a.rs\"}\ntool#r: fn main() {}";
         let said = transcript(&said);
-        let mut touches = Touches::default();
-        each_act(said.entries(), |act| touches.take(act));
-        assert_eq!(touches.touches.len(), 5);
-        let files = touches.histories();
+        let files = file_histories(said.entries());
         let told: Vec<_> = files.iter().map(|file| (&*file.path, file.state, file.last_message)).collect();
         assert_eq!(told, [("/w/src/a.rs", FileState::Read, 83), ("/w/src/b.rs", FileState::Modified, 81)]);
         let before = &said.entries()[..81];

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use hashbrown::HashMap;
 use longhaul_transcript::FileState;
 
 use super::{
@@ -20,17 +21,17 @@ pub(super) fn fold(touches: Vec<(u64, Touch)>, edits: Vec<(String, FileEdit)>) -
     );
     let name = |path: &str| names.of(path).to_owned();
     let mut files: BTreeMap<String, FileHistory> = BTreeMap::new();
+    // Most touches only read, and of those only the last before something else happens counts.
+    let mut read: HashMap<&str, u64> = HashMap::new();
     let mut moved: Vec<Moved> = Vec::new();
     for (message, touch) in &touches {
         let message = *message;
+        if let Touch::Read(path) = touch {
+            read.insert(names.of(path), message);
+            continue;
+        }
+        take_reads(&mut files, &mut read);
         match touch {
-            Touch::Read(path) => {
-                // Most touches only read what is known.
-                if let Some(file) = files.get_mut(names.of(path)) {
-                    file.last_message = file.last_message.max(message);
-                    continue;
-                }
-            }
             Touch::RevertAll => {
                 for file in files.values_mut() {
                     file.put_back(message);
@@ -89,7 +90,9 @@ pub(super) fn fold(touches: Vec<(u64, Touch)>, edits: Vec<(String, FileEdit)>) -
             }
         }
     }
+    take_reads(&mut files, &mut read);
     let renamed: Vec<String> = edits.iter().map(|(path, _)| name(path)).collect();
+    drop(read);
     drop(names);
     for (mut path, (_, edit)) in renamed.into_iter().zip(edits) {
         // What was edited under its old name is told under the new one.
@@ -113,6 +116,19 @@ pub(super) fn fold(touches: Vec<(u64, Touch)>, edits: Vec<(String, FileEdit)>) -
     // What was made and thrown away again left nothing.
     files.retain(|_, file| file.state != FileState::Deleted || !file.was_made_here);
     files.into_values().collect()
+}
+
+/// Takes in that files were read, each last in that message.
+fn take_reads(files: &mut BTreeMap<String, FileHistory>, read: &mut HashMap<&str, u64>) {
+    for (path, message) in read.drain() {
+        match files.get_mut(path) {
+            Some(file) => file.last_message = message,
+            None => {
+                let file = FileHistory { last_message: message, ..FileHistory::new(path) };
+                files.insert(path.to_owned(), file);
+            }
+        }
+    }
 }
 
 /// Where `to` is relative to what `from` is relative to, and that is known by its whole path, so is `to`.
