@@ -47,6 +47,9 @@ impl Fixed<'_> {
             self.add(format!("## Request ({})", newest.id), body);
         }
         asked.retain(|entry| entry.id != newest.id && !is_kept(self.request, entry));
+        let task = self.carried_task().filter(|_| !is_continued);
+        let task = task.map(|task| one_line(&self.clip_to(task, room.scaled(0.5).max(SHORT))));
+        room -= task.as_deref().map_or(Tokens::ZERO, |task| self.cost(task) + Tokens(1));
         let mut lines = self.before(&asked, first.map(|(entry, _)| entry), room);
         if let Some((handle, said, answer)) = self.last_answer() {
             // A message that goes on behind its short answer is told as well.
@@ -54,9 +57,24 @@ impl Fixed<'_> {
             lines.retain(|line| !is_all(line));
             lines.push(handle + &answer);
         }
+        lines.splice(0..0, task);
         if !lines.is_empty() {
             self.add("## Asked before".into(), lines.join("\n"));
         }
+    }
+
+    /// Returns the task as the summary before tells it, where its message is not at hand: it was deleted, and would be told no
+    /// more once that summary gives way to this one.
+    fn carried_task(&self) -> Option<&str> {
+        let task = self.request.previous?.summary.goal.trim();
+        let begins: String = task.chars().take(KNOWN_BY).collect();
+        let speakers = self.request.index.speakers();
+        let mut said = self.request.entries.iter().chain(self.request.kept);
+        let is_at_hand = |entry: &Entry| {
+            is_users(&entry.message, speakers)
+                && own_text(&entry.message, speakers).is_some_and(|text| text.contains(&begins))
+        };
+        (!task.is_empty() && !said.any(is_at_hand)).then_some(task)
     }
 
     /// Returns what was asked before: the first request as far as half of the room goes, of the others the newest first, each
@@ -210,6 +228,14 @@ const PAGE_BYTES: usize = 8_000;
 
 /// So many pages, the newest, are told of before what was asked in passing.
 const MOST_PAGES: usize = 3;
+
+/// Returns `text` on one line.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A task is known again by so many characters.
+const KNOWN_BY: usize = 80;
 
 /// A first request of this length is told whole.
 const SHORT: Tokens = Tokens(40);

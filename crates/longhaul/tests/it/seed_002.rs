@@ -344,3 +344,42 @@ async fn a_merged_summary_keeps_the_first_task_and_the_decisions() {
     }
     assert!(merged > 0, "nothing was merged in {seen} compactions");
 }
+
+// asserts 002-31
+#[tokio::test]
+async fn with_originals_deleted_the_task_outlives_many_summaries() {
+    for config in [Config::default()].into_iter().chain(Preset::ALL.map(Preset::config)) {
+        let name = config.preset.map_or("defaults", Preset::as_str);
+        let store = Arc::new(MemoryStore::new());
+        let window = ContextWindow::new(Tokens(16_000), Tokens(800));
+        let mut context = Session::builder(SessionId::new("seed").unwrap(), window)
+            .config(Config { delete_originals: true, mode: SummaryMode::Rules, ..config })
+            .counter(Arc::new(CharsPer4))
+            .store(Arc::clone(&store) as Arc<dyn SummaryStore>)
+            .build()
+            .unwrap();
+        context.push(Message::user(
+            "Move the billing export to a stream; the cut-over is on 2026-12-14 and must not move.",
+        ));
+        for nth in 0..200 {
+            let id = format!("c{nth}");
+            let path = format!(r#"{{"file_path":"src/step_{nth}.rs","old_string":"a","new_string":"b"}}"#);
+            for message in exchange(&id, "Edit", &path, "ok", Outcome::Succeeded) {
+                context.push(message);
+            }
+            let words = "It reads the records in batches and keeps each offset. ".repeat(4);
+            context.push(Message::assistant(format!("We decided to use codec{nth} for step {nth}. {words}")));
+            let rule = if nth % 4 == 0 {
+                format!(" Never rename the topic topic{nth}.events.")
+            } else {
+                String::new()
+            };
+            context.push(Message::user(format!("Next comes step {nth}. {words}{rule}")));
+            let view = context.prepare().await.unwrap();
+            let sent: Vec<String> = view.messages().map(|message| text(message)).collect();
+            let sent = sent.join("\n");
+            assert!(!sent.contains("[forgotten]"), "{name}, step {nth}: {sent}");
+            assert!(sent.contains("2026-12-14"), "{name}, step {nth}: {sent}");
+        }
+    }
+}
