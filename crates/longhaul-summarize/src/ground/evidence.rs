@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::{
     acts::Acts,
     calls::Calls,
-    numbers::{Amounts, numbered, values},
+    numbers::{Amounts, numbered_by_parts, values},
     polarity::{is_emphatic, is_question},
     siblings::Kinds,
     words::{clauses, hash, identifier_parts, root, sentences, stem, stems, words},
@@ -41,8 +41,8 @@ pub(crate) struct Evidence {
     postings: HashMap<u64, Vec<u32>>,
     /// Which numbers stand beside which words.
     pairs: HashSet<(u64, u64)>,
-    /// Words that have a number beside them somewhere.
-    counted: HashSet<u64>,
+    /// Words that have a number beside them somewhere, and how many different ones.
+    counted: HashMap<u64, usize>,
     /// Where each number stands, however it is written.
     numbers: HashMap<u64, Vec<u32>>,
     /// Whose each message is.
@@ -257,9 +257,10 @@ impl Evidence {
             }
             places.push((base + at) as u32);
         }
-        for (word, number) in numbered(text) {
-            self.pairs.insert((word, number));
-            self.counted.insert(word);
+        for (word, number) in numbered_by_parts(text) {
+            if self.pairs.insert((word, number)) {
+                *self.counted.entry(word).or_default() += 1;
+            }
         }
         for (at, number) in values(text) {
             self.numbers.entry(number).or_default().push((base + at) as u32);
@@ -406,6 +407,7 @@ fn joined(clause: &str) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ground::numbers::numbered;
 
     fn of(text: &str) -> Evidence {
         let mut evidence = Evidence::default();

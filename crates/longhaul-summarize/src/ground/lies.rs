@@ -155,12 +155,16 @@ assistant: I have removed the tablet app from the plan.
 "#;
 
 fn judged_of(said: &str, text: &str) -> bool {
+    judged_under("State", said, text)
+}
+
+fn judged_under(section: &str, said: &str, text: &str) -> bool {
     let transcript = longhaul_testkit::transcript(said);
     let (session, index) = (SessionId::new("s").unwrap(), FactIndex::default());
     let entries = transcript.entries();
     let evidence = Evidence::new(&SummaryRequest::new(&session, entries, &index, &BytesPer4, Tokens(1_000)));
-    let (kept, ..) =
-        ground_notes(Notes::parse(&format!("## State\n- {text}")), |_| false, &evidence, &Ledger::default());
+    let notes = Notes::parse(&format!("## {section}\n- {text}"));
+    let (kept, ..) = ground_notes(notes, |_| false, &evidence, &Ledger::default());
     kept.statements.len() == 1
 }
 
@@ -256,13 +260,7 @@ assistant: The fallback price list was removed on purpose, and the commit is mad
 "#;
 
 fn judged_in(section: &str, text: &str) -> bool {
-    let transcript = longhaul_testkit::transcript(DESK);
-    let (session, index) = (SessionId::new("s").unwrap(), FactIndex::default());
-    let entries = transcript.entries();
-    let evidence = Evidence::new(&SummaryRequest::new(&session, entries, &index, &BytesPer4, Tokens(1_000)));
-    let notes = Notes::parse(&format!("## {section}\n- {text}"));
-    let (kept, ..) = ground_notes(notes, |_| false, &evidence, &Ledger::default());
-    kept.statements.len() == 1
+    judged_under(section, DESK, text)
 }
 
 #[test]
@@ -321,4 +319,28 @@ fn of_what_stands_in_too_many_places_nothing_is_said_to_be_torn() {
         .map(|line| format!("{line}\n"))
         .collect();
     assert!(!judged_of(&few, "K900 costs $15.50 to send."));
+}
+
+#[test]
+fn two_numbers_are_not_changed_over() {
+    let said = "user: How long does it take?\nassistant: I time it. !bash#c1 {\"command\":\"bench\"}\ntool#c1: \
+                took 412 seconds, used_megabytes: 960, 41 of 57 cases ran\n";
+    for lie in ["It took 960 seconds and used 412 megabytes.", "It used 412 megabytes in 960 seconds."] {
+        assert!(!judged_of(said, lie), "{lie}");
+    }
+    for truth in ["It took 412 seconds and used 960 megabytes.", "41 of the 57 cases ran in 412 seconds."] {
+        assert!(judged_of(said, truth), "{truth}");
+    }
+}
+
+#[test]
+fn what_is_told_of_a_file_among_the_changes_needs_a_call_that_wrote_to_it() {
+    let said = "user: Add a link to the footer.\nassistant: I look. !read_file#c1 {\"path\":\"web/foot.tsx\"}\ntool#c1: \
+                footer with a link\nassistant: And the page. !edit_file#c2 {\"path\":\"web/page.tsx\",\"new\":\"a link\"}\n\
+                tool#c2: ok\n";
+    let stays = |text: &str| judged_under("Changes", said, text);
+    assert!(!stays("The footer in web/foot.tsx got a link."));
+    for truth in ["The page in web/page.tsx got a link.", "The footer in web/foot.tsx was left alone."] {
+        assert!(stays(truth), "{truth}");
+    }
 }

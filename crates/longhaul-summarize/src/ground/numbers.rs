@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use super::{
     evidence::Evidence,
-    words::{hash, is_word_char, stem, stems, words},
+    words::{hash, identifier_parts, is_word_char, stem, stems, words},
 };
 
 /// Returns the first number of a claim that is not known. Each must stand in the source, beside the word it stands beside here where the
@@ -19,6 +19,17 @@ pub(super) fn unknown_number(prose: &str, claim: &str, cited: &[u64], evidence: 
         let stands = evidence.has_number(number) || evidence.contains(number) || evidence.contains(token);
         let beside = pairs.iter().filter(|(_, other)| *other == hashed);
         let told: Vec<bool> = beside.filter_map(|(word, _)| evidence.is_pair(*word, hashed)).collect();
+        // The only number that stands beside the word is another one of the claim: the two were changed over.
+        let is_other = |word: u64| {
+            evidence.is_pair(word, hashed) == Some(false)
+                && evidence.counts_once(word)
+                && pairs.iter().all(|(label, other)| *label != word || *other == hashed)
+                && numbers(prose)
+                    .any(|(other, _)| evidence.is_pair(word, hash(&digits_of(other))) == Some(true))
+        };
+        if pairs.iter().any(|(word, other)| *other == hashed && is_other(*word)) {
+            return false;
+        }
         // Beside this word here, beside another word of the claim in the source: `1 test failed`, `1 failed`.
         if told.contains(&true) || labels.iter().any(|word| evidence.is_pair(*word, hashed) == Some(true)) {
             return true;
@@ -237,6 +248,15 @@ fn numbers(text: &str) -> impl Iterator<Item = (&str, &str)> {
 /// Returns each number of `text` with each content word right beside it, as hashes. Units are brought to one
 /// spelling, so `30s` and `30 seconds` are the same pair.
 pub(super) fn numbered(text: &str) -> Vec<(u64, u64)> {
+    pairs_of(text, |_| Vec::new())
+}
+
+/// Returns the same with the words of a name before a number: `data_used_gb: 15.1` is what was used.
+pub(super) fn numbered_by_parts(text: &str) -> Vec<(u64, u64)> {
+    pairs_of(text, |word| identifier_parts(word).into_iter().filter(|part| *part != word).collect())
+}
+
+fn pairs_of(text: &str, parts: impl Fn(&str) -> Vec<&str>) -> Vec<(u64, u64)> {
     let mut pairs = Vec::new();
     let mut before: Option<(usize, &str)> = None;
     let mut words = words(text).peekable();
@@ -280,6 +300,7 @@ pub(super) fn numbered(text: &str) -> Vec<(u64, u64)> {
             && beside(&text[end_before..at])
         {
             pairs.extend(label(word).map(|word| (word, number)));
+            pairs.extend(parts(word).into_iter().filter_map(label).map(|part| (part, number)));
         }
     }
     pairs

@@ -58,7 +58,12 @@ impl Evidence {
     /// Returns whether `word` and `number` stand side by side somewhere, or `None` where `word` never has a number
     /// beside it. Both are hashes from [`numbered`].
     pub(in crate::ground) fn is_pair(&self, word: u64, number: u64) -> Option<bool> {
-        self.counted.contains(&word).then(|| self.pairs.contains(&(word, number)))
+        self.counted.contains_key(&word).then(|| self.pairs.contains(&(word, number)))
+    }
+
+    /// Returns whether one number alone ever stands beside a word.
+    pub(in crate::ground) fn counts_once(&self, word: u64) -> bool {
+        self.counted.get(&word) == Some(&1)
     }
 
     /// Returns whether a number stands anywhere, however it is written.
