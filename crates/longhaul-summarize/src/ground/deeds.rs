@@ -48,7 +48,10 @@ fn is_change_of_untouched(statement: &str, section: Section, evidence: &Evidence
     if !matches!(section, Section::Changes | Section::State) {
         return false;
     }
-    let named = statement.split([' ', '`', ',', '(', ')']).map(trimmed).find(|token| is_file(token) && is_source(token));
+    let named = statement
+        .split([' ', '`', ',', '(', ')'])
+        .map(trimmed)
+        .find(|token| is_file(token) && is_source(token));
     let Some(file) = named else { return false };
     // `X: now does …`
     let before = statement.find(file).and_then(|at| statement.get(..at)).unwrap_or_default();
@@ -103,8 +106,20 @@ const LEAD: usize = 12;
 
 /// Words by which a statement among the changes says that a file was none of them.
 const UNTOUCHED: [&str; 14] = [
-    "read", "looked", "viewed", "unchanged", "untouched", "left", "stays", "stay", "already", "would", "plan",
-    "planned", "proposed", "still",
+    "read",
+    "looked",
+    "viewed",
+    "unchanged",
+    "untouched",
+    "left",
+    "stays",
+    "stay",
+    "already",
+    "would",
+    "plan",
+    "planned",
+    "proposed",
+    "still",
 ];
 
 /// Somebody may have done it by hand, or before.
