@@ -162,8 +162,7 @@ pub struct Config {
     /// Unit: summaries. Range: 1 to 100. A higher value trusts summaries of summaries for longer.
     pub max_summary_chain_depth: u32,
 
-    /// What happens at that depth: `rebuild` starts a new chain with a summary that is made from originals alone, `halt` stops
-    /// compacting (short of an emergency).
+    /// What happens at that depth: `rebuild` starts a new chain, `halt` stops compacting (short of an emergency).
     ///
     /// Unit: none. By rule, `rebuild` reads the newest eight windows of originals, and a window of quotations from before them, as
     /// every compaction does; it takes no earlier summary in. A model goes on from what it wrote and reads what is new, or the whole

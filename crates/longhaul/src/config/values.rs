@@ -40,7 +40,7 @@ pub enum RatioBase {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum OnMaxDepth {
-    /// A new chain is started, with a summary that takes no earlier one in.
+    /// A new chain is started.
     #[default]
     Rebuild,
     /// Nothing is compacted any more, short of an emergency.

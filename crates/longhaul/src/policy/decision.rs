@@ -31,17 +31,17 @@ pub enum Action {
     SoftDigest,
     /// Summarize by rule, whatever the mode is.
     SummarizeRules {
-        /// With no earlier summary in it, since the chain is as deep as it may be.
+        /// In a new chain, since the one there is is as deep as it may be.
         rebuild: bool,
     },
     /// Summarize in the configured mode.
     Summarize {
-        /// With no earlier summary in it, since the chain is as deep as it may be.
+        /// In a new chain, since the one there is is as deep as it may be.
         rebuild: bool,
     },
     /// Bring the context below the hard limit now: in the configured mode, and by rule if that fails.
     Emergency {
-        /// With no earlier summary in it, since the chain is as deep as it may be.
+        /// In a new chain, since the one there is is as deep as it may be.
         rebuild: bool,
         /// By rule at once: the last attempts failed, and a model is not asked again for each message.
         by_rule: bool,
@@ -222,7 +222,7 @@ impl Action {
         !matches!(self, Action::SoftTrim | Action::SoftDigest)
     }
 
-    /// Returns whether the new summary is made from the originals, with nothing under it.
+    /// Returns whether the new summary begins a chain: nothing lies under it.
     pub fn is_rebuild(self) -> bool {
         match self {
             Action::SummarizeRules { rebuild }
@@ -334,7 +334,7 @@ impl fmt::Display for Action {
             Action::Summarize { .. } => "summarize",
             Action::Emergency { .. } => "summarize at once",
         })?;
-        f.write_str(if self.is_rebuild() { " from the originals" } else { "" })
+        f.write_str(if self.is_rebuild() { " in a new chain" } else { "" })
     }
 }
 

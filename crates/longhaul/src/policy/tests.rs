@@ -208,15 +208,15 @@ fn the_depth_guard_halts_or_rebuilds() {
         &PolicyState::new(),
         &usual(),
         deep,
-        expect!["summarize from the originals: 900 tokens reach the trigger at 800"],
+        expect!["summarize in a new chain: 900 tokens reach the trigger at 800"],
     );
-    // At the limit even a halted chain gets its one attempt, from the originals.
+    // At the limit even a halted chain gets its one attempt, in a new chain.
     let full = Measurement { tokens: Tokens(1_000), ..deep };
     check(
         &PolicyState::new(),
         &halt,
         full,
-        expect!["summarize at once from the originals: 1000 tokens reach the hard limit of 1000"],
+        expect!["summarize at once in a new chain: 1000 tokens reach the hard limit of 1000"],
     );
 }
 
@@ -320,7 +320,7 @@ fn a_second_pass_is_made_once_where_the_first_did_not_get_below_the_trigger() {
         &halt,
         deep,
         expect![
-            "summarize from the originals: 820 tokens are still at the trigger of 800 or above after a compaction"
+            "summarize in a new chain: 820 tokens are still at the trigger of 800 or above after a compaction"
         ],
     );
     // Nothing comes of it where what must stay is too large.
