@@ -30,7 +30,7 @@ fn a_summary_says_how_a_handle_is_looked_up_where_it_can_be() {
     let line = "\nsummary-lookup: `longhaul recall m12` shows m12 whole\nsummary-depth:0 id:";
     assert!(compact(&[]).contains(line), "{}", compact(&[]));
     assert_eq!(compact(&[]), compact(&[]));
-    for without in [&["--no-store"][..], &["--preset", "session"]] {
+    for without in [&["--no-store"][..], &["--preset", "session", "--mode", "rules"]] {
         assert!(!compact(without).contains("summary-lookup"), "{without:?}");
     }
     assert!(text(&run(&folder, &["recall", "m12"])).contains("m12"));
