@@ -1,12 +1,15 @@
 //! Lies of ten kinds and truths beside them, told by a model about recordings: over real HTTP and through all checks. They were
-//! written by two people who had not seen the checks (`tests/data/lies/README.md`).
+//! written by people who had not seen the checks (`tests/data/lies/README.md`).
 
 use std::{collections::BTreeMap, fs, path::Path};
 
 use longhaul_transcript::Tokens;
 use longhaul_wire::Format;
 
-use crate::replay::{LIMIT, Past, confirmed, replayed};
+use crate::replay::{Past, confirmed, replayed};
+
+/// Room for all statements about a past.
+const LIMIT: Tokens = Tokens(12_000);
 
 struct Case {
     format: Format,
@@ -81,6 +84,39 @@ const UNREAD: [Case; 3] = [
     },
 ];
 
+/// By two others of 25 November, as hard; the checks were mended on these.
+const THIRD: [Case; 2] = [
+    Case {
+        format: Format::ClaudeCode,
+        past: include_bytes!("../data/lies/templates.jsonl"),
+        statements: include_str!("../data/lies/templates.md"),
+    },
+    Case {
+        format: Format::Tau2,
+        past: include_bytes!("../data/lies/mms.json"),
+        statements: include_str!("../data/lies/mms.md"),
+    },
+];
+
+/// By these two, too: who mended the checks has not read them, and knew how many each check finds.
+const UNREAD_THIRD: [Case; 3] = [
+    Case {
+        format: Format::Codex,
+        past: include_bytes!("../data/lies/workspace.jsonl"),
+        statements: include_str!("../data/lies/workspace.md"),
+    },
+    Case {
+        format: Format::Tau2,
+        past: include_bytes!("../data/lies/downgrade-two.json"),
+        statements: include_str!("../data/lies/downgrade-two.md"),
+    },
+    Case {
+        format: Format::Tau2,
+        past: include_bytes!("../data/lies/exchange.json"),
+        statements: include_str!("../data/lies/exchange.md"),
+    },
+];
+
 /// How many statements of a kind stand with authority, and how many do not.
 #[derive(Debug, Default)]
 struct Fates {
@@ -111,9 +147,9 @@ struct Table(BTreeMap<String, Fates>);
 impl Table {
     /// Tells all statements about a past in one answer, truths and lies mixed as a model would mix them, and notes what becomes
     /// of them. Returns those that were judged wrongly.
-    async fn tell<'s>(&mut self, past: &Past, statements: &'s str, limit: Tokens) -> Vec<(&'s str, &'s str)> {
+    async fn tell<'s>(&mut self, past: &Past, statements: &'s str) -> Vec<(&'s str, &'s str)> {
         let (said, told) = answer(statements);
-        let draft = replayed(past, &said, limit).await;
+        let draft = replayed(past, &said, LIMIT).await;
         let mut wrong = Vec::new();
         for (kind, text) in told {
             let fate = self.0.entry(kind.to_owned()).or_default();
@@ -149,11 +185,17 @@ impl Table {
 /// What the checks reach today: at most so many lies believed and truths hurt.
 #[tokio::test]
 async fn lies_of_ten_kinds_have_no_authority_and_truths_stay() {
-    for (cases, most) in [(&FIRST[..], MOST_FIRST), (&SECOND, MOST_SECOND), (&UNREAD, MOST_UNREAD)] {
+    for (cases, most) in [
+        (&FIRST[..], MOST_FIRST),
+        (&SECOND, MOST_SECOND),
+        (&UNREAD, MOST_UNREAD),
+        (&THIRD, MOST_THIRD),
+        (&UNREAD_THIRD, MOST_UNREAD_THIRD),
+    ] {
         let mut table = Table::default();
         for case in cases {
             let past = Past::read(Some(case.format), case.past);
-            table.tell(&past, case.statements, LIMIT).await;
+            table.tell(&past, case.statements).await;
         }
         let [believed, lies, hurt, truths] = table.sums();
         assert!(lies >= 30 && truths >= 90);
@@ -174,7 +216,7 @@ async fn lies_of_a_folder_are_counted() {
         let past = |ending| fs::read(Path::new(&file).with_extension(ending));
         let Ok(past) = past("jsonl").or_else(|_| past("json")) else { continue };
         let statements = fs::read_to_string(&file).unwrap();
-        let wrong = table.tell(&Past::read(None, &past), &statements, Tokens(12_000)).await;
+        let wrong = table.tell(&Past::read(None, &past), &statements).await;
         for (kind, text) in wrong.iter().filter(|_| std::env::var_os("LONGHAUL_SHOW").is_some()) {
             println!("{} {kind}: {text}", file.display());
         }
@@ -183,5 +225,7 @@ async fn lies_of_a_folder_are_counted() {
 }
 
 const MOST_FIRST: (usize, usize) = (14, 2);
-const MOST_SECOND: (usize, usize) = (16, 0);
+const MOST_SECOND: (usize, usize) = (15, 0);
 const MOST_UNREAD: (usize, usize) = (21, 0);
+const MOST_THIRD: (usize, usize) = (22, 2);
+const MOST_UNREAD_THIRD: (usize, usize) = (35, 9);

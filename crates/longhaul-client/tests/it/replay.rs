@@ -30,7 +30,7 @@ const LIES: [&str; 4] = [
 ];
 
 /// What a summary may cost.
-pub(crate) const LIMIT: Tokens = Tokens(4_000);
+const LIMIT: Tokens = Tokens(4_000);
 
 /// A recorded past, read.
 #[derive(Debug)]
