@@ -226,8 +226,8 @@ pub struct Finish {
     pub tokens_before: Tokens,
     /// What it costs now.
     pub tokens_after: Tokens,
-    /// What it cost before as a share of what the ratios are of ([`Config::ratio_base`](crate::Config::ratio_base)): at a
-    /// trigger of 0.8 this is 0.8 or a little more.
+    /// What it cost before as a share of what the ratios are of ([`Config::ratio_base`](crate::Config::ratio_base)): where the
+    /// trigger called for it, that or a little more.
     pub ratio_before: f64,
     /// What it costs now as the same share.
     pub ratio_after: f64,

@@ -43,7 +43,8 @@ use longhaul_redact::Redactor;
 use longhaul_summarize::rules::RulesOptions;
 use longhaul_tokens::{ClassCounts, ContextWindow, Prices, TokenCounter};
 use longhaul_transcript::{
-    ContentHash, Entry, Message, MessageId, Redacted, SessionId, Span, SummaryRecord, Tokens, ToolCall, Usage,
+    ContentHash, Entry, Message, MessageId, Part, Redacted, SessionId, Span, SummaryRecord, Tokens, ToolCall,
+    Usage,
 };
 use serde::{Deserialize, Serialize};
 
@@ -79,9 +80,9 @@ use self::{
     rewrite::Past,
 };
 use crate::{
-    compact::{Cut, standing},
+    compact::{Cut, digest, standing},
     config::Config,
-    policy::{self, Decision, PolicyState},
+    policy::{self, Decision, Measurement, PolicyState, Reason},
 };
 
 /// A conversation with its context kept within a window.
@@ -381,6 +382,22 @@ impl SessionState {
         policy::decide(&self.policy, &self.config, &self.measure(now_ms))
     }
 
+    /// Returns what is to be done about the context where that is done while the conversation goes on: as
+    /// [`decide`](Self::decide), and what the trigger calls for also where the next requests would come to the hard limit
+    /// before it is done.
+    pub(crate) fn decide_ahead(&self, now_ms: Option<i64>) -> Decision {
+        let (m, limits) = (self.measure(now_ms), self.limits());
+        let is_near = m.tokens + self.growth() + self.growth() >= limits.ceiling;
+        let as_if =
+            if is_near { m.tokens.max(limits.trigger.min(limits.ceiling - Tokens(1))) } else { m.tokens };
+        match policy::decide(&self.policy, &self.config, &Measurement { tokens: as_if, ..m }) {
+            Decision::Act { action, reason: Reason::Ratio { unread, trigger, .. } } => {
+                Decision::Act { action, reason: Reason::Ratio { tokens: m.tokens, unread, trigger } }
+            }
+            decision => decision,
+        }
+    }
+
     /// Returns what there is to send to the model. It stays as it is, whatever becomes of the conversation.
     pub fn view(&self) -> View {
         View::new(self)
@@ -528,9 +545,8 @@ impl SessionState {
         let mut weight = Weight { counts, ..Weight::default() };
         match &shown {
             Shown::Message { id, message, digested } => {
-                let n_results = message.results().count() as u64;
-                if !digested && n_results > 0 {
-                    weight.digestible = counts.total() - Tokens(DIGESTED_RESULT.0.saturating_mul(n_results));
+                if !digested {
+                    weight.digestible = self.digestible(message, counts.total());
                 }
                 weight.is_pinned = id.ordinal >= self.head && self.is_pin(id.ordinal, message);
             }
@@ -541,6 +557,14 @@ impl SessionState {
             Shown::Block { .. } => {}
         }
         self.items.push(shown, weight);
+    }
+
+    /// Returns what the soft tier could free of a message that costs `tokens`, at most.
+    fn digestible(&self, message: &Message, tokens: Tokens) -> Tokens {
+        match &message.parts[..] {
+            [Part::ToolResult(_)] => tokens - DIGESTED_RESULT,
+            _ => digest::digestible(message, &*self.counter, DIGESTED_RESULT),
+        }
     }
 
     /// Makes `shown` the view; what was not counted yet is. What the provider reported was of the old one.

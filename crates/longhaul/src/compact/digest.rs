@@ -117,14 +117,7 @@ impl<'a> Shortener<'a> {
     }
 
     fn call(&self, call: &ToolCall, cap: Tokens) -> ToolCall {
-        let limit = (cap.0 as usize * 3).max(12);
-        let arguments = match call.kind {
-            CallKind::Function => clip_arguments(&call.arguments.0, limit),
-            CallKind::Custom => {
-                Some(clip_text(&call.arguments.0, limit)).filter(|text| *text != call.arguments.0)
-            }
-        };
-        match arguments {
+        match clipped(call, cap) {
             Some(arguments) => {
                 ToolCall { arguments: longhaul_transcript::RawJson(arguments), ..call.clone() }
             }
@@ -158,6 +151,31 @@ impl<'a> Shortener<'a> {
         } else {
             result.clone()
         }
+    }
+}
+
+/// Returns what [`Shortener`] could free of the results in a message by digests of `cap` tokens. A call that it would change counts as
+/// well, for next to nothing: little is won there, and what stands behind it has to be sent anew all the same.
+pub(crate) fn digestible(message: &Message, counter: &dyn TokenCounter, cap: Tokens) -> Tokens {
+    let part = |part: &Part| match part {
+        Part::ToolResult(result) => {
+            result.content.iter().map(|part| counter.count_part(part)).sum::<Tokens>() - cap
+        }
+        Part::ToolCall(call) => Tokens(clipped(call, cap).is_some().into()),
+        _ => Tokens::ZERO,
+    };
+    message.parts.iter().map(part).sum()
+}
+
+/// Returns the arguments of a call within `cap`, where they are longer.
+fn clipped(call: &ToolCall, cap: Tokens) -> Option<String> {
+    let (arguments, limit) = (&call.arguments.0, (cap.0 as usize * 3).max(12));
+    if arguments.len() <= limit {
+        return None;
+    }
+    match call.kind {
+        CallKind::Function => clip_arguments(arguments, limit),
+        CallKind::Custom => Some(clip_text(arguments, limit)).filter(|text| text != arguments),
     }
 }
 

@@ -21,7 +21,8 @@ pub struct Background {
 impl Session {
     /// Returns a compaction to be made elsewhere, where the policy asks for a summary and there is time: not in an
     /// emergency, not while another one is under way, and not where originals must be read from the store for it, which
-    /// [`prepare`](Self::prepare) does.
+    /// [`prepare`](Self::prepare) does. It begins before the trigger where this lies so near to the hard limit that the next two
+    /// requests, as large as those of late, would come to it.
     pub fn start_background(&mut self) -> Option<Background> {
         if self.background.strong_count() > 0 {
             return None;
@@ -29,7 +30,7 @@ impl Session {
         let Decision::Act {
             action: action @ (Action::Summarize { .. } | Action::SummarizeRules { .. }),
             reason,
-        } = self.decide()
+        } = self.state.decide_ahead(self.now_ms())
         else {
             return None;
         };

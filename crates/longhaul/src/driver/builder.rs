@@ -186,8 +186,8 @@ impl Builder {
     }
 
     /// Takes window, counter and prices from the built-in table, and the settings that [`Config`] has for this model. A
-    /// counter or prices that were set win. An unknown model gets a small window, or the one given where that is smaller, and
-    /// observers are told ([`EventKind::UnknownModel`]). So they are of a model that is another provider's
+    /// counter or prices that were set win, and so does the window that was given where it is smaller. For an unknown model the
+    /// table has a small window, and observers are told ([`EventKind::UnknownModel`]). So they are of a model that is another provider's
     /// ([`EventKind::ModelOfAnother`]): a gateway may have it. An empty name is an error. What reports and refusals teach is of
     /// this model at this provider, unless [`endpoint`](Self::endpoint) says otherwise.
     pub fn model(mut self, provider: &str, model: &str) -> Builder {
@@ -362,8 +362,8 @@ impl Builder {
                 return Err(BuildError::NoModelName);
             }
             let listed = ContextWindow::from(&known);
-            // What is assumed of a model that nobody knows is no better than what the caller says of it.
-            if unknown_model.is_none() || listed.window < self.window.window {
+            // Who gives less than the model has means it.
+            if listed.window < self.window.window {
                 self.window = listed;
             }
             self.counter = self.counter.or_else(|| Some(known.counter()));

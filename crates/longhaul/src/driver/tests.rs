@@ -217,6 +217,32 @@ async fn a_summary_made_in_the_background_is_applied_with_what_was_said_meanwhil
 }
 
 #[tokio::test]
+async fn a_summary_in_the_background_begins_in_time_where_the_trigger_lies_near_the_limit() {
+    for window in [8_000, 16_000, 32_000] {
+        for words in [20, 60, 110] {
+            let window = ContextWindow::new(Tokens(window), Tokens(window / 8));
+            let builder = Session::builder(SessionId::new("in-time").unwrap(), window);
+            let builder = builder.counter(Arc::new(CharsPer4)).summarizer(Told::new(&[Answer::Good]));
+            let config = Config { mode: SummaryMode::Llm, soft_action: SoftAction::Off, ..Config::default() };
+            let mut context = builder.config(config).build().unwrap();
+            let background = (0..).find_map(|nth| {
+                context.push(Message::user(format!("Part {nth} waits for {nth}. ").repeat(words)));
+                context.push(Message::assistant(format!("It holds value_{nth}. ").repeat(words)));
+                assert!(context.state().tokens() < context.state().budget(), "it is too late");
+                context.start_background()
+            });
+            let (reason, tokens) = (background.unwrap().job().reason(), context.state().tokens());
+            let left = context.state().budget() - tokens;
+            let is_early = tokens < context.state().limits().trigger;
+            assert!(!is_early || left.0 <= 28 * words as u64, "{left} are left of {window:?}");
+            let told =
+                if is_early { "tokens come near the trigger at" } else { "tokens reach the trigger at" };
+            assert!(reason.to_string().contains(told), "{reason}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_background_job_that_is_dropped_or_overtaken_holds_nothing_up() {
     let model = Told::new(&[Answer::Good]);
     let (mut context, _) = manager(llm(), Some(Arc::clone(&model)));
@@ -484,11 +510,17 @@ fn a_model_of_another_provider_is_told() {
 }
 
 #[test]
-fn a_model_that_nobody_knows_makes_no_window_larger() {
+fn no_model_makes_a_window_larger_than_the_one_given() {
     let window = ContextWindow::new(Tokens(4_000), Tokens(500));
     let builder = || Session::builder(SessionId::new("test").unwrap(), window);
-    let context = builder().model("ollama", "my-finetune").build().unwrap();
-    assert_eq!(context.state().budget(), Tokens(3_500));
+    for (provider, model) in [("ollama", "my-finetune"), ("openai", "gpt-4o")] {
+        let context = builder().model(provider, model).build().unwrap();
+        assert_eq!(context.state().budget(), Tokens(3_500), "{model}");
+    }
+    let larger = ContextWindow::new(Tokens(1_000_000), Tokens::ZERO);
+    let builder = Session::builder(SessionId::new("test").unwrap(), larger).model("openai", "gpt-4o");
+    assert_eq!(builder.build().unwrap().state().budget(), Tokens(128_000 - 16_384));
+    let builder = || Session::builder(SessionId::new("test").unwrap(), window);
     for name in ["", " "] {
         let error = builder().model("", name).build().unwrap_err();
         assert!(matches!(error, BuildError::NoModelName), "{error:?}");

@@ -53,7 +53,7 @@ pub enum Action {
 #[serde(tag = "reason", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Reason {
-    /// The hard tier's threshold is reached.
+    /// The hard tier's threshold is reached; in the background also where it soon will be.
     Ratio {
         /// Tokens of the view.
         tokens: Tokens,
@@ -341,6 +341,9 @@ impl fmt::Display for Action {
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Reason::Ratio { tokens, unread, trigger } if *tokens + *unread < *trigger => {
+                write!(f, "{tokens} tokens come near the trigger at {trigger}")
+            }
             Reason::Ratio { tokens, unread: Tokens::ZERO, trigger } => {
                 write!(f, "{tokens} tokens reach the trigger at {trigger}")
             }

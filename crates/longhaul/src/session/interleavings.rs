@@ -12,10 +12,10 @@ use longhaul_tokens::{CharsPer4, ContextWindow, TokenCounter};
 use longhaul_transcript::{
     Message, MessageId, Outcome, Part, Role, SessionId, Span, Tokens, ToolCall, ToolResult, Usage,
 };
-use longhaul_wire::{Format, Profile, validate};
+use longhaul_wire::{CacheMark, Format, Lifetime, Profile, validate};
 use proptest::{collection::vec, prelude::*};
 
-use super::{Finished, SessionState, Shown};
+use super::{Finished, SessionState, Shown, View};
 use crate::{
     Config, Decision, Preset,
     policy::{Action, Hold, Reason},
@@ -71,11 +71,16 @@ struct Run {
     state: SessionState,
     /// What was said on this branch, and on the others.
     said: Vec<Arc<Message>>,
-    others: Vec<(SessionState, Vec<Arc<Message>>)>,
+    /// What was sent last on this branch.
+    sent: Vec<Arc<Message>>,
+    others: Vec<Branch>,
     /// How many messages were said with a word of their own, on all branches.
     n_said: usize,
     under_way: Option<Finished>,
 }
+
+/// Another branch, what was said on it, and what was sent last.
+type Branch = (SessionState, Vec<Arc<Message>>, Vec<Arc<Message>>);
 
 fn new(window: u64, config: &Config) -> SessionState {
     let window = ContextWindow::new(Tokens(window), Tokens::ZERO);
@@ -84,7 +89,14 @@ fn new(window: u64, config: &Config) -> SessionState {
 
 impl Run {
     fn new(window: u64, config: &Config) -> Run {
-        Run { state: new(window, config), said: Vec::new(), others: Vec::new(), n_said: 0, under_way: None }
+        Run {
+            state: new(window, config),
+            said: Vec::new(),
+            sent: Vec::new(),
+            others: Vec::new(),
+            n_said: 0,
+            under_way: None,
+        }
     }
 
     /// Says something with a word in it that is said nowhere else.
@@ -123,7 +135,7 @@ impl Run {
         let before = std::mem::replace(&mut self.state, state);
         let said = self.said.clone();
         self.said.truncate(len);
-        self.others.push((before, said));
+        self.others.push((before, said, self.sent.clone()));
     }
 
     fn step(&mut self, step: &Step) {
@@ -173,9 +185,10 @@ impl Run {
             Step::Switch(at) => {
                 if !self.others.is_empty() {
                     let at = at.index(self.others.len());
-                    let (state, said) = &mut self.others[at];
+                    let (state, said, sent) = &mut self.others[at];
                     std::mem::swap(state, &mut self.state);
                     std::mem::swap(said, &mut self.said);
+                    std::mem::swap(sent, &mut self.sent);
                 }
             }
             Step::Report(ratio) => {
@@ -261,9 +274,14 @@ impl Run {
         }
     }
 
-    /// Checks what holds of a view that is about to be sent.
-    fn check_prepared(&self) -> Result<(), TestCaseError> {
-        let view = self.state.view();
+    /// Checks what holds of a view that is sent.
+    fn check_sent(&mut self) -> Result<(), TestCaseError> {
+        let view = self.state.send();
+        let messages: Vec<Arc<Message>> = view.messages().cloned().collect();
+        let stable = view.stable_prefix().items;
+        prop_assert!(stable <= messages.len().min(self.sent.len()));
+        prop_assert_eq!(&messages[..stable], &self.sent[..stable], "the stable prefix is not what was sent");
+        self.sent = messages;
         let m = self.state.measure(None);
         let is_told = matches!(self.state.decide(None), Decision::Hold(Hold::Exhausted { .. }));
         prop_assert!(m.tokens <= m.budget || is_told, "{} of {}", m.tokens, m.budget);
@@ -280,13 +298,34 @@ impl Run {
         if self.said.is_empty() {
             return Ok(());
         }
-        for format in [Format::OpenAi, Format::Responses, Format::Anthropic, Format::Gemini] {
+        for format in DIALECTS {
             let sent = view.to_json(format).unwrap();
             let found = validate(sent.json.as_bytes(), format, &Profile::default()).unwrap();
             prop_assert!(found.is_empty(), "{}: {found:?}", format.name());
         }
-        Ok(())
+        check_marks(&view)
     }
+}
+
+/// What requests are made in.
+const DIALECTS: [Format; 5] =
+    [Format::OpenAi, Format::Responses, Format::Anthropic, Format::Gemini, Format::UiMessages];
+
+/// Checks that a request asks for no more to be cached than its provider takes: four marks, those of an hour first, each on a
+/// block of its own.
+fn check_marks(view: &View) -> Result<(), TestCaseError> {
+    let marks = view.cache_marks();
+    let is_hour = |mark: &CacheMark| mark.lifetime == Lifetime::OneHour;
+    prop_assert!(marks.len() <= 4 && marks.is_sorted_by(|one, other| one.item < other.item), "{marks:?}");
+    prop_assert!(marks.iter().skip_while(|mark| is_hour(mark)).all(|mark| !is_hour(mark)), "{marks:?}");
+    let json = view.to_json_marked(Format::Anthropic).unwrap().json;
+    let found = validate(json.as_bytes(), Format::Anthropic, &Profile::default()).unwrap();
+    prop_assert!(found.is_empty(), "marked: {found:?}");
+    let marked = json.matches("\"cache_control\":{").count();
+    let read: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let once = read.to_string().matches("\"cache_control\":{").count();
+    prop_assert!(marked <= marks.len() && once == marked, "{marks:?}: {json}");
+    Ok(())
 }
 
 /// Returns the numbers of all canaries in these messages.
@@ -316,7 +355,7 @@ proptest! {
             run.step(step);
             run.check()?;
             if let Step::Prepare = step {
-                run.check_prepared()?;
+                run.check_sent()?;
             }
         }
     }

@@ -153,18 +153,15 @@ impl SessionState {
 
     /// Returns what a pass of the soft tier that frees `gain` must free to be paid back before the hard tier rewrites the
     /// view in any case. Where the cache is warm, it costs that what stands behind the first change is written anew.
+    /// A conversation that ends before pays for nothing: how long it goes on nobody knows.
     fn soft_price(&self, tokens: Tokens, gain: Tokens) -> Tokens {
         if gain == Tokens::ZERO {
             return Tokens::ZERO;
         }
         let kept = self.items.sums_of(self.items.before_digestible()).counts.total();
         let lost = (tokens - self.scale().billed(kept)) - gain;
-        let spoken = self.costs.newest_first().take(RECENT_COSTS);
-        let (count, sum) = spoken.fold((0u64, Tokens::ZERO), |(count, sum), cost| (count + 1, sum + cost));
-        // A request adds a call and its result, or a question and its answer.
-        let growth = (sum.0 * 2 / count.max(1)).max(1);
         let left = self.limits().trigger - (tokens - gain);
-        let requests = (left.0 / growth).max(1);
+        let requests = (left.0 / self.growth().0.max(1)).max(1);
         let input = self.prices.input.unwrap_or(1.0).max(f64::MIN_POSITIVE);
         let read = self.prices.cache_read.unwrap_or(match self.prices.input {
             Some(input) => input,
@@ -179,6 +176,13 @@ impl SessionState {
             return lost.scaled(1e9);
         }
         lost.scaled(((write - read).max(0.0) / read) / requests as f64)
+    }
+
+    /// Returns what a request will add, by what was said of late: a call and its result, or a question and its answer.
+    pub(super) fn growth(&self) -> Tokens {
+        let spoken = self.costs.newest_first().take(RECENT_COSTS);
+        let (count, sum) = spoken.fold((0u64, Tokens::ZERO), |(count, sum), cost| (count + 1, sum + cost));
+        Tokens(sum.0 * 2 / count.max(1))
     }
 
     pub(super) fn next_depth(&self) -> u32 {

@@ -169,6 +169,31 @@ fn digesting_keeps_every_message_and_the_tail_verbatim() {
 }
 
 #[test]
+fn a_pass_of_the_soft_tier_changes_nothing_in_front_of_what_it_is_priced_by() {
+    // Of much that may be digested some is enough; of little all is, the long call first.
+    for (said, reads) in [(20, 12), (7_000, 4)] {
+        let mut state = state(16_000, Config::default());
+        let text = format!(
+            "user: {}\nassistant: !write_file#w1 {{\"path\":\"src/part.rs\",\"content\":\"{}\"}}\ntool#w1: ok\nassistant: Written.",
+            "Mind it. ".repeat(said / 2),
+            "let value = compute(); ".repeat(100),
+        );
+        let said = transcript(&text);
+        let said = said.entries().iter().map(|entry| (*entry.message).clone());
+        for message in said.chain((1..=reads).flat_map(|nth| turn(nth, 900))) {
+            state.push(message);
+        }
+        let (m, before, limits) = (state.measure(None), state.items.clone(), state.limits());
+        assert!(m.tokens > limits.soft, "{m:?}");
+        let reason = Reason::Soft { tokens: m.tokens, soft: limits.soft };
+        state.soften(Action::SoftDigest, reason, None).unwrap();
+        let (unchanged, priced) = (state.items.common(&before), before.before_digestible());
+        assert_eq!(priced, 1, "the call");
+        assert!(unchanged >= priced && (reads > 4 || unchanged == priced), "{unchanged}");
+    }
+}
+
+#[test]
 fn trimming_drops_whole_units_and_keeps_the_first_request() {
     let config = Config { soft_action: SoftAction::Trim, ..Config::default() };
     let mut state = state(2_000, config);
