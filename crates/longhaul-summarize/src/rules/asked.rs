@@ -211,7 +211,7 @@ impl Fixed<'_> {
 const OPENING: Tokens = Tokens(40);
 
 /// The first request, where it is answered, may take so much.
-const FIRST_ANSWERED: Tokens = Tokens(120);
+const FIRST_ANSWERED: Tokens = Tokens(240);
 
 /// How a turn of the model's ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -154,7 +154,7 @@ impl<'a> Choice<'a> {
             let handle = if opened.contains(&place) { 0 } else { HANDLE };
             let leads = self.leads(at);
             let led = leads.iter().map(|lead| count(&all[*lead].text) + LINE).sum::<u64>();
-            if cost + led + handle > left || self.fixed.contains(&*one_line(&statement.text)) {
+            if cost + led + handle > left || self.stands(&statement.text) {
                 continue;
             }
             if let Some(form) = form {
@@ -174,6 +174,12 @@ impl<'a> Choice<'a> {
             }
         }
         picks
+    }
+
+    /// Returns whether a text stands in the summary whatever is chosen; an item of a list may stand there without its mark.
+    fn stands(&self, text: &str) -> bool {
+        let text = one_line(text);
+        self.fixed.contains(text.strip_prefix("- ").unwrap_or(&text))
     }
 
     /// Returns what the statement at `at` costs and makes known.

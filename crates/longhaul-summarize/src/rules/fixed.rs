@@ -189,7 +189,11 @@ impl Fixed<'_> {
         let is_passed = |rule: &Constraint| rule.message < newest && is_passing_wish(&rule.text);
         let undone =
             |rule: &Constraint| self.undone.by(rule.message).filter(|_| !is_standing_rule(&rule.text));
-        let told = |rule: &Constraint| !is_visible(rule) && !is_passed(rule) && undone(rule).is_none();
+        // What only leads in rules is none.
+        let leads = |rule: &Constraint| rule.text.trim_end().ends_with([':', '：']);
+        let told = |rule: &Constraint| {
+            !leads(rule) && !is_visible(rule) && !is_passed(rule) && undone(rule).is_none()
+        };
         let mut lines: Vec<(usize, String, Tokens)> = Vec::new();
         for (at, rule) in rules.iter().enumerate().filter(|(_, rule)| told(rule)) {
             let after = rule.superseded_by.map_or(String::new(), |by| format!(" (taken back in m{by})"));

@@ -104,7 +104,11 @@ impl<'a> Idle<'a> {
                     || self.written.contains(&at)
             }
             StatementKind::Report => {
+                // The header of a summary is what its settings make it.
+                let heads =
+                    statement.nth() == 0 && statement.text.starts_with('[') && statement.text.ends_with(']');
                 is_frame(&statement.text)
+                    || heads
                     || is_lead(statement)
                     || is_envelope(&statement.text)
                     || statement.is_shown_code()

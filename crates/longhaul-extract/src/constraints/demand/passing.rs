@@ -19,8 +19,8 @@ pub(in crate::constraints) fn is_passing(sentence: &str) -> bool {
     let opens = |word: &&str| {
         text[1..].strip_prefix(*word).is_some_and(|rest| rest.starts_with(" | ") || rest.starts_with(' '))
     };
-    let goes_on = GOES_ON.iter().any(|word| opens(&word));
-    let reacts = goes_on || ANSWERS.iter().any(|word| opens(&word));
+    let goes_on = GOES_ON.iter().any(&opens);
+    let reacts = goes_on || ANSWERS.iter().any(opens);
     let lasts = |verbs: &[&str]| begins(body, verbs) && !points_outside(body);
     if begins(body, FORBIDDING) || lasts(if reacts { KEEPING } else { STANDING_VERBS }) {
         return false;
