@@ -23,7 +23,7 @@ async fn faults(plans: Vec<Plan>) -> (Vec<String>, String) {
     (faults, table.join("\n"))
 }
 
-// asserts 000-28, 001-32, 002-01, 002-26, 003-17
+// asserts 000-28, 001-32, 002-01, 002-26, 003-17, all-02
 #[tokio::test]
 async fn long_talk_stays_within_its_bounds() {
     let plans = plans(16_000, TURNS).into_iter().filter(|plan| !plan.tools).collect();
@@ -31,7 +31,7 @@ async fn long_talk_stays_within_its_bounds() {
     assert!(faults.is_empty(), "{}\n{table}", faults.join("\n"));
 }
 
-// asserts 000-28, 001-32, 002-01, 002-26, 003-05, 003-17
+// asserts 000-28, 001-32, 002-01, 002-26, 003-05, 003-17, all-02
 #[tokio::test]
 async fn long_work_with_tools_stays_within_its_bounds() {
     let plans = plans(16_000, TURNS).into_iter().filter(|plan| plan.tools).collect();

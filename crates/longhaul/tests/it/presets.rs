@@ -32,7 +32,7 @@ async fn until_compacted(work: &mut Work, tokens: usize) {
     assert!(!work.finished().is_empty(), "nothing was compacted: {}", work.context.decide());
 }
 
-// asserts 003-13
+// asserts 003-13, all-01
 #[tokio::test]
 async fn under_each_preset_a_long_session_stays_whole_and_within_its_window() {
     for (preset, config) in each() {
@@ -65,25 +65,38 @@ async fn under_each_preset_a_long_session_stays_whole_and_within_its_window() {
     }
 }
 
-// asserts 000-27, 002-37
+// asserts 000-27, 002-37, all-03
 #[tokio::test]
 async fn under_each_preset_every_summary_is_announced_and_made_smaller() {
     for (preset, config) in each() {
         let mut work = work(&config);
-        until_compacted(&mut work, 150).await;
-        let events = work.events();
-        let started = events.iter().position(|event| matches!(event, EventKind::Started { .. })).unwrap();
-        let finished = events.iter().position(|event| matches!(event, EventKind::Finished(_))).unwrap();
-        assert!(started < finished, "{preset}");
-        let finish = &work.finished()[0];
-        assert!(
-            finish.compressed_messages > 0 && finish.tokens_after < finish.tokens_before,
-            "{preset}: {finish:?}"
-        );
-        assert!(!finish.reason.as_str().is_empty() && finish.depth == 0, "{preset}: {finish:?}");
+        for _ in 0..800 {
+            if work.finished().len() < 3 {
+                work.talk(1, 150).await;
+            }
+        }
+        // Announced, then made, one after the other.
+        let told = work.events().into_iter().filter_map(|event| match event {
+            EventKind::Started { reason, depth, .. } => Some(("started", reason, depth)),
+            EventKind::Finished(finish) => Some(("finished", finish.reason, finish.depth)),
+            _ => None,
+        });
+        let told: Vec<_> = told.collect();
+        assert_eq!(told.len(), 6, "{preset}: {told:?}");
+        for pair in told.chunks(2) {
+            let [("started", reason, depth), ("finished", made_for, made_at)] = pair else {
+                panic!("{preset}: {told:?}")
+            };
+            assert_eq!((reason.as_str(), depth), (made_for.as_str(), made_at), "{preset}");
+        }
+        for finish in work.finished() {
+            let is_smaller = finish.tokens_after < finish.tokens_before;
+            assert!(finish.compressed_messages > 0 && is_smaller, "{preset}: {finish:?}");
+        }
     }
 }
 
+// asserts all-04
 #[tokio::test]
 async fn under_each_preset_a_burst_after_a_compaction_gives_no_second_one() {
     for (preset, config) in each() {
@@ -97,6 +110,7 @@ async fn under_each_preset_a_burst_after_a_compaction_gives_no_second_one() {
     }
 }
 
+// asserts all-05
 #[tokio::test]
 async fn under_each_preset_a_full_window_is_dealt_with_at_once() {
     for (preset, config) in each() {
@@ -110,6 +124,7 @@ async fn under_each_preset_a_full_window_is_dealt_with_at_once() {
     }
 }
 
+// asserts all-06
 #[tokio::test]
 async fn under_each_preset_a_message_larger_than_the_window_ends_in_a_view_that_fits() {
     for (preset, config) in each() {
@@ -122,7 +137,7 @@ async fn under_each_preset_a_message_larger_than_the_window_ends_in_a_view_that_
     }
 }
 
-// asserts 003-16
+// asserts 003-16, all-07
 #[tokio::test]
 async fn under_each_preset_a_long_tool_loop_is_kept_within_its_window() {
     let log = "2025-01-01T00:00:00Z INFO served GET /health in 3 ms\n".repeat(60);
@@ -153,7 +168,7 @@ async fn under_each_preset_a_long_tool_loop_is_kept_within_its_window() {
     }
 }
 
-// asserts 003-12
+// asserts 003-12, all-08
 #[tokio::test]
 async fn under_each_preset_a_model_that_fails_leaves_the_summary_to_the_rules() {
     for (preset, config) in each() {
@@ -168,6 +183,7 @@ async fn under_each_preset_a_model_that_fails_leaves_the_summary_to_the_rules() 
     }
 }
 
+// asserts all-09
 #[tokio::test]
 async fn under_each_preset_no_secret_reaches_a_record() {
     // Put together here, so that no scanner takes this file for a leak.
@@ -182,6 +198,7 @@ async fn under_each_preset_no_secret_reaches_a_record() {
     }
 }
 
+// asserts all-10
 #[tokio::test]
 async fn under_each_preset_a_compaction_can_be_taken_back_and_put_back() {
     for (preset, config) in each() {
@@ -222,7 +239,7 @@ async fn under_each_preset_nothing_new_is_not_summarized_again() {
     }
 }
 
-// asserts 001-02
+// asserts 001-02, all-11
 #[tokio::test]
 async fn under_each_preset_it_can_be_switched_off() {
     for (preset, config) in each() {
