@@ -167,6 +167,7 @@ impl Table {
     }
 
     /// Prints it, and returns how many lies are believed, of how many, and how many truths are hurt, of how many.
+    #[allow(clippy::print_stdout, reason = "a table of figures")]
     fn sums(mut self) -> [usize; 4] {
         println!("{:<10} {:>8} {:>8} {:>8}", "kind", "believed", "doubted", "gone");
         for (kind, Fates { believed, doubted, gone }) in &self.0 {
