@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use longhaul_extract::{Domain, Statement, StatementKind, Statements, ToolFamily, decides, statement_key};
-use longhaul_transcript::Entry;
+use longhaul_transcript::{Entry, has_summary_header, parse_handle_line};
 
 use super::{
     acts::Acts,
@@ -44,6 +44,8 @@ pub(crate) struct Idle<'a> {
     removed: HashSet<usize>,
     /// What a model thought before it wrote a summary, by the places in the pool.
     analyses: HashSet<usize>,
+    /// The headers of summaries that longhaul wrote, whatever the settings call them.
+    headers: HashSet<&'a str>,
     is_talk: bool,
     /// Whether a list of what is to be done is told as a whole.
     has_plan: bool,
@@ -79,6 +81,12 @@ impl<'a> Idle<'a> {
             stale: stale(pool),
             removed: removed(pool),
             analyses: analyses(pool),
+            headers: request
+                .entries
+                .iter()
+                .flat_map(|entry| entry.message.texts())
+                .filter_map(header)
+                .collect(),
             is_talk: request.index.domain() == Domain::Talk,
             has_plan: !acts.plan.is_empty(),
         }
@@ -104,11 +112,8 @@ impl<'a> Idle<'a> {
                     || self.written.contains(&at)
             }
             StatementKind::Report => {
-                // The header of a summary is what its settings make it.
-                let heads =
-                    statement.nth() == 0 && statement.text.starts_with('[') && statement.text.ends_with(']');
                 is_frame(&statement.text)
-                    || heads
+                    || self.headers.contains(statement.text.trim())
                     || is_lead(statement)
                     || is_envelope(&statement.text)
                     || statement.is_shown_code()
@@ -169,6 +174,12 @@ impl<'a> Idle<'a> {
     fn is_told_by_an_edit(&self, line: &str) -> bool {
         line.strip_prefix(['+', '-']).is_some_and(|rest| self.changed.contains(&statement_key(rest)))
     }
+}
+
+/// Returns the header of the summary that `text` is, where it is one of longhaul's.
+fn header(text: &str) -> Option<&str> {
+    let is_ours = has_summary_header(text) && parse_handle_line(text).is_some();
+    is_ours.then(|| text.trim_start().lines().next().unwrap_or_default().trim_end())
 }
 
 pub(super) fn ordinal(message: u64) -> u32 {
