@@ -203,7 +203,7 @@ impl Session {
     }
 
     fn set_memory(&self, py: Python<'_>, name: &str, text: &str) -> PyResult<()> {
-        self.with(py, |session| session.set_memory(name, text))
+        self.wait(py, async |session| session.set_memory(name, text))
     }
 
     /// Answers a call of the recall tool; `arguments` is JSON.

@@ -176,6 +176,10 @@ pub enum SummarizeError {
 /// at any await. Callers may ask from several tasks at once. A draft without a word is no summary: a session then lets rules
 /// write, tells its observers, and with `abort_on_failure` fails.
 ///
+/// Nobody but a [`Ladder`](crate::Ladder) bounds the time that it takes (two minutes a call, five in all): a session waits for one of
+/// yours for as long as it takes, and makes no request ready meanwhile. Put a limit around what you call, such as tokio's `timeout`,
+/// and return an error at its end: rules then write.
+///
 /// ```
 /// use async_trait::async_trait;
 /// use longhaul_summarize::{Draft, SummarizeError, Summarizer, SummaryRequest};

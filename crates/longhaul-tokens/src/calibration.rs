@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Accuracy, ClassCounts,
+    ceiling::{Bills, Line},
     classes::CLASSES,
     fit::{Sums, quantile},
 };
@@ -32,7 +33,8 @@ pub struct Estimate {
 /// The caller counts with any [`TokenCounter`](crate::TokenCounter), by [`ClassCounts`], and says after each request what
 /// was reported. From that the calibration learns how many billed tokens a counted token of each class is, and what each
 /// request costs besides (system prompt and tool definitions that were not counted). What is learned is bounded: a ratio
-/// stays between a quarter and four times what it began with.
+/// stays between a quarter and four times what it began with, and no estimate is much above what was ever billed for as much:
+/// bills that differ by who answers widen the bounds so far and no further.
 ///
 /// A report is also an *anchor*: as long as the next request begins with the messages that a report covered, only what
 /// came after is estimated. A compaction rewrites that beginning; the caller then estimates without the anchor, and the
@@ -75,6 +77,12 @@ pub struct Calibration {
     growth_errors: VecDeque<f64>,
     /// Relative errors of the last predictions of whole requests.
     total_errors: VecDeque<f64>,
+    /// The largest bills for what they were for: no estimate is much above them.
+    #[serde(default)]
+    bills: Bills,
+    /// The last report.
+    #[serde(default)]
+    newest: Option<Reported>,
     /// What follows from all of these: a request is estimated far more often than one is reported.
     #[serde(skip)]
     fit: Once<Fit>,
@@ -88,6 +96,8 @@ struct Fit {
     /// The relative error to expect of growth, and of a whole request.
     growth_margin: f64,
     total_margin: f64,
+    /// The most that was ever billed for what is counted.
+    ceiling: Option<Line>,
 }
 
 /// A value that follows from the others beside it, worked out when it is asked for. It makes no two of them different.
@@ -124,6 +134,8 @@ const ENOUGH: usize = 10;
 const GRAIN: f64 = 200.0;
 /// What an observation counts for after each later one: half after 34.
 const DECAY: f64 = 0.98;
+/// A request may be billed this share more than any was before, for what it counts.
+const ABOVE_ALL: f64 = 0.05;
 
 impl Calibration {
     /// Returns a calibration that knows nothing yet: it takes a counted token for `prior` billed ones, with the error that
@@ -143,6 +155,8 @@ impl Calibration {
             intercept_weight: 0.0,
             growth_errors: VecDeque::new(),
             total_errors: VecDeque::new(),
+            bills: Bills::default(),
+            newest: None,
             fit: Once::default(),
         }
     }
@@ -152,7 +166,8 @@ impl Calibration {
     pub fn observe(&mut self, report: Reported, anchor: Option<Reported>) {
         let expected = self.estimate(report.counted, anchor).mid.0 as f64;
         let actual = report.tokens.0 as f64;
-        let billed = self.fit().billed(report.counted);
+        let fit = *self.fit();
+        let billed = fit.billed(report.counted);
         match anchor.filter(|anchor| anchor.tokens <= report.tokens) {
             Some(anchor) => {
                 let added = actual - anchor.tokens.0 as f64;
@@ -167,6 +182,8 @@ impl Calibration {
                 self.intercept += (beyond - self.intercept) / self.intercept_weight;
             }
         }
+        self.bills.add(report, |counts| fit.billed(counts));
+        self.newest = Some(report);
         self.fit = Once::default();
     }
 
@@ -179,12 +196,21 @@ impl Calibration {
             None => (0.0, self.intercept + fit.billed(counted), fit.total_margin),
         };
         let spread = margin * (estimated + GRAIN);
-        let tokens = |value: f64| Tokens(value.max(0.0).round() as u64);
+        // No bill makes less of a request than is counted, and what was measured is known.
+        let least = base.max(counted.total().0 as f64);
+        let most = fit.ceiling.map_or(f64::INFINITY, |line| line.at(fit.billed(counted)).max(least));
+        let highest = most + ABOVE_ALL * (most + GRAIN);
+        let tokens = |value: f64, most: f64| Tokens(value.clamp(0.0, most).round() as u64);
         Estimate {
-            low: tokens(base + (estimated - spread).max(0.0)),
-            mid: tokens(base + estimated),
-            high: tokens(base + estimated + spread),
+            low: tokens(base + (estimated - spread).max(0.0), most),
+            mid: tokens(base + estimated, most),
+            high: tokens(base + estimated + spread, highest),
         }
+    }
+
+    /// Returns the last report.
+    pub fn newest(&self) -> Option<Reported> {
+        self.newest
     }
 
     /// Returns billed tokens for a counted one, by class in the order of [`ContentClass::ALL`](crate::ContentClass::ALL).
@@ -193,10 +219,14 @@ impl Calibration {
     }
 
     fn fit(&self) -> &Fit {
-        self.fit.0.get_or_init(|| Fit {
-            ratios: self.growth.ratios(self.prior),
-            growth_margin: self.margin(&self.growth_errors),
-            total_margin: self.margin(&self.total_errors),
+        self.fit.0.get_or_init(|| {
+            let fit = Fit {
+                ratios: self.growth.ratios(self.prior),
+                growth_margin: self.margin(&self.growth_errors),
+                total_margin: self.margin(&self.total_errors),
+                ceiling: None,
+            };
+            Fit { ceiling: self.bills.line(|counts| fit.billed(counts)), ..fit }
         })
     }
 
@@ -325,6 +355,24 @@ mod tests {
         let estimate = calibration.estimate(counted(1_000, 0), None);
         assert_eq!(estimate.mid, Tokens(1_250));
         assert_eq!((estimate.low, estimate.high), (Tokens(960), Tokens(1_540)));
+    }
+
+    #[test]
+    fn uneven_bills_widen_the_bounds_only_as_far_as_any_was_over_the_count() {
+        let mut calibration = Calibration::new(1.0, Accuracy::Exact);
+        let (mut sum, mut anchor) = (ClassCounts::default(), None);
+        for turn in 0..120u64 {
+            // Compacted now and then.
+            sum = if turn % 20 == 0 { counted(300, 200) } else { sum + counted(60, turn * 911 % 500) };
+            anchor = anchor.filter(|_| turn % 20 != 0);
+            let tokens = sum.total().scaled(if turn % 2 == 0 { 1.0 } else { 1.25 });
+            let report = Reported { counted: sum, tokens };
+            calibration.observe(report, anchor);
+            anchor = Some(report);
+        }
+        let estimate = calibration.estimate(counted(1_000, 2_853), None);
+        assert!(estimate.high <= Tokens(3_853).scaled(1.25 * 1.1), "{estimate:?}");
+        assert!(estimate.high >= Tokens(3_853).scaled(1.25), "{estimate:?}");
     }
 
     #[test]

@@ -33,6 +33,7 @@
 mod bpe;
 mod budget;
 mod calibration;
+mod ceiling;
 mod classes;
 mod counter;
 mod dictionary;

@@ -44,6 +44,8 @@ pub(crate) struct Dialect {
     pub(crate) is_of_items: bool,
     /// Whether a failed result is marked by more than its text.
     pub(crate) marks_failure: bool,
+    /// Whether a call can have a text of any form in the place of arguments.
+    pub(crate) has_custom_calls: bool,
     /// Whether a picture can say how closely to look at it.
     pub(crate) has_detail: bool,
     /// Whether a file can be called by a name.
@@ -100,6 +102,8 @@ pub(crate) struct Sources<'a> {
     blocks: HashMap<ContentHash, &'a str>,
     names: HashMap<String, String>,
     custom: HashSet<String>,
+    /// Media that were read more than once, with another detail or name.
+    unlike: HashSet<ContentHash>,
 }
 
 impl PartialEq for Dialect {
@@ -152,7 +156,26 @@ impl<'a> Said<'a> {
 impl<'a> Sources<'a> {
     /// Returns sources with the media of messages that were read.
     pub(crate) fn of_media(media: impl IntoIterator<Item = (ContentHash, Payload<'a>)>) -> Sources<'a> {
-        Sources { media: media.into_iter().collect(), ..Sources::default() }
+        let mut sources = Sources::default();
+        sources.note_media(media);
+        sources
+    }
+
+    /// Notes where the bytes of media are found. Of those that are read twice, the last one is taken.
+    pub(crate) fn note_media(&mut self, media: impl IntoIterator<Item = (ContentHash, Payload<'a>)>) {
+        for (hash, payload) in media {
+            if let Some(before) = self.media.get(&hash)
+                && (before.detail(), before.name()) != (payload.detail(), payload.name())
+            {
+                self.unlike.insert(hash);
+            }
+            self.media.insert(hash, payload);
+        }
+    }
+
+    /// Returns whether a picture or file was read more than once, with another detail or name.
+    pub(crate) fn is_unlike(&self, hash: &ContentHash) -> bool {
+        self.unlike.contains(hash)
     }
 
     /// Notes the blocks among `parts` that go where they are asked for as they stand: signed thinking, and what longhaul does not

@@ -13,7 +13,7 @@ use crate::{
         media_of, strip,
     },
     dialect::{Dialect, Said, Sources},
-    edit::{Edits, Located, align, patch},
+    edit::{Edits, Home, Located, align, patch},
     formats::{Draft, LaterSystem, Lead, Writing},
     json::{Json, quoted},
     order::ordered,
@@ -73,7 +73,11 @@ pub fn render_session<'a>(
     repaired.done.into_iter().for_each(|done| losses.note(done));
     let messages = repaired.transcript.entries().iter().map(|entry| &*entry.message).collect();
     let messages = ordered(messages, writing.order, &mut losses);
-    let body = Body::of(writing, &messages, Sources::default(), &mut losses);
+    let mut body = Body::of(writing, &messages, Sources::default(), &mut losses);
+    body.join_results();
+    if body.list.is_empty() && !said.is_empty() {
+        losses.note("no message says anything: there is nothing to send");
+    }
     let draft = body.draft(session.cloned(), &said, &mut losses);
     let json = (writing.file)(draft, &mut losses);
     Ok(Rendition { json, losses: losses.into_lines() })
@@ -242,7 +246,7 @@ impl Body {
         let spelled: Vec<Option<Vec<Spelled<'_>>>> =
             messages.iter().map(|message| spelled(message)).collect();
         let payloads = spelled.iter().flatten().flatten().flat_map(|item| item.said.payloads.iter().cloned());
-        sources.media.extend(payloads);
+        sources.note_media(payloads);
         messages.iter().for_each(|message| sources.note_calls(message));
         let mut body =
             Body { writing, outside: Vec::new(), outside_at: Vec::new(), list: Vec::new(), own: Vec::new() };
@@ -348,6 +352,27 @@ impl Body {
         }
     }
 
+    /// A-02, G-01: results that came one by one, each in a message of its own, stand in one where the provider wants those of one
+    /// answer together.
+    fn join_results(&mut self) {
+        if self.writing.session.is_some() {
+            return;
+        }
+        let mut joined: Vec<Value> = Vec::with_capacity(self.list.len());
+        for value in std::mem::take(&mut self.list) {
+            let before = joined.last_mut().filter(|before| !before.is_answer && !value.is_answer);
+            let both = before.and_then(|before| {
+                let json = with_results(self.writing.dialect, &before.json, &value.json)?;
+                Some((before, json))
+            });
+            match both {
+                Some((before, json)) => before.json = json,
+                None => joined.push(value),
+            }
+        }
+        self.list = joined;
+    }
+
     /// a system message in the list stays one where a request may have it; elsewhere the user says it.
     fn settle_system(&mut self, losses: &mut Losses) {
         let stays = self.writing.later_system == LaterSystem::BeforeAnswers;
@@ -402,6 +427,29 @@ impl Body {
             media: Vec::new(),
         }
     }
+}
+
+/// Returns a message that holds results and nothing else with what another one holds, which begins with a result.
+fn with_results(dialect: &Dialect, results: &str, more: &str) -> Option<String> {
+    let held = results_of(dialect, Json::check(results.as_bytes()).ok()?).filter(|(_, is_all)| *is_all);
+    let added = results_of(dialect, Json::check(more.as_bytes()).ok()?);
+    let ((held, _), (added, _)) = held.zip(added)?;
+    let added: Vec<&str> = added.elements().into_iter().map(Json::raw).collect();
+    let end = held.range_in(results).end;
+    let mut edits = Edits::default();
+    edits.replace(end - 1..end, format!(",{}]", added.join(",")));
+    Some(edits.apply(results))
+}
+
+/// Returns the list that holds what a message says, where it begins with a result, and whether results are all there is.
+fn results_of<'a>(dialect: &Dialect, message: Json<'a>) -> Option<(Json<'a>, bool)> {
+    let said = (dialect.read)(message).ok()?;
+    let is_result = |located: &Located<'_>| matches!(located.part, Part::ToolResult(_));
+    let Home::Element { array, .. } = said.parts.first().filter(|first| is_result(first))?.home else {
+        return None;
+    };
+    let is_all = said.parts.len() == array.elements().len() && said.parts.iter().all(is_result);
+    Some((array, is_all))
 }
 
 /// Returns the role of a message, as it stands in its JSON.

@@ -301,3 +301,48 @@ fn each_piece_is_there_or_told() {
     }
     assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults.join("\n"));
 }
+
+#[test]
+fn what_another_format_says_otherwise_is_told() {
+    let losses = |from: Format, to: Format, json: &str| {
+        let converted = convert(&read(Some(from), json.as_bytes()).unwrap(), to).unwrap();
+        let found = validate(converted.document.as_bytes(), to, &Profile::default()).unwrap();
+        assert!(found.is_empty(), "{found:?}");
+        converted.losses
+    };
+    let picture = |detail: &str| {
+        format!(
+            r#"{{"role":"user","content":[{{"type":"input_image","image_url":"data:image/png;base64,iVBORw0KGgo=","detail":"{detail}"}}]}}"#
+        )
+    };
+    let twice = format!("[{},{ANSWER},{},{ANSWER}]", picture("low"), picture("auto"));
+    assert_eq!(
+        losses(Responses, OpenAi, &twice),
+        ["2 x picture or file that stands there twice with one detail and name for both (m0, m2)"]
+    );
+    assert_eq!(
+        losses(Responses, Anthropic, &twice),
+        ["2 x picture without the detail that was asked for it (m0, m2)"]
+    );
+    let alike = format!("[{},{ANSWER},{}]", picture("low"), picture("low"));
+    assert!(losses(Responses, OpenAi, &alike).is_empty());
+
+    let patch = r#"[{"role":"user","content":"w"},{"type":"custom_tool_call","call_id":"c","name":"patch","input":"*** Begin"},{"type":"custom_tool_call_output","call_id":"c","output":"ok"}]"#;
+    assert_eq!(
+        losses(Responses, Anthropic, patch),
+        ["1 x call with a text of its own form written as a function's (m1)"]
+    );
+    assert!(losses(Responses, OpenAi, patch).is_empty());
+
+    for file in [
+        r#"{"mimeType":"video/mp4","fileUri":"gs://x/y.mp4"}"#,
+        r#"{"mimeType":"video/mp4","fileUri":"https://x.org/y.mp4"}"#,
+        r#"{"mimeType":"application/pdf","fileUri":"gs://x/y.pdf"}"#,
+    ] {
+        let json = format!(r#"[{{"role":"user","parts":[{{"text":"w"}},{{"fileData":{file}}}]}}]"#);
+        let told = losses(Gemini, Anthropic, &json);
+        assert!(told.len() == 1 && told[0].contains("left out (m0)"), "{told:?}");
+    }
+    let pdf = r#"[{"role":"user","parts":[{"text":"w"},{"fileData":{"mimeType":"application/pdf","fileUri":"https://x.org/y.pdf"}}]}]"#;
+    assert!(losses(Gemini, Anthropic, pdf).is_empty());
+}

@@ -251,6 +251,59 @@ fn what_is_said_while_a_tool_runs_stands_behind_its_result() {
 }
 
 #[test]
+fn results_that_are_pushed_one_by_one_answer_together_where_the_provider_wants_that() {
+    let gemini = [
+        r#"{"role":"user","parts":[{"text":"q"}]}"#,
+        r#"{"role":"model","parts":[{"functionCall":{"name":"a","args":{}}},{"functionCall":{"name":"b","args":{}}},{"functionCall":{"name":"c","args":{}}}]}"#,
+        r#"{"role":"user","parts":[{"functionResponse":{"name":"a","response":{"output":"1"}}}]}"#,
+        r#"{"role":"user","parts":[{"functionResponse":{"name":"b","response":{"output":"2"} }}]}"#,
+        r#"{"role":"user","parts":[{"functionResponse":{"name":"c","response":{"output":"3"}}}]}"#,
+        r#"{"role":"user","parts":[{"text":"go on"}]}"#,
+    ];
+    let anthropic = [
+        r#"{"role":"user","content":"q"}"#,
+        r#"{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"a","input":{}},{"type":"tool_use","id":"b","name":"b","input":{}}]}"#,
+        r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"1"}]}"#,
+        r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"b","content":"2","is_error":true},{"type":"text","text":"go on"}]}"#,
+    ];
+    let openai = [
+        r#"{"role":"user","content":"q"}"#,
+        r#"{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"a","arguments":"{}"}},{"id":"b","type":"function","function":{"name":"b","arguments":"{}"}}]}"#,
+        r#"{"role":"tool","tool_call_id":"a","content":"1"}"#,
+        r#"{"role":"tool","tool_call_id":"b","content":"2"}"#,
+    ];
+    let sent = |format: Format, items: &[&str]| {
+        let messages = items.iter().flat_map(|item| messages_from_json(format, item).unwrap());
+        let rendered = render(&messages.collect::<Vec<_>>(), format).unwrap();
+        let found = validate(rendered.json.as_bytes(), format, &Profile::default()).unwrap();
+        assert!(found.is_empty() && rendered.losses.is_empty(), "{found:?} {:?}", rendered.losses);
+        rendered.json
+    };
+    let together = format!(
+        "{},{},{}",
+        r#"{"role":"user","parts":[{"functionResponse":{"name":"a","response":{"output":"1"}}}"#,
+        r#"{"functionResponse":{"name":"b","response":{"output":"2"} }}"#,
+        r#"{"functionResponse":{"name":"c","response":{"output":"3"}}}]}"#
+    );
+    let json = sent(Format::Gemini, &gemini);
+    assert!(json.contains(&together) && json.ends_with(&format!("{}]", gemini[5])), "{json}");
+    let json = sent(Format::Anthropic, &anthropic);
+    let together = r#""content":"1"},{"type":"tool_result","tool_use_id":"b","content":"2","is_error":true},{"type":"text","text":"go on"}]}]"#;
+    assert!(json.ends_with(together), "{json}");
+    let json = sent(Format::OpenAi, &openai);
+    assert_eq!(json, format!("[{}]", openai.join(",")));
+}
+
+#[test]
+fn a_history_without_a_word_is_told() {
+    let blank = [Message::user("  "), Message::user("")];
+    let sent = render(&blank, Format::Anthropic).unwrap();
+    assert_eq!(sent.json, "[]");
+    assert!(sent.losses.contains(&"no message says anything: there is nothing to send".to_owned()));
+    assert!(render(&[], Format::Anthropic).unwrap().losses.is_empty());
+}
+
+#[test]
 fn an_answer_without_content_is_left_out() {
     for content in ["[]", "\"\"", "\" \\n\"", r#"[{"type":"text","text":"\t"}]"#] {
         let json = format!(

@@ -89,6 +89,8 @@ pub struct Session {
     /// Counts what changed beside messages.
     changes: u64,
     overtaken: Overtaken,
+    /// Who goes on under the session's name, where this one had to leave it.
+    left_to: Option<SessionId>,
     durability: Durability,
     /// What was done about the last refusal, until the next request is made ready.
     relieved: Option<Rewrite>,
@@ -290,11 +292,15 @@ impl Session {
     }
 
     /// Sets a named memory block. See [`SessionState::set_memory`].
-    pub fn set_memory(&mut self, name: &str, text: &str) {
-        if self.state.set_memory(name, text) {
+    ///
+    /// # Errors
+    /// When it cannot have this name.
+    pub fn set_memory(&mut self, name: &str, text: &str) -> Result<(), Error> {
+        if self.state.set_memory(name, text).map_err(Error::Memory)? {
             self.changes += 1;
             self.tell(EventKind::Rewritten);
         }
+        Ok(())
     }
 
     /// Switches to another model; see [`SessionState::switch_model`]. The next [`prepare`](Self::prepare) compacts where
@@ -348,7 +354,8 @@ impl Session {
 
     fn checked_view(&mut self) -> Result<View, Error> {
         let m = self.state.measure(self.now_ms());
-        if m.tokens <= m.budget {
+        // What could be spared is gone by now. What is known to fit is sent, however far bills are spread.
+        if m.tokens <= m.budget || self.state.known_tokens() <= m.budget {
             self.relieved = None;
             return Ok(self.state.send());
         }
@@ -363,7 +370,8 @@ impl Session {
             Decision::Hold(hold) => hold,
             Decision::Act { .. } => Hold::Exhausted { floor, over },
         };
-        Err(Error::OverBudget { tokens: m.tokens, budget: m.budget, over, floor, hold })
+        let pinned = self.state.pinned_tokens();
+        Err(Error::OverBudget { tokens: m.tokens, budget: m.budget, over, floor, pinned, hold })
     }
 
     fn now_ms(&self) -> Option<i64> {

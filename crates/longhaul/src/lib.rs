@@ -48,9 +48,9 @@ pub use event::{Event, EventKind, Finish, Observer, notice, summary_box};
 pub use policy::{Decision, Hold, Reason};
 pub use preset::{ParsePresetError, Preset};
 pub use session::{
-    BranchError, Change, CompactionStep, Finished, Job, LastSummarization, Line, PinError, Rewrite,
-    RewriteError, SessionState, Shown, Snapshot, SnapshotError, StablePrefix, Status, StepError, StepUnit,
-    Steps, Stored, UsageVerdict, View, ViewId, Within,
+    BranchError, Change, CompactionStep, Finished, Job, LastSummarization, Line, MemoryNameError, PinError,
+    Rewrite, RewriteError, SessionState, Shown, Snapshot, SnapshotError, StablePrefix, Status, StepError,
+    StepUnit, Steps, Stored, UsageVerdict, View, ViewId, Within,
 };
 #[cfg(feature = "wire")]
 pub use session::{SyncError, SyncReport, Synced};

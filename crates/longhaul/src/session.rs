@@ -55,7 +55,7 @@ pub use self::{
     branch::BranchError,
     job::{Finished, Job},
     line::Line,
-    pins::PinError,
+    pins::{MemoryNameError, PinError},
     rewrite::{Rewrite, RewriteError},
     snapshot::{Snapshot, SnapshotError},
     status::{LastSummarization, Status},

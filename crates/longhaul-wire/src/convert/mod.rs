@@ -7,7 +7,7 @@ mod unread;
 
 use std::sync::Arc;
 
-use longhaul_transcript::{Media, MediaKind, Message, Outcome, Part, Raw, Role, Transcript};
+use longhaul_transcript::{CallKind, Media, MediaKind, Message, Outcome, Part, Raw, Role, Transcript};
 
 use self::losses::{Losses, place};
 use crate::{
@@ -155,6 +155,12 @@ pub(crate) fn strip(
                 result.content.retain(|part| says(part, losses));
                 true
             }
+            Part::ToolCall(call) => {
+                if call.kind == CallKind::Custom && !dialect.has_custom_calls {
+                    losses.count("call with a text of its own form written as a function's", at);
+                }
+                true
+            }
             part => says(part, losses),
         });
     }
@@ -185,11 +191,20 @@ fn is_sayable(
             let message = Message::new(Role::User, vec![part.clone()]);
             let can = !(dialect.fresh)(&message, sources).is_empty();
             let payload = sources.media.get(&media.hash);
-            if can && !dialect.has_detail && payload.is_some_and(|payload| payload.detail().is_some()) {
+            let is_unlike = sources.is_unlike(&media.hash) && media.kind == MediaKind::Image;
+            let has_detail = payload.is_some_and(|payload| payload.detail().is_some());
+            if can && !dialect.has_detail && (has_detail || is_unlike) {
                 losses.count("picture without the detail that was asked for it", at);
             }
             if can && !dialect.has_file_names && payload.is_some_and(|payload| payload.name().is_some()) {
                 losses.count("file without its name", at);
+            }
+            let is_said = match media.kind {
+                MediaKind::Image => dialect.has_detail,
+                _ => dialect.has_file_names,
+            };
+            if can && is_said && sources.is_unlike(&media.hash) {
+                losses.count("picture or file that stands there twice with one detail and name for both", at);
             }
             (can, left_out(media))
         }

@@ -76,6 +76,7 @@ pub(crate) static MESSAGE: Dialect = Dialect {
     with_steps: |message, _| message.to_owned(),
     is_of_items: false,
     marks_failure: true,
+    has_custom_calls: false,
     has_detail: false,
     has_file_names: true,
     says_reasoning: false,
@@ -401,12 +402,20 @@ fn media_block(payload: &Payload<'_>) -> Option<String> {
         Data::Base64(_) if media_type == PLAIN => {
             format!("{{\"type\":\"text\",\"media_type\":\"{PLAIN}\",\"data\":{}}}", quoted(&payload.text()?))
         }
-        Data::Url(url) => format!("{{\"type\":\"url\",\"url\":{}}}", quoted(url)),
+        Data::Url(url) if is_fetched(url, media_type) => {
+            format!("{{\"type\":\"url\",\"url\":{}}}", quoted(url))
+        }
         _ => return None,
     };
     let title = payload.name().filter(|_| kind == "document");
     let title = title.map(|title| format!(",\"title\":{}", quoted(&title))).unwrap_or_default();
     Some(format!("{{\"type\":\"{kind}\",\"source\":{source}{title}}}"))
+}
+
+/// Returns whether Anthropic fetches what lies at an address.
+fn is_fetched(url: &str, media_type: &str) -> bool {
+    let is_web = url.starts_with("https://") || url.starts_with("http://");
+    is_web && (media_type.is_empty() || media_type == PDF || PICTURES.contains(&media_type))
 }
 
 /// What pictures and files may be.

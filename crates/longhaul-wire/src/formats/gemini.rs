@@ -84,6 +84,7 @@ static MESSAGE: Dialect = Dialect {
     with_steps: |message, _| message.to_owned(),
     is_of_items: false,
     marks_failure: true,
+    has_custom_calls: false,
     has_detail: false,
     has_file_names: false,
     says_reasoning: false,

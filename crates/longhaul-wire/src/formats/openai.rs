@@ -72,6 +72,7 @@ pub(crate) static MESSAGE: Dialect = Dialect {
     with_steps: |message, _| message.to_owned(),
     is_of_items: false,
     marks_failure: false,
+    has_custom_calls: true,
     has_detail: true,
     has_file_names: true,
     says_reasoning: false,

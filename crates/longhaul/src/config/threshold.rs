@@ -283,6 +283,18 @@ impl Config {
         settings.into_iter().zip(pairs).filter_map(adjustment).collect()
     }
 
+    /// Returns the thresholds that are set in tokens, more of them than the budget has.
+    pub(crate) fn out_of_reach(&self, window: Tokens, budget: Tokens) -> impl Iterator<Item = Adjustment> {
+        let is_in_tokens = [
+            self.target_context_tokens.is_some() || matches!(self.target_ratio, Threshold::Tokens(_)),
+            matches!(self.soft_ratio, Threshold::Tokens(_)),
+            matches!(self.reset_ratio, Threshold::Tokens(_)),
+            matches!(self.trigger_ratio, Threshold::Tokens(_)),
+        ];
+        let all = self.adjustments(window, budget).into_iter();
+        all.filter(move |adjustment| is_in_tokens[adjustment.setting as usize] && adjustment.wanted > budget)
+    }
+
     /// Returns what the ratios are of.
     pub(crate) fn base(&self, window: Tokens, budget: Tokens) -> Tokens {
         match self.ratio_base {

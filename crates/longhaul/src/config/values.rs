@@ -98,10 +98,9 @@ pub enum SummaryLimit {
     Tokens(Tokens),
 }
 
-/// Settings for one model or provider. What is absent stays as it is.
+/// Settings for one model or provider. What is absent stays as it is: `Overrides { trigger_ratio: .., ..Default::default() }`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-#[non_exhaustive]
 pub struct Overrides {
     /// See [`Config::enabled`].
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -133,6 +132,13 @@ pub struct Overrides {
 }
 
 impl Overrides {
+    /// Returns whether there is something here, and `config` has all of it already.
+    pub(crate) fn is_in_force(&self, config: &Config) -> bool {
+        let mut changed = config.clone();
+        self.apply_to(&mut changed);
+        changed == *config && *self != Overrides::default()
+    }
+
     /// Writes what is present here into `config`.
     pub(super) fn apply_to(&self, config: &mut Config) {
         fn set<T: Clone>(field: &mut T, value: &Option<T>) {

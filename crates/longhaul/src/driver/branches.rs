@@ -16,8 +16,9 @@ use crate::{
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Overtaken {
-    /// It goes on under a name of its own ([`Session::line`]), from what both have in common, and observers are told; the
-    /// session's name stays with the other one. A [builder](Session::builder) for the name of the branch takes that up.
+    /// It goes on under a name of its own ([`Session::line`]), from what both have in common; the session's name stays with the
+    /// other one, and [`open`](crate::open) with it shows the other's words alone. A [builder](Session::builder) for the name of the
+    /// branch takes that up. Observers are told; who has none asks [`Session::overtaken_by`].
     #[default]
     Branch,
     /// It stops: what would write says so, and nothing is written.
@@ -42,6 +43,7 @@ impl Session {
         let forked = journal.fork(&self.state, at, Naming::Leaves, self.clock.as_deref()).await;
         forked.map_err(Error::Store)?;
         let line = journal.line().clone();
+        self.left_to = Some(from.clone());
         self.state.forget_undone();
         self.tell(EventKind::Branched { from, line, at });
         Ok(())
@@ -83,6 +85,7 @@ impl Session {
             background: Weak::new(),
             changes: self.changes + 1,
             overtaken: self.overtaken,
+            left_to: None,
             durability: self.durability,
             relieved: None,
         };
@@ -110,6 +113,13 @@ impl Session {
         self.journal.as_ref().map_or(self.state.session(), |journal| journal.line())
     }
 
+    /// Returns the name under which somebody else went on with the conversation, where somebody did: what was said here since is
+    /// under the name of [`line`](Self::line), and opening the session's own name shows the other's words. Observers were told
+    /// ([`EventKind::Branched`]).
+    pub fn overtaken_by(&self) -> Option<&SessionId> {
+        self.left_to.as_ref()
+    }
+
     /// Makes a branch the conversation that goes on.
     async fn take(&mut self, branch: SessionState) -> Result<(), Error> {
         self.fork(&branch, branch.originals().len() as u64).await?;
@@ -134,6 +144,7 @@ impl Session {
             Err(_) => journal.fork(branch, len, Naming::Leaves, clock).await.map_err(Error::Store)?,
         }
         let line = journal.line().clone();
+        self.left_to = Some(from.clone());
         self.tell(EventKind::Branched { from, line, at: len });
         Ok(())
     }

@@ -20,7 +20,7 @@ use super::{
     Durability, Error, EventKind, Journal, Observer, Observers, Overtaken, Session, journal::Name, recall,
 };
 use crate::{
-    StoreCache,
+    Preset, StoreCache,
     compact::FLOOR_EXTRA,
     config::{Config, ConfigError, provider_name},
     session::{CompactionStep, SessionState, Steps},
@@ -98,6 +98,14 @@ pub enum BuildError {
     /// Every push was to be written, and there is no store.
     #[error("every push is to be written, and no store was given")]
     NoStore,
+    /// A price is no amount of money.
+    #[error("the price for {what} is {price}, which is no price")]
+    NoPrice {
+        /// What it is for.
+        what: &'static str,
+        /// What was given.
+        price: f64,
+    },
     /// The model was given an empty name.
     #[error("the model's name is empty; leave the model out where none is known")]
     NoModelName,
@@ -201,7 +209,8 @@ impl Builder {
         self
     }
 
-    /// Sets who writes summaries in the modes `llm` and `hybrid`. Without one they are made by rule in the mode `hybrid`; the
+    /// Sets who writes summaries in the modes `llm` and `hybrid`, and bounds the time that it takes: [`prepare`](Session::prepare)
+    /// waits for it. Without one they are made by rule in the mode `hybrid`; the
     /// mode `llm` demands one.
     pub fn summarizer(mut self, summarizer: Arc<dyn Summarizer>) -> Builder {
         self.has_two_summarizers |= self.summarizer.replace(summarizer).is_some();
@@ -354,6 +363,9 @@ impl Builder {
     pub fn build(mut self) -> Result<Session, BuildError> {
         let mut unknown_model = None;
         let mut prices = self.prices.take();
+        if self.endpoint.as_ref().is_some_and(|(model, _)| model.trim().is_empty()) {
+            return Err(BuildError::NoModelName);
+        }
         if let Some((provider, model)) = &self.model {
             let table = ModelTable::builtin();
             let known = table.get_or_unknown(model);
@@ -370,8 +382,16 @@ impl Builder {
             prices = prices.or(Some(known.prices));
             self.config = self.config.for_model(provider, model);
         }
+        check_prices(prices.unwrap_or_default())?;
         let config = self.config.validated()?;
         self.config = config;
+        let mut unused = Vec::new();
+        if self.model.is_none() && self.endpoint.is_none() && !is_for_a_model(&self.config) {
+            unused.push(("models and providers", "none of these settings is for a model that was named"));
+        }
+        if self.store.is_none() && self.overtaken != Overtaken::default() {
+            unused.push(("when_overtaken", "no store was given, in which somebody else could go on"));
+        }
         if let Some(ranker) = self.ranker.take() {
             self.rules.ranker = ranker;
         }
@@ -403,6 +423,7 @@ impl Builder {
             background: Weak::new(),
             changes: 0,
             overtaken: self.overtaken,
+            left_to: None,
             durability: self.durability,
             relieved: None,
         };
@@ -418,6 +439,7 @@ impl Builder {
             session.tell(EventKind::UnknownModel { model, window: self.window.window });
         }
         session.tell_unused();
+        unused.into_iter().for_each(|(setting, why)| session.tell_setting(setting, why));
         Ok(session)
     }
 
@@ -462,6 +484,9 @@ impl Builder {
     }
 }
 
+/// Why what concerns models has no effect.
+const ASKS_NO_MODEL: &str = "mode is rules, which asks no model";
+
 /// Who makes the models of the largest families, and how their names begin.
 const MAKERS: [(&str, &[&str]); 3] =
     [("anthropic", &["claude"]), ("google", &["gemini"]), ("openai", &["gpt", "o1", "o3", "o4"])];
@@ -472,8 +497,36 @@ fn maker(model: &str) -> Option<&'static str> {
     MAKERS.iter().find(is_of).map(|(maker, _)| *maker)
 }
 
+/// Returns whether this is one of the makers, or what a slip of the finger made of its name.
 fn is_maker(provider: &str) -> bool {
-    MAKERS.iter().any(|(maker, _)| *maker == provider)
+    MAKERS.iter().any(|(maker, _)| *maker == provider || is_slip(maker, provider))
+}
+
+/// Returns whether one letter is all that is missing, added or another.
+fn is_slip(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    let front = one.iter().zip(other).take_while(|(one, other)| one == other).count();
+    let (one, other) = (&one[front..], &other[front..]);
+    let back = one.iter().rev().zip(other.iter().rev()).take_while(|(one, other)| one == other).count();
+    one.len().max(other.len()) == back + 1
+}
+
+/// Checks that prices are amounts of money.
+fn check_prices(prices: Prices) -> Result<(), BuildError> {
+    let Prices { input, output, cache_read, cache_write } = prices;
+    let named =
+        [("input", input), ("output", output), ("cache reads", cache_read), ("cache writes", cache_write)];
+    let is_price = |price: f64| price.is_finite() && price >= 0.0;
+    match named.into_iter().find_map(|(what, price)| Some((what, price.filter(|price| !is_price(*price))?))) {
+        Some((what, price)) => Err(BuildError::NoPrice { what, price }),
+        None => Ok(()),
+    }
+}
+
+/// Returns whether the settings for a model or a provider are in force already, or there are none.
+fn is_for_a_model(config: &Config) -> bool {
+    let mut overrides = config.models.values().chain(config.providers.values()).peekable();
+    overrides.peek().is_none() || overrides.any(|overrides| overrides.is_in_force(config))
 }
 
 /// Checks that a window leaves room for messages.
@@ -498,6 +551,8 @@ pub(super) fn unused(
     summarizer: Option<&dyn Summarizer>,
     has_store: bool,
 ) -> impl Iterator<Item = (&'static str, &'static str)> {
+    // What a preset sets it sets for any mode.
+    let usual = config.preset.map(Preset::config).unwrap_or_default();
     let asks_models = summarizer.is_some_and(Summarizer::writes_facts);
     let (has_preference, has_prompt) =
         (!config.summarizer_model_preference.is_empty(), !config.summary_prompt.is_empty());
@@ -508,12 +563,29 @@ pub(super) fn unused(
             "summarizer_model_preference",
             "no client or models were given to choose from",
         ),
-        (has_prompt && is_by_rule, "summary_prompt", "mode is rules, which asks no model"),
+        (has_prompt && is_by_rule, "summary_prompt", ASKS_NO_MODEL),
         (
             has_prompt && !is_by_rule && !asks_models,
             "summary_prompt",
             "no client or models were given to put it to",
         ),
+        (
+            is_by_rule && config.max_calls_per_hour != usual.max_calls_per_hour,
+            "max_calls_per_hour",
+            ASKS_NO_MODEL,
+        ),
+        (
+            is_by_rule && config.transport_retries != usual.transport_retries,
+            "transport_retries",
+            ASKS_NO_MODEL,
+        ),
+        (
+            is_by_rule && config.transcript_cap_tokens != usual.transcript_cap_tokens,
+            "transcript_cap_tokens",
+            ASKS_NO_MODEL,
+        ),
+        (is_by_rule && config.abort_on_failure != usual.abort_on_failure, "abort_on_failure", ASKS_NO_MODEL),
+        (is_by_rule && config.summary_form != usual.summary_form, "summary_form", ASKS_NO_MODEL),
         (
             config.delete_originals && !has_store,
             "delete_originals",

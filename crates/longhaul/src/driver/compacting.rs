@@ -11,7 +11,7 @@ use crate::{
     compact::{AssembleError, CompactError},
     event::EventKind,
     policy::{Action, Reason},
-    session::{Finished, Job, Rewrite, SessionState, leaves_out},
+    session::{Finished, Job, Rewrite, SessionState, Steps, leaves_out},
 };
 
 impl Session {
@@ -36,17 +36,50 @@ impl Session {
             };
         }
         let started = self.now_ms();
+        let finished = match self.finished(action, reason, goal).await {
+            // The request is to be made, and what is wrong with a step of the caller's was told.
+            Err(Error::Compact(CompactError::Step(_))) if matches!(action, Action::Emergency { .. }) => {
+                self.finished_without_steps(action, reason, goal)?
+            }
+            finished => finished?,
+        };
+        self.apply(finished, started).await
+    }
+
+    /// Plans a compaction and has its summary written.
+    async fn finished(
+        &mut self,
+        action: Action,
+        reason: Reason,
+        goal: Option<&str>,
+    ) -> Result<Finished, Error> {
         let job = self.plan(action, reason, goal).await?;
         if let (true, Some(_), Some((tokens, limit))) =
             (self.may_ask_model(action), &self.summarizer, job.too_large_for_model(self.state.config()))
         {
             self.tell(EventKind::TooLargeForModel { tokens_to_summarize: tokens, limit });
         }
-        let finished = match self.asks_model(action, &job) {
-            true => self.summarize(job).await?,
-            false => self.by_rule(job)?,
-        };
-        self.apply(finished, started).await
+        match self.asks_model(action, &job) {
+            true => self.summarize(job).await,
+            false => self.by_rule(job),
+        }
+    }
+
+    /// Makes a compaction by rule as if the caller had no steps. What it needs is at hand since it was tried with them.
+    fn finished_without_steps(
+        &mut self,
+        action: Action,
+        reason: Reason,
+        goal: Option<&str>,
+    ) -> Result<Finished, Error> {
+        let mut plain = self.state.clone();
+        plain.set_steps(Steps::default());
+        let job = plain.plan(action, reason, goal, self.now_ms()).map_err(|error| {
+            self.fail(reason, error.to_string());
+            Error::Compact(error)
+        })?;
+        self.tell_started(&job);
+        self.by_rule(job)
     }
 
     async fn plan(&mut self, action: Action, reason: Reason, goal: Option<&str>) -> Result<Job, Error> {

@@ -10,7 +10,7 @@ use crate::config::Config;
 use crate::{
     compact::{AssembleError, CompactError},
     policy::Hold,
-    session::{BranchError, PinError, RewriteError},
+    session::{BranchError, MemoryNameError, PinError, RewriteError},
 };
 
 /// The context could not be made ready.
@@ -19,7 +19,8 @@ use crate::{
 pub enum Error {
     /// What must stay is larger than the budget, or longhaul is switched off and the conversation has outgrown it.
     #[error(
-        "the context costs {tokens} tokens, {over} over the budget of {budget}; at least {floor} must stay ({hold})"
+        "the context costs {tokens} tokens, {over} over the budget of {budget}; at least {floor} must stay{} ({hold})",
+        of_pins(*pinned)
     )]
     OverBudget {
         /// What the context costs.
@@ -30,6 +31,8 @@ pub enum Error {
         over: Tokens,
         /// What the deepest compaction would leave.
         floor: Tokens,
+        /// What of that the caller keeps in every view: pinned messages and memory blocks.
+        pinned: Tokens,
         /// Why nothing more is done.
         hold: Hold,
     },
@@ -90,6 +93,9 @@ pub enum Error {
     /// A message could not be pinned.
     #[error(transparent)]
     Pin(PinError),
+    /// A memory block could not be set.
+    #[error(transparent)]
+    Memory(MemoryNameError),
     /// A branch could not be begun.
     #[error(transparent)]
     Branch(BranchError),
@@ -108,6 +114,13 @@ fn store_failed(error: &StoreError) -> &'static str {
     match is_by_another(error) {
         true => "somebody else went on with the session",
         false => "the store failed",
+    }
+}
+
+fn of_pins(pinned: Tokens) -> String {
+    match pinned {
+        Tokens::ZERO => String::new(),
+        pinned => format!(", {pinned} of them pinned or in memory blocks"),
     }
 }
 

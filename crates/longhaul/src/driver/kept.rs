@@ -246,7 +246,7 @@ async fn killed_after_originals_were_deleted_a_session_keeps_its_blocks_and_pins
     let store = Arc::new(Troubled::default());
     let mut session = begin(&store, &config).await;
     (0..12).for_each(|nth| turn(&mut session, nth));
-    session.set_memory("plan", "Never round amounts.");
+    session.set_memory("plan", "Never round amounts.").unwrap();
     let pinned = session.state().originals().get(4).unwrap().id;
     session.pin(pinned).await.unwrap();
     session.save().await.unwrap();
@@ -270,7 +270,7 @@ async fn originals_are_deleted_with_the_summary_that_replaces_them_or_not_at_all
         let store = Arc::new(Troubled::default());
         let mut session = begin(&store, &config).await;
         (0..12).for_each(|nth| turn(&mut session, nth));
-        session.set_memory("plan", "Never round amounts.");
+        session.set_memory("plan", "Never round amounts.").unwrap();
         session.save().await.unwrap();
         let before = shown(&session);
         let left = async || {
@@ -294,7 +294,7 @@ async fn originals_are_deleted_with_the_summary_that_replaces_them_or_not_at_all
         } else {
             assert_eq!(shown(&session), before, "it does not know yet");
             turn(&mut session, 12);
-            session.set_memory("rule", "Never guess.");
+            session.set_memory("rule", "Never guess.").unwrap();
             session.prepare().await.unwrap();
             assert_eq!(session.line().as_str(), "kept", "nobody else wrote");
             assert!(session.state().memory().any(|block| block == ("rule", "Never guess.")));
@@ -683,7 +683,7 @@ async fn what_was_sent_last_is_forgotten_where_the_next_request_will_not_begin_w
     send();
     assert!(session.redo().await.unwrap() && last.get().is_none(), "done again");
     send();
-    session.set_memory("rule", "Never round.");
+    session.set_memory("rule", "Never round.").unwrap();
     assert!(last.get().is_none(), "a block more");
     send();
     session.rewind(first.unwrap()).await.unwrap();

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use longhaul_store::SummaryStore as _;
+use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{Message, Part, Span, SummaryRecord, Tokens};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -38,8 +39,17 @@ enum Handle {
 /// The most that an answer costs, about.
 const ANSWER_TOKENS: Tokens = Tokens(2_000);
 
-/// How many messages a search shows.
+/// How many messages an answer shows.
 const HITS: usize = 8;
+
+/// How many words of a query are looked for one by one.
+const MOST_WORDS: usize = 8;
+
+/// Text is tried at this many characters a token first: hardly any has more.
+const CHARS_PER_TOKEN: usize = 4;
+
+/// No text is cut below this many characters.
+const LEAST_SHOWN: usize = 60;
 
 impl RecallTool {
     /// The name under which the model calls it.
@@ -51,7 +61,7 @@ impl RecallTool {
 
     /// What the model is told it does.
     pub const DESCRIPTION: &str = "Fetches earlier messages of this conversation that are no longer shown. Give `message` a handle \
-        from the summary, such as m12 or m12-m15, or `query` words to search for.";
+        from the summary, such as m12 or m12-m15, or `query` words to search for; with both, what is asked for is both.";
 
     /// Returns what it takes, as JSON Schema.
     pub fn schema(self) -> Value {
@@ -91,28 +101,57 @@ impl Session {
             );
         };
         let summary = asked.message.as_ref().and_then(|handle| self.summary_named(handle));
-        let found = match (&asked.message, &asked.query) {
-            (Some(handle), _) => match summary.as_ref().map(|record| record.covers).or_else(|| handle.span())
-            {
-                Some(span) => self.said(span).await?,
-                None => return Ok("a handle looks like m12, or m12-m15 for several messages".to_owned()),
+        let mut wanted = match (&asked.message, &summary) {
+            (None, _) => Vec::new(),
+            (Some(_), Some(record)) => vec![record.covers],
+            (Some(handle), None) => match handle.spans() {
+                Some(spans) => spans,
+                None => {
+                    return Ok("a handle looks like m12, or m12-m15 for several messages".to_owned());
+                }
             },
-            (None, Some(query)) => self.found(query).await?,
-            (None, None) => return Ok("give `message` a handle such as m12, or `query` words".to_owned()),
         };
+        if asked.message.is_none() && asked.query.is_none() {
+            return Ok("give `message` a handle such as m12, or `query` words".to_owned());
+        }
+        let (mut found, mut notes) = (Vec::new(), Vec::new());
+        wanted.iter_mut().for_each(|span| span.end = span.end.min(self.state.originals().len() as u64));
+        for span in wanted {
+            let room = (HITS - found.len()) as u64;
+            let shown = Span { end: span.end.min(span.start.saturating_add(room)), ..span };
+            found.extend(self.said(shown).await?);
+            if shown.end < span.end {
+                notes.push(format!(
+                    "not shown for want of room: {}; ask for it by itself",
+                    named_span(shown.end, span.end)
+                ));
+            }
+        }
+        if let Some(query) = asked.query.as_deref().filter(|_| found.len() < HITS) {
+            let (hits, note) = self.found(query).await?;
+            let is_new = |hit: &(u64, Message)| found.iter().all(|(ordinal, _)| *ordinal != hit.0);
+            let hits: Vec<(u64, Message)> =
+                hits.into_iter().filter(is_new).take(HITS - found.len()).collect();
+            notes.extend(note.filter(|_| !hits.is_empty()));
+            found.extend(hits);
+        }
         if found.is_empty() {
             return Ok("nothing was found".to_owned());
         }
-        let each = (ANSWER_TOKENS.0 as usize * 4 / found.len()).max(200);
+        let each = Tokens(ANSWER_TOKENS.0 / found.len() as u64);
         let line = |(ordinal, message): &(u64, Message)| match is_forgotten(message) {
             true => format!("m{ordinal} was destroyed, and cannot be shown"),
-            false => format!("m{ordinal} {}: {}", message.role.as_str(), clip_text(&words(message), each)),
+            false => {
+                let said = format!("m{ordinal} {}: {}", message.role.as_str(), words(message));
+                clipped(&said, each, self.state.counter())
+            }
         };
         let of_summary = summary.map(|record| {
-            let last = record.covers.end.saturating_sub(1);
-            format!("{} is the summary of m{}-m{last}, which begin:", record.id, record.covers.start)
+            let covers = named_span(record.covers.start, record.covers.end);
+            format!("{} is the summary of {covers}, which begin:", record.id)
         });
-        Ok(of_summary.into_iter().chain(found.iter().map(line)).collect::<Vec<_>>().join("\n\n"))
+        let lines = of_summary.into_iter().chain(found.iter().map(line)).chain(notes);
+        Ok(lines.collect::<Vec<_>>().join("\n\n"))
     }
 
     /// Returns the summary in the view that a model names by the id that stands in it.
@@ -124,10 +163,9 @@ impl Session {
 
     async fn said(&self, span: Span) -> Result<Vec<(u64, Message)>, Error> {
         let originals = self.state.originals();
-        let span = Span {
-            start: span.start,
-            end: span.end.min(originals.len() as u64).min(span.start + HITS as u64),
-        };
+        if span.is_empty() {
+            return Ok(Vec::new());
+        }
         match &self.journal {
             Some(journal) if !originals.missing([span]).is_empty() => {
                 let held = journal.store().originals(journal.line(), span).await.map_err(Error::Store)?;
@@ -142,7 +180,52 @@ impl Session {
         }
     }
 
-    async fn found(&self, query: &str) -> Result<Vec<(u64, Message)>, Error> {
+    /// Returns the messages that hold all of the words, or where `OR` or `|` stands between them those of one side; where there
+    /// are none, those that hold any, and a note that says so.
+    async fn found(&self, query: &str) -> Result<(Vec<(u64, Message)>, Option<String>), Error> {
+        let mut sides = vec![Vec::new()];
+        for word in query.split_whitespace().flat_map(|word| word.split_inclusive('|')) {
+            let (word, is_next) = match word.strip_suffix('|') {
+                Some(word) => (word, true),
+                None if word == "OR" => ("", true),
+                None => (word, false),
+            };
+            sides
+                .last_mut()
+                .into_iter()
+                .for_each(|side| side.extend(Some(word).filter(|word| !word.is_empty())));
+            if is_next {
+                sides.push(Vec::new());
+            }
+        }
+        let sides: Vec<String> =
+            sides.iter().map(|side| side.join(" ")).filter(|side| !side.is_empty()).collect();
+        let found = self.found_any(sides.iter().map(String::as_str)).await?;
+        if !found.is_empty() {
+            return Ok((found, None));
+        }
+        let words = sides.iter().flat_map(|side| side.split(' ')).take(MOST_WORDS);
+        let note = "no message holds all of these words: these hold some".to_owned();
+        Ok((self.found_any(words).await?, Some(note)))
+    }
+
+    /// Returns the messages that hold all words of one of the `sides`.
+    async fn found_any(&self, sides: impl Iterator<Item = &str>) -> Result<Vec<(u64, Message)>, Error> {
+        let mut found: Vec<(u64, Message)> = Vec::new();
+        for side in sides {
+            let hits = self.holding(side).await?;
+            found.extend(
+                hits.into_iter()
+                    .filter(|hit| found.iter().all(|(ordinal, _)| *ordinal != hit.0))
+                    .collect::<Vec<_>>(),
+            );
+        }
+        found.truncate(HITS);
+        Ok(found)
+    }
+
+    /// Returns the messages that hold all words of `query`.
+    async fn holding(&self, query: &str) -> Result<Vec<(u64, Message)>, Error> {
         if let Some(journal) = &self.journal {
             let hits =
                 journal.store().search(Some(journal.line()), query, HITS).await.map_err(Error::Store)?;
@@ -160,19 +243,44 @@ impl Session {
 }
 
 impl Handle {
-    fn span(&self) -> Option<Span> {
+    fn spans(&self) -> Option<Vec<Span>> {
         match self {
-            Handle::Named(handle) => span(handle),
-            Handle::Number(at) => Some(Span { start: *at, end: at.checked_add(1)? }),
+            Handle::Named(handles) => {
+                let handles = handles.split([',', ';']).filter(|handle| !handle.trim().is_empty());
+                handles.map(span).collect::<Option<Vec<Span>>>().filter(|spans| !spans.is_empty())
+            }
+            Handle::Number(at) => Some(vec![Span { start: *at, end: at.checked_add(1)? }]),
         }
     }
 }
 
-/// Returns the messages that `m12`, `12` or `m12-m15` names.
+/// Returns `text` cut so that it costs about `most` at most, whatever it is written in.
+fn clipped(text: &str, most: Tokens, counter: &dyn TokenCounter) -> String {
+    let mut limit = usize::try_from(most.0).unwrap_or(usize::MAX).saturating_mul(CHARS_PER_TOKEN);
+    loop {
+        let clipped = clip_text(text, limit);
+        let cost = counter.count_text(&clipped);
+        if cost <= most || limit <= LEAST_SHOWN {
+            return clipped;
+        }
+        // What is cut off may have been the cheaper part.
+        limit = (limit as f64 * most.ratio_of(cost) * 0.9) as usize;
+    }
+}
+
+/// Returns how messages up to `end` are named.
+fn named_span(start: u64, end: u64) -> String {
+    match end.saturating_sub(1) {
+        last if last <= start => format!("m{start}"),
+        last => format!("m{start}-m{last}"),
+    }
+}
+
+/// Returns the messages that `m12`, `12`, `m12-m15` or `m12..m15` names.
 fn span(handle: &str) -> Option<Span> {
     let number = |text: &str| text.trim().trim_start_matches(['m', 'M']).parse::<u64>().ok();
     let handle = handle.trim().trim_matches(['(', ')', '[', ']']);
-    match handle.split_once('-') {
+    match ["..=", "..", "-", "–", " to "].iter().find_map(|between| handle.split_once(between)) {
         Some((first, last)) => Some(Span { start: number(first)?, end: number(last)?.checked_add(1)? })
             .filter(|span| !span.is_empty()),
         None => number(handle).and_then(|at| Some(Span { start: at, end: at.checked_add(1)? })),
@@ -234,6 +342,46 @@ mod tests {
         assert!(recall("seven").await.starts_with("the arguments are no JSON"));
         assert_eq!(recall(r#"{"message":0}"#).await, "m0 user: The port is 4711.");
         assert_eq!(recall(r#"{"handle":"m0"}"#).await, "m0 user: The port is 4711.");
+    }
+
+    /// Returns a session with these requests.
+    fn asked(requests: impl IntoIterator<Item = String>) -> Session {
+        let window = ContextWindow::new(Tokens(90_000), Tokens(1_000));
+        let mut session = Session::builder(SessionId::new("recall").unwrap(), window).build().unwrap();
+        requests.into_iter().for_each(|request| {
+            session.push(Message::user(request));
+        });
+        session
+    }
+
+    #[tokio::test]
+    async fn an_answer_is_bounded_in_tokens_whatever_it_is_written_in() {
+        let texts = ["🦀".repeat(20_000), "漢字かな交じり文".repeat(4_000), "a b\n".repeat(9_000)];
+        let session = asked(texts);
+        for handle in ["m0", "m1", "m2", "m0-m2"] {
+            let answer = session.recall(&format!(r#"{{"message":"{handle}"}}"#)).await.unwrap();
+            let cost = session.state().counter().count_text(&answer);
+            assert!((Tokens(800)..=Tokens(2_100)).contains(&cost), "{handle} costs {cost}");
+        }
+    }
+
+    #[tokio::test]
+    async fn what_more_was_asked_for_is_said_and_handles_may_be_several() {
+        let session = asked((0..60).map(|nth| format!("This is about module_{nth:02} alone.")));
+        let recall = async |arguments: &str| session.recall(arguments).await.unwrap();
+        let answer = recall(r#"{"message":"m0-m59"}"#).await;
+        assert!(answer.ends_with("not shown for want of room: m8-m59; ask for it by itself"), "{answer}");
+        let (one, two) =
+            ("m1 user: This is about module_01 alone.", "m2 user: This is about module_02 alone.");
+        assert_eq!(recall(r#"{"message":"m1, m2"}"#).await, format!("{one}\n\n{two}"));
+        assert_eq!(recall(r#"{"message":"m1..m2"}"#).await, format!("{one}\n\n{two}"));
+        assert_eq!(recall(r#"{"message":"m1","query":"module_02"}"#).await, format!("{one}\n\n{two}"));
+        let either = recall(r#"{"query":"module_01 OR module_02"}"#).await;
+        assert!(either.contains(one) && either.contains(two), "{either}");
+        let some = recall(r#"{"query":"module_01 nowhere"}"#).await;
+        assert_eq!(some, format!("{one}\n\nno message holds all of these words: these hold some"));
+        assert_eq!(recall(r#"{"query":"nowhere"}"#).await, "nothing was found");
+        assert_eq!(recall(r#"{"message":"m70-m80"}"#).await, "nothing was found");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use longhaul_summarize::{Attempt, Summarizer};
 use super::{Session, builder};
 use crate::{
     compact::Cut,
+    config::Adjustment,
     event::{Event, EventKind, Finish},
     policy::Hold,
     session::{Job, Rewrite},
@@ -26,8 +27,17 @@ impl Session {
         for (setting, why) in
             builder::unused(self.state.config(), self.summarizer.as_deref(), self.journal.is_some())
         {
-            self.tell(EventKind::SettingUnused { setting: setting.to_owned(), why: why.to_owned() });
+            self.tell_setting(setting, why);
         }
+        let (config, budget) = (self.state.config(), self.state.budget());
+        for Adjustment { setting, wanted, used, .. } in config.out_of_reach(self.state.window(), budget) {
+            let why = format!("{wanted} tokens do not fit a budget of {budget}; {used} are used");
+            self.tell_setting(&setting.to_string(), &why);
+        }
+    }
+
+    pub(super) fn tell_setting(&self, setting: &str, why: &str) {
+        self.tell(EventKind::SettingUnused { setting: setting.to_owned(), why: why.to_owned() });
     }
 
     /// Tells which calls may be made for a summary, where any may. Nobody listens, nothing is planned: a plan renders

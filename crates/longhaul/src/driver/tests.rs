@@ -15,8 +15,8 @@ use expect_test::expect;
 use longhaul_store::{MemoryStore, SummaryStore};
 use longhaul_summarize::{Attempt, Draft, SummarizeError, SummaryRequest};
 use longhaul_testkit::conversation;
-use longhaul_tokens::{CharsPer4, ContextWindow};
-use longhaul_transcript::{FixedClock, Span, SummaryMode};
+use longhaul_tokens::{CharsPer4, ContextWindow, TokenCounter as _};
+use longhaul_transcript::{FixedClock, Outcome, Part, Role, Span, SummaryMode, ToolCall, ToolResult};
 use proptest::{collection::vec, prelude::*};
 
 use super::*;
@@ -557,6 +557,68 @@ fn settings_without_effect_are_told() {
 }
 
 #[test]
+fn settings_that_only_a_model_or_a_store_would_heed_are_told() {
+    let told = |set: &dyn Fn(Builder) -> Builder| {
+        let log = Log::default();
+        let seen = Arc::clone(&log);
+        let window = ContextWindow::new(Tokens(8_000), Tokens(1_000));
+        let builder = Session::builder(SessionId::new("test").unwrap(), window)
+            .observer(move |event: &Event| seen.lock().unwrap().push(event.clone()));
+        set(builder).build().unwrap();
+        let log = log.lock().unwrap();
+        log.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let config = Config {
+        max_calls_per_hour: Some(3),
+        transport_retries: 3,
+        transcript_cap_tokens: Some(Tokens(600)),
+        abort_on_failure: true,
+        summary_form: longhaul_summarize::SummaryForm::Json,
+        ..Config::default()
+    };
+    let lines = told(&|builder| builder.config(config.clone()));
+    assert_eq!(lines.len(), 5, "{lines:?}");
+    assert!(lines.iter().all(|line| line.ends_with("has no effect: mode is rules, which asks no model")));
+
+    let overrides =
+        crate::config::Overrides { max_context_tokens: Some(Tokens(5_000)), ..Default::default() };
+    let config = Config { models: [("gpt-4o".to_owned(), overrides)].into(), ..Config::default() };
+    assert_eq!(
+        told(&|builder| builder.config(config.clone())),
+        ["models and providers has no effect: none of these settings is for a model that was named"]
+    );
+    assert!(told(&|builder| builder.config(config.clone()).model("openai", "gpt-4o")).is_empty());
+    assert!(told(&|builder| builder.config(config.for_model("openai", "gpt-4o"))).is_empty());
+
+    let large = |tokens| crate::config::Threshold::Tokens(Tokens(tokens));
+    let config = Config { trigger_ratio: large(100_000), ..Config::default() };
+    assert_eq!(
+        told(&|builder| builder.config(config.clone())),
+        ["trigger_ratio has no effect: 100000 tokens do not fit a budget of 7000; 6300 are used"]
+    );
+    assert_eq!(
+        told(&|builder| builder.when_overtaken(Overtaken::Stop)),
+        ["when_overtaken has no effect: no store was given, in which somebody else could go on"]
+    );
+    let lines = told(&|builder| builder.model("antropic", "claude-sonnet-4-5"));
+    assert!(lines[0].contains("antropic") && lines[0].contains("anthropic"), "{lines:?}");
+    assert!(told(&|builder| builder.model("openrouter", "claude-sonnet-4-5")).is_empty());
+}
+
+#[test]
+fn prices_and_endpoints_that_cannot_be_meant_are_refused() {
+    let builder = || {
+        Session::builder(SessionId::new("test").unwrap(), ContextWindow::new(Tokens(8_000), Tokens(1_000)))
+    };
+    for price in [-1.0, f64::NAN, f64::INFINITY] {
+        let error = builder().prices(Prices { cache_read: Some(price), ..Prices::default() }).build();
+        assert!(matches!(error, Err(BuildError::NoPrice { what: "cache reads", .. })), "{error:?}");
+    }
+    assert!(builder().prices(Prices { input: Some(0.0), ..Prices::default() }).build().is_ok());
+    assert!(matches!(builder().endpoint("", "").build(), Err(BuildError::NoModelName)));
+}
+
+#[test]
 fn settings_that_reach_no_model_are_told_whoever_was_given() {
     let config = Config {
         mode: SummaryMode::Hybrid,
@@ -629,6 +691,92 @@ fn its_futures_can_be_sent_and_it_can_be_shared() {
     drop(is_send(context.prepare()));
     drop(is_send(context.compact(None)));
     is_send(context);
+}
+
+/// Runs an agent whose bills are `factor(n)` times what is counted, and returns how many requests were made and how many of them
+/// were billed over the budget.
+async fn billed_unevenly(factor: impl Fn(u64) -> f64) -> (u64, u64) {
+    let session = SessionId::new("uneven").unwrap();
+    let mut session = Session::builder(session, ContextWindow::new(Tokens(8_000), Tokens(1_000)))
+        .counter(Arc::new(CharsPer4))
+        .build()
+        .unwrap();
+    session.push(Message::system("Be brief."));
+    let (mut n, mut over) = (0, 0);
+    for turn in 0..30u64 {
+        session.push(Message::user(format!("Look at module_{turn}.rs and tell me of defect {}.", turn * 37)));
+        for round in 0..=turn % 4 {
+            n += 1;
+            let view = session.prepare().await.unwrap_or_else(|error| panic!("request {n}: {error}"));
+            let counted: Tokens = view.messages().map(|message| CharsPer4.count_message(message)).sum();
+            let bill = counted.scaled(factor(n));
+            over += u64::from(bill > Tokens(7_000));
+            session.report_usage(view.id(), &Usage { input: bill, ..Usage::default() });
+            if round == turn % 4 {
+                session.push(Message::assistant(format!("Defect {} is in line {}.", turn * 37, turn * 11)));
+            } else {
+                let id = format!("c{turn}_{round}");
+                let call =
+                    ToolCall::function(id.clone(), "read".to_owned(), format!(r#"{{"path":"{turn}.rs"}}"#));
+                session.push(Message::new(Role::Assistant, vec![Part::ToolCall(call)]));
+                let text = format!("line {turn} of {round}\n")
+                    .repeat([4_000, 600, 0, 30, 150, 900][((turn + round) % 6) as usize] / 14);
+                let result = ToolResult::text(id, text, Outcome::Succeeded);
+                session.push(Message::new(Role::Tool, vec![Part::ToolResult(result)]));
+            }
+        }
+    }
+    (n, over)
+}
+
+#[tokio::test]
+async fn uneven_bills_do_not_wedge_a_session_whose_floor_fits() {
+    let noise = |n: u64, spread: f64| {
+        let random =
+            n.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40;
+        1.0 + spread * (random as f64 / (1u64 << 23) as f64 - 1.0)
+    };
+    for (even, odd) in [(1.0, 1.25), (1.0, 1.5), (1.0, 2.0), (1.5, 1.7)] {
+        let (n, over) = billed_unevenly(|n| if n % 2 == 0 { even } else { odd }).await;
+        assert!(over * 10 <= n, "{even} and {odd}: {over} of {n} were over the budget");
+    }
+    for (factor, spread) in [(1.3, 0.1), (1.6, 0.2), (2.0, 0.3)] {
+        let (n, over) = billed_unevenly(|n| factor * noise(n, spread)).await;
+        assert!(over * 10 <= n, "{factor} and {spread}: {over} of {n} were over the budget");
+    }
+}
+
+#[tokio::test]
+async fn an_unpinned_message_that_was_too_large_wedges_nothing() {
+    for prepares_between in [true, false] {
+        let session = SessionId::new("pins").unwrap();
+        let mut session =
+            Session::builder(session, ContextWindow::new(Tokens(8_000), Tokens(1_000))).build().unwrap();
+        let large: String = (0..4_000).map(|nth| format!("line {nth} of it\n")).collect();
+        let large = session.push(Message::user(large));
+        session.prepare().await.unwrap();
+        session.pin(large).await.unwrap();
+        if prepares_between {
+            let error = session.prepare().await.unwrap_err().to_string();
+            assert!(error.contains("of them pinned or in memory blocks"), "{error}");
+        }
+        session.unpin(large);
+        let view = session.prepare().await.unwrap();
+        assert!(view.tokens() <= Tokens(7_000) && view.cut().is_some());
+    }
+}
+
+#[tokio::test]
+async fn a_memory_block_has_a_name_that_its_header_can_bear() {
+    let session = SessionId::new("names").unwrap();
+    let mut session =
+        Session::builder(session, ContextWindow::new(Tokens(8_000), Tokens(1_000))).build().unwrap();
+    for name in ["", "  ", "a\nb", "a]", "\u{1b}[2J"] {
+        let error = session.set_memory(name, "x").unwrap_err().to_string();
+        assert!(error.contains("cannot name a memory block"), "{error}");
+    }
+    session.set_memory("plan of the week: 日本", "Ship.").unwrap();
+    assert_eq!(session.state().memory().count(), 1);
 }
 
 /// 2,000 cases, or as many as `PROPTEST_CASES` says for a long run.

@@ -119,6 +119,11 @@ impl PolicyState {
         self.tried = None;
     }
 
+    /// Takes note that less must stay than did: what was tried without success may work now.
+    pub(crate) fn loosened(&mut self) {
+        self.tried = None;
+    }
+
     /// Takes note that somebody else put another view in the place of this one.
     #[cfg(feature = "wire")]
     pub(crate) fn replaced(&mut self) {

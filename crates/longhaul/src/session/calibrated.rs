@@ -152,6 +152,16 @@ impl SessionState {
         }
     }
 
+    /// Returns what a view with these counts costs as far as is known: what is counted, or what the last bill makes of it, where
+    /// that is more. What lies above is only to be feared, and no reason to refuse what cannot be made smaller.
+    pub(super) fn known_price_of(&self, counts: ClassCounts) -> Tokens {
+        let (model, endpoint) = (&self.calibrated.model, &self.calibrated.endpoint);
+        let newest = self.calibrated.known.get(model, endpoint).and_then(Calibration::newest);
+        let counted = counts.total() + self.counter.framing().per_reply;
+        let by_bill = newest.map_or(Tokens::ZERO, |bill| by_bill(bill, counts.total()));
+        counted.max(by_bill).min(self.price_of(counts))
+    }
+
     /// Returns whether a report is the upper end of our own estimate of these counts. A provider that bills just that is not
     /// believed once, which costs nothing; where the estimate is narrow the two cannot be told apart, and need not be.
     pub(super) fn is_echo(&self, counted: ClassCounts, reported: Tokens) -> bool {
@@ -180,6 +190,17 @@ impl SessionState {
         known
             .filter(|known| known.observations() >= ENOUGH_REPORTS)
             .map(|known| known.estimate(counts, anchor))
+    }
+}
+
+/// Returns what `counted` tokens would have been billed with this bill: what is more of them costs no less than it counts, what is
+/// less saves no more.
+fn by_bill(bill: Reported, counted: Tokens) -> Tokens {
+    let of = bill.counted.total();
+    let ratio = bill.tokens.ratio_of(of);
+    match counted >= of {
+        true => bill.tokens + (counted - of).scaled(ratio.max(1.0)),
+        false => bill.tokens - (of - counted).scaled(ratio.min(1.0)),
     }
 }
 

@@ -168,7 +168,7 @@ impl Run {
                 }
             }
             Step::Remember(nth, text) => {
-                self.state.set_memory(&format!("block {nth}"), text.trim());
+                self.state.set_memory(&format!("block {nth}"), text.trim()).unwrap();
             }
             Step::Undo => {
                 self.state.undo();

@@ -81,6 +81,12 @@ impl SessionState {
         self.estimate().high
     }
 
+    /// Returns what the view costs as far as is known, and never more than [`tokens`](Self::tokens): the count, or what the last
+    /// bill makes of it, where that is more. What is over the budget by this is not sent.
+    pub fn known_tokens(&self) -> Tokens {
+        self.known_price_of(self.items.sums().counts).min(self.tokens())
+    }
+
     /// Returns the view's counts as they are, whatever was reported.
     pub(super) fn counted(&self) -> Tokens {
         self.items.sums().counts.total() + self.counter.framing().per_reply
@@ -120,8 +126,8 @@ impl SessionState {
         }
     }
 
-    /// Returns the window to work with.
-    pub(super) fn window(&self) -> Tokens {
+    /// Returns the window to work with: the one that was given or the model's, less where the settings or a refusal say so.
+    pub fn window(&self) -> Tokens {
         self.context_window().window
     }
 
@@ -138,6 +144,13 @@ impl SessionState {
     /// Returns what stands in front of everything else: standing instructions and memory blocks.
     pub(super) fn front_tokens(&self) -> Tokens {
         self.items.in_span(Span { start: 0, end: self.head }) + self.items.sums().blocks
+    }
+
+    /// Returns what the caller keeps in every view: pinned messages and memory blocks.
+    pub(crate) fn pinned_tokens(&self) -> Tokens {
+        let pins = self.pins.iter().filter_map(|ordinal| self.items.get(*ordinal));
+        let pinned = pins.fold(self.items.sums().blocks, |sum, placed| sum + placed.counts.total());
+        self.scale().billed(pinned)
     }
 
     /// Returns what the newest request costs in the view, where it is before `ordinal` and not pinned as well.

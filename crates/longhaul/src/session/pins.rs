@@ -22,6 +22,11 @@ pub enum PinError {
     NotAtHand(MessageId),
 }
 
+/// A memory block cannot have this name: it stands in the block's first line, in brackets. Nothing was changed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} cannot name a memory block; expected one line that is not blank, without \"]\"")]
+pub struct MemoryNameError(pub String);
+
 impl SessionState {
     /// Keeps a message in every view, whole, wherever it stands. Where the view no longer shows it whole this rewrites it;
     /// returns whether it did.
@@ -51,6 +56,7 @@ impl SessionState {
         let was_pinned = self.pins.remove(&id.ordinal);
         if was_pinned {
             self.renew(false);
+            self.policy.loosened();
         }
         was_pinned
     }
@@ -63,17 +69,25 @@ impl SessionState {
     /// Sets a named memory block: a text that stands at a fixed place in every view, behind the standing instructions,
     /// until it is replaced; an empty one is taken out. Rewrites the view, and returns whether it did: the same text again
     /// changes nothing.
-    pub fn set_memory(&mut self, name: &str, text: &str) -> bool {
+    ///
+    /// # Errors
+    /// When the name is blank, longer than a line, or would end the brackets that it stands in.
+    pub fn set_memory(&mut self, name: &str, text: &str) -> Result<bool, MemoryNameError> {
+        let is_held = self.blocks.contains_key(name);
+        if !is_held && (name.trim().is_empty() || name.contains(|c: char| c == ']' || c.is_control())) {
+            return Err(MemoryNameError(name.to_owned()));
+        }
         let is_same = self.blocks.get(name).map_or(text.is_empty(), |held| **held == *text);
         if is_same {
-            return false;
+            return Ok(false);
         }
         match text.is_empty() {
             true => self.blocks.remove(name),
             false => self.blocks.insert(name.into(), text.into()),
         };
         self.renew(true);
-        true
+        self.policy.loosened();
+        Ok(true)
     }
 
     /// Returns the named memory blocks.

@@ -118,9 +118,8 @@ impl SessionState {
     /// # Errors
     /// Those of `apply`.
     pub fn check(&self, finished: &Finished) -> Result<Tokens, RewriteError> {
-        let after = self.price_of(self.weigh(&mut self.rewritten(finished)?));
-        self.check_gain(after, finished.job.action)?;
-        Ok(after)
+        let counts = self.weigh(&mut self.rewritten(finished)?);
+        self.check_gain(counts, finished.job.action)
     }
 
     /// Returns whether the view was rewritten since a compaction was planned, or its messages are not those of this
@@ -183,12 +182,17 @@ impl SessionState {
         counts.fold(ClassCounts::default(), |sum, counts| sum + counts)
     }
 
-    fn check_gain(&self, after: Tokens, action: Action) -> Result<(), RewriteError> {
-        let (before, budget) = (self.tokens(), self.budget());
+    /// Returns what a view with these counts would cost.
+    fn check_gain(&self, counts: ClassCounts, action: Action) -> Result<Tokens, RewriteError> {
+        let (before, after, budget) = (self.tokens(), self.price_of(counts), self.budget());
+        // What was reported of the view that is says nothing of the new one: like is compared with like.
+        let helps = after < before || after < self.price_of(self.items.sums().counts);
         match action {
-            _ if after >= before => Err(RewriteError::NoGain { before, after }),
-            Action::Emergency { .. } if after > budget => Err(RewriteError::OverBudget { after, budget }),
-            _ => Ok(()),
+            _ if !helps => Err(RewriteError::NoGain { before, after }),
+            Action::Emergency { .. } if self.known_price_of(counts) > budget => {
+                Err(RewriteError::OverBudget { after, budget })
+            }
+            _ => Ok(after),
         }
     }
 
@@ -267,8 +271,8 @@ impl SessionState {
         reason: Reason,
         decided_on: &Measurement,
     ) -> Result<(Tokens, Tokens), RewriteError> {
-        let (before, after) = (self.tokens(), self.price_of(self.weigh(&mut shown)));
-        self.check_gain(after, action)?;
+        let before = self.tokens();
+        let after = self.check_gain(self.weigh(&mut shown), action)?;
         let past = self.past();
         self.set_items(shown);
         self.remember(past);

@@ -17,7 +17,8 @@ use crate::compact::{CompactSettings, Kept};
 /// among them; after them the messages that would stay behind the summary. It is pure: the same units get the same answer.
 /// What comes of it is checked as everything else is: an exchange stays or goes as a whole, the view stays within its
 /// budget, and what must stay cannot be touched. A step that asks for what cannot be fails the compaction: observers are
-/// told ([`EventKind::Failed`](crate::EventKind::Failed)), and the context stays as it was.
+/// told ([`EventKind::Failed`](crate::EventKind::Failed)), and the context stays as it was; at the hard limit it is then
+/// compacted without any step.
 pub trait CompactionStep: fmt::Debug + Send + Sync {
     /// Returns a short name; the record of a summary bears it where the step changed something.
     fn name(&self) -> &str;
@@ -35,14 +36,16 @@ pub struct StepUnit<'a> {
     pub tokens: Tokens,
     /// It stays as it is: an instruction, a pin, the newest request, the open exchange. A change of it is an error.
     pub stays: bool,
+    /// It lies so far back that it is only quoted: it cannot be pinned.
+    pub is_quoted: bool,
 }
 
 /// What a step changes. Messages are named by their ordinals.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Change {
-    /// The message stays whole this time. Only before the built-in steps, and not where it lies so far back that it is only
-    /// quoted.
+    /// The message stays whole this time. Only before the built-in steps, and not where it is only
+    /// [quoted](StepUnit::is_quoted).
     Pin(u64),
     /// The unit that the message is part of is not shown. Before the built-in steps this also keeps it from whoever writes
     /// the summary; the facts in it were read when it was said, and may be told.
@@ -130,7 +133,7 @@ impl Steps {
         let mut changed = Changed::default();
         for step in &self.before {
             let mut dropped: Vec<Span> = Vec::new();
-            for change in asked(&**step, read, stays)? {
+            for change in asked(&**step, read, start, stays)? {
                 changed.note_name(step.name());
                 match change {
                     Checked::Pin(ordinal) if ordinal < start => {
@@ -166,7 +169,7 @@ impl Steps {
         for step in &self.after {
             let entries: Vec<Entry> = tail.iter().map(entry_of).collect();
             let costs = entries.iter().map(|entry| counter.count_message(&entry.message)).collect();
-            for change in asked(&**step, &Read { entries, costs }, stays)? {
+            for change in asked(&**step, &Read { entries, costs }, 0, stays)? {
                 changed.note_name(step.name());
                 match change {
                     Checked::Pin(ordinal) => {
@@ -254,16 +257,18 @@ enum Checked {
     Replace(u64, Message),
 }
 
-/// Returns the changes that `step` asks for among what is read.
+/// Returns the changes that `step` asks for among what is read. Messages before `start` are only quoted.
 fn asked(
     step: &dyn CompactionStep,
     Read { entries, costs }: &Read,
+    start: u64,
     stays: &dyn Fn(&Entry) -> bool,
 ) -> Result<Vec<Checked>, StepError> {
     let mut costs = costs.iter().copied();
     let units = Units::new(entries).map(|unit| StepUnit {
         tokens: costs.by_ref().take(unit.entries.len()).sum(),
         stays: unit.entries.iter().any(stays),
+        is_quoted: unit.entries.iter().any(|entry| entry.id.ordinal < start),
         unit,
     });
     let units: Vec<StepUnit<'_>> = units.collect();

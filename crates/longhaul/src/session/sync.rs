@@ -44,7 +44,8 @@ pub enum Synced {
         /// How many messages it has now, standing instructions apart.
         n: u64,
     },
-    /// It is another conversation: the two have no word of the user's in common. Nothing was changed.
+    /// It is another conversation: the two have no word of the user's in common. Nothing was changed. Where only the standing
+    /// instructions are others, it is [`Edited`](Synced::Edited) at these.
     Another,
 }
 
@@ -108,7 +109,10 @@ impl SessionState {
         }
         // A summary is no opening that thousands of conversations share.
         let shares_summary = said[..common as usize].iter().any(is_client_summary);
-        if !shares_summary && !self.is_asked(Span { start: 0, end: common }) {
+        let is_this = shares_summary
+            || self.is_asked(Span { start: 0, end: common })
+            || self.is_asked_alike(&said[front..])?;
+        if !is_this {
             return Ok(SyncReport { change: Synced::Another, ordinals: vec![None; said.len()] });
         }
         let is_answer = !self.is_asked(Span { start: common, end: len });
@@ -123,6 +127,27 @@ impl SessionState {
     fn common_with(&self, said: &[Entry]) -> Result<u64, SyncError> {
         let end = self.n_total().min(said.len() as u64);
         self.common(end, |ordinal| (ordinal, Some(said[ordinal as usize].lineage)))
+    }
+
+    /// Returns whether a person says the same first, whatever the instructions are under which it is said.
+    fn is_asked_alike(&self, said: &[Entry]) -> Result<bool, SyncError> {
+        let before = self.head.checked_sub(1);
+        let mut lineage = before.and_then(|last| self.originals.lineage(last));
+        if let Some(last) = before.filter(|_| lineage.is_none()) {
+            return Err(SyncError::NotAtHand(vec![self.originals.to_date(last)]));
+        }
+        let end = (said.len() as u64).min(self.n_total() - self.head);
+        let lineages: Vec<ContentHash> = said[..end as usize]
+            .iter()
+            .map(|entry| {
+                let before = lineage.as_ref().map_or(&[][..], |before| &before.0[..]);
+                let here = ContentHash::of_fields([before, &entry.id.hash.0]);
+                lineage = Some(here);
+                here
+            })
+            .collect();
+        let common = self.common(end, |nth| (self.head + nth, Some(lineages[nth as usize])))?;
+        Ok(said[..common as usize].iter().any(|entry| standing::is_request(&entry.message)))
     }
 
     /// Returns how many of `end` messages both begin with. `said` gives for each the ordinal that it would have here, and

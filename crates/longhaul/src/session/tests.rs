@@ -688,6 +688,36 @@ fn a_view_with_a_summary_that_only_a_store_has_is_not_shown_without_it() {
 
 #[cfg(feature = "wire")]
 #[test]
+fn a_history_under_other_instructions_is_the_same_conversation() {
+    let document = |said: &str| {
+        let encoded = longhaul_wire::encode(&transcript(said), longhaul_wire::Format::OpenAi).unwrap();
+        longhaul_wire::read(Some(longhaul_wire::Format::OpenAi), encoded.document.as_bytes()).unwrap()
+    };
+    let said = "user: Fix the parser.\nassistant: Done.\nuser: Write the test too.\nassistant: Written.";
+    let next = "user: And tag the release.";
+    for (before, now) in [
+        ("system: It is 10:00.\n", "system: It is 10:05.\n"),
+        ("system: It is 10:00.\n", ""),
+        ("", "system: It is 10:05.\n"),
+        ("system: Be brief.\nsystem: It is 10:00.\n", "system: Be brief.\nsystem: It is 10:05.\n"),
+    ] {
+        let mut state = state(8_000, Config::default());
+        state.sync(&document(&format!("{before}{said}"))).unwrap();
+        let now = document(&format!("{now}{said}\n{next}"));
+        let change = state.sync(&now).unwrap().change;
+        assert!(matches!(change, Synced::Edited { at: 0 | 1, .. }), "{before:?}: {change:?}");
+        let shown: Vec<_> = state.view().messages().map(|message| message.content_hash()).collect();
+        let given: Vec<_> = now.transcript().entries().iter().map(|entry| entry.id.hash).collect();
+        assert_eq!(shown, given);
+    }
+    let mut state = state(8_000, Config::default());
+    state.sync(&document(&format!("system: It is 10:00.\n{said}"))).unwrap();
+    let other = document("system: It is 10:05.\nuser: What is a monad?");
+    assert_eq!(state.sync(&other).unwrap().change, Synced::Another);
+}
+
+#[cfg(feature = "wire")]
+#[test]
 fn a_request_that_quotes_an_agents_mark_is_no_summary_of_the_client() {
     let document = |said: &str| {
         let encoded = longhaul_wire::encode(&transcript(said), longhaul_wire::Format::OpenAi).unwrap();

@@ -133,7 +133,8 @@ impl View {
         self.items.is_empty()
     }
 
-    /// Returns what the view costs.
+    /// Returns what the view costs at most, as expected. Where the provider's bills differ so much that what must stay fits by
+    /// the count and by the last bill, and not by the largest, this is over the budget: it is sent all the same.
     pub fn tokens(&self) -> Tokens {
         self.tokens
     }

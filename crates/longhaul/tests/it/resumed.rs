@@ -200,7 +200,7 @@ async fn what_was_taken_out_of_a_message_is_in_no_snapshot() {
         session.push_json(Anthropic, &call).unwrap();
         session.push_json(Anthropic, &result).unwrap();
         session.prepare().await.unwrap();
-        session.set_memory("turn", &format!("{nth}"));
+        session.set_memory("turn", &format!("{nth}")).unwrap();
         session.save().await.unwrap();
         let kept = store.snapshot(session.line()).await.unwrap().unwrap();
         let kept = String::from_utf8(kept.bytes).unwrap();

@@ -126,6 +126,43 @@ async fn steps_before_drop_replace_and_pin() {
 }
 
 #[tokio::test]
+async fn a_step_that_cannot_be_done_is_left_out_at_the_hard_limit() {
+    let unknown: Asks = |_| vec![Change::Drop(4_711)];
+    let quoted: Asks = |units| {
+        let quoted = units.iter().filter(|unit| unit.is_quoted).map(|unit| unit.unit.entries[0].id.ordinal);
+        quoted.map(Change::Pin).collect()
+    };
+    for (name, asks) in [("unknown", unknown), ("quoted", quoted)] {
+        for is_before in [true, false] {
+            let told: Arc<std::sync::Mutex<Vec<String>>> = Arc::default();
+            let log = Arc::clone(&told);
+            let mut session = session(|builder| {
+                let config = Config { abort_on_failure: true, ..Config::default() };
+                let builder = builder.config(config).observer(move |event: &longhaul::Event| {
+                    log.lock().unwrap().push(event.to_string());
+                });
+                match is_before {
+                    true => builder.step_before(Does(name, asks)),
+                    false => builder.step_after(Does(name, asks)),
+                }
+            });
+            for nth in 0..60 {
+                session
+                    .push(Message::assistant(format!("More {nth}: {}", "it is said at length ".repeat(20))));
+                session.push(Message::user(format!("And {nth}?")));
+                let view = session.prepare().await.unwrap();
+                assert!(view.tokens() <= Tokens(6_000), "{name}: {}", view.tokens());
+            }
+            let told = told.lock().unwrap().join("\n");
+            assert!(
+                name == "quoted" || told.contains("the step \"unknown\" cannot be done: m4711"),
+                "{told}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
 async fn steps_after_see_what_would_stay() {
     let mut stepped = session(|builder| {
         builder.step_after(Does("trims", |units| {
