@@ -141,11 +141,18 @@ impl Fixed<'_> {
         for (nth, sentence) in lines[from..].iter().flat_map(|line| sentences(line)).enumerate() {
             let longer = format!("{told}{}{sentence}", if nth == 0 { "" } else { " " });
             if self.cost(&longer) > OPENING {
-                return if nth == 0 { self.clip_to(text, most) } else { format!("{told}{GAP}") };
+                return if nth == 0 { self.clip_to(text, most) } else { told + GAP + self.closing(text) };
             }
             told = longer;
         }
         told
+    }
+
+    /// Returns the last line of a long text, where it is short: what is asked stands behind what it is asked of.
+    fn closing<'t>(&self, text: &'t str) -> &'t str {
+        let last = text.trim_end().rsplit_once('\n').map_or("", |(_, last)| last.trim());
+        let is_told = self.cost(text) > FIRST_ANSWERED && self.cost(last) <= OPENING;
+        if is_told { last } else { "" }
     }
 
     /// Returns what became of what is asked, in parentheses.

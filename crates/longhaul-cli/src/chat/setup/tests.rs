@@ -32,6 +32,7 @@ chaining = 'append'
 oversize = 'rules'
 summary_role = 'system'
 summary_header = '[Earlier]'
+summary_lookup = 'the archive shows m12'
 cooldown_messages = 5
 failure_cooldown_ms = 5
 force_refresh_after_messages = 77
