@@ -44,7 +44,7 @@ pub(crate) fn run() -> Result<()> {
     miri()?;
     match fuzz::can_run() {
         true => fuzz::run(&["--seconds".into(), "10".into()]),
-        false => skipped("fuzzing", "there is no nightly compiler"),
+        false => skipped("fuzzing", "there is no C++ compiler, or this is not Linux on x86-64"),
     }
 }
 

@@ -24,7 +24,8 @@ const TARGETS: &[(&str, Option<usize>)] = &[
     ("store", None),
 ];
 
-/// What tells the compiler to say which ways were taken: the flags of `cargo fuzz`, without a sanitizer.
+/// What tells the compiler to say which ways were taken: the flags of `cargo fuzz`, without a sanitizer, and so without a
+/// nightly compiler.
 const FLAGS: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
     -Cllvm-args=-sanitizer-coverage-trace-compares --cfg fuzzing -Ccodegen-units=1 -Cdebug-assertions";
@@ -32,14 +33,18 @@ const FLAGS: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-leve
 /// The formats by which the first byte of an input is told, as the targets read them.
 const FORMATS: &str = include_str!("../../fuzz/src/formats.txt");
 
-/// Runs the targets that `args` name, or all, one after the other. `--seconds N` is for each.
+/// Runs the targets that `args` name, or all, one after the other. `--seconds N` is for each; `--runs N` instead makes the same N
+/// inputs every time.
 pub(crate) fn run(args: &[String]) -> Result<()> {
-    let (mut names, mut seconds, mut rest) = (Vec::new(), 600, args.iter());
+    let (mut names, mut rest) = (Vec::new(), args.iter());
+    let mut until = vec!["-max_total_time=600".to_owned()];
     while let Some(arg) = rest.next() {
+        let mut number = || -> Result<u64> {
+            rest.next().and_then(|n| n.parse().ok()).with_context(|| format!("{arg} needs a number"))
+        };
         match arg.as_str() {
-            "--seconds" => {
-                seconds = rest.next().and_then(|n| n.parse().ok()).context("--seconds needs a number")?
-            }
+            "--seconds" => until = vec![format!("-max_total_time={}", number()?)],
+            "--runs" => until = vec![format!("-runs={}", number()?), "-seed=1".to_owned()],
             name => names.push(name),
         }
     }
@@ -50,15 +55,16 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         );
     }
     if !can_run() {
-        bail!("fuzzing needs a nightly compiler, by way of rustup, and a C++ compiler");
+        bail!("fuzzing needs Linux on x86-64 and a C++ compiler");
     }
     build()?;
     for (name, before) in TARGETS.iter().filter(|(name, _)| names.is_empty() || names.contains(name)) {
         let corpus = seeded(name, *before)?;
-        eprintln!("fuzz: {name} for {seconds} s");
+        eprintln!("fuzz: {name} {}", until.join(" "));
         let status = Command::new(folder().join("target").join(HOST).join("release").join(name))
             .arg(corpus)
-            .args([format!("-max_total_time={seconds}"), format!("-artifact_prefix=artifacts/{name}-")])
+            .args(&until)
+            .arg(format!("-artifact_prefix=artifacts/{name}-"))
             .args([
                 "-max_len=8000",
                 "-timeout=120",
@@ -77,9 +83,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
 
 /// Returns whether there is what fuzzing needs.
 pub(crate) fn can_run() -> bool {
-    cfg!(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu"))
-        && works("cargo", &["+nightly", "--version"])
-        && works("c++", &["--version"])
+    cfg!(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu")) && works("c++", &["--version"])
 }
 
 fn folder() -> PathBuf {
@@ -87,9 +91,9 @@ fn folder() -> PathBuf {
 }
 
 fn build() -> Result<()> {
-    eprintln!("$ cargo +nightly build --release (in fuzz)");
+    eprintln!("$ cargo build --release (in fuzz)");
     let status = Command::new("cargo")
-        .args(["+nightly", "build", "--release", "--target", HOST])
+        .args(["build", "--release", "--target", HOST])
         .env("RUSTFLAGS", FLAGS)
         .env("CARGO_INCREMENTAL", "0")
         .current_dir(folder())

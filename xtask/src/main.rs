@@ -35,7 +35,7 @@ usage: cargo xtask <chore>
   e2e [--medium] [--faults]   the model clients against a real model (135M; --medium: 0.5B too; --faults: none) and
                    against injected faults; what cannot be fetched is skipped, with the reason
   fuzz [TARGET...] [--seconds N]
-                   run the targets of fuzz/, ten minutes each, with seeds; needs a nightly compiler
+                   run the targets of fuzz/, ten minutes each, with seeds (`--runs N`: the same N inputs every time)
   wheel [ARGS...]  build the Python wheel, with the command in it, and run its tests in an environment of its own
   postgres CMD...  run a command that finds a throw-away PostgreSQL server in its environment";
 
