@@ -44,6 +44,8 @@ pub struct CompactSettings {
     pub keep_recent: Option<usize>,
     /// Nothing older than these stays: it goes into the summary, however much room there is.
     pub only_recent: bool,
+    /// The last exchange has what summary and older messages can do without: the model has yet to read its results.
+    pub exchange_first: bool,
     /// Caps the summary; `None` gives it the share of the budget that serves recall best.
     pub max_summary_tokens: Option<Tokens>,
     /// What the reader is about to do, for a summary that looks ahead.
@@ -130,6 +132,7 @@ impl CompactSettings {
             budget,
             keep_recent: None,
             only_recent: false,
+            exchange_first: false,
             max_summary_tokens: None,
             goal: None,
             summary_first: Tokens::ZERO,

@@ -34,6 +34,12 @@ impl Caps {
     pub(crate) fn all(tokens: u64) -> Caps {
         Caps { result: Some(Tokens(tokens)), text: Some(Tokens(tokens)) }
     }
+
+    /// Returns these times `quarters` over four.
+    pub(crate) fn scaled(self, quarters: u64) -> Caps {
+        let scaled = |cap: Tokens| Tokens(cap.0 * quarters / 4);
+        Caps { result: self.result.map(scaled), text: self.text.map(scaled) }
+    }
 }
 
 /// Shortens the messages of one unit. Holds the calls of the unit, so that a result is digested knowing what was asked.

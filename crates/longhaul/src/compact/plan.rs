@@ -131,6 +131,9 @@ const NAMED_PINS: usize = 3;
 /// Beside the system prompt and the open exchange, a view needs this many tokens to say anything.
 pub(crate) const FLOOR_EXTRA: Tokens = Tokens(200);
 
+/// What the last exchange may have of what summary and older messages share with it, where it comes first.
+const EXCHANGE_FIRST: f64 = 0.8;
+
 /// What a summary's header, handle line and frame cost at most, and with them the smallest summary: the line that says it
 /// was left out.
 pub(crate) const SUMMARY_FRAME: Tokens = Tokens(70);
@@ -237,6 +240,10 @@ impl<'s> Planner<'s> {
         let rest = most + SUMMARY_FRAME - request.as_ref().map_or(Tokens::ZERO, |request| request.tokens);
         let wanted =
             spread.tail.unwrap_or_else(|| default_tail_room(settings, rest)).min(rest - SUMMARY_FRAME);
+        let wanted = match settings.exchange_first {
+            true => wanted.max(rest.scaled(EXCHANGE_FIRST)).min(rest - SUMMARY_FRAME),
+            false => wanted,
+        };
         let room = Room { wanted, most, older_result: spread.older_result };
         let tail = tail::choose(source, settings, &self.places, request, room);
         finish(source, settings, self.head_len, tail, self.kept)

@@ -123,7 +123,8 @@ pub(super) fn choose(
     let mut chooser = Chooser { source, settings, pins, kept: Vec::new(), tokens: Tokens::ZERO, room };
 
     // Where all that is to stay fits as it was said, nothing of it is cut so that something older may stay as well.
-    let share = if chooser.fits_whole(closed, request.as_ref()) { 1.0 } else { EXCHANGE_SHARE };
+    let is_first = settings.exchange_first || chooser.fits_whole(closed, request.as_ref());
+    let share = if is_first { 1.0 } else { EXCHANGE_SHARE };
     let mut left = closed.len();
     let mut exchanges = 0;
     for (at, place) in closed.iter().enumerate().rev() {
@@ -265,8 +266,14 @@ impl Chooser<'_> {
     fn largest_within(&self, place: &Place<'_>, most: Tokens) -> Option<(Vec<Kept>, Tokens)> {
         let steps = STEPS.iter().filter(|step| **step <= most.0.max(LEAST_STEP));
         let caps = steps.flat_map(|step| [Caps::results(*step), Caps::all(*step)]);
-        let mut forms = [Caps::NONE].into_iter().chain(caps);
-        forms.find_map(|caps| Some(self.shortened(place, caps)).filter(|(_, tokens)| *tokens <= most))
+        let within = |caps: Caps| Some(self.shortened(place, caps)).filter(|(_, tokens)| *tokens <= most);
+        let (caps, found) =
+            [Caps::NONE].into_iter().chain(caps).find_map(|caps| Some((caps, within(caps)?)))?;
+        if !self.settings.exchange_first {
+            return Some(found);
+        }
+        // Up to half of what the model is to read lies between two steps.
+        [7, 6, 5].into_iter().find_map(|quarters| within(caps.scaled(quarters))).or(Some(found))
     }
 
     /// Returns the smallest form of `place` where it fits at all.

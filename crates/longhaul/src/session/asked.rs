@@ -65,6 +65,20 @@ impl Within {
     }
 }
 
+/// What becomes of an exchange whose results the model has yet to read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unread {
+    /// There is none.
+    None,
+    /// It stays whole where that fits.
+    Whole(Span),
+    /// It does not fit whole, and is cut as little as may be.
+    Cut,
+}
+
+/// What an exchange that is read next may make of a view above what must stay: a fifth is left for what comes of it.
+const UNREAD_SHARE: f64 = 0.8;
+
 impl SessionState {
     /// Returns what the engine is asked for: how deep to go, and the smallest of all caps on the summary.
     pub(super) fn settings(
@@ -74,7 +88,7 @@ impl SessionState {
         room: Room,
         goal: Option<&str>,
         now_ms: Option<i64>,
-        unread: Option<Span>,
+        unread: Unread,
     ) -> CompactSettings {
         let limits = self.limits();
         // The engine counts; what the provider bills is brought down to counts first.
@@ -87,11 +101,18 @@ impl SessionState {
         // the trigger, where the first pass did not get there.
         let is_second_pass = matches!(reason, Reason::SecondPass { .. });
         let top = if is_second_pass { countable(limits.trigger) } else { m.budget };
-        let floor = m.floor + FLOOR_EXTRA + unread.map_or(Tokens::ZERO, |span| self.items.in_span(span));
-        let unread = unread.filter(|_| floor <= top);
-        let floor = if unread.is_some() { floor } else { m.floor + FLOOR_EXTRA };
-        let reachable =
-            if floor <= limits.target { limits.target } else { floor + (top - floor).scaled(0.5) };
+        let least = m.floor + FLOOR_EXTRA;
+        let whole = match unread {
+            Unread::Whole(span) => Some(span).filter(|span| least + self.items.in_span(*span) <= top),
+            Unread::None | Unread::Cut => None,
+        };
+        let exchange_first = unread != Unread::None && whole.is_none();
+        let floor = least + whole.map_or(Tokens::ZERO, |span| self.items.in_span(span));
+        let reachable = match floor <= limits.target {
+            _ if exchange_first => limits.target.max(floor + (top - floor).scaled(UNREAD_SHARE)),
+            true => limits.target,
+            false => floor + (top - floor).scaled(0.5),
+        };
         let share = Some(m.window.scaled(AUTO_SUMMARY_SHARE));
         let tail_len = match is_second_pass {
             true => Config::MIN_TAIL as usize,
@@ -111,13 +132,14 @@ impl SessionState {
         let mut settings = CompactSettings {
             keep_recent: Some(tail_len),
             only_recent: !reason.is_for_room(),
+            exchange_first,
             max_summary_tokens: cap,
             reasoning: KeepReasoning::Turn,
             now_ms: now_ms.unwrap_or_default(),
             ..self.for_engine(wanted.min(m.budget) - room.carried, goal)
         };
         // What was cut before the model has read it is read again, and cut again.
-        settings.pins.extend(unread.into_iter().flat_map(|span| span.start..span.end));
+        settings.pins.extend(whole.into_iter().flat_map(|span| span.start..span.end));
         settings
     }
 

@@ -20,7 +20,7 @@ use longhaul_transcript::{
 
 use super::{
     SessionState, StepError, Steps,
-    asked::Within,
+    asked::{Unread, Within},
     running,
     scope::{Scope, quotation},
     steps::{Changed, Read},
@@ -138,11 +138,11 @@ impl SessionState {
         };
         match self.unread() {
             // Whole wherever that fits.
-            Some(unread) => planned(Some(unread)).or_else(|error| match error {
-                CompactError::Floor { .. } => planned(None),
+            Some(unread) => planned(Unread::Whole(unread)).or_else(|error| match error {
+                CompactError::Floor { .. } => planned(Unread::Cut),
                 error => Err(error),
             }),
-            None => planned(None),
+            None => planned(Unread::None),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Failure modes seen elsewhere that no design document names (`docs/failure-modes.md`).
 
 use longhaul::{
-    Error, EventKind, Preset, RewriteError,
+    Config, Error, EventKind, Preset, RewriteError,
     compact::{CompactSettings, Source, compact},
     extract::FactIndex,
     summarize::{Draft, Scripted, rules::RulesOptions},
@@ -59,6 +59,37 @@ async fn a_burst_of_parallel_results_ends_in_a_view_that_fits() {
         (calls + message.calls().count(), results + message.results().count())
     });
     assert_eq!((calls, results), (40, 40), "the last finished exchange keeps its calls");
+}
+
+#[tokio::test]
+async fn results_that_the_model_has_yet_to_read_are_cut_no_more_than_they_must_be() {
+    for (n_calls, n_lines) in [(1, 2_000), (4, 180), (8, 180), (60, 40)] {
+        for n_turns in [0, 30] {
+            let mut work = Work::with(Config::default(), 8_000, None);
+            work.talk(n_turns, 100).await;
+            work.context.push(Message::user("Read these files and compare them."));
+            let call = |nth| ToolCall::function(format!("call_{nth}"), "read_file", r#"{"path":"src/a.rs"}"#);
+            let calls = (0..n_calls).map(|nth| Part::ToolCall(call(nth)));
+            work.context.push(Message::new(Role::Assistant, calls.collect()));
+            for nth in 0..n_calls {
+                let line = |at: usize| format!("    let part_{nth}_{at} = compute({at});\n");
+                let text: String = (0..n_lines).map(line).collect();
+                let result = ToolResult::text(format!("call_{nth}"), text, Outcome::Succeeded);
+                work.context.push(Message::new(Role::Tool, vec![Part::ToolResult(result)]));
+            }
+            let view = work.context.prepare().await.unwrap();
+            let results = view.messages().flat_map(|message| message.results());
+            let read: usize = results
+                .flat_map(|result| &result.content)
+                .map(|part| match part {
+                    Part::Text(text) => text.len() / 4,
+                    _ => 0,
+                })
+                .sum();
+            assert!(view.tokens() <= Tokens(8_000), "{n_calls} x {n_lines}: {}", view.tokens());
+            assert!(read >= 3_500, "{n_calls} x {n_lines} after {n_turns}: {read} of {}", view.tokens());
+        }
+    }
 }
 
 #[test]
