@@ -12,7 +12,7 @@ use crate::{
     exit::Impossible,
     found,
     lookup::summary_id,
-    paint::{COLUMNS, cut, harmless_json, plain},
+    paint::{cut, harmless_json, line_width, plain},
     store::{self, Store, Trace},
 };
 
@@ -350,8 +350,8 @@ pub(crate) fn json_line(session: &SessionId, original: &Original) -> String {
 }
 
 fn preview(message: &Message) -> String {
-    /// What [`line`] leaves of a line on the screen.
-    const SHOWN: usize = COLUMNS - 19;
+    // What `line` leaves of a line on the screen.
+    let most = line_width().saturating_sub(19);
     let text = readable_text(message);
     let mut words = String::new();
     for word in text.split_whitespace() {
@@ -359,11 +359,11 @@ fn preview(message: &Message) -> String {
             words.push(' ');
         }
         words.push_str(word);
-        if words.len() > 4 * SHOWN {
+        if words.len() > 4 * most {
             break;
         }
     }
-    cut(&plain(&words), SHOWN)
+    cut(&plain(&words), most)
 }
 
 /// Returns a time as people read it, in UTC: `2026-11-21 23:24`.

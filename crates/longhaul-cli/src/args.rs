@@ -28,7 +28,7 @@ pub(crate) struct Args {
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 done, 1 failure, 2 usage, 3 nothing to do (compact: with --fail-if-unchanged), 4 input or budget impossible.
-FILE is a transcript; its format is recognised. `-` is stdin. On a terminal, no FILE is the newest session of Claude Code,
+FILE is a transcript; its format is recognised. `-` is stdin. On a terminal, no FILE is the newest session of Claude Code, \
 Codex or pi in this folder; the beginning of a session's id, or words of its first request, name any other.";
 
 #[derive(Debug, Subcommand)]

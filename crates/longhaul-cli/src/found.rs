@@ -25,7 +25,7 @@ pub(crate) use self::{
 use crate::{
     exit::Impossible,
     input,
-    paint::{self, COLUMNS, cut, plain},
+    paint::{self, cut, line_width, plain},
 };
 
 /// A session file of an agent's.
@@ -212,7 +212,7 @@ impl Found {
             ago(self.changed),
             paint::name(title)
         );
-        cut(&whole, COLUMNS - "longhaul:".len())
+        cut(&whole, line_width() - "longhaul:".len())
     }
 }
 

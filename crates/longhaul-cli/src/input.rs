@@ -133,6 +133,24 @@ pub(crate) fn shown(path: &Path) -> String {
     paint::name(&named(path))
 }
 
+/// Returns how many messages of `document` came before the agent's own compactions: they are in its window no more.
+pub(crate) fn compacted_away(document: &Document) -> usize {
+    let segments = document.segments();
+    let earlier = segments.split_last().map_or(&[][..], |(_, earlier)| earlier);
+    earlier.iter().map(|segment| segment.entries().len()).sum()
+}
+
+/// Says what is not counted, in a line; nothing where that is nothing.
+pub(crate) fn not_counted(compacted_away: usize) -> String {
+    match compacted_away as u64 {
+        0 => String::new(),
+        count => format!(
+            "not counted: {} from before the agent's own compaction\n",
+            paint::counted(count, "message")
+        ),
+    }
+}
+
 /// Says on stderr what is wrong with the input: what was damaged and how it was read all the same, and which rules of its
 /// format it breaks.
 ///

@@ -10,6 +10,7 @@ use std::{
 };
 
 pub(crate) use longhaul::transcript::grouped;
+use terminal_size::{Width, terminal_size_of};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 /// A colour, by its 256-colour index.
@@ -74,8 +75,16 @@ impl Painter {
     /// Returns `text` with its long lines broken between words where a person reads it; as it is for a program.
     pub(crate) fn folded(self, text: &str) -> String {
         match self.is_seen {
-            true => text.lines().map(|line| wrapped("", &self.short_words(line, COLUMNS), "")).collect(),
+            true => text.lines().map(|line| wrapped("", &self.short_words(line, line_width()), "")).collect(),
             false => format!("{}\n", text.strip_suffix('\n').unwrap_or(text)),
+        }
+    }
+
+    /// Returns `words` behind `first`, [`wrapped`] where a person reads them; in one line for a program.
+    pub(crate) fn hung(self, first: &str, words: &str, rest: &str) -> String {
+        match self.is_seen {
+            true => wrapped(first, words, rest),
+            false => format!("{first}{words}\n"),
         }
     }
 
@@ -248,8 +257,12 @@ fn joins(before: Option<char>, after: Option<char>) -> bool {
     known.clone().count() > 0 && known.into_iter().all(takes)
 }
 
-/// How wide a line for a person is, in columns.
-pub(crate) const COLUMNS: usize = 80;
+/// Returns how wide a line for a person is, in columns: as the terminal is, as far as lines are read at ease; 80 where there is none.
+pub(crate) fn line_width() -> usize {
+    let (out, err) = (std::io::stdout(), std::io::stderr());
+    let width = terminal_size_of(out).or_else(|| terminal_size_of(err));
+    width.map_or(80, |(Width(columns), _)| usize::from(columns).clamp(40, 120))
+}
 
 /// Returns how many columns `text` takes on a terminal; colours of ours take none.
 pub(crate) fn width(text: &str) -> usize {
@@ -314,21 +327,22 @@ fn short_word(word: &str, columns: usize) -> String {
 /// Returns `words` with what is to be copied behind them, which may be a path: on the same line where both fit, else on a line of its
 /// own, whole.
 pub(crate) fn with_whole(indent: &str, words: &str, whole: &str) -> String {
-    match width(indent) + width(words) + 1 + width(whole) <= COLUMNS {
+    match width(indent) + width(words) + 1 + width(whole) <= line_width() {
         true => format!("{indent}{words} {whole}\n"),
         false => format!("{}{indent}  {whole}\n", wrapped(indent, words, &format!("{indent}  "))),
     }
 }
 
-/// Returns `words` behind `first`, over several lines where they are longer than [`COLUMNS`]; each further line begins with
+/// Returns `words` behind `first`, over several lines where they are longer than [`line_width`]; each further line begins with
 /// `rest`. A word that is longer than a line stays whole: it may be a path.
 pub(crate) fn wrapped(first: &str, words: &str, rest: &str) -> String {
+    let columns = line_width();
     let (mut out, mut at) = (first.to_owned(), width(first));
     for (nth, word) in words.split(' ').enumerate() {
         // The first word stays behind what it begins with, unless only a line of its own is long enough for it.
         let is_better_below =
-            at > width(rest) && at + width(word) > COLUMNS && width(rest) + width(word) <= COLUMNS;
-        if nth > 0 && at + 1 + width(word) > COLUMNS || nth == 0 && is_better_below {
+            at > width(rest) && at + width(word) > columns && width(rest) + width(word) <= columns;
+        if nth > 0 && at + 1 + width(word) > columns || nth == 0 && is_better_below {
             out.truncate(out.trim_end_matches(' ').len());
             out.push('\n');
             out.push_str(rest);
@@ -388,7 +402,10 @@ mod tests {
         let short = painter.short_words(&marked, 78);
         assert!(width(&short) <= 78 && short.contains(&painter.bold("here")), "{short}");
         assert!(
-            painter.folded(&format!("{long}\n{}", "word ".repeat(40))).lines().all(|line| width(line) <= 80)
+            painter
+                .folded(&format!("{long}\n{}", "word ".repeat(40)))
+                .lines()
+                .all(|line| width(line) <= line_width())
         );
         assert_eq!(with_whole("  ", "kept as", "/x"), "  kept as /x\n");
         assert_eq!(with_whole("  ", "kept as", &long), format!("  kept as\n    {long}\n"));
@@ -430,7 +447,7 @@ mod tests {
     fn long_lines_are_broken_between_words() {
         let words = "word ".repeat(30) + &"x".repeat(90) + " end";
         let text = wrapped("  ", &words, "    ");
-        assert!(text.lines().all(|line| line.len() <= COLUMNS || !line.trim().contains(' ')), "{text}");
+        assert!(text.lines().all(|line| line.len() <= line_width() || !line.trim().contains(' ')), "{text}");
         assert_eq!(text.split_whitespace().collect::<Vec<_>>(), words.split_whitespace().collect::<Vec<_>>());
         assert_eq!(wrapped("- ", "short one", "  "), "- short one\n");
     }
@@ -449,7 +466,7 @@ mod tests {
             assert_eq!(cut(text, columns), shown);
         }
         let long = wrapped("", &"更为 ".repeat(40), "");
-        assert!(long.lines().all(|line| width(line) <= COLUMNS), "{long}");
+        assert!(long.lines().all(|line| width(line) <= line_width()), "{long}");
     }
 
     #[test]

@@ -42,10 +42,21 @@ pub(crate) fn endpoint(args: &SummarizerArgs) -> Result<Endpoint> {
 
 /// Returns `endpoint` with the key of the environment, where there is one.
 pub(crate) fn with_key(endpoint: Endpoint) -> Endpoint {
-    match std::env::var(KEY) {
-        Ok(key) if !key.is_empty() => endpoint.with_key(key),
-        _ => endpoint,
+    match key() {
+        Some(key) => endpoint.with_key(key),
+        None => endpoint,
     }
+}
+
+fn key() -> Option<String> {
+    std::env::var(KEY).ok().filter(|key| !key.is_empty())
+}
+
+/// Returns what helps where a provider wants a key and none was sent.
+pub(crate) fn about_key(error: &anyhow::Error) -> Option<String> {
+    let is_denied = matches!(error.downcast_ref(), Some(ClientError::Denied { status: 401 | 403, .. }));
+    (is_denied && key().is_none())
+        .then(|| format!("no key was sent: it is read from {KEY}, which is not set"))
 }
 
 fn timeout(args: &SummarizerArgs) -> Option<Duration> {

@@ -22,7 +22,7 @@ use serde_json::Value;
 
 use self::sse::{SseEvent, SseReader};
 use crate::{
-    classify::{error_in, refuses_setting},
+    classify::{error_in, refuses_setting, web_page},
     endpoint::{Endpoint, SetupError},
     http::Http,
 };
@@ -266,6 +266,9 @@ impl Chat {
             let reply = self.whole(&self.http.whole(response).await?)?;
             reply.message.texts().for_each(|text| on_delta(Delta::Text(text.to_owned())));
             return Ok(reply);
+        }
+        if kind.is_some_and(|kind| kind.starts_with("text/html")) {
+            return Err(web_page(&String::from_utf8_lossy(&self.http.body(response).await?)));
         }
         self.stream(response, &mut on_delta).await
     }

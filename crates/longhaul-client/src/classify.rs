@@ -18,7 +18,7 @@ pub(crate) fn classify(status: u16, body: &str, retry_after: Option<Duration>) -
         300..=399 => ClientError::Redirected { status },
         // Out of credit is no matter of waiting, whatever the status says.
         429 if said.kind == "insufficient_quota" => ClientError::Denied { status, reason },
-        429 => ClientError::RateLimited { retry_after },
+        429 => ClientError::RateLimited { retry_after, reason },
         401..=403 => ClientError::Denied { status, reason },
         408 | 425 | 500..=599 => ClientError::Unavailable { status, retry_after, reason },
         _ => ClientError::BadRequest { status, reason },
@@ -38,9 +38,17 @@ pub(crate) fn error_in(body: &Value) -> Option<ClientError> {
         (_, "overloaded_error" | "api_error" | "server_error" | "timeout_error") => {
             ClientError::Unavailable { status: 200, retry_after: None, reason: said.reason() }
         }
-        (_, "rate_limit_error" | "rate_limit_exceeded") => ClientError::RateLimited { retry_after: None },
+        (_, "rate_limit_error" | "rate_limit_exceeded") => {
+            ClientError::RateLimited { retry_after: None, reason: said.reason() }
+        }
         _ => ClientError::InvalidResponse { reason: format!("an error with status 200: {}", said.reason()) },
     })
+}
+
+/// Returns the error that a web page in the place of an answer is: a proxy's, or that of an address that is no model server's.
+pub(crate) fn web_page(page: &str) -> ClientError {
+    let reason = format!("a web page and no answer: {}", title(page).unwrap_or(page).trim());
+    ClientError::InvalidResponse { reason: ClientError::excerpt(&reason) }
 }
 
 /// Returns whether a request failed because the server does not know `response_format` or this schema.
@@ -184,7 +192,7 @@ mod tests {
             401: the provider refuses the key (status 401): authentication_error: Invalid API Key
             402: the provider refuses the key (status 402): no reason given
             404: the provider does not take the request (status 404): not found
-            429: the provider limits the rate (status 429)
+            429: the provider limits the rate (status 429): rate_limit_error: slow down
             429: the provider refuses the key (status 429): insufficient_quota: no credit
             500: the provider is in trouble (status 500): server_error: [json.exception] key 'messages' not found
             502: the provider is in trouble (status 502): 502 Bad Gateway

@@ -150,7 +150,7 @@ impl Http {
         }
     }
 
-    async fn body(&self, mut response: Response) -> Result<Vec<u8>, ClientError> {
+    pub(crate) async fn body(&self, mut response: Response) -> Result<Vec<u8>, ClientError> {
         let too_large = || ClientError::InvalidResponse {
             reason: format!("a body of more than {} bytes", self.max_body_bytes),
         };

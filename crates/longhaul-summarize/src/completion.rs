@@ -106,10 +106,12 @@ pub enum ClientError {
         after: Duration,
     },
     /// The provider asks to come back later (429).
-    #[error("the provider limits the rate (status 429)")]
+    #[error("the provider limits the rate (status 429): {reason}")]
     RateLimited {
         /// When it asks to come back.
         retry_after: Option<Duration>,
+        /// What it said, as an excerpt.
+        reason: String,
     },
     /// The provider has trouble of its own (5xx, 529, 408).
     #[error("the provider is in trouble (status {status}): {reason}")]
@@ -198,7 +200,7 @@ impl ClientError {
     /// Returns when the provider asks to come back, where it said so.
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
-            ClientError::RateLimited { retry_after } | ClientError::Unavailable { retry_after, .. } => {
+            ClientError::RateLimited { retry_after, .. } | ClientError::Unavailable { retry_after, .. } => {
                 *retry_after
             }
             _ => None,
@@ -257,7 +259,7 @@ mod tests {
     #[test]
     fn only_trouble_on_the_way_is_retried() {
         assert!(ClientError::Timeout { after: Duration::from_secs(1) }.is_retryable());
-        assert!(ClientError::RateLimited { retry_after: None }.is_retryable());
+        assert!(ClientError::RateLimited { retry_after: None, reason: "slow down".into() }.is_retryable());
         assert!(!ClientError::Denied { status: 401, reason: String::new() }.is_retryable());
         assert!(!ClientError::InvalidResponse { reason: String::new() }.is_retryable());
         assert!(!ClientError::ContextOverflow { limit: None, reason: String::new() }.is_retryable());

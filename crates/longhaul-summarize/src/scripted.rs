@@ -15,7 +15,7 @@ use crate::{ClientError, Completion, CompletionClient, CompletionRequest, Finish
 /// use longhaul_summarize::{ClientError, Scripted};
 ///
 /// let model = Scripted::new(|nth, _request| match nth {
-///     0 => Err(ClientError::RateLimited { retry_after: None }),
+///     0 => Err(ClientError::RateLimited { retry_after: None, reason: "slow down".into() }),
 ///     _ => Ok(Scripted::says("all is well")),
 /// });
 /// assert_eq!(model.calls(), 0);

@@ -23,7 +23,12 @@ use super::{
     setup::{Known, Settings, known},
     tools::Toolbox,
 };
-use crate::{args::ChatArgs, store::Store};
+use crate::{
+    args::ChatArgs,
+    paint::{counted, grouped},
+    store::Store,
+    summarizer::about_key,
+};
 
 /// A conversation with a model.
 pub(crate) struct Conversation {
@@ -139,6 +144,7 @@ impl Conversation {
                 Ok(None) => return Ok(Turn::Stopped),
                 Err(error) => {
                     screen.error(&format!("{error:#}"));
+                    about_key(&error).into_iter().for_each(|hint| screen.note(&hint));
                     screen.note("/retry asks again");
                     return Ok(Turn::Failed);
                 }
@@ -268,8 +274,9 @@ impl Conversation {
     /// Shows how full the window is.
     pub(crate) fn show_status(&self, screen: &mut Screen) {
         let state = self.manager.state();
-        let said = state.originals().len();
-        let about = format!("{said} messages said, {} in the window · {}", state.view().len(), self.model);
+        let said = counted(state.originals().len() as u64, "message");
+        let about =
+            format!("{said} said, {} in the window · {}", grouped(state.view().len() as u64), self.model);
         screen.status(state.view().tokens(), self.known.window.window, &state.limits(), &about);
     }
 
@@ -280,7 +287,7 @@ impl Conversation {
         if known.is_assumed {
             screen.warn(&format!(
                 "{name} is in no table: a window of {} tokens is assumed; /model {name} N sets it",
-                known.window.window
+                grouped(known.window.window.0)
             ));
         }
         if let Err(error) = self.manager.switch_model(known.window, known.model.counter(), config) {
@@ -292,7 +299,10 @@ impl Conversation {
         name.clone_into(&mut self.model);
         self.known = known;
         self.show_events(screen);
-        screen.note(&format!("{name} answers from now on; a window of {} tokens", self.known.window.window));
+        screen.note(&format!(
+            "{name} answers from now on; a window of {} tokens",
+            grouped(self.known.window.window.0)
+        ));
     }
 
     /// Lets a model write the next summary while the user thinks, where one is due.

@@ -12,7 +12,7 @@ use super::{conversation::Conversation, screen::light};
 use crate::{
     archive::{full, line},
     commands::context::{Kind, grid, no_kinds, row, slot},
-    paint::{Colour, GREY, Painter, grouped, plain},
+    paint::{Colour, GREY, Painter, counted, grouped, plain},
 };
 
 /// Returns the picture of what fills the window, and what becomes of it next.
@@ -24,12 +24,12 @@ pub(crate) fn context(conversation: &Conversation, now_ms: i64, painter: Painter
     let share = 100.0 * used.ratio_of(window.window);
     let numbers = format!("{} of {} tokens ({share:.1} %)", grouped(used.0), grouped(window.window.0));
     let mut out = format!(
-        "{}  {}\n{} messages said, {} in the window, {} summaries in force\n\n",
+        "{}  {}\n{} said, {} in the window, {} in force\n\n",
         painter.bold(&plain(conversation.model())),
         painter.paint(light(state.view().tokens(), &limits), &numbers),
-        state.originals().len(),
-        state.view().len(),
-        state.view().summaries().count(),
+        counted(state.originals().len() as u64, "message"),
+        grouped(state.view().len() as u64),
+        counted(state.view().summaries().count() as u64, "summary"),
     );
     let kinds = kinds(conversation);
     out.push_str(&grid(&kinds, window.window, window.reserved_output, painter));
@@ -52,7 +52,7 @@ pub(crate) fn context(conversation: &Conversation, now_ms: i64, painter: Painter
     ));
     out.push('\n');
     for (what, says) in outlook(conversation, now_ms) {
-        out.push_str(&format!("  {what:<12} {}\n", plain(&says)));
+        out.push_str(&painter.hung(&format!("  {what:<12} "), &plain(&says), &" ".repeat(15)));
     }
     out
 }

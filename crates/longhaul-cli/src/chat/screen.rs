@@ -101,9 +101,12 @@ impl Screen {
         let bar = format!("{}{}", "▰".repeat(full), "▱".repeat(CELLS - full));
         let numbers = format!("{} of {} tokens ({:.0} %)", grouped(used.0), grouped(window.0), 100.0 * share);
         self.end_answer();
-        let line = format!("{bar} {numbers}");
-        let about = self.err.paint(GREY, &format!(" · {}", plain(about)));
-        say::err(&format!("{}{about}\n", self.err.paint(colour, &line)));
+        let line = self.err.paint(colour, &format!("{bar} {numbers}"));
+        say::err(&self.err.hung(
+            &line,
+            &format!(" {}", self.err.paint(GREY, &format!("· {}", plain(about)))),
+            "  ",
+        ));
     }
 
     /// Returns `text` in `colour`, for stdout.
@@ -113,7 +116,16 @@ impl Screen {
 
     fn say(&mut self, colour: Colour, sign: &str, text: &str) {
         self.end_answer();
-        say::err(&format!("{}\n", self.err.paint(colour, &format!("{sign}{}", plain(text)))));
+        let text = plain(text);
+        let shown: String = text
+            .lines()
+            .enumerate()
+            .map(|(nth, line)| {
+                let first = if nth == 0 { sign } else { "" };
+                self.err.hung(first, line, "  ")
+            })
+            .collect();
+        say::err(&format!("{}\n", self.err.paint(colour, shown.trim_end_matches('\n'))));
     }
 }
 

@@ -24,7 +24,7 @@ use crate::{
     archive::{self, full, line, span},
     clock,
     output::Target,
-    paint::{self, plain},
+    paint::{self, grouped, plain},
     review,
 };
 
@@ -143,15 +143,15 @@ impl Session<'_> {
                     "{} at {}: a window of {} tokens, {} of them for the answer\n",
                     plain(conversation.model()),
                     conversation.host(),
-                    window.window,
-                    window.reserved_output
+                    grouped(window.window.0),
+                    grouped(window.reserved_output.0)
                 ));
             }
             Slash::Model { name: Some(name), window } => {
                 self.conversation.switch(&name, window, &mut self.screen);
                 self.conversation.show_status(&mut self.screen);
             }
-            Slash::Save { path } => self.save(path.as_deref())?,
+            Slash::Save { path, overwrites } => self.save(path.as_deref(), overwrites)?,
             Slash::Retry if self.conversation.awaits_answer() => drop(self.turn(None)?),
             Slash::Retry => bail!("the last message is an answer: there is nothing to ask again"),
             Slash::Help => self.screen.text(&slash::help()),
@@ -240,7 +240,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    fn save(&mut self, path: Option<&Path>) -> Result<()> {
+    fn save(&mut self, path: Option<&Path>, overwrites: bool) -> Result<()> {
         let manager = &mut self.conversation.manager;
         let state = manager.state();
         let said = state.originals().len();
@@ -248,7 +248,7 @@ impl Session<'_> {
         if let Some(path) = path {
             let written = wire::encode(&state.originals().to_transcript(), Format::Longhaul)
                 .context("it cannot be written")?;
-            Target::new(Some(path), false).put(written.document.as_bytes())?;
+            Target::new(Some(path), overwrites).put(written.document.as_bytes())?;
             self.screen.note(&format!("{said} messages written to {}", paint::path(path)));
         }
         self.runtime.block_on(manager.save())?;

@@ -15,7 +15,7 @@ pub(crate) enum Slash {
     Undo,
     Redo,
     Model { name: Option<String>, window: Option<u64> },
-    Save { path: Option<PathBuf> },
+    Save { path: Option<PathBuf>, overwrites: bool },
     Retry,
     Help,
     Quit,
@@ -42,7 +42,7 @@ pub(crate) const COMMANDS: [(&str, &str, &str); 12] = [
     ("/undo", "", "take the last compaction back"),
     ("/redo", "", "put it in force again"),
     ("/model", "[name [window]]", "which model answers, or another one from now on"),
-    ("/save", "[file]", "where the conversation is kept; with a file, write it there too"),
+    ("/save", "[--force] [file]", "where the conversation is kept; with a file, write it there too"),
     ("/retry", "", "ask again where the last answer failed or was stopped"),
     ("/help", "", "this list"),
     ("/quit", "", "leave; the conversation stays and goes on with --session"),
@@ -76,7 +76,14 @@ pub(crate) fn read(line: &str) -> Typed {
             Some(model) => model,
             None => return wrong("a name, and the window in tokens where the model is not known"),
         },
-        ("/save", _) => Slash::Save { path: given.map(PathBuf::from) },
+        ("/save", _) => match save(rest) {
+            Some(save) => save,
+            None => {
+                return wrong(
+                    "a file, and --force where it may overwrite one; nothing else that begins with a dash",
+                );
+            }
+        },
         ("/context", "") => Slash::Context,
         ("/undo", "") => Slash::Undo,
         ("/redo", "") => Slash::Redo,
@@ -88,6 +95,17 @@ pub(crate) fn read(line: &str) -> Typed {
         }
         _ => return Typed::Wrong(format!("there is no command {name}; /help lists them")),
     })
+}
+
+fn save(rest: &str) -> Option<Slash> {
+    const FORCE: &str = "--force";
+    let before = rest.strip_prefix(FORCE).filter(|rest| rest.starts_with(char::is_whitespace));
+    let behind = rest.strip_suffix(FORCE).filter(|rest| rest.ends_with(char::is_whitespace));
+    let overwrites = before.or(behind).is_some();
+    let path = before.or(behind).unwrap_or(rest).trim();
+    let path = (!path.is_empty()).then(|| PathBuf::from(path));
+    let is_flag = path.as_ref().is_some_and(|path| path.as_os_str().as_encoded_bytes().starts_with(b"-"));
+    (!is_flag).then_some(Slash::Save { path, overwrites })
 }
 
 fn model(rest: &str) -> Option<Slash> {
@@ -125,6 +143,9 @@ mod tests {
     #[test]
     fn commands_words_and_mistakes_are_told_apart() {
         let goal = |goal: &str| Some(goal.to_owned());
+        let save = |path: Option<&str>, overwrites| {
+            Typed::Command(Slash::Save { path: path.map(PathBuf::from), overwrites })
+        };
         for (line, expected) in [
             ("  ", Typed::Nothing),
             ("hello /undo", Typed::Words("hello /undo".into())),
@@ -137,10 +158,24 @@ mod tests {
             ("/model m 4k", Typed::Command(Slash::Model { name: Some("m".into()), window: Some(4000) })),
             ("/model m 4096", Typed::Command(Slash::Model { name: Some("m".into()), window: Some(4096) })),
             ("/exit", Typed::Command(Slash::Quit)),
+            ("/save", save(None, false)),
+            ("/save a file.json", save(Some("a file.json"), false)),
+            ("/save --force a.json", save(Some("a.json"), true)),
+            ("/save a.json --force", save(Some("a.json"), true)),
         ] {
             assert_eq!(read(line), expected, "{line:?}");
         }
-        for wrong in ["/frobnicate", "/undo 3", "/history -f", "/recall", "/model m x", "/model m 1 2", "/"] {
+        for wrong in [
+            "/frobnicate",
+            "/undo 3",
+            "/history -f",
+            "/recall",
+            "/model m x",
+            "/model m 1 2",
+            "/",
+            "/save --force",
+            "/save -f a",
+        ] {
             assert!(matches!(read(wrong), Typed::Wrong(_)), "{wrong}");
         }
     }

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::{
     args::ConfigArgs,
     output::Target,
-    paint::{self, COLUMNS, GREY, Painter, plain},
+    paint::{self, GREY, Painter, line_width, plain},
     settings,
 };
 
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &ConfigArgs) -> Result<ExitCode> {
             let width = rows.iter().map(|(name, ..)| name.len()).max().unwrap_or_default();
             let line = |(name, value, source): &(String, String, longhaul::config::Source)| {
                 let setting = format!("{name:<width$} = {:<36} ", plain(value));
-                let room = COLUMNS.saturating_sub(paint::width(&setting)).max(10);
+                let room = line_width().saturating_sub(paint::width(&setting)).max(10);
                 let source = painter.short(&paint::name(&format!("# {source}")), room);
                 format!("{setting}{}\n", painter.paint(GREY, &source))
             };

@@ -33,6 +33,8 @@ struct View {
     format: &'static str,
     encoding: String,
     messages: usize,
+    /// Messages from before the agent's own compactions, which are not counted.
+    compacted_away: usize,
     window: Tokens,
     reserved_output: Tokens,
     budget: Tokens,
@@ -137,6 +139,7 @@ fn view(
         format: document.format().name(),
         encoding: counter.name.clone(),
         messages: breakdown.messages,
+        compacted_away: input::compacted_away(document),
         window: room.window.window,
         reserved_output: room.window.reserved_output,
         budget: room.budget,
@@ -262,14 +265,15 @@ fn heading(view: &View, painter: Painter) -> String {
     let share = 100.0 * view.tokens.ratio_of(view.window);
     let how = if view.tokens > view.counted { ", as billed" } else { "" };
     let used = format!("{} of {} tokens ({share:.1} %{how})", grouped(view.tokens.0), grouped(view.window.0));
-    let room = paint::COLUMNS.saturating_sub(paint::width(&used) + 2);
+    let room = paint::line_width().saturating_sub(paint::width(&used) + 2);
     format!(
-        "{}  {}\n{}, {}, {}\n",
+        "{}  {}\n{}, {}, {}\n{}",
         painter.bold(&painter.short(&paint::name(&view.file), room)),
         painter.paint(traffic_light(view.ratio), &used),
         view.format,
         paint::counted(view.messages as u64, "message"),
         painter.short(&paint::name(&view.encoding), 40),
+        input::not_counted(view.compacted_away),
     )
 }
 
@@ -292,7 +296,7 @@ fn table(view: &View, painter: Painter) -> String {
     }
     for large in &view.largest {
         let columns = format!("  {:<6} {:>9}  ", large.message, grouped(large.tokens.0));
-        let what = cut(&paint::name(&large.what), paint::COLUMNS - columns.len());
+        let what = cut(&paint::name(&large.what), paint::line_width() - columns.len());
         out.push_str(&format!("{columns}{what}\n"));
     }
     out.push('\n');
@@ -339,12 +343,12 @@ pub(crate) fn grid(kinds: &[Kind], window: Tokens, reserved_output: Tokens, pain
 }
 
 fn words(forecast: &Forecast, view: &View) -> String {
-    let mut lines: Vec<String> = forecast.upcoming.iter().map(comes).collect();
-    if lines.is_empty() {
-        lines.push("switched off: nothing is compacted".to_owned());
-    }
-    if let Some(due) = forecast.due {
-        lines.insert(0, due.to_owned());
+    let is_told = |upcoming: &&Upcoming| !(forecast.due.is_some() && upcoming.is_reached());
+    let mut lines: Vec<String> = forecast.upcoming.iter().filter(is_told).map(comes).collect();
+    match forecast.due {
+        Some(due) => lines.insert(0, due.to_owned()),
+        None if lines.is_empty() => lines.push("switched off: nothing is compacted".to_owned()),
+        None => {}
     }
     lines.extend(forecast.adjusted.iter().map(ToString::to_string));
     lines.push(match forecast.after {

@@ -18,7 +18,7 @@ use crate::{
     counter::{self, Named},
     input,
     output::Target,
-    paint::{self, COLUMNS, Painter, counted, grouped, harmless_json, plain, width, wrapped},
+    paint::{self, Painter, counted, grouped, harmless_json, line_width, plain, width, wrapped},
     store, stream, summarizer,
 };
 
@@ -31,6 +31,8 @@ struct Count<'a> {
     encoding: &'a str,
     accuracy: String,
     messages: usize,
+    /// Messages from before the agent's own compactions, which are not counted.
+    compacted_away: usize,
     tokens: Tokens,
     tool_definitions: Tokens,
     by_role: BTreeMap<String, Tokens>,
@@ -76,6 +78,7 @@ fn of_text<'a>(file: &Path, counter: &'a Named) -> Result<Count<'a>> {
         encoding: &counter.name,
         accuracy: accuracy(&*counter.counter),
         messages: 0,
+        compacted_away: 0,
         tokens,
         tool_definitions: Tokens::ZERO,
         by_role: BTreeMap::new(),
@@ -96,6 +99,7 @@ fn of_transcript<'a>(file: &Path, args: &CountArgs, counter: &'a Named) -> Resul
         encoding: &counter.name,
         accuracy: accuracy(&*counter.counter),
         messages: breakdown.messages,
+        compacted_away: input::compacted_away(&document),
         tokens: breakdown.total,
         tool_definitions: count_tools(&*counter.counter, document.tools().iter().map(String::as_str)),
         by_role: breakdown.by_role,
@@ -149,8 +153,11 @@ fn table(count: &Count<'_>) -> String {
         painter.short(&paint::name(count.encoding), 30),
         count.accuracy,
     );
-    let file = painter.short(&paint::name(&count.file), COLUMNS.saturating_sub(width(&told)).max(20));
+    let file = painter.short(&paint::name(&count.file), line_width().saturating_sub(width(&told)).max(20));
     let mut out = wrapped(&painter.bold(&file), &told, "  ");
+    if count.compacted_away > 0 {
+        out.push_str(&format!("  {}", input::not_counted(count.compacted_away)));
+    }
     if count.messages == 0 {
         return out;
     }

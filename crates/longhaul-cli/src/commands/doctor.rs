@@ -50,7 +50,7 @@ fn line(finding: &Finding) -> String {
     let painter = Painter::stdout();
     let sign = if finding.ok { painter.paint(GREEN, "✓") } else { painter.paint(RED, "✗") };
     // The sign may be painted, and takes a column all the same.
-    let says = painter.short_words(&plain(&finding.says), paint::COLUMNS - 14);
+    let says = painter.short_words(&plain(&finding.says), paint::line_width() - 14);
     let text = paint::wrapped(&format!("  {:<11} ", finding.what), &says, &" ".repeat(14));
     format!("{sign}{}", &text[1..])
 }

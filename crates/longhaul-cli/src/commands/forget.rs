@@ -53,7 +53,7 @@ pub(crate) fn run(args: &ForgetArgs) -> Result<ExitCode> {
     if now.chain != chain {
         match now.head() {
             Some(head) => say!("summary {head} is in force now"),
-            None => say!("no summary is in force any more: what is left of the conversation is"),
+            None => say!("no summary is in force any more: the agent sees what is left of the conversation"),
         }
     }
     for id in &forgotten.records {

@@ -13,7 +13,7 @@ use crate::{
     archive::{Archive, full, line, utc},
     args::HistoryArgs,
     output::Target,
-    paint::{COLUMNS, Painter, counted, grouped, harmless_json, name, plain, with_whole, wrapped},
+    paint::{Painter, counted, grouped, harmless_json, line_width, name, plain, with_whole, wrapped},
 };
 
 pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode> {
@@ -105,7 +105,7 @@ fn report(originals: &[Original], chain: &[SummaryRecord], session: &str, painte
         }
         let (kept, total) = (grouped(loss.seen.kept), grouped(loss.seen.total));
         let named = if named.is_empty() { named } else { format!("; recoverable: {named}") };
-        let line = painter.short_words(&format!("{class:8} {kept:>6} of {total}{named}"), COLUMNS - 4);
+        let line = painter.short_words(&format!("{class:8} {kept:>6} of {total}{named}"), line_width() - 4);
         out.push_str(&wrapped("  ", &line, "    "));
     }
     out.push_str(&with_whole("", "Each comes back with", &format!("longhaul recall {session} mN")));

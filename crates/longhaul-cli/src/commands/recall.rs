@@ -14,7 +14,7 @@ use crate::{
     exit,
     lookup::{self, Answer, By, Marks},
     output::Target,
-    paint::{COLUMNS, Painter, plain, wrapped},
+    paint::{Painter, line_width, plain, wrapped},
     say,
 };
 
@@ -71,8 +71,10 @@ fn places(original: &Original, query: &str, painter: Painter) -> String {
     let mut out = painter.bold(&format!("m{} {}", original.ordinal, message.role.as_str()));
     out.push('\n');
     // Two lines of each.
-    for place in lookup::snippets(&text, query, MOST, 2 * (COLUMNS - 2 * INDENT.len()), Marks(start, end)) {
-        let place = painter.short_words(&place, COLUMNS - INDENT.len());
+    for place in
+        lookup::snippets(&text, query, MOST, 2 * (line_width() - 2 * INDENT.len()), Marks(start, end))
+    {
+        let place = painter.short_words(&place, line_width() - INDENT.len());
         out.push_str(&wrapped(INDENT, &place, INDENT));
     }
     out

@@ -9,7 +9,7 @@ use crate::{
     args::{SessionsArgs, StoreArgs},
     found,
     output::Target,
-    paint::{COLUMNS, grouped, harmless_json, width, with_whole},
+    paint::{grouped, harmless_json, line_width, width, with_whole},
     store,
 };
 
@@ -98,10 +98,10 @@ fn recorded(args: &StoreArgs, json: bool, most: usize) -> Result<String> {
 /// they are too long.
 fn named(columns: &str, session: &str, names: &[&str]) -> String {
     let known_as = if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
-    if width(columns) + width(session) + width(&known_as) <= COLUMNS {
+    if width(columns) + width(session) + width(&known_as) <= line_width() {
         return format!("{columns}{session}{known_as}\n");
     }
-    let is_beside = width(columns) + width(session) <= COLUMNS;
+    let is_beside = width(columns) + width(session) <= line_width();
     let first =
         if is_beside { format!("{columns}{session}\n") } else { format!("{columns}\n    {session}\n") };
     names.iter().fold(first, |row, name| row + &with_whole("    ", "also:", name))

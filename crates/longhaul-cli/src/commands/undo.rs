@@ -231,7 +231,7 @@ fn tell_undone(archive: &Archive, session: &SessionId, done: &InEffect) -> Resul
     let left = left.filter(|left| !left.is_head).and_then(|left| Some((left.file?, left.record)));
     let now = match (state.head(), &left) {
         (Some(head), _) => format!("summary {head} is in force"),
-        (None, None) => "no summary is in force: the whole conversation is".to_owned(),
+        (None, None) => "no summary is in force: the agent sees the whole conversation".to_owned(),
         (None, Some(_)) => "no summary is in force in the store".to_owned(),
     };
     let all = archive.wait(archive.store.records(session))?;

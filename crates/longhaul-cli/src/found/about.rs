@@ -126,8 +126,7 @@ impl About {
     /// Notes what a line says; what stands in a later line holds.
     fn note(&mut self, line: &Value) {
         let text = |value: &Value| value.as_str().map(str::to_owned);
-        let is_compaction = line["subtype"] == "compact_boundary" || line["type"] == "compacted";
-        if is_compaction && line["isSidechain"] != true {
+        if is_compaction(line) {
             // What was billed before is in the window no more.
             self.billed = None;
         }
@@ -202,10 +201,44 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = Value> {
     bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok())
 }
 
-/// Returns the first line of what was asked first, with the next where it only leads that in.
+fn is_compaction(line: &Value) -> bool {
+    (line["subtype"] == "compact_boundary" || line["type"] == "compacted") && line["isSidechain"] != true
+}
+
+/// Returns the lines of `head` before the first compaction.
+fn before_compaction(head: &[u8]) -> &[u8] {
+    let mut at = 0;
+    for line in head.split_inclusive(|byte| *byte == b'\n') {
+        if serde_json::from_slice(line).is_ok_and(|line| is_compaction(&line)) {
+            break;
+        }
+        at += line.len();
+    }
+    &head[..at]
+}
+
+/// Returns what was asked first, in a line: where the session was compacted, before that, or by what its summary says of it.
 fn title(head: &[u8], format: Format) -> Option<String> {
-    let document = wire::read(Some(format), head).ok()?;
-    let (_, text) = rules::task(document.transcript().entries())?;
+    let asked_in = |lines: &[u8]| {
+        let document = wire::read(Some(format), lines).ok()?;
+        let entries = document.transcript().entries();
+        let told = entries.first().and_then(|first| told_by_summary(first.message.texts().next()?));
+        told.or_else(|| rules::task(entries).map(|(_, text)| text.to_owned()))
+    };
+    let before = before_compaction(head);
+    let asked = asked_in(before).or_else(|| asked_in(head).filter(|_| before.len() < head.len()))?;
+    first_line(&asked)
+}
+
+/// Returns what was asked first, as a summary of ours tells it.
+fn told_by_summary(summary: &str) -> Option<String> {
+    let (_, asked) = summary.split_once("\n## Asked before\nm")?;
+    let (handle, asked) = asked.lines().next()?.split_once(' ')?;
+    handle.bytes().all(|byte| byte.is_ascii_digit()).then(|| asked.to_owned())
+}
+
+/// Returns the first line of `text`, with the next where it only leads that in.
+fn first_line(text: &str) -> Option<String> {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines.next()?;
     let next = lines.next().filter(|_| first.ends_with(':')).unwrap_or_default();

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 use longhaul::transcript::Tokens;
 
 use super::{About, Found, Ids, ago};
-use crate::paint::{COLUMNS, Painter, cut, grouped, harmless_json, name, width};
+use crate::paint::{Painter, cut, grouped, harmless_json, line_width, name, width};
 
 /// Returns the newest of `all`, by the folder they were held in: the folder of the newest first.
 pub(crate) fn table(all: &[Found], most: usize) -> String {
@@ -24,7 +24,7 @@ pub(crate) fn table(all: &[Found], most: usize) -> String {
         format!("  {:<8}  {:<11}  {:>11}  {:>5}  {}\n", "session", "agent", "changed", "full", "asked first");
     for (folder, rows) in folders {
         let folder = folder.map_or("(no folder told)".to_owned(), |folder| folder.display().to_string());
-        out.push_str(&format!("{}\n", Painter::stdout().short(&name(&folder), COLUMNS)));
+        out.push_str(&format!("{}\n", Painter::stdout().short(&name(&folder), line_width())));
         rows.iter().for_each(|row| out.push_str(row));
     }
     if all.len() > most {
@@ -45,7 +45,7 @@ fn row(found: &Found, about: &About, typed: &str) -> String {
         ago(found.changed)
     );
     let title = name(about.title.as_deref().unwrap_or("(no request)"));
-    let room = COLUMNS.saturating_sub(columns.chars().count());
+    let room = line_width().saturating_sub(columns.chars().count());
     let below = if width(typed) <= 8 { String::new() } else { format!("    {typed}\n") };
     format!("{columns}{}\n{below}", cut(&title, room))
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal as _};
 
-use crate::paint::{COLUMNS, cut};
+use crate::paint::{cut, line_width};
 
 /// Lets the user choose one of `lines`; `None` where nobody is there to choose, or they leave.
 pub(crate) fn pick(question: &str, lines: &[String]) -> Option<usize> {
@@ -12,7 +12,7 @@ pub(crate) fn pick(question: &str, lines: &[String]) -> Option<usize> {
         return None;
     }
     // What is longer than a line would be drawn over several, and drawn wrong when it moves.
-    let short = |line: &String| cut(line.trim_start(), COLUMNS - 4);
+    let short = |line: &String| cut(line.trim_start(), line_width() - 4);
     let lines: Vec<String> = lines.iter().map(short).collect();
     let chosen = dialoguer::Select::new().with_prompt(question).items(&lines).default(0).max_length(SEEN);
     chosen.interact_opt().ok().flatten()

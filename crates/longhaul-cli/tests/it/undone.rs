@@ -140,7 +140,7 @@ fn another_compaction_of_the_backup_takes_no_way_back_away() {
     assert!(ran.said().contains("takes the record back: longhaul undo work"), "{}", ran.stderr);
     let undone = run(&folder, &["undo", "work"]);
     assert!(undone.said().contains("out.jsonl was written by it and stays"), "{}", undone.stderr);
-    assert!(!undone.said().contains("the whole conversation is"), "{}", undone.stderr);
+    assert!(!undone.said().contains("the agent sees the whole conversation"), "{}", undone.stderr);
     assert!(undone.said().contains("session.jsonl is still compacted"), "{}", undone.stderr);
     let undone = run(&folder, &["undo", "work"]);
     assert!(undone.said().contains("session.jsonl is as it was before"), "{}", undone.stderr);
@@ -266,7 +266,11 @@ fn one_undo_puts_one_file_back() {
     assert!(told["file"].as_str().unwrap().ends_with("copy.jsonl"), "{told}");
     assert_eq!(are_back(), [false, true]);
     let undone = run(&folder, &["undo", "work"]);
-    assert!(undone.said().contains("no summary is in force: the whole conversation is"), "{}", undone.stderr);
+    assert!(
+        undone.said().contains("no summary is in force: the agent sees the whole conversation"),
+        "{}",
+        undone.stderr
+    );
     assert_eq!(are_back(), [true, true]);
 }
 
@@ -286,7 +290,7 @@ fn a_way_back_that_is_named_can_be_gone() {
     assert!(undone.said().contains("copy.jsonl has it, too, and was written to since"), "{}", undone.stderr);
     assert!(undone.said().contains("--keep-file` takes the record back"), "{}", undone.stderr);
     let undone = run(&folder, &["undo", "work", "--keep-file"]);
-    assert!(undone.said().contains("the whole conversation is"), "{}", undone.stderr);
+    assert!(undone.said().contains("the agent sees the whole conversation"), "{}", undone.stderr);
     assert_eq!([said(&folder, "session.jsonl"), said(&folder, "copy.jsonl")], [before.clone(), written]);
 
     let folder = Folder::new();

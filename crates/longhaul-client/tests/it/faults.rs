@@ -138,9 +138,9 @@ async fn statuses_bodies_and_lies() {
         401 with the key in it: never: the provider refuses the key (status 401): wrong key …
         404: never: the provider does not take the request (status 404): no reason given
         413: never: the prompt is too large for the model: <html>
-        429: again: the provider limits the rate (status 429)
-        429 in 2 s: again after 2s: the provider limits the rate (status 429)
-        429 at a date: again after 0ns: the provider limits the rate (status 429)
+        429: again: the provider limits the rate (status 429): rate_limit_error: slow down
+        429 in 2 s: again after 2s: the provider limits the rate (status 429): rate_limit_error: slow down
+        429 at a date: again after 0ns: the provider limits the rate (status 429): rate_limit_error: slow down
         500: again: the provider is in trouble (status 500): server_error: oops
         502 HTML: again: the provider is in trouble (status 502): 502 Bad Gateway
         503: again after 5s: the provider is in trouble (status 503): no reason given

@@ -72,10 +72,13 @@ fn a_good_answer_is_used_and_the_users_words_stand_beside_it() {
 fn every_failure_ends_with_the_rules() {
     let unavailable =
         |status| ClientError::Unavailable { status, retry_after: None, reason: "overloaded".into() };
-    let limited = |seconds| ClientError::RateLimited { retry_after: Some(Duration::from_secs(seconds)) };
+    let limited = |seconds| ClientError::RateLimited {
+        retry_after: Some(Duration::from_secs(seconds)),
+        reason: "slow down".into(),
+    };
     let says = |text: &str| Ok(Scripted::says(text));
     let cases: [(&str, Result<Completion, ClientError>); 19] = [
-        ("429", Err(ClientError::RateLimited { retry_after: None })),
+        ("429", Err(ClientError::RateLimited { retry_after: None, reason: "slow down".into() })),
         ("429, come back in 2 s", Err(limited(2))),
         ("429, come back in 1 h", Err(limited(3600))),
         ("503", Err(unavailable(503))),
@@ -103,9 +106,9 @@ fn every_failure_ends_with_the_rules() {
     let table: String =
         cases.into_iter().map(|(name, answer)| format!("{name}: {}\n", check(answer))).collect();
     expect![[r#"
-        429: rules after 2 calls in 250 ms: the provider limits the rate (status 429) | the provider limits the rate (status 429)
-        429, come back in 2 s: rules after 2 calls in 2000 ms: the provider limits the rate (status 429) | the provider limits the rate (status 429)
-        429, come back in 1 h: rules after 1 calls in 0 ms: the provider limits the rate (status 429)
+        429: rules after 2 calls in 250 ms: the provider limits the rate (status 429): slow down | the provider limits the rate (status 429): slow down
+        429, come back in 2 s: rules after 2 calls in 2000 ms: the provider limits the rate (status 429): slow down | the provider limits the rate (status 429): slow down
+        429, come back in 1 h: rules after 1 calls in 0 ms: the provider limits the rate (status 429): slow down
         503: rules after 2 calls in 250 ms: the provider is in trouble (status 503): overloaded | the provider is in trouble (status 503): overloaded
         529: rules after 2 calls in 250 ms: the provider is in trouble (status 529): overloaded | the provider is in trouble (status 529): overloaded
         reset: rules after 2 calls in 250 ms: the connection failed: connection reset | the connection failed: connection reset
@@ -144,7 +147,10 @@ fn a_rejected_answer_is_kept_as_a_short_sanitized_excerpt() {
 #[test]
 fn a_retry_after_trouble_gives_the_summary() {
     let answers = vec![
-        Err(ClientError::RateLimited { retry_after: Some(Duration::from_secs(3)) }),
+        Err(ClientError::RateLimited {
+            retry_after: Some(Duration::from_secs(3)),
+            reason: "slow down".into(),
+        }),
         Ok(Scripted::says(GOOD)),
     ];
     let (client, time) = (Arc::new(Scripted::sequence(answers)), time());

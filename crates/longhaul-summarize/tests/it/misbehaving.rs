@@ -24,7 +24,10 @@ fn random_model(seed: u64) -> Scripted {
             state.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |state| Some(step(state))).unwrap_or(0)
                 >> 33;
         match roll % 16 {
-            0 => Err(ClientError::RateLimited { retry_after: Some(Duration::from_secs(roll % 90)) }),
+            0 => Err(ClientError::RateLimited {
+                retry_after: Some(Duration::from_secs(roll % 90)),
+                reason: "slow down".into(),
+            }),
             1 => Err(ClientError::Transport { reason: "reset".into() }),
             2 => Err(ClientError::Unavailable { status: 503, retry_after: None, reason: String::new() }),
             3 => Err(ClientError::ContextOverflow { limit: None, reason: String::new() }),

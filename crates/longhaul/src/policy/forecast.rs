@@ -88,7 +88,8 @@ pub fn forecast(state: &PolicyState, config: &Config, m: &Measurement) -> Foreca
 }
 
 impl Upcoming {
-    fn is_reached(&self) -> bool {
+    /// Returns whether the view is as large or as long as that.
+    pub fn is_reached(&self) -> bool {
         match self.when {
             When::Tokens { left, .. } => left == Tokens::ZERO,
             When::Messages { left, .. } => left == 0,

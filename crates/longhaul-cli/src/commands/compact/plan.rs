@@ -86,7 +86,6 @@ impl<'a> Plan<'a> {
                 "--review asks on stdin, where the transcript comes from; name its file".to_owned()
             ));
         }
-        let target = target(args, destination, output)?;
         let seen = Seen::of(&args.file);
         let layered = settings::load(&args.settings)?;
         refuse_what_cannot_apply(&layered)?;
@@ -95,6 +94,7 @@ impl<'a> Plan<'a> {
         let came_in = document.format();
         let document = converted(document, args)?;
         destination.check(&document)?;
+        let target = target(args, destination, output)?;
         let mut config = settings::for_history(&layered.config, &document, args.counter.model.as_deref());
         if let Some(most) = args.max_summary_tokens {
             config.max_summary_tokens = SummaryLimit::Tokens(Tokens(most));

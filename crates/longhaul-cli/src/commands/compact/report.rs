@@ -231,7 +231,7 @@ impl Report {
         let painter = Painter::stderr();
         let encoding = painter.short(&paint::name(&self.encoding), 30);
         let about = format!(" ({}, {encoding})", self.format);
-        let file = painter.short(&plain(file), paint::COLUMNS.saturating_sub(paint::width(&about) + 1));
+        let file = painter.short(&plain(file), paint::line_width().saturating_sub(paint::width(&about) + 1));
         let head = format!("{}{about}", painter.bold(&file));
         let Some(record) = &self.summary else {
             return paint::wrapped(&format!("{head}:"), &format!(" {}", self.decision), "  ");
