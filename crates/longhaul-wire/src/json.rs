@@ -65,7 +65,7 @@ impl<'a> Json<'a> {
     }
 
     /// Returns where this value stands in `text`, of which it must be a part.
-    pub(crate) fn range_in(self, text: &str) -> Range<usize> {
+    pub(crate) fn range_in(self, text: impl AsRef<[u8]>) -> Range<usize> {
         let start = offset_in(text, self.0);
         start..start + self.0.len()
     }
@@ -249,8 +249,8 @@ pub(crate) fn quoted(text: &str) -> String {
 }
 
 /// Returns the offset of `part` in `whole`, of which it must be a part.
-pub(crate) fn offset_in(whole: &str, part: &str) -> usize {
-    (part.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize)
+pub(crate) fn offset_in(whole: impl AsRef<[u8]>, part: &str) -> usize {
+    (part.as_ptr() as usize).saturating_sub(whole.as_ref().as_ptr() as usize)
 }
 
 /// Returns one past the string that begins at `start`.

@@ -298,6 +298,26 @@ fn swe_agent() {
 }
 
 #[test]
+fn gemini_cli() {
+    checks(
+        "gemini-cli.jsonl",
+        Format::GeminiCli,
+        expect![[r#"
+        session 55555555-5555-4555-8555-555555555555
+        model gemini-y
+        m0 user: "<session_context>\nToday is Thursday.\n</session_context>"
+        m1 user: "read it" | <image/png 8 bytes None>
+        m2 assistant: ~"Plan\nRead a first." 0 bytes | "Reading." | !read_file#read_file-1 {"path": "a", "n": 1E2} | !run_shell_command#shell-2 {"command":"cargo test"} | !run_shell_command#shell-3 {"command":"sleep 9"}
+        m3 tool: =read_file-1+ "text of a" | =shell-2- "exit 101"
+        m4 user: "/home/mara/a is wrong"
+        m5 assistant: "Written." | !write_file#write_file-4 {"path":"a"}
+        m6 tool: =write_file-4+ "done"
+        usage up to m1: 60 + 40 + 0 in, 5 + 7 out
+    "#]],
+    );
+}
+
+#[test]
 fn meeting() {
     checks(
         "meeting.json",
@@ -322,7 +342,7 @@ fn vcsum() {
 }
 
 /// Every fixture with its format.
-const ALL: [(&str, Format); 14] = [
+const ALL: [(&str, Format); 15] = [
     ("openai.json", Format::OpenAi),
     ("responses.json", Format::Responses),
     ("anthropic.json", Format::Anthropic),
@@ -333,6 +353,7 @@ const ALL: [(&str, Format); 14] = [
     ("ui-messages.json", Format::UiMessages),
     ("longhaul.json", Format::Longhaul),
     ("pi.jsonl", Format::Pi),
+    ("gemini-cli.jsonl", Format::GeminiCli),
     ("tau2.json", Format::Tau2),
     ("swe-agent.traj", Format::SweAgent),
     ("meeting.json", Format::Meeting),

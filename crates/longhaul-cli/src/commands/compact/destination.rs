@@ -68,6 +68,17 @@ impl Destination {
         }
     }
 
+    /// Fails where something is to be put into the file of a session that is only read.
+    pub(super) fn check_source(&self, format: Format) -> Result<()> {
+        if *self == Destination::InPlace && format.is_import_only() {
+            bail!(Impossible(format!(
+                "{format} sessions are only read: how that agent writes a compaction of its own was not seen in a recording, \
+                 so nothing is put into its files; name a new file with -o"
+            )));
+        }
+        Ok(())
+    }
+
     /// Fails where `document` is no session file and one is asked for.
     pub(super) fn check(&self, document: &Document) -> Result<()> {
         let is_session = document.format().is_session_file();

@@ -1,0 +1,79 @@
+//! What a session says of itself whose file is read as a history: those of agents whose sessions are only read.
+
+use std::{
+    fs::File,
+    io::{self, Read as _},
+    path::Path,
+};
+
+use longhaul::wire::{self, Document, Format};
+
+use super::about::{HEAD, whole_lines};
+
+/// Reads the history at `path`, or what stands of it in the first bytes.
+pub(super) fn read(path: &Path, format: Format, is_all: bool) -> io::Result<Document> {
+    let mut bytes = Vec::new();
+    let mut file = File::open(path)?;
+    let has_more = !is_all && file.metadata()?.len() > HEAD;
+    if has_more {
+        file.take(HEAD).read_to_end(&mut bytes)?
+    } else {
+        file.read_to_end(&mut bytes)?
+    };
+    if has_more {
+        bytes = closed(&bytes).unwrap_or_else(|| whole_lines(&bytes, false).to_vec());
+    }
+    wire::read(Some(format), &bytes[..]).map_err(io::Error::other)
+}
+
+/// Returns the beginning of one JSON value as a value of its own: up to the last whole element of its list of messages, with what
+/// is open closed. `None` where it has no such list.
+fn closed(head: &[u8]) -> Option<Vec<u8>> {
+    /// A list, or an object with a list in it.
+    const DEPTH: usize = 2;
+    let (mut open, mut at, mut end) = (Vec::new(), 0, None);
+    while let Some(byte) = head.get(at) {
+        match byte {
+            b'"' => {
+                at += 1;
+                while let Some(byte) = head.get(at).filter(|byte| **byte != b'"') {
+                    at += if *byte == b'\\' { 2 } else { 1 };
+                }
+            }
+            b'{' => open.push(b'}'),
+            b'[' => open.push(b']'),
+            b'}' | b']' => {
+                open.pop();
+                // More behind it: a value a line.
+                if open.is_empty() {
+                    return None;
+                }
+            }
+            b',' if open.last() == Some(&b']') && open.len() <= DEPTH => end = Some((at, open.clone())),
+            _ => {}
+        }
+        at += 1;
+    }
+    let (end, open) = end?;
+    Some(head[..end].iter().copied().chain(open.into_iter().rev()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_beginning_becomes_a_value_of_its_own() {
+        let closed = |head: &str| closed(head.as_bytes()).map(|value| String::from_utf8(value).unwrap());
+        assert_eq!(
+            closed(r#"[{"a":[1,2]},{"b":"]},"},{"c":"#).as_deref(),
+            Some(r#"[{"a":[1,2]},{"b":"]},"}]"#)
+        );
+        assert_eq!(
+            closed(r#"{"x":"\"","m":[{"a":1},{"b":[1,"#).as_deref(),
+            Some(r#"{"x":"\"","m":[{"a":1}]}"#)
+        );
+        assert_eq!(closed("{\"a\":[1,2]}\n{\"b\":[1,"), None);
+        assert_eq!(closed(r#"[{"a":[1,2"#), None);
+    }
+}

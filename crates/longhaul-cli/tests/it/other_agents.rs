@@ -1,0 +1,204 @@
+//! Sessions of agents that are only read: found, shown, counted and compacted, and told what of them is left out.
+//!
+//! Those in `tests/data/agents` are made up, after the public sources that `docs/agents.md` names: one story, told as each agent
+//! keeps it, with a secret in what a command printed and a control character in what was asked.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use serde_json::Value;
+
+use crate::run::{Folder, Ran};
+
+const SECRET: &str = "ghp_Zk3Vb8Qw1Ls6Xt0Rm9Yc2Hf7Np4Jd5Ga3Uo1";
+
+/// A session, and what is expected of it.
+struct Session {
+    /// The agent's name, its format's, and that of what comes out.
+    agent: &'static str,
+    format: &'static str,
+    written_as: &'static str,
+    /// What `sessions` prints for it, and the whole id that its file names.
+    short: &'static str,
+    id: &'static str,
+    model: Option<&'static str>,
+    billed: Option<u64>,
+    /// What is told as left out.
+    losses: &'static [&'static str],
+}
+
+fn text(ran: &Ran) -> String {
+    String::from_utf8(ran.stdout.clone()).unwrap()
+}
+
+fn data(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/agents").join(name)
+}
+
+/// Copies a made-up session to where its agent keeps such, and returns that.
+fn put(folder: &Folder, name: &str, to: &str) -> PathBuf {
+    let to = folder.path().join(to);
+    fs::create_dir_all(to.parent().unwrap()).unwrap();
+    fs::copy(data(name), &to).unwrap();
+    to
+}
+
+/// Checks all that somebody may want of the one session in `folder`.
+fn check(folder: &Folder, session: &Session) {
+    let listed = folder.run(&["sessions"], b"");
+    let row = format!("  {}  {:<11}     just now", session.short, session.agent);
+    assert!(text(&listed).contains("/w/relay\n"), "{}", text(&listed));
+    assert!(text(&listed).contains(&row), "{row:?}\n{}", text(&listed));
+    assert!(text(&listed).contains("Mend the \\u{1b}[31mfla"), "{}", text(&listed));
+    let json: Value = serde_json::from_slice(&folder.run(&["sessions", "--json"], b"").stdout).unwrap();
+    let field = |name: &str| json[name].clone();
+    assert_eq!(field("agent"), session.format);
+    assert_eq!(field("folder"), "/w/relay");
+    assert_eq!(field("title"), "Mend the \u{1b}[31mflaky retry in relay/src/retry.rs.");
+    assert_eq!(field("model"), session.model.map_or(Value::Null, Value::from));
+    assert_eq!(field("billed_tokens"), session.billed.map_or(Value::Null, Value::from));
+
+    for name in [session.short, session.id, "retry in relay"] {
+        for command in ["context", "count"] {
+            let ran = folder.run(&[command, name, "--json"], b"");
+            assert_eq!(ran.code, 0, "{command} {name}: {}", ran.stderr);
+            let seen: Value = serde_json::from_slice(&ran.stdout).unwrap();
+            assert_eq!(seen["format"], session.format);
+        }
+    }
+    let context = folder.run(&["context", session.short, "--window", "2000"], b"");
+    let shown = text(&context);
+    for whole in
+        ["tool calls", "tool results", "read_file relay/src/retry.rs", "compacted now it would go from"]
+    {
+        assert!(shown.contains(whole), "{whole}: {shown}");
+    }
+
+    let path = json["path"].as_str().unwrap();
+    let before = fs::read(path).ok();
+    let ran = folder.run(&["compact", session.short, "--budget", "1100", "-o", "out.json"], b"");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let only_read = format!(
+        "{} sessions are only read: what comes out is written as {}",
+        session.format, session.written_as
+    );
+    assert!(ran.said().contains(&only_read), "{}", ran.stderr);
+    for loss in session.losses {
+        assert!(ran.said().contains(loss), "{loss}: {}", ran.stderr);
+    }
+    assert!(ran.said().contains(&format!("valid for {}", session.written_as)), "{}", ran.stderr);
+    let out = fs::read_to_string(folder.path().join("out.json")).unwrap();
+    assert!(out.contains("Never touch relay/Cargo.toml") && !out.contains(SECRET), "{out}");
+    assert!(!ran.stderr.contains('\u{1b}'));
+    let again = folder.run(&["count", "out.json", "--json"], b"");
+    let counted: Value = serde_json::from_slice(&again.stdout).unwrap();
+    assert_eq!(counted["format"], session.written_as, "{}", again.stderr);
+    assert!(counted["tokens"].as_u64().unwrap() <= 1_100);
+
+    // Recorded under the id that the agent knows it by, with all that was said.
+    for name in [session.short, session.id] {
+        let history = folder.run(&["history", name], b"");
+        assert_eq!(history.code, 0, "{}", history.stderr);
+    }
+    let recalled = folder.run(&["recall", session.short, "case_7"], b"");
+    assert!(
+        text(&recalled).contains("case_8 ... ok") && !text(&recalled).contains(SECRET),
+        "{}",
+        recalled.stderr
+    );
+
+    for (flag, words) in [
+        (
+            "--in-place",
+            "sessions are only read: how that agent writes a compaction of its own was not seen in a recording",
+        ),
+        ("--as-new-session", "is no session file of Claude Code or Codex; name a new file with -o"),
+    ] {
+        let refused = folder.run(&["compact", session.short, "--budget", "1100", flag], b"");
+        assert_eq!(refused.code, 4, "{}", refused.stderr);
+        assert!(refused.said().contains(words), "{}", refused.stderr);
+    }
+    assert_eq!(fs::read(path).ok(), before, "the agent's file is the agent's");
+}
+
+/// Returns what is said of a session that is damaged like this.
+fn refused(folder: &Folder, path: &Path, damaged: &str) -> String {
+    fs::write(path, damaged).unwrap();
+    let ran = folder.run(&["compact", path.to_str().unwrap(), "--budget", "1100", "-o", "damaged.json"], b"");
+    assert_ne!(ran.code, 0, "{}", ran.stderr);
+    assert!(!folder.path().join("damaged.json").exists());
+    ran.said()
+}
+
+const GEMINI: Session = Session {
+    agent: "Gemini CLI",
+    format: "gemini-cli",
+    written_as: "gemini",
+    short: "7a1c0d52",
+    id: "7a1c0d52-3f0e-4b6a-9a53-1f4c81b0e6aa",
+    model: Some("gemini-2.5-pro"),
+    billed: Some(11_052),
+    losses: &[
+        "1 x command to the agent left out",
+        "1 x message of type info left out",
+        "1 x line that is no record of this agent's left out",
+        "1 x reasoning left out",
+    ],
+};
+
+#[test]
+fn gemini_cli() {
+    let folder = Folder::new();
+    let chats = ".gemini/tmp/relay/chats";
+    let path = put(&folder, "gemini-cli.jsonl", &format!("{chats}/session-2026-01-02T10-00-7a1c0d52.jsonl"));
+    fs::write(folder.path().join(".gemini/tmp/relay/.project_root"), "/w/relay").unwrap();
+    // Neither what a sub-agent did is a session nor what stands beside them.
+    put(&folder, "gemini-cli.jsonl", &format!("{chats}/7a1c0d52-3f0e-4b6a-9a53-1f4c81b0e6aa/aa.jsonl"));
+    fs::write(folder.path().join(".gemini/tmp/relay/logs.json"), "[]").unwrap();
+    let sub_agent = r#"{"sessionId":"b","projectHash":"c","kind":"subagent"}"#;
+    fs::write(folder.path().join(format!("{chats}/session-2026-01-02T11-00-bbbbbbbb.jsonl")), sub_agent)
+        .unwrap();
+    check(&folder, &GEMINI);
+
+    let said =
+        refused(&folder, &path, "{\"sessionId\":\"a\",\"projectHash\":\"b\",\"messages\":[{\"id\":\"1\"}]}");
+    assert!(said.contains("messages[0]: found {\"id\":\"1\"}; expected a message with its type"), "{said}");
+    let said = refused(&folder, &path, "{\"sessionId\":\"a\",\"projectHash\":\"b\",\"messages\":[");
+    assert!(said.contains("byte 47: EOF while parsing a list"), "{said}");
+}
+
+/// Older versions keep one object, below the hash of the project's folder.
+#[test]
+fn gemini_cli_as_it_was() {
+    let folder = Folder::new();
+    let lines = fs::read_to_string(data("gemini-cli.jsonl")).unwrap();
+    let records: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let mut whole = records[0].clone();
+    let last_of = |at: usize| !records[at + 1..].iter().any(|later| later["id"] == records[at]["id"]);
+    let messages = (0..records.len()).filter(|at| records[*at]["id"].is_string() && last_of(*at));
+    whole["messages"] = messages.map(|at| records[at].clone()).collect();
+    // Where it is large, what was asked stands in its beginning all the same.
+    let mut long = whole["messages"].as_array().unwrap().last().unwrap().clone();
+    (long["id"], long["content"]) = ("long".into(), "x ".repeat(600_000).into());
+    whole["messages"].as_array_mut().unwrap().push(long);
+    let here = fs::canonicalize(folder.path()).unwrap();
+    let hash = longhaul_hash(here.to_str().unwrap());
+    let name = format!(".gemini/tmp/{hash}/chats/session-2026-01-02T10-00-7a1c0d52.json");
+    let path = put(&folder, "gemini-cli.jsonl", &name);
+    fs::write(&path, serde_json::to_string_pretty(&whole).unwrap()).unwrap();
+    let ran = folder.run(&["context", "retry in relay", "--json"], b"");
+    assert!(ran.stderr.contains("7a1c0d52  Gemini CLI, just now: Mend the"), "{}", ran.stderr);
+    let seen: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    assert_eq!((&seen["messages"], &seen["billed"]), (&15.into(), &11_052.into()));
+    let json: Value = serde_json::from_slice(&folder.run(&["sessions", "--json"], b"").stdout).unwrap();
+    assert_eq!(json["folder"], here.to_str().unwrap());
+    // Taken up by a newer version it is copied, and is one session still.
+    put(&folder, "gemini-cli.jsonl", &name.replace(".json", ".jsonl"));
+    assert_eq!(text(&folder.run(&["sessions", "--json"], b"")).lines().count(), 1);
+}
+
+fn longhaul_hash(text: &str) -> String {
+    longhaul::transcript::ContentHash::of(text.as_bytes()).to_string()
+}
