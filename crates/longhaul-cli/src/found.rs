@@ -2,6 +2,7 @@
 
 mod about;
 mod agents;
+mod cline;
 mod gemini_cli;
 mod ids;
 mod list;
@@ -20,7 +21,7 @@ use anyhow::{Result, bail};
 use self::agents::Named;
 pub(crate) use self::{
     about::About,
-    agents::{Agent, all, places},
+    agents::{Agent, all, format_at, id_at, places},
     ids::Ids,
     list::{json_lines, table},
     pick::pick,
@@ -166,10 +167,12 @@ impl Found {
     /// Returns the id that the file's name bears, in short.
     pub(crate) fn short_id(&self) -> String {
         let id = self.id();
-        // Ids that begin with a time are told apart by their end.
+        // Ids that begin with a time are told apart by their end, and so are those that are one.
+        let begins_alike =
+            self.agent.named == Named::TimeAndId || id.bytes().all(|byte| byte.is_ascii_digit());
         let digits = id.chars().filter(char::is_ascii_hexdigit).count();
         match id.get(..SHORT_ID) {
-            Some(short) if digits >= SHORT_ID && self.agent.named != Named::TimeAndId => short.to_owned(),
+            Some(short) if digits >= SHORT_ID && !begins_alike => short.to_owned(),
             _ => id.chars().rev().take(SHORT_ID).collect::<Vec<_>>().into_iter().rev().collect(),
         }
     }
@@ -192,6 +195,10 @@ impl Found {
 
     /// Returns the id in the file's name: all of it, or what stands behind a time.
     pub(crate) fn id(&self) -> String {
+        if self.agent.named == Named::Folder {
+            let folder = self.path.parent().and_then(Path::file_name).unwrap_or_default();
+            return folder.to_string_lossy().into_owned();
+        }
         let stem = self.path.file_stem().unwrap_or_default().to_string_lossy();
         // `session-2026-01-02T10-11-019eef3d`.
         if self.agent.named == Named::TimeAndDigits {

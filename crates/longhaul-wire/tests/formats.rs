@@ -318,6 +318,32 @@ fn gemini_cli() {
 }
 
 #[test]
+fn cline() {
+    checks(
+        "cline.json",
+        Format::Cline,
+        expect![[r#"
+        model claude-x
+        m0 user: "<task>\nmend a\n</task>" | "<environment_details>\n# Current Working Directory (/w/a (b)) Files\na\n</environment_details>"
+        m1 assistant: "I will read it." | !read_file#cline-1-1 {"path":"a"}
+        m2 tool: =cline-1-1 "text of a" & <image/png 8 bytes None>
+        m3 user: "<environment_details>\n# Time\n</environment_details>"
+        m4 assistant: "A tag is `<b>`." | !write_to_file#cline-3-1 {"path":"a","content":"<content>x</content>"}
+        m5 tool: =cline-3-1 "Saved."
+        m6 user: "<user_message>\nGood. Now b.\n</user_message>"
+        m7 assistant: ~"Hm." 4 bytes | "Reading." | !read_file#toolu_1 {"path": "b"}
+        m8 tool: =toolu_1 "text of b"
+        m9 user: "<environment_details>\n# Time\n</environment_details>"
+        m10 assistant: ~"Then c." 4 bytes
+        m11 user: "[Cut here]"
+        m12 assistant: "Done."
+        usage up to m0: 60 + 40 + 0 in, 5 + 0 out
+        usage up to m11: 120 + 0 + 0 in, 2 + 0 out
+    "#]],
+    );
+}
+
+#[test]
 fn meeting() {
     checks(
         "meeting.json",
@@ -342,7 +368,7 @@ fn vcsum() {
 }
 
 /// Every fixture with its format.
-const ALL: [(&str, Format); 15] = [
+const ALL: [(&str, Format); 16] = [
     ("openai.json", Format::OpenAi),
     ("responses.json", Format::Responses),
     ("anthropic.json", Format::Anthropic),
@@ -354,6 +380,7 @@ const ALL: [(&str, Format); 15] = [
     ("longhaul.json", Format::Longhaul),
     ("pi.jsonl", Format::Pi),
     ("gemini-cli.jsonl", Format::GeminiCli),
+    ("cline.json", Format::Cline),
     ("tau2.json", Format::Tau2),
     ("swe-agent.traj", Format::SweAgent),
     ("meeting.json", Format::Meeting),

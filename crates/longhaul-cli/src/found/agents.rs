@@ -5,9 +5,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use longhaul::wire::Format;
+use longhaul::{transcript::SessionId, wire::Format};
 
-use super::{Found, gemini_cli};
+use super::{Found, cline, gemini_cli};
 
 /// An agent whose sessions can be read here.
 #[derive(Debug)]
@@ -15,11 +15,9 @@ pub(crate) struct Agent {
     /// Its name for people.
     pub(crate) name: &'static str,
     pub(crate) format: Format,
-    /// The variable that moves its folder, and where that is otherwise, below the user's home; several where it may be in several.
-    homes: &'static [(&'static str, &'static str)],
-    /// Where in it the sessions are.
-    below: &'static str,
-    /// How many folders deep below that.
+    /// Returns the folders that its sessions may be in.
+    places: fn() -> Vec<PathBuf>,
+    /// How many folders deep below these.
     depth: usize,
     /// Whether a file is a session, by its name where that tells.
     is_session: fn(&Path, &str) -> bool,
@@ -36,15 +34,16 @@ pub(super) enum Named {
     TimeAndId,
     /// By a time and the first digits of an id that the file tells whole.
     TimeAndDigits,
+    /// All alike, in a folder that bears the id.
+    Folder,
 }
 
 /// The agents whose sessions can be read here.
-const AGENTS: [Agent; 4] = [
+const AGENTS: [Agent; 7] = [
     Agent {
         name: "Claude Code",
         format: Format::ClaudeCode,
-        homes: &[("CLAUDE_CONFIG_DIR", ".claude")],
-        below: "projects",
+        places: || at("CLAUDE_CONFIG_DIR", ".claude", "projects"),
         depth: 1,
         is_session: |_, name| is_lines(name),
         named: Named::Id,
@@ -52,8 +51,7 @@ const AGENTS: [Agent; 4] = [
     Agent {
         name: "Codex",
         format: Format::Codex,
-        homes: &[("CODEX_HOME", ".codex")],
-        below: "sessions",
+        places: || at("CODEX_HOME", ".codex", "sessions"),
         depth: 3,
         is_session: |_, name| is_lines(name) && name.starts_with("rollout-"),
         named: Named::TimeAndId,
@@ -61,8 +59,7 @@ const AGENTS: [Agent; 4] = [
     Agent {
         name: "pi",
         format: Format::Pi,
-        homes: &[("PI_CODING_AGENT_DIR", ".pi/agent")],
-        below: "sessions",
+        places: || at("PI_CODING_AGENT_DIR", ".pi/agent", "sessions"),
         depth: 1,
         is_session: |_, name| is_lines(name),
         named: Named::TimeAndId,
@@ -70,13 +67,44 @@ const AGENTS: [Agent; 4] = [
     Agent {
         name: "Gemini CLI",
         format: Format::GeminiCli,
-        homes: &[("GEMINI_CLI_HOME", "")],
-        below: ".gemini/tmp",
+        places: || at("GEMINI_CLI_HOME", "", ".gemini/tmp"),
         depth: 2,
         is_session: gemini_cli::is_session,
         named: Named::TimeAndDigits,
     },
+    Agent {
+        name: "Cline",
+        format: Format::Cline,
+        places: cline::places,
+        depth: 1,
+        is_session: cline::is_session,
+        named: Named::Folder,
+    },
+    Agent {
+        name: "Roo Code",
+        format: Format::Cline,
+        places: || cline::of_extension("rooveterinaryinc.roo-cline"),
+        depth: 1,
+        is_session: cline::is_session,
+        named: Named::Folder,
+    },
+    Agent {
+        name: "Kilo Code",
+        format: Format::Cline,
+        places: || cline::of_extension("kilocode.kilo-code"),
+        depth: 1,
+        is_session: cline::is_session,
+        named: Named::Folder,
+    },
 ];
+
+/// Returns the folder `below` that which the variable names, or that which is there otherwise below the user's home.
+pub(super) fn at(variable: &str, usual: &str, below: &str) -> Vec<PathBuf> {
+    let home = || env::var_os("HOME").or_else(|| env::var_os("USERPROFILE")).map(PathBuf::from);
+    let moved = env::var_os(variable).filter(|path| !path.is_empty()).map(PathBuf::from);
+    let place = moved.or_else(|| Some(home()?.join(usual))).map(|place| place.join(below));
+    place.into_iter().collect()
+}
 
 /// Returns whether this is the name of a file of lines that is an agent's own: what a sub-agent did is part of the session that
 /// sent it.
@@ -87,7 +115,7 @@ fn is_lines(name: &str) -> bool {
 /// Returns the folders that are looked in; of an agent that has none of its, the first.
 pub(crate) fn places() -> Vec<PathBuf> {
     let of = |agent: &Agent| {
-        let places: Vec<PathBuf> = agent.places().collect();
+        let places: Vec<PathBuf> = (agent.places)();
         let there: Vec<PathBuf> = places.iter().filter(|place| place.is_dir()).cloned().collect();
         if there.is_empty() { places.into_iter().take(1).collect() } else { there }
     };
@@ -97,6 +125,19 @@ pub(crate) fn places() -> Vec<PathBuf> {
 /// Returns whether sessions of an agent are kept in this format.
 pub(super) fn is_kept_in(format: Format) -> bool {
     AGENTS.iter().any(|agent| agent.format == format)
+}
+
+/// Returns the format of a session that is told by the name of its file: what stands in it may be another's as well.
+pub(crate) fn format_at(path: &Path) -> Option<Format> {
+    let is_task = path.file_name().is_some_and(|name| name == cline::FILE);
+    is_task.then_some(Format::Cline)
+}
+
+/// Returns the id that the folder of a session bears, where its file tells none.
+pub(crate) fn id_at(path: &Path) -> Option<SessionId> {
+    let agent =
+        AGENTS.iter().find(|agent| agent.named == Named::Folder && Some(agent.format) == format_at(path))?;
+    SessionId::new(&Found { agent, path: path.to_path_buf(), changed: std::time::UNIX_EPOCH }.id()).ok()
 }
 
 /// Returns the folder that the session at `path` was held in, where the agent notes it beside the session.
@@ -111,7 +152,7 @@ pub(super) fn folder(path: &Path, format: Format) -> Option<PathBuf> {
 pub(crate) fn all() -> Vec<Found> {
     let mut found = Vec::new();
     for agent in &AGENTS {
-        agent.places().for_each(|place| agent.look(&place, agent.depth, &mut found));
+        (agent.places)().iter().for_each(|place| agent.look(place, agent.depth, &mut found));
     }
     // Of two that were written at once the names decide, so that the order is always the same.
     found.sort_by(|one, other| other.changed.cmp(&one.changed).then_with(|| one.path.cmp(&other.path)));
@@ -119,14 +160,6 @@ pub(crate) fn all() -> Vec<Found> {
 }
 
 impl Agent {
-    fn places(&self) -> impl Iterator<Item = PathBuf> {
-        let home = env::var_os("HOME").or_else(|| env::var_os("USERPROFILE")).map(PathBuf::from);
-        self.homes.iter().filter_map(move |(variable, usual)| {
-            let moved = env::var_os(variable).filter(|path| !path.is_empty()).map(PathBuf::from);
-            Some(moved.or_else(|| Some(home.as_ref()?.join(usual)))?.join(self.below))
-        })
-    }
-
     /// Adds the sessions in `folder`, and `depth` folders below it. What cannot be read is not there.
     fn look(&'static self, folder: &Path, depth: usize, found: &mut Vec<Found>) {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {

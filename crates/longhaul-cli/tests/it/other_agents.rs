@@ -202,3 +202,43 @@ fn gemini_cli_as_it_was() {
 fn longhaul_hash(text: &str) -> String {
     longhaul::transcript::ContentHash::of(text.as_bytes()).to_string()
 }
+
+const CLINE: Session = Session {
+    agent: "Cline",
+    format: "cline",
+    written_as: "anthropic",
+    short: "53680585",
+    id: "1769053680585",
+    model: Some("claude-sonnet-4-5"),
+    billed: Some(11_060),
+    losses: &["what the file holds beside what was said is left out", "1 x reasoning left out"],
+};
+
+#[test]
+fn cline() {
+    let file = "1769053680585/api_conversation_history.json";
+    let storage = ".config/VSCodium/User/globalStorage";
+    for place in [&format!("{storage}/saoudrizwan.claude-dev/tasks"), ".cline/data/tasks"] {
+        let folder = Folder::new();
+        let path = put(&folder, "cline.json", &format!("{place}/{file}"));
+        fs::write(path.with_file_name("ui_messages.json"), "[]").unwrap();
+        check(&folder, &CLINE);
+        let said =
+            refused(&folder, &path, r#"[{"role":"user","content":"a"},{"role":"user","content":[1]}]"#);
+        assert!(said.contains("message 1.content[0]: found 1; expected a block"), "{said}");
+        let said = refused(&folder, &path, r#"{"role":"user"}"#);
+        assert!(said.contains("expected a task of Cline: an array of messages"), "{said}");
+    }
+    // Its kin, and folders that were moved.
+    let folder = Folder::new();
+    put(&folder, "cline.json", &format!("{storage}/rooveterinaryinc.roo-cline/tasks/{file}"));
+    check(&folder, &Session { agent: "Roo Code", ..CLINE });
+    put(&folder, "cline.json", &format!("moved/tasks/{file}"));
+    let moved = folder.path().join("moved");
+    let ran = folder.run_with(
+        &[("CLINE_DATA_DIR", moved.to_str().unwrap())],
+        &["sessions", "--json", "-n", "9"],
+        b"",
+    );
+    assert_eq!(text(&ran).matches("\"kind\":\"file\"").count(), 2, "{}", text(&ran));
+}

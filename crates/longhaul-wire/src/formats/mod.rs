@@ -7,6 +7,7 @@
 mod anthropic;
 mod chat;
 mod claude_code;
+mod cline;
 mod codex;
 mod gemini;
 mod gemini_cli;
@@ -83,6 +84,8 @@ formats! {
     Pi = pi,
     /// A session file of Gemini CLI. Import only.
     GeminiCli = gemini_cli,
+    /// A task of Cline, or of Roo Code and other kin. Import only.
+    Cline = cline,
     /// A tau2-bench simulation, or a tau-bench result with `traj`. Import only.
     Tau2 = tau2,
     /// A SWE-agent trajectory. Import only.

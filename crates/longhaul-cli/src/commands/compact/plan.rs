@@ -20,7 +20,7 @@ use crate::{
     args::{CompactArgs, SummarizerArgs},
     counter::{self, Named},
     exit::{self, Impossible},
-    found::About,
+    found::{self, About},
     input,
     output::{NewFile, Target},
     paint, settings, store, summarizer,
@@ -96,7 +96,8 @@ impl<'a> Plan<'a> {
         let told = About::of(&args.file, &document).window;
         let came_in = document.format();
         destination.check_source(came_in)?;
-        let only_read = document.session_id().filter(|_| came_in.is_import_only());
+        let only_read = document.session_id().or_else(|| found::id_at(&args.file));
+        let only_read = only_read.filter(|_| came_in.is_import_only());
         let document = converted(document, args)?;
         let session_id = only_read.or_else(|| document.session_id());
         destination.check(&document)?;
