@@ -195,11 +195,7 @@ impl Found {
 
     /// Returns the id in the file's name: all of it, or what stands behind a time.
     pub(crate) fn id(&self) -> String {
-        if self.agent.named == Named::Folder {
-            let folder = self.path.parent().and_then(Path::file_name).unwrap_or_default();
-            return folder.to_string_lossy().into_owned();
-        }
-        let stem = self.path.file_stem().unwrap_or_default().to_string_lossy();
+        let stem = agents::name_of(&self.path).to_string_lossy();
         // `session-2026-01-02T10-11-019eef3d`.
         if self.agent.named == Named::TimeAndDigits {
             return stem.rsplit('-').next().unwrap_or_default().to_owned();

@@ -46,7 +46,7 @@ pub(crate) fn read_whole(
 pub(crate) fn read_lines(
     format: Format,
     bytes: Vec<u8>,
-    line: fn(&mut Import, &Object<'_>),
+    mut line: impl FnMut(&mut Import, &Object<'_>),
 ) -> Result<Document, WireError> {
     let mut import = Import::default();
     let ranges = lines::split(&bytes);

@@ -344,6 +344,27 @@ fn cline() {
 }
 
 #[test]
+fn copilot() {
+    checks(
+        "copilot.jsonl",
+        Format::Copilot,
+        expect![[r#"
+        session 66666666-6666-4666-8666-666666666666
+        model gpt-x
+        m0 system: "Be brief."
+        m1 user: "It was of no matter."
+        m2 user: "read it"
+        m3 assistant: ~"Look first." 4 bytes | "Reading." | !view#c1 {"path": "a"} | !!apply_patch#c2 *** Begin
+        m4 tool: =c1+ "text of a"
+        m5 tool: =c2- "no such file"
+        m6 user: "$ bash {\"command\": \"ls\"}\na b"
+        m7 user: "A skill's text."
+        m8 assistant: ~"That is all." 0 bytes | "Read."
+    "#]],
+    );
+}
+
+#[test]
 fn meeting() {
     checks(
         "meeting.json",
@@ -368,7 +389,7 @@ fn vcsum() {
 }
 
 /// Every fixture with its format.
-const ALL: [(&str, Format); 16] = [
+const ALL: [(&str, Format); 17] = [
     ("openai.json", Format::OpenAi),
     ("responses.json", Format::Responses),
     ("anthropic.json", Format::Anthropic),
@@ -381,6 +402,7 @@ const ALL: [(&str, Format); 16] = [
     ("pi.jsonl", Format::Pi),
     ("gemini-cli.jsonl", Format::GeminiCli),
     ("cline.json", Format::Cline),
+    ("copilot.jsonl", Format::Copilot),
     ("tau2.json", Format::Tau2),
     ("swe-agent.traj", Format::SweAgent),
     ("meeting.json", Format::Meeting),

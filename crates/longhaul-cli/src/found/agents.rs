@@ -1,7 +1,9 @@
 //! Where agents keep their sessions.
 
 use std::{
-    env, fs,
+    env,
+    ffi::OsStr,
+    fs,
     path::{Path, PathBuf},
 };
 
@@ -28,18 +30,16 @@ pub(crate) struct Agent {
 /// How the files of an agent are named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Named {
-    /// By the id.
+    /// By the id, or all alike in a folder that bears it.
     Id,
     /// By a time and the id, so that the ends of names tell them apart.
     TimeAndId,
     /// By a time and the first digits of an id that the file tells whole.
     TimeAndDigits,
-    /// All alike, in a folder that bears the id.
-    Folder,
 }
 
 /// The agents whose sessions can be read here.
-const AGENTS: [Agent; 7] = [
+const AGENTS: [Agent; 8] = [
     Agent {
         name: "Claude Code",
         format: Format::ClaudeCode,
@@ -78,7 +78,7 @@ const AGENTS: [Agent; 7] = [
         places: cline::places,
         depth: 1,
         is_session: cline::is_session,
-        named: Named::Folder,
+        named: Named::Id,
     },
     Agent {
         name: "Roo Code",
@@ -86,7 +86,7 @@ const AGENTS: [Agent; 7] = [
         places: || cline::of_extension("rooveterinaryinc.roo-cline"),
         depth: 1,
         is_session: cline::is_session,
-        named: Named::Folder,
+        named: Named::Id,
     },
     Agent {
         name: "Kilo Code",
@@ -94,9 +94,35 @@ const AGENTS: [Agent; 7] = [
         places: || cline::of_extension("kilocode.kilo-code"),
         depth: 1,
         is_session: cline::is_session,
-        named: Named::Folder,
+        named: Named::Id,
+    },
+    Agent {
+        name: "Copilot CLI",
+        format: Format::Copilot,
+        places: || at("COPILOT_HOME", ".copilot", "session-state"),
+        depth: 1,
+        is_session: copilot_events,
+        named: Named::Id,
     },
 ];
+
+/// The names of files that are all alike, each in a folder that bears the id of its session.
+const ALIKE: [&str; 2] = [cline::FILE, EVENTS];
+const EVENTS: &str = "events.jsonl";
+
+/// Returns whether a file is a session of Copilot CLI: `ID/events.jsonl`, beside which the agent puts other things, and in older
+/// versions `ID.jsonl`.
+fn copilot_events(path: &Path, name: &str) -> bool {
+    let is_older = || path.parent().and_then(Path::file_name).is_some_and(|folder| folder == "session-state");
+    name == EVENTS || name.ends_with(".jsonl") && is_older()
+}
+
+/// Returns the name that bears the id of a session, without its ending.
+pub(super) fn name_of(path: &Path) -> &OsStr {
+    let is_alike = path.file_name().is_some_and(|name| ALIKE.iter().any(|alike| name == *alike));
+    let folder = path.parent().and_then(Path::file_name).filter(|_| is_alike);
+    folder.or_else(|| path.file_stem()).unwrap_or_default()
+}
 
 /// Returns the folder `below` that which the variable names, or that which is there otherwise below the user's home.
 pub(super) fn at(variable: &str, usual: &str, below: &str) -> Vec<PathBuf> {
@@ -135,9 +161,7 @@ pub(crate) fn format_at(path: &Path) -> Option<Format> {
 
 /// Returns the id that the folder of a session bears, where its file tells none.
 pub(crate) fn id_at(path: &Path) -> Option<SessionId> {
-    let agent =
-        AGENTS.iter().find(|agent| agent.named == Named::Folder && Some(agent.format) == format_at(path))?;
-    SessionId::new(&Found { agent, path: path.to_path_buf(), changed: std::time::UNIX_EPOCH }.id()).ok()
+    format_at(path).and_then(|_| SessionId::new(&name_of(path).to_string_lossy()).ok())
 }
 
 /// Returns the folder that the session at `path` was held in, where the agent notes it beside the session.

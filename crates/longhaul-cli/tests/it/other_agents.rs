@@ -242,3 +242,43 @@ fn cline() {
     );
     assert_eq!(text(&ran).matches("\"kind\":\"file\"").count(), 2, "{}", text(&ran));
 }
+
+const COPILOT: Session = Session {
+    agent: "Copilot CLI",
+    format: "copilot",
+    written_as: "openai",
+    short: "7a1c0d52",
+    id: "7a1c0d52-3f0e-4b6a-9a53-1f4c81b0e6aa",
+    model: Some("claude-sonnet-4.5"),
+    billed: None,
+    losses: &[
+        "16 x event that says nothing to the model left out",
+        "1 x event of type \"telemetry.of_next_month\" left out",
+        "1 x reasoning left out",
+    ],
+};
+
+#[test]
+fn copilot_cli() {
+    let id = COPILOT.id;
+    for name in [format!("{id}/events.jsonl"), format!("{id}.jsonl")] {
+        let folder = Folder::new();
+        let path = put(&folder, "copilot.jsonl", &format!(".copilot/session-state/{name}"));
+        // What stands beside the events is no session.
+        put(&folder, "copilot.jsonl", &format!(".copilot/session-state/{id}/files/events.jsonl"));
+        put(&folder, "copilot.jsonl", &format!(".copilot/session-state/{id}/other.jsonl"));
+        check(&folder, &COPILOT);
+        let said = refused(&folder, &path, "{\"type\":\"session.start\",\"data\":");
+        assert!(said.contains("line 1, byte 31"), "{said}");
+    }
+    let folder = Folder::new();
+    let path = put(&folder, "copilot.jsonl", &format!("moved/session-state/{id}/events.jsonl"));
+    let moved = folder.path().join("moved");
+    let ran = folder.run_with(&[("COPILOT_HOME", moved.to_str().unwrap())], &["context", "7a1c"], b"");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    // A line that is damaged is told, and the others are read.
+    let lines = fs::read_to_string(&path).unwrap();
+    fs::write(&path, lines.replacen("\"type\": \"session.info\"", "\"type\": ", 1)).unwrap();
+    let ran = folder.run(&["count", path.to_str().unwrap()], b"");
+    assert!(ran.code == 0 && ran.said().contains("line 2, byte 9"), "{}", ran.stderr);
+}

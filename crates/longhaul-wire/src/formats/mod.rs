@@ -9,6 +9,7 @@ mod chat;
 mod claude_code;
 mod cline;
 mod codex;
+mod copilot;
 mod gemini;
 mod gemini_cli;
 mod longhaul;
@@ -86,6 +87,8 @@ formats! {
     GeminiCli = gemini_cli,
     /// A task of Cline, or of Roo Code and other kin. Import only.
     Cline = cline,
+    /// A session of Copilot CLI, one event a line. Import only.
+    Copilot = copilot,
     /// A tau2-bench simulation, or a tau-bench result with `traj`. Import only.
     Tau2 = tau2,
     /// A SWE-agent trajectory. Import only.
