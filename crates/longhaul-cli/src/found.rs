@@ -6,6 +6,7 @@ mod cline;
 mod gemini_cli;
 mod ids;
 mod list;
+mod opencode;
 mod pick;
 mod whole;
 

@@ -243,6 +243,19 @@ impl<'a> Object<'a> {
     }
 }
 
+/// Returns a JSON text without the blanks between its tokens: an agent that keeps its files for people to read sends it so.
+pub(crate) fn tight(json: Json<'_>) -> String {
+    let (mut out, mut is_text, mut is_escaped) = (String::with_capacity(json.raw().len()), false, false);
+    for c in json.raw().chars() {
+        if is_text || !c.is_ascii_whitespace() {
+            out.push(c);
+        }
+        is_text ^= c == '"' && !is_escaped;
+        is_escaped = is_text && c == '\\' && !is_escaped;
+    }
+    out
+}
+
 /// Returns `text` as a JSON string.
 pub(crate) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()

@@ -42,7 +42,7 @@ fn texts(doc: &Document) -> String {
 
 #[test]
 fn nothing_at_all() {
-    let names = "openai, responses, anthropic, claude-code, codex, gemini, chat, ui-messages, longhaul, pi, gemini-cli, cline, copilot, tau2, swe-agent, meeting, vcsum";
+    let names = "openai, responses, anthropic, claude-code, codex, gemini, chat, ui-messages, longhaul, pi, gemini-cli, cline, copilot, opencode, tau2, swe-agent, meeting, vcsum";
     let error = read(None, &b""[..]).unwrap_err().to_string();
     assert_eq!(error, format!("the input is empty; expected a history in one of the formats {names}"));
     refuses(

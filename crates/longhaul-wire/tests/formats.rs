@@ -303,17 +303,17 @@ fn gemini_cli() {
         "gemini-cli.jsonl",
         Format::GeminiCli,
         expect![[r#"
-        session 55555555-5555-4555-8555-555555555555
-        model gemini-y
-        m0 user: "<session_context>\nToday is Thursday.\n</session_context>"
-        m1 user: "read it" | <image/png 8 bytes None>
-        m2 assistant: ~"Plan\nRead a first." 0 bytes | "Reading." | !read_file#read_file-1 {"path": "a", "n": 1E2} | !run_shell_command#shell-2 {"command":"cargo test"} | !run_shell_command#shell-3 {"command":"sleep 9"}
-        m3 tool: =read_file-1+ "text of a" | =shell-2- "exit 101"
-        m4 user: "/home/mara/a is wrong"
-        m5 assistant: "Written." | !write_file#write_file-4 {"path":"a"}
-        m6 tool: =write_file-4+ "done"
-        usage up to m1: 60 + 40 + 0 in, 5 + 7 out
-    "#]],
+            session 55555555-5555-4555-8555-555555555555
+            model gemini-y
+            m0 user: "<session_context>\nToday is Thursday.\n</session_context>"
+            m1 user: "read it" | <image/png 8 bytes None>
+            m2 assistant: ~"Plan\nRead a first." 0 bytes | "Reading." | !read_file#read_file-1 {"path":"a","n":1E2} | !run_shell_command#shell-2 {"command":"cargo test"} | !run_shell_command#shell-3 {"command":"sleep 9"}
+            m3 tool: =read_file-1+ "text of a" | =shell-2- "exit 101"
+            m4 user: "/home/mara/a is wrong"
+            m5 assistant: "Written." | !write_file#write_file-4 {"path":"a"}
+            m6 tool: =write_file-4+ "done"
+            usage up to m1: 60 + 40 + 0 in, 5 + 7 out
+        "#]],
     );
 }
 
@@ -365,6 +365,31 @@ fn copilot() {
 }
 
 #[test]
+fn opencode() {
+    checks(
+        "opencode.json",
+        Format::Opencode,
+        expect![[r#"
+            session ses_1
+            model m-x
+            m0 user: "kept as it was"
+            m1 user: "(a summary is asked for)"
+            m2 assistant: "It was long ago."
+            m3 user: "read it"
+            m4 user: "Called the Read tool"
+            m5 user: <image/png 8 bytes None>
+            m6 assistant: ~"Look." 28 bytes | "Reading." | !read#c1 {"filePath":"a"} | !bash#c2 {"command":"x"}
+            m7 tool: =c1+ "text of a" & <image/png 8 bytes None> | =c2- "exit 1"
+            m8 assistant: !grep#c3 {"pattern":"a"} | !task#c4 {} | [part-of-next-month]
+            m9 tool: =c3+ "(cleared by the agent to make room)"
+            m10 assistant: "as far as it w"
+            m11 user: "Search\nFind it."
+            usage up to m5: 10 + 40 + 2 in, 5 + 3 out
+        "#]],
+    );
+}
+
+#[test]
 fn meeting() {
     checks(
         "meeting.json",
@@ -389,7 +414,7 @@ fn vcsum() {
 }
 
 /// Every fixture with its format.
-const ALL: [(&str, Format); 17] = [
+const ALL: [(&str, Format); 18] = [
     ("openai.json", Format::OpenAi),
     ("responses.json", Format::Responses),
     ("anthropic.json", Format::Anthropic),
@@ -403,6 +428,7 @@ const ALL: [(&str, Format); 17] = [
     ("gemini-cli.jsonl", Format::GeminiCli),
     ("cline.json", Format::Cline),
     ("copilot.jsonl", Format::Copilot),
+    ("opencode.json", Format::Opencode),
     ("tau2.json", Format::Tau2),
     ("swe-agent.traj", Format::SweAgent),
     ("meeting.json", Format::Meeting),

@@ -9,7 +9,7 @@ use std::{
 
 use longhaul::{transcript::SessionId, wire::Format};
 
-use super::{Found, cline, gemini_cli};
+use super::{Found, cline, gemini_cli, opencode};
 
 /// An agent whose sessions can be read here.
 #[derive(Debug)]
@@ -19,12 +19,19 @@ pub(crate) struct Agent {
     pub(crate) format: Format,
     /// Returns the folders that its sessions may be in.
     places: fn() -> Vec<PathBuf>,
-    /// How many folders deep below these.
-    depth: usize,
-    /// Whether a file is a session, by its name where that tells.
-    is_session: fn(&Path, &str) -> bool,
+    /// How they are found there.
+    kept: Kept,
     /// How its files are named.
     pub(super) named: Named,
+}
+
+/// How the sessions of an agent are kept.
+#[derive(Clone, Copy, Debug)]
+enum Kept {
+    /// In a file each, so many folders deep. The function says whether a file is one, by its name where that tells.
+    InFiles(usize, fn(&Path, &str) -> bool),
+    /// Otherwise: the function adds those in a folder.
+    Otherwise(fn(&'static Agent, &Path, &mut Vec<Found>)),
 }
 
 /// How the files of an agent are named.
@@ -39,70 +46,69 @@ pub(super) enum Named {
 }
 
 /// The agents whose sessions can be read here.
-const AGENTS: [Agent; 8] = [
+const AGENTS: [Agent; 9] = [
     Agent {
         name: "Claude Code",
         format: Format::ClaudeCode,
         places: || at("CLAUDE_CONFIG_DIR", ".claude", "projects"),
-        depth: 1,
-        is_session: |_, name| is_lines(name),
+        kept: Kept::InFiles(1, |_, name| is_lines(name)),
         named: Named::Id,
     },
     Agent {
         name: "Codex",
         format: Format::Codex,
         places: || at("CODEX_HOME", ".codex", "sessions"),
-        depth: 3,
-        is_session: |_, name| is_lines(name) && name.starts_with("rollout-"),
+        kept: Kept::InFiles(3, |_, name| is_lines(name) && name.starts_with("rollout-")),
         named: Named::TimeAndId,
     },
     Agent {
         name: "pi",
         format: Format::Pi,
         places: || at("PI_CODING_AGENT_DIR", ".pi/agent", "sessions"),
-        depth: 1,
-        is_session: |_, name| is_lines(name),
+        kept: Kept::InFiles(1, |_, name| is_lines(name)),
         named: Named::TimeAndId,
     },
     Agent {
         name: "Gemini CLI",
         format: Format::GeminiCli,
         places: || at("GEMINI_CLI_HOME", "", ".gemini/tmp"),
-        depth: 2,
-        is_session: gemini_cli::is_session,
+        kept: Kept::InFiles(2, gemini_cli::is_session),
         named: Named::TimeAndDigits,
     },
     Agent {
         name: "Cline",
         format: Format::Cline,
         places: cline::places,
-        depth: 1,
-        is_session: cline::is_session,
+        kept: Kept::InFiles(1, cline::is_session),
         named: Named::Id,
     },
     Agent {
         name: "Roo Code",
         format: Format::Cline,
         places: || cline::of_extension("rooveterinaryinc.roo-cline"),
-        depth: 1,
-        is_session: cline::is_session,
+        kept: Kept::InFiles(1, cline::is_session),
         named: Named::Id,
     },
     Agent {
         name: "Kilo Code",
         format: Format::Cline,
         places: || cline::of_extension("kilocode.kilo-code"),
-        depth: 1,
-        is_session: cline::is_session,
+        kept: Kept::InFiles(1, cline::is_session),
         named: Named::Id,
     },
     Agent {
         name: "Copilot CLI",
         format: Format::Copilot,
         places: || at("COPILOT_HOME", ".copilot", "session-state"),
-        depth: 1,
-        is_session: copilot_events,
+        kept: Kept::InFiles(1, copilot_events),
         named: Named::Id,
+    },
+    Agent {
+        name: "opencode",
+        format: Format::Opencode,
+        places: opencode::places,
+        kept: Kept::Otherwise(opencode::look),
+        named: Named::TimeAndId,
     },
 ];
 
@@ -176,7 +182,12 @@ pub(super) fn folder(path: &Path, format: Format) -> Option<PathBuf> {
 pub(crate) fn all() -> Vec<Found> {
     let mut found = Vec::new();
     for agent in &AGENTS {
-        (agent.places)().iter().for_each(|place| agent.look(place, agent.depth, &mut found));
+        for place in (agent.places)() {
+            match agent.kept {
+                Kept::InFiles(depth, is_session) => agent.look(&place, (depth, is_session), &mut found),
+                Kept::Otherwise(look) => look(agent, &place, &mut found),
+            }
+        }
     }
     // Of two that were written at once the names decide, so that the order is always the same.
     found.sort_by(|one, other| other.changed.cmp(&one.changed).then_with(|| one.path.cmp(&other.path)));
@@ -185,12 +196,17 @@ pub(crate) fn all() -> Vec<Found> {
 
 impl Agent {
     /// Adds the sessions in `folder`, and `depth` folders below it. What cannot be read is not there.
-    fn look(&'static self, folder: &Path, depth: usize, found: &mut Vec<Found>) {
+    fn look(
+        &'static self,
+        folder: &Path,
+        (depth, is_session): (usize, fn(&Path, &str) -> bool),
+        found: &mut Vec<Found>,
+    ) {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             let (path, Ok(metadata)) = (entry.path(), entry.metadata()) else { continue };
             if metadata.is_dir() {
                 if depth > 0 {
-                    self.look(&path, depth - 1, found);
+                    self.look(&path, (depth - 1, is_session), found);
                 }
                 continue;
             }
@@ -198,7 +214,7 @@ impl Agent {
             let name = name.to_string_lossy();
             // What we put beside a session is none.
             let is_ours = name.contains(".compacted");
-            if !is_ours && metadata.len() > 0 && (self.is_session)(&path, &name) {
+            if !is_ours && metadata.len() > 0 && is_session(&path, &name) {
                 let changed = metadata.modified().unwrap_or(std::time::UNIX_EPOCH);
                 found.push(Found { agent: self, path, changed });
             }

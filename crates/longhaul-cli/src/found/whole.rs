@@ -9,9 +9,18 @@ use std::{
 use longhaul::wire::{self, Document, Format};
 
 use super::about::{HEAD, whole_lines};
+use crate::opencode;
+
+/// So many messages of a session are read where they stand apart.
+const FIRST: usize = 4;
 
 /// Reads the history at `path`, or what stands of it in the first bytes.
 pub(super) fn read(path: &Path, format: Format, is_all: bool) -> io::Result<Document> {
+    // The first request stands among the first messages.
+    if let Some(session) = opencode::exported(path, if is_all { None } else { Some(FIRST) }) {
+        let session = session.map_err(io::Error::other)?;
+        return wire::read(Some(format), &session[..]).map_err(io::Error::other);
+    }
     let mut bytes = Vec::new();
     let mut file = File::open(path)?;
     let has_more = !is_all && file.metadata()?.len() > HEAD;

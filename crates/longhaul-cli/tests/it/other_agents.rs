@@ -52,7 +52,8 @@ fn check(folder: &Folder, session: &Session) {
     assert!(text(&listed).contains("/w/relay\n"), "{}", text(&listed));
     assert!(text(&listed).contains(&row), "{row:?}\n{}", text(&listed));
     assert!(text(&listed).contains("Mend the \\u{1b}[31mfla"), "{}", text(&listed));
-    let json: Value = serde_json::from_slice(&folder.run(&["sessions", "--json"], b"").stdout).unwrap();
+    let listed = text(&folder.run(&["sessions", "--json"], b""));
+    let json: Value = serde_json::from_str(listed.lines().next().unwrap()).unwrap();
     let field = |name: &str| json[name].clone();
     assert_eq!(field("agent"), session.format);
     assert_eq!(field("folder"), "/w/relay");
@@ -78,7 +79,7 @@ fn check(folder: &Folder, session: &Session) {
 
     let path = json["path"].as_str().unwrap();
     let before = fs::read(path).ok();
-    let ran = folder.run(&["compact", session.short, "--budget", "1100", "-o", "out.json"], b"");
+    let ran = folder.run(&["compact", session.short, "--budget", "1100", "-o", "out.json", "--force"], b"");
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     let only_read = format!(
         "{} sessions are only read: what comes out is written as {}",
@@ -281,4 +282,159 @@ fn copilot_cli() {
     fs::write(&path, lines.replacen("\"type\": \"session.info\"", "\"type\": ", 1)).unwrap();
     let ran = folder.run(&["count", path.to_str().unwrap()], b"");
     assert!(ran.code == 0 && ran.said().contains("line 2, byte 9"), "{}", ran.stderr);
+}
+
+const OPENCODE: Session = Session {
+    agent: "opencode",
+    format: "opencode",
+    written_as: "openai",
+    short: "NeI7BWy6",
+    id: "ses_469cf929cffeBICghRNeI7BWy6",
+    model: Some("claude-sonnet-4-5"),
+    billed: Some(11_168),
+    losses: &[
+        "7 x part that says nothing to the model left out",
+        "1 x block of type \"of-next-month\" left out",
+        "1 x reasoning left out",
+    ],
+};
+
+/// Returns the made-up session of opencode, changed just now.
+fn opencode() -> Value {
+    let mut session: Value = serde_json::from_slice(&fs::read(data("opencode.json")).unwrap()).unwrap();
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    session["info"]["time"]["updated"] = (now.as_millis() as u64).into();
+    session
+}
+
+/// Puts a session into files as older versions keep it, below `data`.
+fn in_files(folder: &Folder, data: &str, session: &Value) -> PathBuf {
+    let put = |name: String, value: &Value| {
+        let path = folder.path().join(data).join("opencode/storage").join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, serde_json::to_string_pretty(value).unwrap()).unwrap();
+        path
+    };
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let id = text(&session["info"]["id"]);
+    for message in session["messages"].as_array().unwrap() {
+        let of = text(&message["info"]["id"]);
+        put(format!("message/{id}/{of}.json"), &message["info"]);
+        for part in message["parts"].as_array().unwrap() {
+            put(format!("part/{of}/{}.json", text(&part["id"])), part);
+        }
+    }
+    put(format!("session/a1b2c3/{id}.json"), &session["info"])
+}
+
+#[test]
+fn opencode_in_files() {
+    let folder = Folder::new();
+    let session = opencode();
+    let path = in_files(&folder, ".local/share", &session);
+    // What a sub-agent did is no session.
+    let mut other = session.clone();
+    (other["info"]["id"], other["info"]["parentID"]) = ("ses_other".into(), OPENCODE.id.into());
+    in_files(&folder, ".local/share", &other);
+    check(&folder, &OPENCODE);
+
+    // What `opencode export` writes is the same session.
+    let exported = folder.run(&["count", "-", "--json"], session.to_string().as_bytes());
+    let counted: Value = serde_json::from_slice(&exported.stdout).unwrap();
+    let found = folder.run(&["count", OPENCODE.short, "--json"], b"");
+    let found: Value = serde_json::from_slice(&found.stdout).unwrap();
+    for kind in ["tool_call", "tool_result", "text", "reasoning"] {
+        assert_eq!(counted["by_kind"][kind], found["by_kind"][kind], "{kind}");
+    }
+
+    let part = path.ancestors().nth(3).unwrap().join("part/msg_b90001/prt_b90004.json");
+    fs::write(&part, "{\"type\":").unwrap();
+    let ran = folder.run(&["count", OPENCODE.short], b"");
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    assert!(
+        ran.said().contains("part/msg_b90001/prt_b90004.json: expected one JSON object"),
+        "{}",
+        ran.stderr
+    );
+    let said = refused(&folder, &path, "[]");
+    assert!(said.contains("BWy6.json: expected one JSON object"), "{said}");
+
+    let folder = Folder::new();
+    in_files(&folder, "moved", &session);
+    let moved = folder.path().join("moved");
+    let ran = folder.run_with(&[("XDG_DATA_HOME", moved.to_str().unwrap())], &["context", "NeI7BWy6"], b"");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+}
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn opencode_in_a_database() {
+    let folder = Folder::new();
+    let session = opencode();
+    let file = folder.path().join(".local/share/opencode/opencode.db");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    let database = rusqlite::Connection::open(&file).unwrap();
+    database
+        .execute_batch(
+            "PRAGMA journal_mode = WAL;
+             CREATE TABLE session (id text PRIMARY KEY, project_id text NOT NULL, parent_id text, directory text NOT NULL,
+                 title text NOT NULL, revert text, time_created integer, time_updated integer);
+             CREATE TABLE message (id text PRIMARY KEY, session_id text, time_created integer, time_updated integer, data text);
+             CREATE TABLE part (id text PRIMARY KEY, message_id text, session_id text, time_created integer,
+                 time_updated integer, data text);",
+        )
+        .unwrap();
+    let updated = session["info"]["time"]["updated"].as_i64().unwrap();
+    let add = "INSERT INTO session VALUES (?1, 'a1b2c3', ?2, '/w/relay', 'Mending a retry', NULL, 1, ?3)";
+    database.execute(add, (OPENCODE.id, None::<String>, updated)).unwrap();
+    database.execute(add, ("ses_other", Some(OPENCODE.id), updated)).unwrap();
+    for message in session["messages"].as_array().unwrap() {
+        let mut info = message["info"].clone();
+        let created = info["time"]["created"].as_i64();
+        let of = info["id"].as_str().unwrap().to_owned();
+        info.as_object_mut().unwrap().retain(|key, _| !["id", "sessionID"].contains(&&**key));
+        let add = "INSERT INTO message VALUES (?1, ?2, ?3, ?3, ?4)";
+        database.execute(add, (&of, OPENCODE.id, created, info.to_string())).unwrap();
+        for part in message["parts"].as_array().unwrap() {
+            let mut part = part.clone();
+            let id = part["id"].as_str().unwrap().to_owned();
+            part.as_object_mut()
+                .unwrap()
+                .retain(|key, _| !["id", "sessionID", "messageID"].contains(&&**key));
+            let add = "INSERT INTO part VALUES (?1, ?2, ?3, ?4, ?4, ?5)";
+            database.execute(add, (id, &of, OPENCODE.id, created, part.to_string())).unwrap();
+        }
+    }
+    // The agent is running, and has not yet put into the database what its log holds. Its files of older times stand there still.
+    in_files(&folder, ".local/share", &session);
+    check(&folder, &OPENCODE);
+    drop(database);
+    let names = || {
+        let entries = fs::read_dir(file.parent().unwrap()).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    let (before, bytes) = (names(), fs::read(&file).unwrap());
+    assert_eq!(before, ["opencode.db", "storage"]);
+    check(&folder, &OPENCODE);
+    assert_eq!((names(), fs::read(&file).unwrap()), (before, bytes), "nothing is written beside it");
+
+    let named = |id: &str| folder.run(&["count", file.join(id).to_str().unwrap()], b"");
+    assert_eq!(named(OPENCODE.id).code, 0);
+    assert!(
+        named("ses_none").said().contains("there is no session ses_none in it"),
+        "{}",
+        named("ses_none").stderr
+    );
+    let database = rusqlite::Connection::open(&file).unwrap();
+    database.execute("UPDATE part SET data = '{' WHERE id = 'prt_b90004'", ()).unwrap();
+    let ran = named(OPENCODE.id);
+    assert!(
+        ran.code != 0 && ran.said().contains("part prt_b90004: expected one JSON object"),
+        "{}",
+        ran.stderr
+    );
+    database.execute_batch("DROP TABLE part").unwrap();
+    assert!(named(OPENCODE.id).said().contains("no such table: part"), "{}", named(OPENCODE.id).stderr);
 }

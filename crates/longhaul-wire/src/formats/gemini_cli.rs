@@ -21,7 +21,7 @@ use crate::{
     edit::{Emptied, Home, Leaf, Located},
     error::Fault,
     import::{Import, text_of},
-    json::{Json, Object},
+    json::{Json, Object, tight},
     lines,
     whole::syntax_error,
 };
@@ -267,8 +267,11 @@ fn read_call<'a>(call: &Object<'a>, said: &mut Said<'a>, nameless: &mut Vec<usiz
         }
     }
     let arguments = call.get("args");
-    let made =
-        ToolCall::function(&*call.text("id").unwrap_or_default(), name, arguments.map_or("{}", Json::raw));
+    let made = ToolCall::function(
+        &*call.text("id").unwrap_or_default(),
+        name,
+        arguments.map_or("{}".to_owned(), tight),
+    );
     said.push(Part::ToolCall(made), Home::Whole, arguments.map_or(Leaf::Fixed, Leaf::Arguments));
     Ok(())
 }

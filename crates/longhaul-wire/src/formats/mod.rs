@@ -15,6 +15,7 @@ mod gemini_cli;
 mod longhaul;
 mod meeting;
 mod openai;
+mod opencode;
 mod pi;
 mod responses;
 mod swe_agent;
@@ -89,6 +90,8 @@ formats! {
     Cline = cline,
     /// A session of Copilot CLI, one event a line. Import only.
     Copilot = copilot,
+    /// A session of opencode, as it exports them. Import only.
+    Opencode = opencode,
     /// A tau2-bench simulation, or a tau-bench result with `traj`. Import only.
     Tau2 = tau2,
     /// A SWE-agent trajectory. Import only.
