@@ -79,7 +79,7 @@ impl About {
 
     fn read(path: &Path, format: Format) -> io::Result<About> {
         if is_read_whole(format) {
-            let about = About::told_by(path, &whole::read(path, format, false)?);
+            let about = About::told_by(path, &whole::read_beginning(path, format)?);
             // Where only the beginning was read, neither is known.
             return Ok(About { billed: None, window: None, ..about });
         }
@@ -103,7 +103,7 @@ impl About {
     /// Does what [`read`](Self::read) does, and looks for the window: for that all of a large file may have to be read.
     fn read_with_window(path: &Path, format: Format) -> io::Result<About> {
         if is_read_whole(format) {
-            return Ok(About::told_by(path, &whole::read(path, format, true)?));
+            return Ok(About::told_by(path, &whole::read(path, format)?));
         }
         let mut about = About::read(path, format)?;
         if about.may_be_of_a_larger_window(format) {
@@ -241,7 +241,7 @@ fn title(head: &[u8], format: Format) -> Option<String> {
     title_of(&wire::read(Some(format), head).ok()?)
 }
 
-fn title_of(document: &Document) -> Option<String> {
+pub(super) fn title_of(document: &Document) -> Option<String> {
     let (_, text) = rules::task(document.transcript().entries())?;
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines.next()?;

@@ -8,28 +8,39 @@ use std::{
 
 use longhaul::wire::{self, Document, Format};
 
-use super::about::{HEAD, whole_lines};
+use super::about::{HEAD, title_of, whole_lines};
 use crate::opencode;
 
 /// So many messages of a session are read where they stand apart.
 const FIRST: usize = 4;
 
-/// Reads the history at `path`, or what stands of it in the first bytes.
-pub(super) fn read(path: &Path, format: Format, is_all: bool) -> io::Result<Document> {
+/// Reads the history at `path`.
+pub(super) fn read(path: &Path, format: Format) -> io::Result<Document> {
+    read_at_most(path, format, None)
+}
+
+/// Reads the beginning of the history at `path`: as much of it as its first request stands in, which is seldom much.
+pub(super) fn read_beginning(path: &Path, format: Format) -> io::Result<Document> {
+    match read_at_most(path, format, Some(HEAD / 16)) {
+        Ok(document) if title_of(&document).is_some() => Ok(document),
+        _ => read_at_most(path, format, Some(HEAD)),
+    }
+}
+
+fn read_at_most(path: &Path, format: Format, most: Option<u64>) -> io::Result<Document> {
     // The first request stands among the first messages.
-    if let Some(session) = opencode::exported(path, if is_all { None } else { Some(FIRST) }) {
+    if let Some(session) = opencode::exported(path, most.map(|_| FIRST)) {
         let session = session.map_err(io::Error::other)?;
         return wire::read(Some(format), &session[..]).map_err(io::Error::other);
     }
     let mut bytes = Vec::new();
     let mut file = File::open(path)?;
-    let has_more = !is_all && file.metadata()?.len() > HEAD;
-    if has_more {
-        file.take(HEAD).read_to_end(&mut bytes)?
-    } else {
-        file.read_to_end(&mut bytes)?
+    let most = most.filter(|most| file.metadata().is_ok_and(|metadata| metadata.len() > *most));
+    match most {
+        Some(most) => file.take(most).read_to_end(&mut bytes)?,
+        None => file.read_to_end(&mut bytes)?,
     };
-    if has_more {
+    if most.is_some() {
         bytes = closed(&bytes).unwrap_or_else(|| whole_lines(&bytes, false).to_vec());
     }
     wire::read(Some(format), &bytes[..]).map_err(io::Error::other)
