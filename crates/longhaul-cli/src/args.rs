@@ -5,7 +5,7 @@ mod history;
 mod hook;
 mod number;
 
-use std::path::PathBuf;
+use std::{path::PathBuf, slice};
 
 use clap::{Args as ClapArgs, Parser, Subcommand};
 use longhaul::{redact::Redactor, transcript::SessionId, wire::Format};
@@ -28,8 +28,8 @@ pub(crate) struct Args {
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 done, 1 failure, 2 usage, 3 nothing to do (compact: with --fail-if-unchanged), 4 input or budget impossible.
-FILE is a transcript; its format is recognised. `-` is stdin. On a terminal, no FILE is the newest session of Claude Code, \
-Codex or pi in this folder; the beginning of a session's id, or words of its first request, name any other.";
+FILE is a transcript; its format is recognised. `-` is stdin. On a terminal, no FILE is the newest session of an agent in \
+this folder; the beginning of a session's id, or words of its first request, name any other (`longhaul sessions` lists them).";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -81,12 +81,13 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Returns the transcript that the command reads, where it reads one.
-    pub(crate) fn transcript(&mut self) -> Option<&mut PathBuf> {
+    /// Returns the transcripts that the command reads, where it reads any.
+    pub(crate) fn transcripts(&mut self) -> &mut [PathBuf] {
         match self {
-            Command::Context(args) => Some(&mut args.file),
-            Command::Compact(args) => Some(&mut args.file),
-            _ => None,
+            Command::Count(args) if !args.text => &mut args.files,
+            Command::Context(args) => slice::from_mut(&mut args.file),
+            Command::Compact(args) => slice::from_mut(&mut args.file),
+            _ => &mut [],
         }
     }
 }

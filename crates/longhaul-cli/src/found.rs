@@ -2,9 +2,13 @@
 
 mod about;
 mod agents;
+mod cline;
+mod gemini_cli;
 mod ids;
 mod list;
+mod opencode;
 mod pick;
+mod whole;
 
 use std::{
     env,
@@ -15,9 +19,10 @@ use std::{
 
 use anyhow::{Result, bail};
 
+use self::agents::Named;
 pub(crate) use self::{
     about::About,
-    agents::{Agent, all, places},
+    agents::{Agent, all, format_at, id_at, places},
     ids::Ids,
     list::{json_lines, table},
     pick::pick,
@@ -163,10 +168,12 @@ impl Found {
     /// Returns the id that the file's name bears, in short.
     pub(crate) fn short_id(&self) -> String {
         let id = self.id();
-        // Ids that begin with a time are told apart by their end.
+        // Ids that begin with a time are told apart by their end, and so are those that are one.
+        let begins_alike =
+            self.agent.named == Named::TimeAndId || id.bytes().all(|byte| byte.is_ascii_digit());
         let digits = id.chars().filter(char::is_ascii_hexdigit).count();
         match id.get(..SHORT_ID) {
-            Some(short) if digits >= SHORT_ID && !self.agent.ids_begin_alike => short.to_owned(),
+            Some(short) if digits >= SHORT_ID && !begins_alike => short.to_owned(),
             _ => id.chars().rev().take(SHORT_ID).collect::<Vec<_>>().into_iter().rev().collect(),
         }
     }
@@ -189,7 +196,11 @@ impl Found {
 
     /// Returns the id in the file's name: all of it, or what stands behind a time.
     pub(crate) fn id(&self) -> String {
-        let stem = self.path.file_stem().unwrap_or_default().to_string_lossy();
+        let stem = agents::name_of(&self.path).to_string_lossy();
+        // `session-2026-01-02T10-11-019eef3d`.
+        if self.agent.named == Named::TimeAndDigits {
+            return stem.rsplit('-').next().unwrap_or_default().to_owned();
+        }
         // `rollout-2026-06-22T12-10-56-019eef3d-abd1-72e1-ab99-dcdb259027c5`, `2025-11-20T23-33-50-805Z_d703a1a9-…`.
         match stem.len().checked_sub(UUID).and_then(|at| stem.get(at..)) {
             Some(uuid) if uuid.chars().all(|c| c.is_ascii_hexdigit() || c == '-') => uuid.to_owned(),
@@ -198,7 +209,9 @@ impl Found {
     }
 
     fn has_id(&self, words: &str) -> bool {
-        is_part(words, &self.id())
+        let id = self.id();
+        let is_more = || self.agent.named == Named::TimeAndDigits && words.len() >= UUID;
+        is_part(words, &id) || is_more() && words.to_lowercase().starts_with(&id.to_lowercase())
     }
 
     /// Returns a line about the session: short id, agent, how long ago, title.

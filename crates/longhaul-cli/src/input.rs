@@ -12,7 +12,7 @@ use longhaul::wire::{self, Document, Format, Profile};
 
 use crate::{
     exit::{Impossible, without_secrets},
-    paint, pipe,
+    found, opencode, paint, pipe,
 };
 
 /// A file of this many bytes takes long enough to read that a person wants to see it move.
@@ -20,7 +20,10 @@ const LONG: u64 = 16 << 20;
 
 /// Reads the document at `path` (`-` is stdin).
 pub(crate) fn document(path: &Path, format: Option<Format>) -> Result<Document> {
-    let read = wire::read(format, open(path)?);
+    let read = match opencode::exported(path, None) {
+        Some(session) => wire::read(Some(Format::Opencode), &session?[..]),
+        None => wire::read(format.or_else(|| found::format_at(path)), open(path)?),
+    };
     read.map_err(|error| match matches!(error, wire::WireError::Io(_)) {
         true => anyhow::Error::new(error).context(format!("{} cannot be read", shown(path))),
         false => anyhow::Error::new(Impossible(format!("{}: {error}", shown(path)))),

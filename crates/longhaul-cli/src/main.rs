@@ -17,6 +17,7 @@ mod input;
 mod lookup;
 #[cfg(feature = "mcp")]
 mod mcp;
+mod opencode;
 mod output;
 mod paint;
 mod pipe;
@@ -79,7 +80,7 @@ fn with_lines_set_in(said: &str, typed: &[String]) -> String {
 
 fn main() -> ExitCode {
     let mut command = args().command;
-    if let Err(error) = command.transcript().map_or(Ok(()), found::settle) {
+    if let Err(error) = command.transcripts().iter_mut().try_for_each(found::settle) {
         return exit::report(&error);
     }
     let done = match command {

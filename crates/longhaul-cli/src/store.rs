@@ -97,11 +97,11 @@ pub(crate) struct Said<'a> {
 
 impl Said<'_> {
     pub(crate) fn new<'a>(
-        document: &Document,
+        id: Option<SessionId>,
         messages: Vec<Redacted<Message>>,
         name: Option<&'a str>,
     ) -> Said<'a> {
-        Said { id: document.session_id(), name, messages }
+        Said { id, name, messages }
     }
 
     /// Puts beside each message how it is spelled in the document, for a store.

@@ -1,6 +1,6 @@
 //! A history as read: what was said, what stands around it, and every byte of it.
 
-use std::{io::BufRead, ops::Range};
+use std::{collections::BTreeMap, io::BufRead, ops::Range};
 
 use longhaul_transcript::{ContentHash, Message, MessageId, Origin, SessionId, Transcript, Usage};
 
@@ -36,10 +36,14 @@ pub(crate) struct Envelope {
     pub(crate) model: Option<String>,
     pub(crate) tools: Vec<String>,
     pub(crate) usages: Vec<(MessageId, Usage)>,
+    /// The folder that the agent worked in.
+    pub(crate) folder: Option<String>,
+    /// What an import left aside, by a phrase that reads well after the number of such things.
+    pub(crate) left: BTreeMap<String, usize>,
 }
 
 /// Where one message stands: one place, or several where a file spreads a message over lines.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Slot {
     pub(crate) fragments: Vec<Fragment>,
 }
@@ -122,6 +126,11 @@ impl Document {
     /// Returns the model the history is for, where it names one.
     pub fn model(&self) -> Option<&str> {
         self.envelope.model.as_deref()
+    }
+
+    /// Returns the folder that the agent worked in, where the session file of an agent that can only be imported names it.
+    pub fn folder(&self) -> Option<&str> {
+        self.envelope.folder.as_deref()
     }
 
     /// Returns the damage that was tolerated.

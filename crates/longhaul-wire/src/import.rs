@@ -1,10 +1,11 @@
-//! Histories that are only read: benchmark trajectories and meetings.
+//! Histories that are only read: sessions of some agents, benchmark trajectories and meetings.
 
-use longhaul_transcript::{Message, MessageId, Transcript};
+use longhaul_transcript::{Message, MessageId, Part, Role, Transcript, Usage};
 
 use crate::{
     Document, Format, Problem, WireError,
-    document::{Envelope, Layout, Slot, push_message},
+    dialect::{Dialect, Said},
+    document::{Envelope, Fragment, Layout, Slot, push_message},
     error::Fault,
     json::{Json, Object},
     lines,
@@ -16,7 +17,8 @@ use crate::{
 pub(crate) struct Import {
     pub(crate) transcript: Transcript,
     pub(crate) envelope: Envelope,
-    problems: Vec<Problem>,
+    pub(crate) problems: Vec<Problem>,
+    slots: Vec<Slot>,
 }
 
 /// Reads one JSON value: a list, or an object with a list under one of `keys`, whose elements `element` reads.
@@ -44,7 +46,7 @@ pub(crate) fn read_whole(
 pub(crate) fn read_lines(
     format: Format,
     bytes: Vec<u8>,
-    line: fn(&mut Import, &Object<'_>),
+    mut line: impl FnMut(&mut Import, &Object<'_>),
 ) -> Result<Document, WireError> {
     let mut import = Import::default();
     let ranges = lines::split(&bytes);
@@ -71,13 +73,52 @@ impl Import {
         push_message(&mut self.transcript, message);
     }
 
+    /// Adds what an agent keeps as one record, which stands in `file` and is the one `at` that place among its like: for each step
+    /// what was said, and what came of its calls in a message behind it. What the record shows is found there again.
+    pub(crate) fn push_record(
+        &mut self,
+        (file, record): (&[u8], Json<'_>),
+        at: usize,
+        dialect: &'static Dialect,
+        said: &Said<'_>,
+    ) {
+        let fragment = Fragment { range: record.range_in(file), dialect, at, step: None };
+        for step in said.of_steps() {
+            let parts = said.parts[step].iter().map(|located| located.part.clone());
+            let (results, spoken): (Vec<Part>, Vec<Part>) =
+                parts.partition(|part| matches!(part, Part::ToolResult(_)));
+            let mut messages = [(said.role, spoken), (Role::Tool, results)];
+            if said.role != Role::Assistant {
+                messages.reverse();
+            }
+            for (role, parts) in messages.into_iter().filter(|(_, parts)| !parts.is_empty()) {
+                let speaker = said.speaker.filter(|_| role == said.role);
+                self.push(Message { speaker, ..Message::new(role, parts) });
+                // Those that were pushed without one have no place.
+                self.slots.resize_with(self.transcript.len() - 1, Slot::default);
+                self.slots.push(Slot { fragments: vec![fragment.clone()] });
+            }
+        }
+    }
+
+    /// Notes what the request cost that was answered behind message `covered`.
+    pub(crate) fn bill(&mut self, covered: Option<MessageId>, usage: Usage) {
+        let was_billed = usage.prompt_total() > longhaul_transcript::Tokens::ZERO;
+        self.envelope.usages.extend(covered.filter(|_| was_billed).map(|covered| (covered, usage)));
+    }
+
+    /// Notes something that is no part of what was said, or that nobody here knows, by a phrase that reads well after a number.
+    pub(crate) fn leave(&mut self, what: String) {
+        *self.envelope.left.entry(what).or_default() += 1;
+    }
+
     pub(crate) fn last(&self) -> Option<MessageId> {
         self.transcript.entries().last().map(|entry| entry.id)
     }
 
-    fn document(self, format: Format, bytes: Vec<u8>) -> Document {
-        let Import { transcript, envelope, problems } = self;
-        let slots = transcript.entries().iter().map(|_| Slot { fragments: Vec::new() }).collect();
+    pub(crate) fn document(self, format: Format, bytes: Vec<u8>) -> Document {
+        let Import { transcript, envelope, problems, mut slots } = self;
+        slots.resize_with(transcript.len(), Slot::default);
         Document { format, transcript, slots, layout: Layout::Import, envelope, problems, bytes }
     }
 }

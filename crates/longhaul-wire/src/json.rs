@@ -65,7 +65,7 @@ impl<'a> Json<'a> {
     }
 
     /// Returns where this value stands in `text`, of which it must be a part.
-    pub(crate) fn range_in(self, text: &str) -> Range<usize> {
+    pub(crate) fn range_in(self, text: impl AsRef<[u8]>) -> Range<usize> {
         let start = offset_in(text, self.0);
         start..start + self.0.len()
     }
@@ -243,14 +243,27 @@ impl<'a> Object<'a> {
     }
 }
 
+/// Returns a JSON text without the blanks between its tokens: an agent that keeps its files for people to read sends it so.
+pub(crate) fn tight(json: Json<'_>) -> String {
+    let (mut out, mut is_text, mut is_escaped) = (String::with_capacity(json.raw().len()), false, false);
+    for c in json.raw().chars() {
+        if is_text || !c.is_ascii_whitespace() {
+            out.push(c);
+        }
+        is_text ^= c == '"' && !is_escaped;
+        is_escaped = is_text && c == '\\' && !is_escaped;
+    }
+    out
+}
+
 /// Returns `text` as a JSON string.
 pub(crate) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
 /// Returns the offset of `part` in `whole`, of which it must be a part.
-pub(crate) fn offset_in(whole: &str, part: &str) -> usize {
-    (part.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize)
+pub(crate) fn offset_in(whole: impl AsRef<[u8]>, part: &str) -> usize {
+    (part.as_ptr() as usize).saturating_sub(whole.as_ref().as_ptr() as usize)
 }
 
 /// Returns one past the string that begins at `start`.

@@ -42,7 +42,7 @@ fn texts(doc: &Document) -> String {
 
 #[test]
 fn nothing_at_all() {
-    let names = "openai, responses, anthropic, claude-code, codex, gemini, chat, ui-messages, longhaul, pi, tau2, swe-agent, meeting, vcsum";
+    let names = "openai, responses, anthropic, claude-code, codex, gemini, chat, ui-messages, longhaul, pi, gemini-cli, cline, copilot, opencode, tau2, swe-agent, meeting, vcsum";
     let error = read(None, &b""[..]).unwrap_err().to_string();
     assert_eq!(error, format!("the input is empty; expected a history in one of the formats {names}"));
     refuses(
@@ -465,4 +465,50 @@ fn reasoning_whose_call_is_damaged_stays_where_nothing_changed() {
     let output = line(r#"{"type":"function_call_output","call_id":"c1","output":"0"}"#);
     let user = line(r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"go"}]}"#);
     carries(Format::Codex, format!("{user}\n{reasoning}\n{damaged}\n{output}\n"));
+}
+
+/// Whoever shortens the history of Gemini CLI writes down all that is left of it, and goes on behind that.
+#[test]
+fn a_history_that_its_agent_shortened_is_what_was_left() {
+    let lines = [
+        r#"{"sessionId":"s","projectHash":"p"}"#,
+        r#"{"id":"a","type":"user","content":"long ago"}"#,
+        r#"{"id":"b","type":"gemini","content":"yes"}"#,
+        r#"{"$set":{"messages":[{"id":"c","type":"user","content":[{"text":"a summary"}]},{"id":"b","type":"gemini","content":"yes"}]}}"#,
+        r#"{"id":"d","type":"user","content":"go on"}"#,
+        r#"{"id":"b","type":"gemini","content":"yes!"}"#,
+    ];
+    let doc = carries(None, lines.join("\n"));
+    assert_eq!(doc.format(), Format::GeminiCli);
+    assert_eq!(texts(&doc), "a summary | yes! | go on");
+    // What is taken back goes with all behind it; what nobody knows takes all of it back.
+    let back = |to: &str| texts(&carries(None, lines.join("\n") + &format!("\n{{\"$rewindTo\":\"{to}\"}}")));
+    assert_eq!((&*back("b"), &*back("z")), ("a summary", ""));
+}
+
+/// A text may have tags, and a file that is written may hold those of its own call: only what is answered is a call.
+#[test]
+fn calls_in_a_text_are_those_that_are_answered() {
+    let task = |answer: &str, came: &str| {
+        let message = |role: &str, text: &str| {
+            format!(r#"{{"role":"{role}","content":[{{"type":"text","text":"{text}"}}],"ts":1}}"#)
+        };
+        let all = [message("user", "mend it"), message("assistant", answer), message("user", came)];
+        texts(&carries(None, format!("[{}]", all.join(","))))
+    };
+    let read = "Look:<read_file><path>a</path></read_file>";
+    assert_eq!(task(read, "no"), format!("mend it | {read} | no"));
+    assert_eq!(task(read, "[read_file for 'a'] Result:\\nok"), "mend it | Look: !cline-1-1 | =cline-1-1");
+    assert_eq!(
+        task(read, "[list_files for 'a'] Result:\\nok"),
+        format!("mend it | {read} | [list_files for 'a'] Result:\nok")
+    );
+    let svg = "<write_to_file><path>a</path><content><path/></path></content></write_to_file>";
+    let written = format!("[{}]", [
+        format!(r#"{{"role":"assistant","content":[{{"type":"text","text":"{svg}"}}],"ts":1}}"#),
+        r#"{"role":"user","content":[{"type":"text","text":"[write_to_file for 'a'] Result:\nok"}],"ts":2}"#.to_owned(),
+    ].join(","));
+    let doc = carries(None, written);
+    let calls: Vec<_> = doc.transcript().entries().iter().flat_map(|entry| entry.message.calls()).collect();
+    assert_eq!(calls[0].arguments.0, r#"{"path":"a","content":"<path/></path>"}"#);
 }

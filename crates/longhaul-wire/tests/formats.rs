@@ -298,6 +298,98 @@ fn swe_agent() {
 }
 
 #[test]
+fn gemini_cli() {
+    checks(
+        "gemini-cli.jsonl",
+        Format::GeminiCli,
+        expect![[r#"
+            session 55555555-5555-4555-8555-555555555555
+            model gemini-y
+            m0 user: "<session_context>\nToday is Thursday.\n</session_context>"
+            m1 user: "read it" | <image/png 8 bytes None>
+            m2 assistant: ~"Plan\nRead a first." 0 bytes | "Reading." | !read_file#read_file-1 {"path":"a","n":1E2} | !run_shell_command#shell-2 {"command":"cargo test"} | !run_shell_command#shell-3 {"command":"sleep 9"}
+            m3 tool: =read_file-1+ "text of a" | =shell-2- "exit 101"
+            m4 user: "/home/mara/a is wrong"
+            m5 assistant: "Written." | !write_file#write_file-4 {"path":"a"}
+            m6 tool: =write_file-4+ "done"
+            usage up to m1: 60 + 40 + 0 in, 5 + 7 out
+        "#]],
+    );
+}
+
+#[test]
+fn cline() {
+    checks(
+        "cline.json",
+        Format::Cline,
+        expect![[r#"
+        model claude-x
+        m0 user: "<task>\nmend a\n</task>" | "<environment_details>\n# Current Working Directory (/w/a (b)) Files\na\n</environment_details>"
+        m1 assistant: "I will read it." | !read_file#cline-1-1 {"path":"a"}
+        m2 tool: =cline-1-1 "text of a" & <image/png 8 bytes None>
+        m3 user: "<environment_details>\n# Time\n</environment_details>"
+        m4 assistant: "A tag is `<b>`." | !write_to_file#cline-3-1 {"path":"a","content":"<content>x</content>"}
+        m5 tool: =cline-3-1 "Saved."
+        m6 user: "<user_message>\nGood. Now b.\n</user_message>"
+        m7 assistant: ~"Hm." 4 bytes | "Reading." | !read_file#toolu_1 {"path": "b"}
+        m8 tool: =toolu_1 "text of b"
+        m9 user: "<environment_details>\n# Time\n</environment_details>"
+        m10 assistant: ~"Then c." 4 bytes
+        m11 user: "[Cut here]"
+        m12 assistant: "Done."
+        usage up to m0: 60 + 40 + 0 in, 5 + 0 out
+        usage up to m11: 120 + 0 + 0 in, 2 + 0 out
+    "#]],
+    );
+}
+
+#[test]
+fn copilot() {
+    checks(
+        "copilot.jsonl",
+        Format::Copilot,
+        expect![[r#"
+        session 66666666-6666-4666-8666-666666666666
+        model gpt-x
+        m0 system: "Be brief."
+        m1 user: "It was of no matter."
+        m2 user: "read it"
+        m3 assistant: ~"Look first." 4 bytes | "Reading." | !view#c1 {"path": "a"} | !!apply_patch#c2 *** Begin
+        m4 tool: =c1+ "text of a"
+        m5 tool: =c2- "no such file"
+        m6 user: "$ bash {\"command\": \"ls\"}\na b"
+        m7 user: "A skill's text."
+        m8 assistant: ~"That is all." 0 bytes | "Read."
+    "#]],
+    );
+}
+
+#[test]
+fn opencode() {
+    checks(
+        "opencode.json",
+        Format::Opencode,
+        expect![[r#"
+            session ses_1
+            model m-x
+            m0 user: "kept as it was"
+            m1 user: "(a summary is asked for)"
+            m2 assistant: "It was long ago."
+            m3 user: "read it"
+            m4 user: "Called the Read tool"
+            m5 user: <image/png 8 bytes None>
+            m6 assistant: ~"Look." 28 bytes | "Reading." | !read#c1 {"filePath":"a"} | !bash#c2 {"command":"x"}
+            m7 tool: =c1+ "text of a" & <image/png 8 bytes None> | =c2- "exit 1"
+            m8 assistant: !grep#c3 {"pattern":"a"} | !task#c4 {} | [part-of-next-month]
+            m9 tool: =c3+ "(cleared by the agent to make room)"
+            m10 assistant: "as far as it w"
+            m11 user: "Search\nFind it."
+            usage up to m5: 10 + 40 + 2 in, 5 + 3 out
+        "#]],
+    );
+}
+
+#[test]
 fn meeting() {
     checks(
         "meeting.json",
@@ -322,7 +414,7 @@ fn vcsum() {
 }
 
 /// Every fixture with its format.
-const ALL: [(&str, Format); 14] = [
+const ALL: [(&str, Format); 18] = [
     ("openai.json", Format::OpenAi),
     ("responses.json", Format::Responses),
     ("anthropic.json", Format::Anthropic),
@@ -333,6 +425,10 @@ const ALL: [(&str, Format); 14] = [
     ("ui-messages.json", Format::UiMessages),
     ("longhaul.json", Format::Longhaul),
     ("pi.jsonl", Format::Pi),
+    ("gemini-cli.jsonl", Format::GeminiCli),
+    ("cline.json", Format::Cline),
+    ("copilot.jsonl", Format::Copilot),
+    ("opencode.json", Format::Opencode),
     ("tau2.json", Format::Tau2),
     ("swe-agent.traj", Format::SweAgent),
     ("meeting.json", Format::Meeting),

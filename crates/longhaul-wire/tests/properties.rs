@@ -117,7 +117,7 @@ proptest! {
     fn damaged_histories_are_read_or_refused(
         fixture in select(vec![
             "openai.json", "responses.json", "anthropic.json", "claude-code.jsonl", "codex.jsonl", "gemini.json",
-            "chat.json", "ui-messages.json", "longhaul.json", "pi.jsonl", "tau2.json", "swe-agent.traj", "meeting.json", "vcsum.jsonl",
+            "chat.json", "ui-messages.json", "longhaul.json", "pi.jsonl", "gemini-cli.jsonl", "cline.json", "copilot.jsonl", "opencode.json", "tau2.json", "swe-agent.traj", "meeting.json", "vcsum.jsonl",
         ]),
         format in select(Format::ALL.to_vec()),
         damage in vec((any::<prop::sample::Index>(), select(vec!["", "null", "\"", "{", "}", "[", "]", ",", "\n", "\0", "1e999", "{}", "[]", "\"a\"", "\u{feff}", "-", "\\ud800"])), 1..4),

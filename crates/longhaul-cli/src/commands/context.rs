@@ -10,7 +10,7 @@ use longhaul::{
     policy::{self, Measurement, PolicyState, Upcoming, When},
     tokens::count_tools,
     transcript::{Entry, Message, Part, Role, Tokens},
-    wire::Document,
+    wire::{self, Document},
 };
 use serde::Serialize;
 
@@ -216,6 +216,10 @@ fn forecast(
 ) -> Forecast {
     let (target, trigger) = (room.limits.target, room.limits.trigger);
     let adjusted = config.adjustments(room.window.window, room.budget);
+    // What can only be read is compacted as what it is written in.
+    let written = document.format().written_as().filter(|to| *to != document.format());
+    let written = written.and_then(|to| Some(wire::convert(document, to).ok()?.document));
+    let document = written.as_ref().unwrap_or(document);
     let session =
         DocumentSession::new(document, room.window, counter.counter.clone(), config.clone(), None).ok();
     // A history that can only be imported is told of by its size.

@@ -10,12 +10,12 @@ use std::{
 use longhaul::{
     summarize::rules,
     tokens::ModelTable,
-    transcript::{Tokens, Usage},
+    transcript::{Role, Tokens, Usage},
     wire::{self, Document, Format},
 };
 use serde_json::Value;
 
-use super::{Found, agents};
+use super::{Found, agents, whole};
 
 /// What is known of a session without reading all of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub(crate) struct About {
 }
 
 /// So much of the beginning is read: the first request stands in it.
-const HEAD: u64 = 1 << 20;
+pub(super) const HEAD: u64 = 1 << 20;
 /// So much of the end is read: the last answer stands in it.
 const TAIL: u64 = 1 << 19;
 
@@ -54,16 +54,35 @@ impl About {
     /// things.
     pub(crate) fn of(path: &Path, document: &Document) -> About {
         let format = document.format();
+        if is_read_whole(format) {
+            return About::told_by(path, document);
+        }
         // A pipe was read to its end, and whoever wrote into it has left.
         let says = agents::is_kept_in(format) && path.is_file();
         let about = says.then(|| About::read_with_window(path, format).ok()).flatten().unwrap_or_default();
         // Where all of it is read, turns that were taken back are known.
-        let billed = |usage: &Usage| usage.prompt_total() + usage.output + usage.reasoning;
-        let mut billed = document.usages().iter().map(|(_, usage)| billed(usage));
-        About { billed: billed.rfind(|billed| *billed > Tokens::ZERO), ..about }
+        About { billed: last_billed(document), ..about }
+    }
+
+    /// Returns what a document that is all of the session at `path` says, with its window.
+    fn told_by(path: &Path, document: &Document) -> About {
+        let mut about = About {
+            folder: document.folder().map(PathBuf::from).or_else(|| agents::folder(path, document.format())),
+            title: title_of(document),
+            model: document.model().map(str::to_owned),
+            billed: last_billed(document),
+            ..About::default()
+        };
+        about.window = about.usual_window(document.format());
+        about
     }
 
     fn read(path: &Path, format: Format) -> io::Result<About> {
+        if is_read_whole(format) {
+            let about = About::told_by(path, &whole::read_beginning(path, format)?);
+            // Where only the beginning was read, neither is known.
+            return Ok(About { billed: None, window: None, ..about });
+        }
         let mut file = File::open(path)?;
         let length = file.metadata()?.len();
         let mut head = Vec::new();
@@ -83,6 +102,9 @@ impl About {
 
     /// Does what [`read`](Self::read) does, and looks for the window: for that all of a large file may have to be read.
     fn read_with_window(path: &Path, format: Format) -> io::Result<About> {
+        if is_read_whole(format) {
+            return Ok(About::told_by(path, &whole::read(path, format)?));
+        }
         let mut about = About::read(path, format)?;
         if about.may_be_of_a_larger_window(format) {
             let all = File::open(path)?;
@@ -149,6 +171,18 @@ impl About {
     }
 }
 
+/// Returns what the last request and its answer cost, as they were billed.
+fn last_billed(document: &Document) -> Option<Tokens> {
+    let billed = |usage: &Usage| usage.prompt_total() + usage.output + usage.reasoning;
+    let mut billed = document.usages().iter().map(|(_, usage)| billed(usage));
+    billed.rfind(|billed| *billed > Tokens::ZERO)
+}
+
+/// Returns whether what a session says of itself is read from it as a history: line by line only those are known that were recorded.
+fn is_read_whole(format: Format) -> bool {
+    !matches!(format, Format::ClaudeCode | Format::Codex | Format::Pi) && agents::is_kept_in(format)
+}
+
 /// So much of a larger window Claude Code uses where nobody asks for all of it.
 const CLAUDE_CODE: Tokens = Tokens(200_000);
 
@@ -190,7 +224,7 @@ fn sum(usage: &Value, names: &[&str]) -> Option<Tokens> {
 }
 
 /// Returns `bytes` up to the last line that is whole.
-fn whole_lines(bytes: &[u8], is_all: bool) -> &[u8] {
+pub(super) fn whole_lines(bytes: &[u8], is_all: bool) -> &[u8] {
     match bytes.iter().rposition(|byte| *byte == b'\n').filter(|_| !is_all) {
         Some(end) => &bytes[..=end],
         None => bytes,
@@ -219,15 +253,20 @@ fn before_compaction(head: &[u8]) -> &[u8] {
 
 /// Returns what was asked first, in a line: where the session was compacted, before that, or by what its summary says of it.
 fn title(head: &[u8], format: Format) -> Option<String> {
-    let asked_in = |lines: &[u8]| {
-        let document = wire::read(Some(format), lines).ok()?;
-        let entries = document.transcript().entries();
-        let told = entries.first().and_then(|first| told_by_summary(first.message.texts().next()?));
-        told.or_else(|| rules::task(entries).map(|(_, text)| text.to_owned()))
-    };
+    let title_in = |lines: &[u8]| title_of(&wire::read(Some(format), lines).ok()?);
     let before = before_compaction(head);
-    let asked = asked_in(before).or_else(|| asked_in(head).filter(|_| before.len() < head.len()))?;
-    first_line(&asked)
+    title_in(before).or_else(|| title_in(head).filter(|_| before.len() < head.len()))
+}
+
+pub(super) fn title_of(document: &Document) -> Option<String> {
+    let entries = document.transcript().entries();
+    // What a session begins with is a summary, where that was compacted into it.
+    let mut first = entries.iter().take(3).filter(|entry| entry.message.role == Role::User);
+    let told = first.next().and_then(|entry| told_by_summary(entry.message.texts().next()?));
+    match told {
+        Some(asked) => first_line(&asked),
+        None => rules::task(entries).and_then(|(_, text)| first_line(text)),
+    }
 }
 
 /// Returns what was asked first, as a summary of ours tells it.

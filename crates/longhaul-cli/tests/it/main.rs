@@ -20,6 +20,7 @@ mod kills;
 mod kinds;
 #[cfg(feature = "mcp")]
 mod mcp;
+mod other_agents;
 mod readme;
 mod run;
 #[cfg(feature = "encryption")]

@@ -23,7 +23,9 @@ const KINDS: [&str; 7] = ["type", "role", "state", "status", "is_error", "error"
 
 /// Tells what of `doc` is not in `converted`, where no part of a message stands for it.
 pub(super) fn tell(doc: &Document, converted: &Converted, losses: &mut Losses) {
-    for (at, slot) in doc.slots.iter().enumerate() {
+    // Of what can only be imported the records are told by their kind, not the fields of each.
+    let is_import = matches!(doc.layout, Layout::Import);
+    for (at, slot) in doc.slots.iter().enumerate().filter(|_| !is_import) {
         let own = converted.own.iter().find(|(own, _)| *own == at).map(|(_, spelled)| spelled.as_str());
         // Of an answer in steps, all of it is looked at with the first.
         for fragment in slot.fragments.iter().filter(|_| doc.steps_of(at).start == at) {
@@ -41,7 +43,13 @@ pub(super) fn tell(doc: &Document, converted: &Converted, losses: &mut Losses) {
     }
     match doc.layout {
         Layout::Whole(_) => beside_the_messages(doc, losses),
-        Layout::Import => losses.note("what the file holds beside what was said is left out"),
+        Layout::Import => {
+            losses.note("what the file holds beside what was said is left out");
+            doc.envelope
+                .left
+                .iter()
+                .for_each(|(what, count)| losses.note(format!("{count} x {what} left out")));
+        }
         _ => lines_around(doc, losses),
     }
     if doc.session_id() != converted.document.session_id() && doc.session_id().is_some() {

@@ -51,6 +51,7 @@ pub(super) const SPEC: Spec = Spec {
         },
         session: None,
     }),
+    written_as: Some(Format::Anthropic),
 };
 
 const BODY: Body = Body {

@@ -41,6 +41,7 @@ pub(super) const SPEC: Spec = Spec {
         file: |draft, _| draft.object_or_list([draft.model_field()], "conversations"),
         session: None,
     }),
+    written_as: Some(Format::Chat),
 };
 
 const BODY: Body = Body {

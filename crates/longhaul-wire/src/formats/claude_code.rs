@@ -4,6 +4,7 @@ use longhaul_transcript::{ContentHash, Role};
 
 use super::{Draft, LaterSystem, Lead, Order, SessionFile, Spec, Tools, Writing};
 use crate::{
+    Format,
     convert::regroup::{self, Shown},
     detect::{Claim, Head},
     json::{Json, quoted},
@@ -50,6 +51,7 @@ pub(super) const SPEC: Spec = Spec {
             ids: |line| line.get("sessionId").into_iter().collect(),
         }),
     }),
+    written_as: Some(Format::ClaudeCode),
 };
 
 fn claims(head: &Head<'_>) -> Option<Claim> {

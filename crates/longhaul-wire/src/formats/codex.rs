@@ -2,6 +2,7 @@
 
 use super::{Draft, LaterSystem, Lead, Order, SessionFile, Spec, Tools, Writing};
 use crate::{
+    Format,
     convert::regroup::{self, Shown},
     detect::{Claim, Head},
     json::quoted,
@@ -38,6 +39,7 @@ pub(super) const SPEC: Spec = Spec {
             ids: append::codex::session_ids,
         }),
     }),
+    written_as: Some(Format::Codex),
 };
 
 fn claims(head: &Head<'_>) -> Option<Claim> {

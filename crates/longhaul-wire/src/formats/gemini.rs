@@ -58,6 +58,7 @@ pub(super) const SPEC: Spec = Spec {
         },
         session: None,
     }),
+    written_as: Some(Format::Gemini),
 };
 
 const BODY: Body = Body {
@@ -70,7 +71,7 @@ const BODY: Body = Body {
     check: |_| Ok(()),
 };
 
-static MESSAGE: Dialect = Dialect {
+pub(super) static MESSAGE: Dialect = Dialect {
     format: Format::Gemini,
     read,
     fresh,
@@ -195,7 +196,7 @@ fn read_parts(value: Json<'_>, role: Role) -> Result<Said<'_>, Fault> {
     Ok(said)
 }
 
-fn read_part<'a>(
+pub(super) fn read_part<'a>(
     part: Json<'a>,
     home: Home<'a>,
     said: &mut Said<'a>,

@@ -36,6 +36,7 @@ pub(super) const SPEC: Spec = Spec {
         file: |draft, _| file(&draft),
         session: None,
     }),
+    written_as: Some(Format::Longhaul),
 };
 
 const BODY: Body = Body {

@@ -21,6 +21,7 @@ pub(super) const SPEC: Spec = Spec {
     segments: super::one_segment,
     validate: |history, _, _| super::readable(Format::Meeting, history),
     writing: None,
+    written_as: None,
 };
 
 const EXPECTED: &str = "a meeting: an object with meeting_transcripts";

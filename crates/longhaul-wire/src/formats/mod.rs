@@ -7,11 +7,15 @@
 mod anthropic;
 mod chat;
 mod claude_code;
+mod cline;
 mod codex;
+mod copilot;
 mod gemini;
+mod gemini_cli;
 mod longhaul;
 mod meeting;
 mod openai;
+mod opencode;
 mod pi;
 mod responses;
 mod swe_agent;
@@ -80,6 +84,14 @@ formats! {
     Longhaul = longhaul,
     /// A pi session file. Import only.
     Pi = pi,
+    /// A session file of Gemini CLI. Import only.
+    GeminiCli = gemini_cli,
+    /// A task of Cline, or of Roo Code and other kin. Import only.
+    Cline = cline,
+    /// A session of Copilot CLI, one event a line. Import only.
+    Copilot = copilot,
+    /// A session of opencode, as it exports them. Import only.
+    Opencode = opencode,
     /// A tau2-bench simulation, or a tau-bench result with `traj`. Import only.
     Tau2 = tau2,
     /// A SWE-agent trajectory. Import only.
@@ -111,6 +123,9 @@ pub(crate) struct Spec {
     pub(crate) validate: fn(&[u8], &Profile, &mut Report) -> Result<(), WireError>,
     /// How it is written; `None` for one that can only be imported.
     pub(crate) writing: Option<Writing>,
+    /// What a history of it is written in where nobody says: itself where it can be, and for the sessions of an agent that
+    /// can only be imported the format that is nearest to what the agent sends.
+    pub(crate) written_as: Option<Format>,
 }
 
 /// How a format is written: what it can carry, and how what comes from elsewhere is cut to fit.
@@ -247,6 +262,12 @@ impl Format {
     /// Returns whether the format can be read but not written, other than unchanged.
     pub fn is_import_only(self) -> bool {
         self.spec().writing.is_none()
+    }
+
+    /// Returns what a history of the format is written in where nobody says: the format itself where it can be written, and
+    /// another for the sessions of agents that can only be imported. `None` where that has to be said.
+    pub fn written_as(self) -> Option<Format> {
+        self.spec().written_as
     }
 
     /// Returns whether a file of the format is one JSON value a line.

@@ -47,6 +47,7 @@ pub(super) const SPEC: Spec = Spec {
         file: |draft, _| draft.object_or_list([draft.model_field(), draft.tools_field()], "messages"),
         session: None,
     }),
+    written_as: Some(Format::OpenAi),
 };
 
 const BODY: Body = Body {

@@ -25,6 +25,7 @@ pub(super) const SPEC: Spec = Spec {
     segments: |doc| segments(doc.as_bytes()),
     validate: |history, _, _| super::readable(Format::Pi, history),
     writing: None,
+    written_as: Some(Format::OpenAi),
 };
 
 fn claims(head: &Head<'_>) -> Option<Claim> {

@@ -50,6 +50,7 @@ pub(super) const SPEC: Spec = Spec {
         },
         session: None,
     }),
+    written_as: Some(Format::Responses),
 };
 
 const BODY: Body = Body {

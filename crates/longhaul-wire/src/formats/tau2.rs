@@ -21,6 +21,7 @@ pub(super) const SPEC: Spec = Spec {
     segments: super::one_segment,
     validate: |history, _, _| super::readable(Format::Tau2, history),
     writing: None,
+    written_as: None,
 };
 
 const LISTS: [&str; 3] = ["traj", "messages", "history"];

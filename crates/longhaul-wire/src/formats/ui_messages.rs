@@ -58,6 +58,7 @@ pub(super) const SPEC: Spec = Spec {
         file: |draft, _| file(draft),
         session: None,
     }),
+    written_as: Some(Format::UiMessages),
 };
 
 const BODY: Body = Body {

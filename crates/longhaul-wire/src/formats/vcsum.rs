@@ -20,6 +20,7 @@ pub(super) const SPEC: Spec = Spec {
     segments: super::one_segment,
     validate: |history, _, _| super::readable(Format::Vcsum, history),
     writing: None,
+    written_as: None,
 };
 
 fn claims(head: &Head<'_>) -> Option<Claim> {

@@ -88,6 +88,7 @@ pub(crate) fn read(bytes: Vec<u8>) -> Result<Document, WireError> {
         model: replay.model,
         tools: Vec::new(),
         usages: replay.usages.into_iter().filter_map(covered).collect(),
+        ..Envelope::default()
     };
     let (lines, problems) = (replay.lines, replay.problems);
     Ok(Document {

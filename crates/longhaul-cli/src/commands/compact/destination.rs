@@ -13,7 +13,7 @@ use longhaul::{
 };
 
 use super::Report;
-use crate::{args::CompactArgs, clock, exit::Impossible, input, paint, say};
+use crate::{args::CompactArgs, clock, exit::Impossible, input, opencode, paint, say};
 
 /// Where the new history goes where `-o` does not say it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +44,14 @@ impl Destination {
             let file = paint::path(&args.file);
             bail!(Impossible(format!("{file} is no session file: it is no regular file")));
         }
+        // One in a database has no file that could be looked at.
+        if opencode::is_in_database(&args.file) {
+            match (args.in_place, args.as_new_session) {
+                (true, _) => bail!(only_read(Format::Opencode)),
+                (_, true) => bail!(no_session_file(Format::Opencode)),
+                _ => {}
+            }
+        }
         if args.in_place {
             return Ok(Destination::InPlace);
         }
@@ -68,15 +76,20 @@ impl Destination {
         }
     }
 
+    /// Fails where something is to be put into the file of a session that is only read.
+    pub(super) fn check_source(&self, format: Format) -> Result<()> {
+        match self {
+            Destination::InPlace if format.is_import_only() => bail!(only_read(format)),
+            _ => Ok(()),
+        }
+    }
+
     /// Fails where `document` is no session file and one is asked for.
     pub(super) fn check(&self, document: &Document) -> Result<()> {
         let is_session = document.format().is_session_file();
         match self {
             Destination::InPlace | Destination::NewSession { .. } if !is_session => {
-                bail!(Impossible(format!(
-                    "a {} history is no session file of Claude Code or Codex; name a new file with -o",
-                    document.format().name()
-                )))
+                bail!(no_session_file(document.format()))
             }
             _ => Ok(()),
         }
@@ -135,6 +148,19 @@ impl Destination {
     }
 }
 
+fn only_read(format: Format) -> Impossible {
+    Impossible(format!(
+        "{format} sessions are only read: how that agent writes a compaction of its own was not seen in a recording, so \
+         nothing is put into its files; name a new file with -o"
+    ))
+}
+
+fn no_session_file(format: Format) -> Impossible {
+    Impossible(format!(
+        "a {format} history is no session file of Claude Code or Codex; name a new file with -o"
+    ))
+}
+
 /// Fails where the session file would not be read as the history that was checked.
 fn must_say_the_same(format: Format, appended: &[u8], history: &[u8]) -> Result<()> {
     let said = |bytes: &[u8]| -> Result<Vec<_>> {
@@ -151,6 +177,9 @@ fn must_say_the_same(format: Format, appended: &[u8], history: &[u8]) -> Result<
 /// Returns a name that nobody has beside `file`: `session.compacted.jsonl`, `session.compacted2.jsonl` and so on.
 fn beside(file: &Path) -> Result<PathBuf> {
     const TRIES: u32 = 1_000;
+    // A database has no room beside one of its sessions.
+    let own = Path::new(file.file_name().unwrap_or_default());
+    let file = if opencode::is_in_database(file) { own } else { file };
     let stem =
         file.file_stem().with_context(|| format!("{} has no name", input::shown(file)))?.to_string_lossy();
     let ending = file.extension().map_or_else(String::new, |ending| format!(".{}", ending.to_string_lossy()));

@@ -66,7 +66,7 @@ pub(super) fn record(plan: &Plan<'_>, made: Option<Made<'_>>, report: &mut Repor
         // Whoever wants it kept wants that also of what is short.
         None if *plan.destination == Destination::Nowhere && plan.breakdown.messages > 0 => {
             let messages = redacted_messages(&plan.document, plan.redactor.as_ref());
-            (Said::new(&plan.document, messages, plan.name), None, false)
+            (Said::new(plan.session_id.clone(), messages, plan.name), None, false)
         }
         None => return Ok(()),
     };

@@ -56,7 +56,7 @@ impl<'a> Made<'a> {
             now_ms: clock::now_ms(),
             ..Within::new(plan.budget)
         };
-        let said = Said::new(document, session.state().redacted(), plan.name);
+        let said = Said::new(plan.session_id.clone(), session.state().redacted(), plan.name);
         let (stored, words) = stored(plan, &said)?;
         let is_elsewhere = stored.is_none() && depth_of_summary(&said).is_some();
         let session = match stored {

@@ -11,7 +11,7 @@ use longhaul::{
     config::{Chaining, Layered, Source, SummaryLimit, SummaryRole},
     redact::Redactor,
     tokens::ContextWindow,
-    transcript::{SummaryMode, Tokens},
+    transcript::{SessionId, SummaryMode, Tokens},
     wire::{self, Document},
 };
 
@@ -20,7 +20,7 @@ use crate::{
     args::{CompactArgs, SummarizerArgs},
     counter::{self, Named},
     exit::{self, Impossible},
-    found::About,
+    found::{self, About},
     input,
     output::{NewFile, Target},
     paint, settings, store, summarizer,
@@ -34,6 +34,8 @@ pub(super) struct Plan<'a> {
     pub(super) file: &'a Path,
     pub(super) seen: Seen,
     pub(super) document: Document,
+    /// The id that the history names; of a session that is only read, also where what comes out has no place for it.
+    pub(super) session_id: Option<SessionId>,
     /// It came in another format.
     pub(super) is_converted: bool,
     pub(super) breakdown: Breakdown,
@@ -92,7 +94,11 @@ impl<'a> Plan<'a> {
         let document = input::document(&args.file, args.from.from.0)?;
         let told = About::of(&args.file, &document).window;
         let came_in = document.format();
+        destination.check_source(came_in)?;
+        let only_read = document.session_id().or_else(|| found::id_at(&args.file));
+        let only_read = only_read.filter(|_| came_in.is_import_only());
         let document = converted(document, args)?;
+        let session_id = only_read.or_else(|| document.session_id());
         destination.check(&document)?;
         let target = target(args, destination, output)?;
         let mut config = settings::for_history(&layered.config, &document, args.counter.model.as_deref());
@@ -117,6 +123,7 @@ impl<'a> Plan<'a> {
             started,
             file: &args.file,
             seen,
+            session_id,
             is_converted: document.format() != came_in,
             document,
             breakdown,
@@ -238,9 +245,16 @@ fn report_target(args: &CompactArgs, output: Option<&Path>) -> Result<Option<Tar
 
 /// Returns the document in the format that is to be written.
 fn converted(document: Document, args: &CompactArgs) -> Result<Document> {
-    let Some(to) = args.to.and_then(|to| to.0).filter(|to| *to != document.format()) else {
+    let told = args.to.and_then(|to| to.0);
+    let Some(to) = told.or(document.format().written_as()).filter(|to| *to != document.format()) else {
         return Ok(document);
     };
+    if told.is_none() {
+        say!(
+            "{} sessions are only read: what comes out is written as {to} (--to says another)",
+            document.format()
+        );
+    }
     let conversion = wire::convert(&document, to).map_err(|error| Impossible(error.to_string()))?;
     let (from, to) = (document.format().name(), to.name());
     for loss in &conversion.losses {
