@@ -4,6 +4,7 @@ use longhaul::{Event, EventKind, config::Limits, transcript::Tokens};
 use longhaul_client::Delta;
 
 use crate::{
+    exit::without_secrets,
     paint::{Colour, GREEN, GREY, Painter, RED, YELLOW, grouped, plain},
     say,
 };
@@ -113,7 +114,10 @@ impl Screen {
 
     fn say(&mut self, colour: Colour, sign: &str, text: &str) {
         self.end_answer();
-        say::err(&format!("{}\n", self.err.paint(colour, &format!("{sign}{}", plain(text)))));
+        say::err(&format!(
+            "{}\n",
+            self.err.paint(colour, &format!("{sign}{}", plain(&without_secrets(text))))
+        ));
     }
 }
 
