@@ -6,10 +6,7 @@ use std::{
     io::{self, IsTerminal as _, Write},
 };
 
-use crate::{
-    exit::without_secrets,
-    paint::{self, harmless, wrapped},
-};
+use crate::paint::{self, harmless, wrapped};
 
 /// Says a line on stderr, behind the name of the program. Takes what `format!` takes.
 macro_rules! say {
@@ -18,8 +15,7 @@ macro_rules! say {
 
 /// Says `words` on stderr, behind the name of the program and before a line end; on a terminal in lines that fit it.
 pub(crate) fn line(words: fmt::Arguments<'_>) {
-    // What is told may be a provider's words, or the first of a session.
-    let words = format!("longhaul: {}", without_secrets(&words.to_string()));
+    let words = format!("longhaul: {words}");
     let is_terminal = io::stderr().is_terminal();
     for (nth, line) in words.lines().enumerate() {
         // What is quoted may have several lines, and none of them may look like another of ours.
