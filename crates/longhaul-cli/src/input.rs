@@ -26,7 +26,8 @@ pub(crate) fn document(path: &Path, format: Option<Format>) -> Result<Document> 
     };
     read.map_err(|error| match matches!(error, wire::WireError::Io(_)) {
         true => anyhow::Error::new(error).context(format!("{} cannot be read", shown(path))),
-        false => anyhow::Error::new(Impossible(format!("{}: {error}", shown(path)))),
+        // What it quotes of the file is for who may read that: `mcp` tells it apart.
+        false => anyhow::Error::new(error).context(Impossible(shown(path).to_string())),
     })
 }
 

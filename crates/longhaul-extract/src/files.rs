@@ -86,13 +86,14 @@ pub fn trail(entries: &[Entry]) -> Vec<FileHistory> {
 impl FileHistory {
     /// Returns the history as a note of a summary: how often it was edited, how many lines that changed, what is new in it.
     pub fn note(&self) -> FileNote {
+        let beside = |path, name| FileNote::spelled(from_beside(path, name));
         let mut words = Vec::new();
         if self.edits > 1 {
             words.push(format!("edited {} times", self.edits));
         }
         match (&self.other_name, self.state) {
-            (Some(name), FileState::Renamed) => words.push(format!("now {}", from_beside(&self.path, name))),
-            (Some(name), _) => words.push(format!("was {}", from_beside(&self.path, name))),
+            (Some(name), FileState::Renamed) => words.push(format!("now {}", beside(&self.path, name))),
+            (Some(name), _) => words.push(format!("was {}", beside(&self.path, name))),
             (None, _) => {}
         }
         let lines = |count: fn(&FileEdit) -> u32| self.trail.iter().map(count).sum::<u32>();
@@ -106,7 +107,7 @@ impl FileHistory {
             }
             None => {}
         }
-        FileNote { path: self.path.clone(), state: self.state, note: words.join(", ") }
+        FileNote { path: FileNote::spelled(&self.path), state: self.state, note: words.join(", ") }
     }
 
     /// Returns what its edits newly define, each once, the latest last.

@@ -66,6 +66,22 @@ pub struct FileNote {
     pub note: String,
 }
 
+impl FileNote {
+    /// Returns `path` as it may stand in a line: what would end or hide one is spelled out. Whoever names a file can put a line
+    /// end into its name, and what stands behind that must not pass for the summary's own words.
+    pub fn spelled(path: &str) -> String {
+        let ends_a_line = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
+        let mut out = String::with_capacity(path.len());
+        for c in path.chars() {
+            match ends_a_line(c) {
+                true => out.extend(c.escape_default()),
+                false => out.push(c),
+            }
+        }
+        out
+    }
+}
+
 /// What became of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

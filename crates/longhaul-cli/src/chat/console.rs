@@ -21,9 +21,16 @@ use crate::{paint::plain, say};
 
 /// Where lines come from.
 pub(crate) enum Console {
-    Editor(Box<Editor<Assistance, MemHistory>>),
+    Editor(Box<Editors>),
     /// Not a terminal: a script, a test. Or one that moves no cursor.
     Plain,
+}
+
+/// Messages and answers are read by editors of their own: what was typed ahead waits in the one for messages, and must not
+/// answer a question that nobody had seen yet.
+pub(crate) struct Editors {
+    messages: Editor<Assistance, MemHistory>,
+    answers: Editor<(), MemHistory>,
 }
 
 /// One line, or why there is none.
@@ -61,8 +68,8 @@ impl Console {
             return Ok(Console::Plain);
         }
         let config = Config::builder().completion_type(CompletionType::List).auto_add_history(false).build();
-        let history = MemHistory::with_config(&config);
-        let mut editor = Editor::with_history(config, history).context("the line editor does not start")?;
+        // The later one is told when the terminal changes its size.
+        let (answers, mut editor) = (editor(config.clone())?, editor(config)?);
         editor.set_helper(Some(Assistance));
         let newline = || EventHandler::Simple(Cmd::Newline);
         editor.bind_sequence(KeyEvent(KeyCode::Enter, Modifiers::ALT), newline());
@@ -71,16 +78,19 @@ impl Console {
             editor.add_history_entry(line).context("the line editor takes no history")?;
         }
         interrupts.listen(true)?;
-        Ok(Console::Editor(Box::new(editor)))
+        Ok(Console::Editor(Box::new(Editors { messages: editor, answers })))
     }
 
     /// Reads a message or a command; one that ends in a backslash goes on in the next line.
     pub(crate) fn message(&mut self, prompt: &str) -> Result<Input> {
         let input = match self {
-            Console::Editor(editor) => match editor.readline(prompt) {
+            Console::Editor(editors) => match editors.messages.readline(prompt) {
                 Ok(line) => {
                     if !line.trim().is_empty() {
-                        editor.add_history_entry(&line).context("the line editor takes no history")?;
+                        editors
+                            .messages
+                            .add_history_entry(&line)
+                            .context("the line editor takes no history")?;
                     }
                     Input::Line(line)
                 }
@@ -117,11 +127,15 @@ impl Console {
         };
         let prompt = format!("{} {choices}: ", plain(question));
         let answer = match self {
-            Console::Editor(editor) => match editor.readline(&prompt) {
-                Ok(line) => Input::Line(line),
-                Err(error) => ended(error)?,
-            },
+            Console::Editor(editors) => {
+                forget_what_was_typed();
+                match editors.answers.readline(&prompt) {
+                    Ok(line) => Input::Line(line),
+                    Err(error) => ended(error)?,
+                }
+            }
             Console::Plain => {
+                forget_what_was_typed();
                 say::err(&prompt);
                 let answer = plain_line()?;
                 say::err("\n");
@@ -140,6 +154,20 @@ impl Console {
 
 /// Terminals that no line can be edited on.
 const UNMOVED: [&str; 3] = ["dumb", "cons25", "emacs"];
+
+/// Forgets what was typed before a question is shown. A script may answer ahead: what comes from no terminal stays.
+fn forget_what_was_typed() {
+    #[cfg(unix)]
+    if io::stdin().is_terminal() {
+        // That it cannot be forgotten is no reason not to ask.
+        let _ = nix::sys::termios::tcflush(io::stdin(), nix::sys::termios::FlushArg::TCIFLUSH);
+    }
+}
+
+fn editor<H: Helper>(config: Config) -> Result<Editor<H, MemHistory>> {
+    let history = MemHistory::with_config(&config);
+    Editor::with_history(config, history).context("the line editor does not start")
+}
 
 fn ended(error: ReadlineError) -> Result<Input> {
     match error {

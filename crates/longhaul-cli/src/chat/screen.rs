@@ -4,6 +4,7 @@ use longhaul::{Event, EventKind, config::Limits, transcript::Tokens};
 use longhaul_client::Delta;
 
 use crate::{
+    exit::without_secrets,
     paint::{Colour, GREEN, GREY, Painter, RED, YELLOW, grouped, plain},
     say,
 };
@@ -116,7 +117,7 @@ impl Screen {
 
     fn say(&mut self, colour: Colour, sign: &str, text: &str) {
         self.end_answer();
-        let text = plain(text);
+        let text = plain(&without_secrets(text));
         let shown: String = text
             .lines()
             .enumerate()

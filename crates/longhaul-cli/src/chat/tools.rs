@@ -6,7 +6,7 @@ mod shell;
 
 use std::{
     collections::BTreeSet,
-    path::{Component, Path, PathBuf},
+    path::{Path, PathBuf},
 };
 
 use anyhow::{Context as _, Result};
@@ -15,7 +15,7 @@ use longhaul_client::ToolDefinition;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use self::place::Place;
+use self::place::{Place, has_dot};
 use super::{
     console::{Consent, Console},
     interrupt::Interrupts,
@@ -141,13 +141,13 @@ impl Toolbox {
             ),
             tool(
                 "list_files",
-                "List the files below a directory",
+                "List the files below a directory; those below a hidden name only where the path has it",
                 json!({"path": text("The directory")}),
                 &[],
             ),
             tool(
                 "search",
-                "Search the files below a directory for a regular expression",
+                "Search the files below a directory for a regular expression; those below a hidden name only where the path has it",
                 json!({"pattern": text("The regular expression"), "path": text("The directory or file")}),
                 &["pattern"],
             ),
@@ -326,13 +326,8 @@ impl Use {
 /// Returns whether a path goes through a name that begins with a dot, as it is written or as links lead it. One that leads
 /// out of the working directory is refused, whatever was agreed to.
 fn is_hidden(place: &Place, path: &str) -> bool {
-    let has_dot = |path: &Path| {
-        path.components()
-            .any(|part| matches!(part, Component::Normal(name) if name.to_string_lossy().starts_with('.')))
-    };
     let found = place.new_or_existing(path);
-    let found = found.as_deref().map(|found| found.strip_prefix(place.root()).unwrap_or(found));
-    has_dot(Path::new(path)) || found.is_ok_and(has_dot)
+    has_dot(Path::new(path)) || found.is_ok_and(|found| place.is_hidden(&found))
 }
 
 /// Returns `text` as one line that says all of it: line ends are spelled out, so that nothing scrolls away, and so are

@@ -16,6 +16,7 @@ use longhaul::{
 use serde_json::Value;
 
 use super::{Found, agents, whole};
+use crate::exit::without_secrets;
 
 /// What is known of a session without reading all of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -282,7 +283,8 @@ fn first_line(text: &str) -> Option<String> {
     let first = lines.next()?;
     let next = lines.next().filter(|_| first.ends_with(':')).unwrap_or_default();
     let words = first.split_whitespace().chain(next.trim_start_matches('#').split_whitespace());
-    Some(words.collect::<Vec<_>>().join(" "))
+    // It is told in lists and by who is asked for a session, which go further than the session does.
+    Some(without_secrets(&words.collect::<Vec<_>>().join(" ")).into_owned())
 }
 
 #[cfg(test)]
@@ -298,6 +300,17 @@ mod tests {
         assert_eq!((&quick.title, &quick.folder, quick.billed), (&about.title, &about.folder, about.billed));
         assert!(format == Format::Codex || quick.window.is_none(), "nobody looked for it");
         about
+    }
+
+    /// A title is shown in lists and kept by whoever keeps what `mcp` says.
+    #[test]
+    fn a_title_holds_no_secret() {
+        let token = ["ghp", "_", "x8Kq2mV7Rt5Lw9Zc3Bn6Yd1Fg4Hj0Ps7Ua2b"].concat();
+        let line = format!(
+            r#"{{"type":"user","cwd":"/w","sessionId":"s","uuid":"a","parentUuid":null,"message":{{"role":"user","content":"Use {token} here"}}}}"#
+        );
+        let title = about(Format::ClaudeCode, &(line + "\n")).title.unwrap();
+        assert_eq!(title, "Use [REDACTED:github-pat:1] here");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What may leave in an answer.
 
-use longhaul::redact::Redactor;
+use anyhow::anyhow;
+use longhaul::{redact::Redactor, wire::WireError};
 
 use crate::exit;
 
@@ -41,7 +42,19 @@ pub(super) fn part(text: &str, from: usize) -> Option<String> {
 
 /// Returns what went wrong in words.
 pub(super) fn refusal(error: &anyhow::Error) -> String {
-    let words = exit::words(error);
+    // The words of a file that is no history are none of an agent's business: it may not be allowed to read it.
+    let words = match error.chain().any(|cause| cause.is::<WireError>()) {
+        true => {
+            let about = error
+                .chain()
+                .take_while(|cause| !cause.is::<WireError>())
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+                .join(": ");
+            exit::words(&anyhow!("{about}: no history that longhaul can read; `longhaul count` says why"))
+        }
+        false => exit::words(error),
+    };
     let end = words.floor_char_boundary(LONGEST.min(words.len()));
     words[..end].to_owned()
 }

@@ -409,6 +409,19 @@ fn tools_are_asked_for_and_kept_inside() {
     assert!(all.contains("- two\n+ 2"), "{all}");
 }
 
+/// What a provider says of a request may quote it.
+#[test]
+fn a_refusal_that_quotes_a_secret_is_told_without_it() {
+    let token = ["ghp", "_", "x8Kq2mV7Rt5Lw9Zc3Bn6Yd1Fg4Hj0Ps7Ua2b"].concat();
+    let refusal = json!({"error": {"message": format!("bad: {token} postgres://svc:8c9b76EATDV13H@db/app")}})
+        .to_string();
+    let server = Server::start(move |_, _| Answer::Refuses(400, Box::leak(refusal.clone().into_boxed_str())));
+    let ran = Folder::new().run(&server.args(&[]), b"go\n");
+    let all = shown(&ran);
+    assert!(all.contains("does not take the request") && all.contains("bad: "), "{all}");
+    assert!(!all.contains(&token) && !all.contains("8c9b76EATDV13H"), "{all}");
+}
+
 /// A running chat whose input is written step by step.
 struct Live {
     child: Child,

@@ -182,7 +182,8 @@ fn a_compaction_that_is_killed_leaves_the_old_or_the_new() {
         );
         // And whoever says it again gets it.
         folder.file("session.jsonl", &before);
-        assert_eq!(folder.run(&args, b"").code, 0);
+        let again = folder.run(&args, b"");
+        assert_eq!(again.code, 0, "after {share}: {}", again.stderr);
         assert_eq!(bytes(&folder, "session.jsonl"), after);
     }
 }

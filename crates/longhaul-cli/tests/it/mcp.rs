@@ -266,6 +266,21 @@ fn long_messages_come_in_parts_and_without_secrets() {
     assert!(!shown.contains(&token), "{shown}");
 }
 
+/// Whoever may not read a file is not told how it begins.
+#[test]
+fn a_file_that_is_no_history_is_not_quoted() {
+    let folder = Folder::new();
+    folder.file("private.txt", b"zebra stripes are kept here");
+    folder.file("private.json", br#"{"messages":[{"zebra":"stripes","id":"1"}]}"#);
+    let mut client = Client::start(&folder);
+    for file in ["private.txt", "private.json"] {
+        let said = client.bad("context", json!({"session": file}));
+        assert!(said.contains(file) && said.contains("no history") && !said.contains("zebra"), "{said}");
+        let ran = folder.run(&["count", file], b"");
+        assert!(ran.code != 0 && ran.stderr.contains("zebra"), "its owner is told: {}", ran.stderr);
+    }
+}
+
 #[test]
 fn each_of_many_calls_has_an_answer() {
     let folder = recorded();

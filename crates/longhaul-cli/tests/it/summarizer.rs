@@ -128,6 +128,15 @@ fn every_fault_ends_in_a_summary_by_rule() {
     }
 }
 
+/// What a provider says of a request may quote it.
+#[test]
+fn a_fault_that_quotes_a_secret_is_told_without_it() {
+    let body = format!(r#"{{"error":{{"message":"no: {}"}}}}"#, secret());
+    let (folder, fake) = (folder(40), Fake::always(Reply::Says(500, String::new(), body)));
+    let ran = compact(&folder, &fake, &["--mode", "llm", "--no-store"]);
+    assert!(ran.stderr.contains("status 500") && !ran.stderr.contains(&secret()), "{}", ran.stderr);
+}
+
 #[test]
 fn nothing_is_written_where_the_fall_back_is_forbidden() {
     let (folder, fake) = (folder(40), Fake::always(Reply::error(400)));

@@ -181,6 +181,30 @@ fn a_second_line_that_was_typed_ahead_is_not_lost() {
     assert!(body.contains("First.\nuser: and then?"), "{body}");
 }
 
+/// Nobody has agreed to what he has not seen.
+#[test]
+fn what_was_typed_before_a_question_is_no_answer_to_it() {
+    let server = Server::start(|nth, _| match nth {
+        0 => Answer::Calls(vec![("run_command", json!({"command": "touch made"}))]),
+        _ => Answer::Says("Well."),
+    });
+    let folder = Folder::new();
+    let args = server.args(&["--session", "c", "--tools"]);
+    let Some(mut terminal) = Terminal::start(&folder, &args) else { return };
+    terminal.prompted();
+    terminal.press(b"go on\ry\r");
+    terminal.read_to("[n]o, [a]lways: ");
+    terminal.press(b"n\r");
+    // What was typed ahead is the next message.
+    terminal.read_to("Well.");
+    terminal.read_to("Well.");
+    terminal.prompted();
+    terminal.press(b"/quit\r");
+    assert_eq!(terminal.end().0, 0);
+    assert!(!folder.path().join("made").exists());
+    assert!(said(&server.bodies()[1]).contains("the user refused this"));
+}
+
 #[test]
 fn a_large_paste_reaches_the_model_whole() {
     let server = Server::start(|_, _| Answer::Says("Read."));

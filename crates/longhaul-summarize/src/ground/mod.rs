@@ -488,7 +488,7 @@ impl<'a> Check<'a> {
         if state.as_str() != file.state.trim().to_lowercase() {
             self.note(RepairKind::FileState, "files");
         }
-        let path = known.map_or(file.path, |known| known.path.clone());
+        let path = known.map_or_else(|| FileNote::spelled(&file.path), |known| known.path.clone());
         Some(FileNote { path, state, note })
     }
 

@@ -4,7 +4,7 @@ use longhaul_extract::{
     Act, CallView, FileHistory, Landing, Landings, Run, Runs, TodoItem, Todos, ToolFamily, Touches,
     call_failed, each_act,
 };
-use longhaul_transcript::{Entry, Outcome, ToolUse};
+use longhaul_transcript::{Entry, FileNote, Outcome, ToolUse};
 
 use super::account::Tools;
 
@@ -78,7 +78,7 @@ impl Refused {
         let line = line.trim_start_matches("<tool_use_error>").trim_end_matches("</tool_use_error>");
         let is_error = result.outcome == Outcome::Failed || says_itself && call_failed(&act.call, result);
         if is_error && !line.is_empty() {
-            let call = format!("{} {about}", act.call.name()).trim_end().to_string();
+            let call = FileNote::spelled(format!("{} {about}", act.call.name()).trim_end());
             let told = format!("m{answered} {call}: {}", super::state::first_chars(line));
             let is_edit =
                 matches!(act.call.family(), ToolFamily::Edit | ToolFamily::Write | ToolFamily::Patch);

@@ -46,8 +46,9 @@ impl<'a> Trail<'a> {
         let statements: Vec<&Statement> = picks.iter().map(|at| &pool.all()[*at]).collect();
         let path_of =
             |statement: &Statement| pool.source(statement).and_then(|source| source.path.as_deref());
-        let is_of =
-            |statement: &Statement, file: &str| path_of(statement).is_some_and(|path| same_file(path, file));
+        let is_of = |statement: &Statement, file: &str| {
+            path_of(statement).is_some_and(|path| same_file(&FileNote::spelled(path), file))
+        };
         let mut blocks: Vec<String> = Vec::new();
         for file in &self.files {
             let of_file = statements.iter().copied().filter(|statement| is_of(statement, &file.path));
@@ -67,7 +68,9 @@ impl<'a> Trail<'a> {
         }
         blocks.extend(self.scratch_line());
         blocks.extend(
-            by_path.into_iter().map(|(path, statements)| block(self.below(path), statements.into_iter())),
+            by_path.into_iter().map(|(path, statements)| {
+                block(self.below(&FileNote::spelled(path)), statements.into_iter())
+            }),
         );
         blocks.join("\n")
     }

@@ -10,7 +10,7 @@ mod rules;
 use std::sync::Arc;
 
 use longhaul::{
-    Breakdown, Config, DocumentError, DocumentSession, Within, keep_reasoning,
+    Breakdown, Config, DocumentError, DocumentSession, RewriteError, Within, keep_reasoning,
     tokens::{CharsPer4, ContextWindow},
     transcript::Tokens,
     wire::{self, Format},
@@ -42,7 +42,7 @@ fn hold(format: Format, draw: fn(&mut Draw) -> String, broken: fn(&str, &str) ->
     assert!(compacted * 2 > refused, "{compacted} compacted, {refused} refused: the draws test too little");
 }
 
-/// Compacts into a budget that is drawn too; `None` where it is below what must stay.
+/// Compacts into a budget that is drawn too; `None` where it is below what must stay, or nothing is gained.
 fn compact(history: &str, format: Format, draws: &mut Draw) -> Option<String> {
     let document = wire::read(Some(format), history.as_bytes()).unwrap();
     assert_eq!(document.problems(), [], "{history}");
@@ -58,7 +58,11 @@ fn compact(history: &str, format: Format, draws: &mut Draw) -> Option<String> {
         DocumentSession::new(&document, window, Arc::new(CharsPer4), Config::default(), None).unwrap();
     match session.compact(&within) {
         Ok(done) => Some(String::from_utf8(done.bytes).unwrap()),
-        Err(DocumentError::Compact(_) | DocumentError::DoesNotFit { .. }) => None,
+        Err(
+            DocumentError::Compact(_)
+            | DocumentError::DoesNotFit { .. }
+            | DocumentError::Rewrite(RewriteError::NoGain { .. }),
+        ) => None,
         Err(error) => unreachable!("{error}\n{history}"),
     }
 }

@@ -1,6 +1,7 @@
 //! Reading, listing, searching and changing files.
 
 use std::{
+    borrow::Cow,
     fs,
     path::{Path, PathBuf},
 };
@@ -42,7 +43,7 @@ pub(super) fn read(path: &Path, from_line: usize, lines: usize) -> Said {
 
 /// Returns the files below a directory, in order.
 pub(super) fn list(place: &Place, folder: &Path) -> Said {
-    let (files, is_cut) = walk(folder)?;
+    let (files, is_cut) = walk(place, folder)?;
     let mut said: String = files.iter().map(|file| format!("{}\n", shown(place, file))).collect();
     if is_cut {
         said.push_str(&format!("[cut after {MAX_FILES} files]\n"));
@@ -55,7 +56,7 @@ pub(super) fn search(place: &Place, path: &Path, pattern: &str) -> Said {
     // `regex` takes linear time whatever the pattern; its compiled size is bounded too.
     let pattern =
         RegexBuilder::new(pattern).size_limit(1 << 20).build().map_err(|error| error.to_string())?;
-    let (files, _) = if path.is_file() { (vec![path.to_owned()], false) } else { walk(path)? };
+    let (files, _) = if path.is_file() { (vec![path.to_owned()], false) } else { walk(place, path)? };
     let mut said = String::new();
     let mut found = 0;
     for file in files {
@@ -113,8 +114,10 @@ fn text_of(path: &Path) -> Result<String, String> {
     String::from_utf8(bytes).map_err(|_| "the file is not text (UTF-8)".to_owned())
 }
 
-/// Returns the files below `folder` in order, and whether there are more. Links are not followed.
-fn walk(folder: &Path) -> Result<(Vec<PathBuf>, bool), String> {
+/// Returns the files below `folder` in order, and whether there are more. Links are not followed. Hidden names are passed
+/// over unless `folder` has one, which is asked for each time: what was agreed to for good must not show what is behind them.
+fn walk(place: &Place, folder: &Path) -> Result<(Vec<PathBuf>, bool), String> {
+    let shows_hidden = place.is_hidden(folder);
     let mut files = Vec::new();
     let mut pending = vec![folder.to_owned()];
     while let Some(folder) = pending.pop() {
@@ -125,9 +128,12 @@ fn walk(folder: &Path) -> Result<(Vec<PathBuf>, bool), String> {
         entries.sort_by(|a, b| a.0.cmp(&b.0));
         let mut inner = Vec::new();
         for (path, kind) in entries {
-            let is_skipped =
-                path.file_name().is_some_and(|name| SKIPPED.iter().any(|skipped| name == *skipped));
-            if kind.is_dir() && !is_skipped {
+            let name = entry_name(&path);
+            let is_skipped = SKIPPED.contains(&&*name) || !shows_hidden && name.starts_with('.');
+            if is_skipped {
+                continue;
+            }
+            if kind.is_dir() {
                 inner.push(path);
             } else if kind.is_file() {
                 if files.len() == MAX_FILES {
@@ -139,6 +145,10 @@ fn walk(folder: &Path) -> Result<(Vec<PathBuf>, bool), String> {
         pending.extend(inner.into_iter().rev());
     }
     Ok((files, false))
+}
+
+fn entry_name(path: &Path) -> Cow<'_, str> {
+    path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -167,6 +177,22 @@ mod tests {
         assert_eq!(search(&place, place.root(), r"two\(").unwrap(), "src/a.rs:2: fn two() {}\n");
         assert_eq!(search(&place, place.root(), "none").unwrap(), "nothing found\n");
         assert!(search(&place, place.root(), "(").is_err());
+    }
+
+    /// Whoever agreed to all searches has not agreed to be shown what is hidden.
+    #[test]
+    fn what_is_hidden_is_found_only_where_it_is_named() {
+        let (folder, place) = folder();
+        fs::create_dir_all(folder.path().join(".aws/deep")).unwrap();
+        fs::write(folder.path().join(".env"), "S=1\n").unwrap();
+        fs::write(folder.path().join(".aws/deep/credentials"), "S=2\n").unwrap();
+        fs::write(folder.path().join("src/.secrets"), "S=3\n").unwrap();
+        assert_eq!(search(&place, place.root(), "S=").unwrap(), "nothing found\n");
+        assert_eq!(list(&place, place.root()).unwrap(), "c.bin\nsrc/a.rs\n");
+        let at = |path: &str| place.existing(path).unwrap();
+        assert_eq!(search(&place, &at(".env"), "S=").unwrap(), ".env:1: S=1\n");
+        assert_eq!(search(&place, &at(".aws"), "S=").unwrap(), ".aws/deep/credentials:1: S=2\n");
+        assert_eq!(list(&place, &at(".aws/deep")).unwrap(), ".aws/deep/credentials\n");
     }
 
     #[test]

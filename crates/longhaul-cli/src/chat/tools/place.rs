@@ -21,6 +21,11 @@ impl Place {
         &self.root
     }
 
+    /// Returns whether a path in the directory goes through a name that begins with a dot.
+    pub(super) fn is_hidden(&self, found: &Path) -> bool {
+        has_dot(found.strip_prefix(&self.root).unwrap_or(found))
+    }
+
     /// Returns where `path` is, links followed.
     pub(super) fn existing(&self, path: &str) -> Result<PathBuf, String> {
         let found = self.root.join(path).canonicalize().map_err(|error| format!("{path}: {error}"))?;
@@ -56,6 +61,12 @@ impl Place {
             false => Err(format!("{path} lies outside of the working directory")),
         }
     }
+}
+
+/// Returns whether a name in `path` begins with a dot.
+pub(super) fn has_dot(path: &Path) -> bool {
+    path.components()
+        .any(|part| matches!(part, Component::Normal(name) if name.to_string_lossy().starts_with('.')))
 }
 
 #[cfg(test)]

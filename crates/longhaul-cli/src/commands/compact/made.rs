@@ -102,7 +102,8 @@ fn compacted(plan: &Plan<'_>, session: &DocumentSession<'_>, within: &Within) ->
     let asked = store::block_on(async { Ok(session.compact_with(within, &*summarizer).await) })?;
     let (done, attempts) = asked.map_err(told_apart)?;
     for attempt in attempts {
-        let reason = paint::plain(&attempt.reason);
+        // A provider's words, which may quote what it was asked.
+        let reason = paint::plain(&exit::without_secrets(&attempt.reason));
         say!("{} was not used: {reason}", attempt.summarizer);
     }
     Ok(done)
