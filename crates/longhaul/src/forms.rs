@@ -11,18 +11,19 @@ mod sections;
 mod session;
 
 use longhaul_summarize::{Draft, SummaryRequest, rules::OMITTED};
-use longhaul_transcript::SummaryMode;
+use longhaul_transcript::{SummaryMode, Tokens};
 
 pub(crate) use lines::condense;
 
 use crate::Preset;
 
-/// Returns `draft` in the form that `preset`'s document gives its summaries, within the request's limit. With `error_details` more
-/// than a line of an error is told, where the form has room for it.
+/// Returns `draft` in the form that `preset`'s document gives its summaries, within the request's limit; what a running summary must
+/// say may cost up to `most`. With `error_details` more than a line of an error is told, where the form has room for it.
 pub(crate) fn shaped(
     preset: Option<Preset>,
     mut draft: Draft,
     request: &SummaryRequest<'_>,
+    most: Tokens,
     error_details: bool,
 ) -> Draft {
     if matches!(draft.text.trim(), "" | OMITTED) {
@@ -30,15 +31,13 @@ pub(crate) fn shaped(
     }
     let text = match preset {
         Some(Preset::ContextManager) if draft.mode != SummaryMode::Llm => headings::text(&draft, request),
-        Some(Preset::Rolling) => lines::text(&draft, request, error_details),
+        Some(Preset::Rolling) => lines::text(&draft, request, most, error_details),
         Some(Preset::Session) => session::text(&mut draft, request),
         Some(Preset::TwoTier) => sections::text(&draft, request),
         _ => None,
     };
     match text {
-        Some(text)
-            if request.counter.count_up_to(&text, request.limit).is_some() && !text.trim().is_empty() =>
-        {
+        Some(text) if request.counter.count_up_to(&text, most).is_some() && !text.trim().is_empty() => {
             let tokens = request.counter.count_text(&text);
             Draft { text, tokens, ..draft }
         }

@@ -119,6 +119,11 @@ impl Conversation {
         self.events.lock().map(|mut events| std::mem::take(&mut *events)).unwrap_or_default()
     }
 
+    /// Returns whether a model writes the summaries.
+    pub(crate) fn has_writer(&self) -> bool {
+        self.writer.is_some()
+    }
+
     /// Says `text` to the model and shows its answer.
     pub(crate) async fn say(
         &mut self,

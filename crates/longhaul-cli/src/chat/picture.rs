@@ -111,7 +111,7 @@ fn outlook(conversation: &Conversation, now_ms: i64) -> Vec<(&'static str, Strin
     lines.push(("next", next(state, &outlook.forecast)));
     lines.extend(outlook.adjustments.iter().map(|adjustment| ("adjusted", adjustment.to_string())));
     lines.push(("now", outlook.decision.to_string()));
-    lines.push(("would save", would_save(state, now_ms)));
+    lines.push(("would save", would_save(state, conversation.has_writer(), now_ms)));
     let cost = match outlook.cost(&conversation.known.model.prices, 0.0) {
         None => "the prices of this model are not known".to_owned(),
         Some(cost) => {
@@ -153,8 +153,9 @@ fn next(state: &SessionState, forecast: &Forecast) -> String {
     }
 }
 
-/// Makes the compaction and throws it away: what it would save is known then, and nothing has changed.
-fn would_save(state: &SessionState, now_ms: i64) -> String {
+/// Makes the compaction by rule and throws it away: what it would save is known then, and nothing has changed. What a model will
+/// write is not known, but how long it may be.
+fn would_save(state: &SessionState, is_by_model: bool, now_ms: i64) -> String {
     let m = state.measure(Some(now_ms));
     let action = Action::Summarize { rebuild: m.next_depth >= state.config().max_summary_chain_depth };
     // What is due now, or what `/summarize` would do.
@@ -162,16 +163,26 @@ fn would_save(state: &SessionState, now_ms: i64) -> String {
         Decision::Act { reason, .. } => reason,
         Decision::Hold(_) => Reason::Manual,
     };
-    let job = state.plan(action, reason, None, Some(now_ms));
-    match job.and_then(|job| job.finish_by_rule()) {
-        Ok(finished) => match state.check(&finished) {
-            Ok(after) => format!(
-                "{} tokens: {} messages would become one summary, {} → {} tokens",
-                grouped((m.tokens - after).0),
-                finished.outcome().summarized,
-                grouped(m.tokens.0),
-                grouped(after.0)
-            ),
+    let made = state.plan(action, reason, None, Some(now_ms)).and_then(|job| {
+        let limit = job.request().limit;
+        Ok((limit, job.finish_by_rule()?))
+    });
+    match made {
+        Ok((limit, finished)) => match state.check(&finished) {
+            Ok(after) => {
+                let most = after + (limit - finished.record().tokens);
+                let (after, by, least, up_to) = match is_by_model {
+                    true => (most.min(m.tokens), " by a model", "at least ", "at most "),
+                    false => (after, "", "", ""),
+                };
+                format!(
+                    "{least}{} tokens: {} messages would become one summary{by}, {} → {up_to}{} tokens",
+                    grouped((m.tokens - after).0),
+                    finished.outcome().summarized,
+                    grouped(m.tokens.0),
+                    grouped(after.0)
+                )
+            }
             Err(error) => format!("nothing: {error}"),
         },
         Err(error) => format!("nothing: {error}"),

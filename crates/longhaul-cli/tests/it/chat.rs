@@ -300,6 +300,33 @@ const LONG_ANSWER: &str = concat!(
 );
 
 #[test]
+fn what_a_models_summary_would_leave_is_foretold_as_the_most_it_may() {
+    let server = Server::start(|_, body| match body["stream"] == true {
+        true => Answer::Says(LONG_ANSWER),
+        false => Answer::Writes(json!({"narrative": "The steps of the import were explained."}).to_string()),
+    });
+    let mut script: String =
+        (0..8).map(|nth| format!("What does step {nth} of the import do with part_{nth}.csv?\n")).collect();
+    script.push_str("/context\n/summarize\ny\n");
+    let flags = ["--session", "s", "--window", "16000", "--max-output", "600", "--mode"];
+    for (mode, by) in [("llm", " by a model"), ("rules", "")] {
+        let folder = Folder::new();
+        let ran = folder.run(&server.args(&[&flags[..], &[mode]].concat()), script.as_bytes());
+        let all = shown(&ran);
+        let numbers = |line: &str| -> Vec<u64> {
+            let words =
+                line.split(|c: char| !c.is_ascii_digit() && c != ',').map(|word| word.replace(',', ""));
+            words.filter_map(|word| word.parse().ok()).collect()
+        };
+        let foretold = all.lines().find(|line| line.contains("would save")).unwrap();
+        let told = all.lines().find(|line| line.contains("Put this in the place of")).unwrap();
+        assert!(foretold.contains(&format!("one summary{by},")), "{all}");
+        let (most, after) = (*numbers(foretold).last().unwrap(), numbers(told)[2]);
+        assert!(if by.is_empty() { most == after } else { most >= after }, "{all}");
+    }
+}
+
+#[test]
 fn a_model_writes_the_summary_while_the_user_goes_on() {
     let server = Server::start(|_, body| match body["stream"] == true {
         true => Answer::Says(LONG_ANSWER),

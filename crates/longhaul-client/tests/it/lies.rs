@@ -117,6 +117,30 @@ const UNREAD_THIRD: [Case; 3] = [
     },
 ];
 
+/// As a strong model writes them: with handles, and with quotations that are left out here (`data/lies/README.md`).
+const QUOTED: [Case; 4] = [
+    Case {
+        format: Format::Tau2,
+        past: include_bytes!("../data/lies/mms.json"),
+        statements: include_str!("../data/lies/mms-quoted.md"),
+    },
+    Case {
+        format: Format::SweAgent,
+        past: include_bytes!("../data/lies/upload.json"),
+        statements: include_str!("../data/lies/upload-quoted.md"),
+    },
+    Case {
+        format: Format::Tau2,
+        past: include_bytes!("../data/lies/exchange.json"),
+        statements: include_str!("../data/lies/exchange-quoted.md"),
+    },
+    Case {
+        format: Format::Tau2,
+        past: include_bytes!("../data/lies/downgrade-two.json"),
+        statements: include_str!("../data/lies/downgrade-two-quoted.md"),
+    },
+];
+
 /// How many statements of a kind stand with authority, and how many do not.
 #[derive(Debug, Default)]
 struct Fates {
@@ -138,6 +162,30 @@ fn answer(statements: &str) -> (String, Vec<(&str, &str)>) {
         }
     }
     (said, told)
+}
+
+/// Returns statements with the handles of what they cite, `(m4)`, and without the quotations, `(m4: "\"id\": 7")`.
+fn without_quotations(statements: &str) -> String {
+    let (mut out, mut rest) = (String::new(), statements);
+    while let Some((before, quoted)) = rest.split_once(": \"") {
+        let is_cited = before.ends_with(|c: char| c.is_ascii_digit());
+        let mut escaped = false;
+        let end = quoted.find(|c| {
+            c == '"' && !escaped || {
+                escaped = c == '\\' && !escaped;
+                false
+            }
+        });
+        out.push_str(before);
+        rest = match end.filter(|_| is_cited) {
+            Some(end) => &quoted[end + 1..],
+            None => {
+                out.push_str(": \"");
+                quoted
+            }
+        };
+    }
+    out + rest
 }
 
 /// What became of statements, by their kind.
@@ -187,7 +235,8 @@ impl Table {
 #[tokio::test]
 async fn lies_of_ten_kinds_have_no_authority_and_truths_stay() {
     for (cases, most) in [
-        (&FIRST[..], MOST_FIRST),
+        (&QUOTED[..], MOST_QUOTED),
+        (&FIRST, MOST_FIRST),
         (&SECOND, MOST_SECOND),
         (&UNREAD, MOST_UNREAD),
         (&THIRD, MOST_THIRD),
@@ -196,7 +245,7 @@ async fn lies_of_ten_kinds_have_no_authority_and_truths_stay() {
         let mut table = Table::default();
         for case in cases {
             let past = Past::read(Some(case.format), case.past);
-            table.tell(&past, case.statements).await;
+            table.tell(&past, &without_quotations(case.statements)).await;
         }
         let [believed, lies, hurt, truths] = table.sums();
         assert!(lies >= 30 && truths >= 90);
@@ -225,6 +274,7 @@ async fn lies_of_a_folder_are_counted() {
     table.sums();
 }
 
+const MOST_QUOTED: (usize, usize) = (53, 1);
 const MOST_FIRST: (usize, usize) = (14, 2);
 const MOST_SECOND: (usize, usize) = (15, 0);
 const MOST_UNREAD: (usize, usize) = (21, 0);

@@ -21,6 +21,12 @@ use crate::{
 const PAST: &[u8] = include_bytes!("../data/replay/airline.json");
 const ANSWER: &str = include_str!("../data/replay/airline.md");
 
+/// Another past, of which the model that answered saw so many messages; two stay beside the summary.
+const EXCHANGE: &[u8] = include_bytes!("../data/lies/exchange.json");
+const EXCHANGE_SEEN: usize = 17;
+const EXCHANGE_ANSWER: &str =
+    include_str!("../../../longhaul-bench/answers/tau2-tau2-retail-3659713b-0-70-4000.md");
+
 /// False, each in another way.
 const LIES: [&str; 4] = [
     "- EQ1G6C was paid with gift_card_6847881.",
@@ -46,6 +52,14 @@ impl Past {
         let mut index = FactIndex::new();
         entries.iter().for_each(|entry| index.push(entry));
         Past { entries, index }
+    }
+
+    /// Returns its beginning.
+    fn first(mut self, messages: usize) -> Past {
+        self.entries.truncate(messages);
+        self.index = FactIndex::new();
+        self.entries.iter().for_each(|entry| self.index.push(entry));
+        self
     }
 }
 
@@ -81,12 +95,16 @@ pub(crate) fn confirmed(draft: &Draft) -> &str {
 
 #[tokio::test]
 async fn what_a_strong_model_said_arrives_whole() {
-    let draft = replayed(&Past::read(Some(Format::OpenAi), PAST), ANSWER, LIMIT).await;
-    assert_eq!(draft.mode, SummaryMode::Hybrid, "{:?}", draft.attempts);
-    let said: Vec<&str> = ANSWER.lines().filter(|line| line.starts_with("- ")).collect();
-    let lost: Vec<&&str> = said.iter().filter(|line| !confirmed(&draft).contains(**line)).collect();
-    assert!(said.len() > 50 && lost.is_empty(), "of {}: {lost:#?} {:?}", said.len(), draft.repairs);
-    assert!(draft.tokens <= LIMIT);
+    let airline = Past::read(Some(Format::OpenAi), PAST);
+    let exchange = Past::read(Some(Format::Tau2), EXCHANGE).first(EXCHANGE_SEEN + 2);
+    for (past, answer, least) in [(airline, ANSWER, 50), (exchange, EXCHANGE_ANSWER, 18)] {
+        let draft = replayed(&past, answer, LIMIT).await;
+        assert_eq!(draft.mode, SummaryMode::Hybrid, "{:?}", draft.attempts);
+        let said: Vec<&str> = answer.lines().filter(|line| line.starts_with("- ")).collect();
+        let lost: Vec<&&str> = said.iter().filter(|line| !confirmed(&draft).contains(**line)).collect();
+        assert!(said.len() > least && lost.is_empty(), "of {}: {lost:#?} {:?}", said.len(), draft.repairs);
+        assert!(draft.tokens <= LIMIT);
+    }
 }
 
 #[tokio::test]

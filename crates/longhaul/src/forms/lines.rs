@@ -60,8 +60,14 @@ const SAID: [(&str, Rank); 5] = [
     ("[✓ assistant: Decision: ", Rank::Decision),
 ];
 
-/// Returns the draft in the document's lines; a model's words stay as they are, with what the user demands after them.
-pub(super) fn text(draft: &Draft, request: &SummaryRequest<'_>, error_details: bool) -> Option<String> {
+/// Returns the draft in the document's lines; a model's words stay as they are, with what the user demands after them. What must be
+/// said may cost up to `most`.
+pub(super) fn text(
+    draft: &Draft,
+    request: &SummaryRequest<'_>,
+    most: Tokens,
+    error_details: bool,
+) -> Option<String> {
     if let Some(words) = words(draft) {
         let mut said = draft.summary.clone();
         if is_update(request) {
@@ -72,12 +78,18 @@ pub(super) fn text(draft: &Draft, request: &SummaryRequest<'_>, error_details: b
         return Some(with_the_person(words, &said, request, request.limit, "\n\n"));
     }
     let lines = lines(draft, request, error_details);
-    (!lines.is_empty()).then(|| framed("", &lines, request.counter, request.limit))
+    (!lines.is_empty()).then(|| framed("", &lines, request.counter, request.limit, most))
 }
 
 /// Returns the running summary where the update no longer fits: the lines of both that the work needs longest, in their
-/// order, under one head. `None` where they are no lines of this form.
-pub(crate) fn condense(old: &str, new: &str, counter: &dyn TokenCounter, limit: Tokens) -> Option<String> {
+/// order, under one head, within `limit`, and up to `most` where they must be said. `None` where they are no lines of this form.
+pub(crate) fn condense(
+    old: &str,
+    new: &str,
+    counter: &dyn TokenCounter,
+    limit: Tokens,
+    most: Tokens,
+) -> Option<String> {
     let read = |text: &str| -> Vec<Line> {
         let lines = text.lines().filter(|line| line.starts_with("[✓ ") || line.starts_with("[❌ "));
         lines.map(|line| Line { text: line.to_owned(), rank: rank_of(line) }).collect()
@@ -92,7 +104,7 @@ pub(crate) fn condense(old: &str, new: &str, counter: &dyn TokenCounter, limit: 
         line.rank = Rank::Request;
     }
     lines.extend(read(new));
-    Some(framed(CONDENSED, &once(lines), counter, limit))
+    Some(framed(CONDENSED, &once(lines), counter, limit, most))
 }
 
 const HEAD: &str = "--- Summarized Context (";
@@ -101,8 +113,9 @@ fn head(count: usize) -> String {
     format!("{HEAD}{count} items) ---")
 }
 
-/// Returns as many of `lines` as fit, those that are needed longest first, shown in their order under the head.
-fn framed(mark: &str, lines: &[Line], counter: &dyn TokenCounter, limit: Tokens) -> String {
+/// Returns as many of `lines` as fit, those that are needed longest first, shown in their order under the head. What must be said
+/// and does not fit `limit` gets what there is up to `most`.
+fn framed(mark: &str, lines: &[Line], counter: &dyn TokenCounter, limit: Tokens, most: Tokens) -> String {
     let frame = [mark, &head(lines.len()), TRUNCATED].join("\n");
     let mut left = limit - counter.count_text(&frame) - Tokens(2);
     let mut order: Vec<usize> = (0..lines.len()).collect();
@@ -122,24 +135,32 @@ fn framed(mark: &str, lines: &[Line], counter: &dyn TokenCounter, limit: Tokens)
         is_spared
     });
     let order = order.into_iter().chain(later);
-    let mut shown = BTreeSet::new();
-    let mut is_cut = false;
+    let (mut shown, mut owed) = (BTreeSet::new(), Vec::new());
     for at in order {
         let cost = counter.count_text(&lines[at].text) + Tokens(1);
         if cost <= left {
             left -= cost;
             shown.insert(at);
-        } else {
-            is_cut |= lines[at].rank <= Rank::Rule;
+        } else if lines[at].rank <= Rank::Rule {
+            owed.push((at, cost));
         }
     }
+    left += most - limit;
+    owed.retain(|(at, cost)| {
+        let fits = *cost <= left;
+        if fits {
+            left -= *cost;
+            shown.insert(*at);
+        }
+        !fits
+    });
     let mut text = if mark.is_empty() { String::new() } else { format!("{mark}\n") };
     text.push_str(&head(shown.len()));
     for at in shown {
         text.push('\n');
         text.push_str(&lines[at].text);
     }
-    if is_cut {
+    if !owed.is_empty() {
         text.push('\n');
         text.push_str(TRUNCATED);
     }
@@ -352,7 +373,7 @@ mod tests {
     // asserts 001-25
     #[test]
     fn a_condensed_history_keeps_what_was_asked_and_decided() {
-        let all = condense(OLD, NEW, &CharsPer4, Tokens(200)).unwrap();
+        let all = condense(OLD, NEW, &CharsPer4, Tokens(200), Tokens(200)).unwrap();
         assert_eq!(
             all,
             "[Condensed history]
@@ -364,7 +385,7 @@ mod tests {
 [✓ edit_file: File: a.rs]
 [✓ assistant: Decision: The exporter streams]"
         );
-        let little = condense(OLD, NEW, &CharsPer4, Tokens(60)).unwrap();
+        let little = condense(OLD, NEW, &CharsPer4, Tokens(60), Tokens(60)).unwrap();
         assert!(CharsPer4.count_text(&little) <= Tokens(60), "{little}");
         assert!(little.contains("Task: Port") && little.contains("Decision: The exporter"), "{little}");
         assert!(!little.contains("read_file"), "{little}");
@@ -375,7 +396,7 @@ mod tests {
                 "--- Summarized Context (9 items) ---\n{}",
                 format!("[✓ read_file: File: {nth}.rs]\n").repeat(9)
             );
-            running = condense(&running, &more, &CharsPer4, Tokens(90)).unwrap();
+            running = condense(&running, &more, &CharsPer4, Tokens(90), Tokens(90)).unwrap();
         }
         assert!(running.contains("Task: Port") && running.contains("Decision: The exporter"), "{running}");
     }
@@ -388,10 +409,10 @@ mod tests {
                 rank: Rank::Rule,
             })
             .collect();
-        let text = framed("", &rules, &CharsPer4, Tokens(80));
+        let text = framed("", &rules, &CharsPer4, Tokens(80), Tokens(80));
         assert!(text.ends_with("\n[Summary truncated]"), "{text}");
         assert!(CharsPer4.count_text(&text) <= Tokens(80), "{text}");
-        let all = framed("", &rules, &CharsPer4, Tokens(500));
+        let all = framed("", &rules, &CharsPer4, Tokens(80), Tokens(500));
         assert!(
             !all.contains(TRUNCATED) && all.starts_with("--- Summarized Context (9 items) ---\n"),
             "{all}"
@@ -400,6 +421,9 @@ mod tests {
 
     #[test]
     fn prose_is_not_condensed_by_lines() {
-        assert_eq!(condense("The lexer was built.", "The parser was built.", &CharsPer4, Tokens(90)), None);
+        assert_eq!(
+            condense("The lexer was built.", "The parser was built.", &CharsPer4, Tokens(90), Tokens(90)),
+            None
+        );
     }
 }

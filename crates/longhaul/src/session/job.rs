@@ -429,7 +429,9 @@ impl Job {
     }
 
     fn shaped(&self, draft: Draft, request: &SummaryRequest<'_>) -> Draft {
-        forms::shaped(self.preset, draft, request, self.settings.preserve_error_details)
+        let runs = self.is_running || self.starts_running;
+        let most = if runs { self.plan.limit } else { request.limit };
+        forms::shaped(self.preset, draft, request, most, self.settings.preserve_error_details)
     }
 
     fn reading(&self) -> rules::Reading<'_> {

@@ -30,7 +30,7 @@ pub(super) fn room(previous: Option<&SummaryRecord>, limit: Tokens) -> Tokens {
     }
 }
 
-/// The first part gets this share of the limit. All of it, and there would never be an update.
+/// The first part gets this share of the limit, and more only for what must be said. All of it, and there would never be an update.
 const FIRST_SHARE: f64 = 0.7;
 
 /// A condensed history gets this share of the limit, so that an update fits after it.
@@ -71,7 +71,7 @@ pub(super) fn update(
     let text = Some(updated)
         .filter(|text| fits(text))
         .or_else(|| {
-            forms::condense(&previous.text, &draft.text, counter, limit.scaled(CONDENSED_SHARE))
+            forms::condense(&previous.text, &draft.text, counter, limit.scaled(CONDENSED_SHARE), limit)
                 .filter(|text| fits(text))
         })
         .or_else(|| Some(format!("{CONDENSED}\n{}", draft.text)).filter(|text| fits(text)));

@@ -498,6 +498,34 @@ async fn a_running_summary_uses_its_room_and_is_seldom_cut() {
     assert_eq!(cut, 0, "{sizes:?}");
 }
 
+// asserts 001-31
+/// In a large window more must be said than the first part's share of the limit holds, or a condensed history's.
+#[tokio::test]
+async fn a_running_summary_is_cut_only_where_its_limit_is_used_up() {
+    for window in [16_000, 128_000, 200_000] {
+        let mut work = Work::new(Preset::Rolling, window);
+        for (nth, made) in (0..).map(|nth| (nth, nth % 6 == 0)) {
+            let before = work.finished().len();
+            let rule =
+                if made { format!(" Never rename total_{nth} in ledger {nth}.") } else { String::new() };
+            let filler =
+                format!("Part {nth} reads batch {} and writes {} rows. ", nth * 3, nth * 17).repeat(50);
+            work.context.push(Message::user(format!("Please go on with part {nth}.{rule} {filler}")));
+            work.context.push(Message::assistant(format!("Part {nth} is done. {filler}")));
+            work.context.prepare().await.unwrap();
+            if work.finished().len() > before {
+                let (text, tokens) = (work.summary(), work.finished()[before].summary_tokens);
+                let is_cut = text.contains("[Summary truncated]");
+                assert!(!is_cut || tokens >= Tokens(450), "{tokens} of 500 in a window of {window}: {text}");
+                assert!(before > 0 || !is_cut, "the first in a window of {window}: {text}");
+            }
+            if before == 6 {
+                break;
+            }
+        }
+    }
+}
+
 // asserts 002-25
 #[tokio::test]
 async fn a_summary_of_a_session_names_files_and_decisions() {

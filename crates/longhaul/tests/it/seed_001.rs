@@ -347,17 +347,17 @@ async fn the_summary_is_injected_after_the_system_prompt() {
     assert!(work.sent().starts_with("system: [Previous Conversation Summary]\n"), "{}", work.sent());
 }
 
-/// Ports a ledger part by part; a rule every fifth round, a decision every tenth.
+/// Ports a ledger part by part; in every tenth round a rule, and five later a decision.
 async fn port(work: &mut Work, rounds: std::ops::Range<usize>) {
     for nth in rounds {
-        let decision = if nth % 10 == 0 {
+        let decision = if nth % 10 == 5 {
             format!(" We decided to use codec{nth} for queue {nth}.")
         } else {
             String::new()
         };
         let words = "Some words about it. ".repeat(10);
         work.context.push(Message::assistant(format!("Part {nth} is done. {words}{decision}")));
-        let rule = if nth % 5 == 0 { format!(" Never rename the column col{nth}x.") } else { String::new() };
+        let rule = if nth % 10 == 0 { format!(" Never rename the column col{nth}x.") } else { String::new() };
         let words = "It should be good. ".repeat(12);
         work.context.push(Message::user(format!("Please go on with part {nth}. {words}{rule}")));
         work.context.prepare().await.unwrap();
@@ -387,7 +387,7 @@ async fn an_update_tells_of_what_is_new_and_keeps_the_newest() {
         condensed += usize::from(text.starts_with("[Condensed history]"));
         // Of the newest covered rounds the rule and the request are there.
         let last = (record.covers.end as usize).saturating_sub(2) / 2 - 1;
-        let rule = format!("col{}x", last - last % 5);
+        let rule = format!("col{}x", last - last % 10);
         assert!(
             text.contains(&rule) || work.sent().contains(&rule),
             "{rule}, m{}: {text}",
