@@ -273,3 +273,32 @@ fn a_list_is_not_begun_in_its_middle() {
         assert!(!text.contains("2. **the fare") || text.contains("1. the cabin"), "{limit}: {text}");
     }
 }
+
+/// A check that passed, words, and what was done after both.
+const WENT_ON: &str = r#"
+user: Mend the relay.
+assistant: !TodoWrite#t1 {"todos":[{"content":"Mend the queue","status":"completed"}]}
+tool#t1: ok
+assistant: !bash#b1 {"command":"cargo test"}
+tool#b1: test result: ok. 12 passed; 0 failed; 0 ignored
+Exit code: 0
+user: Now make the lock shorter.
+assistant: I am going to hold the lock for less time. !Edit#e1 {"file_path":"src/queue.rs","old_string":"a();","new_string":"let held = lock.take_for_one_step();"}
+tool#e1: The file src/queue.rs has been updated successfully.
+assistant: !Edit#e2 {"file_path":"src/lock.rs","old_string":"b();","new_string":"let given = lock.give_back_at_once();"}
+tool#e2: The file src/lock.rs has been updated successfully.
+assistant: !Read#r1 {"file_path":"src/relay.rs"}
+tool#r1: fn relay() {}
+"#;
+
+#[test]
+fn what_was_done_after_a_check_a_list_and_the_last_words_is_told_with_them() {
+    let text = draft(WENT_ON, 900).text;
+    for told in [
+        "cargo test: passed (m3), 12 passed, 0 failed; edited since: queue.rs, lock.rs",
+        "done: Mend the queue\nedited since then: lock.rs (m8), 2 edits in all\nasked since then: m5",
+        "## The assistant's last words (m6, then 3 calls, 2 messages with edits, the last in m10)",
+    ] {
+        assert!(text.contains(told), "{told} is missing in\n{text}");
+    }
+}
