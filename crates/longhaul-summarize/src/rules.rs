@@ -15,6 +15,7 @@ use crate::{Draft, SummarizeError, Summarizer, SummaryRequest};
 
 mod account;
 mod acts;
+mod anew;
 mod asked;
 mod choose;
 mod clip;

@@ -6,7 +6,11 @@ use longhaul_extract::{
 };
 use longhaul_transcript::{Entry, Outcome, ToolUse};
 
-use super::{account::Tools, trail::is_scratch};
+use super::{
+    account::Tools,
+    anew::{Anew, Visits},
+    trail::is_scratch,
+};
 
 /// What calls did.
 #[derive(Debug)]
@@ -23,6 +27,8 @@ pub(crate) struct Acts {
     pub(crate) tools: Vec<ToolUse>,
     /// The message of each call, in their order.
     pub(crate) calls: Vec<u64>,
+    /// What writing files anew left as it was, and took away.
+    pub(crate) anew: Anew,
     /// What tools refused and was not done after all, oldest first: the call, and the first line of what it was told.
     pub(crate) refusals: Vec<String>,
 }
@@ -31,9 +37,10 @@ impl Acts {
     pub(crate) fn read(entries: &[Entry]) -> Acts {
         let (mut files, mut runs, mut todos) = (Touches::default(), Runs::default(), Todos::default());
         let (mut tools, mut refused) = (Tools::default(), Refused::default());
-        let (mut landings, mut calls) = (Landings::default(), Vec::new());
+        let (mut landings, mut calls, mut visits) = (Landings::default(), Vec::new(), Visits::default());
         each_act(entries, |act| {
             calls.push(act.message);
+            visits.take(act);
             files.take(act);
             runs.take(act);
             landings.take(act);
@@ -53,6 +60,7 @@ impl Acts {
             plan: todos.items(entries),
             tools: tools.used(),
             calls,
+            anew: Anew::read(entries, &visits),
             refusals: refused.open.into_iter().filter(is_open).map(|refusal| refusal.told).collect(),
         }
     }

@@ -302,3 +302,22 @@ fn what_was_done_after_a_check_a_list_and_the_last_words_is_told_with_them() {
         assert!(text.contains(told), "{told} is missing in\n{text}");
     }
 }
+
+/// A file that is read and written anew with one more line, one of its lines gone.
+const ANEW: &str = r#"
+user: Make the relay patient.
+assistant: !Read#r1 {"file_path":"/w/src/relay.rs"}
+tool#r1: 1	let held_for = limits::lock_of_the_queue();
+2	let first_wait = limits::wait_before_the_second_try();
+assistant: !Write#w1 {"file_path":"/w/src/relay.rs","content":"let held_for = limits::lock_of_the_queue();\nlet patience = limits::tries_before_it_gives_up();"}
+tool#w1: The file /w/src/relay.rs has been updated.
+assistant: The relay is patient.
+"#;
+
+#[test]
+fn of_a_file_that_is_written_anew_what_is_new_is_told() {
+    let text = draft(ANEW, 600).text;
+    assert!(text.contains("m3 + let patience = limits::tries_before_it_gives_up();"), "{text}");
+    assert!(!text.contains("+ let held_for"), "it stood there before:\n{text}");
+    assert!(!text.contains("let first_wait"), "it is gone:\n{text}");
+}
