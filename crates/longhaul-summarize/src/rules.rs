@@ -7,7 +7,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use longhaul_extract::{DefaultRanker, FactIndex, Ranker, StatementWeights, Subjects, speaker::Speakers};
+use longhaul_extract::{
+    DefaultRanker, Domain, FactIndex, Ranker, StatementWeights, Subjects, speaker::Speakers,
+};
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{SummaryMode, Tokens};
 
@@ -34,6 +36,7 @@ mod noise;
 mod proposals;
 mod records;
 mod render;
+mod revised;
 mod runs;
 mod stale;
 mod state;
@@ -41,6 +44,7 @@ mod superseded;
 mod talkers;
 mod trail;
 mod undone;
+mod values;
 
 pub use account::task;
 
@@ -54,6 +58,7 @@ use later::Later;
 use lists::Lists;
 use records::Records;
 use render::Page;
+use revised::Revised;
 use talkers::Talkers;
 use trail::Trail;
 use undone::Undone;
@@ -138,6 +143,7 @@ pub struct Reading<'a> {
     later: Later<'a>,
     talkers: Talkers,
     records: Records,
+    revised: Revised<'a>,
     forms: Forms,
     looks: Looks,
 }
@@ -150,12 +156,18 @@ impl<'a> Reading<'a> {
         options: &'a RulesOptions,
     ) -> Reading<'a> {
         let pool = index.statements();
+        let lists = Lists::new(pool);
+        let revised = match index.domain() {
+            Domain::Talk => Revised::none(pool),
+            _ => Revised::new(pool, &lists),
+        };
         Reading {
             index,
             counter,
             options,
             subjects: Subjects::new(index, &*options.ranker),
-            lists: Lists::new(pool),
+            lists,
+            revised,
             later: Later::new(pool),
             talkers: Talkers::new(pool),
             records: Records::new(pool),
@@ -187,6 +199,7 @@ impl<'a> Reading<'a> {
             last: &fixed.last,
             lists: &self.lists,
             later: &self.later,
+            revised: &self.revised,
             talkers: &self.talkers,
             pool,
             trail: &trail,
@@ -200,6 +213,7 @@ impl<'a> Reading<'a> {
             idle: &idle,
             lists: &self.lists,
             records: &self.records,
+            revised: &self.revised,
             forms: &self.forms,
             looks: &self.looks,
         };
