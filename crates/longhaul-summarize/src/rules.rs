@@ -7,7 +7,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use longhaul_extract::{DefaultRanker, FactIndex, Ranker, StatementWeights, Subjects, speaker::Speakers};
+use longhaul_extract::{
+    DefaultRanker, Domain, FactIndex, Ranker, StatementWeights, Subjects, speaker::Speakers,
+};
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{SummaryMode, Tokens};
 
@@ -15,6 +17,7 @@ use crate::{Draft, SummarizeError, Summarizer, SummaryRequest};
 
 mod account;
 mod acts;
+mod anew;
 mod asked;
 mod choose;
 mod clip;
@@ -33,6 +36,7 @@ mod noise;
 mod proposals;
 mod records;
 mod render;
+mod revised;
 mod runs;
 mod stale;
 mod state;
@@ -40,6 +44,7 @@ mod superseded;
 mod talkers;
 mod trail;
 mod undone;
+mod values;
 
 pub use account::task;
 
@@ -53,6 +58,7 @@ use later::Later;
 use lists::Lists;
 use records::Records;
 use render::Page;
+use revised::Revised;
 use talkers::Talkers;
 use trail::Trail;
 use undone::Undone;
@@ -137,6 +143,7 @@ pub struct Reading<'a> {
     later: Later<'a>,
     talkers: Talkers,
     records: Records,
+    revised: Revised<'a>,
     forms: Forms,
     looks: Looks,
 }
@@ -149,12 +156,18 @@ impl<'a> Reading<'a> {
         options: &'a RulesOptions,
     ) -> Reading<'a> {
         let pool = index.statements();
+        let lists = Lists::new(pool);
+        let revised = match index.domain() {
+            Domain::Talk => Revised::none(pool),
+            _ => Revised::new(pool, &lists),
+        };
         Reading {
             index,
             counter,
             options,
             subjects: Subjects::new(index, &*options.ranker),
-            lists: Lists::new(pool),
+            lists,
+            revised,
             later: Later::new(pool),
             talkers: Talkers::new(pool),
             records: Records::new(pool),
@@ -186,6 +199,7 @@ impl<'a> Reading<'a> {
             last: &fixed.last,
             lists: &self.lists,
             later: &self.later,
+            revised: &self.revised,
             talkers: &self.talkers,
             pool,
             trail: &trail,
@@ -199,6 +213,7 @@ impl<'a> Reading<'a> {
             idle: &idle,
             lists: &self.lists,
             records: &self.records,
+            revised: &self.revised,
             forms: &self.forms,
             looks: &self.looks,
         };

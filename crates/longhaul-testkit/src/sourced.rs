@@ -46,7 +46,8 @@ pub fn unsourced(summary: &str, entries: &[Entry]) -> Vec<String> {
 const MADE: [&str; 4] = ["Changed files", "To do", "Checks", "Committed"];
 
 /// The words that lines of its own making may have beside what the source says.
-const OWN: [&str; 46] = [
+const OWN: [&str; 47] = [
+    "asked",
     "went",
     "well",
     "temporary",

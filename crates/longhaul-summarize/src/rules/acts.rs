@@ -6,7 +6,11 @@ use longhaul_extract::{
 };
 use longhaul_transcript::{Entry, FileNote, Outcome, ToolUse};
 
-use super::account::Tools;
+use super::{
+    account::Tools,
+    anew::{Anew, Visits},
+    trail::is_scratch,
+};
 
 /// What calls did.
 #[derive(Debug)]
@@ -21,6 +25,10 @@ pub(crate) struct Acts {
     pub(crate) plan: Vec<TodoItem>,
     /// The tools and what they were used for.
     pub(crate) tools: Vec<ToolUse>,
+    /// The message of each call, in their order.
+    pub(crate) calls: Vec<u64>,
+    /// What writing files anew left as it was, and took away.
+    pub(crate) anew: Anew,
     /// What tools refused and was not done after all, oldest first: the call, and the first line of what it was told.
     pub(crate) refusals: Vec<String>,
 }
@@ -29,8 +37,10 @@ impl Acts {
     pub(crate) fn read(entries: &[Entry]) -> Acts {
         let (mut files, mut runs, mut todos) = (Touches::default(), Runs::default(), Todos::default());
         let (mut tools, mut refused) = (Tools::default(), Refused::default());
-        let mut landings = Landings::default();
+        let (mut landings, mut calls, mut visits) = (Landings::default(), Vec::new(), Visits::default());
         each_act(entries, |act| {
+            calls.push(act.message);
+            visits.take(act);
             files.take(act);
             runs.take(act);
             landings.take(act);
@@ -49,10 +59,41 @@ impl Acts {
             landings,
             plan: todos.items(entries),
             tools: tools.used(),
+            calls,
+            anew: Anew::read(entries, &visits),
             refusals: refused.open.into_iter().filter(is_open).map(|refusal| refusal.told).collect(),
         }
     }
 }
+
+impl Acts {
+    /// Returns each edit after `message` with its file, oldest first; files made in passing do not count.
+    pub(crate) fn edits_since(&self, message: u64) -> Vec<(u64, &str)> {
+        let files = self.files.iter().filter(|file| !is_scratch(&file.path));
+        let edits = files.flat_map(|file| file.trail.iter().map(|edit| (edit.message, file.path.as_str())));
+        let mut since: Vec<(u64, &str)> = edits.filter(|(at, _)| *at > message).collect();
+        since.sort_unstable();
+        since
+    }
+
+    /// Names the files that were edited after `message`, a few of them; `None` where none was.
+    pub(crate) fn edited_since(&self, message: u64) -> Option<String> {
+        let mut names: Vec<&str> = Vec::new();
+        for (_, path) in self.edits_since(message) {
+            let name = path.rsplit('/').next().unwrap_or(path);
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        let more = names.len().saturating_sub(MOST_NAMED);
+        names.truncate(MOST_NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        (!names.is_empty()).then(|| names.join(", ") + &more)
+    }
+}
+
+/// Files that are named.
+const MOST_NAMED: usize = 4;
 
 /// What tools refused so far, each with what the call was about.
 #[derive(Debug, Default)]

@@ -14,6 +14,7 @@ use super::{
     idle::Idle,
     lists::Lists,
     records::Records,
+    revised::Revised,
 };
 use crate::SummaryRequest;
 
@@ -66,6 +67,7 @@ pub(crate) struct Places<'a> {
     pub(crate) idle: &'a Idle<'a>,
     pub(crate) lists: &'a Lists,
     pub(crate) records: &'a Records,
+    pub(crate) revised: &'a Revised<'a>,
     pub(crate) forms: &'a Forms,
     pub(crate) looks: &'a Looks,
 }
@@ -152,7 +154,8 @@ impl<'a> Choice<'a> {
             }
             let place = (statement.message, statement.kind.is_said());
             let handle = if opened.contains(&place) { 0 } else { HANDLE };
-            let leads = self.leads(at);
+            let mut leads = self.leads(at);
+            leads.extend(self.correction(at));
             let led = leads.iter().map(|lead| count(&all[*lead].text) + LINE).sum::<u64>();
             if cost + led + handle > left || self.stands(&statement.text) {
                 continue;
@@ -210,8 +213,15 @@ impl<'a> Choice<'a> {
         leads
     }
 
+    /// Returns what corrects the statement at `at`, where it was not told yet and may be: without it, what it says would mislead.
+    fn correction(&self, at: usize) -> Option<usize> {
+        let by = self.places.revised.by(at)?;
+        let is_told = self.keys.contains(&self.pool.all()[by].key());
+        (!is_told && !self.is_idle(by)).then_some(by)
+    }
+
     fn is_idle(&self, at: usize) -> bool {
-        self.places.idle.holds(at) || self.places.records.is_old(at)
+        self.places.idle.holds(at) || self.places.records.is_old(at) || self.places.revised.is_old(at)
     }
 
     /// Returns what answers the question at `at` best, where people talk: a sentence of the next message, if none was told.

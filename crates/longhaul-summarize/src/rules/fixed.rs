@@ -8,7 +8,7 @@ use longhaul_transcript::{Constraint, Entry, Role, Summary, Tokens, is_lookup_li
 
 use super::{
     RulesOptions,
-    account::{is_users, last_line, own_text},
+    account::{asks_something, is_users, last_line, own_text},
     acts::Acts,
     clip, marked,
     trail::Trail,
@@ -89,11 +89,11 @@ pub(crate) fn sections(
     if !is_tight {
         fixed.rules(&summary.constraints, is_meeting);
     }
-    fixed.plan(&acts.plan, &acts.files);
+    fixed.plan(acts);
     let first = std::mem::take(&mut fixed.sections);
     fixed.landings(acts);
     fixed.checks(acts);
-    fixed.last_words();
+    fixed.last_words(acts);
     Sections { first, last: fixed.sections }
 }
 
@@ -165,6 +165,17 @@ impl Fixed<'_> {
         let all = self.request.entries.iter().chain(self.request.kept);
         let said = all.filter(|entry| is_users(&entry.message, speakers));
         said.map(|entry| entry.id.ordinal).max().unwrap_or_default()
+    }
+
+    /// Returns the last message in which a person asks for something.
+    pub(super) fn asked_last(&self) -> Option<u64> {
+        let speakers = self.request.index.speakers();
+        let all = self.request.entries.iter().chain(self.request.kept);
+        let asks = |entry: &&Entry| {
+            is_users(&entry.message, speakers)
+                && own_text(&entry.message, speakers).is_some_and(asks_something)
+        };
+        all.filter(asks).map(|entry| entry.id.ordinal).max()
     }
 
     /// Returns the rules that nothing before and no kept message shows, as long as there is room, listed oldest first.

@@ -8,6 +8,7 @@ use longhaul_transcript::{Entry, has_summary_header, parse_handle_line};
 
 use super::{
     acts::Acts,
+    anew::Anew,
     fixed::is_frame,
     lists::{Lists, is_lead},
     noise::{is_envelope, is_markup, is_progress, says_nothing},
@@ -25,6 +26,7 @@ pub(crate) struct Idle<'a> {
     pool: &'a Statements,
     lists: &'a Lists,
     undone: &'a Undone,
+    anew: &'a Anew,
     /// The messages whose commands only look at something.
     looking: HashSet<u32>,
     /// The messages that are at hand, and those of them with an edit that took place.
@@ -40,7 +42,7 @@ pub(crate) struct Idle<'a> {
     settled: HashSet<usize>,
     /// What the model said of values that an edit took away since, by the places in the pool.
     stale: HashSet<usize>,
-    /// Lines that an edit added and a later one removed, by the places in the pool.
+    /// Lines that an edit added or a file showed and a later edit removed, by the places in the pool.
     removed: HashSet<usize>,
     /// What a model thought before it wrote a summary, by the places in the pool.
     analyses: HashSet<usize>,
@@ -56,7 +58,7 @@ impl<'a> Idle<'a> {
         request: &SummaryRequest<'a>,
         lists: &'a Lists,
         runs: &[Run],
-        acts: &Acts,
+        acts: &'a Acts,
         undone: &'a Undone,
     ) -> Idle<'a> {
         let looks = runs.iter().filter(|run| run.purpose == Purpose::Look);
@@ -68,6 +70,7 @@ impl<'a> Idle<'a> {
             pool,
             lists,
             undone,
+            anew: &acts.anew,
             looking: looks.map(|run| ordinal(run.message)).collect(),
             at_hand: request.entries,
             edited: trail.map(|edit| ordinal(edit.message)).collect(),
@@ -125,11 +128,13 @@ impl<'a> Idle<'a> {
                 is_scrap && statement.text.len() < SHORT_CODE
                     || self.is_at_hand(*message) && !self.edited.contains(message)
                     || self.undone.by(u64::from(*message)).is_some()
-                    || self.removed.contains(&at)
+                    || self.anew.stood(*message, statement.key())
+                    || self.is_gone(at)
                     || is_crumb
             }
             StatementKind::Result => {
                 is_scrap
+                    || family == Some(ToolFamily::Read) && self.is_gone(at)
                     || is_crumb
                     || says_nothing(&statement.text)
                     || statement.is_import()
@@ -159,6 +164,14 @@ impl<'a> Idle<'a> {
             StatementKind::Person => is_lead(statement) || is_scrap && statement.answers.is_none(),
             _ => false,
         }
+    }
+
+    /// Returns whether the line of a file at this place was taken out of the file since.
+    fn is_gone(&self, at: usize) -> bool {
+        let statement = &self.pool.all()[at];
+        let path = || self.pool.source(statement).and_then(|source| source.path.as_deref());
+        self.removed.contains(&at)
+            || path().is_some_and(|path| self.anew.is_gone(path, statement.key(), statement.message))
     }
 
     fn is_at_hand(&self, message: u32) -> bool {

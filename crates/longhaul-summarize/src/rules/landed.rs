@@ -45,21 +45,9 @@ impl Fixed<'_> {
 /// Returns a line of the files that were edited after the last commit: they are not in it.
 fn uncommitted(acts: &Acts, landings: &[Landing]) -> Option<String> {
     let commit = landings.iter().rev().find(|landing| landing.commits())?.message;
-    let edited = |file: &&longhaul_extract::FileHistory| file.trail.iter().any(|edit| edit.message > commit);
-    let paths: Vec<&str> = acts
-        .files
-        .iter()
-        .filter(edited)
-        .map(|file| file.path.rsplit('/').next().unwrap_or(&file.path))
-        .collect();
-    let more = paths.len().saturating_sub(MOST_PATHS);
-    let named = paths.iter().take(MOST_PATHS).copied().collect::<Vec<_>>().join(", ");
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    (!paths.is_empty()).then(|| format!("edited after the last commit (m{commit}): {named}{more}"))
+    let named = acts.edited_since(commit)?;
+    Some(format!("edited after the last commit (m{commit}): {named}"))
 }
 
 /// How many are told, the newest.
 const MOST: usize = 8;
-
-/// Files that are named.
-const MOST_PATHS: usize = 4;

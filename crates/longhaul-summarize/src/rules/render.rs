@@ -10,6 +10,7 @@ use super::{
     later::Later,
     lists::{Lists, is_lead},
     proposals::proposes,
+    revised::Revised,
     talkers::Talkers,
     trail::Trail,
 };
@@ -23,6 +24,7 @@ pub(crate) struct Page<'a> {
     pub(crate) last: &'a [Section],
     pub(crate) lists: &'a Lists,
     pub(crate) later: &'a Later<'a>,
+    pub(crate) revised: &'a Revised<'a>,
     /// Who talks, where many do.
     pub(crate) talkers: &'a Talkers,
     pub(crate) pool: &'a Statements,
@@ -139,7 +141,11 @@ impl Page<'_> {
             // Nothing that is quoted is a heading of ours.
             let bare = statement.text.trim_start_matches('#');
             let text = if bare.starts_with(' ') { bare.trim_start() } else { &*statement.text };
-            lines.push(format!("{handle}{speaker}{text}{answers}"));
+            let later = self
+                .revised
+                .by(*at)
+                .map_or(String::new(), |by| format!(" (later on this: m{})", self.pool.all()[by].message));
+            lines.push(format!("{handle}{speaker}{text}{answers}{later}"));
             if let Some(lead) = self.lists.lead(*at) {
                 let is_of = |at: &&usize| self.lists.lead(**at) == Some(lead);
                 let is_last = !picks[nth + 1..].iter().any(|at| is_of(&at));
@@ -157,7 +163,7 @@ impl Page<'_> {
         let mut lines: Vec<String> = Vec::new();
         for chunk in picks.chunk_by(|one, next| self.lists.lead(*next).is_some() || one == next) {
             let mut text = self.said(chunk);
-            if let Some(later) = self.later.on(chunk[0]) {
+            if let Some(later) = self.later.on(chunk[0]).filter(|_| self.revised.by(chunk[0]).is_none()) {
                 text.push_str(&format!(" (later on this: m{later})"));
             }
             lines.push(text);

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use longhaul_extract::{Statement, StatementKind, Statements};
+use longhaul_extract::{Statement, StatementKind, Statements, ToolFamily};
 
 /// Returns the places in the pool of the list items in which the model tells a value that an edit had written, and a later one removed
 /// from the same file, where none wrote it again anywhere.
@@ -37,17 +37,20 @@ pub(crate) fn stale(pool: &Statements) -> HashSet<usize> {
     items.filter(|(_, one)| values(&one.text).any(|value| is_gone(one, value))).map(|(at, _)| at).collect()
 }
 
-/// Returns the places in the pool of the lines that an edit added and a later one removed from the same file, where none added them
-/// again.
+/// Returns the places in the pool of the lines that an edit added, or that stood in a file when it was read, and that a later edit
+/// removed from the same file, where none added them again.
 pub(crate) fn removed(pool: &Statements) -> HashSet<usize> {
-    let mut added: HashMap<(u32, Option<&str>), Vec<usize>> = HashMap::new();
+    let mut there: HashMap<(u32, Option<&str>), Vec<usize>> = HashMap::new();
     let mut gone = HashSet::new();
     for (at, one) in pool.all().iter().enumerate() {
-        let place = (one.key(), pool.source(one).and_then(|source| source.path.as_deref()));
+        let source = pool.source(one);
+        let place = (one.key(), source.and_then(|source| source.path.as_deref()));
+        let is_read = || source.is_some_and(|source| source.family() == ToolFamily::Read);
         match one.kind {
-            StatementKind::Added => added.entry(place).or_default().push(at),
+            StatementKind::Added => there.entry(place).or_default().push(at),
+            StatementKind::Result if is_read() => there.entry(place).or_default().push(at),
             StatementKind::Removed => {
-                if let Some(before) = added.get_mut(&place) {
+                if let Some(before) = there.get_mut(&place) {
                     // An edit that moves a line both removes and adds it.
                     gone.extend(before.extract_if(.., |before| pool.all()[*before].message < one.message));
                 }

@@ -1,8 +1,10 @@
 //! Where the work stands: the plan with its open items first, how the checks went, what failed, what was said last.
 
+use std::collections::HashSet;
+
 use longhaul_extract::{
-    Check, FileHistory, Purpose, Run, Runs, Statement, StatementKind, TodoItem, TodoState, ToolFamily,
-    Verdict, checks, each_act,
+    Check, Purpose, Run, Runs, Statement, StatementKind, TodoItem, TodoState, ToolFamily, Verdict, checks,
+    each_act,
 };
 use longhaul_transcript::Tokens;
 
@@ -10,7 +12,8 @@ use super::{account::last_words, acts::Acts, fixed::Fixed, render::fenced};
 
 impl Fixed<'_> {
     /// The agent's own list, where it keeps one: items are told whole, open ones first.
-    pub(super) fn plan(&mut self, items: &[TodoItem], files: &[FileHistory]) {
+    pub(super) fn plan(&mut self, acts: &Acts) {
+        let items = &acts.plan;
         let Some(told) = items.iter().map(|item| item.message).max() else { return };
         let mut left = self.room(self.options.state_share * 2.0);
         let mut lines = Vec::new();
@@ -39,17 +42,16 @@ impl Fixed<'_> {
                 lines.push(format!("{word}: {}", shown.join("; ")));
             }
         }
-        // What was edited after the list was written may have made it old.
-        let edits =
-            files.iter().flat_map(|file| file.trail.iter().map(move |edit| (edit.message, &file.path)));
-        let mut since: Vec<(u64, &String)> = edits.filter(|(message, _)| *message > told).collect();
-        since.sort();
-        let has_open = items.iter().any(|item| matches!(item.state, TodoState::Open | TodoState::InProgress));
-        if let Some((message, path)) = since.last().filter(|_| has_open) {
+        // What was asked and edited after the list was written may have made it old.
+        let since = acts.edits_since(told);
+        if let Some((message, path)) = since.last().filter(|_| !lines.is_empty()) {
             let name = path.rsplit('/').next().unwrap_or(path);
             let more =
                 if since.len() > 1 { format!(", {} edits in all", since.len()) } else { String::new() };
             lines.push(format!("edited since then: {name} (m{message}){more}"));
+        }
+        if let Some(asked) = self.asked_last().filter(|asked| *asked > told && !lines.is_empty()) {
+            lines.push(format!("asked since then: m{asked}"));
         }
         if !lines.is_empty() {
             self.add(format!("## To do, as the list stood in m{told}"), lines.join("\n"));
@@ -90,6 +92,9 @@ impl Fixed<'_> {
                     }
                     _ => {}
                 }
+            }
+            if let Some(files) = acts.edited_since(check.last.message) {
+                since.push_str(&format!("; edited since: {files}"));
             }
             let mut shown = (*check).clone();
             shown.last.heart = first(&one_line(&shown.last.heart), HEART_CHARS);
@@ -185,16 +190,34 @@ impl Fixed<'_> {
         runs.iter().enumerate().rev().filter(is_open).map(line).take(MOST_FAILED_ACTS).collect()
     }
 
-    /// What the model said last in words, where it does not stand below.
-    pub(super) fn last_words(&mut self) {
+    /// What the model said last in words, where it does not stand below, and how much it did after it.
+    pub(super) fn last_words(&mut self, acts: &Acts) {
         let speakers = self.request.index.speakers();
         if let Some((entry, text)) = last_words(self.request.entries, speakers)
             && last_words(self.request.kept, speakers).is_none()
         {
             let body = self.clip(text, LAST_WORDS_SHARE);
-            self.add(format!("## The assistant's last words ({})", entry.id), body);
+            let then = then_done(acts, entry.id.ordinal);
+            self.add(format!("## The assistant's last words ({}{then})", entry.id), body);
         }
     }
+}
+
+/// Returns how many calls were made with the message `said` and after it, as what a heading goes on with.
+fn then_done(acts: &Acts, said: u64) -> String {
+    let calls = acts.calls.iter().rev().take_while(|call| **call >= said).count();
+    let Some(last) = acts.calls.last().filter(|_| calls > 0) else { return String::new() };
+    let counted = |count: usize, of: &str| match count {
+        1 => format!("1 {of}"),
+        _ => format!("{count} {of}s"),
+    };
+    let files = acts.files.iter().flat_map(|file| &file.trail);
+    let edits: HashSet<u64> = files.map(|edit| edit.message).filter(|edit| *edit >= said).collect();
+    let edits = match edits.len() {
+        0 => String::new(),
+        count => format!(", {} with edits", counted(count, "message")),
+    };
+    format!(", then {}{edits}, the last in m{last}", counted(calls, "call"))
 }
 
 /// Returns the first characters of `text`, with an ellipsis where it is longer.

@@ -89,7 +89,7 @@ impl Trail<'_> {
 }
 
 /// Whether a file stands where files are made in passing.
-fn is_scratch(path: &str) -> bool {
+pub(super) fn is_scratch(path: &str) -> bool {
     const PLACES: [&str; 5] =
         ["/tmp/", "/private/tmp/", "/var/tmp/", "/var/folders/", "/private/var/folders/"];
     PLACES.iter().any(|place| path.starts_with(place))

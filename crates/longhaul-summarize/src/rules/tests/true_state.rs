@@ -273,3 +273,76 @@ fn a_list_is_not_begun_in_its_middle() {
         assert!(!text.contains("2. **the fare") || text.contains("1. the cabin"), "{limit}: {text}");
     }
 }
+
+/// A check that passed, words, and what was done after both.
+const WENT_ON: &str = r#"
+user: Mend the relay.
+assistant: !TodoWrite#t1 {"todos":[{"content":"Mend the queue","status":"completed"}]}
+tool#t1: ok
+assistant: !bash#b1 {"command":"cargo test"}
+tool#b1: test result: ok. 12 passed; 0 failed; 0 ignored
+Exit code: 0
+user: Now make the lock shorter.
+assistant: I am going to hold the lock for less time. !Edit#e1 {"file_path":"src/queue.rs","old_string":"a();","new_string":"let held = lock.take_for_one_step();"}
+tool#e1: The file src/queue.rs has been updated successfully.
+assistant: !Edit#e2 {"file_path":"src/lock.rs","old_string":"b();","new_string":"let given = lock.give_back_at_once();"}
+tool#e2: The file src/lock.rs has been updated successfully.
+assistant: !Read#r1 {"file_path":"src/relay.rs"}
+tool#r1: fn relay() {}
+"#;
+
+#[test]
+fn what_was_done_after_a_check_a_list_and_the_last_words_is_told_with_them() {
+    let text = draft(WENT_ON, 900).text;
+    for told in [
+        "cargo test: passed (m3), 12 passed, 0 failed; edited since: queue.rs, lock.rs",
+        "done: Mend the queue\nedited since then: lock.rs (m8), 2 edits in all\nasked since then: m5",
+        "## The assistant's last words (m6, then 3 calls, 2 messages with edits, the last in m10)",
+    ] {
+        assert!(text.contains(told), "{told} is missing in\n{text}");
+    }
+}
+
+/// A file that is read and written anew with one more line, one of its lines gone.
+const ANEW: &str = r#"
+user: Make the relay patient.
+assistant: !Read#r1 {"file_path":"/w/src/relay.rs"}
+tool#r1: 1	let held_for = limits::lock_of_the_queue();
+2	let first_wait = limits::wait_before_the_second_try();
+assistant: !Write#w1 {"file_path":"/w/src/relay.rs","content":"let held_for = limits::lock_of_the_queue();\nlet patience = limits::tries_before_it_gives_up();"}
+tool#w1: The file /w/src/relay.rs has been updated.
+assistant: The relay is patient.
+"#;
+
+#[test]
+fn of_a_file_that_is_written_anew_what_is_new_is_told() {
+    let text = draft(ANEW, 600).text;
+    assert!(text.contains("m3 + let patience = limits::tries_before_it_gives_up();"), "{text}");
+    assert!(!text.contains("+ let held_for"), "it stood there before:\n{text}");
+    assert!(!text.contains("let first_wait"), "it is gone:\n{text}");
+}
+
+/// A price that turns out to be another, and a count that is told again.
+const REVISED: &str = r#"
+user: Book the two flights, and count the open seats.
+assistant: The total cost of both flights is $957 in economy.
+user: Yes, book them.
+assistant: The seats:
+- 12 seats are open in the first one
+assistant: !book_flight#c1 {"amount":957}
+tool#c1!: Error: payment amount does not add up, total price is 1002, but paid 957
+assistant: The seats:
+- 9 seats are open in the first one
+user: Hm.
+"#;
+
+#[test]
+fn a_value_that_was_told_otherwise_since_does_not_stand_unmarked() {
+    let text = draft(REVISED, 600).text;
+    assert!(
+        text.contains("The total cost of both flights is $957 in economy. (later on this: m5)"),
+        "{text}"
+    );
+    assert!(text.contains("total price is 1002"), "{text}");
+    assert!(text.contains("- 9 seats are open") && !text.contains("- 12 seats are open"), "{text}");
+}
