@@ -60,9 +60,11 @@ mod open;
 mod pack;
 #[cfg(feature = "postgres")]
 mod postgres;
+mod query;
 #[cfg(feature = "encryption")]
 mod seal;
 mod search;
+mod searching;
 mod shared;
 #[cfg(feature = "sqlite")]
 mod sqlite;
@@ -98,6 +100,7 @@ pub use object::{Object, address_of, readable_text};
 pub use open::{Location, open_store};
 #[cfg(feature = "postgres")]
 pub use postgres::{PostgresOptions, PostgresStore};
+pub use query::{Fit, Query, WordPlace};
 #[cfg(feature = "encryption")]
 pub use seal::StoreKey;
 pub use search::words;

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use longhaul_transcript::Message;
 
-use crate::object::readable_text;
+use crate::{Query, object::readable_text};
 
 /// Returns the words of `text` in lower case, in order, repetitions included. A word is a run of letters and digits;
 /// a character of a script without spaces is a word of its own. Nothing else of a query has a meaning.
@@ -32,7 +32,7 @@ pub(crate) fn words_of(message: &Message) -> String {
 
 /// Hands over the words of `text`, as [`words`] makes them, until `take` returns false. Most are plain ASCII, and need no
 /// memory of their own.
-fn each_word(text: &str, mut take: impl FnMut(&str) -> bool) {
+pub(crate) fn each_word(text: &str, mut take: impl FnMut(&str) -> bool) {
     let mut word = String::new();
     for run in text.split(|c: char| !c.is_alphanumeric()).filter(|run| !run.is_empty()) {
         let goes_on = if run.is_ascii() {
@@ -72,14 +72,9 @@ pub(crate) fn may_hold(json: &[u8], words: &[String]) -> bool {
     words.iter().all(|word| lower.contains(word.as_str()))
 }
 
-/// Returns a line of `text` around the first place where all of `query` stands, else where its first word does.
-pub(crate) fn snippet(text: &str, query: &str) -> String {
-    let lower = text.to_lowercase();
-    // Lower case may be longer or shorter than the text; the place is then only near, which is all a snippet needs.
-    let at = lower
-        .find(query.trim().to_lowercase().as_str())
-        .or_else(|| words(query).next().and_then(|word| lower.find(&word)))
-        .unwrap_or_default();
+/// Returns a line of `text` around the place that answers `query` best.
+pub(crate) fn snippet(text: &str, query: &Query) -> String {
+    let at = query.place_in(text).unwrap_or_default();
     let start = text.floor_char_boundary(at.saturating_sub(SNIPPET_BEFORE));
     let end = text.ceil_char_boundary((at + SNIPPET_AFTER).min(text.len()));
     let line: String =
@@ -104,7 +99,7 @@ fn split_run(run: &str) -> Vec<String> {
 }
 
 /// Scripts that put no spaces between words: Chinese, Japanese, Thai, Lao, Khmer, Burmese, Tibetan.
-fn is_without_spaces(c: char) -> bool {
+pub(crate) fn is_without_spaces(c: char) -> bool {
     matches!(u32::from(c), 0x0e00..=0x0fff | 0x1000..=0x109f | 0x1780..=0x17ff | 0x3040..=0x30ff | 0x3400..=0x4dbf
         | 0x4e00..=0x9fff | 0xf900..=0xfaff | 0x20000..=0x3ffff)
 }
@@ -167,9 +162,9 @@ mod tests {
     #[test]
     fn a_snippet_is_one_line_around_the_place() {
         let text = format!("{} the panic\nis \u{1b}[31mhere {}", "x ".repeat(200), "y ".repeat(200));
-        let line = snippet(&text, "PANIC is");
+        let line = snippet(&text, &Query::new("PANIC is"));
         assert!(line.contains("the panic is [31mhere"), "{line}");
         assert!(line.len() <= SNIPPET_BEFORE + SNIPPET_AFTER);
-        assert_eq!(snippet("é漢", "nothing"), "é漢");
+        assert_eq!(snippet("é漢", &Query::new("nothing")), "é漢");
     }
 }

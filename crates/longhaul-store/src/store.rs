@@ -9,19 +9,17 @@ use std::{
 };
 
 use async_trait::async_trait;
-use longhaul_transcript::{
-    ContentHash, Message, MessageId, Redacted, SessionId, Span, SummaryId, SummaryRecord,
-};
+use longhaul_transcript::{ContentHash, Message, Redacted, SessionId, Span, SummaryId, SummaryRecord};
 
 use crate::{
     Change, Commit, Decide, Event, EventKind, ForgottenBy, Hit, JournalEntry, Journaled, Object, Original,
-    RecordEntry, Selector, SessionInfo, Snapshot, Step, StoreError, StoredSession, Verification,
+    Query, RecordEntry, Selector, SessionInfo, Snapshot, Step, StoreError, StoredSession, Verification,
     change::{Spoken, originals_change},
     commit,
     event::ForkedFrom,
     forget,
     identity::begins_with,
-    object, search,
+    object, searching,
     state::merged,
     transfer, verify,
 };
@@ -300,32 +298,28 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
         commit::commit(self, session, commit).await
     }
 
-    /// Returns up to `limit` originals that hold every word of `query`, newest first; in all sessions where none is
-    /// named. Only letters and digits of a query count, so that no character has a meaning.
+    /// Returns up to `limit` originals that hold every word of `query`, in all sessions where none is named: first those that hold
+    /// it as it is written, then those where its words stand closest together ([`Fit`](crate::Fit)); what is as good, newest
+    /// first. Only letters and digits of a query are searched for, so that no character has a meaning. Of more than a thousand
+    /// originals that hold every word the newest are looked at.
     async fn search(
         &self,
         session: Option<&SessionId>,
         query: &str,
         limit: usize,
     ) -> Result<Vec<Hit>, StoreError> {
-        let mut words: Vec<String> = search::words(query).collect();
-        words.sort_unstable();
-        words.dedup();
-        if words.is_empty() || limit == 0 {
-            return Ok(Vec::new());
-        }
-        let mut hits = Vec::new();
-        for (session, ordinal) in self.find_words(session, &words, limit).await? {
-            let span = Span { start: ordinal, end: ordinal + 1 };
-            let Some(message) = self.originals(&session, span).await?.pop().and_then(|found| found.message)
-            else {
-                continue;
-            };
-            let id = MessageId { ordinal, hash: message.content_hash() };
-            let snippet = search::snippet(&object::readable_text(&message), query);
-            hits.push(Hit { session, id, snippet, message });
-        }
-        Ok(hits)
+        searching::all(self, session, &Query::new(query), limit).await
+    }
+
+    /// Returns up to `limit` originals that hold as many words of `query` as any does, for where
+    /// [`search`](Self::search) finds none that holds all; in its order.
+    async fn search_some(
+        &self,
+        session: Option<&SessionId>,
+        query: &str,
+        limit: usize,
+    ) -> Result<Vec<Hit>, StoreError> {
+        searching::some(self, session, &Query::new(query), limit).await
     }
 
     /// Takes the last compaction back and returns its id; `None` where there is none to take back.

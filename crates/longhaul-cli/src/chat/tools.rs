@@ -245,18 +245,23 @@ impl Toolbox {
     }
 
     async fn recall(&self, query: &str) -> Said {
-        let hits =
-            self.store.search(Some(&self.session), query, 8).await.map_err(|error| error.to_string())?;
+        let failed = |error: longhaul::store::StoreError| error.to_string();
         let mut found = String::new();
+        let mut hits = self.store.search(Some(&self.session), query, 8).await.map_err(failed)?;
+        if hits.is_empty() {
+            hits = self.store.search_some(Some(&self.session), query, 8).await.map_err(failed)?;
+            let deleted =
+                archive::deleted(&self.store, &self.session).await.map_err(failed)?;
+            let deleted = archive::but_deleted(deleted);
+            if hits.is_empty() {
+                return Err(format!("nothing of this was said{deleted}"));
+            }
+            found.push_str(&format!("no message holds all of these words{deleted}; these hold some:\n"));
+        }
         for hit in hits {
             let original =
                 longhaul::store::Original { ordinal: hit.id.ordinal, at_ms: 0, message: Some(hit.message) };
             found.push_str(&format!("{}\n    {}\n", line(&original), plain(&hit.snippet)));
-        }
-        if found.is_empty() {
-            let deleted =
-                archive::deleted(&self.store, &self.session).await.map_err(|error| error.to_string())?;
-            return Err(format!("nothing of this was said{}", archive::but_deleted(deleted)));
         }
         Ok(found)
     }

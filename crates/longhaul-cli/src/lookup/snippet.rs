@@ -1,6 +1,7 @@
 //! The places of a text where what was looked for stands.
 
-use super::wanted;
+use longhaul::store::{Query, WordPlace};
+
 use crate::paint::{plain_piece, width};
 
 /// What stands before and after a word that was looked for.
@@ -19,17 +20,17 @@ pub(crate) fn snippets(
     columns: usize,
     marks: Marks<'_>,
 ) -> Vec<String> {
-    let wanted = wanted(query);
-    let places = places(text, &wanted);
+    let query = Query::new(query);
+    let places = query.places(text);
     let mut best: Vec<(usize, usize)> = Vec::new();
-    let (mut near, mut end) = (Held::new(wanted.len()), 0);
-    for (at, _, word) in &places {
-        while let Some((_, _, next)) = places.get(end).filter(|(next, _, _)| *next < at + NEAR) {
-            near.add(*next);
+    let (mut near, mut end) = (Held::new(query.telling().len()), 0);
+    for place in &places {
+        while let Some(next) = places.get(end).filter(|next| next.at < place.at + NEAR) {
+            near.add(next.word);
             end += 1;
         }
-        best.push((near.words, *at));
-        near.remove(*word);
+        best.push((near.words, place.at));
+        near.remove(place.word);
     }
     // Most words first, then as they stand in the text.
     best.sort_by_key(|(held, at)| (std::cmp::Reverse(*held), *at));
@@ -68,35 +69,8 @@ impl Held {
     }
 }
 
-/// Returns the place, the length and the number of each word of `wanted` in `text`, in order.
-fn places(text: &str, wanted: &[String]) -> Vec<(usize, usize, usize)> {
-    /// As many places tell where the best is.
-    const ENOUGH: usize = 2_000;
-    let mut found = Vec::new();
-    for (at, run) in runs(text) {
-        let lower = run.to_lowercase();
-        let word = wanted.iter().position(|word| match word.is_ascii() {
-            true => lower == *word,
-            // Scripts without spaces: a word is a part of a run.
-            false => lower.contains(word.as_str()),
-        });
-        found.extend(word.map(|word| (at, run.len(), word)));
-        if found.len() == ENOUGH {
-            break;
-        }
-    }
-    found
-}
-
-/// Returns the runs of letters and digits of `text`, with where they stand.
-fn runs(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let base = text.as_ptr() as usize;
-    let runs = text.split(|c: char| !c.is_alphanumeric()).filter(|run| !run.is_empty());
-    runs.map(move |run| (run.as_ptr() as usize - base, run))
-}
-
 /// Returns a line of `text` around `at`, in which each of `places` is marked.
-fn line(text: &str, at: usize, places: &[(usize, usize, usize)], columns: usize, marks: Marks<'_>) -> String {
+fn line(text: &str, at: usize, places: &[WordPlace], columns: usize, marks: Marks<'_>) -> String {
     // A quarter before the word, the rest from it on; a line break ends what belongs together only for the eye.
     let start = text.floor_char_boundary(at.saturating_sub(columns / 4));
     let start = match start {
@@ -113,8 +87,8 @@ fn line(text: &str, at: usize, places: &[(usize, usize, usize)], columns: usize,
     // Before the first word stands none.
     let (mut is_begun, mut is_blank) = (false, false);
     while let Some(c) = text[rest..].chars().next() {
-        let marked = places.binary_search_by_key(&rest, |(place, _, _)| *place).ok();
-        let length = marked.map_or(c.len_utf8(), |at| places[at].1);
+        let marked = places.binary_search_by_key(&rest, |place| place.at).ok();
+        let length = marked.map_or(c.len_utf8(), |at| places[at].length);
         let piece = rest..rest + length;
         rest += length;
         if c.is_whitespace() {
@@ -138,42 +112,6 @@ fn line(text: &str, at: usize, places: &[(usize, usize, usize)], columns: usize,
         }
     }
     out
-}
-
-/// Returns whether `text` holds `phrase`, whatever blanks stand between its words; both are in lower case.
-pub(super) fn holds_phrase(text: &str, phrase: &str) -> bool {
-    if text.contains(phrase) {
-        return true;
-    }
-    let mut words = phrase.split(' ');
-    let Some(first) = words.next().filter(|first| !first.is_empty()) else { return false };
-    let rest: Vec<&str> = words.collect();
-    text.match_indices(first).any(|(at, _)| {
-        let mut after = &text[at + first.len()..];
-        rest.iter().all(|word| {
-            let trimmed = after.trim_start();
-            let is_next = trimmed.len() < after.len() && trimmed.starts_with(word);
-            after = trimmed.get(word.len()..).filter(|_| is_next).unwrap_or_default();
-            is_next
-        })
-    })
-}
-
-/// Returns over how many bytes of `text` the words of `wanted` are spread where they stand closest together.
-pub(super) fn spread(text: &str, wanted: &[String]) -> usize {
-    let places = places(text, wanted);
-    let (mut held, mut start) = (Held::new(wanted.len()), 0);
-    let mut least = usize::MAX;
-    for (at, length, word) in &places {
-        held.add(*word);
-        while held.words == wanted.len() && !wanted.is_empty() {
-            let (first, _, word) = places[start];
-            least = least.min(at + length - first);
-            held.remove(word);
-            start += 1;
-        }
-    }
-    least
 }
 
 #[cfg(test)]
@@ -213,18 +151,6 @@ mod tests {
         assert!(lines[0].ends_with('…') && width(&lines[0]) <= 40, "{lines:?}");
     }
 
-    #[test]
-    fn phrases_and_close_words_are_told_apart() {
-        assert!(holds_phrase("the retry\n budget", "retry budget"));
-        assert!(!holds_phrase("retrybudget and budget retry", "retry budget"));
-        let spread = |text: &str, query: &str| super::spread(text, &wanted(query));
-        assert_eq!(spread("retry a budget", "retry budget"), 14);
-        assert_eq!(spread("budget, retry once, and the budget or retry", "retry budget"), 13);
-        assert_eq!(spread("retry", "retry budget"), usize::MAX);
-        assert_eq!(spread("b a b", "b b"), 1);
-        assert_eq!(spread("b a b", ""), usize::MAX);
-    }
-
     /// A model may look for a paragraph that it pastes.
     #[test]
     fn a_long_query_costs_little_more_than_a_short_one() {
@@ -234,7 +160,7 @@ mod tests {
             let query = (0..words).map(|n| word(n) + " ").collect::<String>();
             let started = std::time::Instant::now();
             for _ in 0..5 {
-                spread(&text, &wanted(&query));
+                Query::new(&query).fit(&text);
                 shown(&text, &query);
             }
             started.elapsed().as_secs_f64()

@@ -6,7 +6,7 @@ use longhaul_transcript::{
 };
 
 use super::{said, session};
-use crate::{StoreError, SummaryStore};
+use crate::{Hit, StoreError, SummaryStore};
 
 pub(super) async fn adding_the_same_again_changes_nothing(store: &impl SummaryStore) {
     let name = session("grown");
@@ -110,6 +110,22 @@ pub(super) async fn words_find_originals_and_nothing_else_has_a_meaning(store: &
     assert_eq!(everywhere.len(), 3);
     assert_eq!(store.search(None, "panic", 2).await.unwrap().len(), 2);
     assert!(store.search(Some(&session("nobody")), "panic", 2).await.unwrap().is_empty());
+}
+
+pub(super) async fn the_best_hits_come_first(store: &impl SummaryStore) {
+    let name = session("best");
+    let mut talk = vec![said("the limit is in src/part_17.rs"), said("of part 17 nothing is left")];
+    talk.extend((0..90).map(|nth| said(&format!("{nth} rs: the src of 17 tools, and another part"))));
+    store.journal(&name, 0, &talk, 1).await.unwrap();
+    let ordinals = |hits: Vec<Hit>| hits.into_iter().map(|hit| hit.id.ordinal).collect::<Vec<_>>();
+    let found = async |query: &str| ordinals(store.search(Some(&name), query, 3).await.unwrap());
+    assert_eq!(found("src/part_17.rs").await, [0, 91, 90], "as it is written, then the newest");
+    assert_eq!(found("part 17").await[..2], [1, 0], "as it is written, then closest together");
+    assert_eq!(found("part nowhere 17 left").await, [0; 0]);
+    let some = async |query: &str| ordinals(store.search_some(Some(&name), query, 3).await.unwrap());
+    assert_eq!(some("part nowhere 17 left").await, [1], "it holds the most");
+    assert_eq!(some("src nowhere").await, [91, 90, 89]);
+    assert_eq!(some("nowhere").await, [0; 0]);
 }
 
 pub(super) async fn sessions_have_other_names(store: &impl SummaryStore) {

@@ -32,6 +32,7 @@ pub async fn all<S: SummaryStore, F: AsyncFn() -> S>(fresh: F) {
     journal::another_history_is_refused(&fresh().await).await;
     journal::every_kind_of_message_comes_back(&fresh().await).await;
     journal::words_find_originals_and_nothing_else_has_a_meaning(&fresh().await).await;
+    journal::the_best_hits_come_first(&fresh().await).await;
     journal::sessions_have_other_names(&fresh().await).await;
     journal::the_cache_gives_back_what_it_was_given(&fresh().await).await;
     chain::a_record_needs_the_head_as_its_parent(&fresh().await).await;

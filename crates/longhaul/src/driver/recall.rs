@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use longhaul_store::SummaryStore as _;
+use longhaul_store::{Query, SummaryStore as _, readable_text};
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{Message, Part, Span, SummaryRecord, Tokens};
 use serde::Deserialize;
@@ -41,9 +41,6 @@ const ANSWER_TOKENS: Tokens = Tokens(2_000);
 
 /// How many messages an answer shows.
 const HITS: usize = 8;
-
-/// How many words of a query are looked for one by one.
-const MOST_WORDS: usize = 8;
 
 /// Text is tried at this many characters a token first: hardly any has more.
 const CHARS_PER_TOKEN: usize = 4;
@@ -127,7 +124,8 @@ impl Session {
                 ));
             }
         }
-        if let Some(query) = asked.query.as_deref().filter(|_| found.len() < HITS) {
+        let n_named = found.len();
+        if let Some(query) = asked.query.as_deref().filter(|_| n_named < HITS) {
             let (hits, note) = self.found(query).await?;
             let is_new = |hit: &(u64, Message)| found.iter().all(|(ordinal, _)| *ordinal != hit.0);
             let hits: Vec<(u64, Message)> =
@@ -139,18 +137,21 @@ impl Session {
             return Ok("nothing was found".to_owned());
         }
         let each = Tokens(ANSWER_TOKENS.0 / found.len() as u64);
-        let line = |(ordinal, message): &(u64, Message)| match is_forgotten(message) {
+        let query = asked.query.as_deref().map(Query::new);
+        let line = |(nth, (ordinal, message)): (usize, &(u64, Message))| match is_forgotten(message) {
             true => format!("m{ordinal} was destroyed, and cannot be shown"),
             false => {
-                let said = format!("m{ordinal} {}: {}", message.role.as_str(), words(message));
-                clipped(&said, each, self.state.counter())
+                let said = words(message);
+                let place = query.as_ref().filter(|_| nth >= n_named).and_then(|query| query.place_in(&said));
+                let shown = clipped_around(&said, place, each, self.state.counter());
+                format!("m{ordinal} {}: {shown}", message.role.as_str())
             }
         };
         let of_summary = summary.map(|record| {
             let covers = named_span(record.covers.start, record.covers.end);
             format!("{} is the summary of {covers}, which begin:", record.id)
         });
-        let lines = of_summary.into_iter().chain(found.iter().map(line)).chain(notes);
+        let lines = of_summary.into_iter().chain(found.iter().enumerate().map(line)).chain(notes);
         Ok(lines.collect::<Vec<_>>().join("\n\n"))
     }
 
@@ -180,66 +181,71 @@ impl Session {
         }
     }
 
-    /// Returns the messages that hold all of the words, or where `OR` or `|` stands between them those of one side; where there
-    /// are none, those that hold any, and a note that says so.
+    /// Returns the messages that hold all of the words, the best first, or where `OR` or `|` stands between them those of one
+    /// side; where there are none, those that hold the most, and a note that says so.
     async fn found(&self, query: &str) -> Result<(Vec<(u64, Message)>, Option<String>), Error> {
-        let mut sides = vec![Vec::new()];
-        for word in query.split_whitespace().flat_map(|word| word.split_inclusive('|')) {
-            let (word, is_next) = match word.strip_suffix('|') {
-                Some(word) => (word, true),
-                None if word == "OR" => ("", true),
-                None => (word, false),
-            };
-            sides
-                .last_mut()
-                .into_iter()
-                .for_each(|side| side.extend(Some(word).filter(|word| !word.is_empty())));
-            if is_next {
-                sides.push(Vec::new());
-            }
+        let mut found: Vec<(u64, Message)> = Vec::new();
+        for side in sides(query) {
+            let is_new = |(ordinal, _): &(u64, Message)| found.iter().all(|(other, _)| other != ordinal);
+            let hits: Vec<_> = self.holding(&side, Wanted::All).await?.into_iter().filter(is_new).collect();
+            found.extend(hits);
         }
-        let sides: Vec<String> =
-            sides.iter().map(|side| side.join(" ")).filter(|side| !side.is_empty()).collect();
-        let found = self.found_any(sides.iter().map(String::as_str)).await?;
+        found.truncate(HITS);
         if !found.is_empty() {
             return Ok((found, None));
         }
-        let words = sides.iter().flat_map(|side| side.split(' ')).take(MOST_WORDS);
         let note = "no message holds all of these words: these hold some".to_owned();
-        Ok((self.found_any(words).await?, Some(note)))
+        Ok((self.holding(&sides(query).join(" "), Wanted::Some).await?, Some(note)))
     }
 
-    /// Returns the messages that hold all words of one of the `sides`.
-    async fn found_any(&self, sides: impl Iterator<Item = &str>) -> Result<Vec<(u64, Message)>, Error> {
-        let mut found: Vec<(u64, Message)> = Vec::new();
-        for side in sides {
-            let hits = self.holding(side).await?;
-            found.extend(
-                hits.into_iter()
-                    .filter(|hit| found.iter().all(|(ordinal, _)| *ordinal != hit.0))
-                    .collect::<Vec<_>>(),
-            );
-        }
-        found.truncate(HITS);
-        Ok(found)
-    }
-
-    /// Returns the messages that hold all words of `query`.
-    async fn holding(&self, query: &str) -> Result<Vec<(u64, Message)>, Error> {
+    /// Returns the messages that hold all words of `query`, or the most of them, the best first.
+    async fn holding(&self, query: &str, wanted: Wanted) -> Result<Vec<(u64, Message)>, Error> {
         if let Some(journal) = &self.journal {
-            let hits =
-                journal.store().search(Some(journal.line()), query, HITS).await.map_err(Error::Store)?;
-            return Ok(hits.into_iter().map(|hit| (hit.id.ordinal, hit.message)).collect());
+            let (store, line) = (journal.store(), Some(journal.line()));
+            let hits = match wanted {
+                Wanted::All => store.search(line, query, HITS).await,
+                Wanted::Some => store.search_some(line, query, HITS).await,
+            };
+            let hits = hits.map_err(Error::Store)?.into_iter();
+            return Ok(hits.map(|hit| (hit.id.ordinal, hit.message)).collect());
         }
-        let wanted: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
-        let holds = |message: &Message| {
-            let text = words(message).to_lowercase();
-            wanted.iter().all(|word| text.contains(word))
-        };
+        let query = Query::new(query);
         let entries = self.state.clean_in(Span { start: 0, end: u64::MAX }).into_iter().rev();
-        let hits = entries.filter(|entry| !wanted.is_empty() && holds(&entry.message)).take(HITS);
-        Ok(hits.map(|entry| (entry.id.ordinal, (*entry.message).clone())).collect())
+        let fits = entries.map(|entry| (query.fit(&readable_text(&entry.message)), entry));
+        let mut hits: Vec<_> = fits.filter(|(fit, _)| fit.missing < query.words().len()).collect();
+        let least = match wanted {
+            Wanted::All => Some(0),
+            Wanted::Some => hits.iter().map(|(fit, _)| fit.missing).min(),
+        };
+        hits.retain(|(fit, _)| Some(fit.missing) == least);
+        hits.sort_by_key(|(fit, _)| *fit);
+        let hits = hits.into_iter().take(HITS);
+        Ok(hits.map(|(_, entry)| (entry.id.ordinal, (*entry.message).clone())).collect())
     }
+}
+
+/// How many words of a query a message must hold.
+#[derive(Clone, Copy, Debug)]
+enum Wanted {
+    All,
+    Some,
+}
+
+/// Returns the sides of a query between which `OR` or `|` stands.
+fn sides(query: &str) -> Vec<String> {
+    let mut sides = vec![Vec::new()];
+    for word in query.split_whitespace().flat_map(|word| word.split_inclusive('|')) {
+        let (word, is_next) = match word.strip_suffix('|') {
+            Some(word) => (word, true),
+            None if word == "OR" => ("", true),
+            None => (word, false),
+        };
+        sides.last_mut().into_iter().for_each(|side| side.extend(Some(word).filter(|word| !word.is_empty())));
+        if is_next {
+            sides.push(Vec::new());
+        }
+    }
+    sides.iter().map(|side| side.join(" ")).filter(|side| !side.is_empty()).collect()
 }
 
 impl Handle {
@@ -266,6 +272,18 @@ fn clipped(text: &str, most: Tokens, counter: &dyn TokenCounter) -> String {
         // What is cut off may have been the cheaper part.
         limit = (limit as f64 * most.ratio_of(cost) * 0.9) as usize;
     }
+}
+
+/// Returns `text` cut as [`clipped`] does it, so that what stands at `place` is in it.
+fn clipped_around(text: &str, place: Option<usize>, most: Tokens, counter: &dyn TokenCounter) -> String {
+    let whole = clipped(text, most, counter);
+    let Some(place) = place else { return whole };
+    if whole.contains(&text[place..text.ceil_char_boundary(place + LEAST_SHOWN)]) {
+        return whole;
+    }
+    let before = usize::try_from(most.0).unwrap_or(usize::MAX);
+    let from = text.floor_char_boundary(place.saturating_sub(before));
+    clipped(&format!("… {}", &text[from..]), most, counter)
 }
 
 /// Returns how messages up to `end` are named.
@@ -382,6 +400,32 @@ mod tests {
         assert_eq!(some, format!("{one}\n\nno message holds all of these words: these hold some"));
         assert_eq!(recall(r#"{"query":"nowhere"}"#).await, "nothing was found");
         assert_eq!(recall(r#"{"message":"m70-m80"}"#).await, "nothing was found");
+    }
+
+    /// Words that stand scattered in newer messages came before the one that holds just what was asked for.
+    #[tokio::test]
+    async fn what_holds_the_query_as_it_is_written_comes_first_with_and_without_a_store() {
+        let window = ContextWindow::new(Tokens(90_000), Tokens(1_000));
+        let builder = || Session::builder(SessionId::new("recall").unwrap(), window);
+        let store = Arc::new(longhaul_store::MemoryStore::new());
+        for mut session in [builder().build().unwrap(), builder().store(store).build().unwrap()] {
+            let listing = "x ".repeat(9_000);
+            session
+                .push(Message::user(format!("{listing} The limit is in src/part_17.rs, line 3. {listing}")));
+            (0..30).for_each(|nth| {
+                session.push(Message::user(format!("{nth} of 17: in src/mod.rs is no part.")));
+            });
+            session.save().await.unwrap();
+            let answer = session.recall(r#"{"query":"src/part_17.rs"}"#).await.unwrap();
+            assert!(answer.starts_with("m0 user: … "), "{answer}");
+            assert!(answer.contains("The limit is in src/part_17.rs, line 3."), "{answer}");
+            assert!(
+                answer.contains("\n\nm30 user: 29 of 17"),
+                "what is as good comes newest first: {answer}"
+            );
+            let some = session.recall(r#"{"query":"part_17 nowhere"}"#).await.unwrap();
+            assert!(some.starts_with("m0 user") && some.contains("these hold some"), "{some}");
+        }
     }
 
     #[test]
