@@ -8,9 +8,10 @@ use longhaul_transcript::{Media, Message, Origin, Part, Raw, Role, SessionId, Tr
 use crate::{
     Format, WireError,
     convert::{
-        encode, left_out,
+        encoded, left_out,
         losses::{Losses, place},
         media_of, strip,
+        unread::Known,
     },
     dialect::{Dialect, Said, Sources},
     edit::{Edits, Home, Located, align, patch},
@@ -64,9 +65,15 @@ pub fn render_session<'a>(
     let writing = to.writing()?;
     if writing.dialect.spelling.is_none() {
         // No message carries a spelling in it.
-        let conversion = encode(&said, to)?;
-        let json = String::from_utf8_lossy(conversion.document.as_bytes()).into_owned();
-        return Ok(Rendition { json, losses: conversion.losses });
+        let mut losses = Losses::default();
+        let document = encoded(&said, to, &mut losses)?;
+        tell_unread(&said, &[], &mut losses);
+        // What a file of ours has of them stands beside its messages, and no message brings it.
+        for message in said.entries().iter().map(|entry| &entry.message).filter(|_| writing.carries_all) {
+            media_of(message).for_each(|media| losses.count(left_out(media), place(message)));
+        }
+        let json = String::from_utf8_lossy(document.as_bytes()).into_owned();
+        return Ok(Rendition { json, losses: losses.into_lines() });
     }
     let mut losses = Losses::default();
     let repaired = repair(&said);
@@ -74,6 +81,7 @@ pub fn render_session<'a>(
     let messages = repaired.transcript.entries().iter().map(|entry| &*entry.message).collect();
     let messages = ordered(messages, writing.order, &mut losses);
     let mut body = Body::of(writing, &messages, Sources::default(), &mut losses);
+    tell_unread(&said, &body.own, &mut losses);
     body.join_results();
     if body.list.is_empty() && !said.is_empty() {
         losses.note("no message says anything: there is nothing to send");
@@ -81,6 +89,17 @@ pub fn render_session<'a>(
     let draft = body.draft(session.cloned(), &said, &mut losses);
     let json = (writing.file)(draft, &mut losses);
     Ok(Rendition { json, losses: losses.into_lines() })
+}
+
+/// Tells what the spellings of messages hold beside what was read of them, where it is not in what is written of them as they
+/// were spelled (`own`).
+fn tell_unread(said: &Transcript, own: &[(usize, String)], losses: &mut Losses) {
+    let known = Known::of(said.entries().iter().map(|entry| &*entry.message), None);
+    for (at, entry) in said.entries().iter().enumerate() {
+        for item in spelled(&entry.message).into_iter().flatten() {
+            known.tell_fields(item.dialect.format, item.json, &item.said, own, at, losses);
+        }
+    }
 }
 
 /// Returns `message` with a spelling that says what it says and nothing else: of a message that was shortened, that of what

@@ -250,8 +250,7 @@ impl Toolbox {
         let mut hits = self.store.search(Some(&self.session), query, 8).await.map_err(failed)?;
         if hits.is_empty() {
             hits = self.store.search_some(Some(&self.session), query, 8).await.map_err(failed)?;
-            let deleted =
-                archive::deleted(&self.store, &self.session).await.map_err(failed)?;
+            let deleted = archive::deleted(&self.store, &self.session).await.map_err(failed)?;
             let deleted = archive::but_deleted(deleted);
             if hits.is_empty() {
                 return Err(format!("nothing of this was said{deleted}"));

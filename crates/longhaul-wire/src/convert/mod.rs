@@ -3,7 +3,7 @@
 mod body;
 pub(crate) mod losses;
 pub(crate) mod regroup;
-mod unread;
+pub(crate) mod unread;
 
 use std::sync::Arc;
 
@@ -59,6 +59,17 @@ pub fn convert(doc: &Document, to: Format) -> Result<Conversion, WireError> {
 /// # Errors
 /// When `to` is a format that can only be imported.
 pub fn encode(transcript: &Transcript, to: Format) -> Result<Conversion, WireError> {
+    let mut losses = Losses::default();
+    let document = encoded(transcript, to, &mut losses)?;
+    Ok(Conversion { document, losses: losses.into_lines() })
+}
+
+/// Does what [`encode`] does, and tells `losses`.
+pub(crate) fn encoded(
+    transcript: &Transcript,
+    to: Format,
+    losses: &mut Losses,
+) -> Result<Document, WireError> {
     let doc = Document {
         format: Format::Longhaul,
         bytes: Vec::new(),
@@ -68,9 +79,7 @@ pub fn encode(transcript: &Transcript, to: Format) -> Result<Conversion, WireErr
         envelope: Envelope::default(),
         problems: Vec::new(),
     };
-    let mut losses = Losses::default();
-    let document = converted(&doc, to, to.writing()?, &mut losses)?.document;
-    Ok(Conversion { document, losses: losses.into_lines() })
+    Ok(converted(&doc, to, to.writing()?, losses)?.document)
 }
 
 /// A history in another format, and the messages that kept their own spelling in it.

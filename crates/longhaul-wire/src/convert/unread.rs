@@ -1,11 +1,11 @@
 //! What a history holds beside what longhaul reads of it, told as lost where the other format does not have it.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashSet},
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
     ops::Range,
 };
 
-use longhaul_transcript::{Part, ToolResult};
+use longhaul_transcript::{Message, Part, ToolResult};
 
 use super::{Converted, losses::Losses};
 use crate::{
@@ -23,22 +23,15 @@ const KINDS: [&str; 7] = ["type", "role", "state", "status", "is_error", "error"
 
 /// Tells what of `doc` is not in `converted`, where no part of a message stands for it.
 pub(super) fn tell(doc: &Document, converted: &Converted, losses: &mut Losses) {
+    let messages = doc.transcript.entries().iter().map(|entry| &*entry.message);
+    let known = Known::of(messages, doc.model());
     // Of what can only be imported the records are told by their kind, not the fields of each.
     let is_import = matches!(doc.layout, Layout::Import);
     for (at, slot) in doc.slots.iter().enumerate().filter(|_| !is_import) {
-        let own = converted.own.iter().find(|(own, _)| *own == at).map(|(_, spelled)| spelled.as_str());
         // Of an answer in steps, all of it is looked at with the first.
         for fragment in slot.fragments.iter().filter(|_| doc.steps_of(at).start == at) {
             let Some((json, said)) = doc.fragment(fragment) else { continue };
-            let unread = match fragment.dialect.format {
-                Format::Longhaul => Read::again(json),
-                _ => Read::of(doc, json, &said).unread(json),
-            };
-            for (path, field) in unread {
-                if !own.is_some_and(|own| own.contains(field)) {
-                    losses.field(path, at);
-                }
-            }
+            known.tell_fields(fragment.dialect.format, json, &said, &converted.own, at, losses);
         }
     }
     match doc.layout {
@@ -60,6 +53,43 @@ pub(super) fn tell(doc: &Document, converted: &Converted, losses: &mut Losses) {
     }
 }
 
+/// What is known of a history, so that a field which says it again is not lost.
+pub(crate) struct Known<'a> {
+    model: Option<&'a str>,
+    /// The tools that calls were made to, by the ids of the calls.
+    tools: HashMap<&'a str, &'a str>,
+}
+
+impl<'a> Known<'a> {
+    pub(crate) fn of(messages: impl Iterator<Item = &'a Message>, model: Option<&'a str>) -> Known<'a> {
+        let tools = messages.flat_map(Message::calls).map(|call| (call.id.as_str(), call.name.as_str()));
+        Known { model, tools: tools.collect() }
+    }
+
+    /// Tells the fields of message `at`, or of a part of it, that were not read and are not in what is written of it as it was
+    /// spelled (`own`).
+    pub(crate) fn tell_fields(
+        &self,
+        format: Format,
+        json: Json<'_>,
+        said: &Said<'_>,
+        own: &[(usize, String)],
+        at: usize,
+        losses: &mut Losses,
+    ) {
+        let own = own.iter().find(|(own, _)| *own == at).map(|(_, spelled)| spelled.as_str());
+        let unread = match format {
+            Format::Longhaul => Read::again(json),
+            _ => Read::of(self, json, said).unread(json),
+        };
+        for (path, field) in unread {
+            if !own.is_some_and(|own| own.contains(field)) {
+                losses.field(path, at);
+            }
+        }
+    }
+}
+
 /// What was read of a message: the places of it, and what may stand in any.
 struct Read<'a> {
     base: &'a str,
@@ -70,17 +100,17 @@ struct Read<'a> {
 }
 
 impl<'a> Read<'a> {
-    fn of(doc: &Document, json: Json<'a>, said: &'a Said<'a>) -> Read<'a> {
+    fn of(known: &Known<'_>, json: Json<'a>, said: &'a Said<'a>) -> Read<'a> {
         let mut read =
             Read { base: json.raw(), places: Vec::new(), blocks: Vec::new(), values: HashSet::new() };
-        said.parts.iter().for_each(|located| read.part(located));
+        said.parts.iter().for_each(|located| read.part(located, known));
         said.payloads.iter().for_each(|(_, payload)| read.payload(payload));
         read.values.extend(said.name.iter().map(|name| name.to_string()));
-        read.values.extend(doc.model().map(str::to_owned));
+        read.values.extend(known.model.map(str::to_owned));
         read
     }
 
-    fn part(&mut self, located: &'a Located<'a>) {
+    fn part(&mut self, located: &'a Located<'a>, known: &Known<'_>) {
         match &located.part {
             Part::Reasoning(_) | Part::Opaque(_) => match located.home {
                 Home::Element { array, index, .. } => {
@@ -98,6 +128,7 @@ impl<'a> Read<'a> {
             }
             Part::ToolResult(ToolResult { call_id, .. }) => {
                 self.values.insert(call_id.as_str().to_owned());
+                self.values.extend(known.tools.get(call_id.as_str()).map(|tool| (*tool).to_owned()));
             }
             _ => {}
         }
@@ -105,7 +136,7 @@ impl<'a> Read<'a> {
             Leaf::Text(json) | Leaf::Arguments(json) | Leaf::Output(json) => {
                 self.places.push(json.range_in(self.base));
             }
-            Leaf::Result { inner, .. } => inner.iter().for_each(|located| self.part(located)),
+            Leaf::Result { inner, .. } => inner.iter().for_each(|located| self.part(located, known)),
             Leaf::Fixed => {}
         }
     }
