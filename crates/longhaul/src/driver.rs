@@ -84,6 +84,8 @@ pub struct Session {
     observers: Observers,
     /// The reason that was last told for not acting.
     told: Option<&'static str>,
+    /// Whether it was told that reports are too low.
+    told_low: bool,
     /// Lives as long as the job that is under way elsewhere.
     background: Weak<()>,
     /// Counts what changed beside messages.
@@ -228,7 +230,11 @@ impl Session {
         if let Some(now_ms) = self.now_ms() {
             self.state.requested(now_ms);
         }
-        self.tell(EventKind::UsageReported { verdict, reported: usage.prompt_total() });
+        let reported = usage.prompt_total();
+        self.tell(EventKind::UsageReported { verdict, reported });
+        if verdict == UsageVerdict::TooLow && !std::mem::replace(&mut self.told_low, true) {
+            self.tell(EventKind::UsageTooLow { reported });
+        }
         verdict
     }
 

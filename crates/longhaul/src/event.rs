@@ -52,6 +52,11 @@ pub enum EventKind {
         /// The prompt's size as reported.
         reported: Tokens,
     },
+    /// A report was far less than what the request can cost ([`UsageVerdict::TooLow`]), and was not taken. Sent once.
+    UsageTooLow {
+        /// The prompt's size as reported.
+        reported: Tokens,
+    },
     /// Nothing is done although a threshold is reached. Sent once for each new reason, not for each look.
     Skipped {
         /// Why.
@@ -174,11 +179,11 @@ pub enum EventKind {
         /// The new budget.
         budget: Tokens,
     },
-    /// No table lists the model; what is assumed of it is conservative, and the user should be told.
+    /// No table lists the model: its tokens are estimated, and the user should be told.
     UnknownModel {
         /// The model's name.
         model: String,
-        /// The window that is assumed.
+        /// The window that was given.
         window: Tokens,
     },
     /// The model is another provider's than the one that was named: the user should be told.
@@ -325,10 +330,16 @@ impl fmt::Display for Event {
                 let why = match verdict {
                     UsageVerdict::Stale => "is about a view that is gone",
                     UsageVerdict::Echo => "is longhaul's own estimate handed back",
+                    UsageVerdict::TooLow => "is too low for this request",
                     _ => "is not plausible",
                 };
                 write!(f, "a report of {reported} tokens {why} and is ignored")
             }
+            EventKind::UsageTooLow { reported } => write!(
+                f,
+                "a usage of {reported} tokens was reported for a request that costs more: are cached tokens left out \
+                 (cache_read)? such reports are ignored"
+            ),
             EventKind::Skipped { hold } => write!(f, "not compacted: {hold}"),
             EventKind::Started { action, reason, compressed_messages, .. } => {
                 write!(f, "{action}, {compressed_messages} messages: {reason}")
@@ -399,7 +410,10 @@ impl fmt::Display for Event {
                 write!(f, "the window is now {window} tokens, {budget} of them for the history")
             }
             EventKind::UnknownModel { model, window } => {
-                write!(f, "{model} is in no table; a window of {window} tokens is assumed")
+                write!(
+                    f,
+                    "{model} is in no table: tokens are estimated, for the window of {window} that was given"
+                )
             }
             EventKind::ModelOfAnother { model, provider, maker } => write!(
                 f,

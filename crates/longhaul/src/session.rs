@@ -41,7 +41,7 @@ use std::{
 use longhaul_extract::{FactIndex, speaker::Speakers};
 use longhaul_redact::Redactor;
 use longhaul_summarize::rules::RulesOptions;
-use longhaul_tokens::{ClassCounts, ContextWindow, Prices, TokenCounter};
+use longhaul_tokens::{Accuracy, ClassCounts, ContentClass, ContextWindow, Prices, TokenCounter};
 use longhaul_transcript::{
     ContentHash, Entry, Message, MessageId, Part, Redacted, SessionId, Span, SummaryRecord, Tokens, ToolCall,
     Usage,
@@ -180,6 +180,9 @@ pub enum UsageVerdict {
     /// It is what longhaul itself expected at most, to the token ([`View::tokens`]), and not what a provider counted. Taken for
     /// that, each report would raise the next one.
     Echo,
+    /// It is far less than what the request says can cost, so something was left out of it: where a provider tells cached tokens
+    /// apart, most often these ([`Usage::cache_read`]). Taken, it would let the view grow past the window.
+    TooLow,
 }
 
 /// A digested tool result keeps about this many tokens, so a result is worth digesting for what is above.
@@ -188,6 +191,12 @@ const DIGESTED_RESULT: Tokens = Tokens(200);
 /// A reported usage this many times above or below the count is not of this view. Estimators are wrong by less than
 /// half of this on any text in `docs/benchmarks.md`; running totals are above it from the third request on.
 const PLAUSIBLE_FACTOR: u64 = 4;
+
+/// No bill is below this share of what is said, called and answered, as it is counted: other tokenizers need at most a fifth less
+/// than `o200k_base` on any text in `docs/benchmarks.md`, and an estimate may be wrong by half. What is thought may not be sent
+/// again, and a picture may cost less than it is counted for.
+const LEAST_BILLED: f64 = 0.7;
+const LEAST_BILLED_OF_ESTIMATE: f64 = 0.5;
 
 /// Returns how many facts are worth holding for a window: ten times what a summary, a tenth of it, could name.
 fn most_facts(window: ContextWindow) -> usize {
@@ -356,10 +365,23 @@ impl SessionState {
         if self.is_echo(covered, usage.prompt_total()) {
             return UsageVerdict::Echo;
         }
+        if reported - self.fixed_overhead < self.least_billed(covered) {
+            return UsageVerdict::TooLow;
+        }
         self.learn(covered, reported - self.fixed_overhead);
         self.note_taken(reported);
         self.policy.observe(self.tokens(), &self.limits());
         UsageVerdict::Taken
+    }
+
+    /// Returns what a request with these counts costs at least, whoever bills it.
+    fn least_billed(&self, counts: ClassCounts) -> Tokens {
+        let of = [ContentClass::Text, ContentClass::Calls, ContentClass::Results];
+        let counted: Tokens = of.into_iter().map(|class| counts.get(class)).sum();
+        counted.scaled(match self.counter.accuracy() {
+            Accuracy::Exact => LEAST_BILLED,
+            Accuracy::Estimate { .. } => LEAST_BILLED_OF_ESTIMATE,
+        })
     }
 
     /// Takes note that a request was made, so that it is known how long its prefix stays in the provider's cache.

@@ -164,8 +164,8 @@ class Session:
 
     def report_usage(self, view: View, usage: Any) -> str:
         """Takes what the provider billed for `view` (its `usage`, dict or object), so that counts become exact. Returns
-        `taken`, `stale` (the context was rewritten since), `implausible`, or `none` where there is none, as in a stream that
-        was not asked for it."""
+        `taken`, `stale` (the context was rewritten since), `implausible`, `too_low` (cached tokens are left out of it, most
+        often), or `none` where there is none, as in a stream that was not asked for it."""
         if not isinstance(view, View):
             raise TypeError(f"view is what prepare returned, not {type(view).__name__}")
         if usage is None:

@@ -82,6 +82,7 @@ impl Session {
             journal,
             observers: self.observers.clone(),
             told: None,
+            told_low: false,
             background: Weak::new(),
             changes: self.changes + 1,
             overtaken: self.overtaken,

@@ -194,8 +194,9 @@ impl Builder {
     }
 
     /// Takes window, counter and prices from the built-in table, and the settings that [`Config`] has for this model. A
-    /// counter or prices that were set win, and so does the window that was given where it is smaller. For an unknown model the
-    /// table has a small window, and observers are told ([`EventKind::UnknownModel`]). So they are of a model that is another provider's
+    /// counter or prices that were set win, and so does the window that was given where it is smaller, and what it keeps free
+    /// for the answer, unless that is nothing. Of an unknown model the window is the one that was given, and observers are told
+    /// ([`EventKind::UnknownModel`]). So they are of a model that is another provider's
     /// ([`EventKind::ModelOfAnother`]): a gateway may have it. An empty name is an error. What reports and refusals teach is of
     /// this model at this provider, unless [`endpoint`](Self::endpoint) says otherwise.
     pub fn model(mut self, provider: &str, model: &str) -> Builder {
@@ -373,10 +374,8 @@ impl Builder {
             if model.trim().is_empty() {
                 return Err(BuildError::NoModelName);
             }
-            let listed = ContextWindow::from(&known);
-            // Who gives less than the model has means it.
-            if listed.window < self.window.window {
-                self.window = listed;
+            if unknown_model.is_none() {
+                self.window = within(ContextWindow::from(&known), self.window);
             }
             self.counter = self.counter.or_else(|| Some(known.counter()));
             prices = prices.or(Some(known.prices));
@@ -388,6 +387,12 @@ impl Builder {
         let mut unused = Vec::new();
         if self.model.is_none() && self.endpoint.is_none() && !is_for_a_model(&self.config) {
             unused.push(("models and providers", "none of these settings is for a model that was named"));
+        }
+        if self.config.max_context_tokens.is_some_and(|most| most > self.window.window) {
+            unused.push((
+                "max_context_tokens",
+                "it is more than the window that was given, or than the model has",
+            ));
         }
         if self.store.is_none() && self.overtaken != Overtaken::default() {
             unused.push(("when_overtaken", "no store was given, in which somebody else could go on"));
@@ -420,6 +425,7 @@ impl Builder {
             journal,
             observers: self.observers,
             told: None,
+            told_low: false,
             background: Weak::new(),
             changes: 0,
             overtaken: self.overtaken,
@@ -482,6 +488,15 @@ impl Builder {
             None => ladder.with_cache(Arc::new(longhaul_summarize::MemoryCache::default())),
         })))
     }
+}
+
+/// Returns the window that was given, within what a model has. Who kept nothing free for the answer left that to the model.
+fn within(listed: ContextWindow, given: ContextWindow) -> ContextWindow {
+    if given.window <= listed.window {
+        return given;
+    }
+    let reserved = Some(given.reserved_output).filter(|reserved| *reserved > Tokens::ZERO);
+    ContextWindow::new(listed.window, reserved.unwrap_or(listed.reserved_output))
 }
 
 /// Why what concerns models has no effect.

@@ -468,7 +468,7 @@ async fn a_store_that_fails_stops_the_compaction_before_the_view_changes() {
 }
 
 #[test]
-fn an_unknown_model_is_told_and_gets_a_small_window() {
+fn an_unknown_model_is_told_and_has_the_window_that_was_given() {
     let log = Log::default();
     let told = Arc::clone(&log);
     let window = ContextWindow::new(Tokens(200_000), Tokens::ZERO);
@@ -477,9 +477,10 @@ fn an_unknown_model_is_told_and_gets_a_small_window() {
         .model("acme", "frontier-9")
         .build()
         .unwrap();
-    assert_eq!(context.state().budget(), Tokens(32_768 - 4_096));
+    assert_eq!(context.state().budget(), Tokens(200_000));
     let lines: Vec<_> = log.lock().unwrap().iter().map(ToString::to_string).collect();
-    assert_eq!(lines, ["frontier-9 is in no table; a window of 32768 tokens is assumed"]);
+    let told = "frontier-9 is in no table: tokens are estimated, for the window of 200000 that was given";
+    assert_eq!(lines, [told]);
 }
 
 #[test]
@@ -520,6 +521,14 @@ fn no_model_makes_a_window_larger_than_the_one_given() {
     let larger = ContextWindow::new(Tokens(1_000_000), Tokens::ZERO);
     let builder = Session::builder(SessionId::new("test").unwrap(), larger).model("openai", "gpt-4o");
     assert_eq!(builder.build().unwrap().state().budget(), Tokens(128_000 - 16_384));
+    // What is kept free for the answer is the caller's word, where there is one, in any order.
+    let reserve = ContextWindow::new(Tokens(1_000_000), Tokens(2_000));
+    let builder = || Session::builder(SessionId::new("test").unwrap(), reserve);
+    let budget = |builder: super::Builder| builder.build().unwrap().state().budget();
+    assert_eq!(budget(builder().model("openai", "gpt-4o")), Tokens(128_000 - 2_000));
+    let config = Config { reserved_output_tokens: Some(Tokens(3_000)), ..Config::default() };
+    assert_eq!(budget(builder().model("openai", "gpt-4o").config(config.clone())), Tokens(128_000 - 3_000));
+    assert_eq!(budget(builder().config(config).model("openai", "gpt-4o")), Tokens(128_000 - 3_000));
     let builder = || Session::builder(SessionId::new("test").unwrap(), window);
     for name in ["", " "] {
         let error = builder().model("", name).build().unwrap_err();

@@ -357,6 +357,23 @@ impl TokenCounter for Sure {
     }
 }
 
+/// A provider that tells cached tokens apart, and a caller who hands on the rest alone: the view grew to three times the window.
+#[test]
+fn a_bill_without_its_cached_tokens_lets_nothing_grow() {
+    for share in [0.26, 0.35, 0.45] {
+        let mut state = state(8_000, Config::default());
+        for nth in 0..60 {
+            state.push(Message::user(format!("question {nth} {}", "word ".repeat(90))));
+            state.settle(None);
+            let (view, counted) = (state.send(), state.counted());
+            assert!(counted <= state.budget(), "{share} at {nth}: {counted}");
+            let usage = Usage { input: counted.scaled(share), ..Usage::default() };
+            assert_eq!(state.report_usage(view.id(), &usage), UsageVerdict::TooLow);
+            state.push(Message::assistant(format!("answer {nth} {}", "word ".repeat(120))));
+        }
+    }
+}
+
 #[test]
 fn an_estimate_that_is_handed_back_as_usage_raises_nothing() {
     let config = Config { soft_action: SoftAction::Off, ..Config::default() };
