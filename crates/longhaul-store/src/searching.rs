@@ -69,7 +69,8 @@ async fn best<S: SummaryStore + ?Sized>(
     limit: usize,
 ) -> Result<Vec<Hit>, StoreError> {
     let mut best: Vec<(Fit, &Place, Message)> = Vec::new();
-    for places in places.chunks(AT_ONCE) {
+    let (newest, older) = places.split_at(limit.min(places.len()));
+    for places in std::iter::once(newest).chain(older.chunks(AT_ONCE)) {
         let messages = read(store, places).await?;
         best.extend(messages.into_iter().map(|(place, message)| {
             let fit = query.fit(&object::readable_text(&message));

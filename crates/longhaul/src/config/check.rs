@@ -98,7 +98,7 @@ impl Config {
                 self.is_from(preset),
                 "preset",
                 format!(
-                    "only the name of {preset} was set, and none of its values; begin with the preset's own settings"
+                    "only the name of {preset} was set, and none of its values; begin with Preset::{preset:?}.config()"
                 ),
             );
         }

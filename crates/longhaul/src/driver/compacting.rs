@@ -261,5 +261,8 @@ const NO_ROOM: &str = "the summary has no room to tell of them";
 
 /// Returns what is the matter, without what it means for the context.
 fn reason(error: &Error) -> String {
-    error.source().unwrap_or(error).to_string()
+    match error {
+        Error::Compact(error) => error.to_string(),
+        error => error.source().unwrap_or(error).to_string(),
+    }
 }

@@ -68,8 +68,8 @@ pub enum Error {
     #[error("no summary could be made")]
     Summarize(#[source] SummarizeError),
     /// A compaction that was asked for is impossible, or there is no use in it.
-    #[error("the context cannot be compacted")]
-    Compact(#[source] CompactError),
+    #[error("the context cannot be compacted: {0}")]
+    Compact(CompactError),
     /// A summary is empty, or larger than it was allowed to be, and `abort_on_failure` is set or it was made in the
     /// background. The context is as it was.
     #[error("the summary cannot be used")]

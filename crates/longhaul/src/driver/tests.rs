@@ -536,6 +536,25 @@ fn no_model_makes_a_window_larger_than_the_one_given() {
     }
 }
 
+#[tokio::test]
+async fn an_error_says_by_itself_what_to_do() {
+    let window = ContextWindow::new(Tokens(8_000), Tokens(500));
+    let builder = || Session::builder(SessionId::new("test").unwrap(), window);
+    let error = builder().build().unwrap().compact(None).await.unwrap_err().to_string();
+    assert!(error.contains("there is nothing to compact"), "{error}");
+    let config = Config { preset: Some(crate::Preset::Chain), ..Config::default() };
+    let error = builder().config(config).build().unwrap_err().to_string();
+    assert!(error.contains("begin with Preset::Chain.config()"), "{error}");
+    let log = Log::default();
+    let told = Arc::clone(&log);
+    let config = Config { max_context_tokens: Some(Tokens(9_000)), ..Config::default() };
+    let observed = builder().observer(move |event: &Event| told.lock().unwrap().push(event.clone()));
+    observed.config(config).build().unwrap();
+    let lines: Vec<_> = log.lock().unwrap().iter().map(ToString::to_string).collect();
+    let why = "it is more than the window that was given, or than the model has";
+    assert_eq!(lines, [format!("max_context_tokens has no effect: {why}")]);
+}
+
 #[test]
 fn a_window_that_no_compaction_fits_is_refused() {
     for tokens in [1, 10, 100, 200] {

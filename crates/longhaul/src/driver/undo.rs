@@ -8,6 +8,10 @@ impl Session {
     /// where a summary that the context showed then was destroyed in the store. What was before that one cannot be had
     /// again either.
     ///
+    /// What [`decide`](Self::decide) calls for then is done by the next [`prepare`](Self::prepare): over the hard limit the
+    /// context is compacted at once again, and there is nothing to [`redo`](Self::redo) any more. Make room first: rewind, or
+    /// switch to a model with a larger window.
+    ///
     /// # Errors
     /// [`Error::OnlyInSummary`] where messages that the summary replaces were deleted; when the store cannot be written. The
     /// context is then as it was.

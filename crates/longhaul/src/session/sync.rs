@@ -44,7 +44,8 @@ pub enum Synced {
         /// How many messages it has now, standing instructions apart.
         n: u64,
     },
-    /// It is another conversation: the two have no word of the user's in common. Nothing was changed. Where only the standing
+    /// It is another conversation: the two have no word of the user's in common, as where the history handed in is empty.
+    /// Nothing was changed. Where only the standing
     /// instructions are others, it is [`Edited`](Synced::Edited) at these.
     Another,
 }
