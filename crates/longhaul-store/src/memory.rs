@@ -6,7 +6,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use longhaul_transcript::{ContentHash, Redacted, SessionId, Span};
+use longhaul_transcript::{ContentHash, Redacted, SessionId, Span, SummaryId};
 
 use crate::{
     Change, Decide, Event, EventKind, JournalEntry, Object, RecordEntry, Sealed, SessionInfo, Snapshot,
@@ -79,8 +79,8 @@ impl Session {
                 let is_forgotten = objects.iter().all(Option::is_none);
                 self.records.push(RecordEntry { id: record.clone(), address: *address, is_forgotten });
             }
-            EventKind::Forgotten { .. } => {
-                self.erase();
+            EventKind::Forgotten { records, .. } => {
+                self.erase(records);
                 self.snapshot = None;
             }
             _ => {}
@@ -91,8 +91,8 @@ impl Session {
         self.events.push(event);
     }
 
-    /// Drops what the state says is forgotten.
-    fn erase(&mut self) {
+    /// Drops what the state says is forgotten of the messages, and these records. One that was made again since is another.
+    fn erase(&mut self, forgotten: &[SummaryId]) {
         for (entry, words) in self.entries.iter_mut().zip(&mut self.words) {
             if self.state.is_forgotten(entry.ordinal) {
                 entry.is_forgotten = true;
@@ -100,7 +100,7 @@ impl Session {
             }
         }
         for record in &mut self.records {
-            record.is_forgotten |= self.state.forgotten_records.contains(&record.id);
+            record.is_forgotten |= forgotten.contains(&record.id);
         }
         let entries = self.entries.iter().filter(|entry| !entry.is_forgotten);
         let entries = entries.flat_map(|entry| [Some(entry.address), entry.spelling]).flatten();
