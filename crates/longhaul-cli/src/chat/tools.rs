@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     archive::{self, line},
-    paint::plain,
+    paint::{self, plain},
     store::Store,
 };
 
@@ -193,6 +193,12 @@ impl Toolbox {
                 return Ok((result(call, Err(why)), false));
             }
         };
+        // Nobody is asked about what is not done in any case.
+        if let Err(why) = self.placed(&asked) {
+            screen.warn(&format!("{}: {why}", asked.title()));
+            return Ok((result(call, Err(why)), false));
+        }
+        let is_command = matches!(asked, Use::RunCommand { .. });
         let key = asked.key(&self.place);
         if key.as_ref().is_none_or(|key| !self.always.contains(key)) {
             let (shown, question) = asked.question();
@@ -212,8 +218,10 @@ impl Toolbox {
         };
         Ok(match said {
             Some(said) => {
-                if let Err(why) = &said {
-                    screen.note(&format!("  {}", why.lines().next().unwrap_or_default()));
+                match &said {
+                    Err(why) => screen.note(&format!("  {}", why.lines().next().unwrap_or_default())),
+                    Ok(text) if is_command => screen.note(&beginning(text)),
+                    Ok(_) => {}
                 }
                 (result(call, said), false)
             }
@@ -224,6 +232,19 @@ impl Toolbox {
     /// Returns the result of a call that was not run.
     pub(crate) fn refused(call: &ToolCall, why: &str) -> ToolResult {
         result(call, Err(why.to_owned()))
+    }
+
+    /// Fails where the file or folder lies where no tool may go.
+    fn placed(&self, asked: &Use) -> Result<(), String> {
+        match asked {
+            Use::ReadFile { path, .. } | Use::ListFiles { path } | Use::Search { path, .. } => {
+                self.place.existing(path)
+            }
+            Use::EditFile { path, .. } => self.place.existing(path),
+            Use::WriteFile { path, .. } => self.place.new_or_existing(path),
+            Use::RunCommand { .. } | Use::Recall { .. } => return Ok(()),
+        }
+        .map(drop)
     }
 
     async fn perform(&self, asked: Use) -> Said {
@@ -369,10 +390,22 @@ fn read(call: &ToolCall) -> Result<Use, String> {
     serde_json::from_value(arguments).map_err(|error| error.to_string())
 }
 
+/// Returns the first lines of what a command said, for who let it run.
+fn beginning(text: &str) -> String {
+    const SHOWN: usize = 5;
+    let mut lines: Vec<String> =
+        text.lines().take(SHOWN).map(|line| format!("  {}", paint::cut(line, 200))).collect();
+    match text.lines().count().saturating_sub(SHOWN) as u64 {
+        0 => {}
+        more => lines.push(format!("  … {}", paint::counted(more, "more line"))),
+    }
+    lines.join("\n")
+}
+
 fn result(call: &ToolCall, said: Said) -> ToolResult {
     let (text, outcome) = match said {
         Ok(text) => (text, Outcome::Succeeded),
-        Err(why) => (format!("Error: {why}"), Outcome::Failed),
+        Err(why) => (why, Outcome::Failed),
     };
     ToolResult { call_id: call.id.clone(), content: vec![Part::Text(capped(&text, MAX_SAID))], outcome }
 }

@@ -347,10 +347,12 @@ pub(crate) fn grid(kinds: &[Kind], window: Tokens, reserved_output: Tokens, pain
 }
 
 fn words(forecast: &Forecast, view: &View) -> String {
-    let is_told = |upcoming: &&Upcoming| !(forecast.due.is_some() && upcoming.is_reached());
-    let mut lines: Vec<String> = forecast.upcoming.iter().filter(is_told).map(comes).collect();
+    let mut lines: Vec<String> = forecast.upcoming.iter().map(comes).collect();
     match forecast.due {
-        Some(due) => lines.insert(0, due.to_owned()),
+        Some(due) => match forecast.upcoming.iter().position(Upcoming::is_reached) {
+            Some(at) => lines[at] = format!("{due}: {}", lines[at]),
+            None => lines.insert(0, due.to_owned()),
+        },
         None if lines.is_empty() => lines.push("switched off: nothing is compacted".to_owned()),
         None => {}
     }

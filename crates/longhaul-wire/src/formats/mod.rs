@@ -397,6 +397,14 @@ fn text_of(value: &str) -> Option<String> {
     Json::check(value.as_bytes()).ok()?.string()
 }
 
+/// Returns what a failed call said, as a dialect without a field for that tells it: once, where it says so itself.
+fn told_as_failed(said: &str) -> String {
+    match said.starts_with("Error: ") {
+        true => said.to_owned(),
+        false => format!("Error: {said}"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -418,5 +426,11 @@ mod tests {
     #[test]
     fn those_that_can_be_written_come_first() {
         assert!(Format::ALL.is_sorted_by_key(|format| format.is_import_only()));
+    }
+
+    #[test]
+    fn that_a_call_failed_is_told_once() {
+        let said = ["denied", "Error: denied"].map(told_as_failed);
+        assert_eq!(said, ["Error: denied", "Error: denied"]);
     }
 }

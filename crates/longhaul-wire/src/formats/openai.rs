@@ -6,7 +6,7 @@ use longhaul_transcript::{
     CallKind, ContentHash, MediaKind, Message, Outcome, Part, RawJson, Reasoning, Role, ToolCall, ToolResult,
 };
 
-use super::{LaterSystem, Lead, Order, Spec, Tools, Writing};
+use super::{LaterSystem, Lead, Order, Spec, Tools, Writing, told_as_failed};
 use crate::{
     Format,
     convert::regroup::{self, Shown},
@@ -388,7 +388,7 @@ fn is_media(part: &&Part) -> bool {
 fn result(result: &ToolResult) -> String {
     let content = match result.outcome {
         // The dialect has no field for it.
-        Outcome::Failed => quoted(&format!("Error: {}", result.joined_text())),
+        Outcome::Failed => quoted(&told_as_failed(&result.joined_text())),
         _ => result_content(&result.content),
     };
     format!(

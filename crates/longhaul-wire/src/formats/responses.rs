@@ -5,7 +5,7 @@ use longhaul_transcript::{
     CallKind, ContentHash, MediaKind, Message, Outcome, Part, RawJson, Reasoning, Role, ToolCall, ToolResult,
 };
 
-use super::{LaterSystem, Lead, Order, Spec, Tools, Writing};
+use super::{LaterSystem, Lead, Order, Spec, Tools, Writing, told_as_failed};
 use crate::{
     Format,
     convert::regroup::{self, Shown},
@@ -387,7 +387,7 @@ fn fresh_result(result: &ToolResult, sources: &Sources<'_>) -> String {
     };
     let output = match (result.outcome, &result.content[..]) {
         // The dialect has no field for it.
-        (Outcome::Failed, [Part::Text(text)]) => quoted(&format!("Error: {text}")),
+        (Outcome::Failed, [Part::Text(text)]) => quoted(&told_as_failed(text)),
         _ => result_content(&result.content, sources),
     };
     format!("{{\"type\":\"{kind}\",\"call_id\":{},\"output\":{output}}}", quoted(result.call_id.as_str()))
