@@ -64,6 +64,7 @@ const MARKERS: &[&str] = &[
     "this is because",
     "the solution is",
     "i chose",
+    "chose to",
     "we'll use",
     "we will use",
     "agreed",
@@ -116,5 +117,15 @@ mod tests {
         );
         let texts: Vec<_> = decisions(said.entries()).into_iter().map(|decision| decision.text).collect();
         assert_eq!(texts, ["The root cause is a missing lock.", "I'll use a mutex instead of a cell."]);
+    }
+
+    // asserts 002-18
+    #[test]
+    fn whoever_chose_to_do_something_decided() {
+        let said =
+            "assistant: The team chose to drop IPv4. They chose to wait. The colour is theirs to choose.";
+        let found = decisions(transcript(said).entries());
+        let texts: Vec<_> = found.iter().map(|decision| &*decision.text).collect();
+        assert_eq!(texts, ["The team chose to drop IPv4.", "They chose to wait."]);
     }
 }

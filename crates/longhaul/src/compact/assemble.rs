@@ -2,7 +2,7 @@
 
 use longhaul_summarize::{
     Draft, SummaryRequest,
-    rules::{Reading, RulesOptions},
+    rules::{OMITTED, Reading, RulesOptions},
 };
 use longhaul_transcript::{Span, SummaryRecord, Tokens};
 
@@ -37,6 +37,12 @@ pub enum AssembleError {
 
 /// Below this share of the budget, what is left over is not worth another look.
 const SPARE_RATIO: f64 = 0.02;
+
+/// What a summary says of messages that all stay, none of them whole.
+const SHORTENED: &str = "Nothing was left out but parts of long messages, which stand below, shortened.";
+
+/// What joining a text with what stands around it may cost.
+const JOINT: Tokens = Tokens(8);
 
 /// How often what is left over is offered to the tail.
 const ROUNDS: usize = 12;
@@ -152,8 +158,11 @@ impl CompactionPlan {
         self,
         source: &Source<'_>,
         settings: &CompactSettings,
-        draft: Draft,
+        mut draft: Draft,
     ) -> Result<Compacted, AssembleError> {
+        if draft.text.trim().is_empty() {
+            draft.text = self.said_of_nothing(source);
+        }
         let record = self.record(source, settings, draft);
         let n_summarized = self.n_summarized;
         let mut compacted = Compacted {
@@ -173,6 +182,17 @@ impl CompactionPlan {
         compacted.record.tokens_after = tokens_after;
         compacted.outcome = outcome(source, &compacted, n_summarized, tokens_after);
         Ok(compacted)
+    }
+
+    /// Returns what a summary says where nothing was found to say: that all it stands for is in the tail, shortened, or that
+    /// it was left out. Empty where not even that fits.
+    fn said_of_nothing(&self, source: &Source<'_>) -> String {
+        let is_kept = |ordinal: u64| self.tail.iter().any(|kept| kept.id.ordinal == ordinal);
+        let all_kept =
+            source.earlier.behind == 0 && self.covered.iter().all(|covered| is_kept(covered.ordinal));
+        let shortened = all_kept.then_some(SHORTENED);
+        let fits = |text: &&str| source.counter.count_text(text) + JOINT <= self.limit;
+        shortened.into_iter().chain([OMITTED]).find(fits).unwrap_or_default().to_owned()
     }
 
     /// Returns the header over the summary where it stands for `n_more` messages than were planned.

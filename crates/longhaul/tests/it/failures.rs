@@ -186,3 +186,21 @@ async fn a_background_summary_that_was_overtaken_is_no_failure() {
     assert!(!work.events().iter().any(|event| matches!(event, EventKind::Failed { .. })));
     assert_eq!((work.sent(), work.context.state().policy().failures()), (before, 0));
 }
+
+#[tokio::test]
+async fn no_summary_in_a_view_is_empty() {
+    let long: String = (0..1_200)
+        .map(|nth| format!("Line {nth} of the log was written as usual by part {nth}.\n"))
+        .collect();
+    let refused = || Some(Box::new(|_, _: &_| Ok(Scripted::says(""))) as Box<crate::work::Script>);
+    for preset in [Preset::Chain, Preset::TwoTier, Preset::Session] {
+        for script in [None, refused()] {
+            let mut work = Work::with(preset.config(), 15_000, script);
+            work.context.push(Message::system("You are careful."));
+            work.context.push(Message::user(long.clone()));
+            let view = work.context.prepare().await.unwrap();
+            assert!(view.tokens() <= Tokens(15_000), "{}", view.tokens());
+            assert!(view.summaries().all(|record| !record.text.trim().is_empty()), "{preset:?}");
+        }
+    }
+}
