@@ -27,7 +27,7 @@ def test_a_session_of_the_agents_sdk(tmp_path):
     module = load("openai_agents_session")
 
     async def run():
-        session = await module.LonghaulSession.open("agents", store=tmp_path / "a.db", window=4_000)
+        session = await module.LonghaulSession.open("agents", store=tmp_path / "a.db", window=3_000)
         assert isinstance(session, agents.Session)
         for n in range(40):
             await session.add_items([
