@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use crate::run::Folder;
+use crate::run::{Folder, example};
 
 fn claude(folder: &Folder, id: &str, asked: &str) {
     let said = serde_json::json!({
@@ -16,6 +16,22 @@ fn put(folder: &Folder, name: &str, text: &str) {
     let path = folder.path().join(name);
     fs::create_dir_all(path.parent().unwrap_or(Path::new("."))).unwrap();
     fs::write(path, text).unwrap();
+}
+
+/// The newest request is what stands first in what a compaction leaves.
+#[test]
+fn a_compacted_session_keeps_the_title_of_its_first_request() {
+    let folder = Folder::new();
+    let file = ".claude/projects/-w/7d1c2f6a-5b0e-4f2d-9a53-3f4c81b0e6aa.jsonl";
+    put(&folder, file, &fs::read_to_string(example()).unwrap());
+    for place in ["--as-new-session", "--in-place"] {
+        let ran = folder.run(&["compact", file, "--budget", "4k", place], b"");
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+    }
+    let listed = String::from_utf8(folder.run(&["sessions"], b"").stdout).unwrap();
+    assert_eq!(listed.matches("The trim planner throws").count(), 2, "{listed}");
+    let count = String::from_utf8(folder.run(&["count", file], b"").stdout).unwrap();
+    assert!(count.contains("not counted: 76 messages from before the agent's own compaction"), "{count}");
 }
 
 #[test]
