@@ -68,6 +68,11 @@ impl Lists {
         self.tables.contains(&at)
     }
 
+    /// Returns the places of the items that `lead` leads in.
+    pub(crate) fn items(&self, lead: usize) -> impl Iterator<Item = usize> {
+        (lead..self.leads.len()).filter(move |at| self.leads[*at] == Some(lead as u32)).take(self.count(lead))
+    }
+
     /// Returns how many items `lead` has.
     pub(crate) fn count(&self, lead: usize) -> usize {
         self.items.get(&(lead as u32)).copied().unwrap_or_default()
@@ -84,6 +89,15 @@ pub(crate) fn is_lead(statement: &Statement) -> bool {
     let bold = text.strip_prefix("**").and_then(|rest| rest.strip_suffix("**"));
     let is_bold_line = bold.is_some_and(|inside| !inside.is_empty() && !inside.contains("**"));
     (bare.ends_with([':', '：']) || is_bold_line) && text.split_whitespace().count() <= LONGEST_LEAD
+}
+
+/// Whether a line is a title in bold with a word about it in brackets: it leads in its list, and says something by itself.
+fn is_titled(text: &str) -> bool {
+    let title = text.strip_prefix("**").and_then(|rest| rest.split_once("**"));
+    title.is_some_and(|(title, aside)| {
+        let aside = aside.trim();
+        !title.trim().is_empty() && aside.starts_with('(') && aside.ends_with(')')
+    })
 }
 
 /// Words of the longest line that says nothing but what comes.
@@ -119,7 +133,7 @@ fn lead_of(all: &[Statement], leads: &[Option<u32>], at: usize) -> Option<u32> {
             (_, Bullet::Row) => return None,
             (Bullet::Number, Bullet::Dash) if is_lead(one) => return u32::try_from(place).ok(),
             (Bullet::None, _) => {
-                let leads = is_lead(one) || one.text.ends_with([':', '：']);
+                let leads = is_lead(one) || one.text.ends_with([':', '：']) || is_titled(&one.text);
                 return leads.then(|| u32::try_from(place).ok()).flatten();
             }
             _ => {}
@@ -160,6 +174,22 @@ mod tests {
         let at = |text: &str| pool.all().iter().position(|statement| &*statement.text == text).unwrap();
         let before: Vec<usize> = lists.numbered_before(at("2. Renamed the table")).collect();
         assert_eq!(before, [at("1. **Fixed the queue**:")]);
+    }
+
+    #[test]
+    fn an_item_stands_under_its_own_title() {
+        let text = "Found:\n\n**1. The hook is not found** (high)\n- it is looked for by name\n\n**2. The example is set** (low)\n- copied as it is it changes how all behaves\n";
+        let said: Transcript = [Message::user("go"), Message::assistant(text)].into_iter().collect();
+        let mut index = FactIndex::new();
+        said.entries().iter().for_each(|entry| index.push(entry));
+        let pool = index.statements();
+        let lists = Lists::new(pool);
+        let at = |text: &str| pool.all().iter().position(|statement| &*statement.text == text).unwrap();
+        let (title, item) =
+            (at("**2. The example is set** (low)"), at("- copied as it is it changes how all behaves"));
+        assert_eq!(lists.lead(item), Some(title));
+        assert_eq!(lists.items(title).collect::<Vec<_>>(), [item]);
+        assert!(!is_lead(&pool.all()[title]), "it says something by itself");
     }
 
     #[test]

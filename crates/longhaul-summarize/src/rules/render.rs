@@ -51,7 +51,7 @@ impl Page<'_> {
     /// Returns the whole summary with these picks.
     pub(crate) fn text(&self, picks: &[usize]) -> String {
         let mut sections: BTreeMap<Heading, Vec<usize>> = BTreeMap::new();
-        for at in &self.led(picks) {
+        for at in &self.completed(self.led(picks)) {
             sections.entry(self.heading(*at)).or_default().push(*at);
         }
         sections.values_mut().for_each(|picks| picks.sort_unstable());
@@ -85,6 +85,23 @@ impl Page<'_> {
         let mut led: Vec<usize> = picks.iter().filter(stays).copied().collect();
         led.dedup();
         led
+    }
+
+    /// Returns the picks with each short item of which its list lacks only this one: to say that one more is left out costs nearly
+    /// as much, and it may be the step that is still to do.
+    fn completed(&self, mut picks: Vec<usize>) -> Vec<usize> {
+        let picked: HashSet<usize> = picks.iter().copied().collect();
+        let leads: HashSet<usize> = picks.iter().filter_map(|at| self.lists.lead(*at)).collect();
+        for lead in leads {
+            let is_missing = |at: &usize| !picked.contains(at) && !self.revised.is_old(*at);
+            let mut missing = self.lists.items(lead).filter(is_missing);
+            if let (Some(at), None) = (missing.next(), missing.next())
+                && self.pool.all()[at].text.len() <= SHORT_ITEM
+            {
+                picks.push(at);
+            }
+        }
+        picks
     }
 
     fn heading(&self, at: usize) -> Heading {
@@ -209,6 +226,9 @@ impl Page<'_> {
         lines.join("\n")
     }
 }
+
+/// Bytes of an item that is told rather than left out as the only one of its list.
+const SHORT_ITEM: usize = 100;
 
 /// Returns the label of a call, or only its name where what it is about is what is quoted of it.
 fn name_or_label<'l>(label: &'l str, quoted: &str) -> &'l str {
