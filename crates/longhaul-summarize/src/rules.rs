@@ -159,7 +159,7 @@ impl<'a> Reading<'a> {
         let lists = Lists::new(pool);
         let revised = match index.domain() {
             Domain::Talk => Revised::none(pool),
-            _ => Revised::new(pool, &lists),
+            _ => Revised::new(pool),
         };
         Reading {
             index,
@@ -194,20 +194,6 @@ impl<'a> Reading<'a> {
         let fixed = fixed::sections(request, &summary, &acts, &undone, &trail, self.options);
         let sections = fixed.first.iter().chain(&fixed.last);
         sections.for_each(|section| coverage.read(&section.body));
-        let page = Page {
-            fixed: &fixed.first,
-            last: &fixed.last,
-            lists: &self.lists,
-            later: &self.later,
-            revised: &self.revised,
-            talkers: &self.talkers,
-            pool,
-            trail: &trail,
-            domain: request.index.domain(),
-        };
-        let least = page.text(&[]);
-        coverage.read(&least);
-        let budget = request.limit - request.counter.count_text(&least);
         let idle = Idle::new(request, &self.lists, &runs, &acts, &undone);
         let places = Places {
             idle: &idle,
@@ -217,6 +203,19 @@ impl<'a> Reading<'a> {
             forms: &self.forms,
             looks: &self.looks,
         };
+        let page = Page {
+            fixed: &fixed.first,
+            last: &fixed.last,
+            places: &places,
+            later: &self.later,
+            talkers: &self.talkers,
+            pool,
+            trail: &trail,
+            domain: request.index.domain(),
+        };
+        let least = page.text(&[]);
+        coverage.read(&least);
+        let budget = request.limit - request.counter.count_text(&least);
         let choice = Choice::new(request, self.options, &goal, least, &places);
         let picks = choice.pick(&mut coverage, budget.scaled(ROOM_TO_CHOOSE));
         let mut text = fit(picks.len(), request, |count| page.text(&picks[..count]));

@@ -72,6 +72,13 @@ pub(crate) struct Places<'a> {
     pub(crate) looks: &'a Looks,
 }
 
+impl Places<'_> {
+    /// Returns whether what stands at `at` is not told: nobody's word, or how a record stood before.
+    pub(crate) fn are_silent_of(&self, at: usize) -> bool {
+        self.idle.holds(at) || self.records.is_old(at)
+    }
+}
+
 impl<'a> Choice<'a> {
     /// Prepares the choice: `fixed` stands in the summary already, and the kept messages after it.
     pub(crate) fn new(
@@ -127,7 +134,7 @@ impl<'a> Choice<'a> {
                 continue;
             }
             if seen[at] == Seen::Never {
-                if self.is_idle(at) {
+                if self.places.are_silent_of(at) {
                     continue;
                 }
                 seen[at] = Seen::Fit;
@@ -217,11 +224,7 @@ impl<'a> Choice<'a> {
     fn correction(&self, at: usize) -> Option<usize> {
         let by = self.places.revised.by(at)?;
         let is_told = self.keys.contains(&self.pool.all()[by].key());
-        (!is_told && !self.is_idle(by)).then_some(by)
-    }
-
-    fn is_idle(&self, at: usize) -> bool {
-        self.places.idle.holds(at) || self.places.records.is_old(at) || self.places.revised.is_old(at)
+        (!is_told && !self.places.are_silent_of(by)).then_some(by)
     }
 
     /// Returns what answers the question at `at` best, where people talk: a sentence of the next message, if none was told.
@@ -242,7 +245,7 @@ impl<'a> Choice<'a> {
             all[*place].kind.is_said()
                 && all[*place].words().len() >= LEAST_ANSWER
                 && !asks(&all[*place])
-                && !self.is_idle(*place)
+                && !self.places.are_silent_of(*place)
         };
         let worth = |place: &usize| self.needed[*place] - per_token(all[*place].text.len() as u64 / 4 + LINE);
         of_message.filter(answers).max_by_key(|place| (worth(place), Reverse(*place)))

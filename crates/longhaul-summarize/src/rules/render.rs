@@ -6,12 +6,7 @@ use longhaul_extract::{Domain, Statement, StatementKind, Statements, decides};
 use longhaul_transcript::{FileNote, FileState};
 
 use super::{
-    fixed::Section,
-    later::Later,
-    lists::{Lists, is_lead},
-    proposals::proposes,
-    revised::Revised,
-    talkers::Talkers,
+    choose::Places, fixed::Section, later::Later, lists::is_lead, proposals::proposes, talkers::Talkers,
     trail::Trail,
 };
 
@@ -22,9 +17,9 @@ pub(crate) struct Page<'a> {
     pub(crate) fixed: &'a [Section],
     /// What comes after everything else.
     pub(crate) last: &'a [Section],
-    pub(crate) lists: &'a Lists,
+    /// What is known of places in the pool.
+    pub(crate) places: &'a Places<'a>,
     pub(crate) later: &'a Later<'a>,
-    pub(crate) revised: &'a Revised<'a>,
     /// Who talks, where many do.
     pub(crate) talkers: &'a Talkers,
     pub(crate) pool: &'a Statements,
@@ -79,8 +74,8 @@ impl Page<'_> {
 
     /// Returns the picks without the headings of which no item is among them.
     fn led(&self, picks: &[usize]) -> Vec<usize> {
-        let used: HashSet<usize> = picks.iter().filter_map(|at| self.lists.lead(*at)).collect();
-        let leads = |at: usize| is_lead(&self.pool.all()[at]) || self.lists.heads_a_table(at);
+        let used: HashSet<usize> = picks.iter().filter_map(|at| self.places.lists.lead(*at)).collect();
+        let leads = |at: usize| is_lead(&self.pool.all()[at]) || self.places.lists.heads_a_table(at);
         let stays = |at: &&usize| !leads(**at) || used.contains(at);
         let mut led: Vec<usize> = picks.iter().filter(stays).copied().collect();
         led.dedup();
@@ -91,10 +86,10 @@ impl Page<'_> {
     /// as much, and it may be the step that is still to do.
     fn completed(&self, mut picks: Vec<usize>) -> Vec<usize> {
         let picked: HashSet<usize> = picks.iter().copied().collect();
-        let leads: HashSet<usize> = picks.iter().filter_map(|at| self.lists.lead(*at)).collect();
+        let leads: HashSet<usize> = picks.iter().filter_map(|at| self.places.lists.lead(*at)).collect();
         for lead in leads {
-            let is_missing = |at: &usize| !picked.contains(at) && !self.revised.is_old(*at);
-            let mut missing = self.lists.items(lead).filter(is_missing);
+            let is_missing = |at: &usize| !picked.contains(at) && !self.places.are_silent_of(*at);
+            let mut missing = self.places.lists.items(lead).filter(is_missing);
             if let (Some(at), None) = (missing.next(), missing.next())
                 && self.pool.all()[at].text.len() <= SHORT_ITEM
             {
@@ -122,7 +117,8 @@ impl Page<'_> {
 
     /// Returns what leads in the list that the statement at `at` stands in, or the statement itself.
     fn outermost(&self, at: usize) -> &Statement {
-        let outermost = std::iter::successors(Some(at), |at| self.lists.lead(*at)).last().unwrap_or(at);
+        let outermost =
+            std::iter::successors(Some(at), |at| self.places.lists.lead(*at)).last().unwrap_or(at);
         &self.pool.all()[outermost]
     }
 
@@ -158,15 +154,16 @@ impl Page<'_> {
             // Nothing that is quoted is a heading of ours.
             let bare = statement.text.trim_start_matches('#');
             let text = if bare.starts_with(' ') { bare.trim_start() } else { &*statement.text };
-            let later = self
-                .revised
-                .by(*at)
-                .map_or(String::new(), |by| format!(" (later on this: m{})", self.pool.all()[by].message));
+            let later =
+                self.places.revised.by(*at).map_or(String::new(), |by| {
+                    format!(" (later on this: m{})", self.pool.all()[by].message)
+                });
             lines.push(format!("{handle}{speaker}{text}{answers}{later}"));
-            if let Some(lead) = self.lists.lead(*at) {
-                let is_of = |at: &&usize| self.lists.lead(**at) == Some(lead);
+            if let Some(lead) = self.places.lists.lead(*at) {
+                let is_of = |at: &&usize| self.places.lists.lead(**at) == Some(lead);
                 let is_last = !picks[nth + 1..].iter().any(|at| is_of(&at));
-                let missing = self.lists.count(lead).saturating_sub(picks.iter().filter(is_of).count());
+                let missing =
+                    self.places.lists.count(lead).saturating_sub(picks.iter().filter(is_of).count());
                 if is_last && missing > 0 {
                     lines.push(format!("… {missing} more"));
                 }
@@ -178,9 +175,11 @@ impl Page<'_> {
     /// Returns decisions, each with the handle of what was said later about the same, where that may overrule it.
     fn decided(&self, picks: &[usize]) -> String {
         let mut lines: Vec<String> = Vec::new();
-        for chunk in picks.chunk_by(|one, next| self.lists.lead(*next).is_some() || one == next) {
+        for chunk in picks.chunk_by(|one, next| self.places.lists.lead(*next).is_some() || one == next) {
             let mut text = self.said(chunk);
-            if let Some(later) = self.later.on(chunk[0]).filter(|_| self.revised.by(chunk[0]).is_none()) {
+            if let Some(later) =
+                self.later.on(chunk[0]).filter(|_| self.places.revised.by(chunk[0]).is_none())
+            {
                 text.push_str(&format!(" (later on this: m{later})"));
             }
             lines.push(text);

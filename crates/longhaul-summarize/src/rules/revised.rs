@@ -1,20 +1,18 @@
-//! What was said of one thing twice, with another value or in another state: the later word holds.
+//! What a later word corrects: another value of the same, or that something is there which was missing.
 
 use std::{
     cell::{OnceCell, RefCell},
     collections::{BTreeSet, HashMap},
 };
 
-use longhaul_extract::{Statement, StatementKind, Statements, statement_key, statement_words};
+use longhaul_extract::{Statement, StatementKind, Statements, statement_words};
 
-use super::{lists::Lists, values::frame};
+use super::values::frame;
 
-/// Which statements were said again since, otherwise.
+/// Which statements were corrected since.
 #[derive(Debug)]
 pub(crate) struct Revised<'a> {
     pool: &'a Statements,
-    /// The places of what was said again in the same words with other values.
-    old: BTreeSet<usize>,
     /// The places of what may correct something, by their words.
     correcting: OnceCell<HashMap<u32, Vec<usize>>>,
     /// What was found for a statement: the same one is asked for at every length that a summary is tried at.
@@ -23,23 +21,13 @@ pub(crate) struct Revised<'a> {
 
 impl<'a> Revised<'a> {
     /// Reads `pool`.
-    pub(crate) fn new(pool: &'a Statements, lists: &Lists) -> Revised<'a> {
-        Revised { pool, old: said_again(pool, lists), correcting: OnceCell::new(), found: RefCell::default() }
+    pub(crate) fn new(pool: &'a Statements) -> Revised<'a> {
+        Revised { pool, correcting: OnceCell::new(), found: RefCell::default() }
     }
 
     /// Returns a reading that knows of nothing: what is said in a meeting is everybody's own.
     pub(crate) fn none(pool: &'a Statements) -> Revised<'a> {
-        Revised {
-            pool,
-            old: BTreeSet::new(),
-            correcting: OnceCell::from(HashMap::new()),
-            found: RefCell::default(),
-        }
-    }
-
-    /// Returns whether the same was said again later with other values.
-    pub(crate) fn is_old(&self, at: usize) -> bool {
-        self.old.contains(&at)
+        Revised { pool, correcting: OnceCell::from(HashMap::new()), found: RefCell::default() }
     }
 
     /// Returns the place of the last statement that takes up most of what is said at `at` and tells it otherwise.
@@ -76,60 +64,6 @@ impl<'a> Revised<'a> {
             && names(&one.text).any(|name| later.text.contains(name))
             && self.pool.news(one, told) <= MOST_NEWS
     }
-}
-
-/// Returns the places of what was said again later in the same words, in a list under the same heading, with other values, and of
-/// the rows of a table of states that was shown again. What a message says twice is a row of something and stays.
-fn said_again(pool: &Statements, lists: &Lists) -> BTreeSet<usize> {
-    let mut last: HashMap<(u32, Option<u32>, bool), Said> = HashMap::new();
-    let mut old = BTreeSet::new();
-    for (at, one) in pool.all().iter().enumerate().filter(|(_, one)| one.kind.is_said()) {
-        let under = lists.lead(at).map(|lead| &pool.all()[lead]);
-        let Some((subject, value)) = state_in(one, under).or_else(|| value_in(one)) else { continue };
-        let said = Said { at, message: one.message, value, is_row: false };
-        let place = (subject, under.map(Statement::key), one.kind == StatementKind::Person);
-        match last.get_mut(&place) {
-            Some(before) if before.message == one.message => before.is_row = true,
-            Some(before) => {
-                if !before.is_row && before.value != said.value {
-                    old.insert(before.at);
-                }
-                *before = said;
-            }
-            None => {
-                last.insert(place, said);
-            }
-        }
-    }
-    old
-}
-
-/// Returns what a sentence speaks of and the values that it has.
-fn value_in(one: &Statement) -> Option<(u32, String)> {
-    let frame = frame(&one.text);
-    let is_told = frame.words >= if one.is_item() { 2 } else { 3 };
-    (is_told && !frame.values.is_empty()).then(|| (statement_key(&frame.text), frame.values.join(" ")))
-}
-
-/// Returns what a row speaks of and what it says of that, where a column of its table tells of states.
-fn state_in(row: &Statement, head: Option<&Statement>) -> Option<(u32, String)> {
-    let head = head.filter(|head| head.text.starts_with('|') && says(&head.text, &STATES))?;
-    let (subject, state) = row.text.strip_prefix('|')?.split_once('|')?;
-    let names = subject.chars().any(char::is_alphabetic) && head.message == row.message;
-    names.then(|| (statement_key(subject), state.trim().to_owned()))
-}
-
-/// What the head of a table calls the state of something.
-const STATES: [&str; 8] = ["status", "state", "result", "verdict", "outcome", "progress", "done", "passes"];
-
-/// What was said last in some words.
-#[derive(Debug)]
-struct Said {
-    at: usize,
-    message: u32,
-    value: String,
-    /// Whether the message says it more than once.
-    is_row: bool,
 }
 
 /// Returns the places of what may correct something, by the words in it: what tells of a failure, and what somebody says with a
@@ -274,43 +208,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_said_again_with_other_values_is_old() {
-        let said = transcript(
-            r#"
-user: go
-assistant: The relay:
-- All 12 tests pass
-- Step 3 is complete
-- The lock takes 40 ms to give back
-- Worker 1 holds 5 locks
-- of all 3 in it
-- of all 4 in it
-| Place | State |
-|---|---|
-| queue.rs | open |
-| lock.rs | open |
-user: go on
-assistant: The relay:
-- All 14 tests pass
-- Step 4 is complete
-- The lock takes 40 ms to give back
-- Worker 1 holds 7 locks
-- of all 9 in it
-| Place | State |
-|---|---|
-| queue.rs | mended |
-| lock.rs | open |
-"#,
-        );
-        let mut index = FactIndex::new();
-        said.entries().iter().for_each(|entry| index.push(entry));
-        let pool = index.statements();
-        let old = said_again(pool, &Lists::new(pool));
-        let told: Vec<&str> = old.iter().map(|at| &*pool.all()[*at].text).collect();
-        assert_eq!(told, ["- All 12 tests pass", "- Worker 1 holds 5 locks", "| queue.rs | open |"]);
-    }
-
-    #[test]
     fn what_corrects_a_value_or_says_that_something_is_there_is_found() {
         let said = transcript(
             r#"
@@ -329,7 +226,7 @@ assistant: The queue holds 957 entries.
         let mut index = FactIndex::new();
         said.entries().iter().for_each(|entry| index.push(entry));
         let pool = index.statements();
-        let revised = Revised::new(pool, &Lists::new(pool));
+        let revised = Revised::new(pool);
         let by = |text: &str| {
             let at = pool.all().iter().position(|one| &*one.text == text).unwrap();
             revised.by(at).map(|by| pool.all()[by].message)

@@ -5,8 +5,6 @@
 pub(crate) struct Frame<'t> {
     /// Its words in lower case, marks apart, with `#` in place of each value.
     pub(crate) text: String,
-    /// How many words of letters it has.
-    pub(crate) words: usize,
     /// Its values, without currencies and marks of thousands.
     pub(crate) values: Vec<&'t str>,
     /// The other numbers in it, which name something: `step 3`.
@@ -35,7 +33,6 @@ pub(crate) fn frame(text: &str) -> Frame<'_> {
             None => {
                 let word = raw.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
                 if !word.is_empty() {
-                    frame.words += 1;
                     frame.text.extend([&word, " "]);
                 }
             }

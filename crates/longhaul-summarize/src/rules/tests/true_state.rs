@@ -322,17 +322,14 @@ fn of_a_file_that_is_written_anew_what_is_new_is_told() {
     assert!(!text.contains("let first_wait"), "it is gone:\n{text}");
 }
 
-/// A price that turns out to be another, and a count that is told again.
+/// A price that turns out to be another.
 const REVISED: &str = r#"
-user: Book the two flights, and count the open seats.
+user: Book the two flights.
 assistant: The total cost of both flights is $957 in economy.
 user: Yes, book them.
-assistant: The seats:
-- 12 seats are open in the first one
 assistant: !book_flight#c1 {"amount":957}
 tool#c1!: Error: payment amount does not add up, total price is 1002, but paid 957
-assistant: The seats:
-- 9 seats are open in the first one
+assistant: I look at the fares again.
 user: Hm.
 "#;
 
@@ -340,9 +337,8 @@ user: Hm.
 fn a_value_that_was_told_otherwise_since_does_not_stand_unmarked() {
     let text = draft(REVISED, 600).text;
     assert!(
-        text.contains("The total cost of both flights is $957 in economy. (later on this: m5)"),
+        text.contains("The total cost of both flights is $957 in economy. (later on this: m4)"),
         "{text}"
     );
     assert!(text.contains("total price is 1002"), "{text}");
-    assert!(text.contains("- 9 seats are open") && !text.contains("- 12 seats are open"), "{text}");
 }
