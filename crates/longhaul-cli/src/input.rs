@@ -139,6 +139,10 @@ pub(crate) fn shown(path: &Path) -> String {
 
 /// Returns how many messages of `document` came before the agent's own compactions: they are in its window no more.
 pub(crate) fn compacted_away(document: &Document) -> usize {
+    // Most sessions have none, and segments are read out of the file once more.
+    if !std::str::from_utf8(document.as_bytes()).is_ok_and(|text| text.contains("compact")) {
+        return 0;
+    }
     let segments = document.segments();
     let earlier = segments.split_last().map_or(&[][..], |(_, earlier)| earlier);
     earlier.iter().map(|segment| segment.entries().len()).sum()
