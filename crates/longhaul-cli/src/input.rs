@@ -1,6 +1,7 @@
 //! Reading: a file or stdin, of a format that is named or recognised.
 
 use std::{
+    collections::HashSet,
     fs::File,
     io::{self, BufRead, BufReader, IsTerminal as _, Read},
     path::{Path, PathBuf},
@@ -137,25 +138,28 @@ pub(crate) fn shown(path: &Path) -> String {
     paint::name(&named(path))
 }
 
-/// Returns how many messages of `document` came before the agent's own compactions: they are in its window no more.
+/// Returns how many messages of `document` a compaction took out of the window.
 pub(crate) fn compacted_away(document: &Document) -> usize {
-    // Most sessions have none, and segments are read out of the file once more.
-    if !std::str::from_utf8(document.as_bytes()).is_ok_and(|text| text.contains("compact")) {
+    /// What each agent writes where it compacts. Most sessions have none, and segments are read out of the file once more.
+    const MARKS: [&str; 3] = ["compact_boundary", "\"compacted\"", "\"compaction\""];
+    let text = std::str::from_utf8(document.as_bytes()).unwrap_or_default();
+    if !MARKS.iter().any(|mark| text.contains(mark)) {
         return 0;
     }
+    // What was kept stands in the window as well.
+    let held: HashSet<_> = document.transcript().entries().iter().map(|entry| entry.id.hash).collect();
     let segments = document.segments();
-    let earlier = segments.split_last().map_or(&[][..], |(_, earlier)| earlier);
-    earlier.iter().map(|segment| segment.entries().len()).sum()
+    let said = segments.iter().flat_map(|segment| segment.entries());
+    said.filter(|entry| !held.contains(&entry.id.hash)).count()
 }
 
 /// Says what is not counted, in a line; nothing where that is nothing.
 pub(crate) fn not_counted(compacted_away: usize) -> String {
     match compacted_away as u64 {
         0 => String::new(),
-        count => format!(
-            "not counted: {} from before the agent's own compaction\n",
-            paint::counted(count, "message")
-        ),
+        count => {
+            format!("not counted: {} from before the last compaction\n", paint::counted(count, "message"))
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use crate::{
         encoded, left_out,
         losses::{Losses, place},
         media_of, strip,
-        unread::Known,
+        unread::{Known, by_place},
     },
     dialect::{Dialect, Said, Sources},
     edit::{Edits, Home, Located, align, patch},
@@ -95,7 +95,13 @@ pub fn render_session<'a>(
 /// were spelled (`own`).
 fn tell_unread(said: &Transcript, own: &[(usize, String)], losses: &mut Losses) {
     let known = Known::of(said.entries().iter().map(|entry| &*entry.message), None);
+    let own = by_place(own);
     for (at, entry) in said.entries().iter().enumerate() {
+        let own = own.get(&at).copied();
+        // Most go out as they came in.
+        if own.is_some() && own == entry.message.raw.as_deref().map(|raw| &*raw.json) {
+            continue;
+        }
         for item in spelled(&entry.message).into_iter().flatten() {
             known.tell_fields(item.dialect.format, item.json, &item.said, own, at, losses);
         }

@@ -503,6 +503,12 @@ fn calls_in_a_text_are_those_that_are_answered() {
         task(read, "[list_files for 'a'] Result:\\nok"),
         format!("mend it | {read} | [list_files for 'a'] Result:\nok")
     );
+    // What is no argument is not lost with the call: it stays the text that it is.
+    let stray = "<read_file><path>a</path> and more <to>3</to></read_file>";
+    assert_eq!(
+        task(stray, "[read_file for 'a'] Result:\\nok"),
+        format!("mend it | {stray} | [read_file for 'a'] Result:\nok")
+    );
     let svg = "<write_to_file><path>a</path><content><path/></path></content></write_to_file>";
     let written = format!("[{}]", [
         format!(r#"{{"role":"assistant","content":[{{"type":"text","text":"{svg}"}}],"ts":1}}"#),

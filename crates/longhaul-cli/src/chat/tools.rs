@@ -172,7 +172,7 @@ impl Toolbox {
             tool(
                 "recall",
                 "Find messages of this conversation by their words, also those that were summarized away",
-                json!({"query": text("Words that must all occur")}),
+                json!({"query": text("Words to look for")}),
                 &["query"],
             ),
         ]
@@ -237,10 +237,10 @@ impl Toolbox {
     /// Fails where the file or folder lies where no tool may go.
     fn placed(&self, asked: &Use) -> Result<(), String> {
         match asked {
-            Use::ReadFile { path, .. } | Use::ListFiles { path } | Use::Search { path, .. } => {
-                self.place.existing(path)
-            }
-            Use::EditFile { path, .. } => self.place.existing(path),
+            Use::ReadFile { path, .. }
+            | Use::ListFiles { path }
+            | Use::Search { path, .. }
+            | Use::EditFile { path, .. } => self.place.existing(path),
             Use::WriteFile { path, .. } => self.place.new_or_existing(path),
             Use::RunCommand { .. } | Use::Recall { .. } => return Ok(()),
         }

@@ -33,7 +33,7 @@ struct View {
     format: &'static str,
     encoding: String,
     messages: usize,
-    /// Messages from before the agent's own compactions, which are not counted.
+    /// Messages that a compaction took out of the window, which are not counted.
     compacted_away: usize,
     window: Tokens,
     reserved_output: Tokens,

@@ -31,7 +31,7 @@ struct Count<'a> {
     encoding: &'a str,
     accuracy: String,
     messages: usize,
-    /// Messages from before the agent's own compactions, which are not counted.
+    /// Messages that a compaction took out of the window, which are not counted.
     compacted_away: usize,
     tokens: Tokens,
     tool_definitions: Tokens,

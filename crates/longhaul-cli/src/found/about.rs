@@ -237,14 +237,18 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = Value> {
 }
 
 fn is_compaction(line: &Value) -> bool {
-    (line["subtype"] == "compact_boundary" || line["type"] == "compacted") && line["isSidechain"] != true
+    let is_marked = line["subtype"] == "compact_boundary"
+        || ["compacted", "compaction"].iter().any(|kind| line["type"] == *kind);
+    is_marked && line["isSidechain"] != true
 }
 
 /// Returns the lines of `head` before the first compaction.
 fn before_compaction(head: &[u8]) -> &[u8] {
     let mut at = 0;
     for line in head.split_inclusive(|byte| *byte == b'\n') {
-        if serde_json::from_slice(line).is_ok_and(|line| is_compaction(&line)) {
+        // Most lines are long, and are none.
+        let may_be = std::str::from_utf8(line).is_ok_and(|line| line.contains("compact"));
+        if may_be && serde_json::from_slice(line).is_ok_and(|line| is_compaction(&line)) {
             break;
         }
         at += line.len();
@@ -346,6 +350,19 @@ mod tests {
         assert_eq!((large.billed, large.window), (Some(Tokens(30_010)), Some(Tokens(1_000_000))));
         let small = about(Format::ClaudeCode, &[&billed(70_015), boundary].join("\n"));
         assert_eq!((small.billed, small.window), (None, Some(Tokens(200_000))));
+
+        let said = |id: &str, parent: &str, text: &str| {
+            format!(
+                r#"{{"type":"message","id":"{id}","parentId":{parent},"timestamp":"2026-01-02T10:00:00Z","message":{{"role":"user","content":"{text}"}}}}"#
+            )
+        };
+        let pi = [
+            r#"{"type":"session","version":3,"id":"s","timestamp":"2026-01-02T10:00:00Z","cwd":"/w"}"#,
+            &said("a", "null", "Mend the relay."),
+            r#"{"type":"compaction","id":"b","parentId":"a","timestamp":"2026-01-02T10:00:00Z","summary":"It was mended.","firstKeptEntryId":"c","tokensBefore":9}"#,
+            &said("c", "\"b\"", "And now the queue."),
+        ];
+        assert_eq!(about(Format::Pi, &pi.join("\n")).title.as_deref(), Some("Mend the relay."));
 
         // The most stands between what is read of every session.
         let filler = format!(r#"{{"type":"user","message":{{"content":"{}"}}}}"#, "x".repeat(100_000));

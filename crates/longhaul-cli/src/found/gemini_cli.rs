@@ -22,8 +22,9 @@ pub(super) fn is_session(path: &Path, name: &str) -> bool {
 fn is_of_sub_agent(path: &Path) -> bool {
     /// What a session says of itself stands in its first bytes.
     const HEAD: u64 = 1 << 10;
-    let mut head = String::new();
-    let read = File::open(path).map(|file| file.take(HEAD).read_to_string(&mut head));
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut head));
+    let head = String::from_utf8_lossy(&head);
     read.is_ok() && (head.contains(r#""kind":"subagent""#) || head.contains(r#""kind": "subagent""#))
 }
 

@@ -161,6 +161,13 @@ fn gemini_cli() {
     let sub_agent = r#"{"sessionId":"b","projectHash":"c","kind":"subagent"}"#;
     fs::write(folder.path().join(format!("{chats}/session-2026-01-02T11-00-bbbbbbbb.jsonl")), sub_agent)
         .unwrap();
+    // The first bytes that are read may end within a letter.
+    for shift in ["", " ", "  "] {
+        let asked =
+            format!(r#"{sub_agent}{shift}{{"type":"user","content":"{}"}}"#, "请先读文件".repeat(200));
+        let name = format!("{chats}/session-2026-01-02T12-0{}-cccccccc.jsonl", shift.len());
+        fs::write(folder.path().join(name), asked.replacen('}', "}\n", 1)).unwrap();
+    }
     check(&folder, &GEMINI);
 
     let said =

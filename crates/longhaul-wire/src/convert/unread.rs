@@ -25,13 +25,14 @@ const KINDS: [&str; 7] = ["type", "role", "state", "status", "is_error", "error"
 pub(super) fn tell(doc: &Document, converted: &Converted, losses: &mut Losses) {
     let messages = doc.transcript.entries().iter().map(|entry| &*entry.message);
     let known = Known::of(messages, doc.model());
+    let own = by_place(&converted.own);
     // Of what can only be imported the records are told by their kind, not the fields of each.
     let is_import = matches!(doc.layout, Layout::Import);
     for (at, slot) in doc.slots.iter().enumerate().filter(|_| !is_import) {
         // Of an answer in steps, all of it is looked at with the first.
         for fragment in slot.fragments.iter().filter(|_| doc.steps_of(at).start == at) {
             let Some((json, said)) = doc.fragment(fragment) else { continue };
-            known.tell_fields(fragment.dialect.format, json, &said, &converted.own, at, losses);
+            known.tell_fields(fragment.dialect.format, json, &said, own.get(&at).copied(), at, losses);
         }
     }
     match doc.layout {
@@ -51,6 +52,11 @@ pub(super) fn tell(doc: &Document, converted: &Converted, losses: &mut Losses) {
     if doc.model() != converted.document.model() {
         losses.note("the name of the model is left out");
     }
+}
+
+/// Returns what messages are spelled as, by their places.
+pub(crate) fn by_place(own: &[(usize, String)]) -> HashMap<usize, &str> {
+    own.iter().map(|(at, spelled)| (*at, spelled.as_str())).collect()
 }
 
 /// What is known of a history, so that a field which says it again is not lost.
@@ -73,11 +79,10 @@ impl<'a> Known<'a> {
         format: Format,
         json: Json<'_>,
         said: &Said<'_>,
-        own: &[(usize, String)],
+        own: Option<&str>,
         at: usize,
         losses: &mut Losses,
     ) {
-        let own = own.iter().find(|(own, _)| *own == at).map(|(_, spelled)| spelled.as_str());
         let unread = match format {
             Format::Longhaul => Read::again(json),
             _ => Read::of(self, json, said).unread(json),

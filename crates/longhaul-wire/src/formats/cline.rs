@@ -249,23 +249,24 @@ fn call<'t>(text: &'t str, name: &str) -> Option<(&'t str, String, &'t str)> {
     let start = text.find(&open)?;
     let inner = &text[start + open.len()..];
     let end = inner.find(&close)?;
-    Some((&text[..start], arguments(&inner[..end]), &inner[end + close.len()..]))
+    Some((&text[..start], arguments(&inner[..end])?, &inner[end + close.len()..]))
 }
 
-/// Returns `<path>a</path><content>…</content>` as JSON. The content of a file may hold the tag that ends it.
-fn arguments(text: &str) -> String {
+/// Returns `<path>a</path><content>…</content>` as JSON; `None` where that is not all. The content of a file may hold the tag that
+/// ends it.
+fn arguments(text: &str) -> Option<String> {
     let (mut fields, mut rest) = (Vec::new(), text);
     while let Some((name, inner)) = rest.trim_start().strip_prefix('<').and_then(|rest| rest.split_once('>'))
     {
         let close = format!("</{name}>");
         let end = if name == "content" { inner.rfind(&close) } else { inner.find(&close) };
-        let Some(end) = end else { break };
+        let end = end?;
         let value = inner[..end].strip_prefix('\n').unwrap_or(&inner[..end]);
         let value = value.strip_suffix('\n').unwrap_or(value);
         fields.push(format!("{}:{}", quoted(name), quoted(value)));
         rest = &inner[end + close.len()..];
     }
-    format!("{{{}}}", fields.join(","))
+    rest.trim().is_empty().then(|| format!("{{{}}}", fields.join(",")))
 }
 
 fn words<'a>(text: &str) -> Option<Located<'a>> {

@@ -28,7 +28,11 @@ impl Place {
 
     /// Returns where `path` is, links followed.
     pub(super) fn existing(&self, path: &str) -> Result<PathBuf, String> {
-        let found = self.root.join(path).canonicalize().map_err(|error| format!("{path}: {error}"))?;
+        let found = self.root.join(path).canonicalize().map_err(|error| match leads_out(path) {
+            // What there is elsewhere is nobody's to know.
+            true => format!("{path} is not there, or {OUTSIDE}"),
+            false => format!("{path}: {error}"),
+        })?;
         self.inside(found, path)
     }
 
@@ -47,7 +51,7 @@ impl Place {
                     missing.push(name);
                     ancestor = parent;
                 }
-                _ => return Err(format!("{path} leads through a directory that is not there")),
+                _ => return Err(format!("{path} leads through a directory that is not there, or {OUTSIDE}")),
             }
         }
         let mut found = ancestor.canonicalize().map_err(|error| format!("{path}: {error}"))?;
@@ -58,9 +62,18 @@ impl Place {
     fn inside(&self, found: PathBuf, path: &str) -> Result<PathBuf, String> {
         match found.starts_with(&self.root) {
             true => Ok(found),
-            false => Err(format!("{path} lies outside of the working directory")),
+            false if leads_out(path) => Err(format!("{path} is not there, or {OUTSIDE}")),
+            false => Err(format!("{path} {OUTSIDE}")),
         }
     }
+}
+
+const OUTSIDE: &str = "lies outside of the working directory";
+
+/// Returns whether `path` may name something above or beside the working directory.
+fn leads_out(path: &str) -> bool {
+    let is_inside = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
+    !Path::new(path).components().all(is_inside)
 }
 
 /// Returns whether a name in `path` begins with a dot.
