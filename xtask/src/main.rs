@@ -37,6 +37,7 @@ usage: cargo xtask <chore>
   fuzz [TARGET...] [--seconds N]
                    run the targets of fuzz/, ten minutes each, with seeds (`--runs N`: the same N inputs every time)
   wheel [ARGS...]  build the Python wheel, with the command in it, and run its tests in an environment of its own
+  pictures         draw the pictures of docs/terminal.md anew, from what the command shows on a terminal
   postgres CMD...  run a command that finds a throw-away PostgreSQL server in its environment";
 
 fn main() -> ExitCode {
@@ -52,6 +53,10 @@ fn main() -> ExitCode {
         "e2e" => e2e::run(&rest),
         "fuzz" => fuzz::run(&rest),
         "wheel" => wheel::run(&rest),
+        "pictures" => command::cargo(
+            &["test", "--package", "longhaul-cli", "--test", "it", "pictures::"],
+            &[("UPDATE_EXPECT", "1")],
+        ),
         #[cfg(unix)]
         "postgres" => postgres::run(&rest),
         _ => {

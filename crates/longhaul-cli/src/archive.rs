@@ -1,9 +1,12 @@
 //! Reading what was recorded, and how its parts are named on the command line.
 
+use std::borrow::Cow;
+
 use anyhow::{Context as _, Result, bail};
 use longhaul::{
+    extract::{CallView, is_wrapper},
     store::{Original, SessionInfo, StoreError, readable_text},
-    transcript::{Message, SessionId, Span, SummaryId},
+    transcript::{Message, Part, SessionId, Span, SummaryId},
 };
 use tokio::runtime::Runtime;
 
@@ -320,7 +323,8 @@ pub(crate) fn line(original: &Original) -> String {
     let Some(message) = &original.message else {
         return format!("m{:<5} {:9} (forgotten)", original.ordinal, "");
     };
-    format!("m{:<5} {:9} {}", original.ordinal, message.role.as_str(), preview(message))
+    let who = if message.results().next().is_some() { "result" } else { message.role.as_str() };
+    format!("m{:<5} {who:9} {}", original.ordinal, preview(message))
 }
 
 /// Returns an original in full, as a person reads it.
@@ -352,9 +356,9 @@ pub(crate) fn json_line(session: &SessionId, original: &Original) -> String {
 fn preview(message: &Message) -> String {
     // What `line` leaves of a line on the screen.
     let most = line_width().saturating_sub(19);
-    let text = readable_text(message);
+    let told: Vec<String> = message.parts.iter().map(told).collect();
     let mut words = String::new();
-    for word in text.split_whitespace() {
+    for word in told.iter().flat_map(|part| part.split_whitespace()) {
         if !words.is_empty() {
             words.push(' ');
         }
@@ -364,6 +368,27 @@ fn preview(message: &Message) -> String {
         }
     }
     cut(&plain(&words), most)
+}
+
+/// Returns what a part says to one who looks for it in a list: what a call is about, and an output without what its harness says
+/// of it.
+fn told(part: &Part) -> String {
+    match part {
+        Part::ToolCall(call) => {
+            let view = CallView::new(call);
+            format!("{} {}", call.name, view.subject().unwrap_or(Cow::Borrowed(&call.arguments.0)))
+        }
+        Part::ToolResult(result) => {
+            let text = result.joined_text();
+            let own = text.lines().skip_while(|line| is_wrapper(line) || line.trim().is_empty());
+            own.collect::<Vec<_>>().join("\n")
+        }
+        Part::Text(text) => text.clone(),
+        Part::Reasoning(reasoning) if reasoning.text.is_empty() => "(reasoning)".to_owned(),
+        Part::Reasoning(reasoning) => reasoning.text.clone(),
+        Part::Media(_) => "(media)".to_owned(),
+        _ => "(what only the provider reads)".to_owned(),
+    }
 }
 
 /// Returns a time as people read it, in UTC: `2026-11-21 23:24`.
@@ -397,6 +422,25 @@ pub(crate) fn but_deleted(n: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_row_says_what_a_call_is_about_and_how_its_output_begins() {
+        use longhaul::transcript::{Outcome, Role, ToolCall, ToolResult};
+
+        let call = ToolCall::function("c1", "exec_command", r#"{"cmd":"cargo test","yield_time_ms":1000}"#);
+        let output =
+            "Chunk ID: bf10c6\nWall time: 0.5 seconds\nProcess exited with code 0\nOutput:\n3 passed\n";
+        let result = ToolResult::text("c1", output, Outcome::Unstated);
+        let said = [
+            Message::new(Role::Assistant, vec![Part::Text("Now the tests.".into()), Part::ToolCall(call)]),
+            Message::new(Role::Tool, vec![Part::ToolResult(result)]),
+        ];
+        let rows = said.map(|message| line(&Original { ordinal: 1, at_ms: 0, message: Some(message) }));
+        assert_eq!(
+            rows,
+            ["m1     assistant Now the tests. exec_command cargo test", "m1     result    3 passed"]
+        );
+    }
 
     #[test]
     fn ranges_name_both_ends() {

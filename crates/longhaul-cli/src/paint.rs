@@ -22,6 +22,15 @@ pub(crate) const YELLOW: Colour = Colour(178);
 pub(crate) const RED: Colour = Colour(167);
 pub(crate) const GREY: Colour = Colour(245);
 
+/// Returns the colour of a window that is full to this share.
+pub(crate) fn fullness(ratio: f64) -> Colour {
+    match ratio {
+        ratio if ratio < 0.5 => GREEN,
+        ratio if ratio < 0.8 => YELLOW,
+        _ => RED,
+    }
+}
+
 /// Every colour that is painted with. None of them is close to a background, so that no text is hidden by it.
 pub(crate) const PALETTE: [Colour; 10] =
     [GREEN, YELLOW, RED, GREY, Colour(38), Colour(69), Colour(134), Colour(141), Colour(173), Colour(103)];

@@ -46,7 +46,9 @@ mod tool_view;
 mod waiting;
 
 pub use acts::{Act, each_act};
-pub use digest::{Allowance, Extractor, Registry, ShellOutcome, Source, TestCounts, digest, read_shell};
+pub use digest::{
+    Allowance, Extractor, Registry, ShellOutcome, Source, TestCounts, digest, is_wrapper, read_shell,
+};
 pub use outline::{Definition, Language, MAX_DEFINITIONS, Outline, outline};
 pub use runs::{Check, Cure, Landing, Landings, Purpose, Run, Runs, Verdict, checks, run_of, runs};
 pub use todo::{TodoItem, TodoState, Todos, todos};

@@ -242,6 +242,13 @@ impl<'a> CallView<'a> {
         self.first(&["query", "q", "search_query", "description", "prompt", "task", "message", "question"])
     }
 
+    /// Returns what the call is about in one argument: a path, a command, a pattern, an address or a question.
+    pub fn subject(&self) -> Option<Cow<'_, str>> {
+        let path = self.path().map(Cow::Borrowed);
+        path.or_else(|| self.command())
+            .or_else(|| self.pattern().or_else(|| self.url()).or_else(|| self.query()).map(Cow::Borrowed))
+    }
+
     /// Returns the directory the call works in.
     pub fn working_dir(&self) -> Option<&str> {
         self.first(&["workdir", "cwd", "working_dir", "working_directory", "directory", "Cwd"])

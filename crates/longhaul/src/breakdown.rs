@@ -147,10 +147,7 @@ fn describe(message: &Message, calls: &HashMap<&str, &ToolCall>) -> String {
 
 /// Returns what a call is about: a path, a command, a pattern.
 fn subject(call: &ToolCall) -> String {
-    let view = CallView::new(call);
-    let command = view.command();
-    let subject = view.path().or(command.as_deref()).or_else(|| view.pattern()).or_else(|| view.url());
-    subject.map(first_words).unwrap_or_default()
+    CallView::new(call).subject().map(|subject| first_words(&subject)).unwrap_or_default()
 }
 
 /// Returns the first line of `text`, cut to a width that fits a table.

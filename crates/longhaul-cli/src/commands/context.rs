@@ -20,7 +20,7 @@ use crate::{
     found::About,
     input,
     output::Target,
-    paint::{self, Colour, GREEN, GREY, Painter, RED, YELLOW, cut, grouped, harmless_json, wrapped},
+    paint::{self, Colour, GREY, Painter, cut, grouped, harmless_json, wrapped},
     settings,
     window::Room,
 };
@@ -273,7 +273,7 @@ fn heading(view: &View, painter: Painter) -> String {
     format!(
         "{}  {}\n{}, {}, {}\n{}",
         painter.bold(&painter.short(&paint::name(&view.file), room)),
-        painter.paint(traffic_light(view.ratio), &used),
+        painter.paint(paint::fullness(view.ratio), &used),
         view.format,
         paint::counted(view.messages as u64, "message"),
         painter.short(&paint::name(&view.encoding), 40),
@@ -310,14 +310,6 @@ fn table(view: &View, painter: Painter) -> String {
 
 fn used_tokens(view: &View) -> Tokens {
     view.kinds.iter().map(|kind| kind.tokens).sum()
-}
-
-fn traffic_light(ratio: f64) -> Colour {
-    match ratio {
-        ratio if ratio < 0.5 => GREEN,
-        ratio if ratio < 0.8 => YELLOW,
-        _ => RED,
-    }
 }
 
 pub(crate) fn row(sign: &str, name: &str, tokens: Tokens, window: Tokens) -> String {

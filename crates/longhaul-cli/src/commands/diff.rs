@@ -46,12 +46,12 @@ pub(crate) fn run(args: &SessionArgs) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let painter = Painter::stdout();
-    let of = format!(
-        " of {session}: {} → {} tokens",
+    let mut out = wrapped(&painter.bold(&format!("Summary {}", record.id)), &format!(" of {session}"), "  ");
+    out.push_str(&format!(
+        "{} → {} tokens\n",
         grouped(record.tokens_before.0),
         grouped(record.tokens_after.0)
-    );
-    let mut out = wrapped(&painter.bold(&format!("Summary {}", record.id)), &of, "  ");
+    ));
     out.push_str(&format!("\n{}\n", painter.bold("Visible in the summary and the kept messages")));
     for (class, survival) in record.survival.iter().filter(|(_, survival)| survival.total > 0) {
         out.push_str(&format!("  {class:14} {:>6} of {}\n", survival.kept, survival.total));

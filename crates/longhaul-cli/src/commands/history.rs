@@ -53,7 +53,7 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode> {
     let mut out = wrapped(&format!("{}:", painter.bold(session.as_str())), &held, "  ");
     for record in &chain {
         out.push_str(&heading(record, painter));
-        out.push_str(&painter.folded(&plain(&record.text)));
+        out.push_str(&headed(&painter.folded(&plain(&record.text)), painter));
     }
     if args.full && !chain.is_empty() {
         out.push_str(&report(&originals, &chain, session.as_str(), painter));
@@ -70,6 +70,15 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode> {
     }
     Target::Stdout.put(out.as_bytes())?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns a summary with its headings in bold.
+fn headed(summary: &str, painter: Painter) -> String {
+    let line = |line: &str| match line.starts_with("## ") {
+        true => format!("{}\n", painter.bold(line)),
+        false => format!("{line}\n"),
+    };
+    summary.lines().map(line).collect()
 }
 
 fn heading(record: &SummaryRecord, painter: Painter) -> String {

@@ -2,10 +2,8 @@
 
 use std::{collections::BTreeMap, path::PathBuf};
 
-use longhaul::transcript::Tokens;
-
 use super::{About, Found, Ids, ago};
-use crate::paint::{Painter, cut, grouped, harmless_json, line_width, name, width};
+use crate::paint::{GREY, Painter, cut, fullness, grouped, harmless_json, line_width, name, width};
 
 /// Returns the newest of `all`, by the folder they were held in: the folder of the newest first.
 pub(crate) fn table(all: &[Found], most: usize) -> String {
@@ -20,11 +18,13 @@ pub(crate) fn table(all: &[Found], most: usize) -> String {
         });
         folders[at].1.push(row(found, &about, &found.typed(&ids)));
     }
-    let mut out =
-        format!("  {:<8}  {:<11}  {:>11}  {:>5}  {}\n", "session", "agent", "changed", "full", "asked first");
+    let painter = Painter::stdout();
+    let head =
+        format!("  {:<8}  {:<11}  {:>11}  {:>5}  {}", "session", "agent", "changed", "full", "asked first");
+    let mut out = format!("{}\n", painter.paint(GREY, &head));
     for (folder, rows) in folders {
         let folder = folder.map_or("(no folder told)".to_owned(), |folder| folder.display().to_string());
-        out.push_str(&format!("{}\n", Painter::stdout().short(&name(&folder), line_width())));
+        out.push_str(&format!("{}\n", painter.bold(&painter.short(&name(&folder), line_width()))));
         rows.iter().for_each(|row| out.push_str(row));
     }
     if all.len() > most {
@@ -36,16 +36,20 @@ pub(crate) fn table(all: &[Found], most: usize) -> String {
 /// Returns a line: id, agent, age, how full the window was, what was asked first. What names the session and is longer than an id
 /// stands on a line of its own: it is copied.
 fn row(found: &Found, about: &About, typed: &str) -> String {
-    let share = |billed: Tokens| Some(format!("{:.0} %", 100.0 * billed.ratio_of(about.window?)));
-    let used = about.billed.and_then(share).unwrap_or_default();
+    let painter = Painter::stdout();
+    let full = about.billed.zip(about.window).map(|(billed, window)| billed.ratio_of(window));
+    let used = full.map_or_else(
+        || format!("{:>5}", ""),
+        |full| painter.paint(fullness(full), &format!("{:>5}", format!("{:.0} %", 100.0 * full))),
+    );
     let columns = format!(
-        "  {:<8}  {:<11}  {:>11}  {used:>5}  ",
+        "  {:<8}  {:<11}  {:>11}  {used}  ",
         if width(typed) <= 8 { typed } else { "" },
         found.agent.name,
         ago(found.changed)
     );
     let title = name(about.title.as_deref().unwrap_or("(no request)"));
-    let room = line_width().saturating_sub(columns.chars().count());
+    let room = line_width().saturating_sub(width(&columns));
     let below = if width(typed) <= 8 { String::new() } else { format!("    {typed}\n") };
     format!("{columns}{}\n{below}", cut(&title, room))
 }

@@ -21,6 +21,8 @@ mod kinds;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod other_agents;
+#[cfg(target_os = "linux")]
+mod pictures;
 mod readme;
 mod run;
 #[cfg(feature = "encryption")]

@@ -19,7 +19,7 @@ use crate::{
     run::{Folder, example},
 };
 
-/// `longhaul` with these words on a terminal of 80 columns.
+/// `longhaul` with these words on a terminal.
 pub(crate) struct Terminal {
     child: Child,
     keys: File,
@@ -32,8 +32,14 @@ pub(crate) struct Terminal {
 const PATIENCE: Duration = Duration::from_secs(60);
 
 impl Terminal {
+    /// Starts it on 80 columns.
     pub(crate) fn start(folder: &Folder, args: &[&str]) -> Option<Terminal> {
-        let size = Winsize { ws_row: 40, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
+        Terminal::of(folder, args, 80)
+    }
+
+    /// Starts it on so many columns.
+    pub(crate) fn of(folder: &Folder, args: &[&str], columns: u16) -> Option<Terminal> {
+        let size = Winsize { ws_row: 40, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
         let pair = openpty(&size, None).unwrap();
         let (keys, theirs) = (File::from(pair.master), File::from(pair.slave));
         let child = Command::new("setsid")

@@ -17,5 +17,6 @@ pub use fit::Allowance;
 pub(crate) use matches::parse_matches;
 pub use registry::{Extractor, Registry, Source, digest};
 pub(crate) use render::clip;
+pub use shell::is_wrapper;
 pub use shell::{ShellOutcome, TestCounts, read_shell};
-pub(crate) use shell::{count_line, exit_code as stated_code, is_wrapper, read_lines};
+pub(crate) use shell::{count_line, exit_code as stated_code, read_lines};

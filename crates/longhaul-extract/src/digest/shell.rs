@@ -127,8 +127,8 @@ pub(crate) fn read_lines(lines: &[&str]) -> ShellOutcome {
     outcome
 }
 
-/// Returns whether a line is the harness's, not the program's.
-pub(crate) fn is_wrapper(line: &str) -> bool {
+/// Returns whether a line of a command's output is the harness's, not the program's.
+pub fn is_wrapper(line: &str) -> bool {
     const HEADS: [&str; 8] = [
         "Chunk ID:",
         "Wall time:",
