@@ -5,6 +5,7 @@
 
 pub(crate) mod console;
 mod conversation;
+mod flow;
 mod interrupt;
 mod picture;
 mod screen;

@@ -67,6 +67,11 @@ impl Painter {
         Painter { colour: is_terminal && wanted(), is_seen: is_terminal && !NEVER.load(Ordering::Relaxed) }
     }
 
+    /// Returns whether a person reads it on a terminal.
+    pub(crate) fn is_seen(self) -> bool {
+        self.is_seen
+    }
+
     /// Returns `text` [`shortened`] where a person only looks at it; whole for a program.
     pub(crate) fn short(self, text: &str, columns: usize) -> String {
         if self.is_seen { shortened(text, columns) } else { text.to_owned() }

@@ -3,17 +3,20 @@
 use longhaul::{Event, EventKind, config::Limits, transcript::Tokens};
 use longhaul_client::Delta;
 
+use super::flow::Flow;
 use crate::{
     exit::without_secrets,
-    paint::{Colour, GREEN, GREY, Painter, RED, YELLOW, grouped, plain},
+    paint::{Colour, GREEN, GREY, Painter, RED, YELLOW, grouped, line_width, plain},
     say,
 };
 
 /// The terminal, or the files in its place.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Screen {
     out: Painter,
     err: Painter,
+    /// Breaks the lines of an answer, where a person reads it.
+    flow: Option<Flow>,
     /// An answer has begun and its last line is not ended.
     is_in_line: bool,
     is_thinking: bool,
@@ -21,7 +24,9 @@ pub(crate) struct Screen {
 
 impl Screen {
     pub(crate) fn new() -> Screen {
-        Screen { out: Painter::stdout(), err: Painter::stderr(), is_in_line: false, is_thinking: false }
+        let (out, err) = (Painter::stdout(), Painter::stderr());
+        let flow = out.is_seen().then(|| Flow::new(line_width()));
+        Screen { out, err, flow, is_in_line: false, is_thinking: false }
     }
 
     /// Shows a bit of an answer as it comes. A terminal that went away is noticed when it is read from.
@@ -33,7 +38,10 @@ impl Screen {
                 if !shown.is_empty() {
                     self.is_in_line = !shown.ends_with('\n');
                 }
-                say::out(&shown);
+                match &mut self.flow {
+                    Some(flow) => say::out(&flow.push(&shown)),
+                    None => say::out(&shown),
+                }
             }
             Delta::Reasoning(text) => {
                 self.is_thinking = true;
@@ -47,7 +55,8 @@ impl Screen {
     pub(crate) fn end_answer(&mut self) {
         self.end_thinking();
         if std::mem::take(&mut self.is_in_line) {
-            say::out("\n");
+            let held = self.flow.as_mut().map(Flow::end).unwrap_or_default();
+            say::out(&format!("{held}\n"));
         }
     }
 
@@ -111,7 +120,7 @@ impl Screen {
     }
 
     /// Returns `text` in `colour`, for stdout.
-    pub(crate) fn painter(self) -> Painter {
+    pub(crate) fn painter(&self) -> Painter {
         self.out
     }
 

@@ -1,0 +1,136 @@
+//! An answer on its way to a terminal: it comes in pieces that end anywhere, and its lines break between words.
+
+use unicode_width::UnicodeWidthChar as _;
+
+/// Breaks the lines of a text that comes in pieces. A word is held back until it has ended, so that nothing that was shown has to
+/// be taken away again. Code between fences keeps its lines: it is copied.
+#[derive(Clone, Debug)]
+pub(super) struct Flow {
+    columns: usize,
+    /// How many columns of the line are shown.
+    column: usize,
+    /// The blanks before the word, and what is there of the word.
+    blanks: String,
+    word: String,
+    /// How the line begins, as far as that tells a fence.
+    opening: String,
+    is_code: bool,
+}
+
+const FENCE: &str = "```";
+
+impl Flow {
+    pub(super) fn new(columns: usize) -> Flow {
+        let (blanks, word, opening) = (String::new(), String::new(), String::new());
+        Flow { columns, column: 0, blanks, word, opening, is_code: false }
+    }
+
+    /// Returns what is to be shown now that `piece` has come.
+    pub(super) fn push(&mut self, piece: &str) -> String {
+        let mut out = String::new();
+        for c in piece.chars() {
+            if self.opening.len() < FENCE.len() && !c.is_whitespace() {
+                self.opening.push(c);
+            }
+            match c {
+                '\n' => {
+                    out.push_str(&self.end());
+                    out.push('\n');
+                }
+                c if self.is_code || self.opening == FENCE => {
+                    self.show(&mut out);
+                    out.push(c);
+                }
+                ' ' => {
+                    self.show(&mut out);
+                    self.blanks.push(c);
+                }
+                c => {
+                    self.word.push(c);
+                    // What has no blanks is broken anywhere, as the terminal does it.
+                    if c.width() == Some(2) || columns_of(&self.word) >= self.columns {
+                        self.show(&mut out);
+                    }
+                }
+            }
+        }
+        out
+    }
+
+    /// Ends the line, and returns what of it was held back.
+    pub(super) fn end(&mut self) -> String {
+        let mut out = String::new();
+        self.show(&mut out);
+        self.blanks.clear();
+        self.is_code ^= self.opening == FENCE;
+        self.opening.clear();
+        self.column = 0;
+        out
+    }
+
+    /// Puts the word down, on a line of its own where this one has no room for it.
+    fn show(&mut self, out: &mut String) {
+        if self.word.is_empty() {
+            return;
+        }
+        let wanted = columns_of(&self.blanks) + columns_of(&self.word);
+        if self.column > 0 && self.column + wanted > self.columns {
+            out.push('\n');
+            self.column = 0;
+            self.blanks.clear();
+        }
+        self.column += columns_of(&self.blanks) + columns_of(&self.word);
+        out.push_str(&self.blanks);
+        out.push_str(&self.word);
+        self.blanks.clear();
+        self.word.clear();
+    }
+}
+
+fn columns_of(text: &str) -> usize {
+    text.chars().map(|c| c.width().unwrap_or_default()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn shown(text: &str, columns: usize) -> String {
+        let mut flow = Flow::new(columns);
+        flow.push(text) + &flow.end()
+    }
+
+    #[test]
+    fn lines_break_between_words() {
+        assert_eq!(shown("one two three four", 9), "one two\nthree\nfour");
+        assert_eq!(shown("- a list\n- of two\n", 20), "- a list\n- of two\n");
+        assert_eq!(shown("abcdefghijkl mno", 5), "abcde\nfghij\nkl\nmno");
+        assert_eq!(shown("更为重要更为", 5), "更为\n重要\n更为");
+    }
+
+    #[test]
+    fn code_keeps_its_lines() {
+        let code = "so:\n```rust\nlet a_long_name = another_long_name + 1;\n```\nand on it goes";
+        assert_eq!(shown(code, 12), code.replace("and on it goes", "and on it\ngoes"));
+    }
+
+    #[test]
+    fn a_word_is_shown_when_it_has_ended() {
+        let mut flow = Flow::new(80);
+        assert_eq!([flow.push("Well, let"), flow.push(" me"), flow.end()], ["Well,", " let", " me"]);
+    }
+
+    proptest! {
+        #[test]
+        fn it_matters_not_where_the_pieces_end(text in "([a-z更`]{1,9}| |\n|```){0,40}", at in 0usize..200) {
+            let whole = shown(&text, 12);
+            let at = text.char_indices().map(|(at, _)| at).nth(at).unwrap_or(text.len());
+            let mut flow = Flow::new(12);
+            let parts = flow.push(&text[..at]) + &flow.push(&text[at..]) + &flow.end();
+            prop_assert_eq!(&parts, &whole);
+            let words = |text: &str| text.split_whitespace().collect::<String>();
+            prop_assert_eq!(words(&whole), words(&text));
+        }
+    }
+}
