@@ -46,13 +46,19 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(!all_well)))
 }
 
+/// Where what is found begins.
+const MARGIN: usize = 14;
+
 fn line(finding: &Finding) -> String {
     let painter = Painter::stdout();
     let sign = if finding.ok { painter.paint(GREEN, "✓") } else { painter.paint(RED, "✗") };
+    let says = painter.short_words(&plain(&finding.says), paint::line_width() - MARGIN);
+    let text = says.lines().enumerate().map(|(nth, line)| {
+        let first = if nth == 0 { format!("  {:<11} ", finding.what) } else { " ".repeat(MARGIN) };
+        paint::wrapped(&first, line.trim_start(), &" ".repeat(MARGIN))
+    });
     // The sign may be painted, and takes a column all the same.
-    let says = painter.short_words(&plain(&finding.says), paint::line_width() - 14);
-    let text = paint::wrapped(&format!("  {:<11} ", finding.what), &says, &" ".repeat(14));
-    format!("{sign}{}", &text[1..])
+    format!("{sign}{}", &text.collect::<String>()[1..])
 }
 
 fn settings_finding(config: &Result<Config>) -> Finding {

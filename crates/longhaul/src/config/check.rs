@@ -22,7 +22,7 @@ pub struct Problem {
 
 /// Settings that cannot be used, with every reason.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the configuration has {} problem(s):{}", problems.len(), problems.iter().map(|p| format!("\n  {p}")).collect::<String>())]
+#[error("the configuration has {} problem{}:{}", problems.len(), if problems.len() == 1 { "" } else { "s" }, problems.iter().map(|p| format!("\n  {p}")).collect::<String>())]
 pub struct ConfigError {
     /// Every problem, in the order of the settings.
     pub problems: Vec<Problem>,

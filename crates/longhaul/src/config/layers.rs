@@ -36,6 +36,17 @@ pub struct Layer {
     warnings: Vec<Problem>,
 }
 
+/// Says in a line where `text` stops being TOML, and why.
+fn not_toml(text: &str, error: &toml::de::Error) -> String {
+    let before = error.span().and_then(|span| text.get(..span.start));
+    let place = before.map_or(String::new(), |before| {
+        let (line, column) =
+            (before.matches('\n').count() + 1, before.lines().last().map_or(0, |line| line.chars().count()));
+        format!(" at line {line}, column {}", if before.ends_with('\n') { 1 } else { column + 1 })
+    });
+    format!("not TOML{place}: {}", error.message().replace('\n', ", "))
+}
+
 /// The settings that all layers give together, and the source of each.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -59,7 +70,7 @@ impl Layer {
             }
             Err(error) => layer.problems.push(Problem {
                 field: "file".to_owned(),
-                message: format!("not TOML: {}", error.to_string().trim_end()),
+                message: not_toml(toml, &error),
                 source: source.to_string(),
             }),
         }
@@ -332,7 +343,7 @@ mod tests {
         ])
         .unwrap_err();
         expect![[r#"
-            the configuration has 5 problem(s):
+            the configuration has 5 problems:
               preset: unknown variant `best`, expected one of `context-manager`, `rolling`, `session`, `two-tier`, `chain` (from file a.toml)
               triger: names no setting (from file a.toml)
               trigger_ratio: 80 could be a ratio, percent or tokens; expected a ratio (0.8, "80%") or tokens (120000, "120k tokens") (from file a.toml)
@@ -355,15 +366,19 @@ mod tests {
         let flag = Layer::flag("--set reset_ratio", "reset_ratio", "95%");
         let error = Layered::from_layers(vec![flag]).unwrap_err();
         expect![[r#"
-            the configuration has 1 problem(s):
+            the configuration has 1 problem:
               reset_ratio: 0.95 is not below trigger_ratio (0.92); expected target < soft < reset < trigger (from flag --set reset_ratio)"#]]
         .assert_eq(&error.to_string());
     }
 
     #[test]
     fn a_file_that_is_not_toml_is_a_problem() {
-        let error = Layered::from_layers(vec![Layer::file("a.toml", "trigger_ratio = = 1")]).unwrap_err();
-        assert!(error.to_string().contains("not TOML"), "{error}");
+        let error =
+            Layered::from_layers(vec![Layer::file("a.toml", "preset = \"chain\"\ntrigger_ratio = = 1")]);
+        expect![[r#"
+            the configuration has 1 problem:
+              file: not TOML at line 2, column 17: extra `=`, expected nothing (from file a.toml)"#]]
+        .assert_eq(&error.unwrap_err().to_string());
     }
 
     #[test]
