@@ -63,9 +63,13 @@ impl Sum for Tokens {
     }
 }
 
+/// `{:#}` is [`grouped`].
 impl fmt::Display for Tokens {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, f)
+        match f.alternate() {
+            true => f.pad(&grouped(self.0)),
+            false => fmt::Display::fmt(&self.0, f),
+        }
     }
 }
 

@@ -21,16 +21,16 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use longhaul_transcript::{Message, MessageId, SummaryRecord, Tokens};
 
-pub(crate) use self::{
-    assemble::compact_by,
-    needed::Needed,
-    plan::{FLOOR_EXTRA, SUMMARY_FRAME},
-};
 pub use self::{
     assemble::{AssembleError, compact},
     clip::{clip_arguments, clip_text},
     plan::{CompactError, CompactionPlan, Earlier, Source, plan},
     standing::Cut,
+};
+pub(crate) use self::{
+    assemble::{SHORTENED, compact_by},
+    needed::Needed,
+    plan::{FLOOR_EXTRA, SUMMARY_FRAME},
 };
 
 /// What a compaction is asked for.

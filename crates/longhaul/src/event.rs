@@ -321,10 +321,10 @@ impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
             EventKind::Counted { message, message_tokens } => {
-                write!(f, "m{message} costs {message_tokens} tokens; {} in all", self.tokens)
+                write!(f, "m{message} costs {message_tokens:#} tokens; {:#} in all", self.tokens)
             }
             EventKind::UsageReported { verdict: UsageVerdict::Taken, reported } => {
-                write!(f, "the provider counts {reported} tokens")
+                write!(f, "the provider counts {reported:#} tokens")
             }
             EventKind::UsageReported { verdict, reported } => {
                 let why = match verdict {
@@ -333,11 +333,11 @@ impl fmt::Display for Event {
                     UsageVerdict::TooLow => "is too low for this request",
                     _ => "is not plausible",
                 };
-                write!(f, "a report of {reported} tokens {why} and is ignored")
+                write!(f, "a report of {reported:#} tokens {why} and is ignored")
             }
             EventKind::UsageTooLow { reported } => write!(
                 f,
-                "a usage of {reported} tokens was reported for a request that costs more: are cached tokens left out \
+                "a usage of {reported:#} tokens was reported for a request that costs more: are cached tokens left out \
                  (cache_read)? such reports are ignored"
             ),
             EventKind::Skipped { hold } => write!(f, "not compacted: {hold}"),
@@ -351,40 +351,40 @@ impl fmt::Display for Event {
             EventKind::TooLargeForModel { tokens_to_summarize, limit } => {
                 write!(
                     f,
-                    "too large for a model: {tokens_to_summarize} tokens of at most {limit}; summarized by rule"
+                    "too large for a model: {tokens_to_summarize:#} tokens of at most {limit:#}; summarized by rule"
                 )
             }
             EventKind::SummarizerFailed { summarizer, error, .. } => {
                 write!(f, "{summarizer} gave no summary: {error}")
             }
-            EventKind::Finished(finish) if finish.compressed_messages == 0 => write!(
-                f,
-                "{} messages shortened, none summarized: {} -> {} tokens",
-                finish.digested, finish.tokens_before, finish.tokens_after
-            ),
-            EventKind::Finished(finish) => write!(
-                f,
-                "{} messages summarized: {} -> {} tokens (summary {}, depth {})",
-                finish.compressed_messages,
-                finish.tokens_before,
-                finish.tokens_after,
-                finish.summary_tokens,
-                finish.depth
-            ),
+            EventKind::Finished(finish) => {
+                match finish.compressed_messages {
+                    0 => write!(f, "{} messages shortened, none left out: ", finish.digested)?,
+                    n => write!(f, "{n} messages summarized: ")?,
+                }
+                let Finish { tokens_before, tokens_after, summary_tokens, depth, .. } = &**finish;
+                write!(
+                    f,
+                    "{tokens_before:#} → {tokens_after:#} tokens (summary {summary_tokens:#}, depth {depth})"
+                )
+            }
             EventKind::Trimmed { tokens_before, digested, dropped, .. } => {
                 write!(
                     f,
-                    "{digested} messages digested, {dropped} dropped: {tokens_before} -> {} tokens",
+                    "{digested} messages digested, {dropped} dropped: {tokens_before:#} → {:#} tokens",
                     self.tokens
                 )
             }
             EventKind::RequestCut { message, message_tokens, left } => {
-                write!(f, "m{message} is too large: {left} of its {message_tokens} tokens are in the window")
+                write!(
+                    f,
+                    "m{message} is too large: {left:#} of its {message_tokens:#} tokens are in the window"
+                )
             }
             EventKind::Failed { error, .. } => write!(f, "compaction failed, nothing was changed: {error}"),
-            EventKind::Rewritten => write!(f, "the context was changed: {} tokens", self.tokens),
-            EventKind::Undone => write!(f, "compaction undone: {} tokens", self.tokens),
-            EventKind::Redone => write!(f, "compaction applied again: {} tokens", self.tokens),
+            EventKind::Rewritten => write!(f, "the context was changed: {:#} tokens", self.tokens),
+            EventKind::Undone => write!(f, "compaction undone: {:#} tokens", self.tokens),
+            EventKind::Redone => write!(f, "compaction applied again: {:#} tokens", self.tokens),
             EventKind::NotSaved { message, error } => {
                 write!(f, "m{message} is not in the store yet: {error}")
             }
@@ -407,12 +407,12 @@ impl fmt::Display for Event {
                 )
             }
             EventKind::ModelSwitched { window, budget } => {
-                write!(f, "the window is now {window} tokens, {budget} of them for the history")
+                write!(f, "the window is now {window:#} tokens, {budget:#} of them for the history")
             }
             EventKind::UnknownModel { model, window } => {
                 write!(
                     f,
-                    "{model} is in no table: tokens are estimated, for the window of {window} that was given"
+                    "{model} is in no table: tokens are estimated, for the window of {window:#} that was given"
                 )
             }
             EventKind::ModelOfAnother { model, provider, maker } => write!(

@@ -216,14 +216,14 @@ fn a_small_window_is_compacted_on_the_way_and_nothing_is_lost() {
     assert!(all.contains("; /undo takes it back)"), "{all}");
     // How deep, how many messages, from what to what, and why.
     let told = ran.stderr.lines().find(|line| line.starts_with("◆ ")).unwrap();
-    let mut words = told.split(|c: char| !c.is_ascii_digit()).filter(|word| !word.is_empty());
-    let mut next = || words.next().unwrap().to_owned();
+    let mut words = told.split(|c: char| !c.is_ascii_digit() && c != ',').filter(|word| !word.is_empty());
+    let mut next = || words.next().unwrap().trim_end_matches(',').to_owned();
     let (messages, before, after, summary, depth, tokens, trigger) =
         (next(), next(), next(), next(), next(), next(), next());
     assert_eq!(
         told,
         format!(
-            "◆ {messages} messages summarized: {before} -> {after} tokens (summary {summary}, depth {depth}) \
+            "◆ {messages} messages summarized: {before} → {after} tokens (summary {summary}, depth {depth}) \
              ({tokens} tokens reach the trigger at {trigger}; /undo takes it back)"
         )
     );

@@ -254,7 +254,7 @@ fn context_foretells_what_the_policy_does() {
     let two_tier = shown(42, &["--preset", "two-tier", "--window", "16000"]);
     assert!(two_tier.contains("the soft tier acts at "), "{two_tier}");
     assert!(
-        two_tier.contains("trigger_ratio: 120000 tokens do not fit a budget of 14400; 12960 are used\n"),
+        two_tier.contains("trigger_ratio: 120,000 tokens do not fit a budget of 14,400; 12,960 are used\n"),
         "{two_tier}"
     );
     let off = shown(42, &["--set", "enabled=false"]);

@@ -39,7 +39,8 @@ pub enum AssembleError {
 const SPARE_RATIO: f64 = 0.02;
 
 /// What a summary says of messages that all stay, none of them whole.
-const SHORTENED: &str = "Nothing was left out but parts of long messages, which stand below, shortened.";
+pub(crate) const SHORTENED: &str =
+    "Nothing was left out but parts of long messages, which stand below, shortened.";
 
 /// What joining a text with what stands around it may cost.
 const JOINT: Tokens = Tokens(8);
@@ -92,7 +93,7 @@ pub(crate) fn compact_by(
             break;
         }
         let tail = Some(plan.older + spare);
-        let wider = planner.plan(Spread { tail, older_result });
+        let wider = planner.plan(Spread { tail, older_result, ..Spread::default() });
         if wider.older <= plan.older {
             older_result = older_result + older_result;
             continue;
@@ -135,7 +136,8 @@ impl CompactionPlan {
                 break;
             }
             let Some(planner) = &planner else { break };
-            let wider = planner.plan(Spread { tail: Some(widest.older + spare), older_result });
+            let tail = Some(widest.older + spare);
+            let wider = planner.plan(Spread { tail, older_result, ..Spread::default() });
             let is_larger = wider.older > widest.older && wider.fixed + draft.tokens <= settings.budget;
             // A tail of longer results may hold fewer messages; those that the draft was not asked about stay.
             let is_told = wider.summarized.end <= self.summarized.end;
@@ -148,6 +150,30 @@ impl CompactionPlan {
         }
         let narrow = draft.clone();
         widest.assemble(source, settings, draft).or_else(|_| self.assemble(source, settings, narrow))
+    }
+
+    /// Puts `draft` into its place and gives what it leaves of the budget to the messages that stay, so that they stay longer. Of
+    /// those that the draft was asked about none comes back: a model would be paid for reading them twice.
+    ///
+    /// # Errors
+    /// As [`assemble`](Self::assemble).
+    pub(crate) fn assemble_full(
+        self,
+        source: &Source<'_>,
+        settings: &CompactSettings,
+        draft: Draft,
+    ) -> Result<Compacted, AssembleError> {
+        let spare = settings.budget - self.fixed - draft.tokens;
+        if spare <= settings.budget.scaled(SPARE_RATIO) {
+            return self.assemble(source, settings, draft);
+        }
+        let tail = Some(self.older + spare);
+        let spread = Spread { tail, fills: true, oldest: self.tail_start, ..Spread::default() };
+        let fuller = Planner::new(source, settings).map(|planner| planner.plan(spread)).ok();
+        // Where nothing but the tail were left, there would be nothing that the draft stands for.
+        let fuller = fuller.filter(|plan| plan.tail_start == self.tail_start && !plan.covered.is_empty());
+        let done = fuller.and_then(|plan| plan.assemble(source, settings, draft.clone()).ok());
+        done.map_or_else(|| self.assemble(source, settings, draft), Ok)
     }
 
     /// Puts `draft` into the place that this plan keeps for it.

@@ -67,6 +67,8 @@ pub struct CompactionPlan {
     pub(super) visible: Vec<Entry>,
     /// The tail as entries, as it was.
     pub(super) originals: Vec<Entry>,
+    /// Index of the first entry of the run that stays.
+    pub(super) tail_start: usize,
     /// The entries to summarize, as indices.
     pub(super) summarized: std::ops::Range<usize>,
     pub(super) covered: Vec<Covered>,
@@ -183,7 +185,7 @@ fn position(entries: &[Entry], ordinal: u64) -> Option<usize> {
 /// # Errors
 /// When the budget is below the floor, or nothing can be summarized.
 pub fn plan(source: &Source<'_>, settings: &CompactSettings) -> Result<CompactionPlan, CompactError> {
-    Ok(Planner::new(source, settings)?.plan(Spread::default()))
+    Ok(Planner::new(source, settings)?.plan(Spread { fills: true, ..Spread::default() }))
 }
 
 /// How generous a plan is to the tail.
@@ -193,11 +195,15 @@ pub(super) struct Spread {
     pub(super) tail: Option<Tokens>,
     /// What an older tool result may cost.
     pub(super) older_result: Tokens,
+    /// Room that is left when all are chosen goes to the newest of what was shortened, whole where it fits.
+    pub(super) fills: bool,
+    /// Index of the oldest entry that may stay, pins apart.
+    pub(super) oldest: usize,
 }
 
 impl Default for Spread {
     fn default() -> Spread {
-        Spread { tail: None, older_result: tail::OLDER_RESULT }
+        Spread { tail: None, older_result: tail::OLDER_RESULT, fills: false, oldest: 0 }
     }
 }
 
@@ -244,7 +250,8 @@ impl<'s> Planner<'s> {
             true => wanted.max(rest.scaled(EXCHANGE_FIRST)).min(rest - SUMMARY_FRAME),
             false => wanted,
         };
-        let room = Room { wanted, most, older_result: spread.older_result };
+        let Spread { older_result, fills, oldest, .. } = spread;
+        let room = Room { wanted, most, older_result, fills, oldest };
         let tail = tail::choose(source, settings, &self.places, request, room);
         finish(source, settings, self.head_len, tail, self.kept)
     }
@@ -369,6 +376,7 @@ fn finish(
         visible: visible(source, &tail.kept, |kept, _| kept.message.clone()),
         originals: visible(source, &tail.kept, |_, original| original.message.clone()),
         tail: tail.kept,
+        tail_start: tail.start,
         cut: tail.cut,
         older: tail.older,
         summarized,

@@ -59,6 +59,10 @@ pub(super) struct Room {
     pub(super) most: Tokens,
     /// What a tool result older than the last exchange may cost; longer ones are digested.
     pub(super) older_result: Tokens,
+    /// What is left in the end goes to the newest of those.
+    pub(super) fills: bool,
+    /// Index of the oldest entry that may stay, pins apart.
+    pub(super) oldest: usize,
 }
 
 /// The newest request of the user, in the form in which it stays.
@@ -120,14 +124,16 @@ pub(super) fn choose(
     let mut start = open.map_or(end, |place| place.range.start);
     let for_request = request.as_ref().map_or(Tokens::ZERO, |request| request.tokens);
     let room = Room { most: room.most - for_request, ..room };
-    let mut chooser = Chooser { source, settings, pins, kept: Vec::new(), tokens: Tokens::ZERO, room };
+    let mut chooser =
+        Chooser { source, settings, pins, kept: Vec::new(), older: Vec::new(), tokens: Tokens::ZERO, room };
 
     // Where all that is to stay fits as it was said, nothing of it is cut so that something older may stay as well.
     let is_first = settings.exchange_first || chooser.fits_whole(closed, request.as_ref());
     let share = if is_first { 1.0 } else { EXCHANGE_SHARE };
     let mut left = closed.len();
     let mut exchanges = 0;
-    for (at, place) in closed.iter().enumerate().rev() {
+    let is_young = |(_, place): &(usize, &Place<'_>)| place.range.start >= room.oldest;
+    for (at, place) in closed.iter().enumerate().rev().take_while(is_young) {
         let is_exchange = place.unit.is_exchange();
         let taken = match (place.unit.state, &request) {
             (UnitState::Closed, Some(request)) if request.at == at => chooser.put(request.kept.clone()),
@@ -144,6 +150,9 @@ pub(super) fn choose(
         exchanges += usize::from(is_exchange);
         start = place.range.start;
         left = at;
+    }
+    if room.fills {
+        chooser.fill();
     }
     for (at, place) in closed.iter().enumerate().take(left).rev() {
         chooser.put(match &request {
@@ -200,17 +209,19 @@ fn cost(source: &Source<'_>, kept: &Kept) -> Tokens {
     }
 }
 
-struct Chooser<'a> {
+struct Chooser<'a, 'p> {
     source: &'a Source<'a>,
     settings: &'a CompactSettings,
     pins: Pins<'a>,
     /// Units taken so far, newest first.
     kept: Vec<Vec<Kept>>,
+    /// Those of them that were shortened for their age: where they are, and what they cost.
+    older: Vec<(usize, &'p Place<'p>, Tokens)>,
     tokens: Tokens,
     room: Room,
 }
 
-impl Chooser<'_> {
+impl<'p> Chooser<'_, 'p> {
     fn left(&self) -> Tokens {
         self.room.wanted.min(self.room.most) - self.tokens
     }
@@ -289,7 +300,7 @@ impl Chooser<'_> {
     }
 
     /// Takes an older unit with its tool outputs cut, where it fits.
-    fn older(&mut self, place: &Place<'_>) -> bool {
+    fn older(&mut self, place: &'p Place<'p>) -> bool {
         let wanted = self.settings.keep_recent.is_some_and(|count| self.taken() < count);
         if self.settings.only_recent && !wanted {
             return false;
@@ -300,8 +311,25 @@ impl Chooser<'_> {
                 .filter(|(_, t)| *t <= self.left()),
         };
         let Some((kept, tokens)) = fits else { return false };
+        if kept.iter().any(|kept| kept.digested) {
+            self.older.push((self.kept.len(), place, tokens));
+        }
         self.tokens += tokens;
         self.put(kept)
+    }
+
+    /// Gives what is left of the room to what was shortened for its age: whole where that fits, the newest first.
+    fn fill(&mut self) {
+        for (at, place, tokens) in std::mem::take(&mut self.older) {
+            if self.left() < self.room.older_result {
+                break;
+            }
+            let larger = self.largest_within(place, tokens + self.left());
+            if let Some((kept, larger)) = larger.filter(|(_, larger)| *larger > tokens) {
+                self.tokens = self.tokens - tokens + larger;
+                self.kept[at] = kept;
+            }
+        }
     }
 
     fn taken(&self) -> usize {

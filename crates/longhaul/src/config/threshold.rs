@@ -232,7 +232,7 @@ impl fmt::Display for Setting {
 impl fmt::Display for Adjustment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Adjustment { setting, wanted, used, budget } = self;
-        write!(f, "{setting}: {wanted} tokens do not fit a budget of {budget}; {used} are used")
+        write!(f, "{setting}: {wanted:#} tokens do not fit a budget of {budget:#}; {used:#} are used")
     }
 }
 
@@ -405,9 +405,9 @@ mod tests {
         assert_eq!(
             told,
             [
-                "soft_ratio: 80000 tokens do not fit a budget of 15000; 10813 are used",
-                "reset_ratio: 100000 tokens do not fit a budget of 15000; 12150 are used",
-                "trigger_ratio: 120000 tokens do not fit a budget of 15000; 13500 are used",
+                "soft_ratio: 80,000 tokens do not fit a budget of 15,000; 10,813 are used",
+                "reset_ratio: 100,000 tokens do not fit a budget of 15,000; 12,150 are used",
+                "trigger_ratio: 120,000 tokens do not fit a budget of 15,000; 13,500 are used",
             ]
         );
     }

@@ -194,7 +194,7 @@ async fn what_must_stay_and_does_not_fit_is_an_error_with_the_floor() {
     context.push(Message::system("rule ".repeat(1_700)));
     context.push(Message::user("Go"));
     let error = context.prepare().await.unwrap_err().to_string();
-    expect!["the context costs 2138 tokens, 138 over the budget of 2000; at least 2138 must stay (138 tokens over the hard limit, and the attempt could not go below 2138)"].assert_eq(&error);
+    expect!["the context costs 2138 tokens, 138 over the budget of 2000; at least 2138 must stay (138 tokens over the hard limit, and the attempt could not go below 2,138)"].assert_eq(&error);
     assert_eq!(context.prepare().await.unwrap_err().to_string(), error, "asked again, it says the same");
 }
 
@@ -479,7 +479,7 @@ fn an_unknown_model_is_told_and_has_the_window_that_was_given() {
         .unwrap();
     assert_eq!(context.state().budget(), Tokens(200_000));
     let lines: Vec<_> = log.lock().unwrap().iter().map(ToString::to_string).collect();
-    let told = "frontier-9 is in no table: tokens are estimated, for the window of 200000 that was given";
+    let told = "frontier-9 is in no table: tokens are estimated, for the window of 200,000 that was given";
     assert_eq!(lines, [told]);
 }
 

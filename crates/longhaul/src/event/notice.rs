@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use longhaul_summarize::rules::OMITTED;
 use longhaul_transcript::{FileState, Summary, SummaryRecord, grouped};
 
-use crate::session::Rewrite;
+use crate::{compact::SHORTENED, session::Rewrite};
 
 /// The width of the box, frame included.
 const WIDTH: usize = 53;
@@ -14,7 +14,7 @@ const WIDTH: usize = 53;
 /// Returns the notice after an automatic compaction: what happened, what the summary is about, and that one can go on.
 /// `None` where the summary says nothing: there is then none to speak of.
 pub fn notice(record: &SummaryRecord) -> Option<String> {
-    if matches!(record.text.trim(), "" | OMITTED) {
+    if matches!(record.text.trim(), "" | OMITTED | SHORTENED) {
         return None;
     }
     let mut text = String::from(
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn a_summary_that_says_nothing_is_not_announced() {
-        for text in ["", OMITTED] {
+        for text in ["", OMITTED, SHORTENED] {
             assert_eq!(notice(&SummaryRecord { text: text.into(), ..record() }), None);
         }
     }

@@ -342,22 +342,27 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Reason::Ratio { tokens, unread, trigger } if *tokens + *unread < *trigger => {
-                write!(f, "{tokens} tokens come near the trigger at {trigger}")
+                write!(f, "{tokens:#} tokens come near the trigger at {trigger:#}")
             }
             Reason::Ratio { tokens, unread: Tokens::ZERO, trigger } => {
-                write!(f, "{tokens} tokens reach the trigger at {trigger}")
+                write!(f, "{tokens:#} tokens reach the trigger at {trigger:#}")
             }
             Reason::Ratio { tokens, unread, trigger } => write!(
                 f,
-                "{tokens} tokens, with the {unread} that were summarized by rule alone, reach the trigger at {trigger}"
+                "{tokens:#} tokens, with the {unread:#} that were summarized by rule alone, reach the trigger at {trigger:#}"
             ),
             Reason::ModelSwitch { tokens, trigger } => {
-                write!(f, "{tokens} tokens reach the trigger of the new model's window at {trigger}")
+                write!(f, "{tokens:#} tokens reach the trigger of the new model's window at {trigger:#}")
             }
             Reason::SecondPass { tokens, trigger } => {
-                write!(f, "{tokens} tokens are still at the trigger of {trigger} or above after a compaction")
+                write!(
+                    f,
+                    "{tokens:#} tokens are still at the trigger of {trigger:#} or above after a compaction"
+                )
             }
-            Reason::Soft { tokens, soft } => write!(f, "{tokens} tokens reach the soft threshold at {soft}"),
+            Reason::Soft { tokens, soft } => {
+                write!(f, "{tokens:#} tokens reach the soft threshold at {soft:#}")
+            }
             Reason::Messages { n_messages, limit } => {
                 write!(f, "{n_messages} messages are more than {limit}")
             }
@@ -365,7 +370,7 @@ impl fmt::Display for Reason {
                 write!(f, "{since_last} messages since the last compaction, which is refreshed after {after}")
             }
             Reason::Emergency { tokens, budget } => {
-                write!(f, "{tokens} tokens reach the hard limit of {budget}")
+                write!(f, "{tokens:#} tokens reach the hard limit of {budget:#}")
             }
             Reason::Manual => f.write_str("asked for"),
         }
@@ -377,7 +382,7 @@ impl fmt::Display for Hold {
         match self {
             Hold::Disabled => f.write_str("switched off (enabled = false)"),
             Hold::BelowTrigger { tokens, next, left } => {
-                write!(f, "{tokens} tokens, {left} below the next threshold at {next}")
+                write!(f, "{tokens:#} tokens, {left:#} below the next threshold at {next:#}")
             }
             Hold::BelowMinMessages { n_messages, min_messages } => {
                 write!(f, "{n_messages} messages; fewer than {min_messages} are left alone")
@@ -386,7 +391,7 @@ impl fmt::Display for Hold {
                 write!(f, "compacted a moment ago; {messages_left} more message(s) first")
             }
             Hold::Hysteresis { tokens, reset, or_at } => {
-                write!(f, "{tokens} tokens; armed again below {reset}, or at {or_at}")
+                write!(f, "{tokens:#} tokens; armed again below {reset:#}, or at {or_at:#}")
             }
             Hold::Depth { depth, max } => {
                 write!(f, "the chain has {depth} summaries and may have {max} (on_max_depth = \"halt\")")
@@ -395,7 +400,7 @@ impl fmt::Display for Hold {
             Hold::FixedOverhead { floor, reset } => {
                 write!(
                     f,
-                    "{floor} tokens cannot be compacted, which is not below the reset threshold of {reset}"
+                    "{floor:#} tokens cannot be compacted, which is not below the reset threshold of {reset:#}"
                 )
             }
             Hold::SmallGain { gain, needed } => {
@@ -404,7 +409,7 @@ impl fmt::Display for Hold {
             Hold::SmallRange { tokens, needed } => {
                 write!(
                     f,
-                    "the messages before the recent ones cost {tokens} tokens; a summary is made of {needed} or more"
+                    "the messages before the recent ones cost {tokens:#} tokens; a summary is made of {needed:#} or more"
                 )
             }
             Hold::JustUndone { messages_left } => {
@@ -419,7 +424,7 @@ impl fmt::Display for Hold {
             Hold::SameRange { range } => write!(f, "{range} were compacted for this reason already"),
             Hold::WithinTurn => f.write_str("not urgent; waits for the end of the turn"),
             Hold::Exhausted { floor, over } => {
-                write!(f, "{over} tokens over the hard limit, and the attempt could not go below {floor}")
+                write!(f, "{over:#} tokens over the hard limit, and the attempt could not go below {floor:#}")
             }
         }
     }

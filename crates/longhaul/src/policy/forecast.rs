@@ -139,9 +139,9 @@ impl fmt::Display for Upcoming {
         let what = if self.is_soft { "the soft tier acts" } else { "summarizes" };
         match self.when {
             When::Tokens { at, left: Tokens::ZERO } => {
-                write!(f, "{what} from {at} tokens on, where it is worth it")
+                write!(f, "{what} from {at:#} tokens on, where it is worth it")
             }
-            When::Tokens { at, left } => write!(f, "{what} at {at} tokens: {left} to go"),
+            When::Tokens { at, left } => write!(f, "{what} at {at:#} tokens: {left:#} to go"),
             When::Messages { at, left } => write!(f, "{what} with message {at} in the view: {left} to go"),
         }
     }
@@ -189,7 +189,7 @@ mod tests {
     fn the_number_of_messages_is_foretold_where_it_is_what_counts() {
         let session = Preset::Session.config();
         let told = forecast(&PolicyState::new(), &session, &measured(3_000, 42)).to_string();
-        expect!["summarizes with message 51 in the view: 9 to go; summarizes at 144000 tokens: 141000 to go"]
+        expect!["summarizes with message 51 in the view: 9 to go; summarizes at 144,000 tokens: 141,000 to go"]
             .assert_eq(&told);
         // As foretold: the ninth message more is the one that calls for it.
         assert!(!decide(&PolicyState::new(), &session, &measured(3_000, 50)).is_act());
@@ -200,7 +200,7 @@ mod tests {
     fn both_tiers_are_foretold() {
         let told =
             forecast(&PolicyState::new(), &Preset::TwoTier.config(), &measured(70_000, 42)).to_string();
-        expect!["the soft tier acts at 80000 tokens: 10000 to go; summarizes at 120000 tokens: 50000 to go"]
+        expect!["the soft tier acts at 80,000 tokens: 10,000 to go; summarizes at 120,000 tokens: 50,000 to go"]
             .assert_eq(&told);
     }
 
@@ -251,7 +251,7 @@ mod tests {
         let (tokens, unread, trigger) = (Tokens(80_000), Tokens(40_000), Tokens(120_000));
         assert_eq!(reason, Reason::Ratio { tokens, unread, trigger });
         expect![
-            "80000 tokens, with the 40000 that were summarized by rule alone, reach the trigger at 120000"
+            "80,000 tokens, with the 40,000 that were summarized by rule alone, reach the trigger at 120,000"
         ]
         .assert_eq(&reason.to_string());
         state.acted(reason, &m, Tokens(60_000), &limits);

@@ -61,7 +61,7 @@ fn each_tier_names_itself() {
         &state,
         &config,
         filled(1_000),
-        expect!["summarize at once: 1000 tokens reach the hard limit of 1000"],
+        expect!["summarize at once: 1,000 tokens reach the hard limit of 1,000"],
     );
     let trim = Config { soft_action: SoftAction::Trim, ..config.clone() };
     check(
@@ -216,7 +216,7 @@ fn the_depth_guard_halts_or_rebuilds() {
         &PolicyState::new(),
         &halt,
         full,
-        expect!["summarize at once in a new chain: 1000 tokens reach the hard limit of 1000"],
+        expect!["summarize at once in a new chain: 1,000 tokens reach the hard limit of 1,000"],
     );
 }
 
@@ -429,7 +429,7 @@ fn at_the_limit_one_attempt_is_made_for_each_state_of_the_context() {
         &state,
         &config,
         full,
-        expect!["hold: 200 tokens over the hard limit, and the attempt could not go below 1100"],
+        expect!["hold: 200 tokens over the hard limit, and the attempt could not go below 1,100"],
     );
     // A new message, or a larger window, is a new state. A model that failed is not asked again for each.
     let next = Measurement { n_total: 21, ..full };

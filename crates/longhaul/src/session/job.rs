@@ -338,7 +338,7 @@ impl Job {
     }
 
     /// Puts a summarizer's draft into its place; in the mode `hybrid` with facts by rule beside it, where the summarizer writes none and
-    /// no person edited it.
+    /// no person edited it. What the draft leaves of its room goes to the messages that stay.
     ///
     /// # Errors
     /// When the draft says nothing, or is larger than [`SummaryRequest::limit`] allowed.
@@ -382,7 +382,7 @@ impl Job {
             Some(previous) => running::update(previous, draft, self.plan.limit, &*self.counter),
             None => draft,
         };
-        let compacted = self.plan.clone().assemble(&self.source(), &self.settings, self.clean(draft))?;
+        let compacted = self.plan.clone().assemble_full(&self.source(), &self.settings, self.clean(draft))?;
         Ok(self.finished(compacted)?)
     }
 

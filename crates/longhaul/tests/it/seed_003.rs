@@ -16,6 +16,19 @@ const WINDOW: u64 = 200_000;
 const SAID: &str =
     "Task progress: src/part_2.rs was discussed, with its limit of 20 ms. Current focus: src/part_3.rs.";
 
+/// A tenth of the document's thresholds, so that a test reaches them soon.
+fn a_tenth() -> Config {
+    let tokens = |n| Threshold::Tokens(Tokens(n));
+    Config {
+        soft_ratio: tokens(8_000),
+        trigger_ratio: tokens(12_000),
+        reset_ratio: tokens(10_500),
+        target_ratio: tokens(6_000),
+        preserve_recent_tokens: tokens(3_000),
+        ..Preset::TwoTier.config()
+    }
+}
+
 // asserts 003-01
 #[test]
 fn tokens_are_estimated_at_four_characters_each() {
@@ -118,16 +131,7 @@ async fn unchanged_content_is_not_summarized_twice() {
 // asserts 003-11, 003-19
 #[tokio::test]
 async fn a_model_reads_once_what_its_summaries_stand_for() {
-    let tokens = |n| Threshold::Tokens(Tokens(n));
-    let config = Config {
-        soft_ratio: tokens(8_000),
-        trigger_ratio: tokens(12_000),
-        reset_ratio: tokens(10_500),
-        target_ratio: tokens(6_000),
-        preserve_recent_tokens: tokens(3_000),
-        ..Preset::TwoTier.config()
-    };
-    let mut work = Work::with(config, WINDOW, Some(Box::new(|_, _| Ok(Scripted::says(SAID)))));
+    let mut work = Work::with(a_tenth(), WINDOW, Some(Box::new(|_, _| Ok(Scripted::says(SAID)))));
     for nth in 0..60 {
         // Results that are shortened in the tail before they are summarized.
         let path = format!(r#"{{"path":"src/module_{nth}.rs"}}"#);
@@ -160,17 +164,7 @@ async fn a_model_reads_once_what_its_summaries_stand_for() {
 // asserts 003-04, 003-05
 #[tokio::test]
 async fn a_long_task_comes_to_the_second_tier_although_the_first_condenses_it() {
-    // A tenth of the document's thresholds, so that a test reaches them soon.
-    let tokens = |n| Threshold::Tokens(Tokens(n));
-    let config = Config {
-        soft_ratio: tokens(8_000),
-        trigger_ratio: tokens(12_000),
-        reset_ratio: tokens(10_500),
-        target_ratio: tokens(6_000),
-        preserve_recent_tokens: tokens(3_000),
-        ..Preset::TwoTier.config()
-    };
-    let mut work = Work::with(config, WINDOW, Some(Box::new(|_, _| Ok(Scripted::says(SAID)))));
+    let mut work = Work::with(a_tenth(), WINDOW, Some(Box::new(|_, _| Ok(Scripted::says(SAID)))));
     for _ in 0..180 {
         if work.talk(1, 100).await == 0 {
             continue;
@@ -194,4 +188,30 @@ async fn a_small_window_gets_thresholds_it_can_reach() {
     assert!(work.talk(200, 300).await > 0);
     assert!(work.context.state().limits().adjusted);
     assert!(work.context.state().tokens() <= Tokens(16_000));
+}
+
+// asserts 003-18
+#[tokio::test]
+async fn what_a_short_summary_leaves_of_the_target_goes_to_the_messages_that_stay() {
+    let mut work = Work::with(
+        a_tenth(),
+        WINDOW,
+        Some(Box::new(|_, _| {
+            Ok(Scripted::says("src/module_2.rs was read. Current focus: src/module_3.rs."))
+        })),
+    );
+    work.context.push(longhaul::transcript::Message::user("Read every module and find the deadlock"));
+    for nth in 0..90 {
+        let path = format!(r#"{{"path":"src/module_{nth}.rs"}}"#);
+        let content = format!("fn module_{nth}() {{ lock_{nth}(); }}\n").repeat(40);
+        for message in exchange(&format!("c{nth}"), "read_file", &path, &content, Outcome::Unstated) {
+            work.context.push(message);
+        }
+        work.context.prepare().await.unwrap();
+    }
+    let finished = work.finished();
+    let by_model = finished.iter().filter(|finish| finish.mode == SummaryMode::Llm);
+    let sizes: Vec<u64> = by_model.map(|finish| finish.tokens_after.0).collect();
+    assert_eq!(sizes.len(), work.calls());
+    assert!(sizes.len() > 1 && sizes.iter().all(|tokens| (5_000..=6_000).contains(tokens)), "{sizes:?}");
 }
