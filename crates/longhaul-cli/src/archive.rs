@@ -37,6 +37,20 @@ impl Archive {
         Ok(Archive { store, runtime })
     }
 
+    /// Returns the originals in `span`.
+    pub(crate) fn originals(&self, session: &SessionId, span: Span) -> Result<Vec<Original>> {
+        self.warn_if_changed(session)?;
+        self.wait(self.store.originals(session, span))
+    }
+
+    /// Says so where a message of the session stands in the place of another: what is read is then not what was written.
+    pub(crate) fn warn_if_changed(&self, session: &SessionId) -> Result<()> {
+        if let Some(problem) = self.wait(self.store.verify_log(session))?.problem {
+            say!("session {session} was changed in the store: {problem}; see longhaul audit --verify");
+        }
+        Ok(())
+    }
+
     /// Opens the store for reading what is in it.
     ///
     /// # Errors

@@ -64,7 +64,7 @@ pub(crate) fn look_up(
 /// Returns the originals that `id` names, where it is an id.
 fn by_id(archive: &Archive, session: &SessionId, id: &str) -> Result<Option<Vec<Original>>> {
     if let Some(span) = span(id) {
-        let originals = archive.wait(archive.store.originals(session, span))?;
+        let originals = archive.originals(session, span)?;
         if originals.is_empty() {
             let held = archive.wait(archive.store.require(session))?.messages;
             bail!("{id} is beyond the end: session {session} has {held} messages, from m0");
@@ -76,11 +76,11 @@ fn by_id(archive: &Archive, session: &SessionId, id: &str) -> Result<Option<Vec<
     }
     let Some(id) = summary_id(id) else { return Ok(None) };
     let Some(record) = archive.wait(archive.store.record(session, &id))? else { return Ok(None) };
-    let mut originals = archive.wait(archive.store.originals(session, record.covers))?;
+    let mut originals = archive.originals(session, record.covers)?;
     let covered: Vec<u64> = record.covered.iter().map(|covered| covered.ordinal).collect();
     if !covered.is_empty() {
         let span = Span { start: covered[0], end: covered[covered.len() - 1] + 1 };
-        originals = archive.wait(archive.store.originals(session, span))?;
+        originals = archive.originals(session, span)?;
         originals.retain(|original| covered.binary_search(&original.ordinal).is_ok());
     }
     Ok(Some(originals))

@@ -44,6 +44,9 @@ pub(crate) struct Recorded {
     /// How it is taken back, should nobody get the history; none where it was in force before.
     #[serde(skip)]
     pub(crate) withdrawal: Option<Withdrawal>,
+    /// What of the session in the store is not as it was written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) damaged: Option<longhaul::store::Problem>,
 }
 
 /// Where a history leaves a stored conversation.

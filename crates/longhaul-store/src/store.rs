@@ -504,7 +504,13 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
 
     /// Checks every hash of a session, from the first event to the last content.
     async fn verify(&self, session: &SessionId) -> Result<Verification, StoreError> {
-        verify::verify(self, session).await
+        verify::verify(self, session, verify::Depth::Contents).await
+    }
+
+    /// Checks what [`originals`](Self::originals) does not: that no message of a session stands in the place of another. Contents,
+    /// which are checked whenever they are read, are not read.
+    async fn verify_log(&self, session: &SessionId) -> Result<Verification, StoreError> {
+        verify::verify(self, session, verify::Depth::Log).await
     }
 
     /// Returns a session as JSON lines that [`import`](Self::import) reads, in this backend or another.

@@ -21,7 +21,7 @@ pub(crate) fn run(args: &SessionArgs) -> Result<ExitCode> {
     };
     let taken_out: Vec<u64> = record.covered.iter().map(|covered| covered.ordinal).collect();
     let span = Span { start: 0, end: state.messages };
-    let originals = archive.wait(archive.store.originals(&session, span))?;
+    let originals = archive.originals(&session, span)?;
     let out_of_view: Vec<_> =
         originals.iter().filter(|original| taken_out.binary_search(&original.ordinal).is_ok()).collect();
     let gone: Vec<u64> = out_of_view

@@ -30,7 +30,10 @@ pub(crate) fn run(args: &ExportArgs) -> Result<ExitCode> {
     let session = archive.session(&args.session)?;
     let text = match args.to {
         Some(format) => transcript(&archive, &session, format.0)?,
-        None => archive.wait(archive.store.export(&session))?,
+        None => {
+            archive.warn_if_changed(&session)?;
+            archive.wait(archive.store.export(&session))?
+        }
     };
     let is_ours = |there: &[u8]| is_export(&archive, &session, there).unwrap_or(false);
     if let Some(kept) = target.put_over(text.as_bytes(), is_ours, |_| Ok(()))? {
@@ -58,7 +61,7 @@ fn is_export(archive: &Archive, session: &SessionId, bytes: &[u8]) -> Result<boo
 /// Returns every message of a session as a transcript, and says what could not be carried.
 fn transcript(archive: &Archive, session: &SessionId, to: Option<Format>) -> Result<String> {
     let held = archive.wait(archive.store.require(session))?.messages;
-    let originals = archive.wait(archive.store.originals(session, Span { start: 0, end: held }))?;
+    let originals = archive.originals(session, Span { start: 0, end: held })?;
     let said: Vec<Message> = originals.into_iter().filter_map(|original| original.message).collect();
     let trace = last_trace(archive, session)?;
     let spelled = || said.iter().find_map(|message| message.raw.as_ref()?.format.parse().ok());

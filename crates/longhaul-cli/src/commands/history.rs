@@ -24,7 +24,7 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode> {
     let summarized = chain.last().map_or(0, |record| record.covers.end).min(state.messages);
     let start = if args.full { 0 } else { summarized };
     let span = Span { start, end: state.messages };
-    let originals = archive.wait(archive.store.originals(&session, span))?;
+    let originals = archive.originals(&session, span)?;
     if args.session.json {
         let messages: Vec<_> = originals
             .iter()

@@ -125,7 +125,7 @@ fn with_request(archive: &Archive, session: &SessionId, text: &str) -> Result<St
     let pointer = text.lines().find(|line| line.starts_with("## Request (m") && line.ends_with(BELOW));
     let named = pointer.and_then(|line| span(line.rsplit(['(', ')']).nth(1)?));
     let newest = match named {
-        Some(named) => archive.wait(archive.store.originals(session, named))?.pop(),
+        Some(named) => archive.originals(session, named)?.pop(),
         None => newest_request(archive, session)?,
     };
     let Some((ordinal, said)) = newest.and_then(|said| Some((said.ordinal, said.message?))) else {
@@ -154,7 +154,7 @@ fn newest_request(archive: &Archive, session: &SessionId) -> Result<Option<Origi
     let mut end = archive.wait(archive.store.require(session))?.messages;
     while end > 0 {
         let start = end.saturating_sub(STEP);
-        let some = archive.wait(archive.store.originals(session, Span { start, end }))?;
+        let some = archive.originals(session, Span { start, end })?;
         if let Some(found) = some.into_iter().rev().find(is_persons) {
             return Ok(Some(found));
         }

@@ -590,3 +590,41 @@ fn a_locked_store_is_read() {
         set("kept", 0o755);
     }
 }
+
+/// Somebody writes past longhaul into its database. What is served then is told not to be what was written.
+#[cfg(feature = "sqlite")]
+#[test]
+fn a_store_that_somebody_changed_is_told_by_whatever_reads_it() {
+    let folder = Folder::new();
+    let compact = || {
+        let session = example();
+        folder.run(
+            &[
+                "compact",
+                session.to_str().unwrap(),
+                "--budget",
+                "6k",
+                "--session",
+                "s",
+                "-o",
+                "out",
+                "--force",
+            ],
+            b"",
+        )
+    };
+    let whole = compact();
+    assert!(whole.code == 0 && whole.said().contains("every original is kept"), "{}", whole.stderr);
+    let store = folder.path().join(".local/share/longhaul/store.db");
+    let change = |sql: &str| rusqlite::Connection::open(&store).unwrap().execute_batch(sql).unwrap();
+    change(
+        "UPDATE originals SET content = (SELECT content FROM originals WHERE ordinal = 0) WHERE ordinal = 3",
+    );
+    for args in [&["recall", "s", "m3"][..], &["export", "s"], &["history", "s", "--full"], &["diff", "s"]] {
+        let ran = folder.run(args, b"");
+        assert!(ran.said().contains("the entry of message m3 was changed"), "{args:?}: {}", ran.stderr);
+    }
+    change("UPDATE contents SET body = x'00', block = NULL WHERE rowid = 2");
+    let damaged = compact();
+    assert!(!damaged.said().contains("every original is kept"), "{}", damaged.stderr);
+}

@@ -189,8 +189,10 @@ mod tests {
     fn the_number_of_messages_is_foretold_where_it_is_what_counts() {
         let session = Preset::Session.config();
         let told = forecast(&PolicyState::new(), &session, &measured(3_000, 42)).to_string();
-        expect!["summarizes with message 51 in the view: 9 to go; summarizes at 144,000 tokens: 141,000 to go"]
-            .assert_eq(&told);
+        expect![
+            "summarizes with message 51 in the view: 9 to go; summarizes at 144,000 tokens: 141,000 to go"
+        ]
+        .assert_eq(&told);
         // As foretold: the ninth message more is the one that calls for it.
         assert!(!decide(&PolicyState::new(), &session, &measured(3_000, 50)).is_act());
         assert!(decide(&PolicyState::new(), &session, &measured(3_000, 51)).is_act());
@@ -200,8 +202,10 @@ mod tests {
     fn both_tiers_are_foretold() {
         let told =
             forecast(&PolicyState::new(), &Preset::TwoTier.config(), &measured(70_000, 42)).to_string();
-        expect!["the soft tier acts at 80,000 tokens: 10,000 to go; summarizes at 120,000 tokens: 50,000 to go"]
-            .assert_eq(&told);
+        expect![
+            "the soft tier acts at 80,000 tokens: 10,000 to go; summarizes at 120,000 tokens: 50,000 to go"
+        ]
+        .assert_eq(&told);
     }
 
     #[test]

@@ -98,11 +98,13 @@ fn recorded(plan: &Plan<'_>, said: &Said<'_>, done: Option<&CompactedDocument>) 
     let Kept { place, to_delete, withdrawal } = kept;
     let state = store::block_on(async { Ok(store.state(&place.session).await?) })?;
     let forgotten = state.map_or(0, |state| state.forgotten.iter().map(Span::len).sum());
+    // What was there before may have been damaged since.
+    let damaged = store::block_on(async { Ok(store.verify(&place.session).await?) })?.problem;
     let branch_of = BranchOf::told(&place);
     let session = said.name.map_or_else(|| place.session.to_string(), str::to_owned);
     let store = store::place(plan.keeper.args)?.to_string();
     let id = place.session;
-    Ok((Recorded { session, store, deleted: 0, to_delete, branch_of, id, withdrawal }, forgotten))
+    Ok((Recorded { session, store, deleted: 0, to_delete, branch_of, id, withdrawal, damaged }, forgotten))
 }
 
 /// Deletes the originals that the summary replaces, where the settings say so. The new history is written, and stays.

@@ -300,6 +300,10 @@ impl Report {
         let store = Painter::stderr().short(&paint::name(&recorded.store), 70);
         let session = plain(&recorded.session);
         let kept = match (recorded.deleted, self.not_kept) {
+            _ if let Some(problem) = &recorded.damaged => format!(
+                "recorded in {store}, where the session is damaged: {problem}; what is lacking does not come back, and `longhaul \
+                 audit {session} --verify` tells more"
+            ),
             (0, NotKept { forgotten: 0, .. }) => match self.not_kept.words() {
                 None => format!("every original is kept in {store}"),
                 Some(lacking) => format!("the originals are kept ({lacking}) in {store}"),
