@@ -55,7 +55,9 @@ impl Fixed<'_> {
             // A message that goes on behind its short answer is told as well.
             let is_all = |line: &str| line.split(" (").next() == Some(&format!("{handle}{said}"));
             lines.retain(|line| !is_all(line));
+            let more = lines.pop_if(|line| line.starts_with(MORE));
             lines.push(handle + &answer);
+            lines.extend(more);
         }
         lines.splice(0..0, task);
         if !lines.is_empty() {
@@ -77,8 +79,8 @@ impl Fixed<'_> {
         (!task.is_empty() && !said.any(is_at_hand)).then_some(task)
     }
 
-    /// Returns what was asked before: the first request as far as half of the room goes, of the others the newest first, each
-    /// whole where it is short.
+    /// Returns what was asked before: the first request as far as half of the room goes, of the others what much work was done for
+    /// before what was said in passing, the newest first, each whole where it is short. Where some are left out a line says how many.
     fn before(&self, asked: &[&Entry], first: Option<&Entry>, room: Tokens) -> Vec<String> {
         let (mut left, longest) = (room, room.scaled(0.5));
         let is_first = |entry: &Entry| first.is_some_and(|first| first.id == entry.id);
@@ -90,13 +92,23 @@ impl Fixed<'_> {
         // What took a step back is told before what went on from it.
         let takes_back = |entry: &Entry| self.undone.taken_back_by(entry.id.ordinal).is_some();
         let backs = asked.iter().rev().filter(|entry| takes_back(entry)).take(MOST_BACKS);
-        let others = asked.iter().rev().filter(|entry| !is_first(entry) && !is_of_page(entry));
+        let others: Vec<&&Entry> =
+            asked.iter().rev().filter(|entry| !is_first(entry) && !is_of_page(entry)).collect();
+        let (newest, older) = others.split_at(NEWEST.min(others.len()));
+        let (worked, passing): (Vec<&&Entry>, Vec<&&Entry>) =
+            older.iter().partition(|entry| self.work_for(entry) >= MUCH_WORK);
         let first = asked.iter().filter(|entry| is_first(entry));
+        let others = newest.iter().copied().chain(worked).chain(passing);
         let in_turn = first.chain(of_pages.iter().copied()).chain(backs).chain(others);
         let mut lines: Vec<(&Entry, String)> = Vec::new();
+        let mut left_out: Vec<MessageId> = Vec::new();
         // What was sent again after it was interrupted is told once.
         let mut told: Vec<&str> = Vec::new();
         for entry in in_turn {
+            if left_out.len() >= MOST_TRIED {
+                left_out.push(entry.id);
+                continue;
+            }
             let Some(text) = own_text(&entry.message, self.request.index.speakers())
                 .filter(|text| !self.said.contains(text))
             else {
@@ -121,13 +133,25 @@ impl Fixed<'_> {
             let line = format!("{} {text}{}", entry.id, self.became(entry));
             let cost = self.cost(&line) + Tokens(1);
             if cost > left && !is_first(entry) {
-                break;
+                left_out.push(entry.id);
+                continue;
             }
             left -= cost;
             lines.push((entry, line));
         }
         lines.sort_by_key(|(entry, _)| entry.id);
-        lines.into_iter().map(|(_, line)| line).collect()
+        left_out.retain(|id| lines.iter().all(|(entry, _)| entry.id != *id));
+        let told = lines.into_iter().map(|(_, line)| line);
+        told.chain(not_told(left_out)).collect()
+    }
+
+    /// Returns how many calls were made for what is asked, until somebody asked again.
+    fn work_for(&self, asked: &Entry) -> usize {
+        let entries = self.request.entries;
+        let after = &entries[entries.partition_point(|entry| entry.id <= asked.id)..];
+        let speakers = self.request.index.speakers();
+        let turn = after.iter().take_while(|entry| !is_users(&entry.message, speakers));
+        turn.map(|entry| entry.message.calls().count()).sum()
     }
 
     /// Returns the first sentences of what was asked and is answered, whole, as far as they say what it is about; what else stands in it
@@ -225,6 +249,29 @@ const FIRST_ANSWERED: Tokens = Tokens(240);
 enum Turn {
     Answered,
     Interrupted,
+}
+
+/// So many of the newest requests are told before those that more was done for.
+const NEWEST: usize = 3;
+
+/// A request for which so many calls were made is what a stretch of the work was about.
+const MUCH_WORK: usize = 8;
+
+/// When so many did not fit, no other is tried.
+const MOST_TRIED: usize = 24;
+
+/// How that line begins.
+const MORE: &str = "… ";
+
+/// Returns the line that says how many requests are not told, and where they stand.
+fn not_told(mut left_out: Vec<MessageId>) -> Option<String> {
+    left_out.sort_unstable();
+    // One that takes a step back stands in two groups.
+    left_out.dedup();
+    match (left_out.first()?, left_out.last()?) {
+        (only, last) if only == last => Some(format!("{MORE}1 more, {only}")),
+        (first, last) => Some(format!("{MORE}{} more between {first} and {last}", left_out.len())),
+    }
 }
 
 /// So many messages that take a step back are told before the others.

@@ -1,4 +1,5 @@
-//! Lists and their headings: an item stands with the line that says what it is an item of.
+//! Lists and their headings: an item stands with the line that says what it is an item of. A line of code in what was said is an item
+//! of its block: whether it is what was found, an example or what is to go, only the line before the block says.
 
 use std::collections::{HashMap, HashSet};
 
@@ -23,6 +24,8 @@ enum Bullet {
     Dash,
     Number,
     Row,
+    /// It stands in a fence.
+    Code,
 }
 
 impl Lists {
@@ -113,6 +116,7 @@ fn is_worded(statement: &Statement) -> bool {
 fn bullet(statement: &Statement) -> Bullet {
     let text = &*statement.text;
     match text.chars().next() {
+        _ if statement.is_fenced() => Bullet::Code,
         Some('|') => Bullet::Row,
         Some('-' | '*' | '•') if statement.is_item() => Bullet::Dash,
         Some('0'..='9') if statement.is_item() => Bullet::Number,
@@ -130,7 +134,11 @@ fn lead_of(all: &[Statement], leads: &[Option<u32>], at: usize) -> Option<u32> {
         match (bullet(one), kind) {
             // However long the table is, its first row leads it.
             (Bullet::Row, Bullet::Row) => return leads[place].or_else(|| u32::try_from(place).ok()),
-            (_, Bullet::Row) => return None,
+            (Bullet::Code, Bullet::Code) => {}
+            (_, Bullet::Code) => {
+                return one.text.ends_with([':', '：']).then(|| u32::try_from(place).ok()).flatten();
+            }
+            (_, Bullet::Row) | (Bullet::Code, _) => return None,
             (Bullet::Number, Bullet::Dash) if is_lead(one) => return u32::try_from(place).ok(),
             (Bullet::None, _) => {
                 let leads = is_lead(one) || one.text.ends_with([':', '：']) || is_titled(&one.text);
@@ -190,6 +198,20 @@ mod tests {
         assert_eq!(lists.lead(item), Some(title));
         assert_eq!(lists.items(title).collect::<Vec<_>>(), [item]);
         assert!(!is_lead(&pool.all()[title]), "it says something by itself");
+    }
+
+    #[test]
+    fn a_line_of_code_has_the_line_before_its_block() {
+        let text = "One run is enough. Several runs let you answer:\n\n```text\nmean score = 0.74\n\np95 = 90s\n```\n\nThat is useful.\n```\nmake test\n```\n- then push";
+        let said: Transcript = [Message::user("go"), Message::assistant(text)].into_iter().collect();
+        let mut index = FactIndex::new();
+        said.entries().iter().for_each(|entry| index.push(entry));
+        let pool = index.statements();
+        let lists = Lists::new(pool);
+        let at = |text: &str| pool.all().iter().position(|statement| &*statement.text == text).unwrap();
+        let lead = at("One run is enough. Several runs let you answer:");
+        assert_eq!(lists.items(lead).collect::<Vec<_>>(), [at("mean score = 0.74"), at("p95 = 90s")]);
+        assert_eq!([lists.lead(at("make test")), lists.lead(at("- then push"))], [None, None]);
     }
 
     #[test]

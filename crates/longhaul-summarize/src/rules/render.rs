@@ -61,7 +61,7 @@ impl Page<'_> {
         add(if is_talk { "## Said" } else { "## Asked and told by the user" }, self.said(of(Heading::Asked)));
         add("## Decisions", self.decided(of(Heading::Decided)));
         add("## Findings and progress, in the assistant's words", self.said(of(Heading::Found)));
-        add("## Proposed by the assistant", self.said(of(Heading::Proposed)));
+        add("## Proposed by the assistant", self.proposed(of(Heading::Proposed)));
         add("## Reports and earlier summaries (quoted)", fenced(self.said(of(Heading::Reported))));
         add("## To do", self.said(of(Heading::Planned)));
         let changed = self.trail.text(self.pool, of(Heading::Changed));
@@ -168,6 +168,23 @@ impl Page<'_> {
                     lines.push(format!("… {missing} more"));
                 }
             }
+        }
+        lines.join("\n")
+    }
+
+    /// Returns proposals, those of each message with the handle of what a person said next: an answered one is not open.
+    fn proposed(&self, picks: &[usize]) -> String {
+        let all = self.pool.all();
+        let mut lines: Vec<String> = Vec::new();
+        for chunk in picks.chunk_by(|one, next| all[*one].message == all[*next].message) {
+            let after =
+                |one: &&Statement| one.kind == StatementKind::Person && one.message > all[chunk[0]].message;
+            let answer = all[chunk[0]..].iter().find(after);
+            let said = self.said(chunk);
+            let (first, rest) = said.split_once('\n').unwrap_or((&said, ""));
+            let answer = answer.map_or(String::new(), |answer| format!(" (answered in m{})", answer.message));
+            lines.push(format!("{first}{answer}"));
+            lines.extend((!rest.is_empty()).then(|| rest.to_owned()));
         }
         lines.join("\n")
     }

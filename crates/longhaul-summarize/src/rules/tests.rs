@@ -469,3 +469,44 @@ Exit code: 0
         "{text}"
     );
 }
+
+#[test]
+fn what_much_work_was_done_for_is_told_before_small_talk_and_what_is_left_out_is_counted() {
+    let mut said = String::from("user: We move the store to one file per run.\nassistant: Yes.\n");
+    said.push_str("user: Spawn an agent that moves all time-stamped runs to the results folder.\n");
+    for nth in 0..12 {
+        said.push_str(&format!(
+            "assistant: !bash#r{nth} {{\"command\":\"mv runs/{nth} results\"}}\ntool#r{nth}: ok\n"
+        ));
+    }
+    said.push_str("assistant: Moved.\n");
+    for nth in 0..40 {
+        said.push_str(&format!("user: And what does setting number {nth} of the harness do for us here?\nassistant: It sets part {nth}.\n"));
+    }
+    let text = draft(&said, 900).text;
+    let asked = text.split("## Asked before\n").nth(1).unwrap().split("\n## ").next().unwrap();
+    assert!(asked.contains("moves all time-stamped runs"), "{asked}");
+    assert!(asked.contains("setting number 38"), "{asked}");
+    let told = asked.lines().filter(|line| line.starts_with('m')).count();
+    let left_out: usize = asked.lines().last().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
+    assert!(asked.lines().last().unwrap().starts_with("… "), "{asked}");
+    // The newest of the forty-two is the request itself.
+    assert_eq!(told + left_out, 41, "{asked}");
+}
+
+#[test]
+fn a_proposal_that_somebody_answered_is_not_told_as_open() {
+    let said = r#"
+user: Look at order W12, the umbrella and the lamp.
+assistant: !get_order#c1 {"order_id":"W12"}
+tool#c1: {"order_id":"W12","status":"pending"}
+assistant: Both are pending. We could change the umbrella to item 9743693396 for $12 less, refunded to card 4711.
+user: No, leave it as it is, please.
+assistant: All right. We could also change the address of order W12 to 12 Mill Lane, Denver.
+"#;
+    let text = draft(said, 900).text;
+    let line =
+        |words: &str| text.lines().find(|line| line.contains(words)).unwrap_or_else(|| panic!("{text}"));
+    assert!(line("9743693396").ends_with("(answered in m4)"), "{text}");
+    assert!(!line("Mill Lane").contains("answered"), "{text}");
+}
