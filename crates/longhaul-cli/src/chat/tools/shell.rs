@@ -1,6 +1,12 @@
 //! Running commands: bounded in time and output, and stopped with everything they started.
 
-use std::{ffi::OsStr, path::Path, process::Stdio, time::Duration};
+use std::{
+    ffi::OsStr,
+    path::Path,
+    process::Stdio,
+    sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
+};
 
 use tokio::{
     io::{AsyncRead, AsyncReadExt as _},
@@ -17,7 +23,14 @@ const MAX_OUTPUT: usize = 256 << 10;
 
 /// A command and all it started. Dropping it ends them.
 #[derive(Debug)]
-struct Running(Child);
+struct Running {
+    child: Child,
+    /// What the command and all it started have in their environment, whatever session or group they went to.
+    mark: String,
+}
+
+/// The variable that holds the mark.
+const MARK: &str = "LONGHAUL_COMMAND";
 
 /// Runs a command line and returns what it printed and how it ended. Dropping the future stops it.
 pub(super) async fn run(folder: &Path, command: &str, timeout_seconds: u64) -> Said {
@@ -29,18 +42,19 @@ pub(super) async fn run(folder: &Path, command: &str, timeout_seconds: u64) -> S
     for (name, _) in std::env::vars_os().filter(|(name, _)| is_ours(name)) {
         shell.env_remove(name);
     }
-    shell.kill_on_drop(true);
+    let mark = mark();
+    shell.env(MARK, &mark).kill_on_drop(true);
     #[cfg(unix)]
     shell.process_group(0);
     let child = shell.spawn().map_err(|error| format!("the shell does not start: {error}"))?;
-    let mut running = Running(child);
-    let out = running.0.stdout.take();
+    let mut running = Running { child, mark };
+    let out = running.child.stdout.take();
     let finished = async {
         let printed = match out {
             Some(out) => printed(out).await,
             None => String::new(),
         };
-        (printed, running.0.wait().await)
+        (printed, running.child.wait().await)
     };
     match tokio::time::timeout(Duration::from_secs(seconds), finished).await {
         Err(_) => Err(format!("still running after {seconds} s; it was stopped")),
@@ -83,17 +97,52 @@ async fn printed(mut out: impl AsyncRead + Unpin) -> String {
     text
 }
 
+/// Returns what tells the commands of this process apart, and from those of others.
+fn mark() -> String {
+    static NTH: AtomicU64 = AtomicU64::new(0);
+    format!("{}.{}", std::process::id(), NTH.fetch_add(1, Ordering::Relaxed))
+}
+
+#[cfg(unix)]
 impl Drop for Running {
     fn drop(&mut self) {
-        // The shell leads a group of its own; what it started is in it. Once it was waited for there is no id left.
-        #[cfg(unix)]
-        if let Some(group) = self.0.id() {
-            let kill =
-                std::process::Command::new("kill").args(["-KILL", "--", &format!("-{group}")]).status();
-            // Where there is no `kill`, the shell itself is still ended (`kill_on_drop`).
-            drop(kill);
+        use nix::{
+            sys::signal::{Signal, kill, killpg},
+            unistd::Pid,
+        };
+        // The shell leads a group of its own; once it was waited for there is no id left.
+        if let Some(group) = self.child.id().and_then(|id| i32::try_from(id).ok()) {
+            // Where it is gone already there is nothing to end.
+            let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
+        }
+        // What left the group still has the mark. One that is ended may have started another in the meantime.
+        for _ in 0..ROUNDS {
+            let left = marked(&self.mark);
+            if left.is_empty() {
+                return;
+            }
+            for pid in left {
+                let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
+            }
         }
     }
+}
+
+/// How often is looked for what a command left behind.
+#[cfg(unix)]
+const ROUNDS: usize = 16;
+
+/// Returns the processes that have this mark in their environment, as far as the system shows it (Linux).
+#[cfg(unix)]
+fn marked(mark: &str) -> Vec<i32> {
+    let entry = format!("{MARK}={mark}");
+    let is_marked = |pid: &i32| {
+        // Of one that has ended nothing is left to read.
+        let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        environment.split(|byte| *byte == 0).any(|variable| variable == entry.as_bytes())
+    };
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    processes.filter_map(|process| process.file_name().to_str()?.parse().ok()).filter(is_marked).collect()
 }
 
 #[cfg(all(test, unix))]
@@ -140,6 +189,22 @@ mod tests {
         let listed = std::process::Command::new("pgrep").args(["-f", &marker.display().to_string()]).output();
         if let Ok(listed) = listed {
             assert!(listed.stdout.is_empty(), "{}", String::from_utf8_lossy(&listed.stdout));
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_leaves_the_group_of_a_command_is_stopped_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        // One that is stopped for its time, one that ends and leaves something behind.
+        for (command, seconds) in
+            [("setsid sleep 771 & sleep 30", 1), ("setsid sleep 772 > /dev/null 2>&1 & echo on", 20)]
+        {
+            let _ = block_on(run(folder.path(), command, seconds));
+        }
+        for process in std::fs::read_dir("/proc").unwrap().flatten() {
+            let command = std::fs::read(process.path().join("cmdline")).unwrap_or_default();
+            assert!(!command.starts_with(b"sleep\x0077"), "{}", process.path().display());
         }
     }
 }
