@@ -33,6 +33,7 @@ mod later;
 mod lists;
 mod marked;
 mod noise;
+mod passing;
 mod proposals;
 mod records;
 mod render;

@@ -61,6 +61,9 @@ enum Seen {
     Counted,
 }
 
+/// A few lines of a file that was read in passing say what it is: one for so many tokens of the summary.
+const FOR_ONE_PASSING: u64 = 250;
+
 /// What is known of places in the pool.
 #[derive(Debug)]
 pub(crate) struct Places<'a> {
@@ -122,6 +125,9 @@ impl<'a> Choice<'a> {
         let mut answering: HashSet<usize> = HashSet::new();
         // How many of each form were told.
         let mut alike: HashMap<u32, u32> = HashMap::new();
+        // How many lines of each message that were read in passing.
+        let mut passing: HashMap<u32, u64> = HashMap::new();
+        let most_passing = self.request.limit.0 / FOR_ONE_PASSING;
         let (mut opened, mut picks, mut left) = (HashSet::new(), Vec::new(), budget.0);
         let counter = self.request.counter;
         let count = |text: &str| counter.count_text(text).0;
@@ -141,6 +147,10 @@ impl<'a> Choice<'a> {
             }
             let form = self.places.forms.of(at);
             if form.is_some_and(|form| alike.get(&form) == Some(&MOST_ALIKE)) {
+                continue;
+            }
+            let is_passing = self.places.idle.is_passing(at);
+            if is_passing && passing.get(&statement.message).is_some_and(|told| *told >= most_passing) {
                 continue;
             }
             let needed = self.needed[at] + self.news(at);
@@ -169,6 +179,9 @@ impl<'a> Choice<'a> {
             }
             if let Some(form) = form {
                 *alike.entry(form).or_insert(0) += 1;
+            }
+            if is_passing {
+                *passing.entry(statement.message).or_insert(0) += 1;
             }
             left -= cost + led + handle;
             opened.insert(place);

@@ -12,6 +12,7 @@ use super::{
     fixed::is_frame,
     lists::{Lists, is_lead},
     noise::{is_envelope, is_markup, is_progress, says_nothing},
+    passing::read_in_passing,
     proposals::settled_offers,
     runs::{Purpose, Run},
     stale::{removed, stale},
@@ -44,6 +45,8 @@ pub(crate) struct Idle<'a> {
     stale: HashSet<usize>,
     /// Lines that an edit added or a file showed and a later edit removed, by the places in the pool.
     removed: HashSet<usize>,
+    /// Lines of files that were read and never came up again, by the places in the pool.
+    passing: hashbrown::HashSet<usize>,
     /// What a model thought before it wrote a summary, by the places in the pool.
     analyses: HashSet<usize>,
     /// The headers of summaries that longhaul wrote, whatever the settings call them.
@@ -83,6 +86,7 @@ impl<'a> Idle<'a> {
             },
             stale: stale(pool),
             removed: removed(pool),
+            passing: read_in_passing(pool, acts),
             analyses: analyses(pool),
             headers: request
                 .entries
@@ -164,6 +168,11 @@ impl<'a> Idle<'a> {
             StatementKind::Person => is_lead(statement) || is_scrap && statement.answers.is_none(),
             _ => false,
         }
+    }
+
+    /// Returns whether the line at this place was read in passing: a few of them say what a file is.
+    pub(crate) fn is_passing(&self, at: usize) -> bool {
+        self.passing.contains(&at)
     }
 
     /// Returns whether the line of a file at this place was taken out of the file since.

@@ -1,0 +1,83 @@
+//! What was read in passing: lines of files that nobody came back to.
+
+use hashbrown::{HashMap, HashSet};
+use longhaul_extract::{Statement, StatementKind, Statements, ToolFamily};
+use longhaul_transcript::FileNote;
+
+use super::acts::Acts;
+
+/// Returns the places in the pool of lines that reading a file showed, where the file was never changed and no word of the line that
+/// is rare in the conversation stands in what anybody said, ran or wrote.
+pub(super) fn read_in_passing(pool: &Statements, acts: &Acts) -> HashSet<usize> {
+    let all = pool.all();
+    let changed: HashSet<String> = acts
+        .files
+        .iter()
+        .filter(|file| !file.trail.is_empty())
+        .map(|file| FileNote::spelled(&file.path).to_string())
+        .collect();
+    let is_read = |statement: &Statement| {
+        statement.kind == StatementKind::Result
+            && pool.source(statement).is_some_and(|source| {
+                let is_changed = |path: &str| changed.contains(&*FileNote::spelled(path));
+                source.family() == ToolFamily::Read && !source.path.as_deref().is_some_and(is_changed)
+            })
+    };
+    let mut often: HashMap<&str, u32> = HashMap::new();
+    all.iter().flat_map(|one| names(&one.text)).for_each(|name| *often.entry(name).or_insert(0) += 1);
+    let is_rare = |name: &&str| often.get(name).is_none_or(|count| *count <= RARE);
+    let spoken =
+        all.iter().filter(|one| one.kind != StatementKind::Result && one.kind != StatementKind::Harness);
+    let taken_up: HashSet<&str> = spoken.flat_map(|one| names(&one.text)).filter(is_rare).collect();
+    let is_passing = |statement: &Statement| {
+        let text = &*statement.text;
+        is_read(statement)
+            && !text.chars().any(is_foreign)
+            && !names(text).any(|name| taken_up.contains(name))
+    };
+    (0..all.len()).filter(|at| is_passing(&all[*at])).collect()
+}
+
+/// Whether a letter may be of a script without blanks between words, of which no words can be told here.
+fn is_foreign(c: char) -> bool {
+    !c.is_ascii() && c.is_alphabetic()
+}
+
+/// Returns the words and names in `text`, each part of `response.next_cursor` for itself: it is spoken of by one of them.
+fn names(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|name| name.len() >= 3)
+}
+
+/// A word that stands in more places than these says little of any of them.
+const RARE: u32 = 12;
+
+#[cfg(test)]
+mod tests {
+    use longhaul_extract::FactIndex;
+    use longhaul_testkit::transcript;
+
+    use super::*;
+
+    #[test]
+    fn lines_that_nobody_came_back_to_were_read_in_passing() {
+        let said = transcript(
+            r#"
+user: Why does the importer stop at the first page?
+assistant: !read_file#c1 {"file_path":"src/pages.rs"}
+tool#c1: let cursor = response.next_cursor.clone();
+let banner = Banner::with_colour(Colour::Teal);
+assistant: !read_file#c2 {"file_path":"src/limits.rs"}
+tool#c2: pub const MOST_RETRIES: u32 = 5;
+assistant: next_cursor is read before the answer is complete. !edit_file#c3 {"file_path":"src/limits.rs","old_string":"5","new_string":"6"}
+tool#c3: ok
+"#,
+        );
+        let mut index = FactIndex::new();
+        said.entries().iter().for_each(|entry| index.push(entry));
+        let pool = index.statements();
+        let passing = read_in_passing(pool, &Acts::read(said.entries()));
+        let texts: Vec<&str> = passing.iter().map(|at| &*pool.all()[*at].text).collect();
+        // The cursor was spoken of, and the limits were changed.
+        assert_eq!(texts, ["let banner = Banner::with_colour(Colour::Teal);"]);
+    }
+}
