@@ -17,12 +17,13 @@ pub struct Repair {
 const ABORTED: &str = "aborted";
 
 /// Returns `transcript` with an explicit `aborted` result behind each call that was never answered, calls at the open
-/// end apart, and without results that answer no call (or answer one twice). The same input gives the same result.
+/// end apart, and without results that answer no call (or answer one twice) and calls under an id that another call of the same
+/// message has: one result answers both. The same input gives the same result.
 pub fn repair(transcript: &Transcript) -> Repair {
     let entries = transcript.entries();
     let faults = Faults::of(transcript);
     let mut repair = Repair { transcript: Transcript::new(), done: Vec::new() };
-    if faults.unanswered.is_empty() && faults.orphans.is_empty() {
+    if faults.unanswered.is_empty() && faults.left_out.is_empty() {
         repair.transcript = transcript.clone();
         return repair;
     }
@@ -38,17 +39,19 @@ pub fn repair(transcript: &Transcript) -> Repair {
         due.entry(faults.place[*at]).or_default().push(Part::ToolResult(result));
     }
     for (at, entry) in entries.iter().enumerate() {
-        match faults.orphans.get(&at) {
+        match faults.left_out.get(&at) {
             None => {
                 repair.transcript.push(entry.message.clone());
             }
-            Some(orphans) => {
-                repair.done.push(format!("m{at}: {} without a call left out", counted(orphans.len())));
+            Some(left_out) => {
+                repair
+                    .done
+                    .extend(told(&entry.message, left_out).map(|what| format!("m{at}: {what} left out")));
                 let mut message = (*entry.message).clone();
                 let mut part = 0;
                 message.parts.retain(|_| {
                     part += 1;
-                    orphans.binary_search(&(part - 1)).is_err()
+                    left_out.binary_search(&(part - 1)).is_err()
                 });
                 if !message.parts.is_empty() {
                     repair.transcript.push(message);
@@ -64,19 +67,25 @@ pub fn repair(transcript: &Transcript) -> Repair {
     repair
 }
 
-fn counted(results: usize) -> String {
-    match results {
-        1 => "a result".to_owned(),
-        many => format!("{many} results"),
-    }
+/// Says what these parts of a message are.
+fn told(message: &Message, parts: &[usize]) -> impl Iterator<Item = String> {
+    let calls = parts.iter().filter(|part| matches!(message.parts[**part], Part::ToolCall(_))).count();
+    let told = |count: usize, one: &str, many: &str, why: &str| match count {
+        0 => None,
+        1 => Some(format!("{one} {why}")),
+        count => Some(format!("{count} {many} {why}")),
+    };
+    let results = told(parts.len() - calls, "a result", "results", "without a call");
+    let calls = told(calls, "a call", "calls", "under the id of another");
+    calls.into_iter().chain(results)
 }
 
 /// Calls and results that do not pair up.
 struct Faults {
     /// Message and part of each call that is never answered and does not stand at the open end.
     unanswered: Vec<(usize, usize)>,
-    /// Parts that are results without a call, by message, in order.
-    orphans: HashMap<usize, Vec<usize>>,
+    /// Parts that are results without a call, or calls under the id of another in their message, by message, in order.
+    left_out: HashMap<usize, Vec<usize>>,
     /// For each message the last one that answers it, or itself.
     place: Vec<usize>,
 }
@@ -86,16 +95,21 @@ impl Faults {
         let entries = transcript.entries();
         let mut waiting: HashMap<&str, (usize, usize)> = HashMap::new();
         let mut faults =
-            Faults { unanswered: Vec::new(), orphans: HashMap::new(), place: (0..entries.len()).collect() };
+            Faults { unanswered: Vec::new(), left_out: HashMap::new(), place: (0..entries.len()).collect() };
         for (at, entry) in entries.iter().enumerate() {
             for (part, content) in entry.message.parts.iter().enumerate() {
                 match content {
+                    Part::ToolCall(call)
+                        if waiting.get(call.id.as_str()).is_some_and(|(here, _)| *here == at) =>
+                    {
+                        faults.left_out.entry(at).or_default().push(part);
+                    }
                     Part::ToolCall(call) => {
                         faults.unanswered.extend(waiting.insert(call.id.as_str(), (at, part)));
                     }
                     Part::ToolResult(result) => match waiting.remove(result.call_id.as_str()) {
                         Some((call, _)) => faults.place[call] = at,
-                        None => faults.orphans.entry(at).or_default().push(part),
+                        None => faults.left_out.entry(at).or_default().push(part),
                     },
                     _ => {}
                 }
@@ -143,6 +157,17 @@ mod tests {
         let broken =
             transcript("tool#9: lost\nuser: go\nassistant: !ls#1 {}\ntool#1: x\ntool#1: again\nassistant: b");
         assert_eq!(shown(&repair(&broken).transcript), "go | !1 | +1=x | b");
+    }
+
+    #[test]
+    fn of_two_calls_under_one_id_one_is_left_out() {
+        let broken = transcript("user: go\nassistant: !ls#1 {} !ls#1 {\"all\":true}\ntool#1: x");
+        let repaired = repair(&broken);
+        assert_eq!(shown(&repaired.transcript), "go | !1 | +1=x");
+        assert_eq!(repaired.done, ["m1: a call under the id of another left out"]);
+        let twice = transcript("user: go\nassistant: !ls#1 {} !ls#1 {}\ntool#1: x\ntool#1: y\nassistant: b");
+        assert_eq!(shown(&repair(&twice).transcript), "go | !1 | +1=x | b");
+        assert!(repair(&repair(&twice).transcript).done.is_empty());
     }
 
     #[test]
