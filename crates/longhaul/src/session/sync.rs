@@ -1,5 +1,7 @@
 //! Following a front end that hands over its whole history each time, as a file or a request does.
 
+use std::sync::Arc;
+
 use longhaul_extract::speaker::{Matter, Segment, segments};
 use longhaul_transcript::{ContentHash, Entry, Span, SummaryId};
 use longhaul_wire::Document;
@@ -45,8 +47,8 @@ pub enum Synced {
         n: u64,
     },
     /// It is another conversation: the two have no word of the user's in common, as where the history handed in is empty.
-    /// Nothing was changed. Where only the standing
-    /// instructions are others, it is [`Edited`](Synced::Edited) at these.
+    /// Nothing was changed. Where only the standing instructions are others, and as many, it is the same one, and the view shows
+    /// them as they are now; where there are more or fewer of them, it is [`Edited`](Synced::Edited) at these.
     Another,
 }
 
@@ -110,10 +112,14 @@ impl SessionState {
         }
         // A summary is no opening that thousands of conversations share.
         let shares_summary = said[..common as usize].iter().any(is_client_summary);
-        let is_this = shares_summary
-            || self.is_asked(Span { start: 0, end: common })
-            || self.is_asked_alike(&said[front..])?;
-        if !is_this {
+        let is_asked_here = shares_summary || self.is_asked(Span { start: 0, end: common });
+        let alike = if is_asked_here { 0 } else { self.alike(&said[front..])? };
+        if alike > 0
+            && let Some(head) = self.reworded(&said[..front])
+        {
+            return self.sync_reworded(said, front, alike, head);
+        }
+        if !is_asked_here && alike == 0 {
             return Ok(SyncReport { change: Synced::Another, ordinals: vec![None; said.len()] });
         }
         let is_answer = !self.is_asked(Span { start: common, end: len });
@@ -130,8 +136,49 @@ impl SessionState {
         self.common(end, |ordinal| (ordinal, Some(said[ordinal as usize].lineage)))
     }
 
-    /// Returns whether a person says the same first, whatever the instructions are under which it is said.
-    fn is_asked_alike(&self, said: &[Entry]) -> Result<bool, SyncError> {
+    /// Follows a front end whose instructions are others each time, as where they tell the time: what was said under them is as it
+    /// was, and so are its summaries.
+    fn sync_reworded(
+        &mut self,
+        said: &[Entry],
+        front: usize,
+        alike: u64,
+        head: Vec<Shown>,
+    ) -> Result<SyncReport, SyncError> {
+        let (at, len) = (self.head + alike, self.n_total());
+        let is_answer = !self.is_asked(Span { start: at, end: len });
+        if at < len {
+            self.go_back_to(at)?;
+        }
+        let rest = self.items.placed().skip(head.len()).map(super::rewrite::counted);
+        let shown = head.into_iter().map(|shown| (shown, None)).chain(rest).collect();
+        self.set_items(shown);
+        let known = front + alike as usize;
+        let sync = self.grown(said, known, ordinals_from(0, at));
+        let n = (said.len() - known) as u64;
+        let change = if at == len { sync.change } else { other_way(at, n, is_answer) };
+        Ok(SyncReport { change, ..sync })
+    }
+
+    /// Returns the instructions that the view begins with as they are worded now; `None` where there are more or fewer of them.
+    fn reworded(&self, said: &[Entry]) -> Option<Vec<Shown>> {
+        let head: Vec<&Shown> = self.items.shown().take_while(|shown| shown.is_instruction()).collect();
+        if head.len() != said.len() || head.len() as u64 != self.head {
+            return None;
+        }
+        let worded = |(shown, said): (&Shown, &Entry)| match shown {
+            Shown::Message { id, .. } => {
+                let digested = id.hash != said.id.hash;
+                Some(Shown::Message { id: *id, message: Arc::clone(&said.message), digested })
+            }
+            _ => None,
+        };
+        head.into_iter().zip(said).map(worded).collect()
+    }
+
+    /// Returns how many messages behind the instructions are the same, whatever those are; none where no person asks for anything in
+    /// them.
+    fn alike(&self, said: &[Entry]) -> Result<u64, SyncError> {
         let before = self.head.checked_sub(1);
         let mut lineage = before.and_then(|last| self.originals.lineage(last));
         if let Some(last) = before.filter(|_| lineage.is_none()) {
@@ -148,7 +195,8 @@ impl SessionState {
             })
             .collect();
         let common = self.common(end, |nth| (self.head + nth, Some(lineages[nth as usize])))?;
-        Ok(said[..common as usize].iter().any(|entry| standing::is_request(&entry.message)))
+        let is_asked = said[..common as usize].iter().any(|entry| standing::is_request(&entry.message));
+        Ok(if is_asked { common } else { 0 })
     }
 
     /// Returns how many of `end` messages both begin with. `said` gives for each the ordinal that it would have here, and

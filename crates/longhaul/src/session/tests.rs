@@ -710,6 +710,9 @@ fn a_history_under_other_instructions_is_the_same_conversation() {
         let encoded = longhaul_wire::encode(&transcript(said), longhaul_wire::Format::OpenAi).unwrap();
         longhaul_wire::read(Some(longhaul_wire::Format::OpenAi), encoded.document.as_bytes()).unwrap()
     };
+    let said_under = |document: &longhaul_wire::Document| {
+        document.transcript().entries().iter().filter(|entry| entry.message.is_system()).count()
+    };
     let said = "user: Fix the parser.\nassistant: Done.\nuser: Write the test too.\nassistant: Written.";
     let next = "user: And tag the release.";
     for (before, now) in [
@@ -722,7 +725,11 @@ fn a_history_under_other_instructions_is_the_same_conversation() {
         state.sync(&document(&format!("{before}{said}"))).unwrap();
         let now = document(&format!("{now}{said}\n{next}"));
         let change = state.sync(&now).unwrap().change;
-        assert!(matches!(change, Synced::Edited { at: 0 | 1, .. }), "{before:?}: {change:?}");
+        let is_reworded = before.lines().count() == said_under(&now);
+        match is_reworded {
+            true => assert_eq!(change, Synced::Grew { n: 1 }, "{before:?}"),
+            false => assert!(matches!(change, Synced::Edited { at: 0 | 1, .. }), "{before:?}: {change:?}"),
+        }
         let shown: Vec<_> = state.view().messages().map(|message| message.content_hash()).collect();
         let given: Vec<_> = now.transcript().entries().iter().map(|entry| entry.id.hash).collect();
         assert_eq!(shown, given);
@@ -731,6 +738,49 @@ fn a_history_under_other_instructions_is_the_same_conversation() {
     state.sync(&document(&format!("system: It is 10:00.\n{said}"))).unwrap();
     let other = document("system: It is 10:05.\nuser: What is a monad?");
     assert_eq!(state.sync(&other).unwrap().change, Synced::Another);
+}
+
+#[cfg(feature = "wire")]
+#[test]
+fn instructions_that_tell_the_time_cost_no_summary() {
+    let document = |said: &Transcript| {
+        let encoded = longhaul_wire::encode(said, longhaul_wire::Format::OpenAi).unwrap();
+        longhaul_wire::read(Some(longhaul_wire::Format::OpenAi), encoded.document.as_bytes()).unwrap()
+    };
+    let at = |minute: usize| Message::system(format!("It is 10:{minute:02}. Be brief."));
+    let run = |is_clock: bool| {
+        let mut state = state(4_000, Config::default());
+        let (mut turns, mut made) = (Vec::new(), 0);
+        for nth in 0..50 {
+            turns.push(Message::user(format!("Question {nth}? {}", "word ".repeat(60))));
+            turns.push(Message::assistant(format!("Answer {nth}. {}", "word ".repeat(60))));
+            let head = at(if is_clock { nth } else { 0 });
+            let said: Transcript = std::iter::once(head.clone()).chain(turns.iter().cloned()).collect();
+            let change = state.sync(&document(&said)).unwrap().change;
+            assert_eq!(change, Synced::Grew { n: if nth == 0 { 3 } else { 2 } }, "{nth}");
+            assert_eq!(state.view().messages().next().unwrap().content_hash(), head.content_hash());
+            if let Decision::Act { action, reason } = state.decide(None) {
+                let finished = state.plan(action, reason, None, None).unwrap().finish_by_rule().unwrap();
+                state.apply(finished).unwrap();
+                made += 1;
+            }
+            let originals = state.originals().entries().to_vec();
+            let said = |span: longhaul_transcript::Span| -> Vec<_> {
+                let entries = &originals[span.start as usize..span.end as usize];
+                entries.iter().map(|entry| entry.message.clone()).collect()
+            };
+            let resumed = self::state(4_000, Config::default()).resume(state.snapshot(), said).unwrap();
+            let hashes = |state: &SessionState| {
+                state.view().messages().map(|message| message.content_hash()).collect::<Vec<_>>()
+            };
+            assert_eq!(hashes(&resumed), hashes(&state), "{nth}");
+        }
+        assert_eq!(state.originals().len(), 101);
+        made
+    };
+    let made = run(false);
+    assert!(made > 1);
+    assert_eq!(run(true), made);
 }
 
 #[cfg(feature = "wire")]
