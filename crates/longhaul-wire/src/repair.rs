@@ -17,8 +17,8 @@ pub struct Repair {
 const ABORTED: &str = "aborted";
 
 /// Returns `transcript` with an explicit `aborted` result behind each call that was never answered, calls at the open
-/// end apart, and without results that answer no call (or answer one twice) and calls under an id that another call of the same
-/// message has: one result answers both. The same input gives the same result.
+/// end apart, and without results that answer no call (or answer one twice) and calls under an id that another call before
+/// them waits under: one result answers both. The same input gives the same result.
 pub fn repair(transcript: &Transcript) -> Repair {
     let entries = transcript.entries();
     let faults = Faults::of(transcript);
@@ -27,16 +27,16 @@ pub fn repair(transcript: &Transcript) -> Repair {
         repair.transcript = transcript.clone();
         return repair;
     }
-    // Missing results stand behind those that the same message did get.
+    // Missing results stand behind those that the same message did get, and before a call that takes the id over.
     let mut due: HashMap<usize, Vec<Part>> = HashMap::new();
-    for (at, part) in &faults.unanswered {
+    for (at, part, before) in &faults.unanswered {
         let Part::ToolCall(call) = &entries[*at].message.parts[*part] else { continue };
         repair.done.push(format!(
             "m{at}: the call {} of {} was never answered; it is now, as aborted",
             call.id, call.name
         ));
         let result = ToolResult::text(call.id.clone(), ABORTED, Outcome::Failed);
-        due.entry(faults.place[*at]).or_default().push(Part::ToolResult(result));
+        due.entry(faults.place[*at].min(before - 1)).or_default().push(Part::ToolResult(result));
     }
     for (at, entry) in entries.iter().enumerate() {
         match faults.left_out.get(&at) {
@@ -82,9 +82,10 @@ fn told(message: &Message, parts: &[usize]) -> impl Iterator<Item = String> {
 
 /// Calls and results that do not pair up.
 struct Faults {
-    /// Message and part of each call that is never answered and does not stand at the open end.
-    unanswered: Vec<(usize, usize)>,
-    /// Parts that are results without a call, or calls under the id of another in their message, by message, in order.
+    /// Message and part of each call that is never answered and does not stand at the open end, and the message before which its
+    /// answer is due: one that calls under its id, or the end.
+    unanswered: Vec<(usize, usize, usize)>,
+    /// Parts that are results without a call, or calls under the id of another that waits, by message, in order.
     left_out: HashMap<usize, Vec<usize>>,
     /// For each message the last one that answers it, or itself.
     place: Vec<usize>,
@@ -96,16 +97,19 @@ impl Faults {
         let mut waiting: HashMap<&str, (usize, usize)> = HashMap::new();
         let mut faults =
             Faults { unanswered: Vec::new(), left_out: HashMap::new(), place: (0..entries.len()).collect() };
+        // Where the calls begin that are made one after the other, before anything comes back.
+        let mut run = 0;
         for (at, entry) in entries.iter().enumerate() {
             for (part, content) in entry.message.parts.iter().enumerate() {
                 match content {
                     Part::ToolCall(call)
-                        if waiting.get(call.id.as_str()).is_some_and(|(here, _)| *here == at) =>
+                        if waiting.get(call.id.as_str()).is_some_and(|(before, _)| *before >= run) =>
                     {
                         faults.left_out.entry(at).or_default().push(part);
                     }
                     Part::ToolCall(call) => {
-                        faults.unanswered.extend(waiting.insert(call.id.as_str(), (at, part)));
+                        let earlier = waiting.insert(call.id.as_str(), (at, part));
+                        faults.unanswered.extend(earlier.map(|(call, part)| (call, part, at)));
                     }
                     Part::ToolResult(result) => match waiting.remove(result.call_id.as_str()) {
                         Some((call, _)) => faults.place[call] = at,
@@ -114,12 +118,18 @@ impl Faults {
                     _ => {}
                 }
             }
+            if entry.message.role != Role::Assistant {
+                run = at + 1;
+            }
         }
         // The end is open from its first unanswered call on, as long as nothing but calls and results follow.
         let open =
             transcript.units().last().filter(|unit| unit.is_open()).map(|unit| unit.span().start as usize);
-        let at_end = |at: usize| open.is_some_and(|open| at >= open);
-        faults.unanswered.extend(waiting.into_values().filter(|(at, _)| !at_end(*at)));
+        // An answer that is put into it ends what stands before.
+        let ended = faults.unanswered.iter().map(|(call, ..)| *call).max();
+        let at_end = |at: usize| open.is_some_and(|open| at >= open) && ended.is_none_or(|ended| at > ended);
+        let waiting = waiting.into_values().filter(|(at, _)| !at_end(*at));
+        faults.unanswered.extend(waiting.map(|(call, part)| (call, part, entries.len())));
         faults.unanswered.sort_unstable();
         faults
     }
@@ -128,6 +138,8 @@ impl Faults {
 #[cfg(test)]
 mod tests {
     use longhaul_testkit::transcript;
+    use longhaul_transcript::{ToolCall, UnitState};
+    use proptest::{collection::vec, prelude::*};
 
     use super::*;
 
@@ -168,11 +180,45 @@ mod tests {
         let twice = transcript("user: go\nassistant: !ls#1 {} !ls#1 {}\ntool#1: x\ntool#1: y\nassistant: b");
         assert_eq!(shown(&repair(&twice).transcript), "go | !1 | +1=x | b");
         assert!(repair(&repair(&twice).transcript).done.is_empty());
+        let later = transcript("user: go\nassistant: !ls#1 {} !ls#2 {}\nassistant: !ls#1 {}\ntool#1: x");
+        assert_eq!(shown(&repair(&later).transcript), "go | !1 !2 | +1=x");
     }
 
     #[test]
     fn u_02_an_open_end_stays_open() {
         let open = transcript("user: go\nassistant: !ls#1 {} !ls#2 {}\ntool#1: x");
         assert!(repair(&open).done.is_empty());
+    }
+
+    fn message() -> impl Strategy<Value = Message> {
+        let id = || prop::sample::select(vec!["1", "2", "3"]);
+        let call = |id: &str| Part::ToolCall(ToolCall::function(id, "ls", "{}"));
+        let result = |id: &str| Part::ToolResult(ToolResult::text(id, "x", Outcome::Unstated));
+        let text = || Part::Text("so".into());
+        prop_oneof![
+            Just(Message::user("go")),
+            Just(Message::assistant("so")),
+            (vec(id(), 1..4), any::<bool>()).prop_map(move |(ids, speaks)| {
+                let calls = ids.into_iter().map(call);
+                Message::new(Role::Assistant, speaks.then(text).into_iter().chain(calls).collect())
+            }),
+            (vec(id(), 1..3), any::<bool>()).prop_map(move |(ids, speaks)| {
+                let results = ids.into_iter().map(result);
+                let role = if speaks { Role::User } else { Role::Tool };
+                Message::new(role, results.chain(speaks.then(text)).collect())
+            }),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_repaired_has_no_loose_ends(said in vec(message(), 0..9)) {
+            let broken: Transcript = said.into_iter().collect();
+            let repaired = repair(&broken);
+            let is_whole = repaired.transcript.units().all(|unit| unit.state != UnitState::Broken);
+            prop_assert!(is_whole, "{} -> {}", shown(&broken), shown(&repaired.transcript));
+            let again = repair(&repaired.transcript);
+            prop_assert!(again.done.is_empty(), "{} => {} => {}", shown(&broken), shown(&repaired.transcript), shown(&again.transcript));
+        }
     }
 }
