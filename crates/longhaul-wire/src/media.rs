@@ -25,6 +25,15 @@ pub(crate) enum Data<'a> {
     File(Cow<'a, str>),
 }
 
+/// Returns what a media type is of.
+pub(crate) fn kind_of(media_type: &str) -> MediaKind {
+    match media_type.split('/').next() {
+        Some("image") => MediaKind::Image,
+        Some("audio") => MediaKind::Audio,
+        _ => MediaKind::Document,
+    }
+}
+
 impl<'a> Payload<'a> {
     /// Returns a payload given inline.
     pub(crate) fn inline(

@@ -59,6 +59,7 @@ const BODY: Body = Body {
     expected: "an array of messages, or an object with messages",
     outside: &["system"],
     dialect: &MESSAGE,
+    takes_lines: false,
     text: None,
     session: &["session"],
     check: |_| Ok(()),

@@ -49,6 +49,7 @@ const BODY: Body = Body {
     expected: "an array of turns, or an object with conversations",
     outside: &["system"],
     dialect: &MESSAGE,
+    takes_lines: false,
     text: None,
     session: &["session"],
     check: |_| Ok(()),

@@ -15,7 +15,7 @@ use crate::{
     edit::{Edits, Emptied, Home, Leaf, Located, remove_field},
     error::Fault,
     json::{Json, Object, quoted},
-    media::{Data, Payload},
+    media::{Data, Payload, kind_of},
     validate,
     whole::{self, Body},
 };
@@ -66,6 +66,7 @@ const BODY: Body = Body {
     expected: "an array of contents, or an object with contents",
     outside: &["systemInstruction", "system_instruction"],
     dialect: &MESSAGE,
+    takes_lines: false,
     text: None,
     session: &["session"],
     check: |_| Ok(()),
@@ -314,11 +315,6 @@ fn id_of(fields: &Object<'_>, name: &str, seen: &mut HashMap<String, usize>) -> 
 }
 
 fn payload<'a>(part: Json<'a>, fields: &Object<'a>) -> Option<Payload<'a>> {
-    let kind_of = |media_type: &str| match media_type.split('/').next() {
-        Some("image") => MediaKind::Image,
-        Some("audio") => MediaKind::Audio,
-        _ => MediaKind::Document,
-    };
     if let Some(inline) = either(fields, "inlineData", "inline_data").map(Json::object) {
         let media_type = either(&inline, "mimeType", "mime_type").and_then(Json::text).unwrap_or_default();
         let data = inline.text("data")?;

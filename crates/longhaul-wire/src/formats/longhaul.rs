@@ -44,6 +44,7 @@ const BODY: Body = Body {
     expected: "an object with messages",
     outside: &[],
     dialect: &MESSAGE,
+    takes_lines: false,
     text: None,
     session: &["session"],
     check: version,

@@ -55,6 +55,7 @@ const BODY: Body = Body {
     expected: "an array of messages, or an object with messages",
     outside: &[],
     dialect: &MESSAGE,
+    takes_lines: true,
     text: None,
     session: &["session"],
     check: |_| Ok(()),
@@ -95,6 +96,10 @@ pub(crate) static MESSAGE: Dialect = Dialect {
 fn claims(head: &Head<'_>) -> Option<Claim> {
     let is_one = match head.is_array() {
         true => head.has("role") && !head.has("parts") || head.is_empty(),
+        // One message a line, where no other format's blocks stand in them.
+        false if head.has("role") && !head.has("messages") => {
+            head.first_line().is_some() && !head.has_type(&OF_BLOCKS) && !head.has_type(&OF_ITEMS)
+        }
         false => head.has_any(&["messages", "model", "system", "tools"]),
     };
     is_one.then_some(Claim::Left)

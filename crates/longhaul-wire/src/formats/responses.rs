@@ -58,6 +58,7 @@ const BODY: Body = Body {
     expected: "an array of items, or an object with input",
     outside: &["instructions"],
     dialect: &MESSAGE,
+    takes_lines: false,
     text: Some(&USER_TEXT),
     session: &["session"],
     check: |_| Ok(()),

@@ -24,7 +24,7 @@ use crate::{
     edit::{Edits, Emptied, Home, Leaf, Located, delete, remove_field},
     error::Fault,
     json::{Json, Object, quoted},
-    media::{Data, Payload},
+    media::{Data, Payload, kind_of},
     validate,
     whole::{self, Body},
 };
@@ -66,6 +66,7 @@ const BODY: Body = Body {
     expected: "an array of UI messages, or an object with messages",
     outside: &[],
     dialect: &MESSAGE,
+    takes_lines: false,
     text: None,
     // What `useChat` posts names the chat.
     session: &["id"],
@@ -228,12 +229,7 @@ fn reasoning(part: Json<'_>, fields: &Object<'_>) -> Part {
 fn payload<'a>(part: Json<'a>, fields: &Object<'a>, kind: &str) -> Option<Payload<'a>> {
     let url = fields.text("url").filter(|_| kind == "file")?;
     let media_type = fields.text("mediaType").unwrap_or_default();
-    let kind = match media_type.split('/').next() {
-        Some("image") => MediaKind::Image,
-        Some("audio") => MediaKind::Audio,
-        _ => MediaKind::Document,
-    };
-    Some(Payload::address(&MESSAGE, part, kind, &media_type, url))
+    Some(Payload::address(&MESSAGE, part, kind_of(&media_type), &media_type, url))
 }
 
 fn fresh(message: &Message, sources: &Sources<'_>) -> Vec<String> {

@@ -19,7 +19,7 @@ use crate::{
     Format, WireError,
     error::Fault,
     json::{Json, Object},
-    whole::syntax_error,
+    whole::value,
 };
 
 /// A rule that a history breaks.
@@ -60,11 +60,6 @@ impl Report {
     fn add(&mut self, rule: &'static str, path: impl Into<String>, detail: impl Into<String>) {
         self.0.push(Violation { rule, path: path.into(), detail: detail.into() });
     }
-}
-
-fn parse(history: &[u8]) -> Result<Json<'_>, WireError> {
-    let skip = if history.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
-    Json::check(&history[skip..]).map_err(|flaw| syntax_error(&flaw, skip))
 }
 
 /// Returns the elements of the list, which is the document or one of its fields.
