@@ -9,10 +9,10 @@ use crate::{
     dialect::{Dialect, Said},
     document::{self, Envelope, Fragment, Slot, push},
     edit::{Edits, remove_field},
+    emitted::{Emitted, Rendered},
     error::Fault,
     json::{Flaw, Json, Object},
     lines,
-    write::{Emitted, Rendered},
 };
 
 /// Where the list stands, and the one message that may stand outside it.

@@ -29,7 +29,7 @@ pub(super) const SPEC: Spec = Spec {
     is_lines: false,
     read: |bytes| whole::read(Format::Anthropic, &BODY, bytes),
     segments: super::one_segment,
-    validate: validate::anthropic::check_history,
+    validate: Some(validate::anthropic::check_history),
     writing: Some(Writing {
         dialect: &MESSAGE,
         carries_all: false,

@@ -23,16 +23,9 @@ use crate::{
 };
 
 pub(super) const SPEC: Spec = Spec {
-    name: "cline",
     aliases: &["roo"],
-    provider: None,
-    claims,
-    is_lines: false,
-    read: read_file,
-    segments: super::one_segment,
-    validate: |history, _, _| super::readable(Format::Cline, history),
-    writing: None,
     written_as: Some(Format::Anthropic),
+    ..Spec::read_only("cline", claims, read_file)
 };
 
 /// A message, of which only what Anthropic knows is read.

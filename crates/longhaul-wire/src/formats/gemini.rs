@@ -28,7 +28,7 @@ pub(super) const SPEC: Spec = Spec {
     is_lines: false,
     read: |bytes| whole::read(Format::Gemini, &BODY, bytes),
     segments: super::one_segment,
-    validate: validate::gemini::check_history,
+    validate: Some(validate::gemini::check_history),
     writing: Some(Writing {
         dialect: &MESSAGE,
         carries_all: false,

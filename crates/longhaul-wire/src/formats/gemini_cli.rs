@@ -26,18 +26,14 @@ use crate::{
 };
 
 pub(super) const SPEC: Spec = Spec {
-    name: "gemini-cli",
-    aliases: &[],
     provider: Some("google"),
-    claims: |head| {
-        (!head.is_array() && head.has("sessionId") && head.has("projectHash")).then_some(Claim::Own)
-    },
     is_lines: true,
-    read: read_file,
-    segments: super::one_segment,
-    validate: |history, _, _| super::readable(Format::GeminiCli, history),
-    writing: None,
     written_as: Some(Format::Gemini),
+    ..Spec::read_only(
+        "gemini-cli",
+        |head| (!head.is_array() && head.has("sessionId") && head.has("projectHash")).then_some(Claim::Own),
+        read_file,
+    )
 };
 
 static RECORD: Dialect =

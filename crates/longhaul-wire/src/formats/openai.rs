@@ -29,7 +29,7 @@ pub(super) const SPEC: Spec = Spec {
     is_lines: false,
     read: |bytes| whole::read(Format::OpenAi, &BODY, bytes),
     segments: super::one_segment,
-    validate: validate::openai::check_history,
+    validate: Some(validate::openai::check_history),
     writing: Some(Writing {
         dialect: &MESSAGE,
         carries_all: false,

@@ -24,19 +24,16 @@ use crate::{
 };
 
 pub(super) const SPEC: Spec = Spec {
-    name: "opencode",
-    aliases: &[],
-    provider: None,
-    claims: |head| {
-        let is_one = !head.is_array() && head.has("info.id") && head.has_any(&["messages", "info.projectID"]);
-        is_one.then_some(Claim::Own)
-    },
-    is_lines: false,
-    read: read_file,
-    segments: super::one_segment,
-    validate: |history, _, _| super::readable(Format::Opencode, history),
-    writing: None,
     written_as: Some(Format::OpenAi),
+    ..Spec::read_only(
+        "opencode",
+        |head| {
+            let is_one =
+                !head.is_array() && head.has("info.id") && head.has_any(&["messages", "info.projectID"]);
+            is_one.then_some(Claim::Own)
+        },
+        read_file,
+    )
 };
 
 static MESSAGE: Dialect = Dialect { format: Format::Opencode, read, spelling: None, outside: None, ..OPENAI };

@@ -30,7 +30,7 @@ pub(super) const SPEC: Spec = Spec {
     is_lines: false,
     read: |bytes| whole::read(Format::Responses, &BODY, bytes),
     segments: super::one_segment,
-    validate: validate::responses::check_history,
+    validate: Some(validate::responses::check_history),
     writing: Some(Writing {
         dialect: &MESSAGE,
         carries_all: false,

@@ -37,7 +37,7 @@ pub(super) const SPEC: Spec = Spec {
     is_lines: false,
     read: |bytes| whole::read(Format::UiMessages, &BODY, bytes),
     segments: super::one_segment,
-    validate: validate::ui_messages::check_history,
+    validate: Some(validate::ui_messages::check_history),
     writing: Some(Writing {
         dialect: &MESSAGE,
         carries_all: false,

@@ -48,9 +48,15 @@ impl fmt::Display for Violation {
 /// When `history` is not in `format` at all.
 pub fn validate(history: &[u8], format: Format, profile: &Profile) -> Result<Vec<Violation>, WireError> {
     let mut report = Report::default();
-    (format.spec().validate)(history, profile, &mut report)?;
+    match format.spec().validate {
+        Some(check) => check(history, profile, &mut report)?,
+        None => drop(crate::read(Some(format), history)?),
+    }
     Ok(report.0)
 }
+
+/// Checks a file against the rules of a format. It fails where the file is not in the format at all.
+pub(crate) type Check = fn(&[u8], &Profile, &mut Report) -> Result<(), WireError>;
 
 /// The rules found broken so far.
 #[derive(Debug, Default)]
