@@ -318,12 +318,12 @@ fn payload<'a>(part: Json<'a>, fields: &Object<'a>) -> Option<Payload<'a>> {
     if let Some(inline) = either(fields, "inlineData", "inline_data").map(Json::object) {
         let media_type = either(&inline, "mimeType", "mime_type").and_then(Json::text).unwrap_or_default();
         let data = inline.text("data")?;
-        return Some(Payload::inline(&MESSAGE, part, kind_of(&media_type), &media_type, data));
+        return Some(Payload::inline(Format::Gemini, part, kind_of(&media_type), &media_type, data));
     }
     let file = either(fields, "fileData", "file_data")?.object();
     let media_type = either(&file, "mimeType", "mime_type").and_then(Json::text).unwrap_or_default();
     let uri = either(&file, "fileUri", "file_uri")?.text()?;
-    Some(Payload::address(&MESSAGE, part, kind_of(&media_type), &media_type, uri))
+    Some(Payload::address(Format::Gemini, part, kind_of(&media_type), &media_type, uri))
 }
 
 fn fresh(message: &Message, sources: &Sources<'_>) -> Vec<String> {
@@ -367,7 +367,7 @@ fn spell(part: &Part, sources: &Sources<'_>) -> Vec<String> {
 }
 
 fn media_part(payload: &Payload<'_>) -> Option<String> {
-    if payload.dialect == &MESSAGE {
+    if payload.format == Format::Gemini {
         return Some(payload.raw.raw().to_owned());
     }
     let media_type = match &*payload.media_type {

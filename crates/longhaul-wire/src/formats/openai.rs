@@ -314,20 +314,20 @@ fn payload<'a>(element: Json<'a>, fields: &Object<'a>, kind: &str) -> Option<Pay
         "image_url" => {
             let image = fields.get("image_url")?;
             let url = image.text().or_else(|| image.object().text("url"))?;
-            Some(Payload::address(&MESSAGE, element, MediaKind::Image, "", url))
+            Some(Payload::address(Format::OpenAi, element, MediaKind::Image, "", url))
         }
         "input_audio" => {
             let audio = fields.get("input_audio")?.object();
             let media_type = format!("audio/{}", audio.text("format").unwrap_or_default());
-            Some(Payload::inline(&MESSAGE, element, MediaKind::Audio, &media_type, audio.text("data")?))
+            Some(Payload::inline(Format::OpenAi, element, MediaKind::Audio, &media_type, audio.text("data")?))
         }
         "file" => {
             let file = fields.get("file")?.object();
             match file.text("file_data") {
-                Some(data) => Some(Payload::address(&MESSAGE, element, MediaKind::Document, "", data)),
+                Some(data) => Some(Payload::address(Format::OpenAi, element, MediaKind::Document, "", data)),
                 None => Some(Payload {
                     raw: element,
-                    dialect: &MESSAGE,
+                    format: Format::OpenAi,
                     kind: MediaKind::Document,
                     media_type: String::new(),
                     data: Data::File(file.text("file_id")?),
@@ -417,7 +417,7 @@ fn call(call: &ToolCall) -> String {
 }
 
 fn media_part(payload: &Payload<'_>) -> Option<String> {
-    if payload.dialect == &MESSAGE {
+    if payload.format == Format::OpenAi {
         return Some(payload.raw.raw().to_owned());
     }
     let url = quoted(&payload.url()?);

@@ -266,7 +266,7 @@ fn file<'a>(part: Json<'a>, fields: &Object<'a>, home: Home<'a>, said: &mut Said
 
 fn payload<'a>(part: Json<'a>, fields: &Object<'a>) -> Option<Payload<'a>> {
     let media_type = fields.text("mime").unwrap_or_default();
-    Some(Payload::address(&MESSAGE, part, kind_of(&media_type), &media_type, fields.text("url")?))
+    Some(Payload::address(Format::Opencode, part, kind_of(&media_type), &media_type, fields.text("url")?))
 }
 
 fn usage(tokens: Json<'_>) -> Usage {

@@ -250,10 +250,10 @@ fn payload<'a>(element: Json<'a>, fields: &Object<'a>, kind: &str) -> Option<Pay
         _ => return None,
     };
     match fields.text(data).or_else(|| fields.text(url)) {
-        Some(address) => Some(Payload::address(&MESSAGE, element, kind, "", address)),
+        Some(address) => Some(Payload::address(Format::Responses, element, kind, "", address)),
         None => Some(Payload {
             raw: element,
-            dialect: &MESSAGE,
+            format: Format::Responses,
             kind,
             media_type: String::new(),
             data: Data::File(fields.text("file_id")?),
@@ -404,7 +404,7 @@ fn content_parts(parts: &[Part], kind: &str, sources: &Sources<'_>) -> Vec<Strin
 }
 
 fn media_part(payload: &Payload<'_>) -> Option<String> {
-    if payload.dialect == &MESSAGE {
+    if payload.format == Format::Responses {
         return Some(payload.raw.raw().to_owned());
     }
     let url = quoted(&payload.url()?);

@@ -229,7 +229,7 @@ fn reasoning(part: Json<'_>, fields: &Object<'_>) -> Part {
 fn payload<'a>(part: Json<'a>, fields: &Object<'a>, kind: &str) -> Option<Payload<'a>> {
     let url = fields.text("url").filter(|_| kind == "file")?;
     let media_type = fields.text("mediaType").unwrap_or_default();
-    Some(Payload::address(&MESSAGE, part, kind_of(&media_type), &media_type, url))
+    Some(Payload::address(Format::UiMessages, part, kind_of(&media_type), &media_type, url))
 }
 
 fn fresh(message: &Message, sources: &Sources<'_>) -> Vec<String> {
@@ -297,7 +297,7 @@ fn answered(has_failed: bool, output: &str) -> String {
 }
 
 fn media_part(payload: &Payload<'_>) -> Option<String> {
-    if payload.dialect == &MESSAGE {
+    if payload.format == Format::UiMessages {
         return Some(payload.raw.raw().to_owned());
     }
     let media_type = match (&*payload.media_type, payload.kind) {
