@@ -170,6 +170,9 @@ pub(crate) fn not_counted(compacted_away: usize) -> String {
 /// When something is wrong and `is_strict`.
 pub(crate) fn warn_of_problems(path: &Path, document: &Document, is_strict: bool) -> Result<()> {
     const SHOWN: usize = 5;
+    if document.is_by_line() {
+        say!("{}: one message a line; read as messages of {}", shown(path), document.format());
+    }
     let mut faults: Vec<String> =
         document.problems().iter().map(|problem| format!("{}: {}", problem.place, problem.what)).collect();
     let profile = Profile::of_model(document.model().unwrap_or_default());

@@ -100,6 +100,11 @@ impl Document {
         self.format
     }
 
+    /// Returns whether the file has one message a line, in a format that keeps them in a list.
+    pub fn is_by_line(&self) -> bool {
+        matches!(&self.layout, Layout::Whole(layout) if layout.is_by_line)
+    }
+
     /// Returns the live context, oldest first.
     pub fn transcript(&self) -> &Transcript {
         &self.transcript

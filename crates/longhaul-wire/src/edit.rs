@@ -279,6 +279,13 @@ fn change(
     }
 }
 
+/// Puts `value` in the place of the field `key` of `text`, where it has one.
+pub(crate) fn set_field(text: &str, fields: Json<'_>, key: &str, value: &str, edits: &mut Edits) {
+    if let Some(field) = fields.get(key) {
+        edits.replace(field.range_in(text), value);
+    }
+}
+
 /// Deletes the field `key` of an object that is a part of `base`.
 pub(crate) fn remove_field(base: &str, object: &Object<'_>, key: &str, edits: &mut Edits) {
     let fields = object.fields();

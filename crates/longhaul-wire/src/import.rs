@@ -8,8 +8,7 @@ use crate::{
     document::{Envelope, Fragment, Layout, Slot, push_message},
     error::Fault,
     json::{Json, Object},
-    lines,
-    whole::syntax_error,
+    lines, whole,
 };
 
 /// What was read so far.
@@ -29,8 +28,7 @@ pub(crate) fn read_whole(
     element: fn(&mut Import, Json<'_>) -> Result<(), Fault>,
 ) -> Result<Document, WireError> {
     let mut import = Import::default();
-    let skip = if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
-    let json = Json::check(&bytes[skip..]).map_err(|flaw| syntax_error(&flaw, skip))?;
+    let json = whole::value(&bytes)?;
     let fields = json.object();
     let found = if json.is_array() { Some(json) } else { keys.iter().find_map(|key| fields.get(key)) };
     let Some(list) = found.filter(|list| list.is_array()) else {

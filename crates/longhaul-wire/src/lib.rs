@@ -49,6 +49,7 @@ mod detect;
 mod dialect;
 mod document;
 mod edit;
+mod emitted;
 mod error;
 mod formats;
 mod import;
@@ -70,6 +71,7 @@ pub use cache::{CacheMark, Lifetime, with_cache_marks};
 pub use convert::{Conversion, convert, encode};
 pub use detect::detect;
 pub use document::{Document, read};
+pub use emitted::summary_text;
 pub use error::{Problem, WireError};
 pub use formats::Format;
 pub use raw::messages_from_json;
@@ -77,7 +79,7 @@ pub use render::{Rendition, render, render_session, respell};
 pub use repair::{Repair, repair};
 pub use session::append::{Appended, append, session_id_from, timestamp, with_session_id};
 pub use validate::{IdPattern, Profile, Thinking, Violation, validate};
-pub use write::{summary_text, write, write_unchanged};
+pub use write::{write, write_unchanged};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -33,6 +33,9 @@ pub(crate) fn check(line: &[u8], first: bool) -> Result<Option<Json<'_>>, Flaw> 
 /// What to tell of a line that does not say what it is.
 pub(crate) const UNTYPED: &str = "it has no type; the line is carried, not read";
 
+/// What to tell of a line that is no message where the others are.
+pub(crate) const NO_MESSAGE: &str = "no message; the line is carried, not read";
+
 /// What to tell of a line that another agent would write.
 pub(crate) const FOREIGN: &str = "no line of this agent's; it is carried, not read";
 

@@ -4,14 +4,15 @@ use std::borrow::Cow;
 
 use longhaul_transcript::{ContentHash, Media, MediaKind};
 
-use crate::{dialect::Dialect, json::Json};
+use crate::{Format, json::Json};
 
 /// The bytes behind a [`Media`], still in the document.
 #[derive(Clone, Debug)]
 pub(crate) struct Payload<'a> {
-    /// The whole block, as the dialect spells it.
+    /// The whole block.
     pub(crate) raw: Json<'a>,
-    pub(crate) dialect: &'static Dialect,
+    /// What the block is spelled in.
+    pub(crate) format: Format,
     pub(crate) kind: MediaKind,
     pub(crate) media_type: String,
     pub(crate) data: Data<'a>,
@@ -25,21 +26,30 @@ pub(crate) enum Data<'a> {
     File(Cow<'a, str>),
 }
 
+/// Returns what a media type is of.
+pub(crate) fn kind_of(media_type: &str) -> MediaKind {
+    match media_type.split('/').next() {
+        Some("image") => MediaKind::Image,
+        Some("audio") => MediaKind::Audio,
+        _ => MediaKind::Document,
+    }
+}
+
 impl<'a> Payload<'a> {
     /// Returns a payload given inline.
     pub(crate) fn inline(
-        dialect: &'static Dialect,
+        format: Format,
         raw: Json<'a>,
         kind: MediaKind,
         media_type: &str,
         data: Cow<'a, str>,
     ) -> Payload<'a> {
-        Payload { raw, dialect, kind, media_type: media_type.to_owned(), data: Data::Base64(data) }
+        Payload { raw, format, kind, media_type: media_type.to_owned(), data: Data::Base64(data) }
     }
 
     /// Returns a payload given by an address, which may hold the bytes itself (`data:`).
     pub(crate) fn address(
-        dialect: &'static Dialect,
+        format: Format,
         raw: Json<'a>,
         kind: MediaKind,
         media_type: &str,
@@ -55,9 +65,9 @@ impl<'a> Payload<'a> {
                     Cow::Borrowed(url) => Cow::Borrowed(&url[at..]),
                     Cow::Owned(mut url) => Cow::Owned(url.split_off(at)),
                 };
-                Payload { raw, dialect, kind, media_type, data: Data::Base64(data) }
+                Payload { raw, format, kind, media_type, data: Data::Base64(data) }
             }
-            None => Payload { raw, dialect, kind, media_type: media_type.to_owned(), data: Data::Url(url) },
+            None => Payload { raw, format, kind, media_type: media_type.to_owned(), data: Data::Url(url) },
         }
     }
 

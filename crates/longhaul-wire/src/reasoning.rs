@@ -5,8 +5,8 @@ use longhaul_transcript::{Entry, Part, Role};
 use crate::{
     Document,
     edit::{Edits, remove_field},
+    emitted::{Emitted, Rendered},
     json::Json,
-    write::{Emitted, Rendered},
 };
 
 /// Sees to it that no item is left that the server would miss another one for.

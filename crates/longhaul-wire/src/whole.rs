@@ -5,20 +5,24 @@ use std::ops::Range;
 use longhaul_transcript::{SessionId, Transcript};
 
 use crate::{
-    Document, Format, WireError,
+    Document, Format, Problem, WireError,
     dialect::{Dialect, Said},
-    document::{Envelope, Fragment, Slot, push},
+    document::{self, Envelope, Fragment, Slot, push},
     edit::{Edits, remove_field},
+    emitted::{Emitted, Rendered},
     error::Fault,
     json::{Flaw, Json, Object},
-    write::{Emitted, Rendered},
+    lines,
 };
 
 /// Where the list stands, and the one message that may stand outside it.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
-    /// The array, brackets included.
-    array: Range<usize>,
+    /// The array, brackets included; all that stands in the file where it has a message a line.
+    list: Range<usize>,
+    /// What stands between the brackets.
+    inside: Range<usize>,
+    pub(crate) is_by_line: bool,
     elements: Vec<Range<usize>>,
     /// The object and the key of the system prompt: entry 0.
     outside: Option<(Range<usize>, &'static str)>,
@@ -28,7 +32,7 @@ impl Layout {
     /// Returns the places of what was read: the list, and what stands outside of it.
     pub(crate) fn places<'d>(&'d self, doc: &'d Document) -> impl Iterator<Item = &'d Range<usize>> {
         let outside = doc.slots.iter().flat_map(|slot| &slot.fragments).filter(|one| one.at == usize::MAX);
-        std::iter::once(&self.array).chain(outside.map(|one| &one.range))
+        std::iter::once(&self.list).chain(outside.map(|one| &one.range))
     }
 }
 
@@ -42,6 +46,8 @@ pub(crate) struct Body {
     /// The fields that may hold standing instructions, in the dialect that `dialect` has for these.
     pub(crate) outside: &'static [&'static str],
     pub(crate) dialect: &'static Dialect,
+    /// Whether a file may have one message a line.
+    pub(crate) takes_lines: bool,
     /// How a bare string is read that stands in the place of the list.
     pub(crate) text: Option<&'static Dialect>,
     /// The fields that may name the session.
@@ -51,15 +57,15 @@ pub(crate) struct Body {
 }
 
 pub(crate) fn read(format: Format, body: &Body, bytes: Vec<u8>) -> Result<Document, WireError> {
-    let skip = if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
-    let text = &bytes[skip..];
-    let json = Json::check(text).map_err(|flaw| syntax_error(&flaw, skip))?;
-    let base = json.raw();
-    let offset = skip + leading_blanks(text);
-    let at = |part: Json<'_>| {
-        let range = part.range_in(base);
-        range.start + offset..range.end + offset
-    };
+    if let Some((elements, problems)) = by_line(&bytes).filter(|_| body.takes_lines) {
+        let (transcript, slots) = say(&bytes, None, &elements, body.dialect)?;
+        let elements: Vec<_> = elements.into_iter().map(|element| element.range_in(&bytes)).collect();
+        let list = elements[0].start..bytes.len();
+        let layout = Layout { inside: list.clone(), list, is_by_line: true, elements, outside: None };
+        let (layout, envelope) = (document::Layout::Whole(layout), Envelope::default());
+        return Ok(Document { format, transcript, slots, layout, envelope, problems, bytes });
+    }
+    let json = value(&bytes).map_err(|error| body.several(&bytes).unwrap_or(error))?;
     let found = body.find(json)?;
     let mut envelope = Envelope::default();
     if json.is_object() {
@@ -70,50 +76,81 @@ pub(crate) fn read(format: Format, body: &Body, bytes: Vec<u8>) -> Result<Docume
         envelope.session_id = session.and_then(|id| SessionId::new(&id).ok());
         envelope.tools = tools.unwrap_or_default().into_iter().map(|tool| tool.raw().to_owned()).collect();
     }
+    // A bare string is one message of the user.
+    let is_text = found.list.is_string();
+    let (elements, dialect) = match body.text.filter(|_| is_text) {
+        Some(dialect) => (vec![found.list], dialect),
+        None => (found.list.elements(), body.dialect),
+    };
+    let (transcript, slots) = say(&bytes, found.outside, &elements, dialect)?;
+    let at = |part: Json<'_>| part.range_in(&bytes);
+    let list = at(found.list);
+    let layout = Layout {
+        inside: list.start + 1..list.end - 1,
+        list,
+        is_by_line: false,
+        elements: elements.into_iter().map(at).collect(),
+        outside: found.outside.map(|(key, ..)| (at(json), key)),
+    };
+    let layout = match is_text {
+        // One message: there is nothing to take out of it.
+        true => document::Layout::Import,
+        false => document::Layout::Whole(layout),
+    };
+    Ok(Document { format, transcript, slots, layout, envelope, problems: Vec::new(), bytes })
+}
+
+type Outside<'a> = (&'static str, &'static Dialect, Json<'a>);
+
+/// Returns what was said, and where it stands.
+fn say(
+    bytes: &[u8],
+    outside: Option<Outside<'_>>,
+    elements: &[Json<'_>],
+    dialect: &'static Dialect,
+) -> Result<(Transcript, Vec<Slot>), WireError> {
     let mut transcript = Transcript::new();
     let mut slots = Vec::new();
-    let mut add = |said: Said<'_>, dialect, value, index| {
+    let mut add = |said: Said<'_>, dialect, value: Json<'_>, index| {
         let steps = said.of_steps();
         let is_one = steps.len() == 1;
         for step in steps {
             push(&mut transcript, Said { parts: said.parts[step.clone()].to_vec(), ..said.clone() });
             let step = (!is_one).then_some(step);
-            slots.push(Slot { fragments: vec![Fragment { range: at(value), dialect, at: index, step }] });
+            let range = value.range_in(bytes);
+            slots.push(Slot { fragments: vec![Fragment { range, dialect, at: index, step }] });
         }
     };
-    if let Some((key, dialect, value)) = found.outside {
+    if let Some((key, dialect, value)) = outside {
         let said = (dialect.read)(value).map_err(|fault| fault.at(key))?;
         add(said, dialect, value, usize::MAX);
     }
-    // A bare string is one message of the user.
-    let (elements, dialect) = match body.text.filter(|_| found.list.is_string()) {
-        Some(dialect) => (vec![found.list], dialect),
-        None => (found.list.elements(), body.dialect),
-    };
     for (index, element) in elements.iter().enumerate() {
         let said = (dialect.read)(*element).map_err(|fault| fault.at(&format!("message {index}")))?;
         add(said, dialect, *element, index);
     }
-    let layout = Layout {
-        array: at(found.list),
-        elements: elements.into_iter().map(at).collect(),
-        outside: found.outside.map(|(key, ..)| (at(json), key)),
-    };
-    let layout = match found.list.is_string() {
-        // One message: there is nothing to take out of it.
-        true => crate::document::Layout::Import,
-        false => crate::document::Layout::Whole(layout),
-    };
-    Ok(Document { format, transcript, slots, layout, envelope, problems: Vec::new(), bytes })
+    Ok((transcript, slots))
 }
 
 /// The list of messages, and the standing instructions outside of it: their field, how they are spelled, and they.
 struct Found<'a> {
     list: Json<'a>,
-    outside: Option<(&'static str, &'static Dialect, Json<'a>)>,
+    outside: Option<Outside<'a>>,
 }
 
 impl Body {
+    /// Returns what to say of a file that has one history a line.
+    fn several(&self, bytes: &[u8]) -> Option<WireError> {
+        let lines = lines::split(bytes).into_iter();
+        let mut lines = lines.filter_map(|range| lines::check(&bytes[range], false).transpose());
+        let is_one = |line: Result<Json<'_>, _>| line.is_ok_and(|json| self.find(json).is_ok());
+        (is_one(lines.next()?) && is_one(lines.next()?)).then(|| WireError::Shape {
+            place: "line 2".to_owned(),
+            found: "another history".to_owned(),
+            expected: "one in a file, and here stands one a line: `sed -n 2p FILE` takes the second out",
+        })
+    }
+
     fn find<'a>(&self, json: Json<'a>) -> Result<Found<'a>, WireError> {
         let fields = json.object();
         (self.check)(&fields)?;
@@ -132,8 +169,29 @@ impl Body {
     }
 }
 
-fn leading_blanks(text: &[u8]) -> usize {
-    text.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n')).count()
+/// Returns the one JSON value that a file is; a byte order mark may lead.
+pub(crate) fn value(bytes: &[u8]) -> Result<Json<'_>, WireError> {
+    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    Json::check(text).map_err(|flaw| syntax_error(&flaw, bytes.len() - text.len()))
+}
+
+/// Returns the messages of a file that has one a line, and what is wrong with other lines; `None` for any other file.
+pub(crate) fn by_line(bytes: &[u8]) -> Option<(Vec<Json<'_>>, Vec<Problem>)> {
+    // A large file of one line is not parsed here first.
+    memchr::memchr(b'\n', bytes.trim_ascii_end())?;
+    let (mut messages, mut problems) = (Vec::new(), Vec::new());
+    let lines = lines::split(bytes);
+    let last = lines.len().saturating_sub(1);
+    for (at, range) in lines.into_iter().enumerate() {
+        match lines::check(&bytes[range], at == 0) {
+            Ok(None) => {}
+            Ok(Some(json)) if json.get("role").is_some() => messages.push(json),
+            _ if messages.is_empty() => return None,
+            Ok(Some(_)) => problems.push(Problem::new(format!("line {}", at + 1), lines::NO_MESSAGE)),
+            Err(flaw) => problems.push(lines::problem(at + 1, &flaw, at == last)),
+        }
+    }
+    (!messages.is_empty()).then_some((messages, problems))
 }
 
 pub(crate) fn syntax_error(flaw: &Flaw, skipped: usize) -> WireError {
@@ -157,6 +215,7 @@ pub(crate) fn write(doc: &Document, layout: &Layout, emitted: &[Emitted<'_>]) ->
             // The first one written takes the blanks that the first one had.
             _ if inner.is_empty() => gap(text, layout, 0).trim_start_matches(','),
             (Some(last), Some(index)) if last + 1 == index => gap(text, layout, index),
+            _ if layout.is_by_line => "\n",
             _ if layout.elements.len() > 1 => gap(text, layout, 1),
             _ => ",",
         };
@@ -189,9 +248,9 @@ pub(crate) fn write(doc: &Document, layout: &Layout, emitted: &[Emitted<'_>]) ->
             Emitted::Summary { values, .. } => values.iter().for_each(|value| put(value, None)),
         }
     }
-    let last = layout.elements.last().map_or(layout.array.start + 1, |range| range.end);
-    inner.push_str(&text[last..layout.array.end - 1]);
-    edits.replace(layout.array.start + 1..layout.array.end - 1, inner);
+    let last = layout.elements.last().map_or(layout.inside.start, |range| range.end);
+    inner.push_str(&text[last..layout.inside.end]);
+    edits.replace(layout.inside.clone(), inner);
     let gone = layout.outside.as_ref().filter(|_| !outside_kept);
     let gone =
         gone.and_then(|(object, key)| Some((Json::check(&text.as_bytes()[object.clone()]).ok()?, key)));
@@ -205,7 +264,7 @@ pub(crate) fn write(doc: &Document, layout: &Layout, emitted: &[Emitted<'_>]) ->
 fn gap<'a>(text: &'a str, layout: &Layout, index: usize) -> &'a str {
     let from = match index.checked_sub(1) {
         Some(before) => layout.elements[before].end,
-        None => layout.array.start + 1,
+        None => layout.inside.start,
     };
     let to = layout.elements.get(index).map_or(from, |range| range.start);
     &text[from..to]

@@ -2,35 +2,17 @@
 
 use std::io::Write;
 
-use longhaul_transcript::{Item, Message, Origin, Part, SummaryRecord};
+use longhaul_transcript::{Item, Message, Origin, Part};
 
 use crate::{
     Document, WireError,
     dialect::Sources,
     document::Layout,
     edit::{Edits, Located, align, patch},
+    emitted::{Emitted, Rendered},
     json::Json,
     reasoning, session, whole,
 };
-
-/// One item on its way out.
-#[derive(Debug)]
-pub(crate) enum Emitted<'a> {
-    /// A message of the document, fragment by fragment.
-    Kept { n: usize, rendered: Vec<Rendered> },
-    /// A message from elsewhere, spelled in the document's dialect.
-    Fresh(Vec<String>),
-    /// A summary.
-    Summary { record: &'a SummaryRecord, values: Vec<String> },
-}
-
-/// What became of one fragment.
-#[derive(Debug)]
-pub(crate) enum Rendered {
-    Same,
-    Changed(String),
-    Gone,
-}
 
 /// Writes the bytes that were read.
 ///
@@ -105,11 +87,6 @@ pub fn write<'a>(
         Layout::Import => return Err(WireError::ImportOnly { format: doc.format }),
     };
     Ok(out.write_all(text.as_bytes())?)
-}
-
-/// Returns the text under which a summary stands in a written history: a header, what it says, and its handle line.
-pub fn summary_text(record: &SummaryRecord) -> String {
-    record.to_message().texts().collect()
 }
 
 /// Returns which of the document's messages this is; each is written but once.

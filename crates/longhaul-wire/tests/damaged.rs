@@ -71,6 +71,16 @@ fn not_a_history() {
 }
 
 #[test]
+fn a_history_a_line_is_named_as_such() {
+    let one = r#"{"messages":[{"role":"user","content":"a"}]}"#;
+    let error = read(None, format!("{one}\n{one}\n").as_bytes()).unwrap_err().to_string();
+    expect![[r#"line 2: found another history; expected one in a file, and here stands one a line: `sed -n 2p FILE` takes the second out"#]].assert_eq(&error);
+    // Two of blocks are no messages of OpenAI's.
+    let block = r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"b"}]}"#;
+    read(None, format!("{block}\n{block}\n").as_bytes()).unwrap_err();
+}
+
+#[test]
 fn broken_syntax_is_named_by_its_byte() {
     refuses(
         Format::OpenAi,

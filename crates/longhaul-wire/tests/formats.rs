@@ -4,8 +4,8 @@
 use std::{fs, path::PathBuf};
 
 use expect_test::{Expect, expect};
-use longhaul_transcript::{CallKind, Item, Outcome, Part};
-use longhaul_wire::{Document, Format, detect, read, write, write_unchanged};
+use longhaul_transcript::{CallKind, Item, Message, Outcome, Part};
+use longhaul_wire::{Document, Format, Profile, detect, read, validate, write, write_unchanged};
 
 fn data(name: &str) -> Vec<u8> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);
@@ -386,6 +386,76 @@ fn opencode() {
             m11 user: "Search\nFind it."
             usage up to m5: 10 + 40 + 2 in, 5 + 3 out
         "#]],
+    );
+}
+
+/// `revert` names a part: those before it stay. One that is not there takes nothing back.
+#[test]
+fn opencode_goes_back_to_a_part() {
+    let said = |revert: &str| {
+        let text = String::from_utf8(data("opencode.json")).unwrap();
+        let text = text.replace("{\"messageID\": \"msg_10\"}", revert);
+        let doc = read(None, text.as_bytes()).unwrap();
+        shown(&doc).lines().skip(8).map(str::to_owned).collect::<Vec<_>>()
+    };
+    expect![[r#"
+        m6 assistant: ~"Look." 28 bytes | "Reading."
+        usage up to m5: 10 + 40 + 2 in, 5 + 3 out"#]]
+    .assert_eq(&said(r#"{"messageID": "msg_06", "partID": "prt_15"}"#).join("\n"));
+    let until_the_end = said(r#"{"messageID": "msg_10", "partID": "prt_99"}"#);
+    assert_eq!(until_the_end[6], "m12 user: \"never said\"");
+}
+
+const LINES: &str = "{\"role\":\"user\",\"content\":\"run it\"}\n\
+    {\"role\": \"assistant\", \"content\": null, \"x\": 1e2, \"tool_calls\": [{\"id\":\"c1\",\"type\":\"function\",\
+    \"function\":{\"name\":\"bash\",\"arguments\":\"{}\"}}]}\r\n\n\
+    {\"role\":\"tool\",\"tool_call_id\":\"c1\",\"content\":\"1 failed\"}\n\
+    {\"role\":\"user\",\"content\":\"mend it\"}\n";
+
+#[test]
+fn a_message_of_openai_a_line() {
+    let bytes = LINES.as_bytes();
+    assert_eq!(detect(bytes), Some(Format::OpenAi));
+    let doc = read(None, bytes).unwrap();
+    assert!(doc.is_by_line() && doc.problems().is_empty());
+    expect![[r#"
+        m0 user: "run it"
+        m1 assistant: !bash#c1 {}
+        m2 tool: =c1 "1 failed"
+        m3 user: "mend it"
+    "#]]
+    .assert_eq(&shown(&doc));
+    assert!(validate(bytes, Format::OpenAi, &Profile::default()).unwrap().is_empty());
+    let written = |of: &[usize], and: Option<Message>| {
+        let entries = doc.transcript().entries();
+        let new = and.map(std::sync::Arc::new);
+        let kept = of.iter().map(|at| &entries[*at]).map(|entry| (entry.id, &entry.message));
+        let items = kept.chain(new.as_ref().map(|new| (entries[0].id, new)));
+        let mut out = Vec::new();
+        write(&doc, items.map(|(id, message)| Item::Message { id, message }), &mut out).unwrap();
+        assert!(validate(&out, Format::OpenAi, &Profile::default()).unwrap().is_empty());
+        String::from_utf8(out).unwrap()
+    };
+    assert_eq!(written(&[0, 1, 2, 3], None), LINES);
+    let (first, rest) = LINES.split_once('\n').unwrap();
+    let last = LINES.lines().last().unwrap();
+    assert_eq!(written(&[1, 2, 3], None), rest);
+    assert_eq!(written(&[0, 3], None), format!("{first}\n{last}\n"));
+    let new = "{\"role\":\"user\",\"content\":\"and so on\"}";
+    assert_eq!(written(&[3], Some(Message::user("and so on"))), format!("{last}\n{new}\n"));
+}
+
+#[test]
+fn of_messages_a_line_a_damaged_one_is_carried() {
+    let doc = read(None, format!("\u{feff}{LINES}{{\"a\":1}}\n{{\"role\":\"us").as_bytes()).unwrap();
+    assert_eq!(doc.transcript().len(), 4);
+    let told: Vec<_> = doc.problems().iter().map(|one| format!("{}: {}", one.place, one.what)).collect();
+    assert_eq!(
+        told,
+        [
+            "line 6: no message; the line is carried, not read",
+            "line 7, byte 11: the last line is cut off; what stands before it was read"
+        ]
     );
 }
 

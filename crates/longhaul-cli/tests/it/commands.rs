@@ -36,6 +36,27 @@ fn messages_of_the_summary_before_are_told_apart() {
 }
 
 #[test]
+fn messages_one_a_line_are_read_and_written_as_such() {
+    let folder = Folder::new();
+    let said = "Please look at the parser and tell me what it does with each of the odd inputs.";
+    let pair = format!(
+        "{{\"role\":\"user\",\"content\":\"{said}\"}}\n{{\"role\":\"assistant\",\"content\":\"It reads them.\"}}\n"
+    );
+    folder.file("chat.jsonl", pair.repeat(12).as_bytes());
+    let ran = folder.run(&["compact", "chat.jsonl", "--budget", "250", "-o", "small.jsonl"], b"");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(
+        ran.said().contains("chat.jsonl: one message a line; read as messages of openai"),
+        "{}",
+        ran.stderr
+    );
+    let small = std::fs::read_to_string(folder.path().join("small.jsonl")).unwrap();
+    let lines: Vec<Value> = small.lines().map(json).collect();
+    assert!(lines.len() < 24 && lines.iter().all(|line| line["role"].is_string()), "{small}");
+    assert!(small.contains("[Context Summary") && small.ends_with(&pair), "{small}");
+}
+
+#[test]
 fn compact_keeps_its_contract() {
     let folder = Folder::new();
     let file = example();

@@ -79,7 +79,8 @@ fn check(folder: &Folder, session: &Session) {
 
     let path = json["path"].as_str().unwrap();
     let before = fs::read(path).ok();
-    let ran = folder.run(&["compact", session.short, "--budget", "1100", "-o", "out.json", "--force"], b"");
+    // So little that the result with the secret is summarized: messages that are kept go out as they are.
+    let ran = folder.run(&["compact", session.short, "--budget", "800", "-o", "out.json", "--force"], b"");
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     let only_read = format!(
         "{} sessions are only read: what comes out is written as {}",
@@ -96,7 +97,7 @@ fn check(folder: &Folder, session: &Session) {
     let again = folder.run(&["count", "out.json", "--json"], b"");
     let counted: Value = serde_json::from_slice(&again.stdout).unwrap();
     assert_eq!(counted["format"], session.written_as, "{}", again.stderr);
-    assert!(counted["tokens"].as_u64().unwrap() <= 1_100);
+    assert!(counted["tokens"].as_u64().unwrap() <= 800);
 
     // Recorded under the id that the agent knows it by, with all that was said.
     for name in [session.short, session.id] {
@@ -127,7 +128,7 @@ fn check(folder: &Folder, session: &Session) {
 /// Returns what is said of a session that is damaged like this.
 fn refused(folder: &Folder, path: &Path, damaged: &str) -> String {
     fs::write(path, damaged).unwrap();
-    let ran = folder.run(&["compact", path.to_str().unwrap(), "--budget", "1100", "-o", "damaged.json"], b"");
+    let ran = folder.run(&["compact", path.to_str().unwrap(), "--budget", "900", "-o", "damaged.json"], b"");
     assert_ne!(ran.code, 0, "{}", ran.stderr);
     assert!(!folder.path().join("damaged.json").exists());
     ran.said()

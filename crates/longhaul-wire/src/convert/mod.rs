@@ -247,13 +247,7 @@ fn sources<'a>(doc: &'a Document, table: &'a [(longhaul_transcript::ContentHash,
     let canonical = table.iter().filter_map(|(hash, quoted)| {
         let json = Json::check(quoted.as_bytes()).ok()?;
         let media = kinds.get(hash)?;
-        let payload = Payload::address(
-            doc.format.writing().ok()?.dialect,
-            json,
-            media.kind,
-            &media.media_type,
-            json.text()?,
-        );
+        let payload = Payload::address(doc.format, json, media.kind, &media.media_type, json.text()?);
         Some((*hash, payload))
     });
     Sources::of_media(read.chain(canonical))

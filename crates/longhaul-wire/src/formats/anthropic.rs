@@ -29,7 +29,7 @@ pub(super) const SPEC: Spec = Spec {
     is_lines: false,
     read: |bytes| whole::read(Format::Anthropic, &BODY, bytes),
     segments: super::one_segment,
-    validate: validate::anthropic::check_history,
+    validate: Some(validate::anthropic::check_history),
     writing: Some(Writing {
         dialect: &MESSAGE,
         carries_all: false,
@@ -59,6 +59,7 @@ const BODY: Body = Body {
     expected: "an array of messages, or an object with messages",
     outside: &["system"],
     dialect: &MESSAGE,
+    takes_lines: false,
     text: None,
     session: &["session"],
     check: |_| Ok(()),
@@ -309,11 +310,11 @@ fn payload<'a>(block: Json<'a>, fields: &Object<'a>, kind: &str) -> Option<Paylo
     let kind = if kind == "image" { MediaKind::Image } else { MediaKind::Document };
     let media_type = source.text("media_type").unwrap_or_default();
     match &*source.text("type")? {
-        "base64" => Some(Payload::inline(&MESSAGE, block, kind, &media_type, source.text("data")?)),
-        "url" => Some(Payload::address(&MESSAGE, block, kind, &media_type, source.text("url")?)),
+        "base64" => Some(Payload::inline(Format::Anthropic, block, kind, &media_type, source.text("data")?)),
+        "url" => Some(Payload::address(Format::Anthropic, block, kind, &media_type, source.text("url")?)),
         "file" => Some(Payload {
             raw: block,
-            dialect: &MESSAGE,
+            format: Format::Anthropic,
             kind,
             media_type: media_type.into_owned(),
             data: Data::File(source.text("file_id")?),
@@ -383,7 +384,7 @@ fn block(part: &Part, sources: &Sources<'_>) -> Option<String> {
 
 /// Spells a picture or file; `None` for a sound, and for what Anthropic does not take or only another provider knows.
 fn media_block(payload: &Payload<'_>) -> Option<String> {
-    if payload.dialect == &MESSAGE {
+    if payload.format == Format::Anthropic {
         return Some(payload.raw.raw().to_owned());
     }
     let kind = match payload.kind {

@@ -22,7 +22,7 @@ pub(super) const SPEC: Spec = Spec {
     is_lines: false,
     read: |bytes| whole::read(Format::Chat, &BODY, bytes),
     segments: super::one_segment,
-    validate: |history, _, _| super::readable(Format::Chat, history),
+    validate: None,
     writing: Some(Writing {
         dialect: &MESSAGE,
         carries_all: false,
@@ -49,6 +49,7 @@ const BODY: Body = Body {
     expected: "an array of turns, or an object with conversations",
     outside: &["system"],
     dialect: &MESSAGE,
+    takes_lines: false,
     text: None,
     session: &["session"],
     check: |_| Ok(()),

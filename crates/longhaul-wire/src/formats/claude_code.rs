@@ -20,7 +20,7 @@ pub(super) const SPEC: Spec = Spec {
     is_lines: true,
     read: claude_code::read,
     segments: |doc| claude_code::segments(doc.as_bytes()),
-    validate: validate::session::check_claude_code,
+    validate: Some(validate::session::check_claude_code),
     writing: Some(Writing {
         dialect: &super::ANTHROPIC,
         carries_all: false,

@@ -19,20 +19,13 @@ use crate::{
     error::Fault,
     import::{Import, text_of},
     json::{Json, Object, quoted},
-    whole::syntax_error,
+    whole,
 };
 
 pub(super) const SPEC: Spec = Spec {
-    name: "cline",
     aliases: &["roo"],
-    provider: None,
-    claims,
-    is_lines: false,
-    read: read_file,
-    segments: super::one_segment,
-    validate: |history, _, _| super::readable(Format::Cline, history),
-    writing: None,
     written_as: Some(Format::Anthropic),
+    ..Spec::read_only("cline", claims, read_file)
 };
 
 /// A message, of which only what Anthropic knows is read.
@@ -46,8 +39,7 @@ fn claims(head: &Head<'_>) -> Option<Claim> {
 
 fn read_file(bytes: Vec<u8>) -> Result<Document, WireError> {
     let mut import = Import::default();
-    let skip = if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
-    let json = Json::check(&bytes[skip..]).map_err(|flaw| syntax_error(&flaw, skip))?;
+    let json = whole::value(&bytes)?;
     if !json.is_array() {
         return Err(Fault::new("", json.raw(), "a task of Cline: an array of messages").at("the document"));
     }

@@ -18,7 +18,7 @@ pub(super) const SPEC: Spec = Spec {
     is_lines: true,
     read: codex::read,
     segments: |doc| codex::segments(doc.as_bytes()),
-    validate: validate::session::check_codex,
+    validate: Some(validate::session::check_codex),
     writing: Some(Writing {
         dialect: &super::responses::MESSAGE,
         carries_all: false,

@@ -19,16 +19,10 @@ use crate::{
 };
 
 pub(super) const SPEC: Spec = Spec {
-    name: "copilot",
     aliases: &["copilot-cli"],
-    provider: None,
-    claims,
     is_lines: true,
-    read,
-    segments: super::one_segment,
-    validate: |history, _, _| super::readable(Format::Copilot, history),
-    writing: None,
     written_as: Some(Format::OpenAi),
+    ..Spec::read_only("copilot", claims, read)
 };
 
 fn claims(head: &Head<'_>) -> Option<Claim> {

@@ -15,7 +15,7 @@ use crate::{
     edit::{Edits, Emptied, Home, Leaf, Located, remove_field},
     error::Fault,
     json::{Json, Object, quoted},
-    media::{Data, Payload},
+    media::{Data, Payload, kind_of},
     validate,
     whole::{self, Body},
 };
@@ -28,7 +28,7 @@ pub(super) const SPEC: Spec = Spec {
     is_lines: false,
     read: |bytes| whole::read(Format::Gemini, &BODY, bytes),
     segments: super::one_segment,
-    validate: validate::gemini::check_history,
+    validate: Some(validate::gemini::check_history),
     writing: Some(Writing {
         dialect: &MESSAGE,
         carries_all: false,
@@ -66,6 +66,7 @@ const BODY: Body = Body {
     expected: "an array of contents, or an object with contents",
     outside: &["systemInstruction", "system_instruction"],
     dialect: &MESSAGE,
+    takes_lines: false,
     text: None,
     session: &["session"],
     check: |_| Ok(()),
@@ -314,20 +315,15 @@ fn id_of(fields: &Object<'_>, name: &str, seen: &mut HashMap<String, usize>) -> 
 }
 
 fn payload<'a>(part: Json<'a>, fields: &Object<'a>) -> Option<Payload<'a>> {
-    let kind_of = |media_type: &str| match media_type.split('/').next() {
-        Some("image") => MediaKind::Image,
-        Some("audio") => MediaKind::Audio,
-        _ => MediaKind::Document,
-    };
     if let Some(inline) = either(fields, "inlineData", "inline_data").map(Json::object) {
         let media_type = either(&inline, "mimeType", "mime_type").and_then(Json::text).unwrap_or_default();
         let data = inline.text("data")?;
-        return Some(Payload::inline(&MESSAGE, part, kind_of(&media_type), &media_type, data));
+        return Some(Payload::inline(Format::Gemini, part, kind_of(&media_type), &media_type, data));
     }
     let file = either(fields, "fileData", "file_data")?.object();
     let media_type = either(&file, "mimeType", "mime_type").and_then(Json::text).unwrap_or_default();
     let uri = either(&file, "fileUri", "file_uri")?.text()?;
-    Some(Payload::address(&MESSAGE, part, kind_of(&media_type), &media_type, uri))
+    Some(Payload::address(Format::Gemini, part, kind_of(&media_type), &media_type, uri))
 }
 
 fn fresh(message: &Message, sources: &Sources<'_>) -> Vec<String> {
@@ -371,7 +367,7 @@ fn spell(part: &Part, sources: &Sources<'_>) -> Vec<String> {
 }
 
 fn media_part(payload: &Payload<'_>) -> Option<String> {
-    if payload.dialect == &MESSAGE {
+    if payload.format == Format::Gemini {
         return Some(payload.raw.raw().to_owned());
     }
     let media_type = match &*payload.media_type {

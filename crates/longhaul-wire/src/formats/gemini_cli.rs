@@ -22,23 +22,18 @@ use crate::{
     error::Fault,
     import::{Import, text_of},
     json::{Json, Object, tight},
-    lines,
-    whole::syntax_error,
+    lines, whole,
 };
 
 pub(super) const SPEC: Spec = Spec {
-    name: "gemini-cli",
-    aliases: &[],
     provider: Some("google"),
-    claims: |head| {
-        (!head.is_array() && head.has("sessionId") && head.has("projectHash")).then_some(Claim::Own)
-    },
     is_lines: true,
-    read: read_file,
-    segments: super::one_segment,
-    validate: |history, _, _| super::readable(Format::GeminiCli, history),
-    writing: None,
     written_as: Some(Format::Gemini),
+    ..Spec::read_only(
+        "gemini-cli",
+        |head| (!head.is_array() && head.has("sessionId") && head.has("projectHash")).then_some(Claim::Own),
+        read_file,
+    )
 };
 
 static RECORD: Dialect =
@@ -78,8 +73,7 @@ fn read_lines(import: &mut Import, bytes: &[u8], ranges: Vec<Range<usize>>) {
 }
 
 fn read_whole(import: &mut Import, bytes: &[u8]) -> Result<(), WireError> {
-    let skip = if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
-    let json = Json::check(&bytes[skip..]).map_err(|flaw| syntax_error(&flaw, skip))?;
+    let json = whole::value(bytes)?;
     let fields = json.object();
     let Some(messages) = fields.get("messages").filter(|messages| messages.is_array()) else {
         let expected = "a session of Gemini CLI: an object with sessionId and messages, or a record a line";

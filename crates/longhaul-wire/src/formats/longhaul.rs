@@ -21,7 +21,7 @@ pub(super) const SPEC: Spec = Spec {
     is_lines: false,
     read: |bytes| whole::read(Format::Longhaul, &BODY, bytes),
     segments: super::one_segment,
-    validate: |history, _, _| super::readable(Format::Longhaul, history),
+    validate: None,
     writing: Some(Writing {
         dialect: &MESSAGE,
         carries_all: true,
@@ -44,6 +44,7 @@ const BODY: Body = Body {
     expected: "an object with messages",
     outside: &[],
     dialect: &MESSAGE,
+    takes_lines: false,
     text: None,
     session: &["session"],
     check: version,

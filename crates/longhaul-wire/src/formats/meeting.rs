@@ -12,16 +12,10 @@ use crate::{
 };
 
 pub(super) const SPEC: Spec = Spec {
-    name: "meeting",
     aliases: &["qmsum"],
-    provider: None,
-    claims,
-    is_lines: false,
-    read: |bytes| import::read_whole(Format::Meeting, bytes, (&["meeting_transcripts"], EXPECTED), turn),
-    segments: super::one_segment,
-    validate: |history, _, _| super::readable(Format::Meeting, history),
-    writing: None,
-    written_as: None,
+    ..Spec::read_only("meeting", claims, |bytes| {
+        import::read_whole(Format::Meeting, bytes, (&["meeting_transcripts"], EXPECTED), turn)
+    })
 };
 
 const EXPECTED: &str = "a meeting: an object with meeting_transcripts";

@@ -28,12 +28,12 @@ use std::{fmt, str::FromStr};
 use longhaul_transcript::{ContentHash, Message, SessionId, Tokens, Transcript};
 
 use crate::{
-    Document, Profile, WireError,
+    Document, WireError,
     convert::losses::Losses,
     detect::{Claim, Head},
     dialect::Dialect,
     json::{Json, quoted},
-    validate::Report,
+    validate::Check,
 };
 
 pub(crate) use responses::{INSTRUCTIONS, ROLLOUT, USER_TEXT};
@@ -119,13 +119,35 @@ pub(crate) struct Spec {
     pub(crate) read: fn(Vec<u8>) -> Result<Document, WireError>,
     /// Returns what was said between the agent's own compactions.
     pub(crate) segments: fn(&Document) -> Vec<Transcript>,
-    /// Checks a file against the rules of the format.
-    pub(crate) validate: fn(&[u8], &Profile, &mut Report) -> Result<(), WireError>,
+    /// Checks a file against the rules of the format; `None` where all that is asked is that it can be read.
+    pub(crate) validate: Option<Check>,
     /// How it is written; `None` for one that can only be imported.
     pub(crate) writing: Option<Writing>,
     /// What a history of it is written in where nobody says: itself where it can be, and for the sessions of an agent that
     /// can only be imported the format that is nearest to what the agent sends.
     pub(crate) written_as: Option<Format>,
+}
+
+impl Spec {
+    /// One that can only be imported, and of which there is nothing else to say.
+    const fn read_only(
+        name: &'static str,
+        claims: fn(&Head<'_>) -> Option<Claim>,
+        read: fn(Vec<u8>) -> Result<Document, WireError>,
+    ) -> Spec {
+        Spec {
+            name,
+            aliases: &[],
+            provider: None,
+            claims,
+            is_lines: false,
+            read,
+            segments: one_segment,
+            validate: None,
+            writing: None,
+            written_as: None,
+        }
+    }
 }
 
 /// How a format is written: what it can carry, and how what comes from elsewhere is cut to fit.
@@ -385,11 +407,6 @@ fn listed(tools: &[String]) -> String {
 /// Returns what was said as one segment: the agent does not compact, or its file does not say where.
 fn one_segment(doc: &Document) -> Vec<Transcript> {
     vec![doc.transcript().clone()]
-}
-
-/// Checks that a file of a format that no provider takes as it is can be read.
-fn readable(format: Format, history: &[u8]) -> Result<(), WireError> {
-    crate::read(Some(format), history).map(drop)
 }
 
 /// Returns the text of a standing instruction that is a bare string.

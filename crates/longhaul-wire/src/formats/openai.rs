@@ -29,7 +29,7 @@ pub(super) const SPEC: Spec = Spec {
     is_lines: false,
     read: |bytes| whole::read(Format::OpenAi, &BODY, bytes),
     segments: super::one_segment,
-    validate: validate::openai::check_history,
+    validate: Some(validate::openai::check_history),
     writing: Some(Writing {
         dialect: &MESSAGE,
         carries_all: false,
@@ -55,6 +55,7 @@ const BODY: Body = Body {
     expected: "an array of messages, or an object with messages",
     outside: &[],
     dialect: &MESSAGE,
+    takes_lines: true,
     text: None,
     session: &["session"],
     check: |_| Ok(()),
@@ -95,6 +96,10 @@ pub(crate) static MESSAGE: Dialect = Dialect {
 fn claims(head: &Head<'_>) -> Option<Claim> {
     let is_one = match head.is_array() {
         true => head.has("role") && !head.has("parts") || head.is_empty(),
+        // One message a line, where no other format's blocks stand in them.
+        false if head.has("role") && !head.has("messages") => {
+            head.first_line().is_some() && !head.has_type(&OF_BLOCKS) && !head.has_type(&OF_ITEMS)
+        }
         false => head.has_any(&["messages", "model", "system", "tools"]),
     };
     is_one.then_some(Claim::Left)
@@ -309,20 +314,20 @@ fn payload<'a>(element: Json<'a>, fields: &Object<'a>, kind: &str) -> Option<Pay
         "image_url" => {
             let image = fields.get("image_url")?;
             let url = image.text().or_else(|| image.object().text("url"))?;
-            Some(Payload::address(&MESSAGE, element, MediaKind::Image, "", url))
+            Some(Payload::address(Format::OpenAi, element, MediaKind::Image, "", url))
         }
         "input_audio" => {
             let audio = fields.get("input_audio")?.object();
             let media_type = format!("audio/{}", audio.text("format").unwrap_or_default());
-            Some(Payload::inline(&MESSAGE, element, MediaKind::Audio, &media_type, audio.text("data")?))
+            Some(Payload::inline(Format::OpenAi, element, MediaKind::Audio, &media_type, audio.text("data")?))
         }
         "file" => {
             let file = fields.get("file")?.object();
             match file.text("file_data") {
-                Some(data) => Some(Payload::address(&MESSAGE, element, MediaKind::Document, "", data)),
+                Some(data) => Some(Payload::address(Format::OpenAi, element, MediaKind::Document, "", data)),
                 None => Some(Payload {
                     raw: element,
-                    dialect: &MESSAGE,
+                    format: Format::OpenAi,
                     kind: MediaKind::Document,
                     media_type: String::new(),
                     data: Data::File(file.text("file_id")?),
@@ -412,7 +417,7 @@ fn call(call: &ToolCall) -> String {
 }
 
 fn media_part(payload: &Payload<'_>) -> Option<String> {
-    if payload.dialect == &MESSAGE {
+    if payload.format == Format::OpenAi {
         return Some(payload.raw.raw().to_owned());
     }
     let url = quoted(&payload.url()?);

@@ -7,8 +7,7 @@
 use std::ops::Range;
 
 use longhaul_transcript::{
-    ContentHash, MediaKind, Outcome, Part, Reasoning, Role, SessionId, Speaker, Tokens, ToolCall, ToolResult,
-    Usage,
+    ContentHash, Outcome, Part, Reasoning, Role, SessionId, Speaker, Tokens, ToolCall, ToolResult, Usage,
 };
 
 use super::{OPENAI, Spec};
@@ -20,24 +19,21 @@ use crate::{
     error::Fault,
     import::Import,
     json::{Json, Object, tight},
-    media::Payload,
-    whole::syntax_error,
+    media::{Payload, kind_of},
+    whole,
 };
 
 pub(super) const SPEC: Spec = Spec {
-    name: "opencode",
-    aliases: &[],
-    provider: None,
-    claims: |head| {
-        let is_one = !head.is_array() && head.has("info.id") && head.has_any(&["messages", "info.projectID"]);
-        is_one.then_some(Claim::Own)
-    },
-    is_lines: false,
-    read: read_file,
-    segments: super::one_segment,
-    validate: |history, _, _| super::readable(Format::Opencode, history),
-    writing: None,
     written_as: Some(Format::OpenAi),
+    ..Spec::read_only(
+        "opencode",
+        |head| {
+            let is_one =
+                !head.is_array() && head.has("info.id") && head.has_any(&["messages", "info.projectID"]);
+            is_one.then_some(Claim::Own)
+        },
+        read_file,
+    )
 };
 
 static MESSAGE: Dialect = Dialect { format: Format::Opencode, read, spelling: None, outside: None, ..OPENAI };
@@ -47,8 +43,7 @@ const DOINGS: [&str; 5] = ["step-finish", "snapshot", "patch", "retry", "agent"]
 
 fn read_file(bytes: Vec<u8>) -> Result<Document, WireError> {
     let mut import = Import::default();
-    let skip = if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
-    let json = Json::check(&bytes[skip..]).map_err(|flaw| syntax_error(&flaw, skip))?;
+    let json = whole::value(&bytes)?;
     let fields = json.object();
     let (Some(info), Some(messages)) = (
         fields.get("info").filter(|info| info.is_object()),
@@ -61,27 +56,40 @@ fn read_file(bytes: Vec<u8>) -> Result<Document, WireError> {
     import.envelope.session_id = info.text("id").and_then(|id| SessionId::new(&id).ok());
     import.envelope.folder = info.text("directory").map(|folder| folder.into_owned());
     let messages = messages.elements();
-    let in_force = in_force(&messages, &info);
+    let reverted = reverted(&messages, &info).unwrap_or((messages.len(), 0));
+    let in_force = in_force(&messages, reverted);
     for (at, message) in messages.into_iter().enumerate() {
         if at < in_force.start {
             import.leave("message that a summary of the agent's stands for".to_owned());
         } else if at >= in_force.end {
             import.leave("message that was taken back".to_owned());
         } else {
-            say(&mut import, &bytes, message, at).map_err(|fault| fault.at(&format!("messages[{at}]")))?;
+            let parts = if at == reverted.0 { reverted.1 } else { usize::MAX };
+            say(&mut import, &bytes, (message, parts), at)
+                .map_err(|fault| fault.at(&format!("messages[{at}]")))?;
         }
     }
     Ok(import.document(Format::Opencode, bytes))
 }
 
+/// Returns the message that the user went back to, and how many of its parts stay: those before the one that is named.
+fn reverted(messages: &[Json<'_>], session: &Object<'_>) -> Option<(usize, usize)> {
+    let revert = session.get("revert")?.object();
+    let named = revert.text("messageID")?;
+    let has_id = |json: &Json<'_>, id: &str| json.get("id").and_then(Json::text).as_deref() == Some(id);
+    let at = messages.iter().position(|message| has_id(&message.get("info").unwrap_or(*message), &named))?;
+    let Some(part) = revert.text("partID") else { return Some((at, 0)) };
+    let parts = messages[at].get("parts").map(Json::elements).unwrap_or_default();
+    Some((at, parts.iter().position(|one| has_id(one, &part)).unwrap_or(usize::MAX)))
+}
+
 /// Returns which messages the agent would send: from its newest summary on, with what that leaves as it was said, up to where
 /// the user went back to.
-fn in_force(messages: &[Json<'_>], session: &Object<'_>) -> Range<usize> {
+fn in_force(messages: &[Json<'_>], (last, parts_of_it): (usize, usize)) -> Range<usize> {
     let infos: Vec<Object<'_>> =
         messages.iter().map(|message| message.get("info").unwrap_or(*message).object()).collect();
     let at = |id: &str| infos.iter().position(|info| info.text("id").as_deref() == Some(id));
-    let end = session.get("revert").and_then(|revert| at(&revert.get("messageID")?.string()?));
-    let end = end.unwrap_or(messages.len());
+    let end = last + usize::from(parts_of_it > 0);
     let summary = infos[..end].iter().rfind(|info| {
         info.is_true("summary") && info.some("finish").is_some() && info.some("error").is_none()
     });
@@ -94,8 +102,8 @@ fn in_force(messages: &[Json<'_>], session: &Object<'_>) -> Range<usize> {
     start..end
 }
 
-/// Adds what a message says.
-fn say(import: &mut Import, file: &[u8], message: Json<'_>, at: usize) -> Result<(), Fault> {
+/// Adds what a message says, as far as its first `most` parts.
+fn say(import: &mut Import, file: &[u8], (message, most): (Json<'_>, usize), at: usize) -> Result<(), Fault> {
     let Some(info) = message.get("info").map(Json::object) else {
         return Err(Fault::new("", message.raw(), "a message: an object with info and parts"));
     };
@@ -103,9 +111,9 @@ fn say(import: &mut Import, file: &[u8], message: Json<'_>, at: usize) -> Result
         import.leave("answer that failed".to_owned());
         return Ok(());
     }
-    let said = read(message)?;
+    let said = read_parts(message, most)?;
     let parts = message.get("parts").map(Json::elements).unwrap_or_default();
-    for part in &parts {
+    for part in parts.iter().take(most) {
         if part.get("type").and_then(Json::string).is_some_and(|kind| DOINGS.contains(&&*kind)) {
             import.leave("part that says nothing to the model".to_owned());
         } else if is_cleared(*part) {
@@ -116,9 +124,7 @@ fn say(import: &mut Import, file: &[u8], message: Json<'_>, at: usize) -> Result
     if said.role == Role::User {
         // What the agent put beside the words of the user is not theirs.
         let is_ours = |located: &Located<'_>| match located.home {
-            Home::Element { array, index, .. } => {
-                array.elements().get(index).is_some_and(|part| is_synthetic(*part))
-            }
+            Home::Element { index, .. } => parts.get(index).is_some_and(|part| is_synthetic(*part)),
             _ => false,
         };
         for parts in said.parts.chunk_by(|one, next| is_ours(one) == is_ours(next)) {
@@ -160,6 +166,10 @@ fn is_cleared(part: Json<'_>) -> bool {
 }
 
 fn read(message: Json<'_>) -> Result<Said<'_>, Fault> {
+    read_parts(message, usize::MAX)
+}
+
+fn read_parts(message: Json<'_>, most: usize) -> Result<Said<'_>, Fault> {
     let role = match message.get("info").and_then(|info| info.get("role")?.string()).as_deref() {
         Some("user") => Role::User,
         Some("assistant") => Role::Assistant,
@@ -169,7 +179,7 @@ fn read(message: Json<'_>) -> Result<Said<'_>, Fault> {
     let Some(parts) = message.get("parts").filter(|parts| parts.is_array()) else {
         return Err(Fault::new("", message.raw(), "a message with its parts"));
     };
-    for (index, part) in parts.elements().into_iter().enumerate() {
+    for (index, part) in parts.elements().into_iter().take(most).enumerate() {
         let fields = part.object();
         let Some(kind) = fields.text("type") else {
             return Err(Fault::new(format!("parts[{index}]"), part.raw(), "a part: an object with a type"));
@@ -256,12 +266,7 @@ fn file<'a>(part: Json<'a>, fields: &Object<'a>, home: Home<'a>, said: &mut Said
 
 fn payload<'a>(part: Json<'a>, fields: &Object<'a>) -> Option<Payload<'a>> {
     let media_type = fields.text("mime").unwrap_or_default();
-    let kind = match media_type.split('/').next() {
-        Some("image") => MediaKind::Image,
-        Some("audio") => MediaKind::Audio,
-        _ => MediaKind::Document,
-    };
-    Some(Payload::address(&MESSAGE, part, kind, &media_type, fields.text("url")?))
+    Some(Payload::address(Format::Opencode, part, kind_of(&media_type), &media_type, fields.text("url")?))
 }
 
 fn usage(tokens: Json<'_>) -> Usage {

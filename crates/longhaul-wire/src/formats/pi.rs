@@ -16,16 +16,10 @@ use crate::{
 };
 
 pub(super) const SPEC: Spec = Spec {
-    name: "pi",
-    aliases: &[],
-    provider: None,
-    claims,
     is_lines: true,
-    read: |bytes| import::read_lines(Format::Pi, bytes, line),
     segments: |doc| segments(doc.as_bytes()),
-    validate: |history, _, _| super::readable(Format::Pi, history),
-    writing: None,
     written_as: Some(Format::OpenAi),
+    ..Spec::read_only("pi", claims, |bytes| import::read_lines(Format::Pi, bytes, line))
 };
 
 fn claims(head: &Head<'_>) -> Option<Claim> {

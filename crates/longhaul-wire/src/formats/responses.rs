@@ -30,7 +30,7 @@ pub(super) const SPEC: Spec = Spec {
     is_lines: false,
     read: |bytes| whole::read(Format::Responses, &BODY, bytes),
     segments: super::one_segment,
-    validate: validate::responses::check_history,
+    validate: Some(validate::responses::check_history),
     writing: Some(Writing {
         dialect: &MESSAGE,
         carries_all: false,
@@ -58,6 +58,7 @@ const BODY: Body = Body {
     expected: "an array of items, or an object with input",
     outside: &["instructions"],
     dialect: &MESSAGE,
+    takes_lines: false,
     text: Some(&USER_TEXT),
     session: &["session"],
     check: |_| Ok(()),
@@ -249,10 +250,10 @@ fn payload<'a>(element: Json<'a>, fields: &Object<'a>, kind: &str) -> Option<Pay
         _ => return None,
     };
     match fields.text(data).or_else(|| fields.text(url)) {
-        Some(address) => Some(Payload::address(&MESSAGE, element, kind, "", address)),
+        Some(address) => Some(Payload::address(Format::Responses, element, kind, "", address)),
         None => Some(Payload {
             raw: element,
-            dialect: &MESSAGE,
+            format: Format::Responses,
             kind,
             media_type: String::new(),
             data: Data::File(fields.text("file_id")?),
@@ -403,7 +404,7 @@ fn content_parts(parts: &[Part], kind: &str, sources: &Sources<'_>) -> Vec<Strin
 }
 
 fn media_part(payload: &Payload<'_>) -> Option<String> {
-    if payload.dialect == &MESSAGE {
+    if payload.format == Format::Responses {
         return Some(payload.raw.raw().to_owned());
     }
     let url = quoted(&payload.url()?);

@@ -11,18 +11,9 @@ use crate::{
     json::{Json, quoted},
 };
 
-pub(super) const SPEC: Spec = Spec {
-    name: "swe-agent",
-    aliases: &[],
-    provider: None,
-    claims,
-    is_lines: false,
-    read: |bytes| import::read_whole(Format::SweAgent, bytes, (&["history"], EXPECTED), message),
-    segments: super::one_segment,
-    validate: |history, _, _| super::readable(Format::SweAgent, history),
-    writing: None,
-    written_as: None,
-};
+pub(super) const SPEC: Spec = Spec::read_only("swe-agent", claims, |bytes| {
+    import::read_whole(Format::SweAgent, bytes, (&["history"], EXPECTED), message)
+});
 
 const EXPECTED: &str = "a trajectory: an object with history";
 

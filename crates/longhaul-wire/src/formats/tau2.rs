@@ -12,16 +12,10 @@ use crate::{
 };
 
 pub(super) const SPEC: Spec = Spec {
-    name: "tau2",
     aliases: &["tau"],
-    provider: None,
-    claims,
-    is_lines: false,
-    read: |bytes| import::read_whole(Format::Tau2, bytes, (&LISTS, EXPECTED), message),
-    segments: super::one_segment,
-    validate: |history, _, _| super::readable(Format::Tau2, history),
-    writing: None,
-    written_as: None,
+    ..Spec::read_only("tau2", claims, |bytes| {
+        import::read_whole(Format::Tau2, bytes, (&LISTS, EXPECTED), message)
+    })
 };
 
 const LISTS: [&str; 3] = ["traj", "messages", "history"];

@@ -24,7 +24,7 @@ use crate::{
     edit::{Edits, Emptied, Home, Leaf, Located, delete, remove_field},
     error::Fault,
     json::{Json, Object, quoted},
-    media::{Data, Payload},
+    media::{Data, Payload, kind_of},
     validate,
     whole::{self, Body},
 };
@@ -37,7 +37,7 @@ pub(super) const SPEC: Spec = Spec {
     is_lines: false,
     read: |bytes| whole::read(Format::UiMessages, &BODY, bytes),
     segments: super::one_segment,
-    validate: validate::ui_messages::check_history,
+    validate: Some(validate::ui_messages::check_history),
     writing: Some(Writing {
         dialect: &MESSAGE,
         carries_all: false,
@@ -66,6 +66,7 @@ const BODY: Body = Body {
     expected: "an array of UI messages, or an object with messages",
     outside: &[],
     dialect: &MESSAGE,
+    takes_lines: false,
     text: None,
     // What `useChat` posts names the chat.
     session: &["id"],
@@ -228,12 +229,7 @@ fn reasoning(part: Json<'_>, fields: &Object<'_>) -> Part {
 fn payload<'a>(part: Json<'a>, fields: &Object<'a>, kind: &str) -> Option<Payload<'a>> {
     let url = fields.text("url").filter(|_| kind == "file")?;
     let media_type = fields.text("mediaType").unwrap_or_default();
-    let kind = match media_type.split('/').next() {
-        Some("image") => MediaKind::Image,
-        Some("audio") => MediaKind::Audio,
-        _ => MediaKind::Document,
-    };
-    Some(Payload::address(&MESSAGE, part, kind, &media_type, url))
+    Some(Payload::address(Format::UiMessages, part, kind_of(&media_type), &media_type, url))
 }
 
 fn fresh(message: &Message, sources: &Sources<'_>) -> Vec<String> {
@@ -301,7 +297,7 @@ fn answered(has_failed: bool, output: &str) -> String {
 }
 
 fn media_part(payload: &Payload<'_>) -> Option<String> {
-    if payload.dialect == &MESSAGE {
+    if payload.format == Format::UiMessages {
         return Some(payload.raw.raw().to_owned());
     }
     let media_type = match (&*payload.media_type, payload.kind) {

@@ -11,16 +11,8 @@ use crate::{
 };
 
 pub(super) const SPEC: Spec = Spec {
-    name: "vcsum",
-    aliases: &[],
-    provider: None,
-    claims,
     is_lines: true,
-    read: |bytes| import::read_lines(Format::Vcsum, bytes, segment),
-    segments: super::one_segment,
-    validate: |history, _, _| super::readable(Format::Vcsum, history),
-    writing: None,
-    written_as: None,
+    ..Spec::read_only("vcsum", claims, |bytes| import::read_lines(Format::Vcsum, bytes, segment))
 };
 
 fn claims(head: &Head<'_>) -> Option<Claim> {

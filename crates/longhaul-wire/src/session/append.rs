@@ -87,10 +87,3 @@ pub fn session_id_from(hash: &ContentHash) -> SessionId {
     // Hexadecimal digits and dashes are what an id may have.
     SessionId::new(&id).unwrap_or_else(|_| SessionId::derived(std::slice::from_ref(hash)))
 }
-
-/// Puts `value` in the place of the field `key` of a line, where it has one.
-pub(super) fn set(line: &str, fields: Json<'_>, key: &str, value: &str, edits: &mut Edits) {
-    if let Some(field) = fields.get(key) {
-        edits.replace(field.range_in(line), value);
-    }
-}

@@ -4,15 +4,12 @@ use std::{borrow::Cow, collections::BTreeMap, io::Write};
 
 use longhaul_transcript::ContentHash;
 
-use super::{
-    append::set,
-    claude_code::{Kind, Line},
-};
+use super::claude_code::{Kind, Line};
 use crate::{
     Document, WireError,
-    edit::{Edits, remove_field},
+    edit::{Edits, remove_field, set_field},
+    emitted::{Emitted, Rendered},
     json::{Json, quoted},
-    write::{Emitted, Rendered},
 };
 
 /// Fields that every line of a session carries alike.
@@ -301,7 +298,7 @@ fn unbilled(message: &str) -> String {
 /// Takes out what was billed for the `message` in `text`.
 fn set_unbilled(text: &str, message: Option<Json<'_>>, edits: &mut Edits) {
     let Some(usage) = message.and_then(|message| message.get("usage")) else { return };
-    BILLED.iter().for_each(|key| set(text, usage, key, "0", edits));
+    BILLED.iter().for_each(|key| set_field(text, usage, key, "0", edits));
 }
 
 fn derived_uuid(fields: &[&[u8]]) -> String {

@@ -4,17 +4,14 @@ use std::{borrow::Cow, io::Write};
 
 use longhaul_transcript::Tokens;
 
-use super::{
-    append::set,
-    codex::{Kind, Line},
-};
+use super::codex::{Kind, Line};
 use crate::{
     Document, WireError,
     document::Fragment,
-    edit::Edits,
+    edit::{Edits, set_field},
+    emitted::{Emitted, Rendered, summary_text},
     formats::{INSTRUCTIONS, USER_TEXT},
     json::{Json, quoted},
-    write::{Emitted, Rendered, summary_text},
 };
 
 /// What the last request cost, by the names of the file. Behind a summary that is told no more: an agent that resumes the
@@ -177,8 +174,8 @@ fn unbilled(line: &str, tokens: Tokens) -> Option<String> {
 /// Puts `tokens` in the place of what the last request cost, on a line that tells it.
 pub(super) fn set_unbilled(line: &str, tokens: Tokens, edits: &mut Edits) {
     let Some(usage) = last_usage(line) else { return };
-    BILLED.iter().for_each(|key| set(line, usage, key, "0", edits));
-    set(line, usage, "total_tokens", &tokens.0.to_string(), edits);
+    BILLED.iter().for_each(|key| set_field(line, usage, key, "0", edits));
+    set_field(line, usage, "total_tokens", &tokens.0.to_string(), edits);
 }
 
 /// Returns the figures of the last request on a line that tells them.

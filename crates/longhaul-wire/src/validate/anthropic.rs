@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Profile, Report, Thinking, is_blank, kind, messages, parse};
+use super::{Profile, Report, Thinking, is_blank, kind, messages, value};
 use crate::{
     WireError,
     json::{Json, Object},
@@ -30,7 +30,7 @@ pub(super) struct Block<'a> {
 }
 
 pub(crate) fn check_history(history: &[u8], profile: &Profile, report: &mut Report) -> Result<(), WireError> {
-    let json = parse(history)?;
+    let json = value(history)?;
     check_body(json, &messages(json, &["messages"])?, profile, report);
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Profile, Report, messages, parse};
+use super::{Profile, Report, messages, value};
 use crate::{
     WireError,
     json::{Json, Object},
@@ -30,7 +30,7 @@ struct Content<'a> {
 }
 
 pub(crate) fn check_history(history: &[u8], profile: &Profile, report: &mut Report) -> Result<(), WireError> {
-    check(&messages(parse(history)?, &["contents"])?, profile, report);
+    check(&messages(value(history)?, &["contents"])?, profile, report);
     Ok(())
 }
 

@@ -19,7 +19,7 @@ use crate::{
     Format, WireError,
     error::Fault,
     json::{Json, Object},
-    whole::syntax_error,
+    whole::value,
 };
 
 /// A rule that a history breaks.
@@ -48,9 +48,15 @@ impl fmt::Display for Violation {
 /// When `history` is not in `format` at all.
 pub fn validate(history: &[u8], format: Format, profile: &Profile) -> Result<Vec<Violation>, WireError> {
     let mut report = Report::default();
-    (format.spec().validate)(history, profile, &mut report)?;
+    match format.spec().validate {
+        Some(check) => check(history, profile, &mut report)?,
+        None => drop(crate::read(Some(format), history)?),
+    }
     Ok(report.0)
 }
+
+/// Checks a file against the rules of a format. It fails where the file is not in the format at all.
+pub(crate) type Check = fn(&[u8], &Profile, &mut Report) -> Result<(), WireError>;
 
 /// The rules found broken so far.
 #[derive(Debug, Default)]
@@ -60,11 +66,6 @@ impl Report {
     fn add(&mut self, rule: &'static str, path: impl Into<String>, detail: impl Into<String>) {
         self.0.push(Violation { rule, path: path.into(), detail: detail.into() });
     }
-}
-
-fn parse(history: &[u8]) -> Result<Json<'_>, WireError> {
-    let skip = if history.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
-    Json::check(&history[skip..]).map_err(|flaw| syntax_error(&flaw, skip))
 }
 
 /// Returns the elements of the list, which is the document or one of its fields.

@@ -2,14 +2,19 @@
 
 use std::collections::HashSet;
 
-use super::{IdPattern, Profile, Report, is_blank, kind, messages, parse};
+use super::{IdPattern, Profile, Report, is_blank, kind, messages, value};
 use crate::{
     WireError,
     json::{Json, Object},
+    whole::by_line,
 };
 
 pub(crate) fn check_history(history: &[u8], profile: &Profile, report: &mut Report) -> Result<(), WireError> {
-    check(&messages(parse(history)?, &["messages"])?, profile, report);
+    let messages = match by_line(history) {
+        Some((messages, _)) => messages,
+        None => messages(value(history)?, &["messages"])?,
+    };
+    check(&messages, profile, report);
     Ok(())
 }
 

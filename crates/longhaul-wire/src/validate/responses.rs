@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Profile, Report, is_blank, kind, messages, parse};
+use super::{Profile, Report, is_blank, kind, messages, value};
 use crate::{
     WireError,
     json::{Json, Object},
@@ -21,7 +21,7 @@ const PAIRS: [(&str, &str); 8] = [
 ];
 
 pub(crate) fn check_history(history: &[u8], profile: &Profile, report: &mut Report) -> Result<(), WireError> {
-    let json = parse(history)?;
+    let json = value(history)?;
     // A bare string is one message of the user.
     if !json.get("input").is_some_and(Json::is_string) {
         check_body(json, &messages(json, &["input", "output"])?, profile, report);

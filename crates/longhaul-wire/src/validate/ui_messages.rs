@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use super::{Profile, Report, messages, parse};
+use super::{Profile, Report, messages, value};
 use crate::{
     WireError,
     json::{Json, Object},
@@ -27,7 +27,7 @@ const ANSWERED: [(&str, &str); 3] =
     [("output-available", "output"), ("output-error", "errorText"), ("output-denied", "approval")];
 
 pub(crate) fn check_history(history: &[u8], _: &Profile, report: &mut Report) -> Result<(), WireError> {
-    let messages = messages(parse(history)?, &["messages"])?;
+    let messages = messages(value(history)?, &["messages"])?;
     let mut calls = HashSet::new();
     for (index, message) in messages.iter().enumerate() {
         let path = format!("messages[{index}]");

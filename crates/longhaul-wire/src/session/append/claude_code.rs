@@ -4,11 +4,10 @@ use std::collections::HashMap;
 
 use longhaul_transcript::ContentHash;
 
-use super::set;
 use crate::{
     Document,
     document::Layout,
-    edit::Edits,
+    edit::{Edits, set_field},
     json::{Json, Object, quoted},
     session::{
         claude_code::{Kind, Line},
@@ -34,22 +33,22 @@ pub(crate) fn lines(doc: &Document, compacted: &Document, at: &str) -> Vec<Strin
             continue;
         }
         let mut edits = Edits::default();
-        set(
+        set_field(
             text,
             json,
             "parentUuid",
             &parent.map_or("null".to_owned(), |parent| quoted(&parent)),
             &mut edits,
         );
-        set(text, json, "uuid", &quoted(&renamed.new_id(uuid)), &mut edits);
-        set(text, json, "timestamp", &quoted(at), &mut edits);
+        set_field(text, json, "uuid", &quoted(&renamed.new_id(uuid)), &mut edits);
+        set_field(text, json, "timestamp", &quoted(at), &mut edits);
         if line.kind == Kind::Boundary {
-            set(text, json, "logicalParentUuid", &last_said(doc), &mut edits);
+            set_field(text, json, "logicalParentUuid", &last_said(doc), &mut edits);
         }
         if let Some(message) = fields.get("message") {
             // A reader that joins the lines of one message by its id must not find those of the past.
             if let Some(id) = message.get("id").and_then(Json::string) {
-                set(text, message, "id", &quoted(&renamed.message_id(&id)), &mut edits);
+                set_field(text, message, "id", &quoted(&renamed.message_id(&id)), &mut edits);
             }
         }
         appended.push(edits.apply(text));

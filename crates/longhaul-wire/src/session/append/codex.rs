@@ -3,11 +3,10 @@
 
 use longhaul_transcript::{ContentHash, Tokens};
 
-use super::set;
 use crate::{
     Document,
     document::Layout,
-    edit::Edits,
+    edit::{Edits, set_field},
     json::{Json, quoted},
     session::{
         claude_code_write::uuid_from,
@@ -22,7 +21,7 @@ pub(crate) fn lines(doc: &Document, compacted: &Document, at: &str, tokens: Toke
     let last = |is: &dyn Fn(usize) -> bool| (0..lines.len()).rev().find(|at| is(*at)).map(text);
     let stamped = |line: &str, edits: &mut Edits| {
         if let Ok(json) = Json::check(line.as_bytes()) {
-            set(line, json, "timestamp", &quoted(at), edits);
+            set_field(line, json, "timestamp", &quoted(at), edits);
         }
     };
     let window = last(&|at| lines[at].kind == Kind::Compacted).and_then(|line| next_window(line, at));
