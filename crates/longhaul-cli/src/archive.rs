@@ -1,21 +1,24 @@
-//! Reading what was recorded, and how its parts are named on the command line.
+//! Reading what was recorded.
 
-use std::borrow::Cow;
+mod named;
+mod shown;
 
 use anyhow::{Context as _, Result, bail};
 use longhaul::{
-    extract::{CallView, is_wrapper},
-    store::{Original, SessionInfo, StoreError, readable_text},
-    transcript::{Message, Part, SessionId, Span, SummaryId},
+    store::{Original, SessionInfo, StoreError},
+    transcript::{SessionId, Span, SummaryId},
 };
 use tokio::runtime::Runtime;
 
+pub(crate) use self::{
+    named::{is_backwards, required_span, span, summary_id},
+    shown::{but_deleted, full, json_line, line, utc, utc_in_a_name},
+};
 use crate::{
     args::StoreArgs,
     exit::Impossible,
     found,
-    lookup::summary_id,
-    paint::{cut, harmless_json, line_width, plain},
+    paint::plain,
     store::{self, Store, Trace},
 };
 
@@ -306,169 +309,8 @@ fn session_of(info: &SessionInfo) -> SessionId {
     info.session.clone()
 }
 
-/// Returns the messages that `m12` or `m3-m9` (both ends inside) names; `None` where `text` is something else.
-pub(crate) fn span(text: &str) -> Option<Span> {
-    let ordinal =
-        |text: &str| text.strip_prefix('m')?.parse::<u64>().ok().filter(|ordinal| *ordinal < u64::MAX);
-    let (first, last) = match text.split_once('-') {
-        Some((first, last)) => (ordinal(first)?, ordinal(last)?),
-        None => (ordinal(text)?, ordinal(text)?),
-    };
-    (first <= last).then_some(Span { start: first, end: last + 1 })
-}
-
-/// Returns the messages that `text` must name.
-pub(crate) fn required_span(text: &str) -> Result<Span> {
-    span(text).with_context(|| match is_backwards(text) {
-        true => format!("{text} is no range: it ends before it begins"),
-        false => format!("{:?} is no range; expected m12 or m3-m9", plain(text)),
-    })
-}
-
-/// Returns whether `text` names messages from a later one to an earlier one.
-pub(crate) fn is_backwards(text: &str) -> bool {
-    text.split_once('-').is_some_and(|(first, last)| {
-        span(first).zip(span(last)).is_some_and(|(first, last)| first.start > last.start)
-    })
-}
-
-/// Returns one line about an original: its id, who speaks, and how it begins.
-pub(crate) fn line(original: &Original) -> String {
-    let Some(message) = &original.message else {
-        return format!("m{:<5} {:9} (forgotten)", original.ordinal, "");
-    };
-    let who = if message.results().next().is_some() { "result" } else { message.role.as_str() };
-    format!("m{:<5} {who:9} {}", original.ordinal, preview(message))
-}
-
-/// Returns an original in full, as a person reads it.
-pub(crate) fn full(original: &Original) -> String {
-    let Some(message) = &original.message else {
-        return format!("── m{} (forgotten)\n", original.ordinal);
-    };
-    format!(
-        "── m{} {}\n{}\n",
-        original.ordinal,
-        message.role.as_str(),
-        plain(readable_text(message).trim_end())
-    )
-}
-
-/// Returns an original as a JSON object on a line of its own.
-pub(crate) fn json_line(session: &SessionId, original: &Original) -> String {
-    let value = serde_json::json!({
-        "version": 1,
-        "session": session,
-        "ordinal": original.ordinal,
-        "recorded_at_ms": original.at_ms,
-        "forgotten": original.message.is_none(),
-        "message": original.message,
-    });
-    harmless_json(&value.to_string())
-}
-
-fn preview(message: &Message) -> String {
-    // What `line` leaves of a line on the screen.
-    let most = line_width().saturating_sub(19);
-    let told: Vec<String> = message.parts.iter().map(told).collect();
-    let mut words = String::new();
-    for word in told.iter().flat_map(|part| part.split_whitespace()) {
-        if !words.is_empty() {
-            words.push(' ');
-        }
-        words.push_str(word);
-        if words.len() > 4 * most {
-            break;
-        }
-    }
-    cut(&plain(&words), most)
-}
-
-/// Returns what a part says to one who looks for it in a list: what a call is about, and an output without what its harness says
-/// of it.
-fn told(part: &Part) -> String {
-    match part {
-        Part::ToolCall(call) => {
-            let view = CallView::new(call);
-            format!("{} {}", call.name, view.subject().unwrap_or(Cow::Borrowed(&call.arguments.0)))
-        }
-        Part::ToolResult(result) => {
-            let text = result.joined_text();
-            let own = text.lines().skip_while(|line| is_wrapper(line) || line.trim().is_empty());
-            own.collect::<Vec<_>>().join("\n")
-        }
-        Part::Text(text) => text.clone(),
-        Part::Reasoning(reasoning) if reasoning.text.is_empty() => "(reasoning)".to_owned(),
-        Part::Reasoning(reasoning) => reasoning.text.clone(),
-        Part::Media(_) => "(media)".to_owned(),
-        _ => "(what only the provider reads)".to_owned(),
-    }
-}
-
-/// Returns a time as people read it, in UTC: `2026-11-21 23:24`.
-pub(crate) fn utc(at_ms: i64) -> String {
-    let stamp = longhaul::wire::timestamp(at_ms);
-    let minutes = stamp.split_at_checked(16).map_or(&*stamp, |(minutes, _)| minutes);
-    minutes.replace('T', " ")
-}
-
-/// Returns a time as it may stand in the name of a file, in UTC: `2026-11-21T23-24-05`.
-pub(crate) fn utc_in_a_name(at_ms: i64) -> String {
-    let seconds = at_ms.div_euclid(1_000).rem_euclid(60);
-    format!("{}-{seconds:02}", utc(at_ms).replace(' ', "T").replace(':', "-"))
-}
-
 /// Returns how many of the session's messages were deleted: their words cannot be found.
 pub(crate) async fn deleted(store: &Store, session: &SessionId) -> Result<u64, StoreError> {
     let state = store.state(session).await?;
     Ok(state.map_or(0, |state| state.forgotten.iter().map(Span::len).sum()))
-}
-
-/// Returns what is to be said of `n` deleted messages where words are not found.
-pub(crate) fn but_deleted(n: u64) -> String {
-    match n {
-        0 => String::new(),
-        1 => "; one message was deleted, and what it said cannot be found".to_owned(),
-        n => format!("; {n} messages were deleted, and what they said cannot be found"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_row_says_what_a_call_is_about_and_how_its_output_begins() {
-        use longhaul::transcript::{Outcome, Role, ToolCall, ToolResult};
-
-        let call = ToolCall::function("c1", "exec_command", r#"{"cmd":"cargo test","yield_time_ms":1000}"#);
-        let output =
-            "Chunk ID: bf10c6\nWall time: 0.5 seconds\nProcess exited with code 0\nOutput:\n3 passed\n";
-        let result = ToolResult::text("c1", output, Outcome::Unstated);
-        let said = [
-            Message::new(Role::Assistant, vec![Part::Text("Now the tests.".into()), Part::ToolCall(call)]),
-            Message::new(Role::Tool, vec![Part::ToolResult(result)]),
-        ];
-        let rows = said.map(|message| line(&Original { ordinal: 1, at_ms: 0, message: Some(message) }));
-        assert_eq!(
-            rows,
-            ["m1     assistant Now the tests. exec_command cargo test", "m1     result    3 passed"]
-        );
-    }
-
-    #[test]
-    fn ranges_name_both_ends() {
-        assert_eq!(span("m12"), Some(Span { start: 12, end: 13 }));
-        assert_eq!(span("m3-m9"), Some(Span { start: 3, end: 10 }));
-        for odd in ["", "m", "12", "m9-m3", "m1-m2-m3", "m-1", "m18446744073709551615", "monkey"] {
-            assert_eq!(span(odd), None, "{odd}");
-        }
-    }
-
-    #[test]
-    fn times_are_read_in_utc() {
-        assert_eq!(utc(0), "1970-01-01 00:00");
-        assert_eq!(utc(1_709_210_096_000), "2024-02-29 12:34");
-        assert_eq!(utc(-1), "1969-12-31 23:59");
-    }
 }

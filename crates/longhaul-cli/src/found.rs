@@ -29,7 +29,7 @@ pub(crate) use self::{
 };
 use crate::{
     exit::Impossible,
-    input,
+    near::near,
     paint::{self, cut, line_width, plain},
 };
 
@@ -117,9 +117,9 @@ fn named(words: &str) -> Result<Option<PathBuf>> {
     };
     let is_seen = io::stdin().is_terminal() && io::stderr().is_terminal();
     let may_be_a_file =
-        words.split_whitespace().count() == 1 && !(is_seen && input::near(Path::new(words)).is_empty());
+        words.split_whitespace().count() == 1 && !(is_seen && near(Path::new(words)).is_empty());
     if !by_id_is_meant && may_be_a_file && !meant.is_empty() {
-        let near = input::near(Path::new(words)).into_iter().map(|path| format!("  {}", paint::path(&path)));
+        let near = near(Path::new(words)).into_iter().map(|path| format!("  {}", paint::path(&path)));
         let lines: Vec<String> = near.chain(meant.iter().map(|found| found.line())).take(SHOWN).collect();
         bail!(Impossible(format!(
             "{:?} is no file here and no part of a session's id; near it are\n{}",

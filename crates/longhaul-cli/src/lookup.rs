@@ -5,11 +5,11 @@ mod snippet;
 use anyhow::{Result, bail};
 use longhaul::{
     store::{Original, Query, readable_text},
-    transcript::{SessionId, Span, SummaryId},
+    transcript::{SessionId, Span},
 };
 
 pub(crate) use self::snippet::{Marks, snippets};
-use crate::archive::{Archive, is_backwards, required_span, span};
+use crate::archive::{Archive, is_backwards, required_span, span, summary_id};
 
 /// What was found.
 #[derive(Debug)]
@@ -84,10 +84,4 @@ fn by_id(archive: &Archive, session: &SessionId, id: &str) -> Result<Option<Vec<
         originals.retain(|original| covered.binary_search(&original.ordinal).is_ok());
     }
     Ok(Some(originals))
-}
-
-/// Returns the summary that `words` may name. People paste the whole handle line.
-pub(crate) fn summary_id(words: &str) -> Option<SummaryId> {
-    let id = words.rsplit_once("id:").map_or(words, |(_, id)| id).trim();
-    (id.len() == 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit())).then(|| SummaryId(id.into()))
 }

@@ -17,6 +17,7 @@ mod input;
 mod lookup;
 #[cfg(feature = "mcp")]
 mod mcp;
+mod near;
 mod opencode;
 mod output;
 mod paint;

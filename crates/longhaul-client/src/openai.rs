@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::{
     classify::{refuses_schema, refuses_setting},
-    conversation::{self, asking},
+    conversation::asking,
     endpoint::{Endpoint, SetupError},
     http::Http,
     models,
@@ -116,7 +116,7 @@ impl CompletionClient for OpenAi {
             return match conversation.protocol {
                 Protocol::Responses => {
                     let address = self.endpoint.address("responses");
-                    conversation::read_response(&self.http.post_bytes(address, body).await?)
+                    read_response(&self.http.post_bytes(address, body).await?)
                 }
                 _ => read(&self.http.post_bytes(address, body).await?),
             };
@@ -186,5 +186,37 @@ pub(crate) fn usage(usage: &Value) -> Option<Usage> {
         cache_write: Tokens::ZERO,
         output: number(&format!("/{output}_tokens")).unwrap_or_default() - reasoning,
         reasoning,
+    })
+}
+
+/// Reads an answer of OpenAI's Responses.
+fn read_response(answer: &Value) -> Result<Completion, ClientError> {
+    let output = answer.get("output").and_then(Value::as_array);
+    let output =
+        output.ok_or_else(|| ClientError::InvalidResponse { reason: "no list of output".to_owned() })?;
+    let kind = |item: &Value| item.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let content = output.iter().filter_map(|item| item.get("content").and_then(Value::as_array)).flatten();
+    let (mut text, mut is_refused) = (String::new(), false);
+    for part in content {
+        match kind(part).as_str() {
+            "output_text" => text.push_str(part.get("text").and_then(Value::as_str).unwrap_or_default()),
+            "refusal" => is_refused = true,
+            _ => {}
+        }
+    }
+    let calls = output.iter().any(|item| kind(item).ends_with("_call"));
+    let reason = answer.pointer("/incomplete_details/reason").and_then(Value::as_str);
+    let finish = match answer.get("status").and_then(Value::as_str) {
+        _ if is_refused || reason == Some("content_filter") => Finish::Refusal,
+        Some("incomplete") => Finish::Length,
+        _ if calls => Finish::ToolCall,
+        Some("completed") => Finish::Stop,
+        _ => Finish::Other,
+    };
+    Ok(Completion {
+        text,
+        finish,
+        usage: answer.get("usage").and_then(usage),
+        model: answer.get("model").and_then(Value::as_str).unwrap_or_default().to_owned(),
     })
 }

@@ -16,13 +16,16 @@ pub struct Raw {
     pub role: Role,
     /// Its text.
     pub text: String,
-    /// Calls: id, tool, arguments.
-    pub calls: Vec<(String, String, String)>,
+    /// Its calls.
+    pub calls: Vec<Call>,
     /// The call that a tool's message answers.
     pub call_id: String,
     /// The tool that answers, where known.
     pub tool: String,
 }
+
+/// A call: id, tool, arguments.
+pub type Call = (String, String, String);
 
 /// A run of messages between two compactions that the agent itself made.
 pub type Segment = Vec<Raw>;
@@ -40,7 +43,7 @@ pub fn load(format: &str, path: &Path) -> Result<Vec<Segment>> {
         "openai_chat" | "tau2" => chat(&serde_json::from_str(&text)?, &mut segments)?,
         "swe_agent" => swe_agent(&serde_json::from_str(&text)?, &mut segments),
         "meeting" => meeting(&serde_json::from_str(&text)?, &mut segments),
-        "vcsum" => vcsum(&text, &mut segments)?,
+        "vcsum" => vcsum(&text, &mut segments),
         other => bail!("no loader for the format {other:?}"),
     }
     Ok(segments.done())
@@ -70,6 +73,12 @@ pub fn transcript(segment: &[Raw]) -> Transcript {
         .collect()
 }
 
+impl Raw {
+    fn new(role: Role, text: String) -> Raw {
+        Raw { role, text, calls: Vec::new(), call_id: String::new(), tool: String::new() }
+    }
+}
+
 #[derive(Default)]
 struct Segments {
     done: Vec<Segment>,
@@ -89,21 +98,15 @@ impl Segments {
     }
 
     fn say(&mut self, role: Role, text: String) {
-        self.add(Raw { role, text, calls: Vec::new(), call_id: String::new(), tool: String::new() });
+        self.add(Raw::new(role, text));
     }
 
     fn result(&mut self, text: String, call_id: &str) {
-        self.add(Raw {
-            role: Role::Tool,
-            text,
-            calls: Vec::new(),
-            call_id: call_id.into(),
-            tool: String::new(),
-        });
+        self.add(Raw { call_id: call_id.into(), ..Raw::new(Role::Tool, text) });
     }
 
-    fn assistant(&mut self, text: String, calls: Vec<(String, String, String)>) {
-        self.add(Raw { role: Role::Assistant, text, calls, call_id: String::new(), tool: String::new() });
+    fn assistant(&mut self, text: String, calls: Vec<Call>) {
+        self.add(Raw { calls, ..Raw::new(Role::Assistant, text) });
     }
 
     fn cut(&mut self) {
@@ -150,6 +153,32 @@ fn arguments(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_string)
 }
 
+fn call(id: &Value, tool: &Value, of: &Value) -> Call {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_string();
+    (text(id), text(tool), arguments(of))
+}
+
+/// The texts of an assistant's blocks and its calls, which are blocks of the type `kind` with their arguments under `key`.
+fn blocks(content: &Value, kind: &str, key: &str) -> (Vec<String>, Vec<Call>) {
+    let of_type = |block: &&Value, name: &str| str_of(block, "type") == name;
+    let texts = list(content).iter().filter(|block| of_type(block, "text"));
+    let calls = list(content).iter().filter(|block| of_type(block, kind));
+    let texts = texts.map(|block| str_of(block, "text").to_string());
+    let calls = calls.map(|block| call(&block["id"], &block["name"], &block[key]));
+    (texts.collect(), calls.collect())
+}
+
+/// The calls of a message of OpenAI's.
+fn tool_calls(message: &Value) -> Vec<Call> {
+    let calls = list(&message["tool_calls"]).iter();
+    calls
+        .map(|one| {
+            let function = if one["function"].is_object() { &one["function"] } else { one };
+            call(&one["id"], &function["name"], &function["arguments"])
+        })
+        .collect()
+}
+
 fn lines(text: &str) -> impl Iterator<Item = Value> {
     text.lines().filter_map(|line| serde_json::from_str(line.trim()).ok()).filter(Value::is_object)
 }
@@ -176,22 +205,8 @@ fn claude_code(text: &str, segments: &mut Segments) {
         let message = &line["message"];
         let content = &message["content"];
         if kind == "assistant" {
-            let (mut texts, mut calls): (Vec<String>, Vec<(String, String, String)>) =
-                (Vec::new(), Vec::new());
-            if let Some(text) = content.as_str() {
-                texts.push(text.to_string());
-            }
-            for block in list(content) {
-                match str_of(block, "type") {
-                    "text" => texts.push(str_of(block, "text").to_string()),
-                    "tool_use" => calls.push((
-                        str_of(block, "id").into(),
-                        str_of(block, "name").into(),
-                        arguments(&block["input"]),
-                    )),
-                    _ => {}
-                }
-            }
+            let (mut texts, calls) = blocks(content, "tool_use", "input");
+            texts.extend(content.as_str().map(str::to_string));
             if texts.is_empty() && calls.is_empty() {
                 continue;
             }
@@ -265,17 +280,13 @@ fn codex(text: &str, segments: &mut Segments) {
                 };
                 segments.say(role, text);
             }
-            kind @ ("function_call" | "custom_tool_call" | "tool_search_call") => {
-                let value =
-                    if payload["arguments"].is_null() { &payload["input"] } else { &payload["arguments"] };
-                let name = payload["name"].as_str().unwrap_or(kind);
-                segments.assistant(
-                    String::new(),
-                    vec![(str_of(payload, "call_id").into(), name.into(), arguments(value))],
-                );
-            }
-            "local_shell_call" => {
-                let call = (str_of(payload, "call_id").into(), "shell".into(), arguments(&payload["action"]));
+            kind @ ("function_call" | "custom_tool_call" | "tool_search_call" | "local_shell_call") => {
+                let (name, keys) = match kind {
+                    "local_shell_call" => ("shell", ["action", "action"]),
+                    _ => (payload["name"].as_str().unwrap_or(kind), ["arguments", "input"]),
+                };
+                let given = if payload[keys[0]].is_null() { &payload[keys[1]] } else { &payload[keys[0]] };
+                let call = (str_of(payload, "call_id").into(), name.into(), arguments(given));
                 segments.assistant(String::new(), vec![call]);
             }
             "function_call_output" | "custom_tool_call_output" | "tool_search_output" => {
@@ -307,19 +318,7 @@ fn pi(text: &str, segments: &mut Segments) {
         match str_of(message, "role") {
             "user" => segments.say(Role::User, text_of(&message["content"])),
             "assistant" => {
-                let (mut texts, mut calls): (Vec<String>, Vec<(String, String, String)>) =
-                    (Vec::new(), Vec::new());
-                for block in list(&message["content"]) {
-                    match str_of(block, "type") {
-                        "text" => texts.push(str_of(block, "text").into()),
-                        "toolCall" => calls.push((
-                            str_of(block, "id").into(),
-                            str_of(block, "name").into(),
-                            arguments(&block["arguments"]),
-                        )),
-                        _ => {}
-                    }
-                }
+                let (texts, calls) = blocks(&message["content"], "toolCall", "arguments");
                 if !texts.is_empty() || !calls.is_empty() {
                     segments.assistant(texts.join("\n"), calls);
                 }
@@ -327,7 +326,7 @@ fn pi(text: &str, segments: &mut Segments) {
             "toolResult" => {
                 let (text, id) = (text_of(&message["content"]), str_of(message, "toolCallId"));
                 let tool = str_of(message, "toolName").to_string();
-                segments.add(Raw { role: Role::Tool, text, calls: Vec::new(), call_id: id.into(), tool });
+                segments.add(Raw { call_id: id.into(), tool, ..Raw::new(Role::Tool, text) });
             }
             "bashExecution" => {
                 segments.say(
@@ -363,17 +362,7 @@ fn chat(value: &Value, segments: &mut Segments) -> Result<()> {
             "tool" | "function" => Role::Tool,
             _ => continue,
         };
-        let mut calls: Vec<(String, String, String)> = list(&message["tool_calls"])
-            .iter()
-            .map(|call| {
-                let function = if call["function"].is_object() { &call["function"] } else { call };
-                (
-                    str_of(call, "id").into(),
-                    str_of(function, "name").into(),
-                    arguments(&function["arguments"]),
-                )
-            })
-            .collect();
+        let mut calls = tool_calls(message);
         let content = if message["content"].is_null() { &message["value"] } else { &message["content"] };
         let mut text = text_of(content);
         let mut call_id = str_of(message, "tool_call_id").to_string();
@@ -383,27 +372,15 @@ fn chat(value: &Value, segments: &mut Segments) -> Result<()> {
         if call_id.is_empty() && role == Role::Tool {
             call_id = str_of(message, "id").into();
         }
-        let blocks = list(&message["content"]);
-        for block in blocks.iter().filter(|block| str_of(block, "type") == "tool_use") {
-            calls.push((
-                str_of(block, "id").into(),
-                str_of(block, "name").into(),
-                arguments(&block["input"]),
-            ));
-        }
-        let results: Vec<&Value> = blocks
-            .iter()
-            .filter(|block| matches!(str_of(block, "type"), "tool_result" | "tool-result"))
-            .collect();
+        let (texts, used) = blocks(&message["content"], "tool_use", "input");
+        calls.extend(used);
+        let is_result = |block: &&Value| matches!(str_of(block, "type"), "tool_result" | "tool-result");
+        let results: Vec<&Value> = list(&message["content"]).iter().filter(is_result).collect();
         if !results.is_empty() {
             for block in &results {
                 segments.result(text_of(&block["content"]), str_of(block, "tool_use_id"));
             }
-            let texts = blocks
-                .iter()
-                .filter(|block| str_of(block, "type") == "text")
-                .map(|block| str_of(block, "text"));
-            text = texts.collect::<Vec<_>>().join("\n");
+            text = texts.join("\n");
             if text.is_empty() {
                 continue;
             }
@@ -430,17 +407,7 @@ fn swe_agent(value: &Value, segments: &mut Segments) {
             segments.say(Role::System, text);
             continue;
         }
-        let calls: Vec<_> = list(&message["tool_calls"])
-            .iter()
-            .map(|call| {
-                let function = &call["function"];
-                (
-                    str_of(call, "id").into(),
-                    str_of(function, "name").into(),
-                    arguments(&function["arguments"]),
-                )
-            })
-            .collect();
+        let calls = tool_calls(message);
         let kind = str_of(message, "message_type");
         let answers = segments.current.last().is_some_and(|last| last.role == Role::Assistant);
         let role = match str_of(message, "role") {
@@ -451,13 +418,8 @@ fn swe_agent(value: &Value, segments: &mut Segments) {
             _ => Role::System,
         };
         let call_id = message["tool_call_ids"][0].as_str().unwrap_or_default().to_string();
-        segments.add(Raw {
-            role,
-            text,
-            calls,
-            call_id: if role == Role::Tool { call_id } else { String::new() },
-            tool: String::new(),
-        });
+        let call_id = if role == Role::Tool { call_id } else { String::new() };
+        segments.add(Raw { calls, call_id, ..Raw::new(role, text) });
     }
 }
 
@@ -467,89 +429,11 @@ fn meeting(value: &Value, segments: &mut Segments) {
     }
 }
 
-fn vcsum(text: &str, segments: &mut Segments) -> Result<()> {
+fn vcsum(text: &str, segments: &mut Segments) {
     for row in lines(text) {
-        let turns = python_list(&row["context"])?;
-        let speakers = python_list(&row["speaker"])?;
-        for (speaker, turn) in list(&speakers).iter().zip(list(&turns)) {
-            let speaker = speaker.as_str().map_or_else(|| speaker.to_string(), str::to_string);
-            let sentences: String = match turn {
-                Value::String(text) => text.clone(),
-                turn => list(turn).iter().filter_map(Value::as_str).collect(),
-            };
-            segments.say(Role::User, format!("发言人{speaker}: {sentences}"));
-        }
-    }
-    Ok(())
-}
-
-/// A list that may be written as the text of a Python list.
-fn python_list(value: &Value) -> Result<Value> {
-    match value {
-        Value::String(text) => PythonList { text, at: 0 }.value(0),
-        other => Ok(other.clone()),
-    }
-}
-
-struct PythonList<'t> {
-    text: &'t str,
-    at: usize,
-}
-
-impl PythonList<'_> {
-    fn value(&mut self, depth: usize) -> Result<Value> {
-        let rest = self.text[self.at..].trim_start();
-        self.at = self.text.len() - rest.len();
-        if depth > 8 {
-            bail!("a list nested deeper than 8");
-        }
-        match rest.chars().next() {
-            Some('[') => {
-                self.at += 1;
-                let mut values = Vec::new();
-                loop {
-                    let rest = self.text[self.at..].trim_start_matches([' ', ',', '\n']);
-                    self.at = self.text.len() - rest.len();
-                    if rest.is_empty() {
-                        bail!("a list without an end");
-                    }
-                    if rest.starts_with(']') {
-                        self.at += 1;
-                        return Ok(Value::Array(values));
-                    }
-                    values.push(self.value(depth + 1)?);
-                }
-            }
-            Some(quote @ ('\'' | '"')) => {
-                self.at += 1;
-                let mut text = String::new();
-                let mut chars = self.text[self.at..].char_indices();
-                while let Some((offset, c)) = chars.next() {
-                    match c {
-                        c if c == quote => {
-                            self.at += offset + 1;
-                            return Ok(Value::String(text));
-                        }
-                        '\\' => match chars.next() {
-                            Some((_, 'n')) => text.push('\n'),
-                            Some((_, 't')) => text.push('\t'),
-                            Some((_, other)) => text.push(other),
-                            None => break,
-                        },
-                        c => text.push(c),
-                    }
-                }
-                bail!("a string without an end")
-            }
-            _ => {
-                let end = rest.find([',', ']']).unwrap_or(rest.len());
-                let word = rest[..end].trim();
-                self.at += end;
-                Ok(match word {
-                    "nan" | "None" => Value::String(String::new()),
-                    word => serde_json::from_str(word).unwrap_or_else(|_| Value::String(word.into())),
-                })
-            }
+        for (speaker, turn) in list(&row["speaker"]).iter().zip(list(&row["context"])) {
+            let sentences: String = list(turn).iter().filter_map(Value::as_str).collect();
+            segments.say(Role::User, format!("发言人{}: {sentences}", arguments(speaker)));
         }
     }
 }

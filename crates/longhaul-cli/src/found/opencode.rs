@@ -5,7 +5,10 @@ use std::{
     ffi::OsString,
     fs,
     path::{Path, PathBuf},
+    time::{Duration, UNIX_EPOCH},
 };
+
+use serde_json::Value;
 
 use super::{Agent, Found, agents::at};
 use crate::opencode;
@@ -20,20 +23,16 @@ pub(super) fn look(agent: &'static Agent, place: &Path, found: &mut Vec<Found>) 
     for project in fs::read_dir(place.join("storage/session")).into_iter().flatten().flatten() {
         for entry in fs::read_dir(project.path()).into_iter().flatten().flatten() {
             let path = entry.path();
-            let is_new = path.file_stem().is_some_and(|id| !seen.contains(id));
-            let text = if is_new && opencode::is_session(&path) {
-                fs::read(&path).unwrap_or_default()
-            } else {
-                Vec::new()
-            };
-            let Ok(info) = serde_json::from_slice::<serde_json::Value>(&text) else { continue };
-            // What a sub-agent did is part of the session that sent it.
-            if info["parentID"].is_null() {
-                let changed = info["time"]["updated"].as_u64().map(std::time::Duration::from_millis);
-                let changed = changed.map(|changed| std::time::UNIX_EPOCH + changed);
-                let changed = changed.or_else(|| entry.metadata().ok()?.modified().ok());
-                found.push(Found { agent, path, changed: changed.unwrap_or(std::time::UNIX_EPOCH) });
+            if path.file_stem().is_none_or(|id| seen.contains(id)) || !opencode::is_session(&path) {
+                continue;
             }
+            let info = fs::read(&path).ok().and_then(|text| serde_json::from_slice::<Value>(&text).ok());
+            // What a sub-agent did is part of the session that sent it.
+            let Some(info) = info.filter(|info| info["parentID"].is_null()) else { continue };
+            let updated = info["time"]["updated"].as_u64().map(Duration::from_millis);
+            let changed = updated.map(|updated| UNIX_EPOCH + updated);
+            let changed = changed.or_else(|| entry.metadata().ok()?.modified().ok()).unwrap_or(UNIX_EPOCH);
+            found.push(Found { agent, path, changed });
         }
     }
 }

@@ -86,16 +86,12 @@ fn open(path: &Path) -> Result<Connection> {
     let is_quiet = fs::metadata(log).map_or(true, |log| log.len() == 0);
     let flags =
         OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
-    let text = path.to_str().filter(|_| is_quiet);
-    let name = match text {
-        Some(path) => {
-            format!("file:{}?immutable=1", path.replace('%', "%25").replace('?', "%3f").replace('#', "%23"))
-        }
-        None => String::new(),
-    };
-    let database = match name.is_empty() {
-        true => Connection::open_with_flags(path, flags)?,
-        false => Connection::open_with_flags(name, flags)?,
+    let name = path.to_str().filter(|_| is_quiet).map(|path| {
+        format!("file:{}?immutable=1", path.replace('%', "%25").replace('?', "%3f").replace('#', "%23"))
+    });
+    let database = match name {
+        Some(name) => Connection::open_with_flags(name, flags)?,
+        None => Connection::open_with_flags(path, flags)?,
     };
     database.busy_timeout(Duration::from_secs(2))?;
     Ok(database)

@@ -28,17 +28,25 @@ fn home() -> Folder {
     }
     let session = std::fs::read_to_string(example()).unwrap();
     folder.file("examples/session.jsonl", session.as_bytes());
-    folder.file(&format!(".claude/projects/-l/{ID}.jsonl"), session.as_bytes());
     let other = session
         .replace(ID, "b2c41f90-8f0d-4be4-a9a6-1f3f6e4d7c55")
         .replace("The trim planner throws away too much.", "Why does the nightly build take an hour?")
         .replace("/home/dev/longhaul", "/home/dev/nightly");
-    folder.file(".claude/projects/-l/b2c41f90-8f0d-4be4-a9a6-1f3f6e4d7c55.jsonl", other.as_bytes());
     let pi = [
         r#"{"type":"session","version":3,"id":"0198c1e2-77aa-7b01-9c3e-5d2f8a41b6c0","timestamp":"2026-11-20T09:00:00.000Z","cwd":"/home/dev/nightly"}"#,
         r#"{"type":"message","id":"a1","parentId":null,"timestamp":"2026-11-20T09:00:01.000Z","message":{"role":"user","content":[{"type":"text","text":"Sort the flaky tests by how often they failed this month"}]}}"#,
     ];
-    folder.file(".pi/agent/sessions/-w/2026-11-20_0198c1e2.jsonl", pi.join("\n").as_bytes());
+    // All changed at once, so that the list is in the order of their names and not of a clock's ticks.
+    let now = std::time::SystemTime::now();
+    for (name, text) in [
+        (format!(".claude/projects/-l/{ID}.jsonl"), &session),
+        (".claude/projects/-l/b2c41f90-8f0d-4be4-a9a6-1f3f6e4d7c55.jsonl".to_owned(), &other),
+        (".pi/agent/sessions/-w/2026-11-20_0198c1e2.jsonl".to_owned(), &pi.join("\n")),
+    ] {
+        let file = std::fs::File::create(folder.path().join(name)).unwrap();
+        std::io::Write::write_all(&mut &file, text.as_bytes()).unwrap();
+        file.set_modified(now).unwrap();
+    }
     folder
 }
 

@@ -1,0 +1,38 @@
+//! Names that were nearly typed.
+
+use std::path::{Path, PathBuf};
+
+/// Returns the files beside `path` whose names are nearly the same, the nearest first.
+pub(crate) fn near(path: &Path) -> Vec<PathBuf> {
+    /// So many are named.
+    const MOST: usize = 3;
+    let Some(name) = path.file_name().and_then(|name| name.to_str()).map(str::to_lowercase) else {
+        return Vec::new();
+    };
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let far = |entry: std::fs::DirEntry| {
+        let other = entry.file_name().to_str()?.to_lowercase();
+        let stem = other.rsplit_once('.').map_or(&*other, |(stem, _)| stem);
+        let far = distance(&name, &other).min(distance(&name, stem));
+        (3 * far <= name.chars().count()).then(|| (far, path.with_file_name(entry.file_name())))
+    };
+    let mut near: Vec<_> =
+        std::fs::read_dir(folder).into_iter().flatten().flatten().filter_map(far).collect();
+    near.sort();
+    near.into_iter().take(MOST).map(|(_, path)| path).collect()
+}
+
+/// Returns how many letters have to be put in, taken out or changed to make one word of the other.
+fn distance(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (i, a) in one.chars().enumerate() {
+        let mut before = std::mem::replace(&mut row[0], i + 1);
+        for (j, b) in other.iter().enumerate() {
+            let changed = before + usize::from(a != *b);
+            before = row[j + 1];
+            row[j + 1] = changed.min(before + 1).min(row[j] + 1);
+        }
+    }
+    row[other.len()]
+}
