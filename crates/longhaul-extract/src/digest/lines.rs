@@ -6,6 +6,7 @@ use std::{
 };
 
 use super::patterns;
+use crate::runs::told;
 
 /// What a line looks like, the most telling first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -89,7 +90,14 @@ pub(crate) fn classify(line: &str) -> Class {
 
 /// Scores lines: by class, raised where they follow an error, lowered where they repeat one another.
 pub(crate) fn score(lines: &[&str]) -> (Vec<Class>, Vec<f64>) {
-    let classes: Vec<Class> = lines.iter().map(|line| classify(line)).collect();
+    let mut classes: Vec<Class> = lines.iter().map(|line| classify(line)).collect();
+    // What tests print of errors before they pass went as it was meant to.
+    if classes.iter().any(|class| class.is_error()) {
+        let told = told(lines);
+        let before = if told.passes { told.passed_at } else { 0 };
+        let errors = classes[..before].iter_mut().filter(|class| class.is_error());
+        errors.for_each(|class| *class = Class::Plain);
+    }
     let mut scores: Vec<f64> = Vec::with_capacity(lines.len());
     let mut near = 0.0;
     let (mut errors, mut failed) = (0.0f64, 0.0f64);
@@ -288,5 +296,13 @@ mod tests {
         ] {
             assert_eq!(classify(line), expected, "{line}");
         }
+    }
+
+    #[test]
+    fn what_tests_print_of_errors_before_they_pass_is_none() {
+        let of = |lines: &[&str]| score(lines).0;
+        let run = ["error: All fail", " 1329 pass", " 0 fail", "error: failed to push"];
+        assert_eq!((of(&run)[0], of(&run)[3]), (Class::Plain, Class::Decisive));
+        assert_eq!(of(&["error: All fail", " 1328 pass", " 1 fail"])[0], Class::Decisive);
     }
 }

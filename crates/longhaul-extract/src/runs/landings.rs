@@ -40,6 +40,13 @@ impl Landing {
         self.verdict != Verdict::Failed && self.act.starts_with("git commit")
     }
 
+    /// Returns whether it made the files those of a commit, whatever had been edited.
+    pub fn throws_away(&self) -> bool {
+        self.verdict != Verdict::Failed
+            && self.act.starts_with("git reset")
+            && self.act.split(' ').any(|word| word == "--hard")
+    }
+
     /// Returns whether it does what `other` does, whatever the flags: `git push` pushes what `git push origin main` does.
     fn does_what(&self, other: &Landing) -> bool {
         let names = |landing: &'_ Landing| {

@@ -21,7 +21,10 @@ pub(crate) fn records(text: &str, mut each: impl FnMut(&str)) {
     let mut give = |piece: &str| {
         let piece = piece.trim_matches(|c: char| c.is_whitespace() || matches!(c, ',' | '[' | ']'));
         // What is left of an object whose inner ones were taken has no closing bracket: it is fields, not an object.
-        let piece = if piece.ends_with('}') { piece } else { piece.trim_start_matches(['{', ' ', '\n']) };
+        let piece = match piece.ends_with('}') {
+            true => piece,
+            false => without_opened(piece.trim_start_matches(['{', ' ', '\n'])),
+        };
         if piece.chars().filter(|c| c.is_alphanumeric()).count() > 1 {
             match piece.len() <= LONGEST {
                 true => each(piece),
@@ -114,6 +117,14 @@ fn key_before(before: &str) -> usize {
     rest.rfind('"').unwrap_or(before.len())
 }
 
+/// Returns `piece` without the objects at its end that are only opened, and their keys: what stands in them comes for itself.
+fn without_opened(mut piece: &str) -> &str {
+    while let Some(rest) = piece.strip_suffix('{') {
+        piece = rest[..key_before(rest)].trim_end_matches([' ', '\n', ',', '[']);
+    }
+    piece
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -133,6 +144,17 @@ mod tests {
         assert!(all.contains(&r#"{"flight": "HAT277", "price": 1679}"#.to_string()), "{all:?}");
         assert!(all.contains(&r#""payment": {"id": "card_1", "amount": 7136}"#.to_string()), "{all:?}");
         assert!(all.iter().all(|piece| text.contains(piece.as_str())), "{all:?}");
+    }
+
+    #[test]
+    fn an_object_that_is_only_opened_is_left_out() {
+        let variants: Vec<String> =
+            (0..40).map(|nth| format!(r#""{nth}": {{"item": {nth}, "price": 288.82}}"#)).collect();
+        let text = format!(r#"{{"name": "Umbrella", "variants": {{{}}}}}"#, variants.join(", "));
+        let mut all = Vec::new();
+        records(&text, |piece| all.push(piece.to_string()));
+        assert_eq!(all[0], r#""name": "Umbrella""#);
+        assert_eq!(all[1], r#""0": {"item": 0, "price": 288.82}"#);
     }
 
     #[test]

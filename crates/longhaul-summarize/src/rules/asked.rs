@@ -1,5 +1,7 @@
 //! What is asked: the newest request first, then in a line each what was asked before.
 
+use std::borrow::Cow;
+
 use longhaul_extract::{
     Domain, StatementKind,
     speaker::{Matter, Segment},
@@ -10,7 +12,7 @@ use longhaul_transcript::{Entry, MessageId, Role, Tokens};
 use super::{
     account::{asks_something, first_task, is_users, own_text},
     clip::GAP,
-    fixed::{Fixed, is_kept},
+    fixed::{Fixed, is_header_or_handle, is_kept},
 };
 use crate::notes::sentences;
 
@@ -48,7 +50,7 @@ impl Fixed<'_> {
         }
         asked.retain(|entry| entry.id != newest.id && !is_kept(self.request, entry));
         let task = self.carried_task().filter(|_| !is_continued);
-        let task = task.map(|task| one_line(&self.clip_to(task, room.scaled(0.5).max(SHORT))));
+        let task = task.map(|task| one_line(&self.clip_to(&unframed(task), room.scaled(0.5).max(SHORT))));
         room -= task.as_deref().map_or(Tokens::ZERO, |task| self.cost(task) + Tokens(1));
         let mut lines = self.before(&asked, first.map(|(entry, _)| entry), room);
         if let Some((handle, said, answer)) = self.last_answer() {
@@ -118,6 +120,11 @@ impl Fixed<'_> {
                 continue;
             }
             told.push(text);
+            let text = &*unframed(text);
+            if text.trim().is_empty() {
+                left_out.push(entry.id);
+                continue;
+            }
             // What all of the work began with stays whole where it is short, even if it takes room from what follows.
             let most = match is_first(entry) {
                 true => longest.max(SHORT.min(self.request.limit.scaled(0.5))),
@@ -129,7 +136,7 @@ impl Fixed<'_> {
                 true => self.opening(text, most),
                 false => self.clip_to(text, most),
             };
-            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            let text = one_line(&text);
             let line = format!("{} {text}{}", entry.id, self.became(entry));
             let cost = self.cost(&line) + Tokens(1);
             if cost > left && !is_first(entry) {
@@ -286,6 +293,15 @@ const MOST_PAGES: usize = 3;
 /// Returns `text` on one line.
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Returns `text` without the lines that look like the frame of a summary: on one line with others, all would be taken for one.
+fn unframed(text: &str) -> Cow<'_, str> {
+    let is_frame = |line: &str| is_header_or_handle(line.trim());
+    match text.lines().any(is_frame) {
+        true => Cow::Owned(text.lines().filter(|line| !is_frame(line)).collect::<Vec<_>>().join("\n")),
+        false => Cow::Borrowed(text),
+    }
 }
 
 /// A task is known again by so many characters.

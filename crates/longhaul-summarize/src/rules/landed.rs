@@ -42,11 +42,13 @@ impl Fixed<'_> {
     }
 }
 
-/// Returns a line of the files that were edited after the last commit: they are not in it.
+/// Returns a line of the files that were edited after the last commit, or after all that stood there was thrown away: they are in no
+/// commit.
 fn uncommitted(acts: &Acts, landings: &[Landing]) -> Option<String> {
-    let commit = landings.iter().rev().find(|landing| landing.commits())?.message;
-    let named = acts.edited_since(commit)?;
-    Some(format!("edited after the last commit (m{commit}): {named}"))
+    let last = landings.iter().rev().find(|landing| landing.commits() || landing.throws_away())?;
+    let named = acts.edited_since(last.message)?;
+    let after = if last.commits() { "the last commit" } else { "the last reset, in no commit" };
+    Some(format!("edited after {after} (m{}): {named}", last.message))
 }
 
 /// How many are told, the newest.

@@ -342,3 +342,23 @@ fn a_value_that_was_told_otherwise_since_does_not_stand_unmarked() {
     );
     assert!(text.contains("total price is 1002"), "{text}");
 }
+
+#[test]
+fn what_was_edited_after_a_reset_is_in_no_commit() {
+    let said = r#"
+user: Take the branch as it is on the server and mend the wrapper.
+assistant: !Write#w0 {"file_path":"docs/draft.md","content":"The wrapper reads the settings twice."}
+tool#w0: File created successfully at: docs/draft.md
+assistant: !Bash#b1 {"command":"git reset origin/wrapper --hard"}
+tool#b1: HEAD is now at 2eedc61 better handling of settings
+assistant: !Write#w1 {"file_path":"scripts/wrapper.sh","content":"The wrapper reads the settings once."}
+tool#w1: File created successfully at: scripts/wrapper.sh
+assistant: Mended.
+"#;
+    let text = draft(said, 900).text;
+    assert!(text.contains("edited after the last reset, in no commit (m3): wrapper.sh\n"), "{text}");
+    let committed = format!(
+        "{said}assistant: !Bash#b2 {{\"command\":\"git commit -am wrapper\"}}\ntool#b2: [wrapper 45ffe0a] wrapper\n"
+    );
+    assert!(!draft(&committed, 900).text.contains("in no commit"));
+}
