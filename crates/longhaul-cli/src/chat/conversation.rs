@@ -157,6 +157,9 @@ impl Conversation {
             if reply.finish == Finish::Length {
                 screen.warn("the answer was cut at its longest length (--max-output)");
             }
+            if reply.finish == Finish::Refusal {
+                screen.warn("the provider or the model refused to go on: the answer may not be whole");
+            }
             let calls: Vec<_> = reply.message.calls().cloned().collect();
             if reply.message.parts.is_empty() {
                 screen.warn("the model said nothing");

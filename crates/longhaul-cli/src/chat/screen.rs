@@ -6,7 +6,7 @@ use longhaul_client::Delta;
 use super::flow::Flow;
 use crate::{
     exit::without_secrets,
-    paint::{Colour, GREEN, GREY, Painter, RED, YELLOW, grouped, line_width, plain},
+    paint::{Colour, GREEN, GREY, Painter, RED, YELLOW, grouped, line_width, plain, width},
     say,
 };
 
@@ -104,12 +104,15 @@ impl Screen {
 
     /// Shows how full the window is: green below the soft threshold, yellow below the trigger, red from there on.
     pub(crate) fn status(&mut self, used: Tokens, window: Tokens, limits: &Limits, about: &str) {
-        const CELLS: usize = 20;
         let colour = light(used, limits);
         let share = used.ratio_of(window).min(1.0);
-        let full = (share * CELLS as f64).round() as usize;
-        let bar = format!("{}{}", "▰".repeat(full), "▱".repeat(CELLS - full));
         let numbers = format!("{} of {} tokens ({:.0} %)", grouped(used.0), grouped(window.0), 100.0 * share);
+        // A bar of half the length where the line would not fit otherwise.
+        let cells =
+            [20, 10].into_iter().find(|cells| cells + width(&numbers) + width(about) + 5 <= line_width());
+        let cells = cells.unwrap_or(5);
+        let full = (share * cells as f64).round() as usize;
+        let bar = format!("{}{}", "▰".repeat(full), "▱".repeat(cells - full));
         self.end_answer();
         let line = self.err.paint(colour, &format!("{bar} {numbers}"));
         say::err(&self.err.hung(

@@ -8,7 +8,7 @@ use longhaul::{
     redact::Redactor,
     tokens::{Accuracy, TokenCounter, count_tools},
     transcript::{Entry, Tokens},
-    wire::Document,
+    wire::{Document, Format},
 };
 use longhaul_client::{Chat, ChatRequest, Endpoint, ToolDefinition};
 use serde::Serialize;
@@ -16,6 +16,7 @@ use serde::Serialize;
 use crate::{
     args::CountArgs,
     counter::{self, Named},
+    found::About,
     input,
     output::Target,
     paint::{self, Painter, counted, grouped, harmless_json, line_width, plain, width, wrapped},
@@ -92,12 +93,17 @@ fn of_transcript<'a>(file: &Path, args: &CountArgs, counter: &'a Named) -> Resul
     let document = input::document(file, args.from.from.0)?;
     input::warn_of_problems(file, &document, false)?;
     let breakdown = Breakdown::of(document.transcript().entries(), &*counter.counter);
+    let is_claudes = matches!(document.format(), Format::ClaudeCode | Format::Anthropic)
+        || About::of(file, &document).model.is_some_and(|model| model.contains("claude"));
     Ok(Count {
         version: 1,
         file: input::named(file),
         format: document.format().name(),
         encoding: &counter.name,
-        accuracy: accuracy(&*counter.counter),
+        accuracy: match accuracy(&*counter.counter) {
+            exact if is_claudes && exact == EXACT => "Claude's own count differs".to_owned(),
+            accuracy => accuracy,
+        },
         messages: breakdown.messages,
         compacted_away: input::compacted_away(&document),
         tokens: breakdown.total,
@@ -131,10 +137,13 @@ fn ask(document: &Document, model: &str, args: &CountArgs) -> Result<Provider> {
     Ok(Provider { host, model: model.to_owned(), tokens })
 }
 
+/// What an encoding counts of a text that its own models read.
+const EXACT: &str = "exact";
+
 /// Returns how far the counter may be off, in words: `exact`, or `estimate, +-10 %`.
 pub(crate) fn accuracy(counter: &dyn TokenCounter) -> String {
     match counter.accuracy() {
-        Accuracy::Exact => "exact".into(),
+        Accuracy::Exact => EXACT.into(),
         Accuracy::Estimate { margin } => format!("estimate, ±{:.0} %", margin * 100.0),
     }
 }
