@@ -160,6 +160,8 @@ pub struct SessionState {
     /// When the last request was made, in milliseconds since the Unix epoch.
     requested_at_ms: Option<i64>,
     rewrites: u64,
+    /// How many summaries were made, those no longer in the view and those undone included.
+    n_summaries: u64,
     /// How many messages there were at the last rewrite.
     made_at: u64,
     undo: Vec<Past>,
@@ -263,6 +265,7 @@ impl SessionState {
             policy: PolicyState::new(),
             requested_at_ms: None,
             rewrites: 0,
+            n_summaries: 0,
             made_at: 0,
             undo: Vec::new(),
             redo: Vec::new(),

@@ -95,6 +95,7 @@ impl SessionState {
             }
         }
         let (tokens_before, tokens_after) = self.replace_view(shown, job.action, job.reason, &job.before)?;
+        self.n_summaries += 1;
         self.cut = compacted.cut;
         if self.index.is_none() {
             // It was read anew for the job; what was said since is not in it.
@@ -200,6 +201,7 @@ impl SessionState {
     /// record of the chain (all of them where each covers a range of its own), and every exchange and message that they do
     /// not cover whole. Push the conversation's messages first. `chain` is oldest first, as a store returns it.
     pub fn adopt(&mut self, chain: Vec<SummaryRecord>) {
+        self.n_summaries = self.n_summaries.max(chain.len() as u64);
         let skipped = match self.config.chaining {
             Chaining::Fold | Chaining::Running => chain.len().saturating_sub(1),
             Chaining::Append => 0,

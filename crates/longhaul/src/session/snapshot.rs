@@ -61,6 +61,8 @@ pub struct Snapshot {
     #[serde(default)]
     refusals: Refusals,
     rewrites: u64,
+    #[serde(default)]
+    n_summaries: u64,
     made_at: u64,
     undo: Vec<Past>,
     redo: Vec<Past>,
@@ -238,6 +240,7 @@ impl SessionState {
             requested_at_ms: self.requested_at_ms,
             refusals: self.refusals,
             rewrites: self.rewrites,
+            n_summaries: self.n_summaries,
             made_at: self.made_at,
             undo: self.undo.clone(),
             redo: self.redo.clone(),
@@ -323,6 +326,7 @@ impl SessionState {
         self.policy = snapshot.policy;
         self.requested_at_ms = snapshot.requested_at_ms;
         self.rewrites = snapshot.rewrites;
+        self.n_summaries = snapshot.n_summaries;
         self.made_at = snapshot.made_at;
         self.undo = snapshot.undo;
         self.redo = snapshot.redo;

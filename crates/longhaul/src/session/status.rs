@@ -19,7 +19,7 @@ pub struct Status {
     pub message_count: u64,
     /// Messages ever said.
     pub full_message_count: u64,
-    /// Summaries made and in force, one on the other or side by side.
+    /// Summaries ever made, those that a later one took the place of and those undone included.
     pub summary_count: u64,
     /// The latest of them.
     pub last_summary: Option<SummaryId>,
@@ -47,13 +47,15 @@ impl SessionState {
     pub fn status(&self, now_ms: Option<i64>) -> Status {
         let view = self.view();
         let last = self.summary();
+        // Older snapshots do not tell how many were made; what is in force does, as far as its chain goes.
+        let in_force = view.summaries().map(|record| u64::from(record.depth) + 1).sum();
         Status {
             total_tokens: view.tokens(),
             budget: self.budget(),
             ratio: view.ratio(),
             message_count: view.len() as u64,
             full_message_count: self.n_total(),
-            summary_count: view.summaries().map(|record| u64::from(record.depth) + 1).sum(),
+            summary_count: self.n_summaries.max(in_force),
             last_summary: last.map(|record| record.id.clone()),
             last_summary_at_ms: last.map(|record| record.created_at_ms),
             last_summarization: last.map(|record| LastSummarization {

@@ -9,7 +9,7 @@ use longhaul::{
     Config, Preset, Session, SessionState,
     summarize::Scripted,
     tokens::{Accuracy, CharsPer4, ContextWindow, TokenCounter, estimate_response},
-    transcript::{Message, Outcome, SessionId, Tokens},
+    transcript::{Message, Outcome, SessionId, Span, Tokens},
 };
 
 use crate::work::{Work, exchange, text, written_by};
@@ -214,6 +214,37 @@ async fn should_track_state_correctly() {
     assert_eq!(status.full_message_count, 200);
     assert!(compactions >= 1 && status.summary_count >= 1);
     assert_eq!(status.last_summary_at_ms, Some(1_700_000_000_000));
+}
+
+// asserts 000-13
+#[tokio::test]
+async fn each_summary_made_is_counted_also_where_the_chain_begins_anew() {
+    for preset in [Preset::ContextManager, Preset::Session] {
+        let mut work = Work::new(preset, 8_000);
+        let (mut made, mut begins) = (0, 0);
+        for _ in 0..60 {
+            let n = work.talk(4, 200).await as u64;
+            made += n;
+            let state = work.context.state();
+            assert_eq!(state.status(None).summary_count, made, "{preset}");
+            begins += u64::from(n > 0 && state.summary().is_some_and(|record| record.depth == 0));
+        }
+        assert!(begins >= 2, "{preset}: {begins} of {made}");
+
+        // Whoever goes on from what a store keeps goes on counting.
+        let state = work.context.state();
+        let written = serde_json::to_string(&state.snapshot()).unwrap();
+        let window = ContextWindow::new(Tokens(8_000), Tokens::ZERO);
+        let fresh =
+            SessionState::new(state.session().clone(), window, Arc::new(CharsPer4), state.config().clone());
+        let originals = state.originals().entries().to_vec();
+        let said = |span: Span| -> Vec<_> {
+            let entries = &originals[span.start as usize..span.end as usize];
+            entries.iter().map(|entry| entry.message.clone()).collect()
+        };
+        let resumed = fresh.resume(serde_json::from_str(&written).unwrap(), said).unwrap();
+        assert_eq!(resumed.status(None).summary_count, made, "{preset}");
+    }
 }
 
 // asserts 000-26
