@@ -57,6 +57,7 @@ use goal::Goal;
 use idle::Idle;
 use later::Later;
 use lists::Lists;
+use passing::Passing;
 use records::Records;
 use render::Page;
 use revised::Revised;
@@ -141,6 +142,7 @@ pub struct Reading<'a> {
     options: &'a RulesOptions,
     subjects: Subjects,
     lists: Lists,
+    passing: Passing,
     later: Later<'a>,
     talkers: Talkers,
     records: Records,
@@ -168,6 +170,7 @@ impl<'a> Reading<'a> {
             options,
             subjects: Subjects::new(index, &*options.ranker),
             lists,
+            passing: Passing::new(pool),
             revised,
             later: Later::new(pool),
             talkers: Talkers::new(pool),
@@ -195,7 +198,7 @@ impl<'a> Reading<'a> {
         let fixed = fixed::sections(request, &summary, &acts, &undone, &trail, self.options);
         let sections = fixed.first.iter().chain(&fixed.last);
         sections.for_each(|section| coverage.read(&section.body));
-        let idle = Idle::new(request, &self.lists, &runs, &acts, &undone);
+        let idle = Idle::new(request, &self.lists, &self.passing, &runs, &acts, &undone);
         let places = Places {
             idle: &idle,
             lists: &self.lists,

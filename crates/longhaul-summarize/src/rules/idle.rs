@@ -12,7 +12,7 @@ use super::{
     fixed::is_frame,
     lists::{Lists, is_lead},
     noise::{is_envelope, is_markup, is_progress, says_nothing},
-    passing::read_in_passing,
+    passing::Passing,
     proposals::settled_offers,
     runs::{Purpose, Run},
     stale::{removed, stale},
@@ -60,6 +60,7 @@ impl<'a> Idle<'a> {
     pub(crate) fn new(
         request: &SummaryRequest<'a>,
         lists: &'a Lists,
+        passing: &Passing,
         runs: &[Run],
         acts: &'a Acts,
         undone: &'a Undone,
@@ -86,7 +87,7 @@ impl<'a> Idle<'a> {
             },
             stale: stale(pool),
             removed: removed(pool),
-            passing: read_in_passing(pool, acts),
+            passing: passing.of_unchanged(pool, acts),
             analyses: analyses(pool),
             headers: request
                 .entries

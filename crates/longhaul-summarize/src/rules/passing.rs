@@ -6,22 +6,39 @@ use longhaul_transcript::FileNote;
 
 use super::acts::Acts;
 
-/// Returns the places in the pool of lines that reading a file showed, where the file was never changed and no word of the line that
-/// is rare in the conversation stands in what anybody said, ran or wrote.
-pub(super) fn read_in_passing(pool: &Statements, acts: &Acts) -> HashSet<usize> {
+/// Lines that reading a file showed and of which no word that is rare in the conversation stands in what anybody said, ran or wrote.
+#[derive(Debug)]
+pub(super) struct Passing {
+    /// Their places in the pool.
+    lines: HashSet<usize>,
+}
+
+impl Passing {
+    pub(super) fn new(pool: &Statements) -> Passing {
+        Passing { lines: unspoken(pool) }
+    }
+
+    /// Returns the places of those whose file was never changed.
+    pub(super) fn of_unchanged(&self, pool: &Statements, acts: &Acts) -> HashSet<usize> {
+        let changed: HashSet<String> = acts
+            .files
+            .iter()
+            .filter(|file| !file.trail.is_empty())
+            .map(|file| FileNote::spelled(&file.path).to_string())
+            .collect();
+        let is_changed = |at: &usize| {
+            let path = pool.source(&pool.all()[*at]).and_then(|source| source.path.as_deref());
+            path.is_some_and(|path| changed.contains(&*FileNote::spelled(path)))
+        };
+        self.lines.iter().copied().filter(|at| !is_changed(at)).collect()
+    }
+}
+
+fn unspoken(pool: &Statements) -> HashSet<usize> {
     let all = pool.all();
-    let changed: HashSet<String> = acts
-        .files
-        .iter()
-        .filter(|file| !file.trail.is_empty())
-        .map(|file| FileNote::spelled(&file.path).to_string())
-        .collect();
     let is_read = |statement: &Statement| {
         statement.kind == StatementKind::Result
-            && pool.source(statement).is_some_and(|source| {
-                let is_changed = |path: &str| changed.contains(&*FileNote::spelled(path));
-                source.family() == ToolFamily::Read && !source.path.as_deref().is_some_and(is_changed)
-            })
+            && pool.source(statement).is_some_and(|source| source.family() == ToolFamily::Read)
     };
     let mut often: HashMap<&str, u32> = HashMap::new();
     all.iter().flat_map(|one| names(&one.text)).for_each(|name| *often.entry(name).or_insert(0) += 1);
@@ -75,7 +92,7 @@ tool#c3: ok
         let mut index = FactIndex::new();
         said.entries().iter().for_each(|entry| index.push(entry));
         let pool = index.statements();
-        let passing = read_in_passing(pool, &Acts::read(said.entries()));
+        let passing = Passing::new(pool).of_unchanged(pool, &Acts::read(said.entries()));
         let texts: Vec<&str> = passing.iter().map(|at| &*pool.all()[*at].text).collect();
         // The cursor was spoken of, and the limits were changed.
         assert_eq!(texts, ["let banner = Banner::with_colour(Colour::Teal);"]);
