@@ -22,7 +22,7 @@ use anyhow::{Result, bail};
 use self::agents::Named;
 pub(crate) use self::{
     about::About,
-    agents::{Agent, all, format_at, id_at, places},
+    agents::{Agent, all, format_at, id_at, is_of_one_only_read, places},
     ids::Ids,
     list::{json_lines, table},
     pick::pick,

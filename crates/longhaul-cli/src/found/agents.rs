@@ -154,6 +154,14 @@ pub(crate) fn places() -> Vec<PathBuf> {
     AGENTS.iter().flat_map(of).collect()
 }
 
+/// Returns whether `path` lies where an agent keeps its sessions that are only read here.
+pub(crate) fn is_of_one_only_read(path: &Path) -> bool {
+    let Ok(path) = path.canonicalize() else { return false };
+    let only_read = AGENTS.iter().filter(|agent| agent.format.is_import_only());
+    let mut places = only_read.flat_map(|agent| (agent.places)());
+    places.any(|place| place.canonicalize().is_ok_and(|place| path.starts_with(place)))
+}
+
 /// Returns whether sessions of an agent are kept in this format.
 pub(super) fn is_kept_in(format: Format) -> bool {
     AGENTS.iter().any(|agent| agent.format == format)

@@ -178,6 +178,23 @@ fn gemini_cli() {
     assert!(said.contains("byte 47: EOF while parsing a list"), "{said}");
 }
 
+/// An agent takes what lies among its sessions for one of them.
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_is_written_among_sessions_that_are_only_read() {
+    let folder = Folder::new();
+    let chats = ".gemini/tmp/relay/chats";
+    put(&folder, "gemini-cli.jsonl", &format!("{chats}/session-2026-01-02T10-00-7a1c0d52.jsonl"));
+    let file = format!("{chats}/session-2026-01-02T10-00-7a1c0d52.jsonl");
+    let args = ["compact", &file, "--budget", "800", "--no-store"];
+    let Some(terminal) = crate::terminal::Terminal::start(&folder, &args) else { return };
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 0, "{shown}");
+    let here = "session-2026-01-02T10-00-7a1c0d52.compacted.jsonl";
+    assert!(folder.path().join(here).is_file(), "{shown}");
+    assert_eq!(fs::read_dir(folder.path().join(chats)).unwrap().count(), 1);
+}
+
 /// Older versions keep one object, below the hash of the project's folder.
 #[test]
 fn gemini_cli_as_it_was() {
