@@ -515,9 +515,9 @@ const WIDER_ASSIGNMENT: &str = r#"(?:[ \t\w.-]{0,20})[\s'"]{0,3}(?:=|>|:{1,3}=|\
 /// full stop of a sentence, the backslash of a JSON escape, or a sign of another script, of which the first byte is told.
 const VALUE_END: &str = r#"(?:[\x60'"\s;]|\\[nr]|$)"#;
 /// In its place after a value that only its name tells.
-const WIDER_VALUE_END: &str = r#"(?:[\x60'"\s;\\)\]}&<]|[\xc2\xe2-\xef]|$)"#;
+const WIDER_VALUE_END: &str = r#"(?:[\x60'"\s;\\)\]}&<]|[\x80-\xff]|$)"#;
 /// In its place after a value of a form of its own behind a vendor's name: a sentence may go on or end behind it.
-const WIDER_NAMED_END: &str = r#"(?:[\x60'"\s;\\)\]}&<]|[.,:!?](?:[\s"'\\]|$)|[\xc2\xe2-\xef]|$)"#;
+const WIDER_NAMED_END: &str = r#"(?:[\x60'"\s;\\)\]}&<]|[.,:!?](?:[\s"'\\]|$)|[\x80-\xff]|$)"#;
 /// In its place after a token that tells itself.
 const WIDER_TOKEN_END: &str = r"(?:[^A-Za-z0-9]|$)";
 /// In the place of the word boundary before a token: names are put before keys (`key_sk-...`), addresses spell what stands

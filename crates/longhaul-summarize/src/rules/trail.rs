@@ -37,7 +37,7 @@ impl<'a> Trail<'a> {
     pub(crate) fn below(&self, text: &str) -> String {
         match self.root {
             "" => text.to_string(),
-            root => text.replace(&format!("{root}/"), ""),
+            root => without_root(text, root),
         }
     }
 
@@ -139,6 +139,21 @@ fn root<'p>(paths: impl Iterator<Item = &'p str> + Clone) -> &'p str {
     if common.matches('/').count() >= 2 { common } else { "" }
 }
 
+/// Returns `text` without `root` where a path begins with it: in the middle of another one it is that one's.
+fn without_root(text: &str, root: &str) -> String {
+    let root = format!("{root}/");
+    let is_of_a_path = |c: char| c.is_alphanumeric() || "/._-~".contains(c);
+    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(at) = rest.find(&root) {
+        out.push_str(&rest[..at]);
+        if out.ends_with(is_of_a_path) {
+            out.push_str(&root);
+        }
+        rest = &rest[at + root.len()..];
+    }
+    out + rest
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -170,5 +185,14 @@ mod tests {
     fn files_are_the_same_by_their_last_parts() {
         assert!(same_file("/w/app/src/a.rs", "src/a.rs"));
         assert!(!same_file("/w/app/src/aa.rs", "a.rs"));
+    }
+
+    #[test]
+    fn what_all_share_is_left_out_where_a_path_begins() {
+        let text = "pytest /backup/usr/src/app/tests/a.py (/usr/src/app/b.py) \"/usr/src/app/c.py\" ./usr/src/app/d.py";
+        assert_eq!(
+            without_root(text, "/usr/src/app"),
+            "pytest /backup/usr/src/app/tests/a.py (b.py) \"c.py\" ./usr/src/app/d.py"
+        );
     }
 }
