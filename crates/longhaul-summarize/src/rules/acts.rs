@@ -78,9 +78,10 @@ impl Acts {
 
     /// Names the files that were edited after `message`, a few of them; `None` where none was.
     pub(crate) fn edited_since(&self, message: u64) -> Option<String> {
-        let mut names: Vec<&str> = Vec::new();
+        let mut names: Vec<String> = Vec::new();
         for (_, path) in self.edits_since(message) {
-            let name = path.rsplit('/').next().unwrap_or(path);
+            // A line end in a name begins no line of ours.
+            let name = FileNote::spelled(path.rsplit('/').next().unwrap_or(path));
             if !names.contains(&name) {
                 names.push(name);
             }

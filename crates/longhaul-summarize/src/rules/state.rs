@@ -6,7 +6,7 @@ use longhaul_extract::{
     Check, Purpose, Run, Runs, Statement, StatementKind, TodoItem, TodoState, ToolFamily, Verdict, checks,
     each_act,
 };
-use longhaul_transcript::Tokens;
+use longhaul_transcript::{FileNote, Tokens};
 
 use super::{account::last_words, acts::Acts, fixed::Fixed, render::fenced};
 
@@ -27,7 +27,7 @@ impl Fixed<'_> {
             let mut shown = Vec::new();
             for item in &all {
                 let under_way = if item.state == TodoState::InProgress { " (in progress)" } else { "" };
-                let text = format!("{}{under_way}", item.text);
+                let text = format!("{}{under_way}", one_line(&item.text));
                 let cost = self.cost(&text) + Tokens(1);
                 if cost > left {
                     break;
@@ -45,7 +45,7 @@ impl Fixed<'_> {
         // What was asked and edited after the list was written may have made it old.
         let since = acts.edits_since(told);
         if let Some((message, path)) = since.last().filter(|_| !lines.is_empty()) {
-            let name = path.rsplit('/').next().unwrap_or(path);
+            let name = FileNote::spelled(path.rsplit('/').next().unwrap_or(path));
             let more =
                 if since.len() > 1 { format!(", {} edits in all", since.len()) } else { String::new() };
             lines.push(format!("edited since then: {name} (m{message}){more}"));
