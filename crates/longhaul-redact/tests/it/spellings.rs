@@ -296,6 +296,15 @@ const SPELLINGS: &[&str] = &[
     "\"password\": String(\"«m20»\")",
     "password: Secret(\"«m20»\")",
     "(b'password', b'«m20»')",
+    // other scripts end a value as well
+    "api_key: «m32»، شكرا",
+    "api_key: «m32»। धन्यवाद",
+    "api_key: «m32»นะครับ",
+    "api_key: «m32»۔ شکریہ",
+    "X-Api-Key: «m32»؟",
+    "token: «m32»، ثم",
+    "Authorization: «m32»، ثم",
+    "the API key is «m32»، ok",
 ];
 
 /// Which of the drawn passwords in a text are the last one in brackets: what is judged by.
