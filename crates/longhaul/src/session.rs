@@ -100,7 +100,7 @@ use crate::{
 /// let window = ContextWindow::new(Tokens(8_000), Tokens(1_000));
 /// let mut state = SessionState::new(SessionId::new("demo")?, window, Arc::new(CharsPer4), Config::default());
 /// state.push(Message::user("Fix the failing test"));
-/// assert_eq!(state.decide(None).to_string(), "hold: 12 tokens, 4188 below the next threshold at 4200");
+/// assert_eq!(state.decide(None).to_string(), "hold: 12 tokens, 4,188 below the next threshold at 4,200");
 /// assert_eq!(state.view().len(), 1);
 /// # Ok::<(), longhaul::transcript::ParseSessionIdError>(())
 /// ```
