@@ -120,7 +120,28 @@ pub fn call_failed(view: &CallView<'_>, result: &ToolResult) -> bool {
                     || line.contains("verification failed")
             })
         });
-    result.outcome == Outcome::Failed || says || patched
+    // A file that is read may begin with any words; who writes one is told in the tool's own.
+    let refused = view.family().changes_files() && (was_refused(result) || was_not_written(result));
+    result.outcome == Outcome::Failed || says || patched || refused
+}
+
+/// Returns whether a tool that was to write says that it did not, where the format has no flag for it.
+fn was_not_written(result: &ToolResult) -> bool {
+    const STARTS: [&str; 12] = [
+        "File has not been read",
+        "File has been modified since",
+        "Failed to ",
+        "failed to ",
+        "Permission denied",
+        "permission denied",
+        "EACCES",
+        "EPERM",
+        "ENOENT",
+        "EROFS",
+        "ENOSPC",
+        "The tool use was rejected",
+    ];
+    first_text(result).is_some_and(|text| STARTS.iter().any(|start| text.starts_with(start)))
 }
 
 fn was_refused(result: &ToolResult) -> bool {

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use longhaul_extract::{Act, ToolFamily, call_failed, each_act, statement_key, strip_line_numbers};
-use longhaul_transcript::Entry;
+use longhaul_transcript::{Entry, ToolResult};
 
 use super::idle::ordinal;
 
@@ -68,10 +68,9 @@ impl Anew {
         each_act(&of_paths, |act| {
             let path = act.call.path().and_then(|path| paths.get(path));
             let result = act.result.map(|(_, result)| result);
-            let Some(path) = path.filter(|_| !result.is_some_and(|result| call_failed(&act.call, result)))
-            else {
-                return;
-            };
+            // A call that nobody answered took nothing away.
+            let is_done = |result: &ToolResult| !call_failed(&act.call, result);
+            let Some(path) = path.filter(|_| result.is_some_and(is_done)) else { return };
             let known = known.entry(path).or_default();
             match (act.call.family(), result) {
                 (ToolFamily::Read, Some(result)) => {
