@@ -100,9 +100,9 @@ fn of_transcript<'a>(file: &Path, args: &CountArgs, counter: &'a Named) -> Resul
         file: input::named(file),
         format: document.format().name(),
         encoding: &counter.name,
-        accuracy: match accuracy(&*counter.counter) {
-            exact if is_claudes && exact == EXACT => "Claude's own count differs".to_owned(),
-            accuracy => accuracy,
+        accuracy: match counter.counter.accuracy() {
+            Accuracy::Exact if is_claudes => "Claude's own count differs".to_owned(),
+            _ => accuracy(&*counter.counter),
         },
         messages: breakdown.messages,
         compacted_away: input::compacted_away(&document),
@@ -137,13 +137,10 @@ fn ask(document: &Document, model: &str, args: &CountArgs) -> Result<Provider> {
     Ok(Provider { host, model: model.to_owned(), tokens })
 }
 
-/// What an encoding counts of a text that its own models read.
-const EXACT: &str = "exact";
-
 /// Returns how far the counter may be off, in words: `exact`, or `estimate, +-10 %`.
 pub(crate) fn accuracy(counter: &dyn TokenCounter) -> String {
     match counter.accuracy() {
-        Accuracy::Exact => EXACT.into(),
+        Accuracy::Exact => "exact".into(),
         Accuracy::Estimate { margin } => format!("estimate, ±{:.0} %", margin * 100.0),
     }
 }

@@ -53,7 +53,7 @@ fn line(finding: &Finding) -> String {
     let painter = Painter::stdout();
     let sign = if finding.ok { painter.paint(GREEN, "✓") } else { painter.paint(RED, "✗") };
     let says = painter.short_words(&plain(&finding.says), paint::line_width() - MARGIN);
-    let text = says.lines().enumerate().map(|(nth, line)| {
+    let text = says.split('\n').enumerate().map(|(nth, line)| {
         let first = if nth == 0 { format!("  {:<11} ", finding.what) } else { " ".repeat(MARGIN) };
         paint::wrapped(&first, line.trim_start(), &" ".repeat(MARGIN))
     });

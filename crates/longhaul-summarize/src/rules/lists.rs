@@ -161,12 +161,17 @@ mod tests {
 
     use super::*;
 
+    fn read(said: &[Message]) -> FactIndex {
+        let said: Transcript = said.iter().cloned().collect();
+        let mut index = FactIndex::new();
+        said.entries().iter().for_each(|entry| index.push(entry));
+        index
+    }
+
     #[test]
     fn an_item_has_its_heading() {
         let text = "Done.\n\nWhat changed:\n\n1. **Fixed the queue**:\n   - takes a lock\n   - gives it back\n2. Renamed the table\n\n| File | State |\n|---|---|\n| a.rs | done |\n| b.rs | open |\n";
-        let said: Transcript = [Message::user("go"), Message::assistant(text)].into_iter().collect();
-        let mut index = FactIndex::new();
-        said.entries().iter().for_each(|entry| index.push(entry));
+        let index = read(&[Message::user("go"), Message::assistant(text)]);
         let pool = index.statements();
         let lists = Lists::new(pool);
         let lead = |text: &str| {
@@ -187,9 +192,7 @@ mod tests {
     #[test]
     fn an_item_stands_under_its_own_title() {
         let text = "Found:\n\n**1. The hook is not found** (high)\n- it is looked for by name\n\n**2. The example is set** (low)\n- copied as it is it changes how all behaves\n";
-        let said: Transcript = [Message::user("go"), Message::assistant(text)].into_iter().collect();
-        let mut index = FactIndex::new();
-        said.entries().iter().for_each(|entry| index.push(entry));
+        let index = read(&[Message::user("go"), Message::assistant(text)]);
         let pool = index.statements();
         let lists = Lists::new(pool);
         let at = |text: &str| pool.all().iter().position(|statement| &*statement.text == text).unwrap();
@@ -203,9 +206,7 @@ mod tests {
     #[test]
     fn a_line_of_code_has_the_line_before_its_block() {
         let text = "One run is enough. Several runs let you answer:\n\n```text\nmean score = 0.74\n\np95 = 90s\n```\n\nThat is useful.\n```\nmake test\n```\n- then push";
-        let said: Transcript = [Message::user("go"), Message::assistant(text)].into_iter().collect();
-        let mut index = FactIndex::new();
-        said.entries().iter().for_each(|entry| index.push(entry));
+        let index = read(&[Message::user("go"), Message::assistant(text)]);
         let pool = index.statements();
         let lists = Lists::new(pool);
         let at = |text: &str| pool.all().iter().position(|statement| &*statement.text == text).unwrap();
@@ -218,9 +219,7 @@ mod tests {
     fn every_row_of_a_long_table_has_the_first_one() {
         let rows: String = (0..90).map(|nth| format!("| host-{nth} | up since day {nth} |\n")).collect();
         let text = format!("The hosts:\n\n***\n\n| Host | State |\n|---|---|\n{rows}");
-        let said: Transcript = [Message::user(text.as_str())].into_iter().collect();
-        let mut index = FactIndex::new();
-        said.entries().iter().for_each(|entry| index.push(entry));
+        let index = read(&[Message::user(text.as_str())]);
         let pool = index.statements();
         let lists = Lists::new(pool);
         let head = pool.all().iter().position(|statement| &*statement.text == "| Host | State |").unwrap();

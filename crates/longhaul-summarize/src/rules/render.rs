@@ -172,18 +172,19 @@ impl Page<'_> {
         lines.join("\n")
     }
 
-    /// Returns proposals, those of each message with the handle of what a person said next: an answered one is not open.
+    /// Returns proposals, those of each message with the handle of what a person said next: whether that answers them, it tells.
     fn proposed(&self, picks: &[usize]) -> String {
         let all = self.pool.all();
         let mut lines: Vec<String> = Vec::new();
         for chunk in picks.chunk_by(|one, next| all[*one].message == all[*next].message) {
             let after =
                 |one: &&Statement| one.kind == StatementKind::Person && one.message > all[chunk[0]].message;
-            let answer = all[chunk[0]..].iter().find(after);
+            let next = all[chunk[0]..].iter().find(after);
             let said = self.said(chunk);
             let (first, rest) = said.split_once('\n').unwrap_or((&said, ""));
-            let answer = answer.map_or(String::new(), |answer| format!(" (answered in m{})", answer.message));
-            lines.push(format!("{first}{answer}"));
+            let next =
+                next.map_or(String::new(), |next| format!(" (the user's next words: m{})", next.message));
+            lines.push(format!("{first}{next}"));
             lines.extend((!rest.is_empty()).then(|| rest.to_owned()));
         }
         lines.join("\n")

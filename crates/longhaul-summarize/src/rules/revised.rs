@@ -40,8 +40,11 @@ impl<'a> Revised<'a> {
         let one = &self.pool.all()[at];
         let is_models =
             matches!(one.kind, StatementKind::Answer | StatementKind::Prose | StatementKind::Report);
+        if !is_models {
+            return None;
+        }
         let told = frame(&one.text);
-        if !is_models || told.values.is_empty() {
+        if told.values.is_empty() {
             return None;
         }
         let by_word = self.correcting.get_or_init(|| correcting(self.pool));

@@ -507,8 +507,8 @@ assistant: All right. We could also change the address of order W12 to 12 Mill L
     let text = draft(said, 900).text;
     let line =
         |words: &str| text.lines().find(|line| line.contains(words)).unwrap_or_else(|| panic!("{text}"));
-    assert!(line("9743693396").ends_with("(answered in m4)"), "{text}");
-    assert!(!line("Mill Lane").contains("answered"), "{text}");
+    assert!(line("9743693396").ends_with("(the user's next words: m4)"), "{text}");
+    assert!(!line("Mill Lane").contains("next words"), "{text}");
 }
 
 #[test]
@@ -569,4 +569,30 @@ user: Go on.
     let text = draft(said, 900).text;
     assert!(text.contains("Always push"), "{text}");
     assert!(!text.lines().any(|line| line.starts_with("## Rules") || line.starts_with("- m0")), "{text}");
+}
+
+/// Formats without a flag for errors hand on what the tool said, and nothing else.
+#[test]
+fn what_was_not_written_is_not_told_and_hides_nothing() {
+    for refusal in [
+        "The user doesn't want to proceed with this tool use. The tool use was rejected",
+        "Permission to use Write has been denied.",
+        "File has not been read yet. Read it first before writing to it.",
+        "EACCES: permission denied, open '/w/src/net.py'",
+    ] {
+        let said = format!(
+            r#"
+user: Look at the retry limit in the relay.
+assistant: !Read#r1 {{"file_path":"/w/src/net.py"}}
+tool#r1: RETRY_LIMIT = 48213
+assistant: The retry limit in net.py is RETRY_LIMIT. !Write#w1 {{"file_path":"/w/src/net.py","content":"return open_socket(host)"}}
+tool#w1: {refusal}
+assistant: I leave it then.
+user: Go on.
+"#
+        );
+        let text = draft(&said, 900).text;
+        assert!(!text.contains("written anew") && !text.contains("open_socket"), "{refusal}: {text}");
+        assert!(text.contains("RETRY_LIMIT = 48213"), "{refusal}: {text}");
+    }
 }
