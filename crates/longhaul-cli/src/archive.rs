@@ -3,6 +3,8 @@
 mod named;
 mod shown;
 
+use std::{cell::RefCell, collections::BTreeSet};
+
 use anyhow::{Context as _, Result, bail};
 use longhaul::{
     store::{Original, SessionInfo, StoreError},
@@ -26,6 +28,8 @@ use crate::{
 pub(crate) struct Archive {
     pub(crate) store: Store,
     runtime: Runtime,
+    /// The sessions whose log was compared with what stands in the store.
+    checked: RefCell<BTreeSet<SessionId>>,
 }
 
 impl Archive {
@@ -37,7 +41,7 @@ impl Archive {
     fn of(store: Store) -> Result<Archive> {
         let runtime =
             tokio::runtime::Builder::new_current_thread().build().context("no runtime can be started")?;
-        Ok(Archive { store, runtime })
+        Ok(Archive { store, runtime, checked: RefCell::default() })
     }
 
     /// Returns the originals in `span`.
@@ -46,8 +50,11 @@ impl Archive {
         self.wait(self.store.originals(session, span))
     }
 
-    /// Says so where a message of the session stands in the place of another: what is read is then not what was written.
+    /// Says so, once, where a message of the session stands in the place of another: what is read is then not what was written.
     pub(crate) fn warn_if_changed(&self, session: &SessionId) -> Result<()> {
+        if !self.checked.borrow_mut().insert(session.clone()) {
+            return Ok(());
+        }
         if let Some(problem) = self.wait(self.store.verify_log(session))?.problem {
             say!("session {session} was changed in the store: {problem}; see longhaul audit --verify");
         }

@@ -6,7 +6,6 @@ use std::{
 };
 
 use super::patterns;
-use crate::runs::told;
 
 /// What a line looks like, the most telling first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -88,25 +87,9 @@ pub(crate) fn classify(line: &str) -> Class {
     }
 }
 
-/// Whether a line is a compiler's or a build tool's that failed: no test prints it to see whether it is handled.
-fn is_a_builds(line: &str) -> bool {
-    const STARTS: [&str; 5] =
-        ["error[E", "error: could not compile", "error: aborting", "make: ***", "make[1]: ***"];
-    let line = line.trim_start();
-    STARTS.iter().any(|start| line.starts_with(start)) || line.contains("error TS")
-}
-
 /// Scores lines: by class, raised where they follow an error, lowered where they repeat one another.
 pub(crate) fn score(lines: &[&str]) -> (Vec<Class>, Vec<f64>) {
-    let mut classes: Vec<Class> = lines.iter().map(|line| classify(line)).collect();
-    // What tests print of errors before they pass went as it was meant to.
-    if classes.iter().any(|class| class.is_error()) {
-        let told = told(lines);
-        let is_of_tests = told.passes && !lines.iter().any(|line| is_a_builds(line));
-        let before = if is_of_tests { told.passed_at } else { 0 };
-        let errors = classes[..before].iter_mut().filter(|class| class.is_error());
-        errors.for_each(|class| *class = Class::Plain);
-    }
+    let classes: Vec<Class> = lines.iter().map(|line| classify(line)).collect();
     let mut scores: Vec<f64> = Vec::with_capacity(lines.len());
     let mut near = 0.0;
     let (mut errors, mut failed) = (0.0f64, 0.0f64);
@@ -305,15 +288,5 @@ mod tests {
         ] {
             assert_eq!(classify(line), expected, "{line}");
         }
-    }
-
-    #[test]
-    fn what_tests_print_of_errors_before_they_pass_is_none() {
-        let of = |lines: &[&str]| score(lines).0;
-        let run = ["error: All fail", " 1329 pass", " 0 fail", "error: failed to push"];
-        assert_eq!((of(&run)[0], of(&run)[3]), (Class::Plain, Class::Decisive));
-        assert_eq!(of(&["error: All fail", " 1328 pass", " 1 fail"])[0], Class::Decisive);
-        let two = ["error[E0308]: mismatched types", "error: could not compile `a`", " 9 pass", " 0 fail"];
-        assert_ne!(of(&two)[..2], [Class::Plain, Class::Plain]);
     }
 }

@@ -13,8 +13,6 @@ pub(crate) struct Told {
     pub(crate) tests: TestCounts,
     /// Whether a runner says in the end that all is well.
     pub(crate) passes: bool,
-    /// Where it says so last, as an index of the lines.
-    pub(crate) passed_at: usize,
     /// Whether a runner says in the end that something failed.
     pub(crate) fails: bool,
     /// The lines that say that something failed, the runner's last words among them; at most ten.
@@ -54,7 +52,7 @@ pub(crate) fn told(lines: &[&str]) -> Told {
             _ => say(body),
         };
         match says {
-            Line::Passed => (told.passes, told.passed_at) = (true, at),
+            Line::Passed => told.passes = true,
             Line::Failed => told.fails = true,
             Line::Sign => signed = true,
             Line::Last => last = true,

@@ -42,12 +42,12 @@ impl Fixed<'_> {
     }
 }
 
-/// Returns a line of the files that were edited after the last commit, or after all that stood there was thrown away: they are in no
-/// commit.
+/// Returns a line of the files that were edited after the last commit, or after all that stood there was thrown away. A commit that
+/// says nothing is not seen: what was edited is all that is told.
 fn uncommitted(acts: &Acts, landings: &[Landing]) -> Option<String> {
     let last = landings.iter().rev().find(|landing| landing.commits() || landing.throws_away())?;
     let named = acts.edited_since(last.message)?;
-    let after = if last.commits() { "the last commit" } else { "the last reset, in no commit" };
+    let after = if last.commits() { "the last commit" } else { "the last reset" };
     Some(format!("edited after {after} (m{}): {named}", last.message))
 }
 

@@ -185,8 +185,9 @@ impl Session {
             }
         };
         match sync.change {
-            Synced::Unchanged | Synced::Another => {}
-            Synced::Grew { .. } => self.state = synced,
+            Synced::Another => {}
+            // Where nothing was said the instructions may be worded otherwise all the same.
+            Synced::Unchanged | Synced::Grew { .. } => self.state = synced,
             Synced::CompactedByClient { .. } => {
                 if let Some(journal) = &mut self.journal {
                     journal.clear(self.state.summary().map(|record| record.id.clone()));

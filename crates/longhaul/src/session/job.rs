@@ -290,6 +290,10 @@ impl SessionState {
 
     /// Returns what a message costs without its secrets taken out, which the engine plans with.
     fn known_cost(&self, entry: &Entry) -> Tokens {
+        // Instructions stay as they are worded now.
+        if let Some(placed) = self.items.get(entry.id.ordinal).filter(|_| entry.id.ordinal < self.head) {
+            return placed.counts.total();
+        }
         match self.costs.get(entry.id.ordinal).filter(|_| !self.costs.is_scaled) {
             Some(cost) => cost,
             None => self.counter.count_message(&entry.message),

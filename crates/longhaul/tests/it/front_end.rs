@@ -8,7 +8,7 @@ use std::sync::Arc;
 use longhaul::{
     Session, SessionState, Synced,
     store::{MemoryStore, SummaryStore},
-    tokens::{CharsPer4, ContextWindow},
+    tokens::{CharsPer4, ContextWindow, TokenCounter as _},
     transcript::{Message, Role, SessionId, Tokens, Transcript},
     wire::{Document, Format, encode, read},
 };
@@ -244,5 +244,33 @@ async fn two_front_ends_at_once_do_not_hear_each_other() {
         for said in ever.iter().flatten() {
             assert!(kept.contains(said), "{conversation}: lost {said}");
         }
+    }
+}
+
+#[tokio::test]
+async fn instructions_are_shown_as_they_are_worded_now() {
+    let window = ContextWindow::new(Tokens(4_000), Tokens::ZERO);
+    let mut session = Session::builder(SessionId::new("clock").unwrap(), window)
+        .counter(Arc::new(CharsPer4))
+        .store(Arc::new(MemoryStore::new()))
+        .build()
+        .unwrap();
+    let turns: Vec<Message> = (0..12)
+        .flat_map(|nth| {
+            let said = |word: &str| format!("{word} {nth}: {}", "word ".repeat(80));
+            [Message::user(said("Question")), Message::assistant(said("Answer"))]
+        })
+        .collect();
+    let under = |instructions: &str| {
+        let head = std::iter::once(Message::system(instructions));
+        document(&head.chain(turns.iter().cloned()).collect::<Vec<_>>())
+    };
+    // Longer ones leave less room for the rest.
+    for instructions in ["It is 10:00.".to_owned(), "It is 10:01.".to_owned(), "Mind this. ".repeat(500)] {
+        session.sync(&under(&instructions)).await.unwrap();
+        let view = session.prepare().await.unwrap();
+        assert_eq!(words(view.messages().next().unwrap()), instructions);
+        let costs: Tokens = view.messages().map(|message| CharsPer4.count_message(message)).sum();
+        assert!(costs <= Tokens(4_000), "{costs}");
     }
 }

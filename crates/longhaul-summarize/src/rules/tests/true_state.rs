@@ -344,7 +344,7 @@ fn a_value_that_was_told_otherwise_since_does_not_stand_unmarked() {
 }
 
 #[test]
-fn what_was_edited_after_a_reset_is_in_no_commit() {
+fn what_was_edited_after_a_reset_is_told() {
     let said = r#"
 user: Take the branch as it is on the server and mend the wrapper.
 assistant: !Write#w0 {"file_path":"docs/draft.md","content":"The wrapper reads the settings twice."}
@@ -356,9 +356,9 @@ tool#w1: File created successfully at: scripts/wrapper.sh
 assistant: Mended.
 "#;
     let text = draft(said, 900).text;
-    assert!(text.contains("edited after the last reset, in no commit (m3): wrapper.sh\n"), "{text}");
+    assert!(text.contains("edited after the last reset (m3): wrapper.sh\n"), "{text}");
     let committed = format!(
         "{said}assistant: !Bash#b2 {{\"command\":\"git commit -am wrapper\"}}\ntool#b2: [wrapper 45ffe0a] wrapper\n"
     );
-    assert!(!draft(&committed, 900).text.contains("in no commit"));
+    assert!(!draft(&committed, 900).text.contains("last reset"));
 }
