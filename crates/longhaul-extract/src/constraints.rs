@@ -40,23 +40,13 @@ pub struct Demand {
 /// they are always kept. What a later message takes back stays in the list and names that message; what is said again is
 /// listed once, where it was said last.
 pub fn demands(entries: &[Entry], speakers: &Speakers) -> Vec<Demand> {
-    demanded_by(Speaker::Person, entries, speakers)
-}
-
-/// Returns the rules in the standing instructions that a harness sends in the user's name, oldest first: what a project's file for
-/// agents forbids and demands. Those in a system prompt are left out, as it is always kept.
-pub fn instructed(entries: &[Entry], speakers: &Speakers) -> Vec<Demand> {
-    demanded_by(Speaker::System, entries, speakers)
-}
-
-fn demanded_by(speaker: Speaker, entries: &[Entry], speakers: &Speakers) -> Vec<Demand> {
     let mut found: Vec<Demand> = Vec::new();
     for entry in entries {
         if entry.message.role != Role::User || entry.message.origin == Origin::Longhaul {
             continue;
         }
         for segment in speakers.segments(&entry.message) {
-            if segment.speaker == speaker {
+            if segment.speaker == Speaker::Person {
                 in_segment(&segment, entry.id.ordinal, &mut found);
             }
         }
@@ -124,8 +114,8 @@ pub(crate) fn sentences_where(text: &str, is_meant: impl Fn(&str) -> bool) -> im
 fn in_segment(segment: &Segment<'_>, message: u64, found: &mut Vec<Demand>) {
     let least = match segment.matter {
         Matter::Words => DemandKind::Fact,
-        // What a plan or a project's file describes is no rule; what it forbids or demands is one.
-        Matter::Plan | Matter::Instructions => DemandKind::Rule,
+        // What a plan describes is no rule; what it forbids or demands is one.
+        Matter::Plan => DemandKind::Rule,
         _ => return,
     };
     let mut taken: Vec<Demand> = Vec::new();

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use longhaul_extract::{Domain, Statement, StatementKind, instructed, is_passing_wish, is_standing_rule};
+use longhaul_extract::{Domain, Statement, StatementKind, is_passing_wish, is_standing_rule};
 use longhaul_transcript::{Constraint, Entry, Role, Summary, Tokens, is_lookup_line, parse_handle_line};
 
 use super::{
@@ -89,9 +89,6 @@ pub(crate) fn sections(
     if !is_tight {
         fixed.rules(&summary.constraints, is_meeting);
     }
-    if !is_tight && !is_meeting {
-        fixed.project_rules();
-    }
     fixed.plan(acts);
     let first = std::mem::take(&mut fixed.sections);
     fixed.landings(acts);
@@ -159,32 +156,6 @@ impl Fixed<'_> {
         let body = self.rule_list(constraints, share.max(few));
         if !body.is_empty() {
             self.add("## Rules and facts from the user".into(), body);
-        }
-    }
-
-    /// What the project's file for agents forbids and demands, where its message does not stay: as much of it as there is room for, in
-    /// its order.
-    fn project_rules(&mut self) {
-        let rules = instructed(self.request.entries, self.request.index.speakers());
-        let is_visible = |text: &str| {
-            self.request.kept.iter().flat_map(|entry| entry.message.texts()).any(|said| said.contains(text))
-        };
-        let mut left = self.request.limit.scaled(PROJECT_SHARE);
-        let (mut lines, mut left_out) = (Vec::new(), 0);
-        for rule in rules.iter().filter(|rule| !is_visible(&rule.text) && !self.said.contains(&rule.text)) {
-            let line = format!("- m{}: {}", rule.message, rule.text);
-            let cost = self.cost(&line) + Tokens(1);
-            match cost <= left {
-                true => {
-                    left -= cost;
-                    lines.push(line);
-                }
-                false => left_out += 1,
-            }
-        }
-        if !lines.is_empty() {
-            lines.extend((left_out > 0).then(|| format!("… {left_out} more")));
-            self.add("## Rules from the project's file for agents".into(), lines.join("\n"));
         }
     }
 
@@ -279,9 +250,6 @@ const TIGHT: Tokens = Tokens(1000);
 
 /// The least that a section gets, so that it says something at all.
 const LEAST_SECTION: Tokens = Tokens(30);
-
-/// What the rules of a project's file may take of the limit.
-const PROJECT_SHARE: f64 = 0.06;
 
 /// What a handful of rules takes: they get that much, however small the share, up to a third of the limit.
 const FEW_CONSTRAINTS: Tokens = Tokens(150);

@@ -527,33 +527,6 @@ fn a_request_that_looks_like_a_summary_is_told_or_counted() {
 }
 
 #[test]
-fn what_a_projects_file_demands_is_told_as_such() {
-    let said = r#"
-user: # AGENTS.md instructions for /srv/relay
-
-<INSTRUCTIONS>
-# Guide
-
-The relay is small.
-
-- Never push directly to `main`.
-- `docs/` holds the pages.
-</INSTRUCTIONS>
-user: Mend the relay's first wait.
-assistant: It waits twice.
-user: Then mend that.
-"#;
-    let text = draft(said, 1_200).text;
-    assert!(
-        text.contains(
-            "\n## Rules from the project's file for agents\n- m0: Guide: Never push directly to `main`.\n"
-        ),
-        "{text}"
-    );
-    assert!(!text.contains("holds the pages"), "{text}");
-}
-
-#[test]
 fn neither_a_file_name_nor_a_to_do_writes_lines_of_ours() {
     let said = r###"
 user: Mend the parser.
