@@ -84,6 +84,97 @@ pub fn family(call: &ToolCall) -> ToolFamily {
     CallView::new(call).family()
 }
 
+/// Returns whether a tool of this name changes records: it begins with a word for that, behind that of its service perhaps, and
+/// has none for looking.
+pub(crate) fn changes_record(name: &str) -> bool {
+    let plain = plain_name(name);
+    let mut words = plain.split('_').filter(|word| !word.is_empty());
+    let looks = words.clone().any(|word| LOOKS.contains(&word));
+    !looks && words.by_ref().take(2).any(|word| CHANGES.contains(&word))
+}
+
+const CHANGES: [&str; 56] = [
+    "add",
+    "approve",
+    "archive",
+    "assign",
+    "block",
+    "book",
+    "buy",
+    "cancel",
+    "change",
+    "charge",
+    "close",
+    "create",
+    "deactivate",
+    "delete",
+    "deploy",
+    "disable",
+    "enable",
+    "exchange",
+    "grant",
+    "insert",
+    "invite",
+    "merge",
+    "modify",
+    "move",
+    "pay",
+    "post",
+    "publish",
+    "purchase",
+    "put",
+    "reactivate",
+    "reboot",
+    "refuel",
+    "refund",
+    "register",
+    "reject",
+    "remove",
+    "rename",
+    "reopen",
+    "replace",
+    "reply",
+    "reschedule",
+    "reserve",
+    "reset",
+    "resume",
+    "return",
+    "revoke",
+    "save",
+    "schedule",
+    "send",
+    "set",
+    "suspend",
+    "toggle",
+    "transfer",
+    "update",
+    "upsert",
+    "write",
+];
+
+const LOOKS: [&str; 20] = [
+    "calculate",
+    "check",
+    "compare",
+    "count",
+    "describe",
+    "download",
+    "estimate",
+    "fetch",
+    "find",
+    "get",
+    "list",
+    "lookup",
+    "preview",
+    "query",
+    "read",
+    "search",
+    "show",
+    "validate",
+    "verify",
+    "view",
+];
+
 /// Decides the family from the plain name (see [`plain_name`]) and the arguments.
 pub(crate) fn decide(name: &str, view: &CallView<'_>) -> ToolFamily {
     let plain = plain_name(name);
@@ -436,6 +527,23 @@ mod tests {
         ];
         for (name, expected) in table {
             assert_eq!(of(name, "{}"), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_name_tells_whether_a_record_is_changed() {
+        for name in [
+            "update_reservation_flights",
+            "mcp__github__createIssue",
+            "slack_post_message",
+            "book_reservation",
+        ] {
+            assert!(changes_record(name), "{name}");
+        }
+        for name in
+            ["get_order_details", "list_changes", "calculate", "get_update_status", "issue_comments_to_set"]
+        {
+            assert!(!changes_record(name), "{name}");
         }
     }
 

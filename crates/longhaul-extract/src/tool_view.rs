@@ -7,7 +7,7 @@ use longhaul_transcript::{CallKind, ToolCall};
 use crate::{
     index::{Field, call_fields, fields_of, is_body_key, whole},
     json::{Json, Key, Scalar},
-    tool::{ToolFamily, decide},
+    tool::{ToolFamily, changes_record, decide},
 };
 
 /// A tool call as its fields, whatever the agent names them.
@@ -77,6 +77,14 @@ impl<'a> CallView<'a> {
     /// Returns the family of the tool.
     pub fn family(&self) -> ToolFamily {
         self.family
+    }
+
+    /// Returns whether the call is one that changes a record outside: a booking, an issue, a message to somebody. Told from
+    /// the words of its name.
+    pub fn changes_record(&self) -> bool {
+        let name =
+            self.key_text("tool_name").filter(|_| self.family == ToolFamily::Record).unwrap_or(self.name());
+        self.family == ToolFamily::Record && changes_record(name)
     }
 
     /// Returns the arguments as they arrived.

@@ -22,6 +22,7 @@ mod asked;
 mod choose;
 mod clip;
 mod coverage;
+mod deeds;
 mod earlier;
 mod fixed;
 mod forms;

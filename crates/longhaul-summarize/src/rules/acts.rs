@@ -9,6 +9,7 @@ use longhaul_transcript::{Entry, FileNote, Outcome, ToolUse};
 use super::{
     account::Tools,
     anew::{Anew, Visits},
+    deeds::Deed,
     trail::is_scratch,
 };
 
@@ -31,6 +32,8 @@ pub(crate) struct Acts {
     pub(crate) anew: Anew,
     /// What tools refused and was not done after all, oldest first: the call, and the first line of what it was told.
     pub(crate) refusals: Vec<String>,
+    /// The calls that changed records and were not refused, oldest first.
+    pub(super) deeds: Vec<Deed>,
 }
 
 impl Acts {
@@ -38,6 +41,7 @@ impl Acts {
         let (mut files, mut runs, mut todos) = (Touches::default(), Runs::default(), Todos::default());
         let (mut tools, mut refused) = (Tools::default(), Refused::default());
         let (mut landings, mut calls, mut visits) = (Landings::default(), Vec::new(), Visits::default());
+        let mut deeds = Vec::new();
         each_act(entries, |act| {
             calls.push(act.message);
             visits.take(act);
@@ -47,6 +51,7 @@ impl Acts {
             todos.take(act);
             tools.take(&act.call);
             refused.take(act);
+            deeds.extend(Deed::of(act));
         });
         let landings = landings.done();
         // An edit that was refused before the last commit was made otherwise, or given up.
@@ -61,6 +66,7 @@ impl Acts {
             tools: tools.used(),
             calls,
             anew: Anew::read(entries, &visits),
+            deeds,
             refusals: refused.open.into_iter().filter(is_open).map(|refusal| refusal.told).collect(),
         }
     }

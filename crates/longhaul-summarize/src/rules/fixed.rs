@@ -91,6 +91,7 @@ pub(crate) fn sections(
     }
     fixed.plan(acts);
     let first = std::mem::take(&mut fixed.sections);
+    fixed.deeds(acts);
     fixed.landings(acts);
     fixed.checks(acts);
     fixed.last_words(acts);

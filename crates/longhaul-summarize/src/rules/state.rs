@@ -225,7 +225,7 @@ pub(super) fn first_chars(text: &str) -> String {
     first(text, CHECK_CHARS)
 }
 
-fn first(text: &str, chars: usize) -> String {
+pub(super) fn first(text: &str, chars: usize) -> String {
     match text.char_indices().nth(chars) {
         None => text.to_string(),
         Some((end, _)) => format!("{}…", &text[..end]),

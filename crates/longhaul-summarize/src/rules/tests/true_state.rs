@@ -362,3 +362,22 @@ assistant: Mended.
     );
     assert!(!draft(&committed, 900).text.contains("last reset"));
 }
+
+#[test]
+fn what_calls_changed_outside_is_told_and_nothing_that_was_refused_or_only_looked_up() {
+    let said = r#"
+user: Move all three of my bookings to economy.
+assistant: !get_booking#c0 {"booking_id":"XK4"}
+tool#c0: {"booking_id": "XK4", "cabin": "business"}
+assistant: !update_booking#c1 {"booking_id":"XK4","cabin":"economy","flights":[{"number":"HAT1","date":"2024-05-21"}]}
+tool#c1: {"booking_id": "XK4", "cabin": "economy"}
+assistant: !update_booking#c2 {"booking_id":"ZZ9","cabin":"economy"}
+tool#c2: Error: the booking cannot be changed
+assistant: !mcp__mail__send_message#c3 {"to":"mara@example.com","body":"XK4 is in economy now."} !update_booking#c4 {"booking_id":"QQ1"}
+tool#c3: sent
+assistant: The second one is refused.
+"#;
+    let text = draft(said, 900).text;
+    let told = "## Calls that changed something, answered without an error\n```\nm3 update_booking booking_id XK4, cabin economy, number HAT1, date 2024-05-21\nm7 mcp__mail__send_message to mara@example.com, body XK4 is in economy now.\n```";
+    assert!(text.contains(told), "{text}");
+}
