@@ -58,6 +58,7 @@ pub(crate) struct Body {
 
 pub(crate) fn read(format: Format, body: &Body, bytes: Vec<u8>) -> Result<Document, WireError> {
     if let Some((elements, problems)) = by_line(&bytes).filter(|_| body.takes_lines) {
+        whole_utf8(&bytes)?;
         let (transcript, slots) = say(&bytes, None, &elements, body.dialect)?;
         let elements: Vec<_> = elements.into_iter().map(|element| element.range_in(&bytes)).collect();
         let list = elements[0].start..bytes.len();
@@ -175,10 +176,25 @@ pub(crate) fn value(bytes: &[u8]) -> Result<Json<'_>, WireError> {
     Json::check(text).map_err(|flaw| syntax_error(&flaw, bytes.len() - text.len()))
 }
 
+/// Fails where a file of lines is not UTF-8: a line that is carried goes out as it came in.
+fn whole_utf8(bytes: &[u8]) -> Result<(), WireError> {
+    let Err(error) = std::str::from_utf8(bytes) else { return Ok(()) };
+    let before = bytes.get(..error.valid_up_to()).unwrap_or_default();
+    let line = memchr::memchr_iter(b'\n', before).count() + 1;
+    let start = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
+    Err(WireError::Syntax {
+        place: format!("line {line}, byte {}", before.len() - start),
+        what: "this is not UTF-8".to_owned(),
+        expected: "one message a line, in UTF-8",
+    })
+}
+
 /// Returns the messages of a file that has one a line, and what is wrong with other lines; `None` for any other file.
 pub(crate) fn by_line(bytes: &[u8]) -> Option<(Vec<Json<'_>>, Vec<Problem>)> {
-    // A large file of one line is not parsed here first.
-    memchr::memchr(b'\n', bytes.trim_ascii_end())?;
+    // A large file of one line that is a list or a request is not parsed here first.
+    if memchr::memchr(b'\n', bytes.trim_ascii_end()).is_none() && !begins_as_message(bytes) {
+        return None;
+    }
     let (mut messages, mut problems) = (Vec::new(), Vec::new());
     let lines = lines::split(bytes);
     let last = lines.len().saturating_sub(1);
@@ -192,6 +208,14 @@ pub(crate) fn by_line(bytes: &[u8]) -> Option<(Vec<Json<'_>>, Vec<Problem>)> {
         }
     }
     (!messages.is_empty()).then_some((messages, problems))
+}
+
+/// Returns whether a file of one line begins with the role of a message.
+fn begins_as_message(bytes: &[u8]) -> bool {
+    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
+    let Some(inside) = text.strip_prefix(b"{") else { return false };
+    let keys = [&b"\"role\""[..], b"\"content\""];
+    keys.iter().any(|key| inside.trim_ascii_start().starts_with(key))
 }
 
 pub(crate) fn syntax_error(flaw: &Flaw, skipped: usize) -> WireError {
@@ -210,16 +234,26 @@ pub(crate) fn write(doc: &Document, layout: &Layout, emitted: &[Emitted<'_>]) ->
     let mut before: Option<usize> = None;
     let mut outside_kept = false;
     let mut written = vec![0; layout.elements.len()];
+    // The first gap that has not been written: lines that no message is are carried, whatever becomes of those around them.
+    let mut carried = 1;
     let mut put = |value: &str, index: Option<usize>| {
-        let gap = match (before, index) {
+        let passed = index.filter(|_| layout.is_by_line).map_or(carried..carried, |index| carried..index + 1);
+        let strays: Vec<&str> = passed.clone().flat_map(|index| strays(gap(text, layout, index))).collect();
+        carried = passed.end.max(carried);
+        let is_next = before.is_some_and(|last| Some(last + 1) == index);
+        let between = match index {
             // The first one written takes the blanks that the first one had.
             _ if inner.is_empty() => gap(text, layout, 0).trim_start_matches(','),
-            (Some(last), Some(index)) if last + 1 == index => gap(text, layout, index),
+            Some(index) if is_next => gap(text, layout, index),
             _ if layout.is_by_line => "\n",
             _ if layout.elements.len() > 1 => gap(text, layout, 1),
             _ => ",",
         };
-        inner.push_str(gap);
+        let is_first = inner.is_empty();
+        inner.push_str(between);
+        if is_first || !is_next {
+            strays.iter().for_each(|line| inner.extend([line, "\n"]));
+        }
         inner.push_str(value);
         before = index;
     };
@@ -248,6 +282,10 @@ pub(crate) fn write(doc: &Document, layout: &Layout, emitted: &[Emitted<'_>]) ->
             Emitted::Summary { values, .. } => values.iter().for_each(|value| put(value, None)),
         }
     }
+    if layout.is_by_line {
+        let rest = (carried..layout.elements.len()).flat_map(|index| strays(gap(text, layout, index)));
+        rest.for_each(|line| inner.extend(["\n", line]));
+    }
     let last = layout.elements.last().map_or(layout.inside.start, |range| range.end);
     inner.push_str(&text[last..layout.inside.end]);
     edits.replace(layout.inside.clone(), inner);
@@ -258,6 +296,11 @@ pub(crate) fn write(doc: &Document, layout: &Layout, emitted: &[Emitted<'_>]) ->
         remove_field(text, &object.object(), key, &mut edits);
     }
     edits.apply(text)
+}
+
+/// Returns the lines between two messages that have a line each.
+fn strays(gap: &str) -> impl Iterator<Item = &str> {
+    gap.lines().map(str::trim).filter(|line| !line.is_empty())
 }
 
 /// Returns what stands between element `index` and the one before it (or the opening bracket).

@@ -460,6 +460,38 @@ fn of_messages_a_line_a_damaged_one_is_carried() {
 }
 
 #[test]
+fn of_messages_a_line_one_that_is_no_message_goes_out_whatever_becomes_of_those_around_it() {
+    let lines: Vec<&str> = LINES.lines().filter(|line| !line.is_empty()).collect();
+    let meta = ["{\"type\":\"a\"}", "{\"role\":\"us", "{\"type\":\"c\"}"];
+    let [m0, m1, m2, m3] = lines[..] else { panic!("{lines:?}") };
+    let text = format!("{m0}\n{}\n{m1}\n{}\n\n{m2}\n{m3}\n{}\n", meta[0], meta[1], meta[2]);
+    let doc = read(None, text.as_bytes()).unwrap();
+    assert_eq!(doc.problems().len(), 3);
+    let written = |of: &[usize]| {
+        let entries = doc.transcript().entries();
+        let kept = of.iter().map(|at| Item::Message { id: entries[*at].id, message: &entries[*at].message });
+        let mut out = Vec::new();
+        write(&doc, kept, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    };
+    assert_eq!(written(&[0, 1, 2, 3]), text);
+    assert_eq!(written(&[0, 3]), format!("{m0}\n{}\n{}\n{m3}\n{}\n", meta[0], meta[1], meta[2]));
+    assert_eq!(written(&[3]), format!("{}\n{}\n{m3}\n{}\n", meta[0], meta[1], meta[2]));
+    assert_eq!(written(&[0]), format!("{m0}\n{}\n{}\n{}\n", meta[0], meta[1], meta[2]));
+}
+
+#[test]
+fn one_message_in_a_line_of_its_own_is_read_and_what_is_not_utf8_is_named() {
+    let one = b"{\"role\":\"user\",\"content\":\"run it\"}\n";
+    let doc = read(None, &one[..]).unwrap();
+    assert!(doc.is_by_line() && doc.transcript().len() == 1);
+    assert!(validate(one, Format::OpenAi, &Profile::default()).unwrap().is_empty());
+    let latin = [LINES.as_bytes(), b"{\"role\":\"user\",\"content\":\"caf\xe9\"}\n"].concat();
+    let error = read(None, &latin[..]).unwrap_err().to_string();
+    expect!["line 6, byte 29: this is not UTF-8; expected one message a line, in UTF-8"].assert_eq(&error);
+}
+
+#[test]
 fn meeting() {
     checks(
         "meeting.json",

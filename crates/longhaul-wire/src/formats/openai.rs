@@ -98,7 +98,7 @@ fn claims(head: &Head<'_>) -> Option<Claim> {
         true => head.has("role") && !head.has("parts") || head.is_empty(),
         // One message a line, where no other format's blocks stand in them.
         false if head.has("role") && !head.has("messages") => {
-            head.first_line().is_some() && !head.has_type(&OF_BLOCKS) && !head.has_type(&OF_ITEMS)
+            !head.has("parts") && !head.has_type(&OF_BLOCKS) && !head.has_type(&OF_ITEMS)
         }
         false => head.has_any(&["messages", "model", "system", "tools"]),
     };
