@@ -58,11 +58,11 @@ pub struct Touches {
 impl Touches {
     /// Takes in what one call does.
     pub fn take(&mut self, act: &Act<'_>) {
-        let result = act.result.map(|(_, result)| result);
-        if result.is_some_and(|result| call_failed(&act.call, result)) {
+        // What nobody answered was done by nobody.
+        let Some((_, result)) = act.result.filter(|(_, result)| !call_failed(&act.call, result)) else {
             return;
-        }
-        let found = call_touches(&act.call, result);
+        };
+        let found = call_touches(&act.call, Some(result));
         if found.iter().any(|touch| !matches!(touch, Touch::Read(_))) {
             self.edits.extend(edit::edits(&act.call, act.message));
         }
@@ -242,7 +242,6 @@ tool#c: Error: String to replace not found
 "#,
             expect![[r#"
                 src/first.rs Modified +1 -1 lines m3
-                src/never.rs Read  m1
             "#]],
         );
     }

@@ -37,6 +37,7 @@ mod acts;
 mod digest;
 mod json;
 mod outline;
+mod refusal;
 mod runs;
 mod script;
 mod todo;

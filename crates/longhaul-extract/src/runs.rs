@@ -14,6 +14,7 @@ use crate::{
     Act, CallView, ToolFamily,
     digest::{self, TestCounts},
     each_act,
+    refusal::was_refused,
     script::{Link, Simple, simples},
 };
 
@@ -301,18 +302,11 @@ fn flags_failures(tool: &str) -> bool {
 
 /// Whether the command never ran to its end: the person said no, or it was stopped.
 fn was_not_run(lines: &[&str], outcome: Outcome) -> bool {
-    const HEADS: [&str; 7] = [
-        "The user doesn't want to",
-        "[Request interrupted",
-        "Permission to use",
-        "aborted by user",
-        "aborted",
-        "Command timed out",
-        "Cancelled",
-    ];
-    let first = lines.iter().map(|line| line.trim()).find(|line| !line.is_empty()).unwrap_or_default();
-    let head = HEADS.iter().any(|head| first.starts_with(head));
-    head && (outcome == Outcome::Failed || lines.len() <= 3)
+    let first = lines.iter().position(|line| !line.trim().is_empty()).unwrap_or_default();
+    let text = lines.get(first..).unwrap_or_default().join("\n");
+    let times_out = text.trim_start().starts_with("Command timed out");
+    was_refused(&text)
+        || times_out && (outcome == Outcome::Failed || lines.len() <= 3)
         || lines.iter().rev().take(3).any(|line| line.trim() == "Command aborted")
         || lines.iter().rev().take(4).any(|line| line.contains("Request interrupted by user for tool use"))
 }

@@ -217,6 +217,7 @@ impl<'a> Reading<'a> {
             pool,
             trail: &trail,
             domain: request.index.domain(),
+            said_by_person: account::said_by_person(request),
         };
         let least = page.text(&[]);
         coverage.read(&least);

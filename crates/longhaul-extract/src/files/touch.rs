@@ -3,7 +3,7 @@
 use longhaul_transcript::{Outcome, Part, ToolResult};
 
 use super::shell::{self, shell_touches};
-use crate::{CallView, ToolFamily, Verdict, runs::run_of};
+use crate::{CallView, ToolFamily, Verdict, refusal::was_refused, runs::run_of};
 
 /// One thing done to a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,7 +96,7 @@ pub fn call_failed(view: &CallView<'_>, result: &ToolResult) -> bool {
             // A check that fails has run; what stands before it was done.
             run.verdict == Verdict::Failed && run.checks.is_empty()
         });
-        return failed || result.outcome == Outcome::Failed && was_refused(result);
+        return failed || first_text(result).is_some_and(was_refused);
     }
     let says = first_text(result).is_some_and(|text| {
         [
@@ -121,34 +121,40 @@ pub fn call_failed(view: &CallView<'_>, result: &ToolResult) -> bool {
             })
         });
     // A file that is read may begin with any words; who writes one is told in the tool's own.
-    let refused = view.family().changes_files() && (was_refused(result) || was_not_written(result));
+    let refused = view.family().changes_files()
+        && first_text(result).is_some_and(|text| was_refused(text) || was_not_written(text));
     result.outcome == Outcome::Failed || says || patched || refused
 }
 
-/// Returns whether a tool that was to write says that it did not, where the format has no flag for it.
-fn was_not_written(result: &ToolResult) -> bool {
-    const STARTS: [&str; 12] = [
-        "File has not been read",
-        "File has been modified since",
-        "Failed to ",
-        "failed to ",
-        "Permission denied",
-        "permission denied",
-        "EACCES",
-        "EPERM",
-        "ENOENT",
-        "EROFS",
-        "ENOSPC",
-        "The tool use was rejected",
-    ];
-    first_text(result).is_some_and(|text| STARTS.iter().any(|start| text.starts_with(start)))
+/// Returns whether a tool that was to write says in its first line that it did not, where the format has no flag for it.
+fn was_not_written(text: &str) -> bool {
+    let first = text.lines().next().unwrap_or_default().to_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| first.contains(word));
+    let says = ["error", "failed to ", "{\"error\"", "could not ", "cannot ", "can't ", "unable to "]
+        .iter()
+        .any(|start| first.starts_with(start));
+    !has(&WRITTEN) && (says || has(&NOT_WRITTEN))
 }
 
-fn was_refused(result: &ToolResult) -> bool {
-    first_text(result).is_some_and(|text| {
-        text.starts_with("The user doesn't want to") || text.starts_with("Permission to use")
-    })
-}
+/// What is said of a file that was written, whatever else went wrong.
+const WRITTEN: [&str; 5] = ["successfully", "was written", "been written", "been updated", "been created"];
+
+const NOT_WRITTEN: [&str; 14] = [
+    "file has not been read",
+    "file has been modified since",
+    "no changes made",
+    "not written",
+    "string to replace not found",
+    "permission denied",
+    "eacces",
+    "eperm",
+    "enoent",
+    "erofs",
+    "enospc",
+    "read-only file system",
+    "no space left",
+    "old_string not found",
+];
 
 fn first_text(result: &ToolResult) -> Option<&str> {
     result.content.iter().find_map(|part| match part {

@@ -113,6 +113,13 @@ pub(crate) fn is_users(message: &Message, speakers: &Speakers) -> bool {
     message.is_user_text() && message.origin != Origin::Longhaul && speakers.sent(message).is_some()
 }
 
+/// Returns the messages in which a person says something, however short, oldest first.
+pub(super) fn said_by_person(request: &SummaryRequest<'_>) -> Vec<u64> {
+    let all = request.entries.iter().chain(request.tail_beside_entries());
+    let said = all.filter(|entry| is_users(&entry.message, request.index.speakers()));
+    said.map(|entry| entry.id.ordinal).collect()
+}
+
 /// Whether a message says what is wanted: two words or more beside those of greeting and agreeing, or ten letters of a
 /// script without blanks.
 pub(crate) fn is_substantial(text: &str) -> bool {

@@ -32,6 +32,8 @@ pub(crate) struct Acts {
     pub(crate) anew: Anew,
     /// What tools refused and was not done after all, oldest first: the call, and the first line of what it was told.
     pub(crate) refusals: Vec<String>,
+    /// The last message with a command that may have moved what is committed, whatever it was answered.
+    pub(crate) reworked: Option<u64>,
     /// The calls that changed records and were not refused, oldest first.
     pub(super) deeds: Vec<Deed>,
 }
@@ -41,7 +43,7 @@ impl Acts {
         let (mut files, mut runs, mut todos) = (Touches::default(), Runs::default(), Todos::default());
         let (mut tools, mut refused) = (Tools::default(), Refused::default());
         let (mut landings, mut calls, mut visits) = (Landings::default(), Vec::new(), Visits::default());
-        let mut deeds = Vec::new();
+        let (mut deeds, mut reworked) = (Vec::new(), None);
         each_act(entries, |act| {
             calls.push(act.message);
             visits.take(act);
@@ -52,6 +54,7 @@ impl Acts {
             tools.take(&act.call);
             refused.take(act);
             deeds.extend(Deed::of(act));
+            reworked = Some(act.message).filter(|_| reworks(&act.call)).or(reworked);
         });
         let landings = landings.done();
         // An edit that was refused before the last commit was made otherwise, or given up.
@@ -67,6 +70,7 @@ impl Acts {
             calls,
             anew: Anew::read(entries, &visits),
             deeds,
+            reworked,
             refusals: refused.open.into_iter().filter(is_open).map(|refusal| refusal.told).collect(),
         }
     }
@@ -97,6 +101,27 @@ impl Acts {
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         (!names.is_empty()).then(|| names.join(", ") + &more)
     }
+}
+
+/// Whether a command commits, or puts files or commits back.
+fn reworks(call: &CallView<'_>) -> bool {
+    const WORDS: [&str; 10] = [
+        "commit",
+        "stash",
+        "reset",
+        "checkout",
+        "restore",
+        "rebase",
+        "merge",
+        "pull",
+        "revert",
+        "cherry-pick",
+    ];
+    let command = call.command().filter(|command| command.contains("git"));
+    let has = |command: &str, word: &str| {
+        command.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').any(|said| said == word)
+    };
+    command.is_some_and(|command| WORDS.iter().any(|word| has(&command, word)))
 }
 
 /// Files that are named.

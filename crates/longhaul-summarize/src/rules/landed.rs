@@ -42,10 +42,13 @@ impl Fixed<'_> {
     }
 }
 
-/// Returns a line of the files that were edited after the last commit, or after all that stood there was thrown away. A commit that
-/// says nothing is not seen: what was edited is all that is told.
+/// Returns a line of the files that were edited after the last commit, or after all that stood there was thrown away; `None` where a
+/// later command may have committed or put back some of it without a word.
 fn uncommitted(acts: &Acts, landings: &[Landing]) -> Option<String> {
     let last = landings.iter().rev().find(|landing| landing.commits() || landing.throws_away())?;
+    if acts.reworked.is_some_and(|at| at > last.message) {
+        return None;
+    }
     let named = acts.edited_since(last.message)?;
     let after = if last.commits() { "the last commit" } else { "the last reset" };
     Some(format!("edited after {after} (m{}): {named}", last.message))

@@ -215,6 +215,7 @@ mod tests {
             "1.724 0 001.066-2.573c-.94-1.543.826-3.31 2.37-2.37.996.608 2.296.07 2.572-1.065z",
             "/home/mara/relay/node_modules/resolve/lib/homedir.js",
             "^I^I^I^I^IclassName=\"p-2 text-slate-400\"$",
+            "<tool_use_error>Sibling tool call errored</tool_use_error>",
         ] {
             assert!(says_nothing(line), "{line}");
         }

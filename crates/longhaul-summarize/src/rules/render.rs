@@ -26,6 +26,8 @@ pub(crate) struct Page<'a> {
     /// The files that were changed.
     pub(crate) trail: &'a Trail<'a>,
     pub(crate) domain: Domain,
+    /// The messages in which a person says something, oldest first.
+    pub(crate) said_by_person: Vec<u64>,
 }
 
 /// The sections of picked statements, in their order.
@@ -177,13 +179,11 @@ impl Page<'_> {
         let all = self.pool.all();
         let mut lines: Vec<String> = Vec::new();
         for chunk in picks.chunk_by(|one, next| all[*one].message == all[*next].message) {
-            let after =
-                |one: &&Statement| one.kind == StatementKind::Person && one.message > all[chunk[0]].message;
-            let next = all[chunk[0]..].iter().find(after);
+            let message = u64::from(all[chunk[0]].message);
+            let next = self.said_by_person.iter().find(|said| **said > message);
             let said = self.said(chunk);
             let (first, rest) = said.split_once('\n').unwrap_or((&said, ""));
-            let next =
-                next.map_or(String::new(), |next| format!(" (the user's next words: m{})", next.message));
+            let next = next.map_or(String::new(), |next| format!(" (the user's next words: m{next})"));
             lines.push(format!("{first}{next}"));
             lines.extend((!rest.is_empty()).then(|| rest.to_owned()));
         }

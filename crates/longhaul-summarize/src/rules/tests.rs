@@ -502,12 +502,16 @@ assistant: !get_order#c1 {"order_id":"W12"}
 tool#c1: {"order_id":"W12","status":"pending"}
 assistant: Both are pending. We could change the umbrella to item 9743693396 for $12 less, refunded to card 4711.
 user: No, leave it as it is, please.
-assistant: All right. We could also change the address of order W12 to 12 Mill Lane, Denver.
+assistant: All right. We could also move the lamp to item 5512 for $3 more.
+user: no
+assistant: Then it stays. We could also change the address of order W12 to 12 Mill Lane, Denver.
 "#;
     let text = draft(said, 900).text;
     let line =
         |words: &str| text.lines().find(|line| line.contains(words)).unwrap_or_else(|| panic!("{text}"));
     assert!(line("9743693396").ends_with("(the user's next words: m4)"), "{text}");
+    // However short it is.
+    assert!(line("5512").ends_with("(the user's next words: m6)"), "{text}");
     assert!(!line("Mill Lane").contains("next words"), "{text}");
 }
 

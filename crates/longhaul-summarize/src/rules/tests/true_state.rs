@@ -381,3 +381,58 @@ assistant: The second one is refused.
     let told = "## Calls that changed something, answered without an error\n```\nm3 update_booking booking_id XK4, cabin economy, number HAT1, date 2024-05-21\nm7 mcp__mail__send_message to mara@example.com, body XK4 is in economy now.\n```";
     assert!(text.contains(told), "{text}");
 }
+
+#[test]
+fn what_was_refused_or_never_answered_is_not_told_as_done() {
+    let said = r#"
+user: Tidy the relay.
+assistant: !Read#r {"file_path":"/w/net.py"}
+tool#r: RETRY_LIMIT = 48213
+TIMEOUT = 31
+assistant: !Bash#c1 {"command":"rm -rf src/legacy.py && mv a.py b.py"}
+tool#c1: The user doesn't want to proceed with this tool use. The tool use was rejected.
+assistant: !Bash#c2 {"command":"echo 'x = 1' > src/conf.py"}
+tool#c2: [Request interrupted by user for tool use]
+assistant: !Bash#c3 {"command":"sed -i s/a/b/ c.py"}
+tool#c3: exec command rejected by user
+assistant: !Write#w1 {"file_path":"/w/net.py","content":"TIMEOUT = 77\nNAME = 1"}
+tool#w1: {"error":"EACCES: permission denied"}
+assistant: !Write#w2 {"file_path":"/w/net.py","content":"TIMEOUT = 88\nNAME = 2"}
+tool#w2: Cannot write to /w/net.py: read-only file system
+assistant: !Write#w3 {"file_path":"/w/done.py","content":"DONE = 88"}
+tool#w3: Failed to format /w/done.py with ruff (not installed); the file was written (24 bytes).
+assistant: The limit stands in net.py. !Write#w4 {"file_path":"/w/late.py","content":"LATE = 88"}
+user: no, wait
+"#;
+    let text = draft(said, 1_500).text;
+    for false_word in ["legacy.py", "b.py", "conf.py", "c.py: edited", "written anew", "late.py: "] {
+        let in_trail = text.split("## Changed files").nth(1).and_then(|rest| rest.split("\n##").next());
+        assert!(!in_trail.unwrap_or_default().contains(false_word), "{false_word} in {text}");
+    }
+    assert!(text.contains("RETRY_LIMIT = 48213"), "{text}");
+    assert!(text.contains("done.py: "), "{text}");
+}
+
+#[test]
+fn what_was_edited_after_a_commit_is_told_only_where_no_later_one_was_silent() {
+    let said = |silent: &str| {
+        format!(
+            r#"
+user: Go on with the relay.
+assistant: !Bash#c1 {{"command":"git commit -m one"}}
+tool#c1: [main 45ffe0a] one
+assistant: !Edit#e1 {{"file_path":"a.py","old_string":"x","new_string":"y"}}
+tool#e1: The file a.py has been updated.
+assistant: !Bash#c2 {{"command":"{silent}"}}
+tool#c2: done
+assistant: Next is the second part.
+"#
+        )
+    };
+    let told = "edited after the last commit (m1): a.py";
+    assert!(draft(&said("ls"), 900).text.contains(told));
+    for silent in ["git commit -qam two", "git stash && git reset --hard -q", "git checkout -q a.py"] {
+        let text = draft(&said(silent), 900).text;
+        assert!(!text.contains(told), "{text}");
+    }
+}
