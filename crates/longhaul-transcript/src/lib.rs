@@ -45,7 +45,7 @@ pub use record::{
 pub use redacted::Redacted;
 pub use seams::{Clock, FixedClock, Jitter, NoJitter, NoSleep, Sleep};
 pub use summary::{ActionItem, CommandNote, Constraint, ErrorNote, FileNote, FileState, Summary, ToolUse};
-pub use tokens::{Tokens, grouped};
+pub use tokens::{Tokens, counted, grouped};
 pub use transcript::{Entry, Span, Transcript};
 pub use unit::{Unit, UnitState, Units};
 pub use usage::Usage;

@@ -86,9 +86,30 @@ pub fn grouped(number: u64) -> String {
     out
 }
 
+/// Returns `1 message`, `76 messages`, `2 summaries`: the number as people read it, and the word as it goes with it.
+pub fn counted(number: u64, word: &str) -> String {
+    match word.strip_suffix('y') {
+        _ if number == 1 => format!("1 {word}"),
+        Some(start) => format!("{} {start}ies", grouped(number)),
+        None => format!("{} {word}s", grouped(number)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Tokens;
+    use super::{Tokens, counted, grouped};
+
+    #[test]
+    fn numbers_are_grouped() {
+        assert_eq!([grouped(7), grouped(181_575), grouped(1_000_000)], ["7", "181,575", "1,000,000"]);
+    }
+
+    #[test]
+    fn what_is_one_is_not_several() {
+        let said = [(0, "message"), (1, "message"), (1_234, "message"), (1, "summary"), (2, "summary")];
+        let expected = ["0 messages", "1 message", "1,234 messages", "1 summary", "2 summaries"];
+        assert_eq!(said.map(|(number, word)| counted(number, word)), expected);
+    }
 
     #[test]
     fn arithmetic_saturates() {

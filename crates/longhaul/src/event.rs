@@ -5,7 +5,7 @@ mod notice;
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use longhaul_summarize::LastRequest;
-use longhaul_transcript::{Cost, SessionId, Span, SummaryId, SummaryMode, Survival, Tokens};
+use longhaul_transcript::{Cost, SessionId, Span, SummaryId, SummaryMode, Survival, Tokens, counted};
 use serde::{Deserialize, Serialize};
 
 pub use notice::{notice, summary_box};
@@ -342,11 +342,12 @@ impl fmt::Display for Event {
             ),
             EventKind::Skipped { hold } => write!(f, "not compacted: {hold}"),
             EventKind::Started { action, reason, compressed_messages, .. } => {
-                write!(f, "{action}, {compressed_messages} messages: {reason}")
+                write!(f, "{action}, {}: {reason}", counted(*compressed_messages, "message"))
             }
             EventKind::Asking { models, parts, max_calls } => {
                 let parts = if *parts > 1 { format!(", in {parts} parts") } else { String::new() };
-                write!(f, "asking {} for a summary{parts}: at most {max_calls} calls", models.join(", then "))
+                let calls = counted(u64::from(*max_calls), "call");
+                write!(f, "asking {} for a summary{parts}: at most {calls}", models.join(", then "))
             }
             EventKind::TooLargeForModel { tokens_to_summarize, limit } => {
                 write!(
@@ -359,8 +360,8 @@ impl fmt::Display for Event {
             }
             EventKind::Finished(finish) => {
                 match finish.compressed_messages {
-                    0 => write!(f, "{} messages shortened, none left out: ", finish.digested)?,
-                    n => write!(f, "{n} messages summarized: ")?,
+                    0 => write!(f, "{} shortened, none left out: ", counted(finish.digested, "message"))?,
+                    n => write!(f, "{} summarized: ", counted(n, "message"))?,
                 }
                 let Finish { tokens_before, tokens_after, summary_tokens, depth, .. } = &**finish;
                 write!(
@@ -371,7 +372,8 @@ impl fmt::Display for Event {
             EventKind::Trimmed { tokens_before, digested, dropped, .. } => {
                 write!(
                     f,
-                    "{digested} messages digested, {dropped} dropped: {tokens_before:#} → {:#} tokens",
+                    "{} digested, {dropped} dropped: {tokens_before:#} → {:#} tokens",
+                    counted(*digested, "message"),
                     self.tokens
                 )
             }
@@ -392,7 +394,9 @@ impl fmt::Display for Event {
                 write!(f, "what was learned of the provider's counting is not kept yet: {error}")
             }
             EventKind::NotDeleted { messages, error } => {
-                write!(f, "{messages} messages that a summary replaces are not deleted for good yet: {error}")
+                let are = if *messages == 1 { "is" } else { "are" };
+                let messages = counted(*messages, "message");
+                write!(f, "{messages} that a summary replaces {are} not deleted for good yet: {error}")
             }
             EventKind::Branched { from, line, at: 0 } => {
                 write!(
@@ -403,7 +407,8 @@ impl fmt::Display for Event {
             EventKind::Branched { from, line, at } => {
                 write!(
                     f,
-                    "somebody else went on with {from} after {at} messages; this conversation goes on as {line}"
+                    "somebody else went on with {from} after {}; this conversation goes on as {line}",
+                    counted(*at, "message")
                 )
             }
             EventKind::ModelSwitched { window, budget } => {

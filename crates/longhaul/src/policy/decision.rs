@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use longhaul_transcript::{Span, Tokens};
+use longhaul_transcript::{Span, Tokens, counted};
 use serde::{Deserialize, Serialize};
 
 /// What is to be done about the context, and why or why not.
@@ -364,10 +364,11 @@ impl fmt::Display for Reason {
                 write!(f, "{tokens:#} tokens reach the soft threshold at {soft:#}")
             }
             Reason::Messages { n_messages, limit } => {
-                write!(f, "{n_messages} messages are more than {limit}")
+                write!(f, "{} are more than {limit}", counted(*n_messages, "message"))
             }
             Reason::Refresh { since_last, after } => {
-                write!(f, "{since_last} messages since the last compaction, which is refreshed after {after}")
+                let since_last = counted(*since_last, "message");
+                write!(f, "{since_last} since the last compaction, which is refreshed after {after}")
             }
             Reason::Emergency { tokens, budget } => {
                 write!(f, "{tokens:#} tokens reach the hard limit of {budget:#}")
@@ -385,16 +386,17 @@ impl fmt::Display for Hold {
                 write!(f, "{tokens:#} tokens, {left:#} below the next threshold at {next:#}")
             }
             Hold::BelowMinMessages { n_messages, min_messages } => {
-                write!(f, "{n_messages} messages; fewer than {min_messages} are left alone")
+                write!(f, "{}; fewer than {min_messages} are left alone", counted(*n_messages, "message"))
             }
             Hold::Cooldown { messages_left } => {
-                write!(f, "compacted a moment ago; {messages_left} more message(s) first")
+                write!(f, "compacted a moment ago; {} first", counted(*messages_left, "more message"))
             }
             Hold::Hysteresis { tokens, reset, or_at } => {
                 write!(f, "{tokens:#} tokens; armed again below {reset:#}, or at {or_at:#}")
             }
             Hold::Depth { depth, max } => {
-                write!(f, "the chain has {depth} summaries and may have {max} (on_max_depth = \"halt\")")
+                let depth = counted(u64::from(*depth), "summary");
+                write!(f, "the chain has {depth} and may have {max} (on_max_depth = \"halt\")")
             }
             Hold::NothingToCompact => f.write_str("everything is pinned, recent or compacted already"),
             Hold::FixedOverhead { floor, reset } => {
@@ -413,12 +415,14 @@ impl fmt::Display for Hold {
                 )
             }
             Hold::JustUndone { messages_left } => {
-                write!(f, "a compaction was just undone; {messages_left} more message(s) first")
+                write!(f, "a compaction was just undone; {} first", counted(*messages_left, "more message"))
             }
             Hold::FailedRecently { failures, messages_left, ms_left } => {
                 write!(
                     f,
-                    "failed {failures} time(s) in a row; waits for {messages_left} message(s) and {ms_left} ms"
+                    "failed {} in a row; waits for {} and {ms_left} ms",
+                    counted(u64::from(*failures), "time"),
+                    counted(*messages_left, "message")
                 )
             }
             Hold::SameRange { range } => write!(f, "{range} were compacted for this reason already"),

@@ -140,7 +140,7 @@ fn a_view_that_stays_long_is_not_summarized_message_by_message() {
     state.acted(Reason::Messages { n_messages: 60, limit: 50 }, &m, Tokens(350), &limits);
     // Pins keep the view above fifty messages all the same.
     let later = |n_total| Measurement { n_total, range: Span { start: 15, end: n_total - 10 }, ..m };
-    check(&state, &config, later(61), expect!["hold: compacted a moment ago; 39 more message(s) first"]);
+    check(&state, &config, later(61), expect!["hold: compacted a moment ago; 39 more messages first"]);
     assert!(decide(&state, &config, &later(100)).is_act());
 }
 
@@ -172,7 +172,7 @@ fn cooldown_counts_messages_and_an_emergency_ignores_it() {
     );
     let after =
         |n_total, tokens| Measurement { n_total, range: Span { start: 15, end: 17 }, ..filled(tokens) };
-    check(&state, &config, after(23, 900), expect!["hold: compacted a moment ago; 1 more message(s) first"]);
+    check(&state, &config, after(23, 900), expect!["hold: compacted a moment ago; 1 more message first"]);
     assert!(decide(&state, &config, &after(24, 900)).is_act());
     assert!(decide(&state, &config, &after(21, 1_000)).is_act());
 }
@@ -248,12 +248,7 @@ fn an_undo_is_respected_until_new_messages_come() {
     let config = usual();
     let mut state = PolicyState::new();
     state.undone(20);
-    check(
-        &state,
-        &config,
-        filled(850),
-        expect!["hold: a compaction was just undone; 4 more message(s) first"],
-    );
+    check(&state, &config, filled(850), expect!["hold: a compaction was just undone; 4 more messages first"]);
     let later = Measurement { n_total: 24, ..filled(850) };
     assert!(decide(&state, &config, &later).is_act());
 }
@@ -269,13 +264,13 @@ fn a_failure_is_waited_out_in_messages_and_in_time() {
         &state,
         &config,
         later(24, Some(59_000)),
-        expect!["hold: failed 1 time(s) in a row; waits for 0 message(s) and 1000 ms"],
+        expect!["hold: failed 1 time in a row; waits for 0 messages and 1000 ms"],
     );
     check(
         &state,
         &config,
         later(22, Some(61_000)),
-        expect!["hold: failed 1 time(s) in a row; waits for 2 message(s) and 0 ms"],
+        expect!["hold: failed 1 time in a row; waits for 2 messages and 0 ms"],
     );
     assert!(decide(&state, &config, &later(24, Some(60_000))).is_act());
     // Without a clock, or with one that went backwards, messages alone are counted.
@@ -338,7 +333,7 @@ fn a_second_pass_is_made_once_where_the_first_did_not_get_below_the_trigger() {
         &state,
         &config,
         Measurement { tokens: Tokens(810), ..left },
-        expect!["hold: compacted a moment ago; 4 more message(s) first"],
+        expect!["hold: compacted a moment ago; 4 more messages first"],
     );
     failed.failed(reason, &left);
     assert!(!decide(&failed, &config, &left).is_act());
