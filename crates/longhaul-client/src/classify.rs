@@ -11,7 +11,7 @@ use serde_json::Value;
 pub(crate) fn classify(status: u16, body: &str, retry_after: Option<Duration>) -> ClientError {
     let said = Said::read(body);
     if is_overflow(status, &said) {
-        return ClientError::ContextOverflow { limit: said.limit, reason: said.reason() };
+        return said.overflow();
     }
     let reason = said.reason();
     match status {
@@ -30,7 +30,7 @@ pub(crate) fn error_in(body: &Value) -> Option<ClientError> {
     let error = body.get("error").filter(|error| !error.is_null())?;
     let said = Said::of(error);
     if is_overflow(400, &said) {
-        return Some(ClientError::ContextOverflow { limit: said.limit, reason: said.reason() });
+        return Some(said.overflow());
     }
     let status = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
     Some(match (status, said.kind.as_str()) {
@@ -98,6 +98,12 @@ impl Said {
         }
     }
 
+    /// Returns what it means of a prompt that was too large.
+    fn overflow(&self) -> ClientError {
+        let limit = self.limit.or_else(|| limit_in(&self.message));
+        ClientError::ContextOverflow { limit, reason: self.reason() }
+    }
+
     fn reason(&self) -> String {
         let reason = match (self.kind.is_empty(), self.message.is_empty()) {
             (true, true) => return "no reason given".to_owned(),
@@ -138,6 +144,37 @@ const OVERFLOW_WORDS: [&str; 9] = [
     "reduce the length of the",
 ];
 
+/// Returns the most tokens that a refusal names, by what stands before the number or behind it. A number that is none of these
+/// may be what was asked for.
+fn limit_in(message: &str) -> Option<Tokens> {
+    /// Those of OpenAI, vLLM and OpenRouter, of llama.cpp, of Gemini, and of Anthropic where the answer has its share.
+    const BEFORE: [&str; 6] = [
+        "context length is ",
+        "context length of ",
+        "context size (",
+        "context window of ",
+        "maximum number of tokens allowed (",
+        " > ",
+    ];
+    /// Those of Anthropic and of Mistral.
+    const BEHIND: [&str; 2] = [" maximum", " tokens maximum"];
+    let message = message.to_lowercase();
+    let number = |text: &str| {
+        let end = text.find(|c: char| !c.is_ascii_digit() && c != ',').unwrap_or(text.len());
+        text[..end].trim_end_matches(',').replace(',', "").parse::<u64>().ok()
+    };
+    let named = |words: &str| number(message.split_once(words)?.1);
+    let told = |words: &str| {
+        let (before, _) = message.split_once(words)?;
+        number(&before[before.rfind(|c: char| !c.is_ascii_digit() && c != ',').map_or(0, |at| at + 1)..])
+    };
+    BEHIND
+        .iter()
+        .find_map(|words| told(words))
+        .or_else(|| BEFORE.iter().find_map(|words| named(words)))
+        .map(Tokens)
+}
+
 fn title(page: &str) -> Option<&str> {
     let (_, rest) = page.split_once("<title>")?;
     rest.split_once("</title>").map(|(title, _)| title)
@@ -148,6 +185,39 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
+
+    #[test]
+    fn a_refusal_that_names_the_window_is_understood() {
+        for (message, limit) in [
+            (
+                "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens.",
+                Some(8_192),
+            ),
+            (
+                "'max_tokens' is too large: 2048. This model's maximum context length is 4096 tokens and your request has 3000 input tokens (2048 > 4096 - 3000).",
+                Some(4_096),
+            ),
+            ("the request exceeds the available context size (2,048 tokens), try increasing it", Some(2_048)),
+            ("prompt is too long: 208310 tokens > 200000 maximum", Some(200_000)),
+            (
+                "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease input length",
+                Some(200_000),
+            ),
+            (
+                "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+                Some(1_048_576),
+            ),
+            (
+                "Prompt contains 40000 tokens, too large for model with 32768 maximum context length",
+                Some(32_768),
+            ),
+            ("Input is too long for requested model.", None),
+            ("too many tokens: 9000", None),
+            ("maximum context length is é", None),
+        ] {
+            assert_eq!(limit_in(message), limit.map(Tokens), "{message}");
+        }
+    }
 
     #[test]
     fn statuses_and_bodies() {
