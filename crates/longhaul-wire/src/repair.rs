@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use longhaul_transcript::{Message, Origin, Outcome, Part, Role, ToolResult, Transcript};
+use longhaul_transcript::{Entry, Message, Origin, Outcome, Part, Role, ToolResult, Transcript};
+
+use crate::convert::losses;
 
 /// A transcript in which every call but those of an open end has its result, and every result its call.
 #[derive(Clone, Debug)]
@@ -31,13 +33,10 @@ pub fn repair(transcript: &Transcript) -> Repair {
     let mut due: HashMap<usize, Vec<Part>> = HashMap::new();
     for (at, part, before) in &faults.unanswered {
         let Part::ToolCall(call) = &entries[*at].message.parts[*part] else { continue };
-        repair.done.push(format!(
-            "m{at}: the call {} of {} was never answered; it is now, as aborted",
-            call.id, call.name
-        ));
         let result = ToolResult::text(call.id.clone(), ABORTED, Outcome::Failed);
         due.entry(faults.place[*at].min(before - 1)).or_default().push(Part::ToolResult(result));
     }
+    repair.done.extend(answered(entries, &faults.unanswered));
     for (at, entry) in entries.iter().enumerate() {
         match faults.left_out.get(&at) {
             None => {
@@ -65,6 +64,23 @@ pub fn repair(transcript: &Transcript) -> Repair {
         }
     }
     repair
+}
+
+/// Says which calls are answered now, in one line: a turn that was broken off may have made many.
+fn answered(entries: &[Entry], unanswered: &[(usize, usize, usize)]) -> Option<String> {
+    let at: Vec<usize> = unanswered.iter().map(|(at, ..)| *at).collect();
+    match unanswered {
+        [] => None,
+        [(at, part, _)] => {
+            let Part::ToolCall(call) = &entries[*at].message.parts[*part] else { return None };
+            let (id, name) = (&call.id, &call.name);
+            Some(format!("m{at}: the call {id} of {name} was never answered; it is now, as aborted"))
+        }
+        calls => {
+            let n = calls.len();
+            Some(format!("{n} calls were never answered; they are now, as aborted{}", losses::shown(&at)))
+        }
+    }
 }
 
 /// Says what these parts of a message are.
@@ -162,6 +178,14 @@ mod tests {
         assert_eq!(shown(&repaired.transcript), "go | a !1 !2 | +1=x | +2=aborted | on | b");
         assert_eq!(repaired.done, ["m1: the call 2 of ls was never answered; it is now, as aborted"]);
         assert!(repair(&repaired.transcript).done.is_empty());
+    }
+
+    #[test]
+    fn many_calls_without_a_result_are_told_in_a_line() {
+        let broken =
+            transcript("user: go\nassistant: !ls#1 {} !ls#2 {}\nuser: on\nassistant: !ls#3 {}\nuser: b");
+        let done = repair(&broken).done;
+        assert_eq!(done, ["3 calls were never answered; they are now, as aborted (m1, m3)"]);
     }
 
     #[test]

@@ -54,7 +54,7 @@ pub(crate) fn place(message: &Message) -> Option<usize> {
 }
 
 /// Returns message numbers in order, runs of them as such: ` (m1, m3-m5)`.
-fn shown(places: &[usize]) -> String {
+pub(crate) fn shown(places: &[usize]) -> String {
     let mut places = places.to_vec();
     places.sort_unstable();
     places.dedup();
