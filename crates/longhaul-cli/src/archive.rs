@@ -3,7 +3,13 @@
 mod named;
 mod shown;
 
-use std::{cell::RefCell, collections::BTreeSet};
+use std::{
+    cell::RefCell,
+    collections::BTreeSet,
+    env,
+    path::Path,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
 
 use anyhow::{Context as _, Result, bail};
 use longhaul::{
@@ -14,14 +20,14 @@ use tokio::runtime::Runtime;
 
 pub(crate) use self::{
     named::{is_backwards, required_span, span, summary_id},
-    shown::{but_deleted, full, json_line, line, utc, utc_in_a_name},
+    shown::{but_deleted, full, in_force, json_line, line, utc, utc_in_a_name},
 };
 use crate::{
     args::StoreArgs,
     exit::Impossible,
-    found,
-    paint::plain,
-    store::{self, Store, Trace},
+    found, input,
+    paint::{counted, plain},
+    store::{self, Held, Store, Trace},
 };
 
 /// An open store, and what waits for its answers.
@@ -77,6 +83,11 @@ impl Archive {
     pub(crate) fn to_change(args: &StoreArgs) -> Result<Archive> {
         must_exist(args)?;
         Archive::open(args)
+    }
+
+    /// Waits for what is made of the store's answers.
+    pub(crate) fn block_on<T>(&self, future: impl Future<Output = T>) -> T {
+        self.runtime.block_on(future)
     }
 
     /// Waits for an answer of the store.
@@ -196,33 +207,79 @@ impl Archive {
     /// Returns the newest session of this folder that is recorded; the only one that is, where there is but one.
     fn newest(&self) -> Result<Option<SessionId>> {
         let all = self.wait(self.store.sessions())?;
-        let newest = found::all_here().find_map(|found| family(&all, &found.id()).next());
+        let of_agent =
+            found::all_here().find_map(|found| Some((found.changed, family(&all, &found.id()).next()?)));
+        let newest = self.chat_here(&all, of_agent.map(|(changed, _)| changed))?;
+        let newest = newest.or(of_agent.map(|(_, info)| info));
         Ok(newest.or_else(|| <&[SessionInfo; 1]>::try_from(&*all).ok().map(|[only]| only)).map(session_of))
+    }
+
+    /// Returns the newest conversation of `chat` that was held in this folder, where it was gone on with after `least`.
+    pub(crate) fn newest_chat(&self, least: Option<SystemTime>) -> Result<Option<SessionId>> {
+        let all = self.wait(self.store.sessions())?;
+        Ok(self.chat_here(&all, least)?.map(session_of))
+    }
+
+    fn chat_here<'a>(
+        &self,
+        all: &'a [SessionInfo],
+        least: Option<SystemTime>,
+    ) -> Result<Option<&'a SessionInfo>> {
+        let here = env::current_dir().unwrap_or_default();
+        let changed = |info: &SessionInfo| {
+            UNIX_EPOCH + Duration::from_millis(u64::try_from(info.state.changed_at_ms).unwrap_or_default())
+        };
+        // The store gives the newest first.
+        for info in all.iter().take_while(|info| least.is_none_or(|least| changed(info) > least)) {
+            if self.held(&info.session)?.is_some_and(|held| held.is_of(&here)) {
+                return Ok(Some(info));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns where a conversation of `chat` was held, and with whom.
+    pub(crate) fn held(&self, session: &SessionId) -> Result<Option<Held>> {
+        self.runtime.block_on(Held::of(&self.store, session))
     }
 
     /// Returns the session and the words of a query that may begin with a session: the newest where it does not, none where it
     /// is to be looked for in all.
     pub(crate) fn session_and_words(&self, query: &[String]) -> Result<(Option<SessionId>, String)> {
         let (first, rest) = query.split_first().context("there is nothing to look for")?;
-        match rest.is_empty() {
-            true => match self.only_with(first)? {
-                Some(session) => {
-                    say!("session {session}");
-                    Ok((Some(session), query.join(" ")))
-                }
-                None => Ok((Some(self.session_or_newest(None)?), query.join(" "))),
-            },
-            false if first == "all" => Ok((None, rest.join(" "))),
-            false if self.names_a_session(first)? => Ok((Some(self.session(first)?), rest.join(" "))),
-            // Words without a session; where there is no session for them either, the first was meant as one.
-            false => match self.newest()? {
-                Some(session) => {
-                    say!("session {session}");
-                    Ok((Some(session), query.join(" ")))
-                }
-                None => self.session(first).map(|session| (Some(session), rest.join(" "))),
-            },
+        if !rest.is_empty() {
+            if first == "all" {
+                return Ok((None, rest.join(" ")));
+            }
+            if self.names_a_session(first)? {
+                return Ok((Some(self.session(first)?), rest.join(" ")));
+            }
+            if let Some(session) = self.of_file(Path::new(first))? {
+                return Ok((Some(session), rest.join(" ")));
+            }
         }
+        let words = query.join(" ");
+        // What is no session's is looked for: in the newest of this folder, or in all where there is none.
+        let session = match self.only_with(&words)? {
+            Some(session) => Some(session),
+            None if span(&words).is_some() => return Ok((Some(self.told_newest()?), words)),
+            None => self.newest()?,
+        };
+        match &session {
+            Some(session) => say!("session {session}"),
+            None => say!("no session of this folder is recorded: looked for in all"),
+        }
+        Ok((session, words))
+    }
+
+    /// Returns the session that is recorded of the file at `path`, where that is one.
+    fn of_file(&self, path: &Path) -> Result<Option<SessionId>> {
+        if !path.is_file() {
+            return Ok(None);
+        }
+        let document = input::document(path, None)?;
+        let Some(id) = document.session_id().or_else(|| found::id_at(path)) else { return Ok(None) };
+        Ok(self.family(id.as_str())?.into_iter().next())
     }
 
     /// Returns the one session that has the summary that `words` name, where they name one.
@@ -297,7 +354,7 @@ fn lines(sessions: &[SessionInfo]) -> String {
     let line = |info: &SessionInfo| format!("  {}  {}", info.session, utc(info.state.changed_at_ms));
     let mut lines: Vec<String> = sessions.iter().take(SHOWN).map(line).collect();
     if sessions.len() > SHOWN {
-        lines.push(format!("  … and {} others", sessions.len() - SHOWN));
+        lines.push(format!("  … and {}", counted((sessions.len() - SHOWN) as u64, "other")));
     }
     lines.join("\n")
 }

@@ -85,7 +85,6 @@ impl Command {
     pub(crate) fn transcripts(&mut self) -> &mut [PathBuf] {
         match self {
             Command::Count(args) if !args.text => &mut args.files,
-            Command::Context(args) => slice::from_mut(&mut args.file),
             Command::Compact(args) => slice::from_mut(&mut args.file),
             _ => &mut [],
         }
@@ -219,6 +218,8 @@ pub(crate) struct ContextArgs {
     pub(crate) counter: CounterArgs,
     #[command(flatten)]
     pub(crate) settings: SettingsArgs,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
     /// The context window in tokens [default: the model's that is named, the session's own, or 200000]
     #[arg(long, value_name = "N", value_parser = number::tokens)]
     pub(crate) window: Option<u64>,

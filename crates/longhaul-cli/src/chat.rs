@@ -5,7 +5,6 @@
 
 pub(crate) mod console;
 mod conversation;
-mod flow;
 mod interrupt;
 mod picture;
 mod screen;

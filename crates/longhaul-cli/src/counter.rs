@@ -42,6 +42,18 @@ pub(crate) fn choose(args: &CounterArgs) -> Result<Named> {
     Ok(Named { counter: found.counter(), bpe, name: found.name.clone(), window: Some(found.window.0) })
 }
 
+/// Returns the counter that `args` name; where they name none that of `model`, if it is known, with a window that others tell.
+pub(crate) fn choose_for(args: &CounterArgs, model: Option<&str>) -> Result<Named> {
+    let is_known = |model: &&str| ModelTable::builtin().get(model).is_some();
+    match model.filter(is_known) {
+        Some(model) if args.model.is_none() && args.encoding.is_none() && args.tokenizer.is_none() => {
+            let args = CounterArgs { model: Some(model.to_owned()), ..CounterArgs::default() };
+            Ok(Named { window: None, ..choose(&args)? })
+        }
+        _ => choose(args),
+    }
+}
+
 fn of_encoding(encoding: Encoding) -> Named {
     let bpe = Bpe::new(encoding);
     Named { counter: tokens::counter(encoding), bpe, name: encoding.name().into(), window: None }

@@ -21,7 +21,7 @@ use anyhow::{Result, bail};
 
 use self::agents::Named;
 pub(crate) use self::{
-    about::About,
+    about::{About, is_of, title_in},
     agents::{Agent, all, format_at, id_at, is_of_one_only_read, places},
     ids::Ids,
     list::{json_lines, table},
@@ -30,7 +30,7 @@ pub(crate) use self::{
 use crate::{
     exit::Impossible,
     near::near,
-    paint::{self, cut, line_width, plain},
+    paint::{self, Painter, plain},
 };
 
 /// A session file of an agent's.
@@ -225,7 +225,7 @@ impl Found {
             ago(self.changed),
             paint::name(title)
         );
-        cut(&whole, line_width() - "longhaul:".len())
+        Painter::stderr().cut(&whole, "longhaul:".len())
     }
 }
 

@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
-use longhaul::wire::{self, Document, Format, Profile};
+use longhaul::wire::{self, Document, Format, Problem, Profile};
 
 use crate::{
     exit::{Impossible, without_secrets},
@@ -130,6 +130,22 @@ pub(crate) fn not_counted(compacted_away: usize) -> String {
     }
 }
 
+/// Returns a line for each kind of problem: where it is, and how often.
+fn told_once(problems: &[Problem]) -> Vec<String> {
+    let mut kinds: Vec<(&Problem, u64)> = Vec::new();
+    for problem in problems {
+        match kinds.iter_mut().find(|(first, _)| first.what == problem.what) {
+            Some((_, times)) => *times += 1,
+            None => kinds.push((problem, 1)),
+        }
+    }
+    let line = |(Problem { place, what }, times): (&Problem, u64)| match times {
+        1 => format!("{place}: {what}"),
+        times => format!("{place} and {}: {what}", paint::counted(times - 1, "other place")),
+    };
+    kinds.into_iter().map(line).collect()
+}
+
 /// Says on stderr what is wrong with the input: what was damaged and how it was read all the same, and which rules of its
 /// format it breaks.
 ///
@@ -140,8 +156,7 @@ pub(crate) fn warn_of_problems(path: &Path, document: &Document, is_strict: bool
     if document.is_by_line() {
         say!("{}: one message a line; read as messages of {}", shown(path), document.format());
     }
-    let mut faults: Vec<String> =
-        document.problems().iter().map(|problem| format!("{}: {}", problem.place, problem.what)).collect();
+    let mut faults = told_once(document.problems());
     let profile = Profile::of_model(document.model().unwrap_or_default());
     let violations = wire::validate(document.as_bytes(), document.format(), &profile);
     faults.extend(violations.into_iter().flatten().map(|violation| violation.to_string()));
@@ -153,7 +168,24 @@ pub(crate) fn warn_of_problems(path: &Path, document: &Document, is_strict: bool
         say!("{}: and {} more", shown(path), faults.len() - SHOWN);
     }
     if is_strict && !faults.is_empty() {
-        bail!(Impossible(format!("{}: {} faults, and --strict allows none", shown(path), faults.len())));
+        bail!(Impossible(format!(
+            "{}: {}, and --strict allows none",
+            shown(path),
+            paint::counted(faults.len() as u64, "fault")
+        )));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_problem_that_comes_again_is_told_once() {
+        let problem = |place: &str, what: &str| Problem { place: place.to_owned(), what: what.to_owned() };
+        let told =
+            told_once(&[problem("line 3", "cut"), problem("line 4", "no JSON"), problem("line 9", "cut")]);
+        assert_eq!(told, ["line 3 and 1 other place: cut", "line 4: no JSON"]);
+    }
 }

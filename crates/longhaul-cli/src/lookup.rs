@@ -9,7 +9,10 @@ use longhaul::{
 };
 
 pub(crate) use self::snippet::{Marks, snippets};
-use crate::archive::{Archive, is_backwards, required_span, span, summary_id};
+use crate::{
+    archive::{Archive, is_backwards, required_span, span, summary_id},
+    paint::counted,
+};
 
 /// What was found.
 #[derive(Debug)]
@@ -67,7 +70,7 @@ fn by_id(archive: &Archive, session: &SessionId, id: &str) -> Result<Option<Vec<
         let originals = archive.originals(session, span)?;
         if originals.is_empty() {
             let held = archive.wait(archive.store.require(session))?.messages;
-            bail!("{id} is beyond the end: session {session} has {held} messages, from m0");
+            bail!("{id} is beyond the end: session {session} has {}, from m0", counted(held, "message"));
         }
         return Ok(Some(originals));
     }

@@ -11,6 +11,7 @@ mod clock;
 mod commands;
 mod counter;
 mod exit;
+mod flow;
 mod found;
 mod hook;
 mod input;
@@ -86,7 +87,7 @@ fn main() -> ExitCode {
     }
     let done = match command {
         Command::Count(count) => commands::count::run(&count),
-        Command::Context(context) => commands::context::run(&context),
+        Command::Context(context) => commands::context::run(context),
         Command::Compact(compact) => commands::compact::run(&compact),
         Command::Chat(chat) => commands::chat::run(&chat),
         Command::Digest(digest) => commands::digest::run(&digest),

@@ -9,9 +9,11 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-pub(crate) use longhaul::transcript::grouped;
+pub(crate) use longhaul::transcript::{counted, grouped};
 use terminal_size::{Width, terminal_size_of};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+use crate::flow::Flow;
 
 /// A colour, by its 256-colour index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,11 +96,39 @@ impl Painter {
         }
     }
 
+    /// Returns what was said with its lines broken between words where a person reads it, and nothing of it left out; as it is for a
+    /// program.
+    pub(crate) fn flowed(self, text: &str) -> String {
+        let mut flow = Flow::new(line_width());
+        match self.is_seen {
+            true => flow.push(text) + &flow.end(),
+            false => text.to_owned(),
+        }
+    }
+
     /// Returns `words` behind `first`, [`wrapped`] where a person reads them; in one line for a program.
     pub(crate) fn hung(self, first: &str, words: &str, rest: &str) -> String {
         match self.is_seen {
             true => wrapped(first, words, rest),
             false => format!("{first}{words}\n"),
+        }
+    }
+
+    /// Returns the beginning of `text` that a line has room for behind `taken` columns, where a person looks at it, and in the
+    /// answers of a protocol, which are short; for any other program as much as somebody may have written as a line.
+    pub(crate) fn cut(self, text: &str, taken: usize) -> String {
+        const PASTED: usize = 2_000;
+        match self.is_seen || NEVER.load(Ordering::Relaxed) {
+            true => cut(text, line_width().saturating_sub(taken)),
+            false => cut(text, PASTED),
+        }
+    }
+
+    /// Does what [`with_whole`] does where a person reads it; in one line for a program.
+    pub(crate) fn with_whole(self, indent: &str, words: &str, whole: &str) -> String {
+        match self.is_seen {
+            true => with_whole(indent, words, whole),
+            false => format!("{indent}{words} {whole}\n"),
         }
     }
 
@@ -372,15 +402,6 @@ pub(crate) fn wrapped(first: &str, words: &str, rest: &str) -> String {
     out
 }
 
-/// Returns `1 message`, `76 messages`: the number in groups, and the word as it goes with it.
-pub(crate) fn counted(number: u64, word: &str) -> String {
-    match word.strip_suffix('y') {
-        _ if number == 1 => format!("1 {word}"),
-        Some(start) => format!("{} {start}ies", grouped(number)),
-        None => format!("{} {word}s", grouped(number)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -481,17 +502,5 @@ mod tests {
         }
         let long = wrapped("", &"更为 ".repeat(40), "");
         assert!(long.lines().all(|line| width(line) <= line_width()), "{long}");
-    }
-
-    #[test]
-    fn what_is_one_is_not_several() {
-        let said = [(0, "message"), (1, "message"), (1_234, "message"), (1, "summary"), (2, "summary")];
-        let expected = ["0 messages", "1 message", "1,234 messages", "1 summary", "2 summaries"];
-        assert_eq!(said.map(|(number, word)| counted(number, word)), expected);
-    }
-
-    #[test]
-    fn numbers_are_grouped() {
-        assert_eq!([grouped(7), grouped(181_575), grouped(1_000_000)], ["7", "181,575", "1,000,000"]);
     }
 }

@@ -14,10 +14,12 @@ use serde::Serialize;
 
 use crate::clock;
 
+mod held;
 mod place;
 mod trace;
 mod withdraw;
 
+pub(crate) use held::Held;
 pub(crate) use place::{KEY, data_folder, open, open_to_read, place, spare};
 pub(crate) use trace::{Replaced, Standing, Trace, is_output, note_output};
 pub(crate) use withdraw::Withdrawal;

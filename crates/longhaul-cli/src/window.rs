@@ -11,7 +11,7 @@ use longhaul::{
 use crate::{counter::Named, paint::grouped};
 
 /// The window of a model that nobody named: what most current models accept at least.
-const DEFAULT_WINDOW: Tokens = Tokens(200_000);
+pub(crate) const DEFAULT_WINDOW: Tokens = Tokens(200_000);
 
 /// Where nobody says how long an answer may be, it gets this share of the window, and at most [`RESERVED_OUTPUT`].
 const RESERVED_SHARE: f64 = 0.1;

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use longhaul::{
     extract::{CallView, is_wrapper},
     store::{Original, readable_text},
-    transcript::{Message, Part, SessionId},
+    transcript::{Message, Part, SessionId, SummaryRecord},
 };
 
-use crate::paint::{cut, harmless_json, line_width, plain};
+use crate::paint::{Painter, counted, cut, harmless_json, plain};
 
 /// Returns one line about an original: its id, who speaks, and how it begins.
 pub(crate) fn line(original: &Original) -> String {
@@ -16,7 +16,10 @@ pub(crate) fn line(original: &Original) -> String {
         return format!("m{:<5} {:9} (forgotten)", original.ordinal, "");
     };
     let who = if message.results().next().is_some() { "result" } else { message.role.as_str() };
-    format!("m{:<5} {who:9} {}", original.ordinal, preview(message))
+    let columns = format!("m{:<5} {who:9} ", original.ordinal);
+    let painter = Painter::stdout();
+    let begins = painter.cut(&plain(&preview(message)), columns.len());
+    format!("{columns}{begins}")
 }
 
 /// Returns an original in full, as a person reads it.
@@ -46,8 +49,8 @@ pub(crate) fn json_line(session: &SessionId, original: &Original) -> String {
 }
 
 fn preview(message: &Message) -> String {
-    // What `line` leaves of a line on the screen.
-    let most = line_width().saturating_sub(19);
+    /// No list shows more of one.
+    const MOST: usize = 2_000;
     let told: Vec<String> = message.parts.iter().map(told).collect();
     let mut words = String::new();
     for word in told.iter().flat_map(|part| part.split_whitespace()) {
@@ -55,11 +58,11 @@ fn preview(message: &Message) -> String {
             words.push(' ');
         }
         words.push_str(word);
-        if words.len() > 4 * most {
+        if words.len() > MOST {
             break;
         }
     }
-    cut(&plain(&words), most)
+    cut(&words, MOST)
 }
 
 /// Returns what a part says to one who looks for it in a list: what a call is about, and an output without what its harness says
@@ -80,6 +83,18 @@ fn told(part: &Part) -> String {
         Part::Reasoning(reasoning) => reasoning.text.clone(),
         Part::Media(_) => "(media)".to_owned(),
         _ => "(what only the provider reads)".to_owned(),
+    }
+}
+
+/// Returns how many of the summaries in `chain` stand in the view, in words: a summary that went into a later one is part of that.
+pub(crate) fn in_force(chain: &[SummaryRecord]) -> String {
+    let is_part =
+        |at: usize| chain[at + 1..].iter().any(|later| later.covers.start <= chain[at].covers.start);
+    let parts = (0..chain.len()).filter(|at| is_part(*at)).count();
+    let told = format!("{} in force", chain.len() - parts);
+    match parts as u64 {
+        0 => told,
+        parts => format!("{told}, made of {}", counted(parts, "earlier one")),
     }
 }
 

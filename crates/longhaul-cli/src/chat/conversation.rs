@@ -11,7 +11,8 @@ use longhaul::{
     cost::usage_cost,
     notice,
     summarize::{ClientError, Draft, Finish, Ladder, SummarizeError, Summarizer as _},
-    transcript::{Message, Part, Role, Tokens},
+    tokens::ContextWindow,
+    transcript::{Message, Part, Role, SessionId, Tokens},
 };
 use longhaul_client::{Chat, ChatRequest, Delta, Reply, ToolDefinition};
 use tokio::{runtime::Handle, task::JoinHandle};
@@ -19,14 +20,14 @@ use tokio::{runtime::Handle, task::JoinHandle};
 use super::{
     console::Console,
     interrupt::Interrupts,
-    screen::Screen,
+    screen::{Screen, light},
     setup::{Known, Settings, known},
     tools::Toolbox,
 };
 use crate::{
     args::ChatArgs,
     paint::{counted, grouped},
-    store::Store,
+    store::{Held, Store},
     summarizer::about_key,
 };
 
@@ -48,6 +49,8 @@ pub(crate) struct Conversation {
     /// Who writes summaries, where it is a model.
     writer: Option<Arc<Ladder>>,
     background: Option<JoinHandle<(Background, Result<Draft, SummarizeError>)>>,
+    /// The session that is noted to be held here.
+    held_as: Option<SessionId>,
 }
 
 /// How a turn ended.
@@ -95,6 +98,7 @@ impl Conversation {
             events,
             writer,
             background: None,
+            held_as: None,
         }
     }
 
@@ -208,7 +212,7 @@ impl Conversation {
             let view = prepared?;
             let sent = view.id();
             let messages: Vec<Arc<Message>> = view.messages().cloned().collect();
-            let mut request = ChatRequest::new(&self.model, messages, self.known.window.reserved_output)
+            let mut request = ChatRequest::new(&self.model, messages, self.window().reserved_output)
                 .with_tools(self.definitions.clone())
                 .with_cache_marks(view.cache_marks());
             request.temperature = self.temperature;
@@ -244,8 +248,15 @@ impl Conversation {
                 }
                 Some(Err(ClientError::ContextOverflow { limit, reason })) if overflows < MAX_OVERFLOWS => {
                     screen.warn(&format!("the provider finds this too large ({reason}); compacting at once"));
+                    let given = self.window().window;
                     self.manager.overflowed(limit).await?;
                     self.show_events(screen);
+                    let window = self.window().window;
+                    if limit.is_some() && window < given {
+                        screen.note(&format!(
+                            "the window is {window:#} tokens from now on: the provider says so"
+                        ));
+                    }
                 }
                 Some(Err(error)) => return Err(error.into()),
             }
@@ -260,13 +271,24 @@ impl Conversation {
         if let Err(error) = self.manager.save().await {
             let error = anyhow::Error::new(error);
             screen.error(&format!("the conversation could not be written down: {error:#}"));
+        } else if self.held_as.as_ref() != Some(self.manager.line()) {
+            let held = Held::here(&self.model, self.window().window);
+            // Where it is not noted, the conversation is found by its name all the same.
+            let _ = held.keep(&self.store, self.manager.line()).await;
+            self.held_as = Some(self.manager.line().clone());
         }
         self.show_events(screen);
     }
 
     /// Shows what longhaul did, where the user should know.
     pub(crate) fn show_events(&mut self, screen: &mut Screen) {
-        for event in self.take_events() {
+        let events = self.take_events();
+        // What was done about a failure is told in its place.
+        let is_done =
+            |event: &Event| matches!(event.kind, EventKind::Finished(_) | EventKind::Trimmed { .. });
+        let is_mended = events.iter().any(is_done);
+        let is_so = |event: &Event| !(is_mended && matches!(event.kind, EventKind::Failed { .. }));
+        for event in events.into_iter().filter(is_so) {
             let state = self.manager.state();
             screen.event(&event, !state.config().delete_originals);
             // One preset has words of its own for it.
@@ -285,7 +307,8 @@ impl Conversation {
         let said = counted(state.originals().len() as u64, "message");
         let about =
             format!("{said} said, {} in the window · {}", grouped(state.view().len() as u64), self.model);
-        screen.status(state.view().tokens(), self.known.window.window, &state.limits(), &about);
+        let colour = light(state.view().tokens(), &state.limits());
+        screen.status(self.used(), self.window().window, colour, &about);
     }
 
     /// Switches to another model. What is not in the table needs its window.
@@ -306,10 +329,11 @@ impl Conversation {
         self.manager.set_endpoint(name, &self.base_url);
         name.clone_into(&mut self.model);
         self.known = known;
+        self.held_as = None;
         self.show_events(screen);
         screen.note(&format!(
             "{name} answers from now on; a window of {} tokens",
-            grouped(self.known.window.window.0)
+            grouped(self.window().window.0)
         ));
     }
 
@@ -341,6 +365,16 @@ impl Conversation {
             _ => screen.warn("a summary was being written and came to nothing; the context is as it was"),
         }
         self.show_events(screen);
+    }
+
+    /// Returns the window as far as it is known by now: a refusal may have told that it is smaller than was given.
+    pub(crate) fn window(&self) -> ContextWindow {
+        self.manager.state().context_window()
+    }
+
+    /// Returns what the next request costs, the definitions of tools with it.
+    pub(crate) fn used(&self) -> Tokens {
+        self.manager.state().view().tokens() + self.overhead()
     }
 
     /// Returns how many tokens of each request are the definitions of tools.

@@ -18,8 +18,7 @@ use crate::{
 /// Returns the picture of what fills the window, and what becomes of it next.
 pub(crate) fn context(conversation: &Conversation, now_ms: i64, painter: Painter) -> String {
     let state = conversation.manager.state();
-    let window = conversation.known.window;
-    let used = state.view().tokens() + conversation.overhead();
+    let (used, window) = (conversation.used(), conversation.window());
     let limits = state.limits();
     let share = 100.0 * used.ratio_of(window.window);
     let numbers = format!("{} of {} tokens ({share:.1} %)", grouped(used.0), grouped(window.window.0));
@@ -82,7 +81,7 @@ fn kinds(conversation: &Conversation) -> Vec<Kind> {
     kinds.insert(2, summary);
     // What the provider reported is what the whole costs; the counts say how it is shared out.
     let counted: Tokens = kinds.iter().map(|kind| kind.tokens).sum();
-    let known = conversation.manager.state().view().tokens() + conversation.overhead();
+    let known = conversation.used();
     if counted > Tokens::ZERO {
         kinds.iter_mut().for_each(|kind| kind.tokens = kind.tokens.scaled(known.ratio_of(counted)));
     }
@@ -99,10 +98,16 @@ fn outlook(conversation: &Conversation, now_ms: i64) -> Vec<(&'static str, Strin
         SoftAction::Off => String::new(),
         _ => format!("soft {}, ", grouped(limits.soft.0)),
     };
+    let beside = match conversation.overhead() {
+        Tokens::ZERO => String::new(),
+        tools => {
+            format!(" (of what was said: the definitions of tools, {}, are beside it)", grouped(tools.0))
+        }
+    };
     let mut lines = vec![(
         "thresholds",
         format!(
-            "{soft}trigger {}, down to {}; the hard limit is {}",
+            "{soft}trigger {}, down to {}; the hard limit is {}{beside}",
             grouped(limits.trigger.0),
             grouped(limits.target.0),
             grouped(limits.ceiling.0)
@@ -118,7 +123,7 @@ fn outlook(conversation: &Conversation, now_ms: i64) -> Vec<(&'static str, Strin
             let pays = match cost.pays_back_after {
                 None => "it never pays for itself".to_owned(),
                 Some(0) => "it pays for itself at once".to_owned(),
-                Some(n) => format!("it has paid for itself after {n} requests"),
+                Some(n) => format!("it has paid for itself after {}", counted(n, "request")),
             };
             format!(
                 "${:.4} once, ${:.4} less a request: {pays} (the cache is {})",
@@ -146,8 +151,9 @@ fn next(state: &SessionState, forecast: &Forecast) -> String {
     let tokens: Tokens = (said - lately..said).map(|ordinal| state.cost(ordinal)).sum();
     let mean = tokens.0.checked_div(lately).filter(|mean| *mean > 0);
     match (forecast.upcoming.first().map(|upcoming| upcoming.when), mean) {
-        (Some(When::Tokens { left, .. }), Some(mean)) if left > Tokens::ZERO && !forecast.acts_now => {
-            format!("{forecast}; that is about {} messages like the last {lately}", grouped(left.0 / mean))
+        (Some(When::Tokens { left, .. }), Some(mean)) if left.0 >= mean && !forecast.acts_now => {
+            let about = counted(left.0 / mean, "message");
+            format!("{forecast}; that is about {about} like the last {lately}")
         }
         _ => forecast.to_string(),
     }
@@ -175,10 +181,13 @@ fn would_save(state: &SessionState, is_by_model: bool, now_ms: i64) -> String {
                     true => (most.min(m.tokens), " by a model", "at least ", "at most "),
                     false => (after, "", "", ""),
                 };
+                let saved = match m.tokens - after {
+                    Tokens::ZERO => "nothing".to_owned(),
+                    saved => format!("{least}{saved:#} tokens"),
+                };
                 format!(
-                    "{least}{} tokens: {} messages would become one summary{by}, {} → {up_to}{} tokens",
-                    grouped((m.tokens - after).0),
-                    finished.outcome().summarized,
+                    "{saved}: {} would become one summary{by}, {} → {up_to}{} tokens",
+                    counted(finished.outcome().summarized as u64, "message"),
                     grouped(m.tokens.0),
                     grouped(after.0)
                 )
@@ -192,7 +201,7 @@ fn would_save(state: &SessionState, is_by_model: bool, now_ms: i64) -> String {
 /// Returns the summaries in force and what was said since; with `all` every message, each under its summary.
 pub(crate) fn history(state: &SessionState, all: bool) -> String {
     let said = state.originals().len();
-    let mut out = format!("Session history ({said} messages in all):\n");
+    let mut out = format!("Session history ({} in all):\n", counted(said as u64, "message"));
     let mut end = 0;
     for (nth, record) in state.view().summaries().enumerate() {
         out.push_str(&summary(nth + 1, record));

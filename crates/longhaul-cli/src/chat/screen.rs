@@ -3,9 +3,9 @@
 use longhaul::{Event, EventKind, config::Limits, transcript::Tokens};
 use longhaul_client::Delta;
 
-use super::flow::Flow;
 use crate::{
     exit::without_secrets,
+    flow::Flow,
     paint::{Colour, GREEN, GREY, Painter, RED, YELLOW, grouped, line_width, plain, width},
     say,
 };
@@ -72,6 +72,11 @@ impl Screen {
         say::out(text);
     }
 
+    /// Shows words that were asked for, as they were said: in lines that break between words where a person reads them.
+    pub(crate) fn words(&mut self, words: &str) {
+        self.text(&self.out.flowed(words));
+    }
+
     /// Says something about the conversation.
     pub(crate) fn note(&mut self, text: &str) {
         self.say(GREY, "", text);
@@ -102,9 +107,8 @@ impl Screen {
         }
     }
 
-    /// Shows how full the window is: green below the soft threshold, yellow below the trigger, red from there on.
-    pub(crate) fn status(&mut self, used: Tokens, window: Tokens, limits: &Limits, about: &str) {
-        let colour = light(used, limits);
+    /// Shows how full the window is, in the colour of its [`light`].
+    pub(crate) fn status(&mut self, used: Tokens, window: Tokens, colour: Colour, about: &str) {
         let share = used.ratio_of(window).min(1.0);
         let numbers = format!("{} of {} tokens ({:.0} %)", grouped(used.0), grouped(window.0), 100.0 * share);
         // A bar of half the length where the line would not fit otherwise.
@@ -142,7 +146,7 @@ impl Screen {
     }
 }
 
-/// Returns the colour of a context of this size.
+/// Returns the colour of a context of this size: green below the soft threshold, yellow below the trigger, red from there on.
 pub(crate) fn light(tokens: Tokens, limits: &Limits) -> Colour {
     match tokens {
         tokens if tokens >= limits.trigger => RED,

@@ -24,7 +24,7 @@ use crate::{
     archive::{self, full, line, span},
     clock,
     output::Target,
-    paint::{self, grouped, plain},
+    paint::{self, counted, grouped, plain},
     review,
 };
 
@@ -62,13 +62,13 @@ impl Session<'_> {
         conversation.show_events(screen);
         if conversation.known.is_assumed {
             screen.warn(&format!(
-                "{} is in no table: a window of {} tokens is assumed; --window sets it",
+                "{} is in no table: a window of {:#} tokens is assumed; --window sets it",
                 conversation.model(),
                 conversation.known.window.window
             ));
         }
         if said > 1 {
-            screen.note(&format!("going on after {said} messages"));
+            screen.note(&format!("going on after {}", counted(said as u64, "message")));
             if conversation.awaits_answer() {
                 screen.warn("the last message was not answered; /retry asks again");
             }
@@ -131,14 +131,14 @@ impl Session<'_> {
             Slash::Resummarize { goal } => self.summarize(Basis::Originals, goal.as_deref())?,
             Slash::History { full } => {
                 let history = picture::history(self.conversation.manager.state(), full);
-                self.screen.text(&history);
+                self.screen.words(&history);
             }
             Slash::Recall { query } => self.recall(&query)?,
             Slash::Undo => self.step("no compaction is in force: there is nothing to undo", false)?,
             Slash::Redo => self.step("no compaction was taken back: there is nothing to redo", true)?,
             Slash::Model { name: None, .. } => {
                 let (conversation, screen) = (&self.conversation, &mut self.screen);
-                let window = conversation.known.window;
+                let window = conversation.window();
                 screen.text(&format!(
                     "{} at {}: a window of {} tokens, {} of them for the answer\n",
                     plain(conversation.model()),
@@ -154,7 +154,7 @@ impl Session<'_> {
             Slash::Save { path, overwrites } => self.save(path.as_deref(), overwrites)?,
             Slash::Retry if self.conversation.awaits_answer() => drop(self.turn(None)?),
             Slash::Retry => bail!("the last message is an answer: there is nothing to ask again"),
-            Slash::Help => self.screen.text(&slash::help()),
+            Slash::Help => self.screen.text(&slash::help(self.screen.painter())),
             // Leaving is the loop's.
             Slash::Quit => {}
         }
@@ -236,25 +236,24 @@ impl Session<'_> {
             let deleted = self.runtime.block_on(archive::deleted(store, session))?;
             bail!("nothing of this was said in this conversation{}", archive::but_deleted(deleted));
         }
-        self.screen.text(&text);
+        self.screen.words(&text);
         Ok(())
     }
 
     fn save(&mut self, path: Option<&Path>, overwrites: bool) -> Result<()> {
         let manager = &mut self.conversation.manager;
         let state = manager.state();
-        let said = state.originals().len();
+        let said = counted(state.originals().len() as u64, "message");
         // First the file: it is what is left where the store no longer takes what is said here.
         if let Some(path) = path {
             let written = wire::encode(&state.originals().to_transcript(), Format::Longhaul)
                 .context("it cannot be written")?;
             Target::new(Some(path), overwrites).put(written.document.as_bytes())?;
-            self.screen.note(&format!("{said} messages written to {}", paint::path(path)));
+            self.screen.note(&format!("{said} written to {}", paint::path(path)));
         }
         self.runtime.block_on(manager.save())?;
         let line = manager.line();
-        self.screen
-            .note(&format!("{said} messages are kept as {line}; `longhaul history {line}` shows them"));
+        self.screen.note(&format!("{said} kept as {line}; `longhaul history {line}` shows them"));
         Ok(())
     }
 }
@@ -269,13 +268,14 @@ fn reviewed(
 ) -> Result<Option<Finished>> {
     let outcome = proposal.outcome();
     let question = format!(
-        "Put this in the place of {} messages? {} → {after} tokens.",
-        outcome.summarized, outcome.tokens_before
+        "Put this in the place of {}? {:#} → {after:#} tokens.",
+        counted(outcome.summarized as u64, "message"),
+        outcome.tokens_before
     );
     let mut text = proposal.record().text.clone();
     let mut doubts: Vec<Doubt> = Vec::new();
     loop {
-        screen.text(&format!("{}\n\n", plain(text.trim_end())));
+        screen.words(&format!("{}\n\n", plain(text.trim_end())));
         doubts.iter().for_each(|doubt| screen.warn(&doubt.to_string()));
         match console.consent(&question, Some(Consent::Edit))? {
             Consent::No => return Ok(None),

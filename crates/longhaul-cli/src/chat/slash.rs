@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::args::tokens;
+use crate::{args::tokens, paint::Painter};
 
 /// A command.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -124,15 +124,19 @@ pub(crate) fn completions(start: &str) -> Vec<&'static str> {
 }
 
 /// Returns the list of commands for people.
-pub(crate) fn help() -> String {
+pub(crate) fn help(painter: Painter) -> String {
     let mut text = String::new();
     for (name, arguments, meaning) in COMMANDS {
-        text.push_str(&format!("  {:<32} {meaning}\n", format!("{name} {arguments}")));
+        let first = format!("  {:<28} ", format!("{name} {arguments}"));
+        text.push_str(&painter.hung(&first, meaning, &" ".repeat(first.len())));
     }
-    text.push_str(
-        "\n  A line that ends in \\ goes on in the next one. A message that begins with / is written with //.\n  \
-         Ctrl-C stops an answer; Ctrl-D or /quit leaves.\n",
-    );
+    text.push('\n');
+    for hint in [
+        "A line that ends in \\ goes on in the next one. A message that begins with / is written with //.",
+        "Ctrl-C stops an answer, a command or a summary; Ctrl-D or /quit leaves.",
+    ] {
+        text.push_str(&painter.hung("  ", hint, "  "));
+    }
     text
 }
 

@@ -15,7 +15,10 @@ use longhaul_client::ToolDefinition;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use self::place::{Place, has_dot};
+use self::{
+    place::{Place, has_dot},
+    shell::Printed,
+};
 use super::{
     console::{Consent, Console},
     interrupt::Interrupts,
@@ -211,22 +214,22 @@ impl Toolbox {
             }
         }
         screen.note(&format!("· {}", asked.title()));
+        let printed = Printed::default();
         let said = tokio::select! {
             biased;
             () = interrupts.pressed() => None,
-            said = self.perform(asked) => Some(said),
+            said = self.perform(asked, &printed) => Some(said),
         };
-        Ok(match said {
-            Some(said) => {
-                match &said {
-                    Err(why) => screen.note(&format!("  {}", why.lines().next().unwrap_or_default())),
-                    Ok(text) if is_command => screen.note(&beginning(text)),
-                    Ok(_) => {}
-                }
-                (result(call, said), false)
+        let was_stopped = said.is_none();
+        let said = said.unwrap_or_else(|| Err(printed.until("stopped by the user")));
+        match &said {
+            Ok(text) | Err(text) if is_command => screen.note(&told(text)),
+            Err(why) if !was_stopped => {
+                screen.note(&format!("  {}", why.lines().next().unwrap_or_default()));
             }
-            None => (Toolbox::refused(call, "stopped by the user"), true),
-        })
+            _ => {}
+        }
+        Ok((result(call, said), was_stopped))
     }
 
     /// Returns the result of a call that was not run.
@@ -247,7 +250,8 @@ impl Toolbox {
         .map(drop)
     }
 
-    async fn perform(&self, asked: Use) -> Said {
+    /// Does what is asked; what a command has printed so far is in `printed`.
+    async fn perform(&self, asked: Use, printed: &Printed) -> Said {
         match asked {
             Use::ReadFile { path, from_line, lines } => {
                 files::read(&self.place.existing(&path)?, from_line, lines)
@@ -259,7 +263,7 @@ impl Toolbox {
             Use::EditFile { path, old, new } => files::edit(&self.place.existing(&path)?, &old, &new),
             Use::WriteFile { path, content } => files::write(&self.place.new_or_existing(&path)?, &content),
             Use::RunCommand { command, timeout_seconds } => {
-                shell::run(self.place.root(), &command, timeout_seconds).await
+                shell::run(self.place.root(), &command, timeout_seconds, printed).await
             }
             Use::Recall { query } => self.recall(&query).await,
         }
@@ -315,7 +319,7 @@ impl Use {
             }
             Use::EditFile { path, .. } => format!("edit {}", in_a_line(path)),
             Use::WriteFile { path, content } => {
-                format!("write {} ({} bytes)", in_a_line(path), content.len())
+                format!("write {} ({})", in_a_line(path), paint::counted(content.len() as u64, "byte"))
             }
             Use::RunCommand { command, .. } => format!("run {}", in_a_line(command)),
             Use::Recall { query } => format!("look up {}", in_a_line(query)),
@@ -327,7 +331,10 @@ impl Use {
         let marked = |sign: char, text: &str| -> String {
             let lines = text.lines().take(MAX_SHOWN).map(|line| format!("{sign} {line}\n"));
             let more = text.lines().count().saturating_sub(MAX_SHOWN);
-            let more = if more > 0 { format!("{sign} … {more} more lines\n") } else { String::new() };
+            let more = match more as u64 {
+                0 => String::new(),
+                more => format!("{sign} … {}\n", paint::counted(more, "more line")),
+            };
             lines.chain([more]).collect()
         };
         match self {
@@ -339,9 +346,9 @@ impl Use {
                 (format!("{}:\n{}", self.title(), marked('+', content)), "write this file?".to_owned())
             }
             Use::RunCommand { command, .. } => {
-                let size =
-                    format!("{} lines, {} characters", command.lines().count(), command.chars().count());
-                (format!("{}\n", self.title()), format!("run this command ({size})?"))
+                let lines = paint::counted(command.lines().count() as u64, "line");
+                let characters = paint::counted(command.chars().count() as u64, "character");
+                (format!("{}\n", self.title()), format!("run this command ({lines}, {characters})?"))
             }
             _ => (String::new(), format!("{}?", self.title())),
         }
@@ -390,16 +397,20 @@ fn read(call: &ToolCall) -> Result<Use, String> {
     serde_json::from_value(arguments).map_err(|error| error.to_string())
 }
 
-/// Returns the first lines of what a command said, for who let it run.
-fn beginning(text: &str) -> String {
+/// Returns the first lines of what a command said and the last, which tells how it ended, for who let it run.
+fn told(text: &str) -> String {
     const SHOWN: usize = 5;
-    let mut lines: Vec<String> =
-        text.lines().take(SHOWN).map(|line| format!("  {}", paint::cut(line, 200))).collect();
-    match text.lines().count().saturating_sub(SHOWN) as u64 {
-        0 => {}
-        more => lines.push(format!("  … {}", paint::counted(more, "more line"))),
+    let shown = |line: &str| format!("  {}", paint::cut(line, 200));
+    let lines: Vec<&str> = text.lines().collect();
+    let (first, rest) = lines.split_at(lines.len().min(SHOWN));
+    let mut told: Vec<String> = first.iter().copied().map(shown).collect();
+    if let Some((last, between)) = rest.split_last() {
+        if !between.is_empty() {
+            told.push(format!("  … {}", paint::counted(between.len() as u64, "more line")));
+        }
+        told.push(shown(last));
     }
-    lines.join("\n")
+    told.join("\n")
 }
 
 fn result(call: &ToolCall, said: Said) -> ToolResult {

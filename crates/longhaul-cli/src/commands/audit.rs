@@ -5,14 +5,14 @@ use std::process::ExitCode;
 use anyhow::Result;
 use longhaul::{
     store::{EventKind, Verification},
-    transcript::SessionId,
+    transcript::{SessionId, SummaryRecord},
 };
 
 use crate::{
-    archive::{Archive, utc},
+    archive::{Archive, in_force, utc},
     args::AuditArgs,
     output::Target,
-    paint::{GREEN, Painter, RED, counted, harmless_json, wrapped},
+    paint::{GREEN, Painter, RED, counted, harmless_json},
 };
 
 pub(crate) fn run(args: &AuditArgs) -> Result<ExitCode> {
@@ -29,8 +29,8 @@ pub(crate) fn run(args: &AuditArgs) -> Result<ExitCode> {
             out.push_str(&match args.json {
                 true => harmless_json(&serde_json::to_string(&verified)?),
                 false => {
-                    let in_force = archive.wait(archive.store.state(session))?;
-                    words(&verified, in_force.map_or(0, |state| state.chain.len()))
+                    // What is damaged may have no chain that can be read.
+                    words(&verified, archive.wait(archive.store.chain(session)).ok().as_deref())
                 }
             });
         } else {
@@ -41,14 +41,15 @@ pub(crate) fn run(args: &AuditArgs) -> Result<ExitCode> {
     Ok(if sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn words(verified: &Verification, in_force: usize) -> String {
+fn words(verified: &Verification, chain: Option<&[SummaryRecord]>) -> String {
     let painter = Painter::stdout();
     let verdict = match &verified.problem {
         None => painter.paint(GREEN, "intact"),
         Some(problem) => painter.paint(RED, &format!("damaged: {problem}")),
     };
+    let in_force = chain.map(|chain| format!(", {}", in_force(chain))).unwrap_or_default();
     let counts = format!(
-        "{}: {verdict}; {}, {}, {} checked, {in_force} in force, {} forgotten; last hash {}",
+        "{}: {verdict}; {}, {}, {} checked{in_force}, {} forgotten; last hash {}",
         verified.session,
         counted(verified.events, "event"),
         counted(verified.originals, "message"),
@@ -56,7 +57,7 @@ fn words(verified: &Verification, in_force: usize) -> String {
         counted(verified.forgotten, "message"),
         verified.last_hash,
     );
-    wrapped("", &counts, "  ")
+    painter.hung("", &counts, "  ")
 }
 
 fn events(archive: &Archive, session: &SessionId, json: bool, out: &mut String) -> Result<()> {
@@ -98,7 +99,7 @@ fn events(archive: &Archive, session: &SessionId, json: bool, out: &mut String) 
                 event.hash.short(12),
                 event.kind.name(),
             );
-            out.push_str(&wrapped(&columns, &what, &" ".repeat(columns.len())));
+            out.push_str(&Painter::stdout().hung(&columns, &what, &" ".repeat(columns.len())));
         }
     }
 }

@@ -1,5 +1,7 @@
 //! `longhaul context`: what fills the window.
 
+mod stored;
+
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -14,13 +16,14 @@ use longhaul::{
 };
 use serde::Serialize;
 
+use self::stored::Stored;
 use crate::{
     args::ContextArgs,
     counter::{self, Named},
-    found::About,
+    found::{self, About},
     input,
     output::Target,
-    paint::{self, Colour, GREY, Painter, cut, grouped, harmless_json, wrapped},
+    paint::{self, Colour, GREY, Painter, grouped, harmless_json},
     settings,
     window::Room,
 };
@@ -87,8 +90,14 @@ struct Forecast {
     after: Option<Tokens>,
 }
 
-pub(crate) fn run(args: &ContextArgs) -> Result<ExitCode> {
-    let view = seen(args)?;
+pub(crate) fn run(mut args: ContextArgs) -> Result<ExitCode> {
+    let view = match stored::meant(&args)? {
+        Some(stored) => seen_stored(&mut args, stored)?,
+        None => {
+            found::settle(&mut args.file)?;
+            seen(&args)?
+        }
+    };
     let shown = match args.json {
         true => harmless_json(&serde_json::to_string(&view)?),
         false => picture(&view),
@@ -107,16 +116,29 @@ pub(crate) fn told(args: &ContextArgs) -> Result<String> {
 
 fn seen(args: &ContextArgs) -> Result<View> {
     let document = input::document(&args.file, args.from.from.0)?;
-    let counter = counter::choose(&args.counter)?;
     input::warn_of_problems(&args.file, &document, false)?;
+    let about = About::of(&args.file, &document);
+    seen_as(args, &document, &about, &counter::choose(&args.counter)?)
+}
+
+/// Returns what fills the window of a conversation that the store has.
+fn seen_stored(args: &mut ContextArgs, stored: Stored) -> Result<View> {
+    args.file = stored.session.as_str().into();
+    let mut view = seen_as(args, &stored.document, &stored.about, &stored.counter)?;
+    for large in &mut view.largest {
+        let name = large.message.strip_prefix('m').and_then(|at| stored.names.get(at.parse::<usize>().ok()?));
+        large.message = name.cloned().unwrap_or_default();
+    }
+    Ok(view)
+}
+
+fn seen_as(args: &ContextArgs, document: &Document, about: &About, counter: &Named) -> Result<View> {
     let layered = settings::load(&args.settings)?;
     let keeps_recent = layered.choose_recent();
-    let config = settings::for_history(&layered.config, &document, args.counter.model.as_deref());
-    let about = About::of(&args.file, &document);
-    let room = Room::new(args.window, about.window, &config, &counter, &document);
-    // Whoever asks about another window asks what the messages would fill of it.
-    let billed = about.billed.filter(|_| args.window.is_none());
-    Ok(view(args, (config, keeps_recent), &counter, &document, &room, billed))
+    let model = args.counter.model.as_ref().or(about.model.as_ref().filter(|_| document.model().is_none()));
+    let config = settings::for_history(&layered.config, document, model.map(String::as_str));
+    let room = Room::new(args.window, about.window, &config, counter, document);
+    Ok(view(args, (config, keeps_recent), counter, document, &room, about.billed))
 }
 
 fn view(
@@ -300,11 +322,11 @@ fn table(view: &View, painter: Painter) -> String {
     }
     for large in &view.largest {
         let columns = format!("  {:<6} {:>9}  ", large.message, grouped(large.tokens.0));
-        let what = cut(&paint::name(&large.what), paint::line_width() - columns.len());
+        let what = painter.cut(&paint::name(&large.what), columns.len());
         out.push_str(&format!("{columns}{what}\n"));
     }
     out.push('\n');
-    words(&view.compaction, view).lines().for_each(|line| out.push_str(&wrapped("", line, "  ")));
+    words(&view.compaction, view).lines().for_each(|line| out.push_str(&painter.hung("", line, "  ")));
     out
 }
 

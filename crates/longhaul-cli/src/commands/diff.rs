@@ -9,7 +9,7 @@ use crate::{
     archive::{Archive, line},
     args::SessionArgs,
     output::Target,
-    paint::{Painter, counted, grouped, harmless_json, with_whole, wrapped},
+    paint::{Painter, counted, grouped, harmless_json},
 };
 
 pub(crate) fn run(args: &SessionArgs) -> Result<ExitCode> {
@@ -46,7 +46,8 @@ pub(crate) fn run(args: &SessionArgs) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let painter = Painter::stdout();
-    let mut out = wrapped(&painter.bold(&format!("Summary {}", record.id)), &format!(" of {session}"), "  ");
+    let mut out =
+        painter.hung(&painter.bold(&format!("Summary {}", record.id)), &format!(" of {session}"), "  ");
     out.push_str(&format!(
         "{} → {} tokens\n",
         grouped(record.tokens_before.0),
@@ -59,15 +60,15 @@ pub(crate) fn run(args: &SessionArgs) -> Result<ExitCode> {
     let recoverable = painter
         .bold(&format!("Recoverable: {}", counted((out_of_view.len() - gone.len()) as u64, "message")));
     out.push_str(&format!("\n{recoverable}\n"));
-    out.push_str(&with_whole("  ", "each:", &format!("longhaul recall {session} mN")));
-    out.push_str(&with_whole("  ", "all: ", &format!("longhaul recall {session} {}", record.id)));
+    out.push_str(&painter.with_whole("  ", "each:", &format!("longhaul recall {session} mN")));
+    out.push_str(&painter.with_whole("  ", "all: ", &format!("longhaul recall {session} {}", record.id)));
     for original in &out_of_view {
         out.push_str(&format!("{}\n", line(original)));
     }
     out.push('\n');
     match gone.len() {
         0 => out.push_str(&format!("{}\n", painter.bold("Gone: nothing"))),
-        n => out.push_str(&wrapped(
+        n => out.push_str(&painter.hung(
             &painter.bold(&format!("Gone: {},", counted(n as u64, "message"))),
             &format!(" forgotten on purpose (`longhaul audit {session}`)"),
             "  ",

@@ -10,10 +10,10 @@ use longhaul::{
 };
 
 use crate::{
-    archive::{Archive, full, line, utc},
+    archive::{Archive, full, in_force, line, utc},
     args::HistoryArgs,
     output::Target,
-    paint::{Painter, counted, grouped, harmless_json, line_width, name, plain, with_whole, wrapped},
+    paint::{Painter, counted, grouped, harmless_json, line_width, name, plain},
 };
 
 pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode> {
@@ -45,12 +45,13 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode> {
     }
     let painter = Painter::stdout();
     let held = format!(
-        " {}, {} in force{}",
+        " {}, {}{}{}",
         counted(state.messages, "message"),
         counted(chain.len() as u64, "summary"),
+        if chain.len() > 1 { format!(", {}", in_force(&chain)) } else { " in force".to_owned() },
         if state.undone.is_empty() { String::new() } else { format!(", {} taken back", state.undone.len()) },
     );
-    let mut out = wrapped(&format!("{}:", painter.bold(session.as_str())), &held, "  ");
+    let mut out = painter.hung(&format!("{}:", painter.bold(session.as_str())), &held, "  ");
     for record in &chain {
         out.push_str(&heading(record, painter));
         out.push_str(&headed(&painter.folded(&plain(&record.text)), painter));
@@ -64,7 +65,7 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode> {
     }
     for original in &originals {
         match args.full {
-            true => out.push_str(&full(original)),
+            true => out.push_str(&painter.flowed(&full(original))),
             false => out.push_str(&format!("{}\n", line(original))),
         }
     }
@@ -91,7 +92,7 @@ fn heading(record: &SummaryRecord, painter: Painter) -> String {
         grouped(record.tokens_after.0),
         utc(record.created_at_ms),
     );
-    format!("\n{}\n{}", painter.bold(&title), wrapped("", &how, "  "))
+    format!("\n{}\n{}", painter.bold(&title), painter.hung("", &how, "  "))
 }
 
 /// Returns what `chain` takes out of sight of all originals.
@@ -115,14 +116,14 @@ fn report(originals: &[Original], chain: &[SummaryRecord], session: &str, painte
         let (kept, total) = (grouped(loss.seen.kept), grouped(loss.seen.total));
         let named = if named.is_empty() { named } else { format!("; recoverable: {named}") };
         let line = painter.short_words(&format!("{class:8} {kept:>6} of {total}{named}"), line_width() - 4);
-        out.push_str(&wrapped("  ", &line, "    "));
+        out.push_str(&painter.hung("  ", &line, "    "));
     }
-    out.push_str(&with_whole("", "Each comes back with", &format!("longhaul recall {session} mN")));
+    out.push_str(&painter.with_whole("", "Each comes back with", &format!("longhaul recall {session} mN")));
     out.push_str("--json names all of them\n");
     let forgotten = originals.iter().filter(|original| original.message.is_none()).count();
     out.push_str(&match forgotten {
         0 => "Gone: nothing\n".to_owned(),
-        n => wrapped(
+        n => painter.hung(
             "",
             &format!(
                 "Gone: what stood only in {} forgotten on purpose (`longhaul audit` tells)",

@@ -14,7 +14,7 @@ use crate::{
     exit,
     lookup::{self, Answer, By, Marks},
     output::Target,
-    paint::{Painter, line_width, plain, wrapped},
+    paint::{Painter, line_width, plain},
     say,
 };
 
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &RecallArgs) -> Result<ExitCode> {
             out.push_str(&format!("{}\n", painter.bold(from.as_str())));
         }
         match (answer.by, args.full) {
-            (By::Id, _) | (_, true) => out.push_str(&full(original)),
+            (By::Id, _) | (_, true) => out.push_str(&painter.flowed(&full(original))),
             _ => out.push_str(&places(original, &query, painter)),
         }
     }
@@ -75,7 +75,7 @@ fn places(original: &Original, query: &str, painter: Painter) -> String {
         lookup::snippets(&text, query, MOST, 2 * (line_width() - 2 * INDENT.len()), Marks(start, end))
     {
         let place = painter.short_words(&place, line_width() - INDENT.len());
-        out.push_str(&wrapped(INDENT, &place, INDENT));
+        out.push_str(&painter.hung(INDENT, &place, INDENT));
     }
     out
 }

@@ -3,13 +3,17 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
+use longhaul::{
+    store::SessionInfo,
+    transcript::{Span, Transcript},
+};
 
 use crate::{
     archive::{Archive, utc},
     args::{SessionsArgs, StoreArgs},
     found,
     output::Target,
-    paint::{grouped, harmless_json, line_width, width, with_whole},
+    paint::{GREY, Painter, counted, grouped, harmless_json, line_width, name, width},
     store,
 };
 
@@ -61,12 +65,14 @@ fn recorded(args: &StoreArgs, json: bool, most: usize) -> Result<String> {
     let mut out = String::new();
     for info in sessions.iter().take(most) {
         let state = &info.state;
+        let title = title(&archive, info)?;
         if json {
             let value = serde_json::json!({
                 "version": 1,
                 "kind": "recorded",
                 "session": info.session,
                 "aliases": info.aliases,
+                "title": title,
                 "messages": state.messages,
                 "compactions": state.chain.len(),
                 "head": state.head(),
@@ -86,23 +92,38 @@ fn recorded(args: &StoreArgs, json: bool, most: usize) -> Result<String> {
                 state.chain.len()
             );
             out.push_str(&named(&columns, info.session.as_str(), &names));
+            if let Some(title) = title {
+                let painter = Painter::stdout();
+                out.push_str(&format!("    {}\n", painter.paint(GREY, &painter.cut(&name(&title), 4))));
+            }
         }
     }
     if !json && sessions.len() > most {
-        out.push_str(&format!("… and {} others\n", sessions.len() - most));
+        out.push_str(&format!("… and {}\n", counted((sessions.len() - most) as u64, "other")));
     }
     Ok(out)
+}
+
+/// Returns what was asked first in a session that is recorded.
+fn title(archive: &Archive, info: &SessionInfo) -> Result<Option<String>> {
+    /// The first request stands among so many messages.
+    const FIRST: u64 = 12;
+    let span = Span { start: 0, end: info.state.messages.min(FIRST) };
+    let first = archive.wait(archive.store.originals(&info.session, span))?;
+    let said: Transcript = first.into_iter().filter_map(|original| original.message).collect();
+    Ok(found::title_in(said.entries()))
 }
 
 /// Returns a row of the table that ends in the session's id and its other names, whole so that they can be copied: below it where
 /// they are too long.
 fn named(columns: &str, session: &str, names: &[&str]) -> String {
     let known_as = if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
-    if width(columns) + width(session) + width(&known_as) <= line_width() {
+    let painter = Painter::stdout();
+    if !painter.is_seen() || width(columns) + width(session) + width(&known_as) <= line_width() {
         return format!("{columns}{session}{known_as}\n");
     }
     let is_beside = width(columns) + width(session) <= line_width();
     let first =
         if is_beside { format!("{columns}{session}\n") } else { format!("{columns}\n    {session}\n") };
-    names.iter().fold(first, |row, name| row + &with_whole("    ", "also:", name))
+    names.iter().fold(first, |row, name| row + &painter.with_whole("    ", "also:", name))
 }

@@ -10,7 +10,7 @@ use std::{
 use longhaul::{
     summarize::rules,
     tokens::ModelTable,
-    transcript::{Role, Tokens, Usage},
+    transcript::{Entry, Role, Tokens, Usage},
     wire::{self, Document, Format},
 };
 use serde_json::Value;
@@ -49,6 +49,11 @@ impl About {
     /// Returns what `found` says of itself, with its window; nothing where it cannot be read.
     pub(crate) fn with_window(found: &Found) -> About {
         About::read_with_window(&found.path, found.agent.format).unwrap_or_default()
+    }
+
+    /// Returns what is known of a conversation that no file holds.
+    pub(crate) fn of_chat(model: Option<String>, window: Option<Tokens>, billed: Tokens) -> About {
+        About { model, window, billed: Some(billed), ..About::default() }
     }
 
     /// Returns what the file at `path`, read as `document`, says of itself, where it is a session of an agent's that says such
@@ -136,8 +141,7 @@ impl About {
 
     /// Returns whether the session belongs to the folder `here`: it was held in it, above it or below it.
     pub(crate) fn is_of(&self, here: &Path) -> bool {
-        let folder = self.folder.as_deref().filter(|folder| folder.parent().is_some());
-        folder.is_some_and(|folder| here.starts_with(folder) || folder.starts_with(here))
+        self.folder.as_deref().is_some_and(|folder| is_of(folder, here))
     }
 
     /// Returns whether the title holds each of `words`.
@@ -170,6 +174,11 @@ impl About {
         self.most_billed = self.most_billed.max(self.billed);
         self.window = payload["info"]["model_context_window"].as_u64().map(Tokens).or(self.window);
     }
+}
+
+/// Returns whether what was held in `folder` belongs to `here`: it is that folder, or one above or below it.
+pub(crate) fn is_of(folder: &Path, here: &Path) -> bool {
+    folder.parent().is_some() && (here.starts_with(folder) || folder.starts_with(here))
 }
 
 /// Returns what the last request and its answer cost, as they were billed.
@@ -264,7 +273,11 @@ fn title(head: &[u8], format: Format) -> Option<String> {
 }
 
 pub(super) fn title_of(document: &Document) -> Option<String> {
-    let entries = document.transcript().entries();
+    title_in(document.transcript().entries())
+}
+
+/// Returns what was asked first among the first messages of a session, in a line.
+pub(crate) fn title_in(entries: &[Entry]) -> Option<String> {
     // What a session begins with is a summary, where that was compacted into it.
     let mut first = entries.iter().take(3).filter(|entry| entry.message.role == Role::User);
     let told = first.next().and_then(|entry| told_by_summary(entry.message.texts().next()?));

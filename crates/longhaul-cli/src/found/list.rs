@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, path::PathBuf};
 
 use super::{About, Found, Ids, ago};
-use crate::paint::{GREY, Painter, cut, fullness, grouped, harmless_json, line_width, name, width};
+use crate::paint::{GREY, Painter, fullness, grouped, harmless_json, line_width, name, width};
 
 /// Returns the newest of `all`, by the folder they were held in: the folder of the newest first.
 pub(crate) fn table(all: &[Found], most: usize) -> String {
@@ -28,7 +28,7 @@ pub(crate) fn table(all: &[Found], most: usize) -> String {
         rows.iter().for_each(|row| out.push_str(row));
     }
     if all.len() > most {
-        out.push_str(&format!("… and {} older ones\n", grouped((all.len() - most) as u64)));
+        out.push_str(&format!("… and {} older\n", grouped((all.len() - most) as u64)));
     }
     out
 }
@@ -49,9 +49,8 @@ fn row(found: &Found, about: &About, typed: &str) -> String {
         ago(found.changed)
     );
     let title = name(about.title.as_deref().unwrap_or("(no request)"));
-    let room = line_width().saturating_sub(width(&columns));
     let below = if width(typed) <= 8 { String::new() } else { format!("    {typed}\n") };
-    format!("{columns}{}\n{below}", cut(&title, room))
+    format!("{columns}{}\n{below}", painter.cut(&title, width(&columns)))
 }
 
 /// Returns a JSON object for each of the newest of `found`, on a line of its own.

@@ -115,3 +115,90 @@ fn words_that_were_deleted_are_not_said_to_be_unsaid() {
     let ran = talk(&folder, &server, &[], &[(20, "/summarize\ny\n/recall nightingale\n")]);
     assert!(!ran.stderr.contains("deleted"), "{}", ran.stderr);
 }
+
+#[test]
+fn the_folder_of_a_conversation_finds_it_again() {
+    let server = Server::start(|_, _| Answer::Says("The retry is bounded by the budget of the relay."));
+    let folder = Folder::new();
+    let flags = ["--session", "talk", "--window", "20000"];
+    let ran = folder.run(&server.args(&flags), b"What bounds the retry?\n");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    // Another conversation, which was held elsewhere and later.
+    let elsewhere = folder.path().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    let ran =
+        folder.run_in(&elsewhere, &server.args(&["--session", "other"]), b"And what bounds the queue?\n");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let beside = folder.path().join("beside");
+    std::fs::create_dir(&beside).unwrap();
+    let ran = folder.run_in(&beside, &server.args(&["--session", "talk"]), b"Is that so?\n");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+
+    for (place, session) in [(&elsewhere, "other"), (&beside, "talk")] {
+        for command in [&["history"][..], &["recall", "budget"], &["recall", "bounded", "by"]] {
+            let ran = folder.run_in(place, command, b"");
+            assert_eq!(ran.code, 0, "{command:?}: {}", ran.stderr);
+            assert!(ran.stderr.contains(&format!("session {session}\n")), "{command:?}: {}", ran.stderr);
+        }
+    }
+    // What fills its window is told of its own window.
+    let ran = folder.run(&["context", "talk", "--json"], b"");
+    let seen: serde_json::Value = serde_json::from_slice(&ran.stdout).unwrap();
+    assert_eq!((&seen["window"], &seen["messages"]), (&128_000.into(), &4.into()), "{seen}");
+    let sessions = String::from_utf8(folder.run(&["sessions"], b"").stdout).unwrap();
+    assert!(sessions.contains("  talk\n    What bounds the retry?\n"), "{sessions}");
+}
+
+#[test]
+fn words_that_are_no_session_are_looked_for() {
+    let server = Server::start(|_, _| Answer::Says("We never touch the auth module."));
+    let folder = Folder::new();
+    for session in ["one", "two"] {
+        let ran = folder.run(&server.args(&["--session", session]), b"What do we never touch?\n");
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+    }
+    // No session of that folder is recorded.
+    let elsewhere = Folder::new();
+    let ran = folder.run_in(elsewhere.path(), &["recall", "never", "touch", "auth"], b"");
+    let found = String::from_utf8(ran.stdout).unwrap();
+    assert!(ran.code == 0 && found.contains("one\n") && found.contains("two\n"), "{found}{}", ran.stderr);
+    assert!(ran.stderr.contains("looked for in all"), "{}", ran.stderr);
+    let ran = folder.run_in(elsewhere.path(), &["recall", "one", "touch"], b"");
+    assert!(ran.code == 0 && !String::from_utf8_lossy(&ran.stdout).contains("two"), "{}", ran.stderr);
+}
+
+#[test]
+fn the_window_that_a_refusal_names_is_worked_with_and_shown() {
+    const REFUSAL: &str = r#"{"error":{"message":"This model's maximum context length is 3000 tokens. However, your messages resulted in 3600 tokens.","type":"invalid_request_error","code":"context_length_exceeded"}}"#;
+    let server = Server::start(|_, body| match body.to_string().len() > 12_000 {
+        true => Answer::Refuses(400, REFUSAL),
+        false => Answer::Says("Understood."),
+    });
+    let folder = Folder::new();
+    let part = "The relay reads its queue in order and writes what it sent to the ledger. ".repeat(60);
+    let script = format!("One: {part}\nTwo: {part}\nThree: {part}\n/context\n/model\n");
+    let args = server.args(&["--session", "s", "--window", "20000"]);
+    let ran = folder.run(&args, script.as_bytes());
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(ran.said().contains("the window is 3,000 tokens from now on"), "{}", ran.stderr);
+    assert!(ran.stderr.trim_end().contains(" of 3,000 tokens ("), "{}", ran.stderr);
+    let out = String::from_utf8(ran.stdout).unwrap();
+    assert!(
+        out.contains(" of 3,000 tokens (") && out.contains("a window of 3,000 tokens, 750 of them"),
+        "{out}"
+    );
+    assert_eq!(server.bodies().last().unwrap()["max_tokens"], 750);
+}
+
+#[test]
+fn the_status_and_the_picture_say_one_number() {
+    let server = Server::start(|_, _| Answer::Says("Understood."));
+    let folder = Folder::new();
+    let ran = folder.run(&server.args(&["--window", "20000", "--tools"]), b"hello\n/context\n");
+    let number = |text: &str| -> String {
+        let before = text.split_once(" of 20,000 tokens").unwrap().0;
+        before.rsplit(|c: char| !c.is_ascii_digit() && c != ',').next().unwrap().to_owned()
+    };
+    let picture = String::from_utf8(ran.stdout).unwrap();
+    assert_eq!(number(&ran.stderr), number(&picture), "{}\n{picture}", ran.stderr);
+}

@@ -240,8 +240,10 @@ fn a_provider_is_asked_for_its_count_only_where_told() {
 #[test]
 fn context_shows_what_fills_the_window() {
     let folder = Folder::new();
-    let ran = folder.run(&["context", example().to_str().unwrap(), "--window", "32000"], b"");
+    let ran = folder.run(&["context", example().to_str().unwrap(), "--window", "64000"], b"");
     let shown = String::from_utf8(ran.stdout).unwrap();
+    // Another window changes nothing of what was billed.
+    assert!(shown.contains("38,342 of 64,000 tokens (59.9 %, as billed)"), "{shown}");
     for word in ["claude-code", "tool results", "kept for the reply", "largest", "plan.rs", "compacts at"] {
         assert!(shown.contains(word), "{word}: {shown}");
     }

@@ -159,7 +159,7 @@ fn an_agent_finds_what_a_compaction_took() {
     let same = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
     assert_eq!(same("again.jsonl"), same("small.jsonl"));
     let sessions = client.good("sessions", json!({}));
-    assert!(sessions.contains("also: work"), "{sessions}");
+    assert!(sessions.contains("(work)"), "{sessions}");
     assert_eq!(client.end(), Some(0));
 }
 

@@ -75,7 +75,7 @@ fn picture(text: &str, (_, back, fore): (&str, RgbColor, RgbColor), columns: u16
 #[test]
 fn the_pictures_show_what_the_command_shows() {
     let folder = home();
-    let window = "context examples/session.jsonl --window 32000";
+    let window = "context examples/session.jsonl --window 64000";
     let compact = "compact examples/session.jsonl --budget 4000 -o smaller.jsonl";
     for (name, command, columns) in [
         ("sessions", "sessions", 80),
@@ -83,7 +83,7 @@ fn the_pictures_show_what_the_command_shows() {
         ("context", window, 80),
         ("context-wide", window, 120),
         ("", compact, 80),
-        ("context-after", "context smaller.jsonl --window 32000", 80),
+        ("context-after", "context smaller.jsonl --window 64000", 80),
         ("diff", "diff 7d1c", 80),
         ("diff-wide", "diff 7d1c", 120),
         ("history", "history 7d1c", 80),

@@ -40,9 +40,18 @@ impl Folder {
 
     /// The same with these variables in the environment.
     pub(crate) fn run_with(&self, variables: &[(&str, &str)], args: &[&str], stdin: &[u8]) -> Ran {
+        self.ran(self.path(), variables, args, stdin)
+    }
+
+    /// The same in another folder.
+    pub(crate) fn run_in(&self, place: &Path, args: &[&str], stdin: &[u8]) -> Ran {
+        self.ran(place, &[], args, stdin)
+    }
+
+    fn ran(&self, place: &Path, variables: &[(&str, &str)], args: &[&str], stdin: &[u8]) -> Ran {
         let mut child = Command::new(assert_cmd::cargo::cargo_bin!("longhaul"))
             .args(args)
-            .current_dir(self.path())
+            .current_dir(place)
             .env_clear()
             .env("HOME", self.path())
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())

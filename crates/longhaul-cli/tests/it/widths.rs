@@ -31,8 +31,8 @@ fn deep() -> (Folder, String) {
 }
 
 /// Returns what a terminal shows, without colours and without what is drawn and taken away again.
-fn shown(folder: &Folder, args: &[&str]) -> Option<String> {
-    let (_, shown) = Terminal::start(folder, args)?.end();
+pub(crate) fn shown(folder: &Folder, args: &[&str]) -> Option<String> {
+    let shown = Terminal::start(folder, args)?.end().1.replace('\r', "");
     let mut out = String::new();
     let mut rest = shown.as_str();
     while let Some(at) = rest.find('\x1b') {

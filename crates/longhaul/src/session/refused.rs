@@ -137,8 +137,9 @@ impl SessionState {
         ContextWindow { window: limit, reserved_output }
     }
 
-    /// Returns the window to work with, in tokens as they are counted here.
-    pub(super) fn context_window(&self) -> ContextWindow {
+    /// Returns the window to work with, in tokens as they are counted here: the one that was given or the model's, less where the
+    /// settings or a refusal say so, and what of it is kept free for the answer.
+    pub fn context_window(&self) -> ContextWindow {
         let window = self.config.window(self.known_window());
         match self.refusals.most {
             Some(most) => {

@@ -9,7 +9,10 @@ use std::{
 use regex::RegexBuilder;
 
 use super::{Said, place::Place, shown};
-use crate::output::{NewFile, Target};
+use crate::{
+    output::{NewFile, Target},
+    paint::counted,
+};
 
 /// The largest file that is read or searched.
 const MAX_FILE_BYTES: u64 = 2 << 20;
@@ -34,7 +37,7 @@ pub(super) fn read(path: &Path, from_line: usize, lines: usize) -> Said {
     let numbered = text.lines().enumerate().skip(first - 1).take(lines);
     let said: String = numbered.map(|(at, line)| format!("{:>6}  {line}\n", at + 1)).collect();
     if said.is_empty() && total > 0 {
-        return Err(format!("the file has {total} lines"));
+        return Err(format!("the file has {}", counted(total as u64, "line")));
     }
     let last = (first - 1 + lines).min(total);
     let rest = if last < total { format!("[lines {first} to {last} of {total}]\n") } else { String::new() };
@@ -99,7 +102,7 @@ pub(super) fn write(path: &Path, content: &str) -> Said {
     }
     let target = Target::unlocked(path).made(NewFile::AsUsual);
     target.put(content.as_bytes()).map_err(|error| format!("{error:#}"))?;
-    Ok(format!("written, {} lines\n", content.lines().count()))
+    Ok(format!("written, {}\n", counted(content.lines().count() as u64, "line")))
 }
 
 fn text_of(path: &Path) -> Result<String, String> {

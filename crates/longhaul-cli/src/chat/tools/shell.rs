@@ -1,6 +1,7 @@
 //! Running commands: bounded in time and output, and stopped with everything they started.
 
 use std::{
+    cell::RefCell,
     ffi::OsStr,
     path::Path,
     process::Stdio,
@@ -29,11 +30,22 @@ struct Running {
     mark: String,
 }
 
+/// What a command has printed so far: it is not lost where the command is stopped.
+#[derive(Debug, Default)]
+pub(super) struct Printed(RefCell<Kept>);
+
+/// The end of an output.
+#[derive(Debug, Default)]
+struct Kept {
+    bytes: Vec<u8>,
+    is_cut: bool,
+}
+
 /// The variable that holds the mark.
 const MARK: &str = "LONGHAUL_COMMAND";
 
 /// Runs a command line and returns what it printed and how it ended. Dropping the future stops it.
-pub(super) async fn run(folder: &Path, command: &str, timeout_seconds: u64) -> Said {
+pub(super) async fn run(folder: &Path, command: &str, timeout_seconds: u64, printed: &Printed) -> Said {
     let seconds = timeout_seconds.clamp(1, MAX_SECONDS);
     let mut shell = Command::new("sh");
     // Both streams in the order in which they were written.
@@ -50,19 +62,18 @@ pub(super) async fn run(folder: &Path, command: &str, timeout_seconds: u64) -> S
     let mut running = Running { child, mark };
     let out = running.child.stdout.take();
     let finished = async {
-        let printed = match out {
-            Some(out) => printed(out).await,
-            None => String::new(),
-        };
-        (printed, running.child.wait().await)
+        if let Some(out) = out {
+            printed.read(out).await;
+        }
+        running.child.wait().await
     };
     match tokio::time::timeout(Duration::from_secs(seconds), finished).await {
-        Err(_) => Err(format!("still running after {seconds} s; it was stopped")),
-        Ok((_, Err(error))) => Err(format!("it cannot be waited for: {error}")),
-        Ok((printed, Ok(status))) => {
+        Err(_) => Err(printed.until(&format!("still running after {seconds} s; it was stopped"))),
+        Ok(Err(error)) => Err(format!("it cannot be waited for: {error}")),
+        Ok(Ok(status)) => {
             let code =
                 status.code().map_or("stopped by a signal".to_owned(), |code| format!("exit code {code}"));
-            let said = format!("{printed}[{code}]\n");
+            let said = format!("{}[{code}]\n", printed.text());
             if status.success() { Ok(said) } else { Err(said) }
         }
     }
@@ -75,26 +86,39 @@ fn is_ours(name: &OsStr) -> bool {
     name.starts_with("LONGHAUL_") || name.ends_with("API_KEY")
 }
 
-/// Returns the end of what comes, read to its end so that the command never waits for us.
-async fn printed(mut out: impl AsyncRead + Unpin) -> String {
-    let mut kept: Vec<u8> = Vec::new();
-    let mut buffer = vec![0; 16 << 10];
-    let mut is_cut = false;
-    while let Ok(count @ 1..) = out.read(&mut buffer).await {
-        kept.extend_from_slice(&buffer[..count]);
-        if kept.len() > 2 * MAX_OUTPUT {
-            is_cut = true;
-            kept.drain(..kept.len() - MAX_OUTPUT);
+impl Printed {
+    /// Reads what comes to its end, so that the command never waits for us, and keeps the last of it.
+    async fn read(&self, mut out: impl AsyncRead + Unpin) {
+        let mut buffer = vec![0; 16 << 10];
+        while let Ok(count @ 1..) = out.read(&mut buffer).await {
+            let Kept { bytes, is_cut } = &mut *self.0.borrow_mut();
+            bytes.extend_from_slice(&buffer[..count]);
+            if bytes.len() > 2 * MAX_OUTPUT {
+                *is_cut = true;
+                bytes.drain(..bytes.len() - MAX_OUTPUT);
+            }
         }
     }
-    let mut text = String::from_utf8_lossy(&kept).into_owned();
-    if is_cut {
-        text.insert_str(0, "[the beginning is left out]\n");
+
+    /// Returns what was printed before the command came to this `end`.
+    pub(super) fn until(&self, end: &str) -> String {
+        match self.text() {
+            text if text.is_empty() => end.to_owned(),
+            text => format!("{text}[{end}]\n"),
+        }
     }
-    if !text.is_empty() && !text.ends_with('\n') {
-        text.push('\n');
+
+    fn text(&self) -> String {
+        let kept = self.0.borrow();
+        let mut text = String::from_utf8_lossy(&kept.bytes).into_owned();
+        if kept.is_cut {
+            text.insert_str(0, "[the beginning is left out]\n");
+        }
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text
     }
-    text
 }
 
 /// Returns what tells the commands of this process apart, and from those of others.
@@ -160,7 +184,7 @@ mod tests {
     #[test]
     fn a_command_says_what_it_printed_and_how_it_ended() {
         let folder = tempfile::tempdir().unwrap();
-        let run = |command: &str| block_on(run(folder.path(), command, 20));
+        let run = |command: &str| block_on(run(folder.path(), command, 20, &Printed::default()));
         assert_eq!(run("echo one; echo two >&2"), Ok("one\ntwo\n[exit code 0]\n".into()));
         assert_eq!(run("printf x; exit 3"), Err("x\n[exit code 3]\n".into()));
         let long = run("yes | head -c 3000000").unwrap();
@@ -183,13 +207,22 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let marker = folder.path().join("alive");
         let command = format!("(sleep 3; touch {}) & sleep 30", marker.display());
-        let stopped = block_on(run(folder.path(), &command, 1));
+        let stopped = block_on(run(folder.path(), &command, 1, &Printed::default()));
         assert_eq!(stopped, Err("still running after 1 s; it was stopped".into()));
         // Whether the child in the background is gone is seen by its process, not by waiting for its file.
         let listed = std::process::Command::new("pgrep").args(["-f", &marker.display().to_string()]).output();
         if let Ok(listed) = listed {
             assert!(listed.stdout.is_empty(), "{}", String::from_utf8_lossy(&listed.stdout));
         }
+    }
+
+    #[test]
+    fn what_a_command_printed_before_it_was_stopped_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let printed = Printed::default();
+        let stopped = block_on(run(folder.path(), "echo 3 of 7 tests; printf on; sleep 30", 1, &printed));
+        assert_eq!(stopped, Err("3 of 7 tests\non\n[still running after 1 s; it was stopped]\n".into()));
+        assert_eq!(printed.until("stopped by the user"), "3 of 7 tests\non\n[stopped by the user]\n");
     }
 
     #[cfg(target_os = "linux")]
@@ -200,7 +233,7 @@ mod tests {
         for (command, seconds) in
             [("setsid sleep 771 & sleep 30", 1), ("setsid sleep 772 > /dev/null 2>&1 & echo on", 20)]
         {
-            let _ = block_on(run(folder.path(), command, seconds));
+            let _ = block_on(run(folder.path(), command, seconds, &Printed::default()));
         }
         for process in std::fs::read_dir("/proc").unwrap().flatten() {
             let command = std::fs::read(process.path().join("cmdline")).unwrap_or_default();

@@ -1,14 +1,16 @@
-//! An answer on its way to a terminal: it comes in pieces that end anywhere, and its lines break between words.
+//! What was said, on its way to a terminal: an answer comes in pieces that end anywhere, and its lines break between words.
 
 use unicode_width::UnicodeWidthChar as _;
 
 /// Breaks the lines of a text that comes in pieces. A word is held back until it has ended, so that nothing that was shown has to
 /// be taken away again. Code between fences keeps its lines: it is copied.
 #[derive(Clone, Debug)]
-pub(super) struct Flow {
+pub(crate) struct Flow {
     columns: usize,
     /// How many columns of the line are shown.
     column: usize,
+    /// How far the line is indented, and what goes on below it.
+    margin: usize,
     /// The blanks before the word, and what is there of the word.
     blanks: String,
     word: String,
@@ -20,13 +22,13 @@ pub(super) struct Flow {
 const FENCE: &str = "```";
 
 impl Flow {
-    pub(super) fn new(columns: usize) -> Flow {
+    pub(crate) fn new(columns: usize) -> Flow {
         let (blanks, word, opening) = (String::new(), String::new(), String::new());
-        Flow { columns, column: 0, blanks, word, opening, is_code: false }
+        Flow { columns, column: 0, margin: 0, blanks, word, opening, is_code: false }
     }
 
     /// Returns what is to be shown now that `piece` has come.
-    pub(super) fn push(&mut self, piece: &str) -> String {
+    pub(crate) fn push(&mut self, piece: &str) -> String {
         let mut out = String::new();
         for c in piece.chars() {
             if self.opening.len() < FENCE.len() && !c.is_whitespace() {
@@ -58,7 +60,7 @@ impl Flow {
     }
 
     /// Ends the line, and returns what of it was held back.
-    pub(super) fn end(&mut self) -> String {
+    pub(crate) fn end(&mut self) -> String {
         let mut out = String::new();
         self.show(&mut out);
         self.blanks.clear();
@@ -74,10 +76,12 @@ impl Flow {
             return;
         }
         let wanted = columns_of(&self.blanks) + columns_of(&self.word);
-        if self.column > 0 && self.column + wanted > self.columns {
+        if self.column == 0 {
+            self.margin = columns_of(&self.blanks).min(self.columns / 2);
+        } else if self.column + wanted > self.columns {
             out.push('\n');
             self.column = 0;
-            self.blanks.clear();
+            self.blanks = " ".repeat(self.margin);
         }
         self.column += columns_of(&self.blanks) + columns_of(&self.word);
         out.push_str(&self.blanks);
@@ -105,6 +109,7 @@ mod tests {
     fn lines_break_between_words() {
         assert_eq!(shown("one two three four", 9), "one two\nthree\nfour");
         assert_eq!(shown("- a list\n- of two\n", 20), "- a list\n- of two\n");
+        assert_eq!(shown("  - a list\n- of two\n", 9), "  - a\n  list\n- of two\n");
         assert_eq!(shown("abcdefghijkl mno", 5), "abcde\nfghij\nkl\nmno");
         assert_eq!(shown("更为重要更为", 5), "更为\n重要\n更为");
     }

@@ -1,0 +1,80 @@
+//! What fills the window of a conversation that only the store has: one of `chat`, or one that somebody gave a name.
+
+use std::io::{self, IsTerminal as _};
+
+use anyhow::{Context as _, Result};
+use longhaul::{
+    Session, Shown,
+    tokens::ContextWindow,
+    transcript::{SessionId, Tokens, Transcript},
+    wire::{self, Document, Format},
+};
+
+use crate::{
+    archive::Archive,
+    args::ContextArgs,
+    counter::{self, Named},
+    found::{self, About},
+    settings, store,
+    window::DEFAULT_WINDOW,
+};
+
+/// What the next request of a conversation holds.
+pub(super) struct Stored {
+    pub(super) session: SessionId,
+    pub(super) document: Document,
+    pub(super) about: About,
+    /// What each message of the document is called.
+    pub(super) names: Vec<String>,
+    pub(super) counter: Named,
+}
+
+/// Returns the conversation that is meant, where that is no file: on a terminal nothing stands for the newest of this folder, and
+/// a name for what is recorded under it.
+pub(super) fn meant(args: &ContextArgs) -> Result<Option<Stored>> {
+    let named = args.file.to_str().filter(|name| *name != "-");
+    if named.is_none() && !io::stdin().is_terminal() || args.file.exists() && named.is_some() {
+        return Ok(None);
+    }
+    if !store::place(&args.store)?.may_exist() {
+        return Ok(None);
+    }
+    let archive = Archive::existing(&args.store)?;
+    let session = match named {
+        None => archive.newest_chat(found::newest().map(|found| found.changed))?,
+        // What an agent keeps says more of itself.
+        Some(name) if name.contains(['/', '\\']) || found::has(name) => None,
+        Some(name) => archive.session(name).ok(),
+    };
+    let Some(session) = session else { return Ok(None) };
+    if named != Some(session.as_str()) {
+        say!("session {session}");
+    }
+    taken_up(&archive, session, args).map(Some)
+}
+
+/// Returns what would be sent of a session, were it gone on with.
+fn taken_up(archive: &Archive, session: SessionId, args: &ContextArgs) -> Result<Stored> {
+    let held = archive.held(&session)?;
+    let window = args.window.map(Tokens).or_else(|| Some(held.as_ref()?.window));
+    let config = settings::load(&args.settings)?.config;
+    let model = held.as_ref().map(|held| held.model.as_str());
+    let counter = counter::choose_for(&args.counter, model)?;
+    let window = ContextWindow::new(window.unwrap_or(DEFAULT_WINDOW), Tokens::ZERO);
+    let builder = Session::builder(session.clone(), window).config(config).counter(counter.counter.clone());
+    let opened = archive.block_on(builder.store(archive.store.clone()).open());
+    let opened = opened.with_context(|| format!("{session} cannot be taken up"))?;
+    let view = opened.state().view();
+    let name = |shown: &Shown| match shown {
+        Shown::Message { id, .. } => format!("m{}", id.ordinal),
+        Shown::Summary { .. } => "summary".to_owned(),
+        _ => "block".to_owned(),
+    };
+    let names = view.shown().map(name).collect();
+    let transcript: Transcript = view.messages().map(|message| (**message).clone()).collect();
+    let document = wire::encode(&transcript, Format::Longhaul)?.document;
+    let (model, window) = held.map(|held| (held.model, held.window)).unzip();
+    // What the provider reported of it is worth more than what is counted here.
+    let about = About::of_chat(model, window, view.tokens());
+    Ok(Stored { session, document, about, names, counter })
+}

@@ -1,0 +1,55 @@
+//! Where a conversation of `chat` was held, and with whom: kept in the store beside it, so that its folder finds it again.
+
+use std::{
+    env,
+    path::{Path, PathBuf},
+};
+
+use anyhow::Result;
+use longhaul::{
+    redact::Redactor,
+    store::lasting_key,
+    transcript::{ContentHash, Redacted, SessionId, Tokens},
+};
+use serde::{Deserialize, Serialize};
+
+use super::Store;
+
+/// What is known of a conversation beside what was said.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Held {
+    folder: PathBuf,
+    pub(crate) model: String,
+    pub(crate) window: Tokens,
+}
+
+impl Held {
+    /// Returns what is to be noted of a conversation in the folder that one is in.
+    pub(crate) fn here(model: &str, window: Tokens) -> Held {
+        Held { folder: env::current_dir().unwrap_or_default(), model: model.to_owned(), window }
+    }
+
+    /// Notes it of `session`. The name of a folder that holds a secret is not kept.
+    pub(crate) async fn keep(&self, store: &Store, session: &SessionId) -> Result<()> {
+        let json = serde_json::to_string(self)?;
+        if !Redactor::builtin().redact_json(&json).1.is_empty() {
+            return Ok(());
+        }
+        Ok(store.cache(&key(session), &Redacted::assume(json.into_bytes())).await?)
+    }
+
+    /// Returns what is noted of `session`.
+    pub(crate) async fn of(store: &Store, session: &SessionId) -> Result<Option<Held>> {
+        let json = store.cached(&key(session)).await?;
+        Ok(json.and_then(|json| serde_json::from_slice(&json).ok()))
+    }
+
+    /// Returns whether it belongs to the folder `here`, as a session of an agent's does.
+    pub(crate) fn is_of(&self, here: &Path) -> bool {
+        crate::found::is_of(&self.folder, here)
+    }
+}
+
+fn key(session: &SessionId) -> ContentHash {
+    lasting_key([b"where a conversation was held".as_slice(), session.as_str().as_bytes()])
+}
