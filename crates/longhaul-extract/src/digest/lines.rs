@@ -32,7 +32,9 @@ pub(crate) enum Class {
     Change,
     /// A test that passed, or that begins, or that was left out: the totals tell of it.
     Passed,
-    /// Progress, separators, blank lines.
+    /// What a tool is about to do or has fetched: nothing beside what came of it.
+    Progress,
+    /// Separators, blank lines, frames of libraries, what a tool says of itself.
     Noise,
     /// An error only by its words. Stands after what a line is by its form: a passing test or a commit may be named
     /// after an error.
@@ -56,7 +58,7 @@ impl Class {
             Class::Change => 4.5,
             Class::Definition => 4.5,
             Class::Plain => 2.0,
-            Class::Passed | Class::Noise => 0.2,
+            Class::Passed | Class::Progress | Class::Noise => 0.2,
         }
     }
 
@@ -87,6 +89,11 @@ pub(crate) fn classify(line: &str) -> Class {
     }
 }
 
+/// The most that a line is worth for standing behind an error: where it is and what came in the place of what was expected come
+/// after the first errors themselves, and everything else after how the run ended.
+const DETAILS: f64 = 9.3;
+const EXPLAINS: f64 = 8.4;
+
 /// Scores lines: by class, raised where they follow an error, lowered where they repeat one another.
 pub(crate) fn score(lines: &[&str]) -> (Vec<Class>, Vec<f64>) {
     let classes: Vec<Class> = lines.iter().map(|line| classify(line)).collect();
@@ -108,9 +115,14 @@ pub(crate) fn score(lines: &[&str]) -> (Vec<Class>, Vec<f64>) {
                 near = 5.0;
             }
             Class::Error => near = 2.0,
-            Class::Passed | Class::Noise => near *= 0.7,
+            Class::Passed | Class::Progress | Class::Noise => near *= 0.7,
             _ => {
-                score += near;
+                let most = match class {
+                    Class::Totals | Class::Count => f64::INFINITY,
+                    Class::Detail | Class::Place => DETAILS,
+                    _ => EXPLAINS,
+                };
+                score = (score + near).min(score.max(most));
                 near *= 0.8;
             }
         }
@@ -280,7 +292,7 @@ mod tests {
             ("(fail) prompts > show the file [0.29ms]", Class::FailedTest),
             ("(pass) prompts > show no error [0.29ms]", Class::Passed),
             ("tests/test_a.py::test_b FAILED", Class::Error),
-            ("   Compiling serde v1.0.0", Class::Noise),
+            ("   Compiling serde v1.0.0", Class::Progress),
             ("diff --git a/x b/x", Class::Head),
             ("pub fn main() {", Class::Definition),
             ("plain words", Class::Plain),

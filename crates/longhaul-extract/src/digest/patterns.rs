@@ -235,8 +235,13 @@ const HEAD_TABLE: &[(Class, &str)] = &[
         r"^\s*(━|─|█|▏|╸|=|#|\.){3,}|^\s*[|\d ]*\s*\|?\s*[\^~]+\s*$|^(Author|AuthorDate|Date|Merge): ",
     ),
     (
-        Class::Noise,
+        Class::Progress,
         r"^\s*(Compiling|Checking|Downloading|Downloaded|Updating crates|Locking|Adding|Fresh|Blocking|Fetching|Collecting|Using cached|Requirement already|Preparing|Unpacking|Selecting|Resolving|Receiving objects|Counting objects|Compressing objects|Enumerating|Delta compression|Get:\d|Hit:\d|Reading|Building dependency) ",
+    ),
+    (Class::Progress, r"^\s*(━|█|▏|╸)+.*([kMG]B/s|\beta\b)"),
+    (
+        Class::Noise,
+        r"^(Some errors have detailed explanations: |For more information about (an|this) error, )",
     ),
     (Class::Noise, r"^npm (notice|http)|^PASS$|^\s+(\||│)\s*$|^\s*\d+%"),
     (

@@ -38,8 +38,18 @@ pub(crate) fn lines_within(
     let is_total = |line: &&str| *line == "PASS" || line.starts_with("ok  \t");
     let has_totals = classes.iter().any(|class| matches!(class, Class::Totals | Class::FailedTest))
         || lines.iter().any(is_total);
+    // Progress says nothing beside what a run came to.
+    let says_more = |(line, class): (&&str, &Class)| {
+        !matches!(class, Class::Passed | Class::Progress | Class::Noise) && !line.trim().is_empty()
+    };
+    let has_said = lines.iter().zip(classes).any(says_more);
     let is_told = |at: &usize| {
-        has_totals && classes.get(*at) == Some(&Class::Passed) && allowance.wanted(lines[*at]) <= 0.0
+        let is_told = match classes.get(*at) {
+            Some(Class::Passed) => has_totals,
+            Some(Class::Progress) => has_said,
+            _ => false,
+        };
+        is_told && allowance.wanted(lines[*at]) <= 0.0
     };
     let candidates: Vec<usize> = (0..pieces.len()).filter(|at| !is_told(at)).collect();
     let worth: Vec<Piece> = candidates.iter().map(|&at| pieces[at]).collect();
