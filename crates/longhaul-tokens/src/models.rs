@@ -135,12 +135,17 @@ impl ModelTable {
     }
 
     /// Returns the model called `name`: exactly, else without a gateway's prefix (`anthropic/`, `us.anthropic.`,
-    /// `models/`), else without a date or a word such as `latest` or `thinking` at its end.
+    /// `models/`), else without a date or a word such as `latest` or `thinking` at its end, else with dashes for the dots that
+    /// others write in a version (`claude-sonnet-4.5`).
     ///
     /// Any other ending is another model: `gpt-4o-mini` is never taken for a `gpt-4o`.
     pub fn get(&self, name: &str) -> Option<&Model> {
         let name = base_name(name);
-        let mut candidate = name.as_str();
+        self.spelled(&name).or_else(|| self.spelled(&name.replace('.', "-")))
+    }
+
+    fn spelled(&self, name: &str) -> Option<&Model> {
+        let mut candidate = name;
         loop {
             if let Some(model) = self.models.get(candidate) {
                 return Some(model);
@@ -282,6 +287,7 @@ mod tests {
             ("gpt-4o-2024-05-13", "gpt-4o-2024-05-13"),
             ("claude-opus-4-20250514", "claude-opus-4"),
             ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", "claude-sonnet-4-5"),
+            ("anthropic/claude-sonnet-4.5", "claude-sonnet-4-5"),
             ("claude-3-7-sonnet-latest", "claude-3-7-sonnet"),
             ("models/gemini-2.5-pro", "gemini-2.5-pro"),
             ("deepseek/deepseek-chat", "deepseek-chat"),
