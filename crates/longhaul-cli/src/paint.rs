@@ -117,11 +117,12 @@ impl Painter {
     /// Returns the beginning of `text` that a line has room for behind `taken` columns, where a person looks at it, and in the
     /// answers of a protocol, which are short; for any other program as much as somebody may have written as a line.
     pub(crate) fn cut(self, text: &str, taken: usize) -> String {
-        const PASTED: usize = 2_000;
-        match self.is_seen || NEVER.load(Ordering::Relaxed) {
-            true => cut(text, line_width().saturating_sub(taken)),
-            false => cut(text, PASTED),
-        }
+        let columns = match (self.is_seen, NEVER.load(Ordering::Relaxed)) {
+            (true, _) => line_width().saturating_sub(taken),
+            (_, true) => 120_usize.saturating_sub(taken),
+            _ => 2_000,
+        };
+        cut(text, columns)
     }
 
     /// Does what [`with_whole`] does where a person reads it; in one line for a program.

@@ -207,6 +207,9 @@ impl Conversation {
                 () = interrupts.pressed() => None,
                 prepared = self.manager.prepare() => Some(prepared),
             };
+            if prepared.is_none() {
+                screen.interrupted();
+            }
             self.show_events(screen);
             let Some(prepared) = prepared else { return Ok(None) };
             let view = prepared?;
@@ -231,6 +234,9 @@ impl Conversation {
                     answered = self.client.reply(&request, on_delta) => Some(answered),
                 }
             };
+            if answered.is_none() {
+                screen.interrupted();
+            }
             screen.end_answer();
             match answered {
                 None => {

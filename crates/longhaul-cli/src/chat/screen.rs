@@ -60,6 +60,11 @@ impl Screen {
         }
     }
 
+    /// Takes note of Ctrl-C, which a terminal shows where it is pressed: what is said next begins a line.
+    pub(crate) fn interrupted(&mut self) {
+        self.is_in_line |= self.out.is_seen();
+    }
+
     fn end_thinking(&mut self) {
         if std::mem::take(&mut self.is_thinking) {
             say::err("\n");
@@ -101,7 +106,9 @@ impl Screen {
                 self.say(YELLOW, "◆ ", &text);
             }
             EventKind::Trimmed { reason, .. } => self.say(YELLOW, "◆ ", &format!("{event} ({reason})")),
-            EventKind::Undone | EventKind::Redone => self.say(YELLOW, "◆ ", &event.to_string()),
+            // How much the window holds now stands in the status below.
+            EventKind::Undone => self.say(YELLOW, "◆ ", "compaction undone"),
+            EventKind::Redone => self.say(YELLOW, "◆ ", "compaction applied again"),
             _ if event.is_notice() => self.warn(&event.to_string()),
             _ => {}
         }

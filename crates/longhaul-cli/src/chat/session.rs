@@ -7,7 +7,7 @@ use longhaul::{
     Basis, Finished,
     summarize::Doubt,
     summary_box,
-    transcript::{Role, Span, SummaryMode, Tokens},
+    transcript::{Role, Span, SummaryMode},
     wire::{self, Format},
 };
 use tokio::runtime::Runtime;
@@ -99,7 +99,15 @@ impl Session<'_> {
                 },
             }
         }
-        self.runtime.block_on(self.conversation.close(&mut self.screen));
+        let _busy = self.interrupts.busy();
+        let (conversation, screen, interrupts) = (&mut self.conversation, &mut self.screen, &self.interrupts);
+        self.runtime.block_on(async {
+            tokio::select! {
+                biased;
+                () = interrupts.pressed() => screen.interrupted(),
+                () = conversation.close(screen) => {}
+            }
+        });
         let name = self.conversation.manager.line().as_str().to_owned();
         self.screen.note(&format!("kept as {name}: `longhaul chat --session {name}` goes on"));
         Ok(ExitCode::from(u8::from(self.failed)))
@@ -180,6 +188,7 @@ impl Session<'_> {
             })
         };
         let Some(proposal) = proposal else {
+            self.screen.interrupted();
             self.screen.note("stopped");
             return Ok(());
         };
@@ -187,7 +196,13 @@ impl Session<'_> {
         let before = conversation.manager.state().view().len() as u64;
         // With the summaries that stay in front.
         let after = conversation.manager.state().check(&proposal).unwrap_or(proposal.outcome().tokens_after);
-        let Some(proposal) = reviewed(&mut self.screen, &mut self.console, proposal, after)? else {
+        let question = format!(
+            "Put this in the place of {}? {:#} → {:#} tokens.",
+            counted(proposal.outcome().summarized as u64, "message"),
+            conversation.used(),
+            after + conversation.overhead()
+        );
+        let Some(proposal) = reviewed(&mut self.screen, &mut self.console, proposal, &question)? else {
             self.screen.note("left as it was");
             return Ok(());
         };
@@ -258,26 +273,20 @@ impl Session<'_> {
     }
 }
 
-/// Shows a compaction into `after` tokens and returns it as the user wants it, who may edit what its summary says; `None`
+/// Shows a compaction, asks `question` and returns it as the user wants it, who may edit what its summary says; `None`
 /// where they do not.
 fn reviewed(
     screen: &mut Screen,
     console: &mut Console,
     proposal: Finished,
-    after: Tokens,
+    question: &str,
 ) -> Result<Option<Finished>> {
-    let outcome = proposal.outcome();
-    let question = format!(
-        "Put this in the place of {}? {:#} → {after:#} tokens.",
-        counted(outcome.summarized as u64, "message"),
-        outcome.tokens_before
-    );
     let mut text = proposal.record().text.clone();
     let mut doubts: Vec<Doubt> = Vec::new();
     loop {
         screen.words(&format!("{}\n\n", plain(text.trim_end())));
         doubts.iter().for_each(|doubt| screen.warn(&doubt.to_string()));
-        match console.consent(&question, Some(Consent::Edit))? {
+        match console.consent(question, Some(Consent::Edit))? {
             Consent::No => return Ok(None),
             Consent::Edit => match review::edited(&text) {
                 Ok(edited) => (text, doubts) = (edited, Vec::new()),

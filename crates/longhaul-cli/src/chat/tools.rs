@@ -221,6 +221,9 @@ impl Toolbox {
             said = self.perform(asked, &printed) => Some(said),
         };
         let was_stopped = said.is_none();
+        if was_stopped {
+            screen.interrupted();
+        }
         let said = said.unwrap_or_else(|| Err(printed.until("stopped by the user")));
         match &said {
             Ok(text) | Err(text) if is_command => screen.note(&told(text)),

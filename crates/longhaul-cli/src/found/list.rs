@@ -19,8 +19,15 @@ pub(crate) fn table(all: &[Found], most: usize) -> String {
         folders[at].1.push(row(found, &about, &found.typed(&ids)));
     }
     let painter = Painter::stdout();
-    let head =
-        format!("  {:<8}  {:<11}  {:>11}  {:>5}  {}", "session", "agent", "changed", "full", "asked first");
+    let head = format!(
+        "  {:<8}  {:<11}  {:>11}  {:>5}  {}{}",
+        "session",
+        "agent",
+        "changed",
+        "full",
+        column("model"),
+        "asked first"
+    );
     let mut out = format!("{}\n", painter.paint(GREY, &head));
     for (folder, rows) in folders {
         let folder = folder.map_or("(no folder told)".to_owned(), |folder| folder.display().to_string());
@@ -33,7 +40,18 @@ pub(crate) fn table(all: &[Found], most: usize) -> String {
     out
 }
 
-/// Returns a line: id, agent, age, how full the window was, what was asked first. What names the session and is longer than an id
+/// Returns `model` as a column where a line has room for one: on a wide terminal, or where no person reads it.
+fn column(model: &str) -> String {
+    const WIDE: usize = 110;
+    const COLUMNS: usize = 20;
+    let painter = Painter::stdout();
+    match painter.is_seen() && line_width() < WIDE {
+        true => String::new(),
+        false => format!("{:<COLUMNS$}  ", painter.short(model, COLUMNS)),
+    }
+}
+
+/// Returns a line: id, agent, age, how full the window was, the model, what was asked first. What names the session and is longer than an id
 /// stands on a line of its own: it is copied.
 fn row(found: &Found, about: &About, typed: &str) -> String {
     let painter = Painter::stdout();
@@ -43,10 +61,11 @@ fn row(found: &Found, about: &About, typed: &str) -> String {
         |full| painter.paint(fullness(full), &format!("{:>5}", format!("{:.0} %", 100.0 * full))),
     );
     let columns = format!(
-        "  {:<8}  {:<11}  {:>11}  {used}  ",
+        "  {:<8}  {:<11}  {:>11}  {used}  {}",
         if width(typed) <= 8 { typed } else { "" },
         found.agent.name,
-        ago(found.changed)
+        ago(found.changed),
+        column(&name(about.model.as_deref().unwrap_or_default()))
     );
     let title = name(about.title.as_deref().unwrap_or("(no request)"));
     let below = if width(typed) <= 8 { String::new() } else { format!("    {typed}\n") };

@@ -86,7 +86,10 @@ fn sessions_lists_what_is_there_before_anything_is_recorded() {
     let ran = folder.run(&["sessions"], b"");
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     let shown = String::from_utf8(ran.stdout).unwrap();
-    assert!(shown.contains("  session   agent            changed   full  asked first\n"), "{shown}");
+    assert!(
+        shown.contains("  session   agent            changed   full  model                 asked first\n"),
+        "{shown}"
+    );
     assert!(shown.contains("/w/relay\n  303ebbc4  Claude Code     just now"), "{shown}");
     // What a program reads is whole.
     assert!(shown.contains(&"Mend the flaky retry in the relay. ".repeat(9).trim_end()), "{shown}");

@@ -24,6 +24,7 @@ struct Session {
     short: &'static str,
     id: &'static str,
     model: Option<&'static str>,
+    window: u64,
     billed: Option<u64>,
     /// What is told as left out.
     losses: &'static [&'static str],
@@ -49,6 +50,9 @@ fn put(folder: &Folder, name: &str, to: &str) -> PathBuf {
 fn check(folder: &Folder, session: &Session) {
     let listed = folder.run(&["sessions"], b"");
     let row = format!("  {}  {:<11}     just now", session.short, session.agent);
+    let shown = text(&listed);
+    let found = shown.lines().find(|line| line.starts_with(&row)).unwrap_or_default();
+    assert!(found.contains(session.model.unwrap_or_default()), "{shown}");
     assert!(text(&listed).contains("/w/relay\n"), "{}", text(&listed));
     assert!(text(&listed).contains(&row), "{row:?}\n{}", text(&listed));
     assert!(text(&listed).contains("Mend the \\u{1b}[31mfla"), "{}", text(&listed));
@@ -59,6 +63,7 @@ fn check(folder: &Folder, session: &Session) {
     assert_eq!(field("folder"), "/w/relay");
     assert_eq!(field("title"), "Mend the \u{1b}[31mflaky retry in relay/src/retry.rs.");
     assert_eq!(field("model"), session.model.map_or(Value::Null, Value::from));
+    assert_eq!(field("window"), session.window);
     assert_eq!(field("billed_tokens"), session.billed.map_or(Value::Null, Value::from));
 
     for name in [session.short, session.id, "retry in relay"] {
@@ -144,6 +149,7 @@ const GEMINI: Session = Session {
     short: "7a1c0d52",
     id: "7a1c0d52-3f0e-4b6a-9a53-1f4c81b0e6aa",
     model: Some("gemini-2.5-pro"),
+    window: 1_048_576,
     billed: Some(11_052),
     losses: &[
         "1 x command to the agent left out",
@@ -239,6 +245,7 @@ const CLINE: Session = Session {
     short: "53680585",
     id: "1769053680585",
     model: Some("claude-sonnet-4-5"),
+    window: 200_000,
     billed: Some(11_060),
     losses: &["what the file holds beside what was said is left out", "1 x reasoning left out"],
 };
@@ -279,6 +286,7 @@ const COPILOT: Session = Session {
     short: "7a1c0d52",
     id: "7a1c0d52-3f0e-4b6a-9a53-1f4c81b0e6aa",
     model: Some("claude-sonnet-4.5"),
+    window: 200_000,
     billed: None,
     losses: &[
         "16 x event that says nothing to the model left out",
@@ -319,6 +327,7 @@ const OPENCODE: Session = Session {
     short: "NeI7BWy6",
     id: "ses_469cf929cffeBICghRNeI7BWy6",
     model: Some("claude-sonnet-4-5"),
+    window: 200_000,
     billed: Some(11_168),
     losses: &[
         "7 x part that says nothing to the model left out",
