@@ -92,7 +92,7 @@ fn sessions_lists_what_is_there_before_anything_is_recorded() {
     );
     assert!(shown.contains("/w/relay\n  303ebbc4  Claude Code     just now"), "{shown}");
     // What a program reads is whole.
-    assert!(shown.contains(&"Mend the flaky retry in the relay. ".repeat(9).trim_end()), "{shown}");
+    assert!(shown.contains("Mend the flaky retry in the relay. ".repeat(9).trim_end()), "{shown}");
     assert!(ran.stderr.contains("nothing is recorded yet"), "{}", ran.stderr);
     let json = folder.run(&["sessions", "--json"], b"").stdout;
     let line: serde_json::Value = serde_json::from_slice(&json).unwrap();
