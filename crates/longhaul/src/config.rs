@@ -151,11 +151,13 @@ pub struct Config {
     /// Unit: messages. Range: 2 and up. A higher value leaves less to compact.
     pub preserve_recent: u64,
 
-    /// The most that the verbatim tail may cost; past it the tail is shortened, to no less than 2 messages.
+    /// The most that the verbatim tail may cost; past it the tail is shortened, to no less than 2 messages. With `off` it may
+    /// cost more than the target: as much as leaves room for two more turns below the trigger.
     ///
-    /// Unit: a ratio of `ratio_base`, or tokens. Range: above 0; cut to what `target_ratio` gives. A higher value leaves
-    /// less room for the summary.
-    pub preserve_recent_tokens: Threshold,
+    /// Unit: a ratio of `ratio_base`, or tokens, or `off`. Range: above 0; cut to what `target_ratio` gives. A higher value
+    /// leaves less room for the summary, and `off` compacts more often where messages are large.
+    #[serde(with = "or_off")]
+    pub preserve_recent_tokens: Option<Threshold>,
 
     /// How many summaries may be built one on the other.
     ///
@@ -327,7 +329,7 @@ impl Default for Config {
             trigger_messages: None,
             min_messages: 12,
             preserve_recent: 6,
-            preserve_recent_tokens: Threshold::Ratio(0.25),
+            preserve_recent_tokens: Some(Threshold::Ratio(0.25)),
             max_summary_chain_depth: 3,
             on_max_depth: OnMaxDepth::Rebuild,
             chaining: Chaining::Fold,

@@ -209,9 +209,8 @@ impl Config {
             .flatten()
             .chain([("reset_ratio", self.reset_ratio), ("trigger_ratio", self.trigger_ratio)])
             .collect();
-        for (field, threshold) in
-            tiers.iter().copied().chain([("preserve_recent_tokens", self.preserve_recent_tokens)])
-        {
+        let tail = self.preserve_recent_tokens.map(|tail| ("preserve_recent_tokens", tail));
+        for (field, threshold) in tiers.iter().copied().chain(tail) {
             check(
                 threshold.is_in_range(),
                 field,

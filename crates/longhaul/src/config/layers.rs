@@ -311,6 +311,7 @@ mod tests {
             trigger_messages = 50  (preset session)
             min_messages = 5  (file longhaul.toml)
             preserve_recent = 4  (environment LONGHAUL_PRESERVE_RECENT)
+            preserve_recent_tokens = "off"  (preset session)
             chaining = "append"  (preset session)
             summary_role = "system"  (preset session)
             summary_header = "[Previous conversation summarized - {messages} messages]"  (preset session)

@@ -103,10 +103,15 @@ impl Session {
             self.fail(reason, error.to_string());
             Error::Compact(error)
         })?;
-        match reason == Reason::Manual && !job.is_of_something_new() {
+        match reason == Reason::Manual && !self.has_something_new(&job) {
             true => Err(Error::Compact(CompactError::NothingNew)),
             false => Ok(job),
         }
+    }
+
+    /// Returns whether anything would go into the summary that is in none yet and need not stay.
+    pub(super) fn has_something_new(&self, job: &Job) -> bool {
+        job.is_of_something_new() && !self.state.stays_whole(job.before())
     }
 
     pub(super) fn tell_started(&mut self, job: &Job) {

@@ -90,17 +90,15 @@ impl SessionState {
         now_ms: Option<i64>,
         unread: Unread,
     ) -> CompactSettings {
-        let limits = self.limits();
         // The engine counts; what the provider bills is brought down to counts first.
-        let scale = self.scale();
+        let (limits, scale) = (self.limits_counted(), self.scale());
         let countable = |tokens: Tokens| scale.countable(tokens);
         let floor = countable(m.floor);
         let m = &Measurement { tokens: self.counted(), budget: countable(m.budget), floor, ..*m };
-        let limits = Limits { target: countable(limits.target), tail: countable(limits.tail), ..limits };
         // Where so much must stay that the target is out of reach, half of what is above the floor is left free; below
         // the trigger, where the first pass did not get there.
         let is_second_pass = matches!(reason, Reason::SecondPass { .. });
-        let top = if is_second_pass { countable(limits.trigger) } else { m.budget };
+        let top = if is_second_pass { limits.trigger } else { m.budget };
         let least = m.floor + FLOOR_EXTRA;
         let whole = match unread {
             Unread::Whole(span) => Some(span).filter(|span| least + self.items.in_span(*span) <= top),
@@ -113,17 +111,21 @@ impl SessionState {
             true => limits.target,
             false => floor + (top - floor).scaled(0.5),
         };
-        let share = Some(m.window.scaled(AUTO_SUMMARY_SHARE));
         let tail_len = match is_second_pass {
             true => Config::MIN_TAIL as usize,
-            false => self.tail_len(limits.tail),
+            false => self.tail_len(m, &limits, room, self.most_after(&limits).max(reachable)),
         };
-        let cap = self.cap(m, m.budget, share, room, tail_len);
+        let cap = self.cap(m, m.budget, Some(m.window.scaled(AUTO_SUMMARY_SHARE)), room, tail_len);
+        let (least, summary) = self.least_view(m, room, tail_len, cap);
+        // A tail without a limit of its own may take the view above its target.
+        let reachable = match self.config.preserve_recent_tokens {
+            None if !is_second_pass => reachable.max(least.min(self.most_after(&limits))),
+            _ => reachable,
+        };
         let (wanted, cap) = match reason.is_for_room() {
             true => (reachable, cap),
             // Everything but the tail is summarized, however little it costs.
             false => {
-                let (least, summary) = self.least_view(m, room, tail_len, cap);
                 // Summaries that stand beside the new one stay, too.
                 let floor = floor + (room.carried - self.front_tokens());
                 (reachable.max(floor).min(least.max(floor)), Some(summary))
@@ -240,7 +242,13 @@ impl SessionState {
         let n_total = self.n_total();
         // A tail that begins within an exchange has all of it, and what stays wherever it stands comes before the tail.
         let from = self.unit_of(n_total.saturating_sub(tail_len as u64)).start;
-        let tail = self.items.in_span(Span { start: from, end: n_total });
+        // What the view has shortened stays as it was said, if at all.
+        let said = |ordinal| self.costs.get(ordinal).unwrap_or_default();
+        let shown = self.items.in_span(Span { start: from, end: n_total });
+        let tail = match self.config.preserve_recent_tokens {
+            Some(_) => shown,
+            None => shown.max((from..n_total).map(said).sum()),
+        };
         let between = self.items.pinned_before(from) - self.items.pinned_before(start.min(from));
         let request = match self.request.is_some_and(|at| at >= start) {
             true => self.request_tokens(from),
@@ -254,14 +262,52 @@ impl SessionState {
         (m.floor.max(kept + summary + SUMMARY_FRAME + TAIL_FRAME), summary)
     }
 
-    /// Returns how many messages are to stay at the end as the settings say: `preserve_recent`, fewer where they cost more
-    /// than `preserve_recent_tokens`.
+    /// Returns how many messages are to stay at the end as the settings say where the view goes down to its target:
+    /// `preserve_recent`, fewer where they cost more than `preserve_recent_tokens`, or than the target.
     pub fn recent(&self) -> usize {
-        self.tail_len(self.scale().countable(self.limits().tail))
+        let limits = self.limits();
+        self.newest_within(self.scale().countable(limits.tail.min(limits.target)))
     }
 
-    /// Returns how many messages are to stay at the end: as many as set, fewer where they cost more than `most`.
-    fn tail_len(&self, most: Tokens) -> usize {
+    /// Returns how many messages are to stay at the end: as many as set, fewer where they cost more than they may. Where they
+    /// have no limit of their own, that is where the view with them costs more than `most`.
+    fn tail_len(&self, m: &Measurement, limits: &Limits, room: Room, most: Tokens) -> usize {
+        if self.config.preserve_recent_tokens.is_some() {
+            return self.newest_within(limits.tail);
+        }
+        let auto = Some(m.window.scaled(AUTO_SUMMARY_SHARE));
+        let with = |len: usize| self.least_view(m, room, len, self.cap(m, m.budget, auto, room, len)).0;
+        let mut lens = (Config::MIN_TAIL as usize..=self.config.preserve_recent as usize).rev();
+        lens.find(|len| with(*len) <= most).unwrap_or(Config::MIN_TAIL as usize)
+    }
+
+    /// Returns what the view has room for beside as many of the newest messages as are to stay, whatever they cost, and a new
+    /// summary; `None` where these have a limit of their own.
+    pub(super) fn beside_newest(&self) -> Option<Tokens> {
+        let limits = self.limits_counted();
+        let newest: Tokens = self.costs.newest_first().take(self.config.preserve_recent as usize).sum();
+        let summary = match self.config.max_summary_tokens {
+            SummaryLimit::Tokens(tokens) => tokens,
+            SummaryLimit::Auto => self.window().scaled(AUTO_SUMMARY_SHARE),
+        };
+        let is_unlimited = self.config.preserve_recent_tokens.is_none();
+        is_unlimited.then(|| self.most_after(&limits) - newest - summary - SUMMARY_FRAME - TAIL_FRAME)
+    }
+
+    /// Returns the thresholds in the engine's counts: what the provider bills is brought down to them.
+    fn limits_counted(&self) -> Limits {
+        let (limits, scale) = (self.limits(), self.scale());
+        let countable = |tokens: Tokens| scale.countable(tokens);
+        Limits {
+            target: countable(limits.target),
+            tail: countable(limits.tail),
+            reset: countable(limits.reset),
+            trigger: countable(limits.trigger),
+            ..limits
+        }
+    }
+
+    fn newest_within(&self, most: Tokens) -> usize {
         let mut spent = Tokens::ZERO;
         let newest = self.costs.newest_first().take(self.config.preserve_recent as usize);
         let fitting = newest.take_while(|cost| {
@@ -269,5 +315,16 @@ impl SessionState {
             spent <= most
         });
         fitting.count().max(Config::MIN_TAIL as usize)
+    }
+
+    /// Returns what a view may cost at most after a compaction where more than its target must stay: two turns fit below the
+    /// trigger, so that not each of them calls for the next, and the trigger is armed.
+    fn most_after(&self, limits: &Limits) -> Tokens {
+        limits.reset.min(limits.trigger - self.growth() - self.growth()).max(limits.target)
+    }
+
+    /// Returns whether all that was said since the last summary is to stay as it was said, whatever it costs, and may.
+    pub(crate) fn stays_whole(&self, m: &Measurement) -> bool {
+        self.config.preserve_recent_tokens.is_none() && m.range.is_empty() && m.tokens < m.budget
     }
 }

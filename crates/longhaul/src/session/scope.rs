@@ -223,7 +223,8 @@ impl SessionState {
     }
 
     /// Returns the scope of a summary of its own for what no summary covers; `None` where those before it take too much
-    /// room: summaries side by side add up, and once they take half of the target they are replaced by one.
+    /// room: summaries side by side add up, and once they take half of the target they are replaced by one; a quarter, where
+    /// else the newest messages could not all stay.
     fn scope_of_new(&self, previous: Option<Arc<SummaryRecord>>) -> Option<Scope> {
         let is_running = self.config.chaining == Chaining::Running;
         let start = self.unit_start(self.uncovered);
@@ -243,7 +244,8 @@ impl SessionState {
 
     fn reads_of_new(&self, start: u64) -> Option<Reads> {
         // A running summary goes on from its last version, which has told of the rest.
-        let most = self.scale().countable(self.limits().target).scaled(0.5);
+        let half = self.scale().countable(self.limits().target).scaled(0.5);
+        let most = self.beside_newest().map_or(half, |room| half.min(room).max(half.scaled(0.5)));
         (self.carried_before(start) <= most).then_some(Reads { start, quoted: Vec::new() })
     }
 

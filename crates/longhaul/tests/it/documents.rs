@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use longhaul::{
-    Config, Preset, Session,
+    Config, Error, Preset, Session,
+    compact::CompactError,
     config::{Chaining, OnMaxDepth, Oversize, RatioBase, SoftAction, SummaryLimit, SummaryRole, Threshold},
     summarize::{CompletionClient, Scripted, prompt},
     tokens::{CharsPer4, ContextWindow},
@@ -423,7 +424,7 @@ async fn two_thousand_tokens_of_a_model_stay_as_it_wrote_them() {
         trigger_ratio: tokens(60_000),
         reset_ratio: tokens(50_000),
         target_ratio: tokens(30_000),
-        preserve_recent_tokens: tokens(10_000),
+        preserve_recent_tokens: Some(tokens(10_000)),
         ..Preset::TwoTier.config()
     };
     let work = worked_in(config, 200_000, Some(says), 600).await;
@@ -729,6 +730,65 @@ async fn ten_messages_stay_whole_whatever_each_of_them_costs() {
             }
         }
         assert!(work.finished().len() >= 4, "{name}: {}", work.finished().len());
+    }
+}
+
+/// Says a message of about `tokens` tokens, the user's and the assistant's in turns.
+async fn say(work: &mut Work, tokens: usize) {
+    let nth = work.context.state().originals().len();
+    let text = format!("Message {nth} is about src/part_{nth}.rs and its limit of {nth}0 ms. ");
+    let text = text.repeat(tokens * 4 / text.len());
+    work.context.push(if nth.is_multiple_of(2) { Message::user(text) } else { Message::assistant(text) });
+    work.context.prepare().await.unwrap();
+}
+
+// asserts 000-09, 002-04, 004-05
+#[tokio::test]
+async fn the_newest_stay_whole_above_the_target_where_there_is_room_to_go_on() {
+    use Preset::{Chain, ContextManager, Session};
+    // The newest ten (six) cost more than the target with the summary, and leave room for two turns below the trigger.
+    for (preset, window, tokens) in [
+        (ContextManager, 16_000, 690),
+        (ContextManager, 16_000, 517),
+        (ContextManager, 128_000, 5_100),
+        (Session, 16_000, 690),
+        (Session, 128_000, 5_100),
+        (Chain, 16_000, 1_000),
+        (Chain, 128_000, 6_900),
+    ] {
+        let mut work = Work::with(preset.config(), window, None);
+        let (mut last, mut apart) = (0, Vec::new());
+        for _ in 0..80 {
+            let before = work.finished().len();
+            say(&mut work, tokens).await;
+            if work.finished().len() > before {
+                let when = format!("{preset} in {window} with messages of {tokens}");
+                assert_newest_whole(&work, &when);
+                let said = work.context.state().originals().len();
+                apart.push(said - last);
+                last = said;
+            }
+        }
+        assert!(apart.len() >= 3, "{preset} in {window}: {apart:?}");
+        assert!(apart.iter().all(|apart| *apart >= 4), "{preset} in {window}: every two turns: {apart:?}");
+    }
+}
+
+// asserts 000-11
+#[tokio::test]
+async fn where_all_of_it_is_recent_nothing_is_compacted_by_hand() {
+    for preset in [Preset::ContextManager, Preset::Session, Preset::Chain] {
+        let mut work = Work::with(preset.config(), 16_000, None);
+        for _ in 0..preset.config().preserve_recent {
+            say(&mut work, 1_100).await;
+        }
+        let before = work.sent();
+        let refused = work.context.compact(None).await.unwrap_err();
+        assert!(matches!(refused, Error::Compact(CompactError::NothingNew)), "{preset}: {refused}");
+        assert_eq!(work.sent(), before, "{preset}");
+        say(&mut work, 1_100).await;
+        work.context.compact(None).await.unwrap();
+        assert!(work.context.state().summary().is_some(), "{preset}");
     }
 }
 

@@ -24,7 +24,7 @@ fn a_tenth() -> Config {
         trigger_ratio: tokens(12_000),
         reset_ratio: tokens(10_500),
         target_ratio: tokens(6_000),
-        preserve_recent_tokens: tokens(3_000),
+        preserve_recent_tokens: Some(tokens(3_000)),
         ..Preset::TwoTier.config()
     }
 }

@@ -357,7 +357,13 @@ fn look(done: &mut Done, plan: Plan, context: &Session, finish: &Finish, nth: us
     let newest = &entries[entries.len().saturating_sub(plan.config().preserve_recent as usize)..];
     let cost: Tokens = newest.iter().map(|entry| state.cost(entry.id.ordinal)).sum();
     let is_second_pass = matches!(finish.reason, Reason::SecondPass { .. } | Reason::Emergency { .. });
-    if cost <= state.limits().tail && !is_second_pass {
+    // A tail without a limit of its own has at least the target, but for what stands before it.
+    let limits = state.limits();
+    let tail = match plan.config().preserve_recent_tokens {
+        Some(_) => limits.tail,
+        None => limits.target - record.tokens - LEAST_SUMMARY,
+    };
+    if cost <= tail && !is_second_pass {
         let kept: Vec<&Arc<Message>> = view.messages().collect();
         let missing =
             newest.iter().filter(|entry| !kept.iter().any(|kept| ***kept == *entry.message)).count();
