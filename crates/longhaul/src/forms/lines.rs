@@ -26,8 +26,10 @@ const QUOTED: usize = 300;
 /// A line about any other request: what it asks is mostly in its first sentence.
 const QUOTED_REQUEST: usize = 120;
 
-/// Rules get this share of the room before everything else.
-const RULES_SHARE: f64 = 0.5;
+/// How many lines of a kind are taken in each round, the newest first: what one kind has most of is not to push out the
+/// others. A kind that is not named waits until these have no more.
+const IN_A_ROUND: [(Rank, usize); 5] =
+    [(Rank::Rule, 3), (Rank::Decision, 2), (Rank::Error, 1), (Rank::Change, 1), (Rank::Other, 1)];
 
 /// A line that may stand in the summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +40,7 @@ struct Line {
 }
 
 /// How long a line is needed, most first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Rank {
     Task,
     LastRequest,
@@ -75,7 +77,9 @@ pub(super) fn text(
             said.constraints.retain(|rule| rule.message >= first);
             said.goal.clear();
         }
-        return Some(with_the_person(words, &said, request, request.limit, "\n\n"));
+        // The first may take the room that it was asked to leave for an update: its end is worth more than one.
+        let limit = if is_update(request) { request.limit } else { most };
+        return Some(with_the_person(words, &said, request, limit, "\n\n"));
     }
     let lines = lines(draft, request, error_details);
     (!lines.is_empty()).then(|| framed("", &lines, request.counter, request.limit, most))
@@ -113,28 +117,12 @@ fn head(count: usize) -> String {
     format!("{HEAD}{count} items) ---")
 }
 
-/// Returns as many of `lines` as fit, those that are needed longest first, shown in their order under the head. What must be said
+/// Returns as many of `lines` as fit, some of each kind (see [`in_turns`]), shown in their order under the head. What must be said
 /// and does not fit `limit` gets what there is up to `most`.
 fn framed(mark: &str, lines: &[Line], counter: &dyn TokenCounter, limit: Tokens, most: Tokens) -> String {
     let frame = [mark, &head(lines.len()), TRUNCATED].join("\n");
     let mut left = limit - counter.count_text(&frame) - Tokens(2);
-    let mut order: Vec<usize> = (0..lines.len()).collect();
-    // Of the same rank the newer goes first; the first task is the task.
-    order.sort_by_key(|at| {
-        let rank = lines[*at].rank;
-        (rank, if rank == Rank::Task { *at } else { usize::MAX - *at })
-    });
-    // Rules beyond their share come after everything else: they are not to push out what was decided and done.
-    let mut for_rules = left.scaled(RULES_SHARE);
-    let (order, later): (Vec<usize>, Vec<usize>) = order.into_iter().partition(|at| {
-        let cost = counter.count_text(&lines[*at].text) + Tokens(1);
-        let is_spared = lines[*at].rank != Rank::Rule || cost <= for_rules;
-        if lines[*at].rank == Rank::Rule && is_spared {
-            for_rules -= cost;
-        }
-        is_spared
-    });
-    let order = order.into_iter().chain(later);
+    let order = in_turns(lines);
     let (mut shown, mut owed) = (BTreeSet::new(), Vec::new());
     for at in order {
         let cost = counter.count_text(&lines[at].text) + Tokens(1);
@@ -165,6 +153,28 @@ fn framed(mark: &str, lines: &[Line], counter: &dyn TokenCounter, limit: Tokens,
         text.push_str(TRUNCATED);
     }
     text
+}
+
+/// Returns the places of `lines` in the order in which they are taken: the task, the last request, then some of each kind
+/// round by round, what is needed longest first, and the newest of a kind before the others.
+fn in_turns(lines: &[Line]) -> Vec<usize> {
+    let mut taken: HashMap<Rank, usize> = HashMap::new();
+    let mut turn = |at: usize| {
+        let rank = lines[at].rank;
+        let nth = taken.entry(rank).or_default();
+        *nth += 1;
+        let in_a_round = IN_A_ROUND.iter().find(|(kind, _)| *kind == rank).map(|(_, count)| *count);
+        // The first task is the task.
+        let place = if rank == Rank::Task { at } else { usize::MAX - at };
+        match in_a_round {
+            None if rank <= Rank::LastRequest => (0, rank, place),
+            None => (usize::MAX, rank, place),
+            Some(count) => (1 + (*nth - 1) / count, rank, place),
+        }
+    };
+    let mut order: Vec<_> = (0..lines.len()).rev().map(|at| (turn(at), at)).collect();
+    order.sort_unstable();
+    order.into_iter().map(|(_, at)| at).collect()
 }
 
 /// Returns a line for each thing said or done, in the order of the conversation.

@@ -336,7 +336,8 @@ impl Job {
         let mut request = self.plan.request(&self.source(), &self.settings);
         request.is_rebuilt = self.owes_nothing;
         if self.is_running || self.starts_running {
-            request.limit = running::room(self.runs_on(), request.limit);
+            let by_model = self.mode != SummaryMode::Rules;
+            request.limit = running::room(self.runs_on(), request.limit, by_model);
         }
         request
     }

@@ -17,14 +17,17 @@ const TRUNCATED: &str = "[Summary truncated]";
 
 /// Returns how much the next part of a running summary may cost within `limit`: the first part leaves room for an update,
 /// an update gets what is left, and where that is too little, the history is condensed and the new part gets what the lines
-/// that stay of it leave. The marks have room of their own.
-pub(super) fn room(previous: Option<&SummaryRecord>, limit: Tokens) -> Tokens {
+/// that stay of it leave; all, where a model writes, whose words take the place of what was said before. The marks have room of
+/// their own.
+pub(super) fn room(previous: Option<&SummaryRecord>, limit: Tokens, by_model: bool) -> Tokens {
     // Of a small limit everything is needed to say anything.
     let least = |room: Tokens, mark: Tokens| room.max((limit - mark).min(LEAST_LIMIT));
     let Some(previous) = previous else { return least(limit.scaled(FIRST_SHARE), Tokens::ZERO) };
     let left = limit - previous.tokens - UPDATE_MARK;
     if left >= limit.scaled(LEAST_SHARE) && left >= LEAST_LIMIT {
         left
+    } else if by_model {
+        limit - CONDENSED_MARK
     } else {
         least(limit.scaled(CONDENSED_SHARE * NEW_SHARE) - CONDENSED_MARK, CONDENSED_MARK)
     }
@@ -170,9 +173,9 @@ pub(super) mod tests {
         assert!(leaves_out(&record(1, OMITTED)) && !leaves_out(&record(1, "said")));
         for limit in [20, 60, 100, 140] {
             let before = SummaryRecord { tokens: Tokens(60), ..record(0, "old") };
-            let room = super::room(Some(&before), Tokens(limit));
+            let room = super::room(Some(&before), Tokens(limit), false);
             assert!(room >= LEAST_LIMIT.min(Tokens(limit - 8)) && room <= Tokens(limit), "{room} of {limit}");
-            assert!(super::room(None, Tokens(limit)) >= LEAST_LIMIT.min(Tokens(limit)));
+            assert!(super::room(None, Tokens(limit), false) >= LEAST_LIMIT.min(Tokens(limit)));
         }
     }
 }

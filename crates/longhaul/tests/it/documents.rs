@@ -467,6 +467,82 @@ async fn a_summary_by_rule_has_the_documents_lines() {
     position(&text, "[✓ assistant: Decision: We decided to use a streaming writer");
 }
 
+// asserts 001-24, 001-25
+#[tokio::test]
+async fn a_decision_in_each_turn_leaves_room_for_what_tools_did() {
+    let mut work = Work::with(Preset::Rolling.config(), 16_000, None);
+    for turn in 0..150 {
+        work.context.push(Message::user(format!("Please go on with part {turn}. ").repeat(6)));
+        work.context.prepare().await.unwrap();
+        let (tool, arguments, output, outcome) = match turn % 3 {
+            0 => (
+                "execute_bash",
+                format!(r#"{{"command":"npm test part_{turn}"}}"#),
+                format!("FAIL part_{turn}\nError: expected {turn}, received 0\nexit code: 1"),
+                Outcome::Failed,
+            ),
+            1 => (
+                "edit_file",
+                format!(r#"{{"path":"src/part_{turn}.rs","old":"a","new":"b"}}"#),
+                "ok".to_owned(),
+                Outcome::Succeeded,
+            ),
+            _ => (
+                "execute_bash",
+                format!(r#"{{"command":"npm run build_{turn}"}}"#),
+                "built\nexit code: 0".to_owned(),
+                Outcome::Succeeded,
+            ),
+        };
+        for message in exchange(&format!("t{turn}"), tool, &arguments, &output, outcome) {
+            work.context.push(message);
+        }
+        let said = format!("I decided to use option {turn} for part {turn}. ");
+        work.context.push(Message::assistant(format!("{said}{}", "It works as it should now. ".repeat(40))));
+        work.context.prepare().await.unwrap();
+        let made = work.finished().len();
+        if made > 0 {
+            let text = work.summary();
+            for kind in
+                ["[❌ execute_bash: ", "[✓ execute_bash: ", "[✓ edit_file: ", "[✓ assistant: Decision: "]
+            {
+                assert!(text.contains(kind), "turn {turn}: no {kind:?} in {text}");
+            }
+        }
+    }
+    assert!(work.finished().len() >= 4, "{}", work.finished().len());
+}
+
+// asserts 001-22
+#[tokio::test]
+async fn a_first_summary_of_a_model_may_take_what_is_free_of_the_limit() {
+    let notes: String = (12..31)
+        .map(|nth| format!("- src/part_{nth}.rs has a limit of {nth}0 ms, as was said of it before.\n"))
+        .collect();
+    let says: &'static str = notes.leak();
+    let config = Config {
+        mode: SummaryMode::Llm,
+        oversize: Oversize::MapReduce,
+        transcript_cap_tokens: None,
+        ..Preset::Rolling.config()
+    };
+    let mut work = worked(config, 16_000, Some(says)).await;
+    let shown =
+        |work: &Work| work.summary().lines().filter(|line| line.contains("as was said of it")).count();
+    let told = |work: &Work| -> u64 {
+        let asked = work.model.as_ref().unwrap().requests().pop().unwrap();
+        let (_, rest) = asked.user.split_once("Keep the summary under ").unwrap();
+        rest.split(' ').next().unwrap().parse().unwrap()
+    };
+    // More than the 297 that it was told, which leave room for an update.
+    assert_eq!((told(&work), shown(&work)), (297, 19), "{}", work.summary());
+    // The second is an update in what is left; the third finds no room beside these two, and takes all of it.
+    while work.finished().len() < 3 {
+        work.talk(1, 150).await;
+    }
+    assert_eq!((told(&work), shown(&work)), (418, 19), "{}", work.summary());
+}
+
 // asserts 001-04
 #[tokio::test]
 async fn the_rules_say_the_same_every_time_and_ask_nobody() {
