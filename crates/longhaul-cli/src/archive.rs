@@ -13,8 +13,9 @@ use std::{
 
 use anyhow::{Context as _, Result, bail};
 use longhaul::{
-    store::{Original, SessionInfo, StoreError},
-    transcript::{SessionId, Span, SummaryId},
+    redact::Redactor,
+    store::{History, Kin, Original, SessionInfo, StoreError, locate},
+    transcript::{Entry, SessionId, Span, SummaryId},
 };
 use tokio::runtime::Runtime;
 
@@ -26,7 +27,7 @@ use crate::{
     args::StoreArgs,
     exit::Impossible,
     found, input,
-    paint::{counted, plain},
+    paint::{self, counted, plain},
     store::{self, Held, Store, Trace},
 };
 
@@ -273,13 +274,25 @@ impl Archive {
     }
 
     /// Returns the session that is recorded of the file at `path`, where that is one.
+    ///
+    /// # Errors
+    /// When it is a session of which nothing is recorded.
     fn of_file(&self, path: &Path) -> Result<Option<SessionId>> {
         if !path.is_file() {
             return Ok(None);
         }
-        let document = input::document(path, None)?;
-        let Some(id) = document.session_id().or_else(|| found::id_at(path)) else { return Ok(None) };
-        Ok(self.family(id.as_str())?.into_iter().next())
+        // A file that is no transcript is a word that somebody remembers.
+        let Ok(document) = input::document(path, None) else { return Ok(None) };
+        let id = document.session_id().or_else(|| found::id_at(path));
+        let redactor = Redactor::builtin();
+        let redacted = |entry: &Entry| redactor.redact_message(&entry.message).0;
+        let said: Vec<_> = document.transcript().entries().iter().map(redacted).collect();
+        let history = History { id: id.as_ref(), named: None, said: &said };
+        let place = self.wait(locate(&self.store, &history))?;
+        if place.kin == Kin::New {
+            bail!("nothing of {} is recorded yet: `longhaul compact` does that", paint::path(path));
+        }
+        Ok(Some(place.holder().clone()))
     }
 
     /// Returns the one session that has the summary that `words` name, where they name one.

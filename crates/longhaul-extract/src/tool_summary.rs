@@ -215,7 +215,7 @@ fn shell(source: Source<'_>, facts: &mut ToolSummary) {
         facts.fact("Exit", code);
         facts.meta("exitCode", code);
     }
-    facts.fact("Output", format!("{} lines", outcome.lines));
+    facts.fact("Output", in_lines(outcome.lines));
     facts.meta("outputLines", outcome.lines);
     let is_check = run.as_ref().is_none_or(|run| !run.checks.is_empty());
     if is_check && outcome.tests.any() {
@@ -285,7 +285,7 @@ fn search(source: Source<'_>, facts: &mut ToolSummary) {
         facts.meta("fileCount", count);
     }
     if matches.is_none() && found.file_count.is_none() {
-        facts.fact("Output", format!("{} lines", source.text.lines().count()));
+        facts.fact("Output", in_lines(source.text.lines().count()));
     }
     if !files.is_empty() {
         facts.fact("Top files", some_of(&files, 3));
@@ -399,7 +399,7 @@ fn web(source: Source<'_>, facts: &mut ToolSummary) {
     if let Some(title) = title {
         facts.fact("Title", short(title, 100));
     }
-    facts.fact("Text", format!("{} lines", source.text.lines().count()));
+    facts.fact("Text", in_lines(source.text.lines().count()));
 }
 
 fn todo(source: Source<'_>, facts: &mut ToolSummary) {
@@ -433,7 +433,7 @@ fn sub_agent(source: Source<'_>, facts: &mut ToolSummary) {
     if let Some(task) = source.call.and_then(CallView::query) {
         facts.fact("Task", short(task, 120));
     }
-    facts.fact("Report", format!("{} lines", source.text.lines().count()));
+    facts.fact("Report", in_lines(source.text.lines().count()));
     facts.meta("lines", source.text.lines().count());
 }
 
@@ -475,6 +475,11 @@ fn record(source: Source<'_>, facts: &mut ToolSummary) {
             }
         }
     }
+}
+
+/// Returns a number of lines in words.
+fn in_lines(count: usize) -> String {
+    if count == 1 { "1 line".to_owned() } else { format!("{count} lines") }
 }
 
 /// Returns whether a result is an error by its own first words.
@@ -633,7 +638,7 @@ mod tests {
                 "Bash",
                 r#"{"command":"git rev-parse HEAD"}"#,
                 "0123abc",
-                "[✓ Bash: Command: git rev-parse HEAD | Output: 1 lines | Result: 0123abc]",
+                "[✓ Bash: Command: git rev-parse HEAD | Output: 1 line | Result: 0123abc]",
             ),
             (
                 "Glob",

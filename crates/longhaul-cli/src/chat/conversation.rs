@@ -288,13 +288,7 @@ impl Conversation {
 
     /// Shows what longhaul did, where the user should know.
     pub(crate) fn show_events(&mut self, screen: &mut Screen) {
-        let events = self.take_events();
-        // What was done about a failure is told in its place.
-        let is_done =
-            |event: &Event| matches!(event.kind, EventKind::Finished(_) | EventKind::Trimmed { .. });
-        let is_mended = events.iter().any(is_done);
-        let is_so = |event: &Event| !(is_mended && matches!(event.kind, EventKind::Failed { .. }));
-        for event in events.into_iter().filter(is_so) {
+        for event in worth_telling(self.take_events()) {
             let state = self.manager.state();
             screen.event(&event, !state.config().delete_originals);
             // One preset has words of its own for it.
@@ -393,3 +387,41 @@ impl Conversation {
 
 /// How long leaving waits for a summary that is being written.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Returns `events` without failures where something was done about them: that is told in their place.
+fn worth_telling(mut events: Vec<Event>) -> Vec<Event> {
+    let is_done = |event: &Event| matches!(event.kind, EventKind::Finished(_) | EventKind::Trimmed { .. });
+    if events.iter().any(is_done) {
+        events.retain(|event| !matches!(event.kind, EventKind::Failed { .. }));
+    }
+    events
+}
+
+#[cfg(test)]
+mod tests {
+    use longhaul::policy::{Action, Reason};
+
+    use super::*;
+
+    #[test]
+    fn a_failure_is_told_where_nothing_was_done_about_it() {
+        let event = |kind: EventKind| Event {
+            version: Event::VERSION,
+            session: SessionId::new("s").unwrap(),
+            tokens: Tokens(900),
+            ratio: 0.9,
+            kind,
+        };
+        let reason = Reason::Manual;
+        let failed = || event(EventKind::Failed { reason, error: "no room".into(), failures: 1 });
+        let trimmed = event(EventKind::Trimmed {
+            action: Action::Summarize { rebuild: false },
+            reason,
+            tokens_before: Tokens(1_000),
+            digested: 1,
+            dropped: 0,
+        });
+        assert_eq!(worth_telling(vec![failed()]), [failed()]);
+        assert_eq!(worth_telling(vec![trimmed.clone(), failed()]), [trimmed]);
+    }
+}

@@ -11,7 +11,7 @@ use longhaul::{
 use crate::{
     archive::{Archive, utc},
     args::{SessionsArgs, StoreArgs},
-    found,
+    found::{self, About, Found},
     output::Target,
     paint::{GREY, Painter, counted, grouped, harmless_json, line_width, name, width},
     store,
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &SessionsArgs) -> Result<ExitCode> {
         say!("nothing is recorded yet");
         return Ok(ExitCode::SUCCESS);
     }
-    let recorded = recorded(&args.store, args.json, args.limit)?;
+    let recorded = recorded(&args.store, &found, args.json, args.limit)?;
     Target::Stdout.put(recorded.as_bytes())?;
     if recorded.is_empty() {
         say!("nothing is recorded yet");
@@ -49,7 +49,7 @@ pub(crate) fn told(args: &StoreArgs, most: usize) -> Result<String> {
         false => found::table(&found, most),
     };
     let recorded = match store::place(args)?.may_exist() {
-        true => recorded(args, false, most)?,
+        true => recorded(args, &found, false, most)?,
         false => String::new(),
     };
     Ok(match recorded.is_empty() {
@@ -59,13 +59,13 @@ pub(crate) fn told(args: &StoreArgs, most: usize) -> Result<String> {
 }
 
 /// Returns what the store has.
-fn recorded(args: &StoreArgs, json: bool, most: usize) -> Result<String> {
+fn recorded(args: &StoreArgs, found: &[Found], json: bool, most: usize) -> Result<String> {
     let archive = Archive::existing(args)?;
     let sessions = archive.wait(archive.store.sessions())?;
     let mut out = String::new();
     for info in sessions.iter().take(most) {
         let state = &info.state;
-        let title = title(&archive, info)?;
+        let title = title(&archive, info, found)?;
         if json {
             let value = serde_json::json!({
                 "version": 1,
@@ -104,8 +104,13 @@ fn recorded(args: &StoreArgs, json: bool, most: usize) -> Result<String> {
     Ok(out)
 }
 
-/// Returns what was asked first in a session that is recorded.
-fn title(archive: &Archive, info: &SessionInfo) -> Result<Option<String>> {
+/// Returns what was asked first in a session that is recorded: where its file is on this machine, by that, which has what was
+/// said before its agent compacted it.
+fn title(archive: &Archive, info: &SessionInfo, found: &[Found]) -> Result<Option<String>> {
+    let file = found.iter().find(|found| found.id() == info.session.as_str());
+    if let Some(title) = file.and_then(|found| About::quick(found).title) {
+        return Ok(Some(title));
+    }
     /// The first request stands among so many messages.
     const FIRST: u64 = 12;
     let span = Span { start: 0, end: info.state.messages.min(FIRST) };

@@ -271,6 +271,12 @@ fn an_undo_after_a_resume_takes_one_step_in_the_view_and_in_the_store() {
     };
     let before = in_force();
     assert!(before >= 2, "{before} summaries: {}", shown(&ran));
+    // The last of them stands in the view, and the others in it.
+    let parts = if before == 2 { "1 earlier one".to_owned() } else { format!("{} earlier ones", before - 1) };
+    let audit = folder.run(&["audit", "deep", "--verify"], b"");
+    assert!(shown(&audit).contains(&format!("checked, 1 in force, made of {parts}, ")), "{}", shown(&audit));
+    let history = shown(&folder.run(&["history", "deep"], b""));
+    assert!(history.contains(&format!("{before} summaries, 1 in force, made of {parts}\n")), "{history}");
     for (command, after) in [("/undo\n", before - 1), ("/redo\n", before), ("/undo\n/undo\n", before - 2)] {
         let ran = folder.run(&args, command.as_bytes());
         assert_eq!((ran.code, in_force()), (0, after), "{command}: {}", shown(&ran));

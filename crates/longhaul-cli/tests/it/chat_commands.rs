@@ -163,6 +163,10 @@ fn words_that_are_no_session_are_looked_for() {
     let found = String::from_utf8(ran.stdout).unwrap();
     assert!(ran.code == 0 && found.contains("one\n") && found.contains("two\n"), "{found}{}", ran.stderr);
     assert!(ran.stderr.contains("looked for in all"), "{}", ran.stderr);
+    // A file that is a session is none of the words.
+    elsewhere.file("other.json", br#"[{"role":"user","content":"hello"}]"#);
+    let ran = folder.run_in(elsewhere.path(), &["recall", "other.json", "touch"], b"");
+    assert!(ran.code != 0 && ran.stderr.contains("nothing of other.json is recorded"), "{}", ran.stderr);
     let ran = folder.run_in(elsewhere.path(), &["recall", "one", "touch"], b"");
     assert!(ran.code == 0 && !String::from_utf8_lossy(&ran.stdout).contains("two"), "{}", ran.stderr);
 }

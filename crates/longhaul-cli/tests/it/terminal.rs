@@ -230,3 +230,42 @@ fn a_large_paste_reaches_the_model_whole() {
     let body = &server.bodies()[0];
     assert_eq!(body["messages"][0]["content"], json!(text.join("\n")));
 }
+
+#[test]
+fn nothing_that_a_chat_shows_breaks_inside_a_word() {
+    let server = Server::start(|_, _| {
+        Answer::Says(
+            "The relay reads its queue in order, writes what it sent to the ledger, and waits for an answer before it goes on with the next.",
+        )
+    });
+    let folder = Folder::new();
+    let args = server.args(&["--session", "c", "--tools"]);
+    let Some(mut terminal) = Terminal::start(&folder, &args) else { return };
+    terminal.prompted();
+    terminal.press(b"And what exactly is it that the relay does with a message that has come in and was never answered by anybody?\r");
+    terminal.read_to("the next.");
+    terminal.prompted();
+    let mut shown = String::new();
+    for (command, end) in [
+        ("/help", "Ctrl-D or /quit leaves."),
+        ("/recall m1-m2", "the next."),
+        ("/recall relay", "the next."),
+        ("/history --full", "the next."),
+    ] {
+        terminal.press(format!("{command}\r").as_bytes());
+        shown.push_str(&terminal.read_to(end));
+        shown.push_str(end);
+        terminal.prompted();
+    }
+    terminal.press(b"/quit\r");
+    assert_eq!(terminal.end().0, 0);
+    for line in shown.lines().filter(|line| !line.contains('\x1b')) {
+        let line = line.trim_end_matches('\r');
+        assert!(unicode_width::UnicodeWidthStr::width(line) <= 80, "{line:?} in\n{shown}");
+    }
+    assert!(shown.contains("has come in and\r\nwas never answered"), "{shown}");
+
+    // Without a name the conversation of the folder is taken.
+    let (code, shown) = Terminal::start(&folder, &["context"]).unwrap().end();
+    assert!(code == 0 && shown.contains("session c") && shown.contains("of 128,000 tokens"), "{shown}");
+}

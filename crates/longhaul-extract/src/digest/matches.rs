@@ -2,6 +2,7 @@
 
 use std::{collections::HashMap, sync::LazyLock};
 
+use longhaul_transcript::counted;
 use regex::Regex;
 
 use super::{
@@ -112,7 +113,7 @@ pub(crate) fn matches_within(found: &[Match<'_>], allowance: &Allowance<'_>) -> 
         })
         .collect();
     fit(&pieces, allowance, |kept| {
-        let mut out = format!("{} matches in {} files", found.len(), files.len());
+        let mut out = format!("{} matches in {}", found.len(), counted(files.len() as u64, "file"));
         let mut per_file: Vec<Vec<usize>> = vec![Vec::new(); files.len()];
         let mut shown = vec![false; files.len()];
         for &piece in kept {
@@ -156,7 +157,7 @@ pub(crate) fn matches_within(found: &[Match<'_>], allowance: &Allowance<'_>) -> 
         }
         let hidden = shown.iter().filter(|shown| !**shown).count();
         if hidden > 0 {
-            out.push_str(&format!("\n… {hidden} files omitted"));
+            out.push_str(&format!("\n… {} omitted", counted(hidden as u64, "file")));
         }
         out
     })

@@ -1,4 +1,4 @@
-//! What fills the window of a conversation that only the store has: one of `chat`, or one that somebody gave a name.
+//! What fills the window of a conversation that only the store has: one of `chat`, or of a program that keeps its session there.
 
 use std::io::{self, IsTerminal as _};
 
@@ -47,6 +47,10 @@ pub(super) fn meant(args: &ContextArgs) -> Result<Option<Stored>> {
         Some(name) => archive.session(name).ok(),
     };
     let Some(session) = session else { return Ok(None) };
+    // Of what an agent keeps only its file tells what the agent sends.
+    if archive.held(&session)?.is_none() && archive.wait(archive.store.snapshot(&session))?.is_none() {
+        return Ok(None);
+    }
     if named != Some(session.as_str()) {
         say!("session {session}");
     }
