@@ -23,6 +23,7 @@ pub use fields::{Field, FieldPlace, call_fields};
 pub(crate) use fields::{fields_of, is_body_key, whole};
 use recent::Recent;
 pub use recent::Said;
+pub use stored::FactPiece;
 pub use visible::{Visible, for_each_text, shows, strip_line_numbers};
 
 /// Every fact a conversation has shown so far, with who touched it, how often and when.

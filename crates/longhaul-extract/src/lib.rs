@@ -22,8 +22,8 @@ pub use constraints::{
 pub use decisions::{Decision, decides, decisions};
 pub use files::{FileEdit, FileHistory, Touches, call_failed, file_histories, trail};
 pub use index::{
-    Domain, Fact, FactIndex, Field, FieldPlace, Place, Said, ToolUse, Visible, call_fields, for_each_text,
-    shows, strip_line_numbers,
+    Domain, Fact, FactIndex, FactPiece, Field, FieldPlace, Place, Said, ToolUse, Visible, call_fields,
+    for_each_text, shows, strip_line_numbers,
 };
 pub use name_parts::name_parts;
 pub use rank::{DefaultRanker, RankContext, Ranker, Subject, Subjects, Weights, features};

@@ -26,9 +26,11 @@ mod words;
 pub use features::{FEATURES, N_FEATURES};
 pub use read::{form as statement_form, key as statement_key};
 pub use score::{StatementWeights, WeightsError};
+pub(crate) use stored::{PoolHead, PoolLists};
 pub use words::log2_sixteenths;
 
 use signs::Signs;
+pub(crate) use words::Word;
 use words::Words;
 
 /// One statement, in the words of its source.

@@ -1,62 +1,70 @@
-//! The pool as it is stored: with its words sorted, so that the same pool has the same bytes.
+//! The pool as it is stored, with its words sorted, so that the same pool has the same bytes.
 
-use std::{collections::BTreeMap, sync::OnceLock};
+use std::{borrow::Cow, collections::BTreeMap, sync::OnceLock};
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use super::{
     Statement, StatementSource, StatementWeights, Statements,
     words::{Word, Words},
 };
 
-#[derive(Serialize, Deserialize)]
-struct Stored {
+/// What is stored of a pool beside its lists.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct PoolHead<'p> {
     most: usize,
-    all: Vec<Statement>,
-    sources: Vec<StatementSource>,
-    words: Vec<(u32, Word)>,
     counted: u32,
     end: u32,
     answered: Option<u32>,
-    asked: Option<Box<str>>,
-    waiting: BTreeMap<Box<str>, u32>,
+    asked: Option<Cow<'p, str>>,
+    waiting: BTreeMap<Cow<'p, str>, u32>,
 }
 
-impl Serialize for Statements {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let stored = Stored {
+/// The lists of a pool.
+#[derive(Debug, Default)]
+pub(crate) struct PoolLists {
+    pub(crate) all: Vec<Statement>,
+    pub(crate) sources: Vec<StatementSource>,
+    pub(crate) words: Vec<(u32, Word)>,
+}
+
+impl Statements {
+    pub(crate) fn head(&self) -> PoolHead<'_> {
+        PoolHead {
             most: self.most,
-            all: self.all.clone(),
-            sources: self.sources.clone(),
-            words: self.words.to_sorted(),
             counted: self.words.statements,
             end: self.end,
             answered: self.answered,
-            asked: self.asked.clone(),
-            waiting: self.waiting.iter().map(|(call, at)| (call.clone(), *at)).collect(),
-        };
-        stored.serialize(serializer)
+            asked: self.asked.as_deref().map(Cow::Borrowed),
+            waiting: self.waiting.iter().map(|(call, at)| (Cow::Borrowed(&**call), *at)).collect(),
+        }
     }
-}
 
-impl<'de> Deserialize<'de> for Statements {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Statements, D::Error> {
-        let stored = Stored::deserialize(deserializer)?;
-        let count = stored.sources.len() as u32;
+    pub(crate) fn sources(&self) -> &[StatementSource] {
+        &self.sources
+    }
+
+    pub(crate) fn words(&self) -> &Words {
+        &self.words
+    }
+
+    pub(crate) fn from_stored(head: PoolHead<'_>, lists: PoolLists) -> Statements {
+        let PoolLists { mut all, sources, words } = lists;
+        let count = sources.len() as u32;
         let is_known = |at: &u32| *at < count;
-        let mut all = stored.all;
         all.iter_mut().for_each(|statement| statement.source = statement.source.filter(is_known));
-        Ok(Statements {
-            most: stored.most.clamp(1, Statements::MOST),
+        let waiting = head.waiting.into_iter().filter(|(_, at)| is_known(at));
+        Statements {
+            most: head.most.clamp(1, Statements::MOST),
             all,
-            sources: stored.sources,
-            words: Words::from_sorted(stored.words, stored.counted),
-            end: stored.end,
-            answered: stored.answered,
-            asked: stored.asked,
-            waiting: stored.waiting.into_iter().filter(|(_, at)| *at < count).collect(),
+            sources,
+            words: Words::from_stored(words, head.counted),
+            end: head.end,
+            answered: head.answered,
+            asked: head.asked.map(|asked| asked.into_owned().into()),
+            waiting: waiting.map(|(call, at)| (call.into_owned().into(), at)).collect(),
             weights: StatementWeights::builtin(),
             ranked: OnceLock::new(),
-        })
+        }
     }
 }

@@ -57,16 +57,6 @@ fn what_the_model_says_on_the_way_is_no_answer() {
 }
 
 #[test]
-fn the_pool_comes_back_from_its_stored_form() {
-    let pool = pool(WORK);
-    let text = serde_json::to_string(&pool).unwrap();
-    let back: Statements = serde_json::from_str(&text).unwrap();
-    assert_eq!(back.all(), pool.all());
-    assert_eq!(back.rank(None), pool.rank(None));
-    assert_eq!(serde_json::to_string(&back).unwrap(), text);
-}
-
-#[test]
 fn the_pool_is_bounded_and_keeps_what_a_person_said() {
     let mut pool = Statements::new();
     pool.most = 100;

@@ -124,6 +124,7 @@ const START: u32 = 0x811c_9dc5;
 
 /// What is known of one word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "Stored", from = "Stored")]
 pub(crate) struct Word {
     /// In how many statements it stands.
     pub(crate) statements: u32,
@@ -141,6 +142,22 @@ pub(crate) struct Word {
     pub(crate) persons: bool,
 }
 
+/// A word as it is stored, in the order of its fields: there are many, and their names would be most of it.
+type Stored = (u32, u32, u32, u32, u32, Option<u32>, bool);
+
+impl From<Word> for Stored {
+    fn from(word: Word) -> Stored {
+        let Word { statements, messages, first, last, said, last_said, persons } = word;
+        (statements, messages, first, last, said, last_said, persons)
+    }
+}
+
+impl From<Stored> for Word {
+    fn from((statements, messages, first, last, said, last_said, persons): Stored) -> Word {
+        Word { statements, messages, first, last, said, last_said, persons }
+    }
+}
+
 /// What is known of all words, bounded: beyond [`MOST`], those are forgotten that stood in one message long ago.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Words {
@@ -149,8 +166,11 @@ pub(crate) struct Words {
     pub(crate) statements: u32,
 }
 
-/// The most words that are held: about 6 MB.
-const MOST: usize = 1 << 17;
+/// The most words that are held, in 5 MB.
+const MOST: usize = 110_000;
+
+/// As many more fit into a table of that size: more than one statement has.
+const ROOM: usize = 4_000;
 
 /// Where a statement stands, as far as its words are concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -208,17 +228,21 @@ impl Words {
         let middle = once.len() / 2;
         let (_, middle, _) = once.select_nth_unstable(middle);
         let middle = *middle;
-        self.known.retain(|_, word| word.last > middle || (all_once && word.messages > 1));
+        let stays = |word: &Word| word.last > middle || (all_once && word.messages > 1);
+        // A table of its own: one that words were taken out of doubles when it fills again.
+        let mut known = HashMap::with_capacity(MOST + ROOM);
+        known.extend(self.known.drain().filter(|(_, word)| stays(word)));
+        self.known = known;
     }
 
-    /// Returns all words, sorted by their hashes.
-    pub(crate) fn to_sorted(&self) -> Vec<(u32, Word)> {
-        let mut all: Vec<(u32, Word)> = self.known.iter().map(|(hash, word)| (*hash, *word)).collect();
-        all.sort_unstable_by_key(|(hash, _)| *hash);
+    /// Returns the hashes of all words, sorted.
+    pub(crate) fn sorted(&self) -> Vec<u32> {
+        let mut all: Vec<u32> = self.known.keys().copied().collect();
+        all.sort_unstable();
         all
     }
 
-    pub(crate) fn from_sorted(words: Vec<(u32, Word)>, statements: u32) -> Words {
+    pub(crate) fn from_stored(words: Vec<(u32, Word)>, statements: u32) -> Words {
         Words { known: words.into_iter().collect(), statements }
     }
 
@@ -293,7 +317,8 @@ mod tests {
         for message in 0..3 * MOST as u32 {
             table.count(&[message.wrapping_mul(2_654_435_761) | 1 << 31], message + 2, Voice::Other);
         }
-        assert!(table.to_sorted().len() <= MOST + 1);
+        assert!(table.sorted().len() <= MOST + 1);
+        assert!(table.memory_bytes() < 6_000_000, "{}", table.memory_bytes());
         let word = table.get(7);
         assert!(word.persons && word.last_said == Some(1) && word.messages == 2, "{word:?}");
     }

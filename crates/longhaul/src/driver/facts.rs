@@ -5,7 +5,7 @@
 //! was said since, which the next compaction reads in any case. They follow from the originals: where they are lost, as
 //! after something was forgotten for good, they are read anew.
 
-use longhaul_extract::FactIndex;
+use longhaul_extract::{FactIndex, FactPiece};
 use longhaul_store::{StoreError, SummaryStore, session_key};
 use longhaul_transcript::{ContentHash, Redacted, SessionId};
 use serde::{Deserialize, Serialize};
@@ -24,19 +24,22 @@ pub(super) struct FactsNote {
     read: u32,
     /// What they weigh.
     bytes: u64,
+    /// In how many pieces they are kept.
+    pieces: u32,
     /// By which rules secrets were taken out of what they were read from; `None` where nobody looked for any.
     redactor: Option<ContentHash>,
 }
 
-/// The facts as they are kept.
+/// A piece of the facts as it is kept.
 #[derive(Serialize, Deserialize)]
-struct Kept<I> {
+struct Kept<'i> {
+    /// From how many messages they were read: pieces of facts that were written at different times do not go together.
     through: u64,
-    index: I,
+    piece: FactPiece<'i>,
 }
 
 /// The version of [`FactsNote`] and of what it points to. Anything else is not read.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The facts are written again once a thirty-second of what they weigh was said, so that a resumed session reads at most
 /// that much again. They weigh some ten times what they were read from until they reach their bounds, and a store
@@ -59,28 +62,30 @@ impl FactsNote {
     }
 
     /// Writes the facts of `state`, which `line` holds whole, and returns where they are; `None` where there are none to
-    /// write. `last` says where they were written before.
+    /// write.
     pub(super) async fn write(
         store: &dyn SummaryStore,
         line: &SessionId,
         state: &SessionState,
-        last: Option<&FactsNote>,
     ) -> Result<Option<FactsNote>, StoreError> {
         let Some(index) = state.facts() else { return Ok(None) };
         let through = state.originals().len() as u64;
-        // They are about as large as the last time. A buffer that doubles until they fit takes three times their size, which
-        // the allocator keeps.
-        let about = last.map_or(0, |last| usize::try_from(last.bytes + last.bytes / 8).unwrap_or(0));
-        let mut json = Vec::with_capacity(about);
-        // Names and numbers can be written as JSON.
-        if serde_json::to_writer(&mut json, &Kept { through, index: &**index }).is_err() {
-            return Ok(None);
+        let (mut json, mut bytes, mut pieces) = (Vec::new(), 0, 0);
+        for piece in index.pieces() {
+            // Names and numbers can be written as JSON.
+            if serde_json::to_writer(&mut json, &Kept { through, piece }).is_err() {
+                return Ok(None);
+            }
+            bytes += json.len() as u64;
+            // They were read from messages without what the session's redactor finds.
+            let kept = Redacted::assume(json);
+            store.cache(&key_of_piece(line, pieces), &kept).await?;
+            json = kept.into_inner();
+            json.clear();
+            pieces += 1;
         }
-        let (holder, read, bytes) = (line.clone(), index.tokens_read(), json.len() as u64);
-        let redactor = redactor_of(state);
-        let note = FactsNote { version: VERSION, holder, through, read, bytes, redactor };
-        // They were read from messages without what the session's redactor finds.
-        store.cache(&key(b"facts", line), &Redacted::assume(json)).await?;
+        let (holder, read, redactor) = (line.clone(), index.tokens_read(), redactor_of(state));
+        let note = FactsNote { version: VERSION, holder, through, read, bytes, pieces, redactor };
         note.enter(store, line).await?;
         Ok(Some(note))
     }
@@ -104,14 +109,28 @@ impl FactsNote {
 
     /// Returns the facts; `None` where they are gone, or others were written in their place.
     pub(super) async fn read(&self, store: &dyn SummaryStore) -> Result<Option<FactIndex>, StoreError> {
-        let json = store.cached(&key(b"facts", &self.holder)).await?;
-        let kept = json.and_then(|json| serde_json::from_slice::<Kept<FactIndex>>(&json).ok());
-        Ok(kept.filter(|kept| kept.through == self.through).map(|kept| kept.index))
+        let mut pieces = Vec::new();
+        for nth in 0..self.pieces {
+            let Some(json) = store.cached(&key_of_piece(&self.holder, nth)).await? else { return Ok(None) };
+            match serde_json::from_slice::<Kept<'_>>(&json) {
+                Ok(kept) if kept.through == self.through => pieces.push(kept.piece),
+                _ => return Ok(None),
+            }
+        }
+        Ok(FactIndex::from_pieces(pieces))
     }
 }
 
 fn redactor_of(state: &SessionState) -> Option<ContentHash> {
     state.redactor().map(|redactor| redactor.fingerprint())
+}
+
+/// The first piece is where all of them once were.
+fn key_of_piece(line: &SessionId, nth: u32) -> ContentHash {
+    match nth {
+        0 => key(b"facts", line),
+        nth => key(format!("facts {nth}").as_bytes(), line),
+    }
 }
 
 /// What a session forgets its facts may quote; what another does, they do not.

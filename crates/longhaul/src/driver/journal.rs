@@ -346,7 +346,7 @@ impl Journal {
         let is_outdated = |index| self.facts.as_ref().is_none_or(|note| note.is_outdated(index));
         if !state.config().delete_originals
             && state.facts().is_some_and(|index| is_outdated(index))
-            && let Ok(written) = FactsNote::write(&*self.store, &self.line, state, self.facts.as_ref()).await
+            && let Ok(written) = FactsNote::write(&*self.store, &self.line, state).await
         {
             self.facts = written;
         }
