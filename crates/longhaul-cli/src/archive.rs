@@ -21,7 +21,7 @@ use tokio::runtime::Runtime;
 
 pub(crate) use self::{
     named::{is_backwards, required_span, span, summary_id},
-    shown::{but_deleted, full, in_force, json_line, line, utc, utc_in_a_name},
+    shown::{but_deleted, full, in_force, json_line, line, utc, utc_in_a_name, why_gone},
 };
 use crate::{
     args::StoreArgs,
@@ -51,10 +51,14 @@ impl Archive {
         Ok(Archive { store, runtime, checked: RefCell::default() })
     }
 
-    /// Returns the originals in `span`.
+    /// Returns the originals in `span`, and says which of them are not what was written.
     pub(crate) fn originals(&self, session: &SessionId, span: Span) -> Result<Vec<Original>> {
-        self.warn_if_changed(session)?;
-        self.wait(self.store.originals(session, span))
+        let originals = self.wait(self.store.originals(session, span))?;
+        match originals.iter().any(|original| original.is_changed) {
+            true => tell_changed(session, &originals),
+            false => self.warn_if_changed(session)?,
+        }
+        Ok(originals)
     }
 
     /// Says so, once, where a message of the session stands in the place of another: what is read is then not what was written.
@@ -384,6 +388,22 @@ fn family<'a>(all: &'a [SessionInfo], id: &str) -> impl Iterator<Item = &'a Sess
 
 fn session_of(info: &SessionInfo) -> SessionId {
     info.session.clone()
+}
+
+/// Says which of these are not what was written.
+pub(crate) fn tell_changed<'a>(session: &SessionId, originals: impl IntoIterator<Item = &'a Original>) {
+    let changed = originals.into_iter().filter(|original| original.is_changed);
+    let changed: Vec<String> = changed.map(|original| format!("m{}", original.ordinal)).collect();
+    match &changed[..] {
+        [] => {}
+        [one] => say!(
+            "session {session} was changed in the store: {one} is not what was written and is not shown; see longhaul audit --verify"
+        ),
+        many => say!(
+            "session {session} was changed in the store: {} are not what was written and are not shown; see longhaul audit --verify",
+            many.join(", ")
+        ),
+    }
 }
 
 /// Returns how many of the session's messages were deleted: their words cannot be found.

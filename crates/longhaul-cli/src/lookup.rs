@@ -4,13 +4,13 @@ mod snippet;
 
 use anyhow::{Result, bail};
 use longhaul::{
-    store::{Original, Query, readable_text},
+    store::{Hit, Original, Query, readable_text},
     transcript::{SessionId, Span},
 };
 
 pub(crate) use self::snippet::{Marks, snippets};
 use crate::{
-    archive::{Archive, is_backwards, required_span, span, summary_id},
+    archive::{Archive, is_backwards, required_span, span, summary_id, tell_changed},
     paint::counted,
 };
 
@@ -55,13 +55,23 @@ pub(crate) fn look_up(
         hits = archive.wait(archive.store.search_some(session, query, limit))?;
         let wanted = Query::new(query);
         // One word of many says little.
-        hits.retain(|hit| 2 * wanted.fit(&readable_text(&hit.message)).missing <= wanted.words().len());
+        hits.retain(|hit| {
+            let missing = |message| wanted.fit(&readable_text(message)).missing;
+            hit.message.as_ref().is_none_or(|message| 2 * missing(message) <= wanted.words().len())
+        });
     }
-    let found = hits.into_iter().map(|hit| {
-        let original = Original { ordinal: hit.id.ordinal, at_ms: 0, message: Some(hit.message) };
-        (hit.session, original)
-    });
-    Ok(Answer { found: found.collect(), by })
+    let found: Vec<(SessionId, Original)> =
+        hits.into_iter().map(|hit| (hit.session.clone(), found(hit))).collect();
+    for (session, original) in &found {
+        tell_changed(session, [original]);
+    }
+    Ok(Answer { found, by })
+}
+
+/// Returns what a search found, without the time at which it was said.
+pub(crate) fn found(hit: Hit) -> Original {
+    let is_changed = hit.message.is_none();
+    Original { ordinal: hit.id.ordinal, at_ms: 0, message: hit.message, is_changed }
 }
 
 /// Returns the originals that `id` names, where it is an id.

@@ -12,7 +12,7 @@ use longhaul::{
 };
 use serde::Serialize;
 
-use crate::clock;
+use crate::{archive::tell_changed, clock};
 
 mod held;
 mod place;
@@ -212,6 +212,7 @@ pub(crate) async fn stored(store: &Store, said: &Said<'_>) -> Result<Option<Stor
     let new = place.ordinals.get(place.new).copied().flatten().unwrap_or(u64::MAX);
     let span = Span { start: 0, end: summary.through().min(new) };
     let originals = store.originals(place.holder(), span).await?;
+    tell_changed(place.holder(), &originals);
     let originals = originals.into_iter().map(|original| original.message).collect();
     Ok(Some(Stored { originals, ordinals: place.ordinals, summary }))
 }

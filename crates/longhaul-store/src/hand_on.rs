@@ -144,6 +144,14 @@ macro_rules! hand_on {
         $crate::hand_on! { @ originals(session: &$crate::on::SessionId, span: $crate::on::Span)
             -> Vec<$crate::on::Original>; [$($rest)*] $($to)* }
     };
+    (@ [as_journaled $($rest:ident)*] $($to:tt)*) => {
+        $crate::hand_on! { @ as_journaled(session: &$crate::on::SessionId, span: $crate::on::Span)
+            -> Vec<$crate::on::Original>; [$($rest)*] $($to)* }
+    };
+    (@ [strays $($rest:ident)*] $($to:tt)*) => {
+        $crate::hand_on! { @ strays(session: &$crate::on::SessionId, ordinals: &[u64])
+            -> Vec<u64>; [$($rest)*] $($to)* }
+    };
     (@ [commit $($rest:ident)*] $($to:tt)*) => {
         $crate::hand_on! { @ commit(session: &$crate::on::SessionId, commit: &$crate::on::Commit)
             -> $crate::on::StoredSession; [$($rest)*] $($to)* }

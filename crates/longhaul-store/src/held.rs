@@ -47,8 +47,17 @@ pub struct Original {
     pub ordinal: u64,
     /// When it was added, in milliseconds since the Unix epoch.
     pub at_ms: i64,
-    /// What was said; `None` where it was destroyed.
+    /// What was said; `None` where it was destroyed, or is changed.
     pub message: Option<Message>,
+    /// Whether what stands in its place is not what was written: it was damaged, or put there by somebody else, and is not shown.
+    pub is_changed: bool,
+}
+
+impl Original {
+    /// Returns what stands for an original in whose place something else was found.
+    pub(crate) fn changed(ordinal: u64, at_ms: i64) -> Original {
+        Original { ordinal, at_ms, message: None, is_changed: true }
+    }
 }
 
 /// An original that a search found.
@@ -60,8 +69,8 @@ pub struct Hit {
     pub id: MessageId,
     /// A line of it around the place, control characters removed.
     pub snippet: String,
-    /// All of it.
-    pub message: Message,
+    /// All of it; `None` where what stands in its place is not what was written.
+    pub message: Option<Message>,
 }
 
 /// A session, in a list of sessions.

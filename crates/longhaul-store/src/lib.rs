@@ -60,6 +60,7 @@ mod open;
 mod pack;
 #[cfg(feature = "postgres")]
 mod postgres;
+mod proof;
 mod query;
 #[cfg(feature = "encryption")]
 mod seal;

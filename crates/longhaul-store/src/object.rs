@@ -87,7 +87,7 @@ pub(crate) fn read_original(
         message.speaker = spelling.speaker;
         message.raw = spelling.raw.map(Arc::new);
     }
-    Ok(Original { ordinal: entry.ordinal, at_ms: entry.at_ms, message })
+    Ok(Original { ordinal: entry.ordinal, at_ms: entry.at_ms, message, is_changed: false })
 }
 
 /// Returns whether `json` is what was kept beside a message, at its address.

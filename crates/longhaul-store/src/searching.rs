@@ -2,12 +2,12 @@
 
 use std::{
     cmp::Reverse,
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, HashSet},
 };
 
-use longhaul_transcript::{Message, MessageId, SessionId, Span};
+use longhaul_transcript::{ContentHash, Message, MessageId, SessionId, Span};
 
-use crate::{Fit, Hit, Query, StoreError, SummaryStore, object, search};
+use crate::{Fit, Hit, Original, Query, StoreError, SummaryStore, object, proof, search};
 
 /// How many originals that hold the words are looked at for the best of them.
 const POOL: usize = 1_000;
@@ -68,12 +68,12 @@ async fn best<S: SummaryStore + ?Sized>(
     query: &Query,
     limit: usize,
 ) -> Result<Vec<Hit>, StoreError> {
-    let mut best: Vec<(Fit, &Place, Message)> = Vec::new();
+    let mut best: Vec<(Fit, &Place, Option<Message>)> = Vec::new();
     let (newest, older) = places.split_at(limit.min(places.len()));
     for places in std::iter::once(newest).chain(older.chunks(AT_ONCE)) {
         let messages = read(store, places).await?;
         best.extend(messages.into_iter().map(|(place, message)| {
-            let fit = query.fit(&object::readable_text(&message));
+            let fit = query.fit(&message.as_ref().map(object::readable_text).unwrap_or_default());
             (fit, place, message)
         }));
         best.sort_by_key(|(fit, ..)| *fit);
@@ -83,30 +83,43 @@ async fn best<S: SummaryStore + ?Sized>(
             break;
         }
     }
-    let hit = |(_, (session, ordinal), message): (Fit, &Place, Message)| Hit {
-        session: session.clone(),
-        id: MessageId { ordinal: *ordinal, hash: message.content_hash() },
-        snippet: search::snippet(&object::readable_text(&message), query),
-        message,
+    let mut shown: BTreeMap<&SessionId, Vec<u64>> = BTreeMap::new();
+    best.iter().for_each(|(_, (session, ordinal), _)| shown.entry(session).or_default().push(*ordinal));
+    let mut strays: HashSet<(&SessionId, u64)> = HashSet::new();
+    for (session, mut ordinals) in shown {
+        ordinals.sort_unstable();
+        strays.extend(store.strays(session, &ordinals).await?.into_iter().map(|stray| (session, stray)));
+    }
+    let hit = |(_, (session, ordinal), message): (Fit, &Place, Option<Message>)| {
+        let message = message.filter(|_| !strays.contains(&(session, *ordinal)));
+        let hash = message.as_ref().map_or(ContentHash([0; 32]), Message::content_hash);
+        let text = message.as_ref().map(object::readable_text).unwrap_or_default();
+        Hit {
+            session: session.clone(),
+            id: MessageId { ordinal: *ordinal, hash },
+            snippet: search::snippet(&text, query),
+            message,
+        }
     };
     Ok(best.into_iter().map(hit).collect())
 }
 
-/// Returns the messages at `places`, in their order; what was destroyed is not among them.
+/// Returns the messages at `places`, in their order; what was destroyed is not among them, and what cannot be read is none.
 async fn read<'a, S: SummaryStore + ?Sized>(
     store: &S,
     places: &'a [Place],
-) -> Result<Vec<(&'a Place, Message)>, StoreError> {
+) -> Result<Vec<(&'a Place, Option<Message>)>, StoreError> {
     let mut wanted: BTreeMap<&SessionId, Vec<u64>> = BTreeMap::new();
     places.iter().for_each(|(session, ordinal)| wanted.entry(session).or_default().push(*ordinal));
-    let mut held: HashMap<(&SessionId, u64), Message> = HashMap::new();
+    let mut held: HashMap<(&SessionId, u64), Option<Message>> = HashMap::new();
     for (session, mut ordinals) in wanted {
         ordinals.sort_unstable();
         for run in ordinals.chunk_by(|one, next| next - one <= GAP) {
             let span = Span { start: run[0], end: run[run.len() - 1] + 1 };
-            for original in store.originals(session, span).await? {
-                if run.binary_search(&original.ordinal).is_ok() {
-                    held.extend(original.message.map(|message| ((session, original.ordinal), message)));
+            for Original { ordinal, message, is_changed, .. } in proof::readable(store, session, span).await?
+            {
+                if run.binary_search(&ordinal).is_ok() && (is_changed || message.is_some()) {
+                    held.insert((session, ordinal), message);
                 }
             }
         }

@@ -10,6 +10,6 @@ hand_on! {
     as_ref: [
         state transact events entries records snapshot contents find_words sessions sessions_with
         sessions_beginning_with forks_of set_alias alias cached cache journal extend append head chain record originals
-        commit search forget
+        as_journaled strays commit search forget
     ];
 }

@@ -19,7 +19,7 @@ use crate::{
     event::ForkedFrom,
     forget,
     identity::begins_with,
-    object, searching,
+    object, proof, searching,
     state::merged,
     transfer, verify,
 };
@@ -268,8 +268,18 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
         object::read_record(address, &json).map(Some)
     }
 
-    /// Returns the originals in `span`, as far as they exist, in order.
+    /// Returns the originals in `span`, as far as they exist, in order. What is not what was written, or not where it was written,
+    /// is told ([`Original::is_changed`]) and not handed out.
     async fn originals(&self, session: &SessionId, span: Span) -> Result<Vec<Original>, StoreError> {
+        proof::originals(self, session, span).await
+    }
+
+    /// Returns the originals in `span` as they stand in the journal, which may not be where they were written
+    /// ([`strays`](Self::strays) says so): for what looks at many and shows few.
+    ///
+    /// # Errors
+    /// [`StoreError::DamagedContent`] where one of them is not what was written.
+    async fn as_journaled(&self, session: &SessionId, span: Span) -> Result<Vec<Original>, StoreError> {
         let entries = self.entries(session, span).await?;
         let wanted: Vec<ContentHash> = entries
             .iter()
@@ -284,6 +294,11 @@ pub trait SummaryStore: fmt::Debug + Send + Sync {
             object::read_original(entry, json, spelling)
         });
         originals.collect()
+    }
+
+    /// Returns those of `ordinals`, in order, under which the journal does not have what the log says was written there.
+    async fn strays(&self, session: &SessionId, ordinals: &[u64]) -> Result<Vec<u64>, StoreError> {
+        proof::strays(self, session, ordinals).await
     }
 
     /// Writes all of `commit` or nothing. What the session holds of it already is not written again, so that a commit

@@ -208,6 +208,12 @@ pub enum EventKind {
         /// How many placeholders stand in what will be sent.
         places: u64,
     },
+    /// What the store has in the place of a message is not what was written: it was damaged, or put there by somebody else. It
+    /// is not shown; a mark stands in its place. The user should be told.
+    ChangedInStore {
+        /// Its ordinal in the session.
+        message: u64,
+    },
 }
 
 /// What a compaction came to.
@@ -431,6 +437,9 @@ impl fmt::Display for Event {
                     places => (format!("{places} places"), "stand"),
                 };
                 write!(f, "{places} of this session {stand} as placeholders: secrets are not stored")
+            }
+            EventKind::ChangedInStore { message } => {
+                write!(f, "m{message} was changed in the store: it is not what was said, and not shown")
             }
         }
     }

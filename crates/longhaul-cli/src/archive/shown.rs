@@ -13,7 +13,7 @@ use crate::paint::{Painter, counted, cut, harmless_json, plain};
 /// Returns one line about an original: its id, who speaks, and how it begins.
 pub(crate) fn line(original: &Original) -> String {
     let Some(message) = &original.message else {
-        return format!("m{:<5} {:9} (forgotten)", original.ordinal, "");
+        return format!("m{:<5} {:9} ({})", original.ordinal, "", why_gone(original));
     };
     let who = if message.results().next().is_some() { "result" } else { message.role.as_str() };
     let columns = format!("m{:<5} {who:9} ", original.ordinal);
@@ -25,7 +25,7 @@ pub(crate) fn line(original: &Original) -> String {
 /// Returns an original in full, as a person reads it.
 pub(crate) fn full(original: &Original) -> String {
     let Some(message) = &original.message else {
-        return format!("── m{} (forgotten)\n", original.ordinal);
+        return format!("── m{} ({})\n", original.ordinal, why_gone(original));
     };
     format!(
         "── m{} {}\n{}\n",
@@ -42,10 +42,16 @@ pub(crate) fn json_line(session: &SessionId, original: &Original) -> String {
         "session": session,
         "ordinal": original.ordinal,
         "recorded_at_ms": original.at_ms,
-        "forgotten": original.message.is_none(),
+        "forgotten": original.message.is_none() && !original.is_changed,
+        "changed": original.is_changed,
         "message": original.message,
     });
     harmless_json(&value.to_string())
+}
+
+/// Returns why there is nothing to show of an original.
+pub(crate) fn why_gone(original: &Original) -> &'static str {
+    if original.is_changed { "changed in the store: not what was said" } else { "forgotten" }
 }
 
 fn preview(message: &Message) -> String {
@@ -136,7 +142,9 @@ mod tests {
             Message::new(Role::Assistant, vec![Part::Text("Now the tests.".into()), Part::ToolCall(call)]),
             Message::new(Role::Tool, vec![Part::ToolResult(result)]),
         ];
-        let rows = said.map(|message| line(&Original { ordinal: 1, at_ms: 0, message: Some(message) }));
+        let rows = said.map(|message| {
+            line(&Original { ordinal: 1, at_ms: 0, message: Some(message), is_changed: false })
+        });
         assert_eq!(
             rows,
             ["m1     assistant Now the tests. exec_command cargo test", "m1     result    3 passed"]

@@ -214,8 +214,12 @@ pub(crate) fn history(state: &SessionState, all: bool) -> String {
         out.push_str(&format!("\n[{title}] m{}-m{}\n", shown[0].id.ordinal, said - 1));
     }
     for entry in shown {
-        let original =
-            Original { ordinal: entry.id.ordinal, at_ms: 0, message: Some((*entry.message).clone()) };
+        let original = Original {
+            ordinal: entry.id.ordinal,
+            at_ms: 0,
+            message: Some((*entry.message).clone()),
+            is_changed: false,
+        };
         match all {
             true => out.push_str(&full(&original)),
             false => out.push_str(&format!("{}\n", line(&original))),

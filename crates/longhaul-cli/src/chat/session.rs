@@ -5,9 +5,10 @@ use std::{path::Path, process::ExitCode};
 use anyhow::{Context as _, Result, bail};
 use longhaul::{
     Basis, Finished,
+    store::Hit,
     summarize::Doubt,
     summary_box,
-    transcript::{Role, Span, SummaryMode},
+    transcript::{Role, SummaryMode},
     wire::{self, Format},
 };
 use tokio::runtime::Runtime;
@@ -22,7 +23,7 @@ use super::{
 };
 use crate::{
     archive::{self, full, line, span},
-    clock,
+    clock, lookup,
     output::Target,
     paint::{self, counted, grouped, plain},
     review,
@@ -237,14 +238,11 @@ impl Session<'_> {
             }
             None => {
                 let hits = self.runtime.block_on(store.search(Some(session), query, FOUND))?;
-                let spans = hits.iter().map(|hit| Span { start: hit.id.ordinal, end: hit.id.ordinal + 1 });
-                let mut lines = String::new();
-                for (hit, span) in hits.iter().zip(spans) {
-                    let originals = self.runtime.block_on(store.originals(session, span))?;
-                    lines.extend(originals.iter().map(|original| format!("{}\n", line(original))));
-                    lines.push_str(&format!("       … {}\n", plain(&hit.snippet)));
-                }
-                lines
+                let shown = |hit: Hit| {
+                    let snippet = plain(&hit.snippet);
+                    format!("{}\n       … {snippet}\n", line(&lookup::found(hit)))
+                };
+                hits.into_iter().map(shown).collect()
             }
         };
         if text.is_empty() {

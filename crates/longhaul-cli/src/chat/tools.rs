@@ -26,6 +26,7 @@ use super::{
 };
 use crate::{
     archive::{self, line},
+    lookup,
     paint::{self, plain},
     store::Store,
 };
@@ -286,9 +287,8 @@ impl Toolbox {
             found.push_str(&format!("no message holds all of these words{deleted}; these hold some:\n"));
         }
         for hit in hits {
-            let original =
-                longhaul::store::Original { ordinal: hit.id.ordinal, at_ms: 0, message: Some(hit.message) };
-            found.push_str(&format!("{}\n    {}\n", line(&original), plain(&hit.snippet)));
+            let snippet = plain(&hit.snippet);
+            found.push_str(&format!("{}\n    {snippet}\n", line(&lookup::found(hit))));
         }
         Ok(found)
     }

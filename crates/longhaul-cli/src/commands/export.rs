@@ -62,6 +62,7 @@ fn is_export(archive: &Archive, session: &SessionId, bytes: &[u8]) -> Result<boo
 fn transcript(archive: &Archive, session: &SessionId, to: Option<Format>) -> Result<String> {
     let held = archive.wait(archive.store.require(session))?.messages;
     let originals = archive.originals(session, Span { start: 0, end: held })?;
+    let changed = originals.iter().filter(|original| original.is_changed).count() as u64;
     let said: Vec<Message> = originals.into_iter().filter_map(|original| original.message).collect();
     let trace = last_trace(archive, session)?;
     let spelled = || said.iter().find_map(|message| message.raw.as_ref()?.format.parse().ok());
@@ -69,7 +70,7 @@ fn transcript(archive: &Archive, session: &SessionId, to: Option<Format>) -> Res
     let to = to.or(came_in).unwrap_or(Format::Longhaul);
     let written =
         wire::render_session(&said, to, Some(session)).map_err(|error| Impossible(error.to_string()))?;
-    let forgotten = held - said.len() as u64;
+    let forgotten = held - said.len() as u64 - changed;
     if forgotten > 0 {
         say!("{forgotten} messages were forgotten and are not in the transcript");
     }

@@ -46,7 +46,8 @@ pub(crate) fn run(args: &RecallArgs) -> Result<ExitCode> {
     }
     Target::Stdout.put(out.as_bytes())?;
     tell(args, &answer, session.as_ref(), &query);
-    Ok(ExitCode::from(if answer.by == By::SomeWords { exit::FAILURE } else { 0 }))
+    let is_lacking = answer.found.iter().any(|(_, original)| original.is_changed);
+    Ok(ExitCode::from(if answer.by == By::SomeWords || is_lacking { exit::FAILURE } else { 0 }))
 }
 
 /// Says what the places alone do not tell.

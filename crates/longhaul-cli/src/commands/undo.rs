@@ -10,10 +10,10 @@ use longhaul::transcript::{SessionId, SummaryId};
 use serde_json::{Value, json};
 
 use crate::{
-    archive::{Archive, full, json_line, required_span},
+    archive::{Archive, full, json_line, required_span, tell_changed},
     args::{ChangedArgs, RestoreArgs, UndoArgs},
     clock,
-    exit::NOTHING_TO_DO,
+    exit::{FAILURE, NOTHING_TO_DO},
     output::{Lock, Target},
     paint::{self, Painter, harmless_json},
     say,
@@ -80,8 +80,13 @@ pub(crate) fn restore(args: &RestoreArgs) -> Result<ExitCode> {
         false => full(original),
     });
     Target::Stdout.put(shown.collect::<String>().as_bytes())?;
+    tell_changed(&session, &originals);
     say!("{} of {session} restored", paint::counted(originals.len() as u64, "message"));
-    Ok(ExitCode::from(if originals.is_empty() { NOTHING_TO_DO } else { 0 }))
+    Ok(ExitCode::from(match &originals[..] {
+        [] => NOTHING_TO_DO,
+        some if some.iter().any(|original| original.is_changed) => FAILURE,
+        _ => 0,
+    }))
 }
 
 /// A compaction that is in effect: in force in the store, in a file, or both.

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::answer;
 use crate::{
-    archive::Archive,
+    archive::{Archive, why_gone},
     args::{Args, Command, StoreArgs},
     commands, found,
     lookup::{self, By, Marks},
@@ -140,7 +140,7 @@ fn recall(store: &StoreArgs, asked: &Recall) -> Result<String> {
     }
     for (session, original) in &looked_up.found {
         let Some(message) = &original.message else {
-            out.push_str(&format!("m{} (forgotten on purpose)\n", original.ordinal));
+            out.push_str(&format!("m{} of session {session} ({})\n", original.ordinal, why_gone(original)));
             continue;
         };
         let text = readable_text(message);

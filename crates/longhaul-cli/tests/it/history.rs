@@ -622,8 +622,27 @@ fn a_store_that_somebody_changed_is_told_by_whatever_reads_it() {
     );
     for args in [&["recall", "s", "m3"][..], &["export", "s"], &["history", "s", "--full"], &["diff", "s"]] {
         let ran = folder.run(args, b"");
-        assert!(ran.said().contains("the entry of message m3 was changed"), "{args:?}: {}", ran.stderr);
+        let (said, words) = (ran.said(), "was changed in the store: ");
+        assert!(said.contains(words) && said.contains("m3 "), "{args:?}: {}", ran.stderr);
     }
+    // Whatever shows a few messages tells, too, and shows none of it.
+    let shown = |args: &[&str]| String::from_utf8(folder.run(args, b"").stdout).unwrap();
+    let first = shown(&["recall", "s", "m0"]);
+    let words = first.lines().nth(1).unwrap().split_whitespace().take(4).collect::<Vec<_>>().join(" ");
+    for (args, code) in [
+        (&["restore", "s", "m2-m4"][..], 1),
+        (&["recall", "s", "m3"], 1),
+        (&["recall", "s", "m3", "--json"], 1),
+        (&["recall", "s", "m2"], 0),
+    ] {
+        let ran = folder.run(args, b"");
+        let is_told = ran.said().contains("m3 is not what was written and is not shown");
+        assert_eq!((ran.code, is_told), (code, !args.contains(&"m2")), "{args:?}: {}", ran.stderr);
+        let said = String::from_utf8(ran.stdout).unwrap();
+        assert!(!said.contains(&words), "{args:?}: {said}");
+    }
+    let restored = shown(&["restore", "s", "m2-m4"]);
+    assert!(restored.contains("── m2 ") && restored.contains("── m4 "), "the rest goes on: {restored}");
     change("UPDATE contents SET body = x'00', block = NULL WHERE rowid = 2");
     let damaged = compact();
     assert!(!damaged.said().contains("every original is kept"), "{}", damaged.stderr);

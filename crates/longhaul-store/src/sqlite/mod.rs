@@ -243,10 +243,18 @@ impl SummaryStore for SqliteStore {
     }
 
     /// In one go, where the provided method asks twice.
-    async fn originals(&self, session: &SessionId, span: Span) -> Result<Vec<Original>, StoreError> {
+    async fn as_journaled(&self, session: &SessionId, span: Span) -> Result<Vec<Original>, StoreError> {
         let session = session.clone();
         let read = move |desk: &mut Desk| rows::originals(&desk.connection, &desk.codec, &session, span);
         if span.len() <= LITTLE { self.worker.read_little(read).await } else { self.worker.read(read).await }
+    }
+
+    /// Only of rows: what is in the tail is read against the log.
+    async fn strays(&self, session: &SessionId, ordinals: &[u64]) -> Result<Vec<u64>, StoreError> {
+        let (session, ordinals) = (session.clone(), ordinals.to_vec());
+        let is_little = ordinals.len() as u64 <= LITTLE;
+        let read = move |desk: &mut Desk| rows::strays(&desk.connection, &session, &ordinals);
+        if is_little { self.worker.read_little(read).await } else { self.worker.read(read).await }
     }
 
     async fn find_words(

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     Event, JournalEntry, Original, Problem, RecordEntry, SessionInfo, Snapshot, StoreError, StoredSession,
-    object, pack::unpack,
+    object, pack::unpack, proof::Proof,
 };
 
 /// A session as it is held.
@@ -55,6 +55,21 @@ pub(super) fn events(
     limit: usize,
 ) -> Result<Vec<Event>, StoreError> {
     let Some(key) = key(connection, id)? else { return Ok(Vec::new()) };
+    let mut events = events_of(connection, key, id, from, limit)?;
+    if events.len() < limit {
+        events.extend(tail::events(connection, key, id, from, limit - events.len())?);
+    }
+    Ok(events)
+}
+
+/// Returns events that are rows, in order.
+fn events_of(
+    connection: &Connection,
+    key: i64,
+    id: &SessionId,
+    from: u64,
+    limit: usize,
+) -> Result<Vec<Event>, StoreError> {
     let mut query = connection
         .prepare_cached(
             "SELECT seq, version, at_ms, prev_hash, hash, kind FROM events
@@ -68,9 +83,6 @@ pub(super) fn events(
         let event = read_event(row, seq as u64);
         let changed = Problem::ChangedEvent { seq: seq as u64 };
         events.push(event.ok_or(StoreError::Damaged { session: id.clone(), problem: changed })?);
-    }
-    if events.len() < limit {
-        events.extend(tail::events(connection, key, id, from, limit - events.len())?);
     }
     Ok(events)
 }
@@ -102,6 +114,27 @@ pub(super) fn entries(
         entries.extend(waiting.into_iter().map(|waiting| waiting.entry));
     }
     Ok(entries)
+}
+
+/// Returns those of `ordinals` whose rows are not what the log says.
+pub(super) fn strays(
+    connection: &Connection,
+    id: &SessionId,
+    ordinals: &[u64],
+) -> Result<Vec<u64>, StoreError> {
+    let Some(key) = key(connection, id)? else { return Ok(Vec::new()) };
+    let mut entries = Vec::with_capacity(ordinals.len());
+    for run in Span::runs(ordinals.iter().copied()) {
+        entries.extend(settled_entries(connection, key, id, run)?);
+    }
+    let last = connection.prepare_cached("SELECT max(seq) FROM events WHERE session = ?1");
+    let last = last.and_then(|mut query| query.query_row([key], |row| row.get::<_, Option<i64>>(0)));
+    let events = last.map_err(reading(id))?.map_or(0, |last| last as u64 + 1);
+    let mut proof = Proof::of(id, &entries, events);
+    while let Some((from, limit)) = proof.wants() {
+        proof.take_answer(events_of(connection, key, id, from, limit))?;
+    }
+    Ok(proof.strays())
 }
 
 /// Returns originals in order.

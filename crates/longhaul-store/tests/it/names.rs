@@ -80,7 +80,7 @@ proptest! {
                 let hits = block_on(store.search(None, &query, 9)).unwrap();
                 let words: Vec<String> = longhaul_store::words(&query).collect();
                 for hit in &hits {
-                    let text: String = hit.message.texts().collect();
+                    let text: String = hit.message.iter().flat_map(|message| message.texts()).collect();
                     let held: Vec<String> = longhaul_store::words(&text).collect();
                     prop_assert!(words.iter().all(|word| held.contains(word)), "{:?} found {:?}", query, text);
                 }

@@ -331,3 +331,55 @@ fn forgetting_nothing_waits_for_nobody_but_where_the_log_is_to_be_cleared() {
     reader.execute_batch("BEGIN; SELECT count(*) FROM events;").unwrap();
     assert!(block_on(store.forget(&name, &nothing, 5)).unwrap().is_empty(), "nothing is left to clear");
 }
+
+#[test]
+fn what_stands_in_the_place_of_another_is_told_and_never_handed_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("history.db");
+    let name = session("s");
+    let store = SqliteStore::open(&path).unwrap();
+    let talk: Vec<_> = (0..6).map(|nth| said(&format!("word{nth} of the talk"))).collect();
+    block_on(async {
+        store.journal(&name, 0, &talk[..3], 1).await.unwrap();
+        store.append(&name, &record(&name, None, 2, "r")).await.unwrap();
+        store.journal(&name, 3, &talk[3..], 1).await.unwrap();
+    });
+    drop(store);
+    let change = |sql: &str| rusqlite::Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+    let read = || {
+        let store = SqliteStore::open(&path).unwrap();
+        let originals = block_on(store.originals(&name, Span { start: 0, end: 9 })).unwrap();
+        let shown = |original: &longhaul_store::Original| match &original.message {
+            Some(message) => message.texts().collect(),
+            None => format!("changed {}", original.is_changed),
+        };
+        let hits = block_on(store.search(Some(&name), "talk", 9)).unwrap();
+        let hits: Vec<(u64, bool)> = hits.iter().map(|hit| (hit.id.ordinal, hit.message.is_some())).collect();
+        (originals.iter().map(shown).collect::<Vec<_>>(), hits)
+    };
+    let whole: Vec<String> = (0..6).map(|nth| format!("word{nth} of the talk")).collect();
+    let hits = |changed: u64| (0..6).rev().map(|at| (at, at != changed)).collect::<Vec<_>>();
+    let without = |changed: usize| {
+        let mut left = whole.clone();
+        left[changed] = "changed true".to_owned();
+        left
+    };
+    assert_eq!(read(), (whole.clone(), hits(9)));
+    // As if both were said: another's content in its place.
+    let swap =
+        "UPDATE originals SET content = (SELECT content FROM originals WHERE ordinal = 0) WHERE ordinal = 1";
+    let content: i64 = rusqlite::Connection::open(&path)
+        .unwrap()
+        .query_row("SELECT content FROM originals WHERE ordinal = 1", [], |row| row.get(0))
+        .unwrap();
+    change(swap);
+    assert_eq!(read(), (without(1), hits(1)));
+    change(&format!("UPDATE originals SET content = {content} WHERE ordinal = 1"));
+    assert_eq!(read(), (whole.clone(), hits(9)));
+    // A content that is damaged, and one that the log is damaged about.
+    change(&format!("UPDATE contents SET body = x'00', block = NULL WHERE key = {content}"));
+    let (originals, found) = read();
+    assert_eq!(originals, without(1));
+    let found: std::collections::BTreeMap<u64, bool> = found.into_iter().collect();
+    assert_eq!(found, hits(1).into_iter().collect());
+}

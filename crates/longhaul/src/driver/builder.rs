@@ -324,7 +324,7 @@ impl Builder {
     /// Returns the session as the store has it, as if it had never been interrupted, secrets apart: these are not stored, what
     /// stands in their places (`[REDACTED:github-pat:1]`) is what is sent from then on, and observers are told
     /// ([`EventKind::SecretsMissing`]). A session that the store does not have, or where there is no store, begins empty. What earlier conversations learned of this model and endpoint is taken over
-    /// in either case.
+    /// in either case. Where the store has something else than what was written ([`EventKind::ChangedInStore`]), a mark stands.
     ///
     /// # Errors
     /// When the session cannot be put together as asked, or the store cannot be read.
@@ -347,6 +347,7 @@ impl Builder {
             session.state = journal.load(session.state, name).await.map_err(Error::Store)?;
             journal.load_learned(&mut session.state).await.map_err(Error::Store)?;
         }
+        session.tell_changed();
         let places = recall::placeholders(&session.state);
         if places > 0 {
             session.tell(EventKind::SecretsMissing { places });

@@ -2,7 +2,7 @@
 
 use longhaul_transcript::{Span, SummaryId};
 
-use super::{Error, Session};
+use super::{Error, EventKind, Session, journal::Journal};
 use crate::policy::Action;
 
 impl Session {
@@ -32,9 +32,18 @@ impl Session {
     }
 
     pub(super) async fn fetch(&mut self, spans: Vec<Span>) -> Result<(), Error> {
-        match &self.journal {
-            Some(journal) => journal.put_back(&mut self.state, spans).await.map_err(Error::Store),
-            None => Ok(()),
+        if let Some(journal) = &mut self.journal {
+            journal.put_back(&mut self.state, spans).await.map_err(Error::Store)?;
+            self.tell_changed();
+        }
+        Ok(())
+    }
+
+    /// Tells of the messages that were read and are not what was written.
+    pub(super) fn tell_changed(&mut self) {
+        let changed = self.journal.as_mut().map(Journal::take_changed).unwrap_or_default();
+        for message in changed {
+            self.tell(EventKind::ChangedInStore { message });
         }
     }
 

@@ -1,6 +1,9 @@
 //! Keeping a conversation in a store.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
 
 use longhaul_extract::FactIndex;
 use longhaul_store::{
@@ -14,7 +17,7 @@ use super::{
     facts::FactsNote,
     since::{self, Standing},
 };
-use crate::session::{SessionState, Snapshot, forgotten};
+use crate::session::{SessionState, Snapshot, changed, forgotten, is_forgotten};
 
 /// A store, and how much of the conversation is in it.
 #[derive(Clone, Debug)]
@@ -48,6 +51,9 @@ pub(super) struct Journal {
     name_in_doubt: Option<SessionId>,
     /// The session shows no summary any more, and the store does not know yet.
     cleared: Option<Cleared>,
+    /// Messages that were read and are not what was written, and those of them that nobody was told of yet.
+    changed: BTreeSet<u64>,
+    untold: Vec<u64>,
 }
 
 /// What was in force when a front end put a summary of its own in the place of ours.
@@ -134,6 +140,8 @@ impl Journal {
             in_doubt_state: None,
             name_in_doubt: None,
             cleared: None,
+            changed: BTreeSet::new(),
+            untold: Vec::new(),
         }
     }
 
@@ -384,7 +392,7 @@ impl Journal {
 
     /// Reads originals that `state` asks for.
     pub(super) async fn put_back(
-        &self,
+        &mut self,
         state: &mut SessionState,
         spans: Vec<Span>,
     ) -> Result<(), StoreError> {
@@ -400,10 +408,19 @@ impl Journal {
         Ok(self.store.record(&self.line, id).await?.map(Arc::new))
     }
 
-    async fn read(&self, span: Span) -> Result<Vec<Message>, StoreError> {
+    async fn read(&mut self, span: Span) -> Result<Vec<Message>, StoreError> {
         let originals = self.store.originals(&self.line, span).await?;
-        let message = |original: Original| original.message.unwrap_or_else(forgotten);
-        Ok(originals.into_iter().map(message).collect())
+        for original in originals.iter().filter(|original| original.is_changed) {
+            if self.changed.insert(original.ordinal) {
+                self.untold.push(original.ordinal);
+            }
+        }
+        Ok(originals.into_iter().map(said).collect())
+    }
+
+    /// Returns the messages that were found changed since this was last asked.
+    pub(super) fn take_changed(&mut self) -> Vec<u64> {
+        std::mem::take(&mut self.untold)
     }
 
     /// Returns how many messages are written.
@@ -533,7 +550,7 @@ impl Journal {
     }
 
     async fn resumed(
-        &self,
+        &mut self,
         state: &SessionState,
         mut snapshot: Snapshot,
     ) -> Result<Option<SessionState>, StoreError> {
@@ -553,11 +570,11 @@ impl Journal {
         Ok(state.clone().resume(snapshot, at_hand).ok())
     }
 
-    async fn adopted(&self, mut state: SessionState, messages: u64) -> Result<SessionState, StoreError> {
-        let originals = self.store.originals(&self.line, Span { start: 0, end: messages }).await?;
-        let is_whole = originals.iter().all(|original| original.message.is_some());
+    async fn adopted(&mut self, mut state: SessionState, messages: u64) -> Result<SessionState, StoreError> {
+        let originals = self.read(Span { start: 0, end: messages }).await?;
+        let is_whole = !originals.iter().any(is_forgotten);
         for original in originals {
-            state.push(original.message.unwrap_or_else(forgotten));
+            state.push(original);
         }
         state.adopt(self.store.chain(&self.line).await?);
         if !is_whole {
@@ -571,6 +588,11 @@ impl Journal {
         let ordinal = state.at_hand_from().min(self.written);
         state.let_go(ordinal);
     }
+}
+
+/// Returns what a session has of an original.
+pub(super) fn said(original: Original) -> Message {
+    original.message.unwrap_or_else(if original.is_changed { changed } else { forgotten })
 }
 
 /// Returns whether `step` was the last that was taken.

@@ -692,3 +692,49 @@ async fn what_was_sent_last_is_forgotten_where_the_next_request_will_not_begin_w
     session.rewind(first.unwrap()).await.unwrap();
     assert!(last.get().is_none(), "rewound");
 }
+
+/// A store in which what stands under one ordinal is not what was written.
+#[derive(Debug, Default)]
+struct Swapped(MemoryStore);
+
+impl Swapped {
+    fn inner(&self) -> &MemoryStore {
+        &self.0
+    }
+}
+
+longhaul_store::hand_on! {
+    impl SummaryStore for Swapped;
+    inner: [state transact events entries records snapshot contents find_words sessions set_alias alias cached cache];
+
+    async fn strays(&self, _: &SessionId, ordinals: &[u64]) -> Result<Vec<u64>, longhaul_store::StoreError> {
+        Ok(ordinals.iter().copied().filter(|ordinal| *ordinal == 4).collect())
+    }
+}
+
+#[tokio::test]
+async fn what_was_changed_in_the_store_is_told_and_not_taken_up() {
+    let store: Arc<dyn SummaryStore> = Arc::new(Swapped::default());
+    let told = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let log = Arc::clone(&told);
+    let builder = || Session::builder(SessionId::new("kept").unwrap(), WINDOW).store(Arc::clone(&store));
+    let mut session = builder().open().await.unwrap();
+    (0..3).for_each(|nth| turn(&mut session, nth));
+    session.save().await.unwrap();
+    let builder = builder().observer(move |event: &crate::Event| {
+        if matches!(event.kind, EventKind::ChangedInStore { .. }) {
+            log.lock().unwrap().push(event.to_string());
+        }
+    });
+    let again = builder.open().await.unwrap();
+    let line = "m4 was changed in the store: it is not what was said, and not shown";
+    assert_eq!(*told.lock().unwrap(), [line]);
+    let (was, is) = (shown(&session), shown(&again));
+    assert_eq!((is.len(), &is[..4], &is[5..]), (was.len(), &was[..4], &was[5..]));
+    assert!(is[4].texts().eq(["[changed in the store]"]));
+    for asked in [r#"{"message":"m4"}"#, r#"{"query":"part_1 limit_1"}"#] {
+        let answer = again.recall(asked).await.unwrap();
+        assert!(answer.contains("m4 was changed in the store, and cannot be shown"), "{answer}");
+        assert!(!answer.contains("m4 user"), "{answer}");
+    }
+}

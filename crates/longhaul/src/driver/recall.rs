@@ -8,10 +8,10 @@ use longhaul_transcript::{Message, Part, Span, SummaryRecord, Tokens};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Error, Session};
+use super::{Error, Session, journal::said};
 use crate::{
     compact::clip_text,
-    session::{SessionState, Shown, forgotten, is_forgotten},
+    session::{SessionState, Shown, changed, is_changed, is_forgotten},
 };
 
 /// A tool that the model can be given: its summaries name messages as `m12`, and this fetches them.
@@ -139,6 +139,9 @@ impl Session {
         let each = Tokens(ANSWER_TOKENS.0 / found.len() as u64);
         let query = asked.query.as_deref().map(Query::new);
         let line = |(nth, (ordinal, message)): (usize, &(u64, Message))| match is_forgotten(message) {
+            true if is_changed(message) => {
+                format!("m{ordinal} was changed in the store, and cannot be shown")
+            }
             true => format!("m{ordinal} was destroyed, and cannot be shown"),
             false => {
                 let said = words(message);
@@ -170,9 +173,7 @@ impl Session {
         match &self.journal {
             Some(journal) if !originals.missing([span]).is_empty() => {
                 let held = journal.store().originals(journal.line(), span).await.map_err(Error::Store)?;
-                let said =
-                    held.into_iter().map(|held| (held.ordinal, held.message.unwrap_or_else(forgotten)));
-                Ok(said.collect())
+                Ok(held.into_iter().map(|held| (held.ordinal, said(held))).collect())
             }
             _ => {
                 let entries = self.state.clean_in(span).into_iter();
@@ -207,7 +208,7 @@ impl Session {
                 Wanted::Some => store.search_some(line, query, HITS).await,
             };
             let hits = hits.map_err(Error::Store)?.into_iter();
-            return Ok(hits.map(|hit| (hit.id.ordinal, hit.message)).collect());
+            return Ok(hits.map(|hit| (hit.id.ordinal, hit.message.unwrap_or_else(changed))).collect());
         }
         let query = Query::new(query);
         let entries = self.state.clean_in(Span { start: 0, end: u64::MAX }).into_iter().rev();

@@ -94,12 +94,23 @@ pub(crate) fn forgotten() -> Message {
     Message::user(FORGOTTEN).with_origin(Origin::Longhaul)
 }
 
-/// Returns whether this stands where an original was destroyed: there is nothing to tell of it.
+/// Stands where the store has something else than what was written.
+pub(crate) fn changed() -> Message {
+    Message::user(CHANGED).with_origin(Origin::Longhaul)
+}
+
+/// Returns whether this stands where an original was destroyed or changed: there is nothing to tell of it.
 pub(crate) fn is_forgotten(message: &Message) -> bool {
-    message.origin == Origin::Longhaul && message.texts().eq([FORGOTTEN])
+    message.origin == Origin::Longhaul && (message.texts().eq([FORGOTTEN]) || is_changed(message))
+}
+
+/// Returns whether this stands where the store has something else than what was written.
+pub(crate) fn is_changed(message: &Message) -> bool {
+    message.origin == Origin::Longhaul && message.texts().eq([CHANGED])
 }
 
 const FORGOTTEN: &str = "[forgotten]";
+const CHANGED: &str = "[changed in the store]";
 
 #[cfg(test)]
 mod tests {

@@ -84,6 +84,7 @@ async fn samples() -> Vec<Event> {
             why: "no store was given, which could hold any".into(),
         },
         EventKind::SecretsMissing { places: 2 },
+        EventKind::ChangedInStore { message: 17 },
         EventKind::UsageTooLow { reported: Tokens(1_204) },
     ]);
     samples

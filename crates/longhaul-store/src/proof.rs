@@ -1,0 +1,311 @@
+//! Whether what stands in the journal is what the log says was put there: of a few messages, without reading all of the log.
+
+use longhaul_transcript::{SessionId, Span};
+
+use crate::{Event, EventKind, JournalEntry, Original, Problem, StoreError, SummaryStore};
+
+/// Entries of a journal on their way through the log of their session: it says which events are to be read and takes them.
+/// Originals were added in order, so that the event of one is found by halving.
+pub(crate) struct Proof<'a> {
+    session: &'a SessionId,
+    /// What is not compared yet, in order.
+    entries: &'a [JournalEntry],
+    /// How many events there are.
+    events: u64,
+    /// The event of the next entry is one of these.
+    low: u64,
+    high: u64,
+    /// Where looking began in there, and where it goes on: not every event adds originals.
+    begun: u64,
+    at: u64,
+    /// An event that cannot be read.
+    unreadable: Option<u64>,
+    /// Where the event that was read last ends, as an ordinal.
+    through: u64,
+    strays: Vec<u64>,
+}
+
+impl<'a> Proof<'a> {
+    /// Begins with `entries`, in order, of a session with so many events.
+    pub(crate) fn of(session: &'a SessionId, entries: &'a [JournalEntry], events: u64) -> Proof<'a> {
+        let (low, begun, at, through) = (0, 0, 0, 0);
+        let (unreadable, strays) = (None, Vec::new());
+        let mut proof =
+            Proof { session, entries, events, low, high: events, begun, at, unreadable, through, strays };
+        proof.aim();
+        proof
+    }
+
+    /// Returns from where on how many events are to be read; `None` where all entries are compared.
+    pub(crate) fn wants(&self) -> Option<(u64, usize)> {
+        let next = self.entries.first()?;
+        let limit = if next.ordinal == self.through { self.entries.len().min(AT_ONCE) } else { 1 };
+        let before = self.unreadable.and_then(|seq| seq.checked_sub(self.at)).filter(|n| *n > 0);
+        Some((self.at, before.map_or(limit, |n| limit.min(n as usize))))
+    }
+
+    /// Takes the events that were read.
+    pub(crate) fn take(&mut self, read: &[Event]) {
+        for event in read {
+            self.at = event.seq + 1;
+            let EventKind::Originals { start, addresses, spellings } = &event.kind else { continue };
+            let added = Span { start: *start, end: start.saturating_add(addresses.len() as u64) };
+            if self.entries.first().is_some_and(|next| next.ordinal < added.start) {
+                self.high = self.begun;
+                return self.aim();
+            }
+            let n_added = self.entries.iter().take_while(|entry| added.contains(entry.ordinal)).count();
+            let (here, rest) = self.entries.split_at(n_added);
+            let is_sealed = !here.is_empty() && event.computed_hash(self.session) == event.hash;
+            let is_said = |entry: &JournalEntry| {
+                let nth = (entry.ordinal - added.start) as usize;
+                addresses.get(nth) == Some(&entry.address)
+                    && spellings.get(nth).copied().flatten() == entry.spelling
+            };
+            let strays = here.iter().filter(|entry| !is_sealed || !is_said(entry));
+            self.strays.extend(strays.map(|entry| entry.ordinal));
+            (self.entries, self.low, self.through) = (rest, event.seq + 1, added.end);
+            if n_added > 0 {
+                self.high = self.events;
+            }
+            if self.entries.first().is_none_or(|next| next.ordinal != added.end) {
+                return self.aim();
+            }
+        }
+        if read.is_empty() || self.at >= self.high {
+            self.high = self.begun.min(self.high);
+            self.aim();
+        }
+    }
+
+    /// Goes on behind an event that cannot be read.
+    fn skip(&mut self, seq: u64) {
+        self.at = seq + 1;
+        if self.at >= self.high {
+            self.high = self.begun;
+            self.aim();
+        }
+    }
+
+    /// The same for an answer of a store.
+    ///
+    /// # Errors
+    /// What it fails with, but for an event that cannot be read.
+    pub(crate) fn take_answer(&mut self, read: Result<Vec<Event>, StoreError>) -> Result<(), StoreError> {
+        match read {
+            Ok(events) => self.take(&events),
+            Err(StoreError::Damaged { problem: Problem::ChangedEvent { seq }, .. }) if seq >= self.at => {
+                self.unreadable = Some(seq);
+                if seq == self.at {
+                    self.skip(seq);
+                }
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// Chooses where to look for the event of the next entry. What no event added is a stray.
+    fn aim(&mut self) {
+        while self.low >= self.high {
+            let Some((next, rest)) = self.entries.split_first() else { return };
+            self.strays.push(next.ordinal);
+            (self.entries, self.high) = (rest, self.events);
+            if self.low >= self.events {
+                self.strays.extend(self.entries.iter().map(|entry| entry.ordinal));
+                self.entries = &[];
+                return;
+            }
+        }
+        let follows = self.entries.first().is_some_and(|next| next.ordinal == self.through);
+        self.begun = if follows { self.low } else { self.low + (self.high - self.low) / 2 };
+        self.at = self.begun;
+    }
+
+    /// Returns the ordinals of those that are not what the log says.
+    pub(crate) fn strays(self) -> Vec<u64> {
+        self.strays
+    }
+}
+
+/// Returns those of `ordinals`, in order, that are not what the log says.
+pub(crate) async fn strays<S: SummaryStore + ?Sized>(
+    store: &S,
+    session: &SessionId,
+    ordinals: &[u64],
+) -> Result<Vec<u64>, StoreError> {
+    let mut entries = Vec::with_capacity(ordinals.len());
+    for run in Span::runs(ordinals.iter().copied()) {
+        entries.extend(store.entries(session, run).await?);
+    }
+    let events = store.state(session).await?.map_or(0, |state| state.events);
+    let mut proof = Proof::of(session, &entries, events);
+    while let Some((from, limit)) = proof.wants() {
+        proof.take_answer(store.events(session, from, limit).await)?;
+    }
+    Ok(proof.strays())
+}
+
+/// Returns the originals in `span` as they stand in the journal; a content that is damaged keeps no other from being read.
+pub(crate) async fn readable<S: SummaryStore + ?Sized>(
+    store: &S,
+    session: &SessionId,
+    span: Span,
+) -> Result<Vec<Original>, StoreError> {
+    let mut read = Vec::new();
+    let mut pending = vec![span];
+    while let Some(span) = pending.pop() {
+        match store.as_journaled(session, span).await {
+            Ok(originals) => read.extend(originals),
+            Err(StoreError::DamagedContent { .. }) if span.len() > 1 => {
+                let end = span.end.min(store.require(session).await?.messages);
+                let middle = span.start + (end - span.start) / 2;
+                pending.extend([Span { start: middle, end }, Span { start: span.start, end: middle }]);
+            }
+            Err(StoreError::DamagedContent { .. }) => {
+                let entries = store.entries(session, span).await?;
+                read.extend(entries.iter().map(|entry| Original::changed(entry.ordinal, entry.at_ms)));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(read)
+}
+
+/// Returns the originals in `span`, without what is not what was written.
+pub(crate) async fn originals<S: SummaryStore + ?Sized>(
+    store: &S,
+    session: &SessionId,
+    span: Span,
+) -> Result<Vec<Original>, StoreError> {
+    let mut originals = readable(store, session, span).await?;
+    let said = originals.iter().filter(|original| original.message.is_some());
+    let said: Vec<u64> = said.map(|original| original.ordinal).collect();
+    let strays = if said.is_empty() { Vec::new() } else { store.strays(session, &said).await? };
+    for original in originals.iter_mut().filter(|original| strays.contains(&original.ordinal)) {
+        *original = Original::changed(original.ordinal, original.at_ms);
+    }
+    Ok(originals)
+}
+
+/// How many events of a run are read at once.
+const AT_ONCE: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use longhaul_transcript::ContentHash;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::StoredSession;
+
+    fn session() -> SessionId {
+        SessionId::new("s").unwrap()
+    }
+
+    fn address(ordinal: u64) -> ContentHash {
+        ContentHash::of(&ordinal.to_le_bytes())
+    }
+
+    /// Returns a log in which each number adds so many originals, and 0 something else.
+    fn log(adds: &[u64]) -> Vec<Event> {
+        let mut state = StoredSession::empty();
+        let mut events = Vec::new();
+        let mut add = |kind| {
+            let event = state.next_event(&session(), 1, kind);
+            state.apply(&session(), &event).unwrap();
+            events.push(event);
+        };
+        add(EventKind::Opened { forked_from: None });
+        let mut start = 0;
+        for n in adds {
+            let end = start + n;
+            match n {
+                0 if end > 0 => add(EventKind::Restored { span: Span { start: 0, end: 1 } }),
+                0 => {}
+                _ => add(EventKind::Originals {
+                    start,
+                    addresses: (start..end).map(address).collect(),
+                    spellings: Vec::new(),
+                }),
+            }
+            start = end;
+        }
+        events
+    }
+
+    fn entry(ordinal: u64, address: ContentHash) -> JournalEntry {
+        JournalEntry { ordinal, address, spelling: None, at_ms: 1, is_forgotten: false }
+    }
+
+    proptest! {
+        #[test]
+        fn what_the_log_did_not_put_there_is_found_and_nothing_else(
+            adds in prop::collection::vec(0_u64..9, 1..60),
+            asked in prop::collection::btree_set(0_u64..300, 0..60),
+            changed in prop::collection::btree_set(0_u64..300, 0..9),
+            unreadable in prop::option::of(0_usize..60),
+        ) {
+            let events = log(&adds);
+            let total: u64 = adds.iter().sum();
+            let entries: Vec<JournalEntry> = asked.iter().map(|at| {
+                entry(*at, if changed.contains(at) { address(999) } else { address(*at) })
+            }).collect();
+            let lost = unreadable.and_then(|nth| events.get(nth));
+            let in_lost = |at: &u64| match lost.map(|event| &event.kind) {
+                Some(EventKind::Originals { start, addresses, .. }) => (*start..start + addresses.len() as u64).contains(at),
+                _ => false,
+            };
+            let name = session();
+            let mut proof = Proof::of(&name, &entries, events.len() as u64);
+            let mut n_read = 0;
+            while let Some((from, limit)) = proof.wants() {
+                let read: Vec<Event> = events.iter().skip(from as usize).take(limit).cloned().collect();
+                n_read += 1;
+                prop_assert!(n_read < 3_000);
+                let damaged = read.iter().find(|event| lost.is_some_and(|lost| lost.seq == event.seq));
+                let answer = match damaged {
+                    Some(event) => Err(StoreError::Damaged {
+                        session: session(),
+                        problem: Problem::ChangedEvent { seq: event.seq },
+                    }),
+                    None => Ok(read),
+                };
+                proof.take_answer(answer).unwrap();
+            }
+            let is_stray = |at: &u64| *at >= total || changed.contains(at) || in_lost(at);
+            let expected: Vec<u64> = asked.iter().copied().filter(is_stray).collect();
+            let mut strays = proof.strays();
+            strays.sort_unstable();
+            prop_assert_eq!(strays, expected);
+        }
+    }
+
+    #[test]
+    fn an_event_that_was_changed_proves_nothing() {
+        let mut events = log(&[2, 2]);
+        if let EventKind::Originals { addresses, .. } = &mut events[1].kind {
+            addresses[1] = address(7);
+        }
+        let (entries, name) = ([entry(1, address(7)), entry(2, address(2))], session());
+        let mut proof = Proof::of(&name, &entries, 3);
+        while let Some((from, limit)) = proof.wants() {
+            let read: Vec<Event> = events.iter().skip(from as usize).take(limit).cloned().collect();
+            proof.take(&read);
+        }
+        assert_eq!(proof.strays(), [1]);
+    }
+
+    #[test]
+    fn one_message_of_many_is_found_in_a_few_steps() {
+        let events = log(&[1; 10_000]);
+        let (entries, name) = ([entry(7_321, address(7_321))], session());
+        let mut proof = Proof::of(&name, &entries, events.len() as u64);
+        let mut n_read = 0;
+        while let Some((from, limit)) = proof.wants() {
+            n_read += limit;
+            proof.take(&events[from as usize..from as usize + limit]);
+        }
+        assert!(proof.strays().is_empty() && n_read < 20, "{n_read}");
+    }
+}
