@@ -35,7 +35,7 @@ fuzz_target!(|bytes: &[u8]| {
             one
         });
         for hit in found {
-            let held: Vec<String> = hit.message.texts().flat_map(|text| words(text).collect::<Vec<_>>()).collect();
+            let held: Vec<String> = hit.message.iter().flat_map(|said| said.texts()).flat_map(|text| words(text).collect::<Vec<_>>()).collect();
             assert!(words(&query).all(|word| held.contains(&word)), "{query:?} {hit:?}");
         }
     }

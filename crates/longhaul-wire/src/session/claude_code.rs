@@ -442,7 +442,7 @@ fn speaker(fields: &Object<'_>, is_summary: bool) -> Option<Speaker> {
     let kind = fields.get("origin").and_then(|origin| origin.get("kind")?.string());
     match (kind.as_deref(), fields.text("promptSource").as_deref()) {
         (Some("human"), _) | (None, Some("typed" | "queued")) => Some(Speaker::Person),
-        (Some("task-notification"), _) | (None, Some("system")) => Some(Speaker::Harness),
+        (Some("task-notification" | "channel"), _) | (None, Some("system")) => Some(Speaker::Harness),
         (Some("teammate" | "peer" | "agent"), _) => Some(Speaker::SubAgent),
         _ => None,
     }
