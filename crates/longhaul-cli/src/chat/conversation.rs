@@ -278,7 +278,7 @@ impl Conversation {
             let error = anyhow::Error::new(error);
             screen.error(&format!("the conversation could not be written down: {error:#}"));
         } else if self.held_as.as_ref() != Some(self.manager.line()) {
-            let held = Held::here(&self.model, self.window().window);
+            let held = Held::here(&self.model, self.window(), self.overhead());
             // Where it is not noted, the conversation is found by its name all the same.
             let _ = held.keep(&self.store, self.manager.line()).await;
             self.held_as = Some(self.manager.line().clone());

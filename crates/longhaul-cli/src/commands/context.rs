@@ -118,13 +118,13 @@ fn seen(args: &ContextArgs) -> Result<View> {
     let document = input::document(&args.file, args.from.from.0)?;
     input::warn_of_problems(&args.file, &document, false)?;
     let about = About::of(&args.file, &document);
-    seen_as(args, &document, &about, &counter::choose(&args.counter)?)
+    seen_as(args, &document, &about, &counter::choose(&args.counter)?, None)
 }
 
 /// Returns what fills the window of a conversation that the store has.
 fn seen_stored(args: &mut ContextArgs, stored: Stored) -> Result<View> {
     args.file = stored.session.as_str().into();
-    let mut view = seen_as(args, &stored.document, &stored.about, &stored.counter)?;
+    let mut view = seen_as(args, &stored.document, &stored.about, &stored.counter, stored.reserved_output)?;
     for large in &mut view.largest {
         let name = large.message.strip_prefix('m').and_then(|at| stored.names.get(at.parse::<usize>().ok()?));
         large.message = name.cloned().unwrap_or_default();
@@ -132,11 +132,18 @@ fn seen_stored(args: &mut ContextArgs, stored: Stored) -> Result<View> {
     Ok(view)
 }
 
-fn seen_as(args: &ContextArgs, document: &Document, about: &About, counter: &Named) -> Result<View> {
+fn seen_as(
+    args: &ContextArgs,
+    document: &Document,
+    about: &About,
+    counter: &Named,
+    reserved_output: Option<Tokens>,
+) -> Result<View> {
     let layered = settings::load(&args.settings)?;
     let keeps_recent = layered.choose_recent();
     let model = args.counter.model.as_ref().or(about.model.as_ref().filter(|_| document.model().is_none()));
-    let config = settings::for_history(&layered.config, document, model.map(String::as_str));
+    let mut config = settings::for_history(&layered.config, document, model.map(String::as_str));
+    config.reserved_output_tokens = config.reserved_output_tokens.or(reserved_output);
     let room = Room::new(args.window, about.window, &config, counter, document);
     Ok(view(args, (config, keeps_recent), counter, document, &room, about.billed))
 }

@@ -9,6 +9,7 @@ use anyhow::Result;
 use longhaul::{
     redact::Redactor,
     store::lasting_key,
+    tokens::ContextWindow,
     transcript::{ContentHash, Redacted, SessionId, Tokens},
 };
 use serde::{Deserialize, Serialize};
@@ -21,12 +22,20 @@ pub(crate) struct Held {
     folder: PathBuf,
     pub(crate) model: String,
     pub(crate) window: Tokens,
+    /// What of the window is kept free for the answer.
+    #[serde(default)]
+    pub(crate) reserved_output: Option<Tokens>,
+    /// What the definitions of tools cost in every request.
+    #[serde(default)]
+    pub(crate) tools: Tokens,
 }
 
 impl Held {
     /// Returns what is to be noted of a conversation in the folder that one is in.
-    pub(crate) fn here(model: &str, window: Tokens) -> Held {
-        Held { folder: env::current_dir().unwrap_or_default(), model: model.to_owned(), window }
+    pub(crate) fn here(model: &str, window: ContextWindow, tools: Tokens) -> Held {
+        let folder = env::current_dir().unwrap_or_default();
+        let ContextWindow { window, reserved_output } = window;
+        Held { folder, model: model.to_owned(), window, reserved_output: Some(reserved_output), tools }
     }
 
     /// Notes it of `session`. The name of a folder that holds a secret is not kept.

@@ -198,11 +198,15 @@ fn the_window_that_a_refusal_names_is_worked_with_and_shown() {
 fn the_status_and_the_picture_say_one_number() {
     let server = Server::start(|_, _| Answer::Says("Understood."));
     let folder = Folder::new();
-    let ran = folder.run(&server.args(&["--window", "20000", "--tools"]), b"hello\n/context\n");
+    let args = server.args(&["--window", "20000", "--tools", "--session", "s"]);
+    let ran = folder.run(&args, b"hello\n/context\n");
     let number = |text: &str| -> String {
         let before = text.split_once(" of 20,000 tokens").unwrap().0;
         before.rsplit(|c: char| !c.is_ascii_digit() && c != ',').next().unwrap().to_owned()
     };
     let picture = String::from_utf8(ran.stdout).unwrap();
     assert_eq!(number(&ran.stderr), number(&picture), "{}\n{picture}", ran.stderr);
+    // And so does who looks at it from without.
+    let seen = String::from_utf8(folder.run(&["context", "s"], b"").stdout).unwrap();
+    assert_eq!(number(&seen), number(&picture), "{seen}\n{picture}");
 }

@@ -27,6 +27,8 @@ pub(super) struct Stored {
     /// What each message of the document is called.
     pub(super) names: Vec<String>,
     pub(super) counter: Named,
+    /// What is kept free for the answer, where that is known.
+    pub(super) reserved_output: Option<Tokens>,
 }
 
 /// Returns the conversation that is meant, where that is no file: on a terminal nothing stands for the newest of this folder, and
@@ -77,8 +79,10 @@ fn taken_up(archive: &Archive, session: SessionId, args: &ContextArgs) -> Result
     let names = view.shown().map(name).collect();
     let transcript: Transcript = view.messages().map(|message| (**message).clone()).collect();
     let document = wire::encode(&transcript, Format::Longhaul)?.document;
+    let reserved_output = held.as_ref().and_then(|held| held.reserved_output);
+    let tools = held.as_ref().map_or(Tokens::ZERO, |held| held.tools);
     let (model, window) = held.map(|held| (held.model, held.window)).unzip();
     // What the provider reported of it is worth more than what is counted here.
-    let about = About::of_chat(model, window, view.tokens());
-    Ok(Stored { session, document, about, names, counter })
+    let about = About::of_chat(model, window, view.tokens() + tools);
+    Ok(Stored { session, document, about, names, counter, reserved_output })
 }
