@@ -33,16 +33,22 @@ pub(crate) fn share(mode: SummaryMode, form: Form, limit: Tokens) -> Tokens {
     match (form, mode) {
         (Form::Notes, _) => limit.scaled(0.95),
         // A prompt of its own says what is wanted, and the answer is the summary.
-        (Form::Prose, _) => limit.scaled(0.85),
+        (Form::Prose, _) => prose_share(limit),
         (_, SummaryMode::Llm) => limit.scaled(0.5),
         _ => limit.scaled(0.3),
     }
 }
 
-/// Joins a checked answer with the facts by rule that it does not mention. Returns `None` where nothing that is
-/// smaller than the source fits.
+/// Returns how much of a summary's limit a model that writes prose is told that it may write, and gets: what keeps to it is
+/// not cut. Everything by rule has the rest.
+pub fn prose_share(limit: Tokens) -> Tokens {
+    limit.scaled(0.85)
+}
+
+/// Joins a checked answer, given in `form`, with the facts by rule that it does not mention. Returns `None` where nothing
+/// that is smaller than the source fits.
 pub(crate) async fn compose(
-    mode: SummaryMode,
+    (mode, form): (SummaryMode, Form),
     checked: Summary,
     rules: &dyn Summarizer,
     constraints: &[Constraint],
@@ -50,17 +56,19 @@ pub(crate) async fn compose(
 ) -> Option<Composed> {
     let counter = request.counter;
     let limit = request.limit.min(request.replaced() - Tokens(1));
-    let said = render(mode, &checked, counter, share(mode, Form::Record, limit));
+    let said = render(mode, &checked, counter, share(mode, form, limit));
     if said.is_empty() {
         return None;
     }
-    let pinned = pinned(constraints, request, limit.scaled(PINNED_SHARE));
+    let left = limit - counter.count_text(&said) - SEPARATOR;
+    let pinned = pinned(constraints, request, limit.scaled(PINNED_SHARE).min(left));
     let words = if pinned.is_empty() { said } else { format!("{pinned}\n{said}") };
     let spoken = counter.count_text(&words);
     let kept = with_said(request, &words);
 
     let needed = Needed::of(request);
     let mut room = limit - spoken - SEPARATOR;
+    let mut without_names = None;
     for _ in 0..TRIES {
         let facts = match room >= MIN_FACTS {
             true => {
@@ -74,6 +82,10 @@ pub(crate) async fn compose(
             facts => format!("{words}\n\n{facts}"),
         };
         let missing = needed.missing_from(&text, counter, limit);
+        let plain = counter.count_text(&text);
+        if plain <= limit && !facts.text.trim().is_empty() {
+            without_names.get_or_insert_with(|| (text.clone(), plain, facts.summary.clone()));
+        }
         if !missing.is_empty() {
             text = format!("{text}\n{missing}");
         }
@@ -84,6 +96,10 @@ pub(crate) async fn compose(
         // Less than what the facts took, not than what they were allowed: they come in lines, and a little less room may
         // change nothing.
         room = room.min(facts.tokens) - (tokens - limit) - Tokens(1);
+    }
+    // Names come back in place of facts, and take more room than these left: the task is among the facts.
+    if let Some((text, tokens, facts)) = without_names {
+        return Some(Composed { summary: join(mode, checked, facts), text, tokens });
     }
     // No room for facts: the words, and the names if they fit.
     let facts = rules.summarize(*request).await.ok()?;

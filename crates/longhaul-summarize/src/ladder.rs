@@ -186,7 +186,7 @@ impl Ladder {
                 match asking.read(&completion) {
                     Ok((said, mut notes)) => {
                         notes.push("asked in the conversation itself".to_owned());
-                        return Some(Heard { said, notes, earlier: asking.earlier });
+                        return Some(Heard { said, form: asking.form, notes, earlier: asking.earlier });
                     }
                     Err(invalid) => {
                         let is_mistaken = invalid == InvalidAnswer::ToolCall;
@@ -286,7 +286,7 @@ impl Ladder {
             1 => parts.pop()?,
             _ => self.merge(run, model, &asking, &show, parts, &mut notes).await,
         };
-        Some(Heard { said, notes, earlier })
+        Some(Heard { said, form: asking.form, notes, earlier })
     }
 
     /// Asks for one answer out of several. Where that fails the joined parts are the answer: all was said already.
@@ -346,7 +346,7 @@ impl Ladder {
     ) -> (Option<Composed>, Vec<String>) {
         let known = &by_rule.summary;
         let ledger = Ledger { constraints: &known.constraints, files: &known.files };
-        let Heard { said, notes: mut done, earlier } = heard;
+        let Heard { said, form, notes: mut done, earlier } = heard;
         let mut composed = match said {
             Said::Notes(notes) => {
                 let is_checked =
@@ -362,7 +362,8 @@ impl Ladder {
                     true => None,
                     false => {
                         let mode = self.options.mode;
-                        compose::compose(mode, checked, &*self.rules, ledger.constraints, request).await
+                        compose::compose((mode, form), checked, &*self.rules, ledger.constraints, request)
+                            .await
                     }
                 }
             }
@@ -536,6 +537,7 @@ impl Summarizer for Ladder {
 /// What a model said, what was done to it, and the summary that it was to bring up to date.
 struct Heard {
     said: Said,
+    form: Form,
     notes: Vec<String>,
     earlier: Option<Earlier>,
 }

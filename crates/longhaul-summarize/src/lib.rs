@@ -85,6 +85,7 @@ pub use beside::{WORDS_SHARE, with_facts, with_facts_in_data};
 pub use breaker::BreakerOptions;
 pub use cache::{MemoryCache, SummaryCache};
 pub use completion::{AnswerSchema, ClientError, Completion, CompletionClient, CompletionRequest, Finish};
+pub use compose::prose_share;
 pub use conversation::{Conversation, LastRequest, Protocol};
 pub use ladder::{Ladder, Redact};
 pub use notes::UNCONFIRMED;

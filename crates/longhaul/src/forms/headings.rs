@@ -7,16 +7,16 @@ use longhaul_summarize::{Draft, SummaryRequest};
 use longhaul_transcript::{Entry, FileState, Summary, Tokens};
 
 use super::{
-    page::{first_lines, with_the_person},
+    page::{first_lines, sure, with_the_person},
     words,
 };
 
 /// The document lets the model write this much (`maxTokens: 2000`).
 const MOST_WORDS: Tokens = Tokens(2_000);
 
-/// The three lists together get at least this share of the limit: beside a model, what it was not told it may write.
+/// The three lists together get at least this share of the limit; beside a model, of what its words leave.
 const LISTS_SHARE: f64 = 0.25;
-const LISTS_SHARE_BESIDE_A_MODEL: f64 = 0.14;
+const LISTS_SHARE_BESIDE_A_MODEL: f64 = 0.6;
 
 /// What the headings cost at most.
 const HEADINGS: Tokens = Tokens(24);
@@ -43,15 +43,16 @@ pub(super) fn text(draft: &Draft, request: &SummaryRequest<'_>) -> Option<String
         })
         .collect();
     let limit = request.limit;
-    let share = if words(draft).is_some() { LISTS_SHARE_BESIDE_A_MODEL } else { LISTS_SHARE };
-    let for_words = (limit - limit.scaled(share) - HEADINGS).min(MOST_WORDS);
     // What the lists do not need goes to the words, and the other way round.
     let lists: Vec<String> = [&files, &commands, &errors].map(|list| list.join("\n")).into();
     let of_lists: Tokens = lists.iter().map(|list| counter.count_text(list)).sum();
-    let for_words = for_words.max(limit - of_lists - HEADINGS).min(match words(draft) {
-        Some(_) => MOST_WORDS,
-        None => limit,
-    });
+    let for_words = match words(draft) {
+        Some(words) => {
+            let left = limit - HEADINGS - sure(words, request);
+            (limit - HEADINGS - of_lists.min(left.scaled(LISTS_SHARE_BESIDE_A_MODEL))).min(MOST_WORDS)
+        }
+        None => limit - HEADINGS - of_lists.min(limit.scaled(LISTS_SHARE)),
+    };
     let said = match words(draft) {
         Some(words) => with_the_person(words, summary, request, for_words, "\n"),
         None => first_lines(&draft.text, counter, for_words),

@@ -1,6 +1,6 @@
 //! A text that grows by whole lines within a limit, and what every form states of the user's.
 
-use longhaul_summarize::{SummaryRequest, shortened};
+use longhaul_summarize::{SummaryRequest, prose_share, shortened};
 use longhaul_tokens::TokenCounter;
 use longhaul_transcript::{Message, Origin, Summary, Tokens};
 
@@ -89,7 +89,7 @@ pub(super) fn first_lines(text: &str, counter: &dyn TokenCounter, limit: Tokens)
 const PERSON_SHARE: f64 = 0.2;
 
 /// Returns a model's words within `limit`, shortened where they must be, and behind them, after `separator`, what the user wants
-/// and demands as far as they do not say it.
+/// and demands as far as they do not say it. Words as long as their writer was told are not cut for that.
 pub(super) fn with_the_person(
     words: &str,
     summary: &Summary,
@@ -100,7 +100,7 @@ pub(super) fn with_the_person(
     let counter = request.counter;
     let within =
         |room: Tokens| shortened(words, |text| counter.count_up_to(text, room).is_some()).unwrap_or_default();
-    let most = limit.scaled(PERSON_SHARE);
+    let most = limit.scaled(PERSON_SHARE).min(limit - sure(words, request) - counter.count_text(separator));
     let mut page = Page::new(counter, most);
     page.person(&of_the_person(summary, request, &within(limit - most)));
     if page.text.is_empty() {
@@ -108,6 +108,12 @@ pub(super) fn with_the_person(
     }
     let person = format!("{separator}{}", page.text);
     format!("{}{person}", within(limit - counter.count_text(&person))).trim().to_owned()
+}
+
+/// Returns what of a model's words stays in any case.
+pub(super) fn sure(words: &str, request: &SummaryRequest<'_>) -> Tokens {
+    let told = prose_share(request.limit);
+    request.counter.count_up_to(words, told).unwrap_or(told)
 }
 
 /// Stands before what the user set out for.

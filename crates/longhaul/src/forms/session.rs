@@ -4,7 +4,7 @@ use longhaul_summarize::{Draft, SummaryRequest, shortened};
 use longhaul_transcript::{FileState, Tokens};
 
 use super::{
-    page::{Page, TASK, first_lines, is_a_persons, of_the_person},
+    page::{Page, TASK, first_lines, is_a_persons, of_the_person, sure},
     words,
 };
 
@@ -17,6 +17,9 @@ const TOPIC_CHARS: usize = 80;
 
 /// What stands after the content gets this share of the limit at most.
 const FACTS_SHARE: f64 = 0.45;
+
+/// What the blank line between the two costs at most.
+const SEPARATOR: Tokens = Tokens(2);
 
 /// Returns the content with files and decisions after it. The draft keeps the same decisions as its text, and gets topics
 /// where it has none.
@@ -35,7 +38,12 @@ pub(super) fn text(draft: &mut Draft, request: &SummaryRequest<'_>) -> Option<St
         }
         None => first_lines(&draft.text, counter, limit),
     };
-    let mut facts = Page::new(counter, request.limit.scaled(FACTS_SHARE));
+    let most = match words(draft) {
+        Some(words) => request.limit - sure(words, request) - SEPARATOR,
+        None => request.limit,
+    };
+    let for_facts = request.limit.scaled(FACTS_SHARE).min(most);
+    let mut facts = Page::new(counter, for_facts);
     // What the user set out for comes first, then what changed and what was decided; rules get what these leave.
     let person = match words(draft) {
         Some(_) => of_the_person(&draft.summary, request, content),
@@ -59,7 +67,7 @@ pub(super) fn text(draft: &mut Draft, request: &SummaryRequest<'_>) -> Option<St
         facts.line(&files(&changed[from..]));
     }
     // Lines of the content that do not fit go; what they decided is then listed.
-    let surely = within(request.limit.scaled(1.0 - FACTS_SHARE));
+    let surely = within(request.limit - for_facts);
     let is_told = |text: &str, decision: &str| {
         text.contains(decision.trim()) || text.contains(&decision.trim().replace('\n', " "))
     };

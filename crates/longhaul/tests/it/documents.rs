@@ -1,12 +1,12 @@
 //! What the design documents give literally: values of settings, the words of prompts, the forms of summaries.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use longhaul::{
     Config, Error, Preset, Session,
     compact::CompactError,
     config::{Chaining, OnMaxDepth, Oversize, RatioBase, SoftAction, SummaryLimit, SummaryRole, Threshold},
-    summarize::{CompletionClient, Scripted, prompt},
+    summarize::{CompletionClient, CompletionRequest, Scripted, prompt},
     tokens::{CharsPer4, ContextWindow},
     transcript::{FixedClock, Message, NoJitter, NoSleep, Outcome, SessionId, SummaryMode, Tokens},
 };
@@ -317,6 +317,66 @@ async fn a_models_words_are_not_cut_for_the_lists() {
     assert!(text.contains(last), "asked for last, and still there: {text}");
     assert_eq!(shown, 68, "{text}");
     assert!(work.finished()[0].summary_tokens <= Tokens(2_000));
+}
+
+// asserts 000-16, 002-17
+#[tokio::test]
+async fn a_model_that_keeps_to_what_it_was_told_is_not_cut() {
+    for (preset, mode, window) in [
+        (Preset::ContextManager, SummaryMode::Llm, 60_000),
+        (Preset::ContextManager, SummaryMode::Hybrid, 60_000),
+        (Preset::Session, SummaryMode::Llm, 60_000),
+        (Preset::Session, SummaryMode::Hybrid, 128_000),
+        (Preset::TwoTier, SummaryMode::Llm, 200_000),
+        (Preset::TwoTier, SummaryMode::Hybrid, 200_000),
+    ] {
+        // It writes as much as it was told, to the line; each is borne out by the conversation.
+        let line =
+            |nth: usize| format!("- src/part_{nth}.rs has a limit of {nth}0 ms, as was said of part {nth}.");
+        let said = Arc::new(Mutex::new(String::new()));
+        let log = Arc::clone(&said);
+        let script = move |_: usize, request: &CompletionRequest| {
+            let asked = format!("{}{}", request.system, request.user);
+            let (_, rest) = asked.split_once("Keep the summary under ").unwrap();
+            let told: usize = rest.split(' ').next().unwrap().parse().unwrap();
+            let mut text = String::from("The parts were discussed:");
+            for nth in 22.. {
+                if text.len() + line(nth).len() >= told * 4 {
+                    break;
+                }
+                text = format!("{text}\n{}", line(nth));
+            }
+            text.clone_into(&mut log.lock().unwrap());
+            Ok(Scripted::says(text))
+        };
+        let soft_action = SoftAction::Off;
+        // Enough is said for so many lines.
+        let trigger_messages = preset.config().trigger_messages.map(|_| 150);
+        let config =
+            Config { mode, soft_action, trigger_messages, max_context_tokens: None, ..preset.config() };
+        let mut work = Work::with(config, window, Some(Box::new(script)));
+        work.context.push(Message::user("Never touch the table audit_trail. Move src/ledger/export.rs."));
+        for nth in 0..10 {
+            let command = format!(r#"{{"command":"make part_{nth}"}}"#);
+            let output = format!("error: part_{nth} has no rule of its own\nexit code: 1");
+            for message in exchange(&format!("c{nth}"), "execute_bash", &command, &output, Outcome::Failed) {
+                work.context.push(message);
+            }
+        }
+        while work.finished().is_empty() {
+            work.talk(1, 300).await;
+        }
+        let (said, text) = (said.lock().unwrap().clone(), work.summary());
+        let shown = said.lines().filter(|line| text.contains(line)).count();
+        assert_eq!(
+            shown,
+            said.lines().count(),
+            "{preset}, {mode:?}: {} of {}: {text}",
+            text.len(),
+            said.len()
+        );
+        assert!(work.sent().contains("audit_trail"), "{preset}, {mode:?}: {text}");
+    }
 }
 
 // asserts 000-16
