@@ -52,8 +52,27 @@ impl<'a> Page<'a> {
     fn person(&mut self, person: &[String]) {
         let n_task = person.iter().take_while(|line| line.starts_with(TASK)).count();
         let (task, rules) = person.split_at(n_task);
-        self.lines(task.iter().map(String::as_str));
+        task.iter().for_each(|line| self.beginning(line));
         self.newest(rules);
+    }
+
+    /// Adds a line, and where it does not fit as many of its first words as do.
+    pub(super) fn beginning(&mut self, line: &str) {
+        if self.line(line) {
+            return;
+        }
+        let ends: Vec<usize> = line.match_indices(' ').map(|(at, _)| at).collect();
+        let clipped = |count: usize| format!("{} […]", &line[..ends[count]]);
+        // The cost grows with the number of words, so the largest number that fits is found by halving.
+        let (mut low, mut high) = (0, ends.len());
+        while low < high {
+            let middle = (low + high) / 2;
+            if self.clone().line(&clipped(middle)) { low = middle + 1 } else { high = middle }
+        }
+        // The mark alone says nothing.
+        if low > 1 {
+            self.line(&clipped(low - 1));
+        }
     }
 
     /// Adds `heading` and as many of `items` under it as fit, one a line; nothing where none does.

@@ -51,7 +51,12 @@ pub(super) fn text(draft: &mut Draft, request: &SummaryRequest<'_>) -> Option<St
     };
     let (task, rules): (Vec<String>, Vec<String>) =
         person.into_iter().partition(|line| line.starts_with(TASK));
-    facts.lines(task.iter().map(String::as_str));
+    // A long task has half of the room, if it does not fit: what was done with it counts as well.
+    if facts.lines(task.iter().map(String::as_str)) > 0 {
+        let mut half = Page::new(counter, for_facts.scaled(0.5));
+        task.iter().for_each(|line| half.beginning(line));
+        facts.line(&half.text);
+    }
     let changed: Vec<&str> = draft
         .summary
         .files

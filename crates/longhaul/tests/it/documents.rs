@@ -355,7 +355,9 @@ async fn a_model_that_keeps_to_what_it_was_told_is_not_cut() {
         let config =
             Config { mode, soft_action, trigger_messages, max_context_tokens: None, ..preset.config() };
         let mut work = Work::with(config, window, Some(Box::new(script)));
-        work.context.push(Message::user("Never touch the table audit_trail. Move src/ledger/export.rs."));
+        let task = "Never touch the table audit_trail. Move src/ledger/export.rs, part by part.";
+        work.context
+            .push(Message::user(format!("{task} {}", "Each part is read and written anew. ".repeat(40))));
         for nth in 0..10 {
             let command = format!(r#"{{"command":"make part_{nth}"}}"#);
             let output = format!("error: part_{nth} has no rule of its own\nexit code: 1");
@@ -375,7 +377,8 @@ async fn a_model_that_keeps_to_what_it_was_told_is_not_cut() {
             text.len(),
             said.len()
         );
-        assert!(work.sent().contains("audit_trail"), "{preset}, {mode:?}: {text}");
+        // However long it is, what the user set out for is told.
+        assert!(work.sent().contains("Move src/ledger/export.rs"), "{preset}, {mode:?}: {text}");
     }
 }
 
