@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use crate::search::{each_word, is_without_spaces, words};
+use crate::search::{each_word, each_word_at, is_without_spaces, words};
 
 /// Words to look for, and how they were written.
 #[derive(Clone, Debug)]
@@ -84,30 +84,29 @@ impl Query {
     /// Returns where in `text` is best looked: where all of it stands as it was written, else where its words stand closest
     /// together, else where the first of them does.
     pub fn place_in(&self, text: &str) -> Option<usize> {
+        self.place_of_all(text).or_else(|| self.places(text).first().map(|place| place.at))
+    }
+
+    /// The same, but nowhere where one of its words does not stand in `text`.
+    pub fn place_of_all(&self, text: &str) -> Option<usize> {
         let text_lower = lower(text);
         // Lower case may be longer or shorter than the text; the place is then only near.
         let written = standing(&text_lower, &self.written).map(|at| text.floor_char_boundary(at));
-        let closest = || self.closest(text).map(|(at, _)| at);
-        written.or_else(closest).or_else(|| self.places(text).first().map(|place| place.at))
+        written.or_else(|| self.closest(text).map(|(at, _)| at))
     }
 
     /// Returns the places in `text` where one of [`telling`](Self::telling) stands, in order.
     pub fn places(&self, text: &str) -> Vec<WordPlace> {
         /// As many places tell where the best is.
         const ENOUGH: usize = 2_000;
-        let base = text.as_ptr() as usize;
-        let runs = text.split(|c: char| !c.is_alphanumeric()).filter(|run| !run.is_empty());
-        let place = |run: &str| {
-            let lower = run.to_lowercase();
-            let is_held = |word: &String| match word.is_ascii() {
-                true => lower == *word,
-                // Scripts without spaces: a word is a part of a run.
-                false => lower.contains(word.as_str()),
-            };
-            let word = self.telling().iter().position(is_held)?;
-            Some(WordPlace { at: run.as_ptr() as usize - base, length: run.len(), word })
-        };
-        runs.filter_map(place).take(ENOUGH).collect()
+        let mut places = Vec::new();
+        each_word_at(text, |at, length, word| {
+            if let Some(word) = self.telling().iter().position(|told| told == word) {
+                places.push(WordPlace { at, length, word });
+            }
+            places.len() < ENOUGH
+        });
+        places
     }
 
     /// Returns where in `text` all the words stand closest together, and over how many bytes.
@@ -141,18 +140,50 @@ fn lower(text: &str) -> String {
 
 /// Returns where `written` stands in `text`, whatever blanks stand between its words, and no word goes on beyond its ends.
 fn standing(text: &str, written: &str) -> Option<usize> {
-    let mut pieces = written.split(' ');
-    let first = pieces.next().filter(|first| !first.is_empty())?;
-    let rest: Vec<&str> = pieces.collect();
-    let end_from = |at: usize| {
-        rest.iter().try_fold(at + first.len(), |end, piece| {
-            let after = text[end..].trim_start();
-            let is_next = text.len() - after.len() > end && after.starts_with(piece);
-            is_next.then(|| text.len() - after.len() + piece.len())
-        })
+    let pieces: Vec<&str> = written.split(' ').filter(|piece| !piece.is_empty()).collect();
+    match &pieces[..] {
+        [] => None,
+        [one] => {
+            let stands = |at: &usize| is_edge(text, *at) && is_edge(text, at + one.len());
+            text.match_indices(one).map(|(at, _)| at).find(stands)
+        }
+        [first, between @ .., last] if text.contains(first) => {
+            // Blanks stand around all but the ends.
+            let held: Vec<&str> = text.split_whitespace().collect();
+            let place = |piece: &str| piece.as_ptr() as usize - text.as_ptr() as usize;
+            let stands = |from: usize| {
+                let (before, after) = (held.get(from.checked_sub(1)?)?, held.get(from + between.len())?);
+                let at = place(before) + before.strip_suffix(first)?.len();
+                let end = place(after) + after.starts_with(last).then_some(last.len())?;
+                (is_edge(text, at) && is_edge(text, end)).then_some(at)
+            };
+            each_run(&held, between).find_map(stands)
+        }
+        _ => None,
+    }
+}
+
+/// Returns where all of `wanted` stands in `held`, one after the other. Nothing is looked at more than twice, however often a
+/// part of it is repeated.
+fn each_run(held: &[&str], wanted: &[&str]) -> impl Iterator<Item = usize> {
+    // How much of the beginning of `wanted` ends where so much of it does.
+    let mut again = vec![0; wanted.len() + 1];
+    let step = |again: &[usize], mut n: usize, piece: &str| {
+        while n > 0 && wanted.get(n).is_none_or(|next| *next != piece) {
+            n = again[n];
+        }
+        n + usize::from(wanted.get(n).is_some_and(|next| *next == piece))
     };
-    let stands = |at: &usize| is_edge(text, *at) && end_from(*at).is_some_and(|end| is_edge(text, end));
-    text.match_indices(first).map(|(at, _)| at).find(stands)
+    for at in 1..wanted.len() {
+        again[at + 1] = step(&again, again[at], wanted[at]);
+    }
+    let mut n = 0;
+    (0..=held.len())
+        .filter(move |end| {
+            n = if *end == 0 { 0 } else { step(&again, n, held[end - 1]) };
+            n == wanted.len()
+        })
+        .map(|end| end - wanted.len())
 }
 
 /// Returns whether no word goes on across this place of `text`.
@@ -191,6 +222,30 @@ mod tests {
         assert!(!is_reworded("请先读文件再改", "文件"));
         assert!(!is_reworded("in C++, say", "c++"));
         assert!(is_reworded("anything", ""));
+    }
+
+    #[test]
+    fn a_phrase_of_a_script_without_spaces_comes_before_its_words_apart() {
+        let query = Query::new("Redis 服务器");
+        let texts =
+            ["Redis 服务器", "服务器和 Redis 的配置", "Redis 任务要用一台机器来服从", "服, 务, 器, Redis"];
+        let fits: Vec<Fit> = texts.iter().map(|text| query.fit(text)).collect();
+        assert!(fits[..2].iter().all(|fit| fits[2..].iter().all(|other| fit < other)), "{fits:?}");
+        let turned = Query::new("读取文件");
+        let (near, apart) = (turned.fit("先把文件读取出来"), turned.fit("读, 取, 文, 件"));
+        assert!(near < apart && near.spread == "文件读取".len(), "{near:?} {apart:?}");
+        let places = query.places("启动 Redis 服务器");
+        let at: Vec<(usize, usize)> = places.iter().map(|place| (place.at, place.length)).collect();
+        assert_eq!(at, [(7, 5), (13, 3), (16, 3), (19, 3)]);
+    }
+
+    #[test]
+    fn a_query_that_repeats_itself_costs_no_more_than_another() {
+        let text = "a ".repeat(60_000);
+        let query = format!("{}b", "a ".repeat(30_000));
+        assert_eq!(standing(&text, &query), None);
+        assert_eq!(standing(&format!("{text}x-a b"), "a b"), Some(text.len() + 2));
+        assert_eq!(standing(&format!("{text}b!"), &query), Some(text.len() - 60_000));
     }
 
     #[test]

@@ -41,7 +41,33 @@ pub(crate) fn each_word(text: &str, mut take: impl FnMut(&str) -> bool) {
             word.make_ascii_lowercase();
             take(&word)
         } else {
-            split_run(run).iter().all(|word| take(word))
+            split_run(run).all(|word| take(&word))
+        };
+        if !goes_on {
+            return;
+        }
+    }
+}
+
+/// The same with where each stands and how long it is there, in bytes.
+pub(crate) fn each_word_at(text: &str, mut take: impl FnMut(usize, usize, &str) -> bool) {
+    let base = text.as_ptr() as usize;
+    let mut word = String::new();
+    for run in text.split(|c: char| !c.is_alphanumeric()).filter(|run| !run.is_empty()) {
+        let at = run.as_ptr() as usize - base;
+        let goes_on = if run.is_ascii() {
+            word.clear();
+            word.push_str(&run[..run.len().min(LONGEST_WORD)]);
+            word.make_ascii_lowercase();
+            take(at, run.len(), &word)
+        } else {
+            let mut words = split_run_at(run).into_iter().peekable();
+            let mut goes_on = true;
+            while let Some((from, word)) = words.next().filter(|_| goes_on) {
+                let end = words.peek().map_or(run.len(), |(next, _)| *next);
+                goes_on = take(at + from, end - from, &word);
+            }
+            goes_on
         };
         if !goes_on {
             return;
@@ -82,16 +108,23 @@ pub(crate) fn snippet(text: &str, query: &Query) -> String {
     line.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-fn split_run(run: &str) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
+fn split_run(run: &str) -> impl Iterator<Item = String> {
+    split_run_at(run).into_iter().map(|(_, word)| word)
+}
+
+/// Returns the words of a run of letters and digits, each with where it begins.
+fn split_run_at(run: &str) -> Vec<(usize, String)> {
+    let mut words: Vec<(usize, String)> = Vec::new();
     let mut is_open = false;
-    for c in run.chars() {
+    for (at, c) in run.char_indices() {
         let is_own = is_without_spaces(c);
         match words.last_mut() {
-            Some(word) if is_open && !is_own && word.len() < LONGEST_WORD => word.extend(c.to_lowercase()),
+            Some((_, word)) if is_open && !is_own && word.len() < LONGEST_WORD => {
+                word.extend(c.to_lowercase())
+            }
             // The rest of an endless run (base64, a minified file) says nothing a person would search for.
-            Some(word) if is_open && !is_own && word.len() >= LONGEST_WORD => break,
-            _ => words.push(c.to_lowercase().collect()),
+            Some((_, word)) if is_open && !is_own && word.len() >= LONGEST_WORD => break,
+            _ => words.push((at, c.to_lowercase().collect())),
         }
         is_open = !is_own;
     }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args as ClapArgs;
+use clap::{Args as ClapArgs, builder::RangedU64ValueParser};
 
 use super::{FormatArg, StoreArgs, format_or_auto};
 
@@ -74,7 +74,7 @@ pub(crate) struct RecallArgs {
     #[arg(long)]
     pub(crate) full: bool,
     /// Show at most this many messages of a search
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 10, value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     pub(crate) limit: usize,
     #[command(flatten)]
     pub(crate) store: StoreArgs,

@@ -12,7 +12,8 @@ pub(crate) struct Marks<'a>(pub(crate) &'a str, pub(crate) &'a str);
 const NEAR: usize = 160;
 
 /// Returns up to `most` places of `text`, each a line of at most `columns` columns in which the words of `query` are marked; the
-/// beginning of the text where none of them stands in it. The first is where most of them stand.
+/// beginning of the text where none of them stands in it. The first is where all of them stand as they were written or closest, else
+/// where most of them do.
 pub(crate) fn snippets(
     text: &str,
     query: &str,
@@ -34,7 +35,7 @@ pub(crate) fn snippets(
     }
     // Most words first, then as they stand in the text.
     best.sort_by_key(|(held, at)| (std::cmp::Reverse(*held), *at));
-    let mut chosen: Vec<usize> = Vec::new();
+    let mut chosen: Vec<usize> = query.place_of_all(text).into_iter().collect();
     for (_, at) in best {
         if chosen.len() < most && chosen.iter().all(|other| other.abs_diff(at) >= NEAR) {
             chosen.push(at);
@@ -88,7 +89,15 @@ fn line(text: &str, at: usize, places: &[WordPlace], columns: usize, marks: Mark
     let (mut is_begun, mut is_blank) = (false, false);
     while let Some(c) = text[rest..].chars().next() {
         let marked = places.binary_search_by_key(&rest, |place| place.at).ok();
-        let length = marked.map_or(c.len_utf8(), |at| places[at].length);
+        let length = marked.map_or(c.len_utf8(), |first| {
+            // Of a script without spaces each character is a word: what stands together is marked as one.
+            let follows = |end: usize, place: &WordPlace| (place.at == end).then_some(end + place.length);
+            let end = |end: &mut usize, place: &WordPlace| {
+                *end = follows(*end, place)?;
+                Some(*end)
+            };
+            places[first..].iter().scan(rest, end).last().unwrap_or(rest) - rest
+        });
         let piece = rest..rest + length;
         rest += length;
         if c.is_whitespace() {
@@ -146,7 +155,10 @@ mod tests {
 
     #[test]
     fn scripts_without_spaces_are_found() {
-        assert_eq!(shown("请先读文件再改", "文件"), ["«请先读文件再改»"]);
+        assert_eq!(shown("请先读文件再改", "文件"), ["请先读«文件»再改"]);
+        let text = format!("{}重启 Redis 服务器后再试", "任务要用机器。".repeat(40));
+        let lines = shown(&text, "Redis 服务器");
+        assert!(lines[0].contains("«Redis» «服务器»后再试"), "{lines:?}");
         let lines = shown(&"请先读 ".repeat(40), "文件");
         assert!(lines[0].ends_with('…') && width(&lines[0]) <= 40, "{lines:?}");
     }

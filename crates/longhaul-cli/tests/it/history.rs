@@ -647,3 +647,11 @@ fn a_store_that_somebody_changed_is_told_by_whatever_reads_it() {
     let damaged = compact();
     assert!(!damaged.said().contains("every original is kept"), "{}", damaged.stderr);
 }
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn a_search_for_no_message_is_refused() {
+    let ran = Folder::new().run(&["recall", "words", "-n", "0"], b"");
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("0 is not in 1.."), "{}", ran.stderr);
+}
