@@ -152,8 +152,9 @@ const CHANGES: [&str; 56] = [
     "write",
 ];
 
-const LOOKS: [&str; 20] = [
+const LOOKS: [&str; 24] = [
     "calculate",
+    "can",
     "check",
     "compare",
     "count",
@@ -163,12 +164,15 @@ const LOOKS: [&str; 20] = [
     "fetch",
     "find",
     "get",
+    "has",
+    "is",
     "list",
     "lookup",
     "preview",
     "query",
     "read",
     "search",
+    "should",
     "show",
     "validate",
     "verify",
@@ -540,9 +544,14 @@ mod tests {
         ] {
             assert!(changes_record(name), "{name}");
         }
-        for name in
-            ["get_order_details", "list_changes", "calculate", "get_update_status", "issue_comments_to_set"]
-        {
+        for name in [
+            "get_order_details",
+            "list_changes",
+            "can_send_mms",
+            "calculate",
+            "get_update_status",
+            "issue_comments_to_set",
+        ] {
             assert!(!changes_record(name), "{name}");
         }
     }
