@@ -161,7 +161,14 @@ fn limit_in(message: &str) -> Option<Tokens> {
     let message = message.to_lowercase();
     let number = |text: &str| {
         let end = text.find(|c: char| !c.is_ascii_digit() && c != ',').unwrap_or(text.len());
-        text[..end].trim_end_matches(',').replace(',', "").parse::<u64>().ok()
+        let number = text[..end].trim_end_matches(',').replace(',', "").parse::<u64>().ok()?;
+        // `128k`
+        match text[end..].chars().next() {
+            Some('k') => number.checked_mul(1_000),
+            Some('m') => number.checked_mul(1_000_000),
+            Some(c) if c.is_alphanumeric() => None,
+            _ => Some(number),
+        }
     };
     let named = |words: &str| number(message.split_once(words)?.1);
     let told = |words: &str| {
@@ -211,6 +218,7 @@ mod tests {
                 "Prompt contains 40000 tokens, too large for model with 32768 maximum context length",
                 Some(32_768),
             ),
+            ("the prompt exceeds the context window of 128k tokens", Some(128_000)),
             ("Input is too long for requested model.", None),
             ("too many tokens: 9000", None),
             ("maximum context length is é", None),

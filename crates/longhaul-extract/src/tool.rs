@@ -84,13 +84,15 @@ pub fn family(call: &ToolCall) -> ToolFamily {
     CallView::new(call).family()
 }
 
-/// Returns whether a tool of this name changes records: it begins with a word for that, behind that of its service perhaps, and
-/// has none for looking.
+/// Returns whether a tool of this name changes records: its first word, or that behind the name of its service, says so.
 pub(crate) fn changes_record(name: &str) -> bool {
     let plain = plain_name(name);
-    let mut words = plain.split('_').filter(|word| !word.is_empty());
-    let looks = words.clone().any(|word| LOOKS.contains(&word));
-    !looks && words.by_ref().take(2).any(|word| CHANGES.contains(&word))
+    let words = plain.split('_').filter(|word| !word.is_empty()).take(2);
+    let mut says = words.filter_map(|word| match (CHANGES.contains(&word), LOOKS.contains(&word)) {
+        (false, false) => None,
+        (changes, _) => Some(changes),
+    });
+    says.next().unwrap_or(false)
 }
 
 const CHANGES: [&str; 56] = [
@@ -541,6 +543,8 @@ mod tests {
             "mcp__github__createIssue",
             "slack_post_message",
             "book_reservation",
+            "move_card_to_list",
+            "cancel_download",
         ] {
             assert!(changes_record(name), "{name}");
         }

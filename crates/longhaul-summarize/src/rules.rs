@@ -191,7 +191,7 @@ impl<'a> Reading<'a> {
         let goal = Goal::new(request.goal);
         let mut coverage = Coverage::new(request.index, &self.subjects, &goal);
         request.kept.iter().for_each(|entry| coverage.read_message(&entry.message));
-        let acts = Acts::read(request.entries);
+        let acts = Acts::read(request.entries, request.tail_beside_entries());
         let runs = runs::runs(&acts.runs);
         let summary = account::account(request, &runs, &acts, &self.subjects);
         let undone = Undone::read(request, &acts);

@@ -24,11 +24,14 @@ pub(crate) fn run(args: &SessionArgs) -> Result<ExitCode> {
     let originals = archive.originals(&session, span)?;
     let out_of_view: Vec<_> =
         originals.iter().filter(|original| taken_out.binary_search(&original.ordinal).is_ok()).collect();
-    let gone: Vec<u64> = out_of_view
-        .iter()
-        .filter(|original| original.message.is_none())
-        .map(|original| original.ordinal)
-        .collect();
+    let without_message = |is_changed: bool| -> Vec<u64> {
+        let of_those = out_of_view.iter().filter(|original| original.message.is_none());
+        of_those
+            .filter(|original| original.is_changed == is_changed)
+            .map(|original| original.ordinal)
+            .collect()
+    };
+    let (gone, changed) = (without_message(false), without_message(true));
     if args.json {
         let value = serde_json::json!({
             "version": 1,
@@ -38,6 +41,7 @@ pub(crate) fn run(args: &SessionArgs) -> Result<ExitCode> {
             "taken_out": taken_out,
             "kept": originals.len() - out_of_view.len(),
             "gone": gone,
+            "changed": changed,
             "survival": record.survival,
             "tokens_before": record.tokens_before,
             "tokens_after": record.tokens_after,
@@ -57,8 +61,10 @@ pub(crate) fn run(args: &SessionArgs) -> Result<ExitCode> {
     for (class, survival) in record.survival.iter().filter(|(_, survival)| survival.total > 0) {
         out.push_str(&format!("  {class:14} {:>6} of {}\n", survival.kept, survival.total));
     }
-    let recoverable = painter
-        .bold(&format!("Recoverable: {}", counted((out_of_view.len() - gone.len()) as u64, "message")));
+    let recoverable = painter.bold(&format!(
+        "Recoverable: {}",
+        counted((out_of_view.len() - gone.len() - changed.len()) as u64, "message")
+    ));
     out.push_str(&format!("\n{recoverable}\n"));
     out.push_str(&painter.with_whole("  ", "each:", &format!("longhaul recall {session} mN")));
     out.push_str(&painter.with_whole("  ", "all: ", &format!("longhaul recall {session} {}", record.id)));
@@ -66,6 +72,14 @@ pub(crate) fn run(args: &SessionArgs) -> Result<ExitCode> {
         out.push_str(&format!("{}\n", line(original)));
     }
     out.push('\n');
+    if !changed.is_empty() {
+        let n = counted(changed.len() as u64, "message");
+        out.push_str(&painter.hung(
+            &painter.bold(&format!("Changed in the store: {n},")),
+            &format!(" not what was written (`longhaul audit {session} --verify`)"),
+            "  ",
+        ));
+    }
     match gone.len() {
         0 => out.push_str(&format!("{}\n", painter.bold("Gone: nothing"))),
         n => out.push_str(&painter.hung(

@@ -120,7 +120,8 @@ fn report(originals: &[Original], chain: &[SummaryRecord], session: &str, painte
     }
     out.push_str(&painter.with_whole("", "Each comes back with", &format!("longhaul recall {session} mN")));
     out.push_str("--json names all of them\n");
-    let forgotten = originals.iter().filter(|original| original.message.is_none()).count();
+    let is_forgotten = |original: &&Original| original.message.is_none() && !original.is_changed;
+    let forgotten = originals.iter().filter(is_forgotten).count();
     out.push_str(&match forgotten {
         0 => "Gone: nothing\n".to_owned(),
         n => painter.hung(

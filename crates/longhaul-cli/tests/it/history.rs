@@ -27,7 +27,7 @@ fn a_summary_says_how_a_handle_is_looked_up_where_it_can_be() {
         let usual = ["compact", example.to_str().unwrap(), "--budget", "4000", "--dry-run"];
         text(&run(&folder, &[&usual, more].concat()))
     };
-    let line = "\nsummary-lookup: `longhaul recall m12` shows m12 whole\nsummary-depth:0 id:";
+    let line = "\nsummary-lookup: `longhaul recall 81b0e6aa m12` shows m12 whole\nsummary-depth:0 id:";
     assert!(compact(&[]).contains(line), "{}", compact(&[]));
     assert_eq!(compact(&[]), compact(&[]));
     for without in [&["--no-store"][..], &["--preset", "session", "--mode", "rules"]] {

@@ -256,6 +256,11 @@ fn is_rule(body: &str) -> bool {
         && body.chars().all(|c| matches!(c, '-' | '=' | '_' | '*' | '~' | '#' | '─' | '━' | '⎯' | '.' | ' '))
 }
 
+/// Whether anything in a line tells of an error, whatever it is first of all.
+pub(crate) fn tells_trouble(line: &str) -> bool {
+    patterns::classes(line).any(Class::is_error)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

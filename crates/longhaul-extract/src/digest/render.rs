@@ -3,7 +3,7 @@
 use super::{
     clean::{prefix, suffix},
     fit::{Allowance, Piece, fit},
-    lines::Class,
+    lines::{Class, tells_trouble},
 };
 
 /// Returns the best of `lines` by `scores`, in order.
@@ -46,7 +46,8 @@ pub(crate) fn lines_within(
     let is_told = |at: &usize| {
         let is_told = match classes.get(*at) {
             Some(Class::Passed) => has_totals,
-            Some(Class::Progress) => has_said,
+            // `Checking the database … connection refused` says more.
+            Some(Class::Progress) => has_said && !tells_trouble(lines[*at]),
             _ => false,
         };
         is_told && allowance.wanted(lines[*at]) <= 0.0

@@ -128,29 +128,37 @@ pub fn call_failed(view: &CallView<'_>, result: &ToolResult) -> bool {
 
 /// Returns whether a tool that was to write says in its first line that it did not, where the format has no flag for it.
 fn was_not_written(text: &str) -> bool {
-    let first = text.lines().next().unwrap_or_default().to_lowercase();
+    let line = text.lines().next().unwrap_or_default();
+    let names_code = || line.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| CODES.contains(&word));
+    let first = line.to_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| first.contains(word));
     let says = ["error", "failed to ", "{\"error\"", "could not ", "cannot ", "can't ", "unable to "]
         .iter()
         .any(|start| first.starts_with(start));
-    !has(&WRITTEN) && (says || has(&NOT_WRITTEN))
+    !has(&WRITTEN) && (says || has(&NOT_WRITTEN) || names_code())
 }
 
 /// What is said of a file that was written, whatever else went wrong.
-const WRITTEN: [&str; 5] = ["successfully", "was written", "been written", "been updated", "been created"];
+const WRITTEN: [&str; 7] = [
+    "successfully",
+    "was written",
+    "been written",
+    "been updated",
+    "been created",
+    "been edited",
+    "been changed",
+];
 
-const NOT_WRITTEN: [&str; 14] = [
+/// What the system calls the reasons for which nothing is written.
+const CODES: [&str; 5] = ["EACCES", "EPERM", "ENOENT", "EROFS", "ENOSPC"];
+
+const NOT_WRITTEN: [&str; 9] = [
     "file has not been read",
     "file has been modified since",
     "no changes made",
     "not written",
     "string to replace not found",
     "permission denied",
-    "eacces",
-    "eperm",
-    "enoent",
-    "erofs",
-    "enospc",
     "read-only file system",
     "no space left",
     "old_string not found",

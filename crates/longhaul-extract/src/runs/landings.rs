@@ -285,6 +285,7 @@ fn landing(simple: &Simple<'_>) -> Option<(String, Kind)> {
         ("git", Some("tag"), Some(_)) if !flags.iter().any(|flag| asks_for_tags(flag)) => Kind::Tag,
         ("git", Some("checkout" | "switch"), Some(_)) if !plain.contains(&"--") => Kind::Branch,
         ("npm" | "pnpm" | "yarn" | "bun" | "cargo" | "poetry" | "uv", Some("publish"), _) => Kind::Publish,
+        ("npm" | "pnpm" | "yarn" | "bun", Some("run"), Some("publish" | "release")) => Kind::Publish,
         ("twine", Some("upload"), _) => Kind::Publish,
         ("gh", Some("release"), Some("create" | "edit" | "delete" | "upload")) => Kind::Release,
         ("gh", Some("pr" | "issue"), Some("create" | "merge" | "close" | "reopen" | "ready")) => {
@@ -419,6 +420,8 @@ tool#d!: To github.com:acme/relay
 npm error code E401
 assistant: !Bash#e {"command":"git push --dry-run; git log --oneline; echo git commit"}
 tool#e: 45ffe0a..99999aa  main -> main
+assistant: !Bash#f {"command":"npm run publish"}
+tool#f!: npm error code 1
 "#,
         );
         assert_eq!(
@@ -428,6 +431,7 @@ tool#e: 45ffe0a..99999aa  main -> main
                 "git tag v2.0.0: went well (m5)",
                 "git push origin main: 17d213a..45ffe0a  main -> main (m7)",
                 "npm publish: failed: npm error code E401 (m7)",
+                "npm run publish: failed: npm error code 1 (m11)",
             ]
         );
     }

@@ -376,7 +376,7 @@ fn what_stands_in_the_place_of_another_is_told_and_never_handed_out() {
     assert_eq!(read(), (without(1), hits(1)));
     change(&format!("UPDATE originals SET content = {content} WHERE ordinal = 1"));
     assert_eq!(read(), (whole.clone(), hits(9)));
-    // A content that is damaged, and one that the log is damaged about.
+    // A content that is damaged.
     change(&format!("UPDATE contents SET body = x'00', block = NULL WHERE key = {content}"));
     let (originals, found) = read();
     assert_eq!(originals, without(1));

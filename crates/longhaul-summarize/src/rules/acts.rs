@@ -39,7 +39,8 @@ pub(crate) struct Acts {
 }
 
 impl Acts {
-    pub(crate) fn read(entries: &[Entry]) -> Acts {
+    /// Reads what the calls of `entries` did; what those of the `tail` behind them did after all is no refusal any more.
+    pub(crate) fn read(entries: &[Entry], tail: &[Entry]) -> Acts {
         let (mut files, mut runs, mut todos) = (Touches::default(), Runs::default(), Todos::default());
         let (mut tools, mut refused) = (Tools::default(), Refused::default());
         let (mut landings, mut calls, mut visits) = (Landings::default(), Vec::new(), Visits::default());
@@ -56,6 +57,7 @@ impl Acts {
             deeds.extend(Deed::of(act));
             reworked = Some(act.message).filter(|_| reworks(&act.call)).or(reworked);
         });
+        each_act(tail, |act| refused.mend(act));
         let landings = landings.done();
         // An edit that was refused before the last commit was made otherwise, or given up.
         let committed =
@@ -144,22 +146,44 @@ struct Refusal {
 impl Refused {
     fn take(&mut self, act: &Act<'_>) {
         let (Some((answered, result)), Some(says_itself)) = (act.result, answers(&act.call)) else { return };
-        let about = act.call.path().unwrap_or_default().to_string();
+        let about = about(&act.call);
         let text = result.joined_text();
         let says_something = |line: &&str| !line.is_empty() && !opens_output(line);
         let line = text.lines().map(str::trim).find(says_something).unwrap_or_default();
         let line = line.trim_start_matches("<tool_use_error>").trim_end_matches("</tool_use_error>");
         let is_error = result.outcome == Outcome::Failed || says_itself && call_failed(&act.call, result);
         if is_error && !line.is_empty() {
-            let call = FileNote::spelled(format!("{} {about}", act.call.name()).trim_end());
+            let path = act.call.path().unwrap_or_default();
+            let call = FileNote::spelled(format!("{} {path}", act.call.name()).trim_end());
             let told = format!("m{answered} {call}: {}", super::state::first_chars(line));
             let is_edit =
                 matches!(act.call.family(), ToolFamily::Edit | ToolFamily::Write | ToolFamily::Patch);
             self.open.push(Refusal { message: act.message, about, is_edit, told });
         } else {
-            // The same file was changed after all, if by another tool.
-            self.open.retain(|refusal| about.is_empty() || refusal.about != about);
+            self.mended(&about);
         }
+    }
+
+    /// Takes in a call of which no refusal is told.
+    fn mend(&mut self, act: &Act<'_>) {
+        let Some((_, result)) = act.result.filter(|_| answers(&act.call).is_some()) else { return };
+        if result.outcome != Outcome::Failed && !call_failed(&act.call, result) {
+            self.mended(&about(&act.call));
+        }
+    }
+
+    /// The same file was changed after all, if by another tool, or the same record.
+    fn mended(&mut self, about: &str) {
+        self.open.retain(|refusal| about.is_empty() || refusal.about != about);
+    }
+}
+
+/// Returns what a call is about: a file; else, of a tool that changes records, the tool and what it is told first.
+fn about(call: &CallView<'_>) -> String {
+    match (call.path(), call.fields().first()) {
+        (Some(path), _) => path.to_owned(),
+        (None, Some(first)) if call.changes_record() => format!("{} {}", call.name(), first.text),
+        _ => String::new(),
     }
 }
 
@@ -197,7 +221,7 @@ tool#c2: ok
 "#,
         );
         assert_eq!(
-            Acts::read(said.entries()).refusals,
+            Acts::read(said.entries(), &[]).refusals,
             [
                 "m2 apply_patch a.rs: apply_patch verification failed: Failed to find expected lines in a.rs",
                 "m4 Edit b.rs: File does not exist.",

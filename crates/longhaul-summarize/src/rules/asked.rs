@@ -190,6 +190,9 @@ impl Fixed<'_> {
     fn became(&self, asked: &Entry) -> String {
         let ordinal = asked.id.ordinal;
         let mut became = match (self.undone.by(ordinal), self.outcome(asked)) {
+            (Some(by), _) if self.undone.is_asked_again(by) => {
+                format!(" (what was done was taken back in m{by}, and asked for again)")
+            }
             (Some(by), _) => format!(" (taken back in m{by})"),
             (None, Some((answer, Turn::Answered))) => format!(" (answered in {answer})"),
             (None, Some((stopped, Turn::Interrupted))) => format!(" (interrupted by the user in {stopped})"),

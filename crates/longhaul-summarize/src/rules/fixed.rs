@@ -199,8 +199,10 @@ impl Fixed<'_> {
         // A wish of the moment is no rule any more once the person has gone on.
         let newest = self.last_said();
         let is_passed = |rule: &Constraint| rule.message < newest && is_passing_wish(&rule.text);
-        let undone =
-            |rule: &Constraint| self.undone.by(rule.message).filter(|_| !is_standing_rule(&rule.text));
+        let undone = |rule: &Constraint| {
+            let by = self.undone.by(rule.message).filter(|by| !self.undone.is_asked_again(*by));
+            by.filter(|_| !is_standing_rule(&rule.text))
+        };
         // What only leads in rules is none.
         let leads = |rule: &Constraint| rule.text.trim_end().ends_with([':', '：']);
         let told = |rule: &Constraint| {

@@ -92,7 +92,7 @@ tool#c3: ok
         let mut index = FactIndex::new();
         said.entries().iter().for_each(|entry| index.push(entry));
         let pool = index.statements();
-        let passing = Passing::new(pool).of_unchanged(pool, &Acts::read(said.entries()));
+        let passing = Passing::new(pool).of_unchanged(pool, &Acts::read(said.entries(), &[]));
         let texts: Vec<&str> = passing.iter().map(|at| &*pool.all()[*at].text).collect();
         // The cursor was spoken of, and the limits were changed.
         assert_eq!(texts, ["let banner = Banner::with_colour(Colour::Teal);"]);

@@ -216,7 +216,8 @@ impl Page<'_> {
         self.talkers.of(first)
     }
 
-    /// Returns quotations, each call's first after what the call was.
+    /// Returns quotations, each call's first after what the call was. Where a part of a record is left out, a mark says so: three items
+    /// would be taken for all four.
     fn quoted(&self, picks: &[usize]) -> String {
         let mut lines = Vec::new();
         let mut before = None;
@@ -226,23 +227,40 @@ impl Page<'_> {
             let source = self.pool.source(statement).filter(|_| statement.kind != StatementKind::Command);
             let label = source.map(|source| &*source.label);
             let place = (statement.message, label);
-            if before.as_ref() == Some(&place) {
-                lines.push(statement.text.to_string());
-                continue;
+            let is_first = before.replace(place) != Some(place);
+            if let Some(label) = label.filter(|_| is_first) {
+                let label = self.trail.below(name_or_label(label, &statement.text));
+                lines.push(format!("m{} {label}:", statement.message));
             }
-            match label {
-                Some(label) => {
-                    let label = self.trail.below(name_or_label(label, &statement.text));
-                    lines.push(format!("m{} {label}:", statement.message));
-                    lines.push(statement.text.to_string());
-                }
-                None => lines.push(format!("m{} $ {}", statement.message, statement.text)),
+            let lacks =
+                |next: usize| picks.binary_search(&next).is_err() && self.are_of_one_record(*at, next);
+            if at.checked_sub(1).is_some_and(lacks) && lines.last().is_none_or(|line| line != LEFT_OUT) {
+                lines.push(LEFT_OUT.to_owned());
             }
-            before = Some(place);
+            lines.push(match label {
+                None if is_first => format!("m{} $ {}", statement.message, statement.text),
+                _ => statement.text.to_string(),
+            });
+            if lacks(at + 1) {
+                lines.push(LEFT_OUT.to_owned());
+            }
         }
         lines.join("\n")
     }
+
+    /// Returns whether two statements are parts of one record, as JSON, that a call was answered.
+    fn are_of_one_record(&self, one: usize, other: usize) -> bool {
+        let part = |at: usize| {
+            let part = self.pool.all().get(at).filter(|part| part.kind == StatementKind::Result)?;
+            let is_json = part.text.starts_with(['{', '[', '"']) && part.text.contains("\":");
+            is_json.then(|| (part.message, self.pool.source(part).map(std::ptr::from_ref)))
+        };
+        part(one).is_some() && part(one) == part(other)
+    }
 }
+
+/// What stands for parts of a record that are left out.
+const LEFT_OUT: &str = "…";
 
 /// Bytes of an item that is told rather than left out as the only one of its list.
 const SHORT_ITEM: usize = 100;

@@ -1,6 +1,6 @@
 //! Steps that a person had undone: what was said of them at their end is not how things stand.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use longhaul_transcript::Entry;
 
@@ -15,6 +15,8 @@ use crate::SummaryRequest;
 pub(crate) struct Undone {
     /// The message that took each back, by the one that had asked for it.
     steps: BTreeMap<u64, u64>,
+    /// Those of the messages that ask for the same again.
+    again: BTreeSet<u64>,
 }
 
 impl Undone {
@@ -38,6 +40,7 @@ impl Undone {
             let step = asked.map(|asked| (asked.id.ordinal, entry.id.ordinal));
             if let Some((from, to)) = step.filter(|(from, to)| takes_back(text) && changes(*from, *to)) {
                 undone.steps.insert(from, to);
+                undone.again.extend(asks_again(text).then_some(to));
             }
             asked = Some(entry);
         }
@@ -48,6 +51,11 @@ impl Undone {
     pub(crate) fn by(&self, message: u64) -> Option<u64> {
         let (_, to) = self.steps.range(..=message).next_back()?;
         (message < *to).then_some(*to)
+    }
+
+    /// Returns whether the message that took a step back asks for it again: what was asked, and how, still holds.
+    pub(crate) fn is_asked_again(&self, by: u64) -> bool {
+        self.again.contains(&by)
     }
 
     /// Returns the message that asked for the step which this one took back.
@@ -69,6 +77,24 @@ fn takes_back(text: &str) -> bool {
             || IN_OTHER_LANGUAGES.iter().any(|words| sentence.contains(words));
         !asks && !is_limited && says
     })
+}
+
+/// Whether somebody who takes a step back wants it done once more.
+fn asks_again(text: &str) -> bool {
+    let opening = text[..text.floor_char_boundary(OPENING)].to_lowercase();
+    [
+        "try again",
+        "try it again",
+        "do it again",
+        "once more",
+        "start over",
+        "from scratch",
+        "redo it",
+        "noch einmal",
+        "nochmal",
+    ]
+    .iter()
+    .any(|words| opening.contains(words))
 }
 
 /// Whether a sentence has these words, and goes on as one that means all of the step: "undo that, please", not "undo that rename".

@@ -61,7 +61,9 @@ impl<'a> Page<'a> {
         if self.line(line) {
             return;
         }
-        let ends: Vec<usize> = line.match_indices(' ').map(|(at, _)| at).collect();
+        // Of a script without spaces each character may be the last.
+        let may_end = |c: char| c == ' ' || c >= '\u{2e80}';
+        let ends: Vec<usize> = line.char_indices().filter(|(_, c)| may_end(*c)).map(|(at, _)| at).collect();
         let clipped = |count: usize| format!("{} […]", &line[..ends[count]]);
         // The cost grows with the number of words, so the largest number that fits is found by halving.
         let (mut low, mut high) = (0, ends.len());
@@ -160,4 +162,27 @@ pub(super) fn of_the_person(summary: &Summary, request: &SummaryRequest<'_>, sai
 /// Returns whether a person said this: not a tool, and not a summary that stands in the user's name.
 pub(super) fn is_a_persons(message: &Message) -> bool {
     message.is_user_text() && message.origin != Origin::Longhaul
+}
+
+#[cfg(test)]
+mod tests {
+    use longhaul_tokens::CharsPer4;
+
+    use super::*;
+
+    #[test]
+    fn the_beginning_of_a_line_is_told_in_any_script() {
+        let told = |line: &str| {
+            let mut page = Page::new(&CharsPer4, Tokens(9));
+            page.beginning(line);
+            page.text
+        };
+        assert_eq!(told("Task: read the relay"), "Task: read the relay");
+        assert_eq!(
+            told("Task: read the relay and its tests, then mend them"),
+            "Task: read the relay and its […]"
+        );
+        let clipped = told("Task: 先把中继的源代码读完再修改它的测试然后把结果写进文档并且提交到主分支上去");
+        assert!(clipped.starts_with("Task: 先把中继") && clipped.ends_with(" […]"), "{clipped}");
+    }
 }

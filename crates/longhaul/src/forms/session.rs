@@ -91,7 +91,9 @@ pub(super) fn text(draft: &mut Draft, request: &SummaryRequest<'_>) -> Option<St
     // Room that is left goes to what the user demands and the content does not say.
     let mut page = Page::new(counter, request.limit);
     page.line(&text);
-    let person = of_the_person(&draft.summary, request, &text);
+    let mut person = of_the_person(&draft.summary, request, &text);
+    // Of a task that was clipped the beginning stands above.
+    person.retain(|line| task.is_empty() || !line.starts_with(TASK));
     page.newest(&person);
     let text = page.text;
     // What is counted as decided, announced and sent is the same.

@@ -277,8 +277,11 @@ impl SessionState {
         }
         let auto = Some(m.window.scaled(AUTO_SUMMARY_SHARE));
         let with = |len: usize| self.least_view(m, room, len, self.cap(m, m.budget, auto, room, len)).0;
-        let mut lens = (Config::MIN_TAIL as usize..=self.config.preserve_recent as usize).rev();
-        lens.find(|len| with(*len) <= most).unwrap_or(Config::MIN_TAIL as usize)
+        let least = Config::MIN_TAIL as usize;
+        // No more can stay than there are, whatever is set.
+        let all = usize::try_from(self.n_total()).unwrap_or(usize::MAX);
+        let mut lens = (least..=all.min(self.config.preserve_recent as usize)).rev();
+        lens.find(|len| with(*len) <= most).unwrap_or(least)
     }
 
     /// Returns what the view has room for beside as many of the newest messages as are to stay, whatever they cost, and a new

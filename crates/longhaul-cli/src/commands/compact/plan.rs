@@ -107,7 +107,8 @@ impl<'a> Plan<'a> {
         }
         // A preset's form is its own, and what nothing records nobody finds.
         if !args.no_store && config.preset.is_none() && config.summary_lookup.is_empty() {
-            config.summary_lookup = LOOKUP.to_owned();
+            config.summary_lookup =
+                lookup(args.session.as_deref().or(session_id.as_ref().map(SessionId::as_str)));
         }
         let counter = counter::choose(&args.counter)?;
         input::warn_of_problems(&args.file, &document, args.strict)?;
@@ -174,8 +175,21 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// What the summary says of how its originals are found: in the folder where it was recorded this names the newest session.
-const LOOKUP: &str = "`longhaul recall m12` shows m12 whole";
+/// Returns what the summary says of how its originals are found: in the session of this name or id, of which the end will do. A
+/// history that has neither is named once it is recorded.
+fn lookup(session: Option<&str>) -> String {
+    match session {
+        Some(name) => {
+            let is_long = name.len() > 2 * ENOUGH_OF_ID && name.is_ascii();
+            let enough = if is_long { &name[name.len() - ENOUGH_OF_ID..] } else { name };
+            format!("`longhaul recall {} m12` shows m12 whole", paint::name(enough))
+        }
+        None => "`longhaul recall SESSION m12` shows m12 whole, `longhaul sessions` lists them".to_owned(),
+    }
+}
+
+/// Characters of an id that tell it from others.
+const ENOUGH_OF_ID: usize = 8;
 
 /// What a file was like when it was read.
 #[derive(Debug, PartialEq, Eq)]

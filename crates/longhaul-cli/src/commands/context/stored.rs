@@ -38,14 +38,14 @@ pub(super) fn meant(args: &ContextArgs) -> Result<Option<Stored>> {
     if named.is_none() && !io::stdin().is_terminal() || args.file.exists() && named.is_some() {
         return Ok(None);
     }
-    if !store::place(&args.store)?.may_exist() {
+    // What an agent keeps says more of itself, and needs no store.
+    let is_agents = |name: &str| name.contains(['/', '\\']) || found::has(name);
+    if named.is_some_and(is_agents) || !store::place(&args.store)?.may_exist() {
         return Ok(None);
     }
     let archive = Archive::existing(&args.store)?;
     let session = match named {
         None => archive.newest_chat(found::newest().map(|found| found.changed))?,
-        // What an agent keeps says more of itself.
-        Some(name) if name.contains(['/', '\\']) || found::has(name) => None,
         Some(name) => archive.session(name).ok(),
     };
     let Some(session) = session else { return Ok(None) };

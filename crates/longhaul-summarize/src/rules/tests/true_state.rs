@@ -436,3 +436,62 @@ assistant: Next is the second part.
         assert!(!text.contains(told), "{text}");
     }
 }
+
+#[test]
+fn where_a_part_of_a_record_is_left_out_a_mark_says_so() {
+    let item = |name: &str, id: u32| {
+        format!(
+            r#"{{"name": "{name}", "item_id": "{id}", "options": {{"colour": "dark blue", "size": "a large one of the second kind", "brand": "Brand B of the north"}}}}"#
+        )
+    };
+    let items: Vec<String> = (0..9).map(|nth| item(&format!("Lamp {nth}"), 5_000 + nth)).collect();
+    let said = format!(
+        "\nuser: What is in order W12? I want Lamp 3 out of it.\nassistant: !get_order_details#c1 {{\"order_id\":\"W12\"}}\ntool#c1: {{\"order_id\": \"W12\", \"status\": \"pending\", \"items\": [{}], \"total\": 1409}}\nassistant: Lamp 3 can be taken out.\n",
+        items.join(", ")
+    );
+    let text = draft(&said, 320).text;
+    let quoted = text.split("get_order_details W12:\n").nth(1).unwrap_or_else(|| panic!("{text}"));
+    let quoted = quoted.split("\n```").next().unwrap_or_default();
+    let told = quoted.matches("\"name\"").count();
+    assert!((1..9).contains(&told), "{text}");
+    assert!(quoted.lines().any(|line| line == "…"), "{text}");
+    let whole = draft(&said, 4_000).text;
+    assert!(whole.matches("\"name\"").count() == 9 && !whole.contains("\n…\n"), "{whole}");
+}
+
+#[test]
+fn a_refused_change_of_a_record_that_was_made_after_all_is_not_told_as_open() {
+    let said = r#"
+user: Change the lamp of order W12, and cancel W13.
+assistant: !modify_order#c1 {"order_id":"W12","item":"77"}
+tool#c1: Error: the new item should be another one
+assistant: !cancel_order#c2 {"order_id":"W13"}
+tool#c2: Error: it was delivered already
+assistant: !modify_order#c3 {"order_id":"W12","item":"78"}
+tool#c3: {"order_id": "W12", "item": "78"}
+assistant: The lamp is changed.
+"#;
+    let text = draft(said, 900).text;
+    let failures = text.split("## Checks and failures").nth(1).unwrap_or_default();
+    assert!(!failures.contains("should be another one"), "{text}");
+    assert!(failures.contains("m4 cancel_order: Error: it was delivered already"), "{text}");
+}
+
+#[test]
+fn a_request_that_is_asked_for_again_is_not_told_as_taken_back() {
+    let said = r#"
+user: Port the selector to the theme. Keep the old name of the file.
+assistant: !Edit#e1 {"file_path":"selector.ts","old_string":"x","new_string":"y"}
+tool#e1: The file selector.ts has been updated.
+assistant: Ported.
+user: That went wrong, I undid your changes. Try again, and read the file whole first.
+assistant: !Edit#e2 {"file_path":"selector.ts","old_string":"x","new_string":"z"}
+tool#e2: The file selector.ts has been updated.
+assistant: Ported anew.
+user: Now the README, please.
+assistant: Which part of it?
+"#;
+    let text = draft(said, 900).text;
+    assert!(text.contains("(what was done was taken back in m4, and asked for again)"), "{text}");
+    assert!(!text.contains("(taken back in m4)"), "{text}");
+}
