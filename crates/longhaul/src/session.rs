@@ -166,6 +166,8 @@ pub struct SessionState {
     made_at: u64,
     undo: Vec<Past>,
     redo: Vec<Past>,
+    /// What was undone last cannot be done again.
+    redo_is_lost: bool,
 }
 
 /// What became of a usage that the provider reported.
@@ -269,6 +271,7 @@ impl SessionState {
             made_at: 0,
             undo: Vec::new(),
             redo: Vec::new(),
+            redo_is_lost: false,
         }
     }
 

@@ -87,6 +87,10 @@ pub enum Error {
         /// How many were deleted.
         messages: u64,
     },
+    /// What was undone cannot be done again: more was said and the context was compacted since, or it was compacted by hand. The
+    /// context is as it was.
+    #[error("what was undone cannot be done again: the context was compacted anew since")]
+    RedoLost,
     /// A compaction was made and could not be applied.
     #[error("the compaction could not be applied")]
     Rewrite(#[source] RewriteError),

@@ -366,28 +366,42 @@ impl Journal {
         Ok(note.read(&*self.store).await?.map(|index| (index, note.through)))
     }
 
-    /// Writes the session as it is after a step along the chain; `record` is the summary that was taken back or put in
-    /// force again, where it was one.
+    /// Returns the steps that put the summary of `stepped`, which was taken back, in force again, and take back what was made
+    /// in its place since.
+    pub(super) async fn steps_to(&self, stepped: &SessionState) -> Result<Vec<ChainStep>, StoreError> {
+        let held = self.store.state(&self.line).await?;
+        let (chain, undone) = held.map(|held| (held.chain, held.undone)).unwrap_or_default();
+        let record = stepped.summary();
+        if let Some(record) = record.filter(|record| undone.last() == Some(&record.id)) {
+            return Ok(vec![ChainStep::Redo(record.id.clone())]);
+        }
+        // A compaction that was made since leaves nothing to redo in the store: the summary is written again.
+        let record = record.filter(|record| !chain.contains(&record.id));
+        let onto = match record {
+            Some(record) => record.parent.as_ref(),
+            None => stepped.summary().map(|record| &record.id),
+        };
+        let above = chain.into_iter().rev().take_while(|id| Some(id) != onto);
+        let again = record.map(|record| ChainStep::Append(Box::new(stepped.redacted_record(record))));
+        Ok(above.map(ChainStep::Undo).chain(again).collect())
+    }
+
+    /// Writes the session as it is after steps along the chain.
     pub(super) async fn step(
         &mut self,
         stepped: &SessionState,
-        step: Step,
-        record: Option<SummaryId>,
+        chain: Vec<ChainStep>,
         changes: u64,
         clock: Option<&dyn Clock>,
     ) -> Result<(), StoreError> {
-        let chain = record.map(|record| match step {
-            Step::Undo => ChainStep::Undo(record),
-            Step::Redo => ChainStep::Redo(record),
-        });
         let mark = Some(Mark { changes, messages: stepped.originals().len() as u64 });
-        let new = News { chain: chain.into_iter().collect(), mark, ..News::default() };
+        let new = News { chain, mark, ..News::default() };
         self.commit(stepped, new, clock).await.map(drop)
     }
 
-    /// Returns how many of the originals that `record` replaced were deleted, so that they are in the summary only.
-    pub(super) async fn only_in(&self, record: &SummaryRecord) -> Result<u64, StoreError> {
-        only_in_summary(&*self.store, &self.line, &record.id).await
+    /// Returns how many of the originals that a summary replaced were deleted, so that they are in the summary only.
+    pub(super) async fn only_in(&self, record: &SummaryId) -> Result<u64, StoreError> {
+        only_in_summary(&*self.store, &self.line, record).await
     }
 
     /// Reads originals that `state` asks for.

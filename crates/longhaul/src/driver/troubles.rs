@@ -113,6 +113,39 @@ async fn a_compaction_that_is_dropped_while_facts_are_kept_is_applied() {
 }
 
 #[tokio::test]
+async fn what_was_undone_is_done_again_whatever_a_request_needed_meanwhile() {
+    let store = Arc::new(Troubled::default());
+    let (mut session, told) = open(&store, "kept").await;
+    talk(&mut session, 0..60);
+    session.compact(None).await.unwrap();
+    let compacted = shown(&session);
+    for resumes in [false, true] {
+        assert!(session.undo().await.unwrap());
+        assert!(session.state().tokens() > session.state().budget());
+        session.prepare().await.unwrap();
+        assert!(session.state().tokens() <= session.state().budget(), "room was made");
+        if resumes {
+            session = open(&store, "kept").await.0;
+        }
+        assert!(session.redo().await.unwrap());
+        assert_eq!(shown(&session), compacted, "{resumes}");
+        assert!(store.verify(session.line()).await.unwrap().is_intact());
+        is_whole_under_its_name(&store, &mut session, &told).await;
+    }
+    // Nothing is left over of what was given up.
+    assert!(session.undo().await.unwrap() && !session.undo().await.unwrap());
+    assert!(session.redo().await.unwrap() && !session.redo().await.unwrap());
+
+    assert!(session.undo().await.unwrap());
+    talk(&mut session, 60..61);
+    session.prepare().await.unwrap();
+    let shown_now = shown(&session);
+    let lost = session.redo().await.unwrap_err();
+    assert!(matches!(lost, Error::RedoLost), "{lost}");
+    assert_eq!(shown(&session), shown_now);
+}
+
+#[tokio::test]
 async fn a_compaction_that_is_dropped_after_it_was_written_is_no_other_writers() {
     let store = Arc::new(Troubled::default());
     let (mut session, told) = open(&store, "kept").await;

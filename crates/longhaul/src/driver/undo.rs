@@ -1,5 +1,7 @@
 //! Undoing rewrites of the context, and doing them again.
 
+use longhaul_store::ChainStep;
+
 use super::{Error, Session, journal::Step};
 use crate::{event::EventKind, session::SessionState};
 
@@ -9,8 +11,8 @@ impl Session {
     /// again either.
     ///
     /// What [`decide`](Self::decide) calls for then is done by the next [`prepare`](Self::prepare): over the hard limit the
-    /// context is compacted at once again, and there is nothing to [`redo`](Self::redo) any more. Make room first: rewind, or
-    /// switch to a model with a larger window.
+    /// context is compacted at once again. [`redo`](Self::redo) gives that up for what was undone as long as nothing else
+    /// was said.
     ///
     /// # Errors
     /// [`Error::OnlyInSummary`] where messages that the summary replaces were deleted; when the store cannot be written. The
@@ -22,7 +24,9 @@ impl Session {
     /// Applies the last undone rewrite again, and returns whether it did; see [`undo`](Self::undo).
     ///
     /// # Errors
-    /// When the store cannot be written; the context is then as it was.
+    /// [`Error::RedoLost`] where the context was compacted since, by hand or with more that was said;
+    /// [`Error::OnlyInSummary`] where what was compacted since deleted messages; when the store cannot be written. The context
+    /// is then as it was.
     pub async fn redo(&mut self) -> Result<bool, Error> {
         self.step(Step::Redo).await
     }
@@ -58,20 +62,25 @@ impl Session {
             Step::Redo => (stepped.redo(), EventKind::Redone),
         };
         if !is_done {
-            return Ok(false);
+            let is_lost = step == Step::Redo && self.state.redo_is_lost();
+            return if is_lost { Err(Error::RedoLost) } else { Ok(false) };
         }
         if let Some(journal) = &mut self.journal {
             // The store knows summaries; a pass of the soft tier is the view's own.
             let (before, after) = (summary(&self.state), summary(&stepped));
-            let record = if step == Step::Undo { before.clone() } else { after.clone() };
-            let record = record.filter(|_| before != after);
-            if let (Step::Undo, Some(_), Some(undone)) = (step, &record, self.state.summary()) {
+            let chain = match step {
+                _ if before == after => Vec::new(),
+                Step::Undo => before.map(ChainStep::Undo).into_iter().collect(),
+                Step::Redo => journal.steps_to(&stepped).await.map_err(Error::Store)?,
+            };
+            for undone in &chain {
+                let ChainStep::Undo(undone) = undone else { continue };
                 match journal.only_in(undone).await.map_err(Error::Store)? {
                     0 => {}
                     messages => return Err(Error::OnlyInSummary { messages }),
                 }
             }
-            let kept = journal.step(&stepped, step, record, self.changes + 1, self.clock.as_deref()).await;
+            let kept = journal.step(&stepped, chain, self.changes + 1, self.clock.as_deref()).await;
             kept.map_err(Error::Store)?;
         }
         self.state = stepped;

@@ -64,6 +64,8 @@ impl SessionState {
     /// Forgets what was undone: on a branch of its own a store does not know of it.
     pub(crate) fn forget_undone(&mut self) {
         self.redo.clear();
+        self.redo_is_lost = false;
+        self.undo.iter_mut().for_each(|past| past.instead_of = 0);
     }
 
     /// Returns the conversation as it was when it had `len` messages.
@@ -100,7 +102,7 @@ impl SessionState {
         branch.client_lineage = self.client_lineage.filter(|_| branch.client_from > 0);
         branch.pins.retain(|pin| *pin < len);
         branch.exchange = Exchange::default();
-        branch.redo.clear();
+        branch.forget_undone();
         branch.undo.iter_mut().for_each(|past| past.truncate(len));
         for original in branch.originals.originals(recent) {
             branch.exchange.push(original.entry.id.ordinal, &original.entry.message);

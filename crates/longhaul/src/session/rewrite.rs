@@ -71,6 +71,10 @@ pub(crate) struct Past {
     /// The request that had to be cut in it.
     #[serde(default)]
     pub(super) cut: Option<Cut>,
+    /// How many views could be shown again by a redo when what came after it was made. Room that a request needed after an
+    /// undo is made in place of what was undone, and given up where that is done again.
+    #[serde(default)]
+    pub(super) instead_of: usize,
 }
 
 /// How many rewrites can be undone.
@@ -250,19 +254,30 @@ impl SessionState {
     /// shown without them.
     pub fn undo(&mut self) -> bool {
         let Some(past) = self.undo.pop_if(|past| past.is_at_hand()) else { return false };
+        let instead_of = past.instead_of;
         let now = self.swap_in(past);
-        self.redo.push(now);
+        self.redo.push(Past { instead_of, ..now });
+        self.redo_is_lost = false;
         self.policy.undone(self.n_total());
         true
     }
 
     /// Applies the last undone rewrite again, and returns whether there was one. What it shows must be at hand, as for
-    /// [`undo`](Self::undo).
+    /// [`undo`](Self::undo). Where the context was rewritten since to make room, and nothing was said, that is given up: the
+    /// view is the one that was undone.
     pub fn redo(&mut self) -> bool {
         let Some(past) = self.redo.pop_if(|past| past.is_at_hand()) else { return false };
+        let (left, instead_of) = (self.redo.len(), past.instead_of);
+        let made_since = self.undo.iter().position(|past| past.instead_of > left);
+        let as_undone = made_since.and_then(|at| self.undo.drain(at..).next());
         let now = self.swap_in(past);
-        self.undo.push(now);
+        self.undo.push(Past { instead_of, ..as_undone.unwrap_or(now) });
         true
+    }
+
+    /// Returns whether what was undone last cannot be done again any more because the context was compacted anew since.
+    pub fn redo_is_lost(&self) -> bool {
+        self.redo_is_lost
     }
 
     /// Makes `shown` the view if that is a gain, and tells the policy. Returns the costs before and after.
@@ -277,6 +292,11 @@ impl SessionState {
         let after = self.check_gain(self.weigh(&mut shown), action)?;
         let past = self.past();
         self.set_items(shown);
+        let is_to_make_room = reason != Reason::Manual
+            && self.redo.last().is_some_and(|undone| undone.n_total == self.n_total());
+        if !is_to_make_room {
+            self.lose_undone();
+        }
         self.remember(past);
         let limits = self.config.limits(decided_on.window, decided_on.budget);
         self.policy.acted(reason, decided_on, after, &limits);
@@ -286,17 +306,29 @@ impl SessionState {
 
     /// Returns the view as it can be shown again.
     pub(super) fn past(&self) -> Past {
-        Past { shapes: shapes(&self.items), n_total: self.n_total(), made_at: self.made_at, cut: self.cut }
+        Past {
+            shapes: shapes(&self.items),
+            n_total: self.n_total(),
+            made_at: self.made_at,
+            cut: self.cut,
+            instead_of: 0,
+        }
     }
 
     pub(super) fn remember(&mut self, past: Past) {
         self.rewrites += 1;
         self.made_at = self.n_total();
-        self.redo.clear();
         if self.undo.len() == MAX_UNDO {
             self.undo.remove(0);
         }
-        self.undo.push(past);
+        self.undo.push(Past { instead_of: self.redo.len(), ..past });
+    }
+
+    /// Takes note that what was undone is not to be done again: the conversation goes on from another view.
+    pub(super) fn lose_undone(&mut self) {
+        let is_lost = self.redo_is_lost || !self.redo.is_empty();
+        self.forget_undone();
+        self.redo_is_lost = is_lost;
     }
 
     /// Makes a view that was, and what was said since, the view, and returns the one that is.

@@ -66,6 +66,8 @@ pub struct Snapshot {
     made_at: u64,
     undo: Vec<Past>,
     redo: Vec<Past>,
+    #[serde(default)]
+    redo_is_lost: bool,
     /// The facts; where there are none they are read anew, once they are needed.
     #[serde(skip)]
     index: Option<Arc<FactIndex>>,
@@ -244,6 +246,7 @@ impl SessionState {
             made_at: self.made_at,
             undo: self.undo.clone(),
             redo: self.redo.clone(),
+            redo_is_lost: self.redo_is_lost,
             index: self.index.clone(),
         }
     }
@@ -330,6 +333,7 @@ impl SessionState {
         self.made_at = snapshot.made_at;
         self.undo = snapshot.undo;
         self.redo = snapshot.redo;
+        self.redo_is_lost = snapshot.redo_is_lost;
         self.index = snapshot.index;
         let is_same_counter = probed == probe(&*self.counter);
         let mut shown = self.shown_of(&view);

@@ -330,6 +330,7 @@ impl SessionState {
         let past = self.past();
         let shown = self.with_pins(shown);
         self.set_items(shown);
+        self.lose_undone();
         self.remember(past);
         // There is nothing of ours to go back to: the front end would not follow.
         self.undo.clear();
