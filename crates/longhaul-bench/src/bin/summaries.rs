@@ -50,7 +50,9 @@ fn main() -> Result<()> {
 fn of_part(entries: &[Entry], counter: &dyn TokenCounter, text: &mut String) -> Result<()> {
     let mut index = FactIndex::new();
     entries.iter().for_each(|entry| index.push(entry));
-    writeln!(text, "{}", serde_json::to_string(&index)?)?;
+    for piece in index.pieces() {
+        writeln!(text, "{}", serde_json::to_string(&piece)?)?;
+    }
     let costs: Vec<Tokens> = entries.iter().map(|entry| counter.count_message(&entry.message)).collect();
     let standing = entries.iter().take_while(|entry| entry.message.is_system()).count();
     let system: Tokens = costs[..standing].iter().copied().sum();
