@@ -21,7 +21,7 @@ use tokio::runtime::Runtime;
 
 pub(crate) use self::{
     named::{is_backwards, required_span, span, summary_id},
-    shown::{but_deleted, full, in_force, json_line, line, utc, utc_in_a_name, why_gone},
+    shown::{but_deleted, full, in_force, json_line, line, line_within, utc, utc_in_a_name, why_gone},
 };
 use crate::{
     args::StoreArgs,

@@ -50,7 +50,7 @@ impl Flow {
                 c => {
                     self.word.push(c);
                     // What has no blanks is broken anywhere, as the terminal does it.
-                    if c.width() == Some(2) || columns_of(&self.word) >= self.columns {
+                    if c.width() == Some(2) || columns_of(&self.word) >= self.columns - self.indent() {
                         self.show(&mut out);
                     }
                 }
@@ -70,6 +70,14 @@ impl Flow {
         out
     }
 
+    /// Returns how far what goes on below the line is indented.
+    fn indent(&self) -> usize {
+        match self.column {
+            0 => columns_of(&self.blanks).min(self.columns / 2),
+            _ => self.margin,
+        }
+    }
+
     /// Puts the word down, on a line of its own where this one has no room for it.
     fn show(&mut self, out: &mut String) {
         if self.word.is_empty() {
@@ -77,7 +85,7 @@ impl Flow {
         }
         let wanted = columns_of(&self.blanks) + columns_of(&self.word);
         if self.column == 0 {
-            self.margin = columns_of(&self.blanks).min(self.columns / 2);
+            self.margin = self.indent();
         } else if self.column + wanted > self.columns {
             out.push('\n');
             self.column = 0;
@@ -136,6 +144,10 @@ mod tests {
             prop_assert_eq!(&parts, &whole);
             let words = |text: &str| text.split_whitespace().collect::<String>();
             prop_assert_eq!(words(&whole), words(&text));
+            // Code keeps its lines, and blanks before a word are the writer's.
+            let is_plain = !text.contains('`') && !text.contains("      ");
+            let widest = whole.lines().map(columns_of).max().unwrap_or_default();
+            prop_assert!(!is_plain || widest <= 12, "{:?}", whole);
         }
     }
 }

@@ -157,6 +157,7 @@ pub(crate) fn warn_of_problems(path: &Path, document: &Document, is_strict: bool
         say!("{}: one message a line; read as messages of {}", shown(path), document.format());
     }
     let mut faults = told_once(document.problems());
+    let n_more = document.problems().len() - faults.len();
     let profile = Profile::of_model(document.model().unwrap_or_default());
     let violations = wire::validate(document.as_bytes(), document.format(), &profile);
     faults.extend(violations.into_iter().flatten().map(|violation| violation.to_string()));
@@ -171,7 +172,7 @@ pub(crate) fn warn_of_problems(path: &Path, document: &Document, is_strict: bool
         bail!(Impossible(format!(
             "{}: {}, and --strict allows none",
             shown(path),
-            paint::counted(faults.len() as u64, "fault")
+            paint::counted((faults.len() + n_more) as u64, "fault")
         )));
     }
     Ok(())

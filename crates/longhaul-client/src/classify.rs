@@ -172,7 +172,8 @@ fn limit_in(message: &str) -> Option<Tokens> {
     };
     let named = |words: &str| number(message.split_once(words)?.1);
     let told = |words: &str| {
-        let (before, _) = message.split_once(words)?;
+        // `50000, maximum 32768`: the number behind is meant.
+        let (before, _) = message.split_once(words).filter(|(before, _)| !before.ends_with(','))?;
         number(&before[before.rfind(|c: char| !c.is_ascii_digit() && c != ',').map_or(0, |at| at + 1)..])
     };
     BEHIND

@@ -62,7 +62,7 @@ impl Touches {
         let Some((_, result)) = act.result.filter(|(_, result)| !call_failed(&act.call, result)) else {
             return;
         };
-        let found = call_touches(&act.call, Some(result));
+        let found = call_touches(&act.call, result);
         if found.iter().any(|touch| !matches!(touch, Touch::Read(_))) {
             self.edits.extend(edit::edits(&act.call, act.message));
         }

@@ -1,14 +1,16 @@
 //! How people and harnesses say that a call was not let do what it was to do.
 
+use longhaul_transcript::Outcome;
+
 /// Returns whether `answer` says, by its first line, that somebody or a permission kept the call from running. What a program prints
-/// may begin alike: only what no program says counts in a long answer.
-pub(crate) fn was_refused(answer: &str) -> bool {
+/// may begin alike: only what no program says counts in a long answer, or in one that went well.
+pub(crate) fn was_refused(answer: &str, outcome: Outcome) -> bool {
     let answer = answer.trim_start();
     let first = answer.lines().next().unwrap_or_default();
     if HARNESS.iter().any(|head| first.starts_with(head)) {
         return true;
     }
-    if answer.lines().count() > SHORT || first.len() > LONGEST {
+    if outcome == Outcome::Succeeded || first.len() > LONGEST || answer.lines().nth(SHORT).is_some() {
         return false;
     }
     let lower = first.to_lowercase();
@@ -43,7 +45,7 @@ const LONGEST: usize = 240;
 
 #[cfg(test)]
 mod tests {
-    use super::was_refused;
+    use super::*;
 
     #[test]
     fn a_refusal_is_told_from_what_a_program_prints() {
@@ -57,10 +59,11 @@ mod tests {
             "aborted by user after 2.1s",
             "aborted",
         ] {
-            assert!(was_refused(answer), "{answer}");
+            assert!(was_refused(answer, Outcome::Unstated), "{answer}");
         }
         for answer in ["aborted 3 of 4 jobs", "ok", "", "requests denied: 4\n1\n2\n3", "used by user mara"] {
-            assert!(!was_refused(answer), "{answer}");
+            assert!(!was_refused(answer, Outcome::Unstated), "{answer}");
         }
+        assert!(!was_refused("cancelled order 7", Outcome::Succeeded), "a program's own word");
     }
 }

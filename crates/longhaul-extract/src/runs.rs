@@ -303,9 +303,10 @@ fn flags_failures(tool: &str) -> bool {
 /// Whether the command never ran to its end: the person said no, or it was stopped.
 fn was_not_run(lines: &[&str], outcome: Outcome) -> bool {
     let first = lines.iter().position(|line| !line.trim().is_empty()).unwrap_or_default();
-    let text = lines.get(first..).unwrap_or_default().join("\n");
+    // Who refuses says so in a line or two.
+    let text = lines[first..].iter().take(4).copied().collect::<Vec<_>>().join("\n");
     let times_out = text.trim_start().starts_with("Command timed out");
-    was_refused(&text)
+    was_refused(&text, outcome)
         || times_out && (outcome == Outcome::Failed || lines.len() <= 3)
         || lines.iter().rev().take(3).any(|line| line.trim() == "Command aborted")
         || lines.iter().rev().take(4).any(|line| line.contains("Request interrupted by user for tool use"))

@@ -82,8 +82,8 @@ impl<'a> CallView<'a> {
     /// Returns whether the call is one that changes a record outside: a booking, an issue, a message to somebody. Told from
     /// the words of its name.
     pub fn changes_record(&self) -> bool {
-        let name =
-            self.key_text("tool_name").filter(|_| self.family == ToolFamily::Record).unwrap_or(self.name());
+        // Cline's door to MCP servers: the tool proper is an argument.
+        let name = self.key_text("tool_name").unwrap_or(self.name());
         self.family == ToolFamily::Record && changes_record(name)
     }
 

@@ -49,6 +49,10 @@ impl<'a> Proof<'a> {
         for event in read {
             self.at = event.seq + 1;
             let EventKind::Originals { start, addresses, spellings } = &event.kind else { continue };
+            // What was changed in the log proves nothing, nor where to look.
+            if event.computed_hash(self.session) != event.hash {
+                continue;
+            }
             let added = Span { start: *start, end: start.saturating_add(addresses.len() as u64) };
             if self.entries.first().is_some_and(|next| next.ordinal < added.start) {
                 self.high = self.begun;
@@ -56,13 +60,12 @@ impl<'a> Proof<'a> {
             }
             let n_added = self.entries.iter().take_while(|entry| added.contains(entry.ordinal)).count();
             let (here, rest) = self.entries.split_at(n_added);
-            let is_sealed = !here.is_empty() && event.computed_hash(self.session) == event.hash;
             let is_said = |entry: &JournalEntry| {
                 let nth = (entry.ordinal - added.start) as usize;
                 addresses.get(nth) == Some(&entry.address)
                     && spellings.get(nth).copied().flatten() == entry.spelling
             };
-            let strays = here.iter().filter(|entry| !is_sealed || !is_said(entry));
+            let strays = here.iter().filter(|entry| !is_said(entry));
             self.strays.extend(strays.map(|entry| entry.ordinal));
             (self.entries, self.low, self.through) = (rest, event.seq + 1, added.end);
             if n_added > 0 {
@@ -158,7 +161,7 @@ pub(crate) async fn readable<S: SummaryStore + ?Sized>(
         match store.as_journaled(session, span).await {
             Ok(originals) => read.extend(originals),
             Err(StoreError::DamagedContent { .. }) if span.len() > 1 => {
-                let end = span.end.min(store.require(session).await?.messages);
+                let end = span.end.min(store.require(session).await?.messages).max(span.start);
                 let middle = span.start + (end - span.start) / 2;
                 pending.extend([Span { start: middle, end }, Span { start: span.start, end: middle }]);
             }
@@ -245,8 +248,19 @@ mod tests {
             asked in prop::collection::btree_set(0_u64..300, 0..60),
             changed in prop::collection::btree_set(0_u64..300, 0..9),
             unreadable in prop::option::of(0_usize..60),
+            forged in prop::option::of((0_usize..60, 0_u64..400)),
         ) {
-            let events = log(&adds);
+            let mut events = log(&adds);
+            let span_of = |event: &Event| match &event.kind {
+                EventKind::Originals { start, addresses, .. } => *start..*start + addresses.len() as u64,
+                _ => 0..0,
+            };
+            let in_forged = forged.and_then(|(nth, _)| events.get(nth)).map(span_of).unwrap_or_default();
+            if let Some((nth, to)) = forged
+                && let Some(EventKind::Originals { start, .. }) = events.get_mut(nth).map(|event| &mut event.kind)
+            {
+                *start = if *start == to { to + 1 } else { to };
+            }
             let total: u64 = adds.iter().sum();
             let entries: Vec<JournalEntry> = asked.iter().map(|at| {
                 entry(*at, if changed.contains(at) { address(999) } else { address(*at) })
@@ -273,7 +287,8 @@ mod tests {
                 };
                 proof.take_answer(answer).unwrap();
             }
-            let is_stray = |at: &u64| *at >= total || changed.contains(at) || in_lost(at);
+            let is_stray =
+                |at: &u64| *at >= total || changed.contains(at) || in_lost(at) || in_forged.contains(at);
             let expected: Vec<u64> = asked.iter().copied().filter(is_stray).collect();
             let mut strays = proof.strays();
             strays.sort_unstable();

@@ -33,20 +33,7 @@ pub(crate) fn words_of(message: &Message) -> String {
 /// Hands over the words of `text`, as [`words`] makes them, until `take` returns false. Most are plain ASCII, and need no
 /// memory of their own.
 pub(crate) fn each_word(text: &str, mut take: impl FnMut(&str) -> bool) {
-    let mut word = String::new();
-    for run in text.split(|c: char| !c.is_alphanumeric()).filter(|run| !run.is_empty()) {
-        let goes_on = if run.is_ascii() {
-            word.clear();
-            word.push_str(&run[..run.len().min(LONGEST_WORD)]);
-            word.make_ascii_lowercase();
-            take(&word)
-        } else {
-            split_run(run).all(|word| take(&word))
-        };
-        if !goes_on {
-            return;
-        }
-    }
+    each_word_at(text, |_, _, word| take(word));
 }
 
 /// The same with where each stands and how long it is there, in bytes.
@@ -61,13 +48,9 @@ pub(crate) fn each_word_at(text: &str, mut take: impl FnMut(usize, usize, &str) 
             word.make_ascii_lowercase();
             take(at, run.len(), &word)
         } else {
-            let mut words = split_run_at(run).into_iter().peekable();
-            let mut goes_on = true;
-            while let Some((from, word)) = words.next().filter(|_| goes_on) {
-                let end = words.peek().map_or(run.len(), |(next, _)| *next);
-                goes_on = take(at + from, end - from, &word);
-            }
-            goes_on
+            let words = split_run_at(run);
+            let ends = words.iter().skip(1).map(|(next, _)| *next).chain([run.len()]);
+            words.iter().zip(ends).all(|((from, word), end)| take(at + from, end - from, word))
         };
         if !goes_on {
             return;

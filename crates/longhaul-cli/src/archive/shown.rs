@@ -8,17 +8,25 @@ use longhaul::{
     transcript::{Message, Part, SessionId, SummaryRecord},
 };
 
-use crate::paint::{Painter, counted, cut, harmless_json, plain};
+use crate::paint::{self, Painter, counted, harmless_json, plain};
 
 /// Returns one line about an original: its id, who speaks, and how it begins.
 pub(crate) fn line(original: &Original) -> String {
+    line_cut(original, |text, taken| Painter::stdout().cut(text, taken))
+}
+
+/// Returns the same in so many columns, whoever reads it.
+pub(crate) fn line_within(original: &Original, columns: usize) -> String {
+    line_cut(original, |text, taken| paint::cut(text, columns.saturating_sub(taken)))
+}
+
+fn line_cut(original: &Original, cut: impl Fn(&str, usize) -> String) -> String {
     let Some(message) = &original.message else {
         return format!("m{:<5} {:9} ({})", original.ordinal, "", why_gone(original));
     };
     let who = if message.results().next().is_some() { "result" } else { message.role.as_str() };
     let columns = format!("m{:<5} {who:9} ", original.ordinal);
-    let painter = Painter::stdout();
-    let begins = painter.cut(&plain(&preview(message)), columns.len());
+    let begins = cut(&plain(&preview(message)), columns.len());
     format!("{columns}{begins}")
 }
 
@@ -68,7 +76,7 @@ fn preview(message: &Message) -> String {
             break;
         }
     }
-    cut(&words, MOST)
+    paint::cut(&words, MOST)
 }
 
 /// Returns what a part says to one who looks for it in a list: what a call is about, and an output without what its harness says

@@ -49,8 +49,8 @@ pub(crate) struct Conversation {
     /// Who writes summaries, where it is a model.
     writer: Option<Arc<Ladder>>,
     background: Option<JoinHandle<(Background, Result<Draft, SummarizeError>)>>,
-    /// The session that is noted to be held here.
-    held_as: Option<SessionId>,
+    /// What is noted of the session that is held here.
+    held_as: Option<(SessionId, Held)>,
 }
 
 /// How a turn ended.
@@ -277,11 +277,13 @@ impl Conversation {
         if let Err(error) = self.manager.save().await {
             let error = anyhow::Error::new(error);
             screen.error(&format!("the conversation could not be written down: {error:#}"));
-        } else if self.held_as.as_ref() != Some(self.manager.line()) {
-            let held = Held::here(&self.model, self.window(), self.overhead());
-            // Where it is not noted, the conversation is found by its name all the same.
-            let _ = held.keep(&self.store, self.manager.line()).await;
-            self.held_as = Some(self.manager.line().clone());
+        } else {
+            let now = (self.manager.line().clone(), Held::here(&self.model, self.window(), self.overhead()));
+            if self.held_as.as_ref() != Some(&now) {
+                // Where it is not noted, the conversation is found by its name all the same.
+                let _ = now.1.keep(&self.store, &now.0).await;
+                self.held_as = Some(now);
+            }
         }
         self.show_events(screen);
     }

@@ -25,7 +25,7 @@ use super::{
     screen::Screen,
 };
 use crate::{
-    archive::{self, line},
+    archive::{self, line_within},
     lookup,
     paint::{self, plain},
     store::Store,
@@ -103,6 +103,9 @@ const MAX_KNOWN: usize = 2_000;
 
 /// The most lines of a change that a question shows.
 const MAX_SHOWN: usize = 30;
+
+/// Columns of a message that recall names: the model has no terminal.
+const COLUMNS: usize = 160;
 
 impl Toolbox {
     /// Returns the tools for the working directory.
@@ -288,7 +291,7 @@ impl Toolbox {
         }
         for hit in hits {
             let snippet = plain(&hit.snippet);
-            found.push_str(&format!("{}\n    {snippet}\n", line(&lookup::found(hit))));
+            found.push_str(&format!("{}\n    {snippet}\n", line_within(&lookup::found(hit), COLUMNS)));
         }
         Ok(found)
     }

@@ -72,7 +72,7 @@ fn transcript(archive: &Archive, session: &SessionId, to: Option<Format>) -> Res
         wire::render_session(&said, to, Some(session)).map_err(|error| Impossible(error.to_string()))?;
     let forgotten = held - said.len() as u64 - changed;
     if forgotten > 0 {
-        say!("{forgotten} messages were forgotten and are not in the transcript");
+        say!("{} forgotten, not in the transcript", paint::counted(forgotten, "message"));
     }
     for loss in &written.losses {
         say!("{session} as {}: {loss}", to.name());

@@ -114,7 +114,8 @@ fn title(archive: &Archive, info: &SessionInfo, found: &[Found]) -> Result<Optio
     /// The first request stands among so many messages.
     const FIRST: u64 = 12;
     let span = Span { start: 0, end: info.state.messages.min(FIRST) };
-    let first = archive.wait(archive.store.originals(&info.session, span))?;
+    // Of many that are looked at few are shown, and a title proves nothing.
+    let first = archive.wait(archive.store.as_journaled(&info.session, span)).unwrap_or_default();
     let said: Transcript = first.into_iter().filter_map(|original| original.message).collect();
     Ok(found::title_in(said.entries()))
 }

@@ -81,7 +81,8 @@ pub(crate) fn restore(args: &RestoreArgs) -> Result<ExitCode> {
     });
     Target::Stdout.put(shown.collect::<String>().as_bytes())?;
     tell_changed(&session, &originals);
-    say!("{} of {session} restored", paint::counted(originals.len() as u64, "message"));
+    let restored = originals.iter().filter(|original| !original.is_changed).count() as u64;
+    say!("{} of {session} restored", paint::counted(restored, "message"));
     Ok(ExitCode::from(match &originals[..] {
         [] => NOTHING_TO_DO,
         some if some.iter().any(|original| original.is_changed) => FAILURE,

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::Store;
 
 /// What is known of a conversation beside what was said.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Held {
     folder: PathBuf,
     pub(crate) model: String,

@@ -42,12 +42,12 @@ impl Touch {
 }
 
 /// Returns what a call does to files, in order.
-pub(super) fn call_touches(view: &CallView<'_>, result: Option<&ToolResult>) -> Vec<Touch> {
+pub(super) fn call_touches(view: &CallView<'_>, result: &ToolResult) -> Vec<Touch> {
     let paths = || view.paths().into_iter().map(str::to_string);
     match view.family() {
         ToolFamily::Read => paths().map(Touch::Read).collect(),
         // The tool knows whether the file was there.
-        ToolFamily::Write => match result.and_then(first_text) {
+        ToolFamily::Write => match first_text(result) {
             Some(text) if text.contains("has been updated") => paths().map(Touch::Edit).collect(),
             Some(text) if text.starts_with("File created") => paths().map(Touch::Create).collect(),
             _ => paths().map(Touch::Write).collect(),
@@ -96,7 +96,7 @@ pub fn call_failed(view: &CallView<'_>, result: &ToolResult) -> bool {
             // A check that fails has run; what stands before it was done.
             run.verdict == Verdict::Failed && run.checks.is_empty()
         });
-        return failed || first_text(result).is_some_and(was_refused);
+        return failed || first_text(result).is_some_and(|text| was_refused(text, result.outcome));
     }
     let says = first_text(result).is_some_and(|text| {
         [
@@ -121,8 +121,8 @@ pub fn call_failed(view: &CallView<'_>, result: &ToolResult) -> bool {
             })
         });
     // A file that is read may begin with any words; who writes one is told in the tool's own.
-    let refused = view.family().changes_files()
-        && first_text(result).is_some_and(|text| was_refused(text) || was_not_written(text));
+    let refused = (view.family().changes_files() || view.changes_record())
+        && first_text(result).is_some_and(|text| was_refused(text, result.outcome) || was_not_written(text));
     result.outcome == Outcome::Failed || says || patched || refused
 }
 
@@ -132,10 +132,21 @@ fn was_not_written(text: &str) -> bool {
     let names_code = || line.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| CODES.contains(&word));
     let first = line.to_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| first.contains(word));
-    let says = ["error", "failed to ", "{\"error\"", "could not ", "cannot ", "can't ", "unable to "]
+    let says = ["error", "failed to ", "could not ", "cannot ", "can't ", "unable to "]
         .iter()
-        .any(|start| first.starts_with(start));
+        .any(|start| first.starts_with(start))
+        || is_error_object(text);
     !has(&WRITTEN) && (says || has(&NOT_WRITTEN) || names_code())
+}
+
+/// Whether an answer is an object of JSON whose first field is an error, and no empty one.
+fn is_error_object(text: &str) -> bool {
+    let value =
+        text.trim_start().strip_prefix('{').and_then(|inside| inside.trim_start().strip_prefix("\"error\""));
+    let value = value.and_then(|rest| rest.trim_start().strip_prefix(':')).map(str::trim_start);
+    value.is_some_and(|value| {
+        !["null", "false", "\"\"", "[]", "{}", "0"].iter().any(|none| value.starts_with(none))
+    })
 }
 
 /// What is said of a file that was written, whatever else went wrong.

@@ -179,8 +179,12 @@ impl Page<'_> {
         let all = self.pool.all();
         let mut lines: Vec<String> = Vec::new();
         for chunk in picks.chunk_by(|one, next| all[*one].message == all[*next].message) {
-            let message = u64::from(all[chunk[0]].message);
-            let next = self.said_by_person.iter().find(|said| **said > message);
+            let message = all[chunk[0]].message;
+            // The pool has no short answers, and the messages may begin later than what is told of.
+            let of_person = |one: &&Statement| one.kind == StatementKind::Person && one.message > message;
+            let told = all[chunk[0]..].iter().find(of_person).map(|one| u64::from(one.message));
+            let said = self.said_by_person.iter().copied().find(|said| *said > u64::from(message));
+            let next = told.into_iter().chain(said).min();
             let said = self.said(chunk);
             let (first, rest) = said.split_once('\n').unwrap_or((&said, ""));
             let next = next.map_or(String::new(), |next| format!(" (the user's next words: m{next})"));

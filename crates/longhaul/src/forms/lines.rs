@@ -27,7 +27,7 @@ const QUOTED: usize = 300;
 const QUOTED_REQUEST: usize = 120;
 
 /// How many lines of a kind are taken in each round, the newest first: what one kind has most of is not to push out the
-/// others. A kind that is not named waits until these have no more.
+/// others. The task and the last request come before all of these, and any kind that is not named behind them.
 const IN_A_ROUND: [(Rank, usize); 5] =
     [(Rank::Rule, 3), (Rank::Decision, 2), (Rank::Error, 1), (Rank::Change, 1), (Rank::Other, 1)];
 

@@ -52,8 +52,8 @@ pub(super) fn text(draft: &mut Draft, request: &SummaryRequest<'_>) -> Option<St
     let (task, rules): (Vec<String>, Vec<String>) =
         person.into_iter().partition(|line| line.starts_with(TASK));
     // A long task has half of the room, if it does not fit: what was done with it counts as well.
+    let mut half = Page::new(counter, for_facts.scaled(0.5));
     if facts.lines(task.iter().map(String::as_str)) > 0 {
-        let mut half = Page::new(counter, for_facts.scaled(0.5));
         task.iter().for_each(|line| half.beginning(line));
         facts.line(&half.text);
     }
@@ -88,9 +88,12 @@ pub(super) fn text(draft: &mut Draft, request: &SummaryRequest<'_>) -> Option<St
     let room = request.limit - counter.count_text(&format!("{separator}{}", facts.text));
     let content = within(room);
     let text = format!("{content}{separator}{}", facts.text);
-    // Room that is left goes to what the user demands and the content does not say.
+    // Room that is left goes to what the user demands and the content does not say: first to the rest of the task.
     let mut page = Page::new(counter, request.limit);
-    page.line(&text);
+    let has_clipped = !half.text.is_empty();
+    if !(has_clipped && page.line(&text.replacen(&half.text, &task.join("\n"), 1))) {
+        page.line(&text);
+    }
     let mut person = of_the_person(&draft.summary, request, &text);
     // Of a task that was clipped the beginning stands above.
     person.retain(|line| task.is_empty() || !line.starts_with(TASK));

@@ -287,14 +287,16 @@ impl SessionState {
     /// Returns what the view has room for beside as many of the newest messages as are to stay, whatever they cost, and a new
     /// summary; `None` where these have a limit of their own.
     pub(super) fn beside_newest(&self) -> Option<Tokens> {
+        if self.config.preserve_recent_tokens.is_some() {
+            return None;
+        }
         let limits = self.limits_counted();
         let newest: Tokens = self.costs.newest_first().take(self.config.preserve_recent as usize).sum();
         let summary = match self.config.max_summary_tokens {
             SummaryLimit::Tokens(tokens) => tokens,
             SummaryLimit::Auto => self.window().scaled(AUTO_SUMMARY_SHARE),
         };
-        let is_unlimited = self.config.preserve_recent_tokens.is_none();
-        is_unlimited.then(|| self.most_after(&limits) - newest - summary - SUMMARY_FRAME - TAIL_FRAME)
+        Some(self.most_after(&limits) - newest - summary - SUMMARY_FRAME - TAIL_FRAME)
     }
 
     /// Returns the thresholds in the engine's counts: what the provider bills is brought down to them.
@@ -328,6 +330,9 @@ impl SessionState {
 
     /// Returns whether all that was said since the last summary is to stay as it was said, whatever it costs, and may.
     pub(crate) fn stays_whole(&self, m: &Measurement) -> bool {
-        self.config.preserve_recent_tokens.is_none() && m.range.is_empty() && m.tokens < m.budget
+        // What the last summary left out is still to be told.
+        let all_told = self.told_until() == self.uncovered;
+        let is_unlimited = self.config.preserve_recent_tokens.is_none();
+        is_unlimited && all_told && m.range.is_empty() && m.tokens < m.budget
     }
 }

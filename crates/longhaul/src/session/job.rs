@@ -319,7 +319,7 @@ impl Job {
     /// Returns what is to be asked of the [`Summarizer`] that [`asked_of`](Self::asked_of) was told of; of one that writes the facts
     /// itself, where it was told of none.
     pub fn request(&self) -> SummaryRequest<'_> {
-        let request = self.whole_request();
+        let request = self.whole_request(self.mode != SummaryMode::Rules);
         match self.gets_facts() && !forms::shows_words_alone(self.preset) {
             true => SummaryRequest { limit: request.limit.scaled(WORDS_SHARE), ..request },
             false => request,
@@ -331,12 +331,11 @@ impl Job {
         self.mode == SummaryMode::Hybrid && !self.writes_facts
     }
 
-    /// Returns what there is to summarize, and all the room that there is for it.
-    fn whole_request(&self) -> SummaryRequest<'_> {
+    /// Returns what there is to summarize, and all the room that there is for it: a model's words get more of it than lines by rule.
+    fn whole_request(&self, by_model: bool) -> SummaryRequest<'_> {
         let mut request = self.plan.request(&self.source(), &self.settings);
         request.is_rebuilt = self.owes_nothing;
         if self.is_running || self.starts_running {
-            let by_model = self.mode != SummaryMode::Rules;
             request.limit = running::room(self.runs_on(), request.limit, by_model);
         }
         request
@@ -362,7 +361,7 @@ impl Job {
         if !self.gets_facts() || is_by_rule || draft.is_edited() {
             return Ok(draft);
         }
-        let (reading, request) = (self.reading(), self.whole_request());
+        let (reading, request) = (self.reading(), self.whole_request(true));
         Ok(match forms::shows_words_alone(self.preset) {
             true => with_facts_in_data(draft, reading.summarize(&request)),
             false => with_facts(draft, &request, |request| reading.summarize(request)),
@@ -379,9 +378,9 @@ impl Job {
                     && !self.starts_running =>
             {
                 let Draft { attempts, cost, .. } = draft;
-                Draft { attempts, cost, ..self.by_rule(&self.reading(), &self.whole_request()) }
+                Draft { attempts, cost, ..self.by_rule(&self.reading(), &self.whole_request(false)) }
             }
-            _ => self.shaped(draft, &self.whole_request()),
+            mode => self.shaped(draft, &self.whole_request(mode != SummaryMode::Rules)),
         };
         let draft = match self.runs_on() {
             Some(previous) => running::update(previous, draft, self.plan.limit, &*self.counter),
@@ -398,7 +397,8 @@ impl Job {
     #[cfg(feature = "wire")]
     pub(crate) fn finish_wide(self, draft: Draft) -> Result<Finished, AssembleError> {
         let draft = self.usable(draft)?;
-        let draft = self.clean(self.shaped(draft, &self.whole_request()));
+        let request = self.whole_request(draft.mode != SummaryMode::Rules);
+        let draft = self.clean(self.shaped(draft, &request));
         let compacted = self.plan.clone().assemble_wide(&self.source(), &self.settings, draft)?;
         Ok(self.finished(compacted)?)
     }
@@ -409,7 +409,7 @@ impl Job {
     /// When what must stay is larger than the budget.
     pub fn finish_by_rule(self) -> Result<Finished, CompactError> {
         if self.is_running || self.starts_running {
-            let draft = rules::summarize(&self.whole_request(), &self.rules);
+            let draft = rules::summarize(&self.whole_request(false), &self.rules);
             // An update keeps to the plan's limit, for which there is room.
             return match self.clone().put(draft) {
                 Err(AssembleError::Step(error)) => Err(error.into()),

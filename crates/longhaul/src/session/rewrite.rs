@@ -238,6 +238,7 @@ impl SessionState {
         let past = self.past();
         let shown = self.with_pins(shown);
         self.set_items(shown);
+        self.lose_undone();
         self.remember(past);
     }
 

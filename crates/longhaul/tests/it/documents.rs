@@ -370,6 +370,7 @@ async fn a_model_that_keeps_to_what_it_was_told_is_not_cut() {
         }
         let (said, text) = (said.lock().unwrap().clone(), work.summary());
         let shown = said.lines().filter(|line| text.contains(line)).count();
+        assert!(said.lines().count() > 5, "{preset} {mode:?}: the model was asked");
         assert_eq!(
             shown,
             said.lines().count(),

@@ -108,7 +108,7 @@ impl<'a> Plan<'a> {
         // A preset's form is its own, and what nothing records nobody finds.
         if !args.no_store && config.preset.is_none() && config.summary_lookup.is_empty() {
             config.summary_lookup =
-                lookup(args.session.as_deref().or(session_id.as_ref().map(SessionId::as_str)));
+                lookup(session_id.as_ref().map(SessionId::as_str).or(args.session.as_deref()));
         }
         let counter = counter::choose(&args.counter)?;
         input::warn_of_problems(&args.file, &document, args.strict)?;

@@ -34,7 +34,9 @@ pub(super) struct Stored {
 /// Returns the conversation that is meant, where that is no file: on a terminal nothing stands for the newest of this folder, and
 /// a name for what is recorded under it.
 pub(super) fn meant(args: &ContextArgs) -> Result<Option<Stored>> {
-    let named = args.file.to_str().filter(|name| *name != "-");
+    // A name that is not text is a file's.
+    let Some(name) = args.file.to_str() else { return Ok(None) };
+    let named = Some(name).filter(|name| *name != "-");
     if named.is_none() && !io::stdin().is_terminal() || args.file.exists() && named.is_some() {
         return Ok(None);
     }

@@ -375,10 +375,13 @@ assistant: !update_booking#c2 {"booking_id":"ZZ9","cabin":"economy"}
 tool#c2: Error: the booking cannot be changed
 assistant: !mcp__mail__send_message#c3 {"to":"mara@example.com","body":"XK4 is in economy now."} !update_booking#c4 {"booking_id":"QQ1"}
 tool#c3: sent
+assistant: !cancel_booking#c5 {"booking_id":"LK5"} !create_note#c6 {"text":"moved"}
+tool#c5: {"error":"the booking is locked"}
+tool#c6: {"error": null, "id": 7}
 assistant: The second one is refused.
 "#;
     let text = draft(said, 900).text;
-    let told = "## Calls that changed something, answered without an error\n```\nm3 update_booking booking_id XK4, cabin economy, number HAT1, date 2024-05-21\nm7 mcp__mail__send_message to mara@example.com, body XK4 is in economy now.\n```";
+    let told = "## Calls that changed something, answered without an error\n```\nm3 update_booking booking_id XK4, cabin economy, number HAT1, date 2024-05-21\nm7 mcp__mail__send_message to mara@example.com, body XK4 is in economy now.\nm9 create_note text moved\n```";
     assert!(text.contains(told), "{text}");
 }
 
