@@ -229,6 +229,12 @@ impl Found {
     }
 }
 
+/// Returns what of the id of a recorded session tells it from others: the end of a long one.
+pub(crate) fn end_of(id: &str) -> &str {
+    let end = id.len().checked_sub(SHORT_ID).filter(|_| id.len() >= UUID).and_then(|at| id.get(at..));
+    end.filter(|end| end.bytes().all(|b| b.is_ascii_hexdigit())).unwrap_or(id)
+}
+
 /// Returns whether `words` may name a session by a part of its id.
 pub(crate) fn may_name(words: &str) -> bool {
     words.len() >= LEAST_ID

@@ -124,8 +124,14 @@ impl Said<'_> {
         self
     }
 
+    /// Returns the name of the history where nothing is recorded yet.
+    pub(crate) fn own_name(&self) -> SessionId {
+        let addresses = || self.messages.iter().map(address_of).collect::<Vec<_>>();
+        self.id.clone().unwrap_or_else(|| SessionId::derived(&addresses()))
+    }
+
     /// Finds the conversation that the history belongs to.
-    async fn locate(&self, store: &Store) -> Result<Place> {
+    pub(crate) async fn locate(&self, store: &Store) -> Result<Place> {
         let named = match self.name {
             Some(name) => store.resolve(name).await.ok(),
             None => None,

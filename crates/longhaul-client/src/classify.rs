@@ -148,12 +148,13 @@ const OVERFLOW_WORDS: [&str; 9] = [
 /// may be what was asked for.
 fn limit_in(message: &str) -> Option<Tokens> {
     /// Those of OpenAI, vLLM and OpenRouter, of llama.cpp, of Gemini, and of Anthropic where the answer has its share.
-    const BEFORE: [&str; 6] = [
+    const BEFORE: [&str; 7] = [
         "context length is ",
         "context length of ",
         "context size (",
         "context window of ",
         "maximum number of tokens allowed (",
+        ", maximum ",
         " > ",
     ];
     /// Those of Anthropic and of Mistral.
@@ -167,12 +168,14 @@ fn limit_in(message: &str) -> Option<Tokens> {
             Some('k') => number.checked_mul(1_000),
             Some('m') => number.checked_mul(1_000_000),
             Some(c) if c.is_alphanumeric() => None,
+            // `1.5m`
+            Some('.') if text[end + 1..].starts_with(|c: char| c.is_ascii_digit()) => None,
             _ => Some(number),
         }
     };
     let named = |words: &str| number(message.split_once(words)?.1);
     let told = |words: &str| {
-        // `50000, maximum 32768`: the number behind is meant.
+        // `50000, maximum 32768`: the number behind is meant, see above.
         let (before, _) = message.split_once(words).filter(|(before, _)| !before.ends_with(','))?;
         number(&before[before.rfind(|c: char| !c.is_ascii_digit() && c != ',').map_or(0, |at| at + 1)..])
     };
@@ -220,6 +223,8 @@ mod tests {
                 Some(32_768),
             ),
             ("the prompt exceeds the context window of 128k tokens", Some(128_000)),
+            ("too many tokens: 50000, maximum 32768", Some(32_768)),
+            ("the prompt exceeds the context window of 1.5m tokens", None),
             ("Input is too long for requested model.", None),
             ("too many tokens: 9000", None),
             ("maximum context length is é", None),

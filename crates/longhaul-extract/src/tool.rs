@@ -84,16 +84,25 @@ pub fn family(call: &ToolCall) -> ToolFamily {
     CallView::new(call).family()
 }
 
-/// Returns whether a tool of this name changes records: its first word, or that behind the name of its service, says so.
+/// Returns whether a tool of this name changes records: its first word, or that behind the name of its service, says so. A word
+/// that is also a thing (`book_search`) says it only where nothing behind it looks.
 pub(crate) fn changes_record(name: &str) -> bool {
     let plain = plain_name(name);
-    let words = plain.split('_').filter(|word| !word.is_empty()).take(2);
-    let mut says = words.filter_map(|word| match (CHANGES.contains(&word), LOOKS.contains(&word)) {
-        (false, false) => None,
-        (changes, _) => Some(changes),
-    });
-    says.next().unwrap_or(false)
+    let words: Vec<&str> = plain.split('_').filter(|word| !word.is_empty()).collect();
+    let says = |word: &&str| CHANGES.contains(word) || LOOKS.contains(word);
+    let Some(at) = words.iter().take(2).position(says) else { return false };
+    let looks_behind = || words[at + 1..].iter().any(|word| LOOKS.contains(word) || STATES.contains(word));
+    CHANGES.contains(&words[at]) && !(THINGS.contains(&words[at]) && looks_behind())
 }
+
+/// Those of the words that a tool's name may also mean a thing by.
+const THINGS: [&str; 15] = [
+    "archive", "block", "book", "charge", "exchange", "grant", "merge", "pay", "post", "purchase", "refund",
+    "reply", "return", "schedule", "transfer",
+];
+
+/// What a tool shows of a thing.
+const STATES: [&str; 4] = ["details", "history", "info", "status"];
 
 const CHANGES: [&str; 56] = [
     "add",
@@ -545,6 +554,8 @@ mod tests {
             "book_reservation",
             "move_card_to_list",
             "cancel_download",
+            "API-post-page",
+            "set_status",
         ] {
             assert!(changes_record(name), "{name}");
         }
@@ -555,6 +566,12 @@ mod tests {
             "calculate",
             "get_update_status",
             "issue_comments_to_set",
+            "mcp__notion__API-post-search",
+            "API-post-database-query",
+            "book_search",
+            "post_get",
+            "transfer_status_check",
+            "pay_history",
         ] {
             assert!(!changes_record(name), "{name}");
         }

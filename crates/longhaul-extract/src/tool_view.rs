@@ -82,9 +82,12 @@ impl<'a> CallView<'a> {
     /// Returns whether the call is one that changes a record outside: a booking, an issue, a message to somebody. Told from
     /// the words of its name.
     pub fn changes_record(&self) -> bool {
-        // Cline's door to MCP servers: the tool proper is an argument.
-        let name = self.key_text("tool_name").unwrap_or(self.name());
-        self.family == ToolFamily::Record && changes_record(name)
+        self.family == ToolFamily::Record && changes_record(self.inner_name())
+    }
+
+    /// Returns the name of the tool proper: through Cline's door to MCP servers it is an argument.
+    pub fn inner_name(&self) -> &str {
+        self.key_text("tool_name").unwrap_or(self.name())
     }
 
     /// Returns the arguments as they arrived.

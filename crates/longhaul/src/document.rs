@@ -136,6 +136,15 @@ impl<'a> DocumentSession<'a> {
         })
     }
 
+    /// Sets what a summary says of how its originals are found, once that is known: the setting
+    /// [`summary_lookup`](Config::summary_lookup).
+    #[must_use]
+    pub fn with_lookup(mut self, lookup: String) -> DocumentSession<'a> {
+        self.empty.set_lookup(lookup.clone());
+        self.state.set_lookup(lookup);
+        self
+    }
+
     /// Takes up what a store has of the conversation behind the summary that the document begins with: the next summary is
     /// made from the originals instead of that summary's text, and names them as the store does. Where the two do not go
     /// together it is made from that text; [`has_originals`](Self::has_originals) tells.

@@ -443,6 +443,11 @@ impl SessionState {
         self.prices = prices;
     }
 
+    /// Sets what a summary says of how its originals are found.
+    pub(crate) fn set_lookup(&mut self, lookup: String) {
+        self.config.summary_lookup = lookup;
+    }
+
     /// Switches to another model: its window, its counter, and the settings for it (see [`Config::for_model`]).
     ///
     /// The view is counted anew; what the old model's provider reported is forgotten. A decision after this compacts at

@@ -54,7 +54,7 @@ pub(crate) fn redo(args: &ChangedArgs) -> Result<ExitCode> {
     let redone = archive.wait(archive.store.redo(&session, clock::now_ms()))?;
     tell_json(args, &archive, &session, json!({ "redone": redone }))?;
     let Some(record) = redone else {
-        say!("no compaction was taken back: there is nothing to redo");
+        say!("there is nothing to redo: no compaction was taken back, or another was made since");
         return Ok(ExitCode::from(NOTHING_TO_DO));
     };
     say!("summary {record} is in force again");
@@ -81,7 +81,7 @@ pub(crate) fn restore(args: &RestoreArgs) -> Result<ExitCode> {
     });
     Target::Stdout.put(shown.collect::<String>().as_bytes())?;
     tell_changed(&session, &originals);
-    let restored = originals.iter().filter(|original| !original.is_changed).count() as u64;
+    let restored = originals.iter().filter(|original| original.message.is_some()).count() as u64;
     say!("{} of {session} restored", paint::counted(restored, "message"));
     Ok(ExitCode::from(match &originals[..] {
         [] => NOTHING_TO_DO,

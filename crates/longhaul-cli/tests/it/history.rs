@@ -36,6 +36,27 @@ fn a_summary_says_how_a_handle_is_looked_up_where_it_can_be() {
     assert!(text(&run(&folder, &["recall", "m12"])).contains("m12"));
 }
 
+#[test]
+fn the_line_of_a_branch_and_of_any_id_finds_its_own_messages() {
+    let folder = Folder::new();
+    let said = std::fs::read_to_string(example()).unwrap();
+    let begins = |word: &str| format!("The {word} planner throws away too much.");
+    let id = "7d1c2f6a-5b0e-4f2d-9a53-3f4c81b0e6aa";
+    // The first of them is a branch of none, the next two are of one id, and the last has one that is no UUID.
+    for (word, id) in
+        [("trim", id), ("other", id), ("third", id), ("fourth", "ses_5f3a9c1bdffeKq7TzWm2RxYp4L")]
+    {
+        let reworded =
+            said.replace(&begins("trim"), &begins(word)).replace("7d1c2f6a-5b0e-4f2d-9a53-3f4c81b0e6aa", id);
+        folder.file("said.jsonl", reworded.as_bytes());
+        let history = text(&run(&folder, &["compact", "said.jsonl", "--budget", "4000"]));
+        let (_, line) = history.split_once("`longhaul recall ").unwrap();
+        let (session, _) = line.split_once(" m12` shows").unwrap();
+        let first = text(&run(&folder, &["recall", session, "m0"]));
+        assert!(first.contains(&begins(word)), "{session}: {first}");
+    }
+}
+
 /// Runs a command that must succeed.
 fn run(folder: &Folder, args: &[&str]) -> Ran {
     let ran = folder.run(args, b"");

@@ -121,22 +121,36 @@ pub fn call_failed(view: &CallView<'_>, result: &ToolResult) -> bool {
             })
         });
     // A file that is read may begin with any words; who writes one is told in the tool's own.
-    let refused = (view.family().changes_files() || view.changes_record())
-        && first_text(result).is_some_and(|text| was_refused(text, result.outcome) || was_not_written(text));
+    let (writes, records) = (view.family().changes_files(), view.changes_record());
+    let refused = (writes || records)
+        && first_text(result).is_some_and(|text| {
+            let has_no_flag = result.outcome != Outcome::Succeeded;
+            was_refused(text, result.outcome)
+                || has_no_flag && (opens_with_error(text) || writes && names_why_not(text))
+        });
     result.outcome == Outcome::Failed || says || patched || refused
 }
 
-/// Returns whether a tool that was to write says in its first line that it did not, where the format has no flag for it.
-fn was_not_written(text: &str) -> bool {
+/// Returns whether an answer begins as one does that tells an error, and says of nothing that it was written.
+fn opens_with_error(text: &str) -> bool {
+    let first = text.lines().next().unwrap_or_default().to_lowercase();
+    let says = ["error", "failed to ", "could not ", "cannot ", "can't ", "unable to "];
+    let begins = says.iter().any(|start| first.starts_with(start));
+    (begins || is_error_object(text)) && !says_written(&first)
+}
+
+/// Returns whether the first line of who was to write a file says why it did not. What changed a record quotes the record, which
+/// may be about such errors.
+fn names_why_not(text: &str) -> bool {
     let line = text.lines().next().unwrap_or_default();
-    let names_code = || line.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| CODES.contains(&word));
     let first = line.to_lowercase();
-    let has = |words: &[&str]| words.iter().any(|word| first.contains(word));
-    let says = ["error", "failed to ", "could not ", "cannot ", "can't ", "unable to "]
-        .iter()
-        .any(|start| first.starts_with(start))
-        || is_error_object(text);
-    !has(&WRITTEN) && (says || has(&NOT_WRITTEN) || names_code())
+    let mut words = line.split(|c: char| !c.is_ascii_alphanumeric());
+    let says = NOT_WRITTEN.iter().any(|why| first.contains(why)) || words.any(|word| CODES.contains(&word));
+    says && !says_written(&first)
+}
+
+fn says_written(first: &str) -> bool {
+    WRITTEN.iter().any(|words| first.contains(words))
 }
 
 /// Whether an answer is an object of JSON whose first field is an error, and no empty one.

@@ -178,12 +178,22 @@ impl Refused {
     }
 }
 
-/// Returns what a call is about: a file; else, of a tool that changes records, the tool and what it is told first.
+/// Returns what a call is about: a file; else the change of a record, by what is told of it and which one it is. Empty where
+/// nothing says that another call is about the same.
 fn about(call: &CallView<'_>) -> String {
-    match (call.path(), call.fields().first()) {
-        (Some(path), _) => path.to_owned(),
-        (None, Some(first)) if call.changes_record() => format!("{} {}", call.name(), first.text),
-        _ => String::new(),
+    if let Some(path) = call.path() {
+        return path.to_owned();
+    }
+    let fields = call.fields();
+    let names_one =
+        |key: &str| ["id", "number", "key", "code"].iter().any(|end| key.to_lowercase().ends_with(end));
+    match fields.iter().find(|field| names_one(&field.key)).filter(|_| call.changes_record()) {
+        Some(which) => {
+            let mut told: Vec<&str> = fields.iter().map(|field| &*field.key).collect();
+            told.dedup();
+            format!("{} {} {}", call.inner_name(), which.text, told.join(" "))
+        }
+        None => String::new(),
     }
 }
 

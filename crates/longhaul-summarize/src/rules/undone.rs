@@ -68,7 +68,7 @@ impl Undone {
 fn takes_back(text: &str) -> bool {
     let opening = &text[..text.floor_char_boundary(OPENING)];
     let lower = opening.to_lowercase().replace('’', "'");
-    let mut sentences = lower.split_inclusive(['.', '!', '?', '\n', '。', '！', '？']);
+    let mut sentences = lower.split_inclusive(ENDS);
     sentences.any(|sentence| {
         let sentence = sentence.trim();
         let asks = sentence.ends_with(['?', '？']) && !WISHES.iter().any(|words| sentence.contains(words));
@@ -81,21 +81,31 @@ fn takes_back(text: &str) -> bool {
 
 /// Whether somebody who takes a step back wants it done once more.
 fn asks_again(text: &str) -> bool {
-    let opening = text[..text.floor_char_boundary(OPENING)].to_lowercase();
-    [
-        "try again",
-        "try it again",
-        "do it again",
-        "once more",
-        "start over",
-        "from scratch",
-        "redo it",
-        "noch einmal",
-        "nochmal",
-    ]
-    .iter()
-    .any(|words| opening.contains(words))
+    let opening = text[..text.floor_char_boundary(OPENING)].to_lowercase().replace('’', "'");
+    let has = |clause: &str, words: &[&str]| words.iter().any(|words| clause.contains(words));
+    // A clause that ends in a blank: a negation may be its last word.
+    let wants = |clause: &str| has(clause, &AGAIN) && !has(&format!("{clause} "), &NEGATIONS);
+    opening.split(ENDS).flat_map(|sentence| sentence.split([',', ';'])).any(wants)
 }
+
+/// How a step is asked for once more.
+const AGAIN: [&str; 9] = [
+    "try again",
+    "try it again",
+    "do it again",
+    "once more",
+    "start over",
+    "from scratch",
+    "redo it",
+    "noch einmal",
+    "nochmal",
+];
+
+/// What stands in a clause that does not want it.
+const NEGATIONS: [&str; 7] = ["n't ", "not ", "never ", "no need", "without ", "nicht ", "nie "];
+
+/// Where sentences end.
+const ENDS: [char; 7] = ['.', '!', '?', '\n', '。', '！', '？'];
 
 /// Whether a sentence has these words, and goes on as one that means all of the step: "undo that, please", not "undo that rename".
 fn takes_all_back(sentence: &str, words: &str) -> bool {

@@ -63,7 +63,9 @@ impl<'a> Page<'a> {
         }
         // Of a script without spaces each character may be the last.
         let may_end = |c: char| c == ' ' || c >= '\u{2e80}';
-        let ends: Vec<usize> = line.char_indices().filter(|(_, c)| may_end(*c)).map(|(at, _)| at).collect();
+        // The mark alone says nothing.
+        let told = line.char_indices().filter(|(at, _)| *at > TASK.len() || !line.starts_with(TASK));
+        let ends: Vec<usize> = told.filter(|(_, c)| may_end(*c)).map(|(at, _)| at).collect();
         let clipped = |count: usize| format!("{} […]", &line[..ends[count]]);
         // The cost grows with the number of words, so the largest number that fits is found by halving.
         let (mut low, mut high) = (0, ends.len());
@@ -71,8 +73,7 @@ impl<'a> Page<'a> {
             let middle = (low + high) / 2;
             if self.clone().line(&clipped(middle)) { low = middle + 1 } else { high = middle }
         }
-        // The mark alone says nothing.
-        if low > 1 {
+        if low > 0 {
             self.line(&clipped(low - 1));
         }
     }

@@ -96,7 +96,7 @@ pub(super) fn text(draft: &mut Draft, request: &SummaryRequest<'_>) -> Option<St
     }
     let mut person = of_the_person(&draft.summary, request, &text);
     // Of a task that was clipped the beginning stands above.
-    person.retain(|line| task.is_empty() || !line.starts_with(TASK));
+    person.retain(|line| half.text.is_empty() || !line.starts_with(TASK));
     page.newest(&person);
     let text = page.text;
     // What is counted as decided, announced and sent is the same.

@@ -3,7 +3,12 @@
 use std::{cell::OnceCell, path::Path};
 
 use anyhow::{Context as _, Result};
-use longhaul::{CompactedDocument, redacted_messages, store::Selector, transcript::Span, wire};
+use longhaul::{
+    CompactedDocument, redacted_messages,
+    store::Selector,
+    transcript::{SessionId, Span},
+    wire,
+};
 
 use super::{Destination, Made, NotKept, Plan, Report};
 use crate::{
@@ -43,6 +48,16 @@ impl<'a> Keeper<'a> {
             true => self.store().map(Some),
             false => Ok(None),
         }
+    }
+
+    /// Returns the session that a history is, or will be, recorded as.
+    pub(super) fn holder(&self, said: &Said<'_>) -> SessionId {
+        let known = || match self.existing()? {
+            Some(store) => store::block_on(said.locate(store)).map(|place| Some(place.session)),
+            None => Ok(None),
+        };
+        // A store that cannot be read says so where something is recorded.
+        known().ok().flatten().unwrap_or_else(|| said.own_name())
     }
 
     /// Returns whether these bytes are a history that was compacted here, word for word: what it was made from is in the store.

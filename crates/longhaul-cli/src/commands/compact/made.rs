@@ -57,6 +57,10 @@ impl<'a> Made<'a> {
             ..Within::new(plan.budget)
         };
         let said = Said::new(plan.session_id.clone(), session.state().redacted(), plan.name);
+        let session = match plan.lookup(&said) {
+            Some(lookup) => session.with_lookup(lookup),
+            None => session,
+        };
         let (stored, words) = stored(plan, &said)?;
         let is_elsewhere = stored.is_none() && depth_of_summary(&said).is_some();
         let session = match stored {

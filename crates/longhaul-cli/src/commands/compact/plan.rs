@@ -23,7 +23,9 @@ use crate::{
     found::{self, About},
     input,
     output::{NewFile, Target},
-    paint, settings, store, summarizer,
+    paint, settings,
+    store::{self, Said},
+    summarizer,
     window::Room,
 };
 
@@ -105,11 +107,6 @@ impl<'a> Plan<'a> {
         if let Some(most) = args.max_summary_tokens {
             config.max_summary_tokens = SummaryLimit::Tokens(Tokens(most));
         }
-        // A preset's form is its own, and what nothing records nobody finds.
-        if !args.no_store && config.preset.is_none() && config.summary_lookup.is_empty() {
-            config.summary_lookup =
-                lookup(session_id.as_ref().map(SessionId::as_str).or(args.session.as_deref()));
-        }
         let counter = counter::choose(&args.counter)?;
         input::warn_of_problems(&args.file, &document, args.strict)?;
         let breakdown = Breakdown::of(document.transcript().entries(), &*counter.counter);
@@ -154,6 +151,20 @@ impl<'a> Plan<'a> {
         self.breakdown.total <= self.budget
     }
 
+    /// Returns what the summary is to say of how its originals are found. A preset's form is its own, and what nothing records
+    /// nobody finds.
+    pub(super) fn lookup(&self, said: &Said<'_>) -> Option<String> {
+        let is_set = self.config.preset.is_some() || !self.config.summary_lookup.is_empty();
+        if is_set || !self.keeper.is_used {
+            return None;
+        }
+        let session = self.keeper.holder(said);
+        Some(format!(
+            "`longhaul recall {} m12` shows m12 whole",
+            paint::name(found::end_of(session.as_str()))
+        ))
+    }
+
     /// Returns whether nothing is to be written that is not recorded: what a file loses is to be in the store, and so is what an
     /// agent is told to look up there.
     pub(super) fn must_be_recorded(&self) -> bool {
@@ -174,22 +185,6 @@ impl<'a> Plan<'a> {
         )
     }
 }
-
-/// Returns what the summary says of how its originals are found: in the session of this name or id, of which the end will do. A
-/// history that has neither is named once it is recorded.
-fn lookup(session: Option<&str>) -> String {
-    match session {
-        Some(name) => {
-            let is_long = name.len() > 2 * ENOUGH_OF_ID && name.is_ascii();
-            let enough = if is_long { &name[name.len() - ENOUGH_OF_ID..] } else { name };
-            format!("`longhaul recall {} m12` shows m12 whole", paint::name(enough))
-        }
-        None => "`longhaul recall SESSION m12` shows m12 whole, `longhaul sessions` lists them".to_owned(),
-    }
-}
-
-/// Characters of an id that tell it from others.
-const ENOUGH_OF_ID: usize = 8;
 
 /// What a file was like when it was read.
 #[derive(Debug, PartialEq, Eq)]

@@ -481,6 +481,46 @@ assistant: The lamp is changed.
 }
 
 #[test]
+fn a_refused_change_stays_open_whatever_else_was_changed_of_the_record_or_of_its_neighbour() {
+    for (refused, made) in [
+        (
+            r#"update_booking#c1 {"booking_id":"XK4","cabin":"business"}"#,
+            r#"update_booking#c2 {"booking_id":"XK4","bags":2}"#,
+        ),
+        (
+            r#"create_issue#c1 {"owner":"acme","repo":"relay"}"#,
+            r#"create_issue#c2 {"owner":"acme","repo":"docs"}"#,
+        ),
+        (
+            r#"use_mcp_tool#c1 {"tool_name":"cancel_order","arguments":{"order_id":"W13"}}"#,
+            r#"use_mcp_tool#c2 {"tool_name":"modify_order","arguments":{"order_id":"W13"}}"#,
+        ),
+    ] {
+        let said = format!(
+            "user: Do it.\nassistant: !{refused}\ntool#c1: Error: not today\nassistant: !{made}\ntool#c2: {{\"ok\":1}}\nassistant: Done.\n"
+        );
+        let text = draft(&said, 900).text;
+        let failures = text.split("## Checks and failures").nth(1).unwrap_or_default();
+        assert!(failures.contains("Error: not today"), "{text}");
+    }
+}
+
+#[test]
+fn what_a_record_is_about_is_no_failure_and_a_search_is_no_deed() {
+    let said = r#"
+user: File what is missing in the relay.
+assistant: !mcp__notion__API-post-search#c1 {"query":"relay tickets"}
+tool#c1: {"results": []}
+assistant: !create_issue#c2 {"title":"Handle ENOENT","repo":"relay"}
+tool#c2: {"id": 44, "title": "Handle ENOENT: permission denied"}
+assistant: Filed 44.
+"#;
+    let text = draft(said, 900).text;
+    assert!(text.contains("an error\n```\nm3 create_issue title Handle ENOENT, repo relay\n```"), "{text}");
+    assert!(!text.contains("## Checks and failures"), "{text}");
+}
+
+#[test]
 fn a_request_that_is_asked_for_again_is_not_told_as_taken_back() {
     let said = r#"
 user: Port the selector to the theme. Keep the old name of the file.
@@ -497,4 +537,9 @@ assistant: Which part of it?
     let text = draft(said, 900).text;
     assert!(text.contains("(what was done was taken back in m4, and asked for again)"), "{text}");
     assert!(!text.contains("(taken back in m4)"), "{text}");
+    let again = "Try again, and read the file whole first.";
+    for never in ["Do not try again, the old one is fine.", "And never do it again without asking me."] {
+        let text = draft(&said.replace(again, never), 900).text;
+        assert!(text.contains("(taken back in m4)") && !text.contains("asked for again"), "{text}");
+    }
 }
