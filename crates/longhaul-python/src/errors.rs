@@ -82,7 +82,7 @@ pub(crate) fn session(error: &Error) -> PyErr {
         Error::Store(_) => StoreError::new_err(words),
         Error::Memory(_) => SettingsError::new_err(words),
         Error::Wire(_) | Error::Sync(_) => FormatError::new_err(words),
-        Error::Pin(_) | Error::Branch(_) | Error::OnlyInSummary { .. } | Error::RedoLost { .. } => {
+        Error::Pin(_) | Error::Branch(_) | Error::OnlyInSummary { .. } | Error::RedoLost | Error::Strayed => {
             LonghaulError::new_err(words)
         }
         _ => BudgetError::new_err(words),

@@ -86,6 +86,10 @@ pub struct Session {
     told: Option<&'static str>,
     /// Whether it was told that reports are too low.
     told_low: bool,
+    /// Whether it was told that reports are too high to be believed.
+    told_implausible: bool,
+    /// Whether the history that was handed in last is another conversation's.
+    is_strayed: bool,
     /// Lives as long as the job that is under way elsewhere.
     background: Weak<()>,
     /// Counts what changed beside messages.
@@ -157,6 +161,7 @@ impl Session {
 
     /// Adds a message at the end and returns its id.
     pub fn push(&mut self, message: impl Into<Arc<Message>>) -> MessageId {
+        self.is_strayed = false;
         let id = self.state.push(message);
         let message_tokens = self.state.cost(id.ordinal);
         self.tell(EventKind::Counted { message: id.ordinal, message_tokens });
@@ -173,9 +178,13 @@ impl Session {
     /// Returns what to send to the model, compacted first where the policy says so.
     ///
     /// # Errors
-    /// When what must stay does not fit, with the floor and by how much it is over; and, with `abort_on_failure`, when
-    /// no summary could be made. No message is lost either way.
+    /// When what must stay does not fit, with the floor and by how much it is over; with `abort_on_failure`, when
+    /// no summary could be made; and after a [`sync`](Self::sync) with another conversation's history, whose question is not in
+    /// this one's view. No message is lost either way.
     pub async fn prepare(&mut self) -> Result<View, Error> {
+        if self.is_strayed {
+            return Err(Error::Strayed);
+        }
         self.settle_doubt().await.map_err(Error::Store)?;
         self.make_room().await?;
         // What was only concluded from refusals is no reason not to send what must be.
@@ -226,14 +235,23 @@ impl Session {
 
     /// Takes what the provider reported for the request that was made from the view with this [id](View::id).
     pub fn report_usage(&mut self, view: ViewId, usage: &Usage) -> UsageVerdict {
+        let counted = self.state.counted_of(view);
         let verdict = self.state.report_usage(view, usage);
         if let Some(now_ms) = self.now_ms() {
             self.state.requested(now_ms);
         }
         let reported = usage.prompt_total();
         self.tell(EventKind::UsageReported { verdict, reported });
-        if verdict == UsageVerdict::TooLow && !std::mem::replace(&mut self.told_low, true) {
-            self.tell(EventKind::UsageTooLow { reported });
+        match (verdict, counted) {
+            (UsageVerdict::TooLow, _) if !std::mem::replace(&mut self.told_low, true) => {
+                self.tell(EventKind::UsageTooLow { reported });
+            }
+            (UsageVerdict::Implausible, Some(counted))
+                if reported > counted && !std::mem::replace(&mut self.told_implausible, true) =>
+            {
+                self.tell(EventKind::UsageImplausible { reported, counted });
+            }
+            _ => {}
         }
         verdict
     }

@@ -57,6 +57,14 @@ pub enum EventKind {
         /// The prompt's size as reported.
         reported: Tokens,
     },
+    /// A report was several times what is counted, or more than the window ([`UsageVerdict::Implausible`]), and was not taken. Sent
+    /// once.
+    UsageImplausible {
+        /// The prompt's size as reported.
+        reported: Tokens,
+        /// What was counted of it.
+        counted: Tokens,
+    },
     /// Nothing is done although a threshold is reached. Sent once for each new reason, not for each look.
     Skipped {
         /// Why.
@@ -345,6 +353,11 @@ impl fmt::Display for Event {
                 f,
                 "a usage of {reported:#} tokens was reported for a request that costs more: are cached tokens left out \
                  (cache_read)? such reports are ignored"
+            ),
+            EventKind::UsageImplausible { reported, counted } => write!(
+                f,
+                "a usage of {reported:#} tokens was reported for a request that is counted as {counted:#}: is it a running total, or \
+                 is something sent that is not told of (fixed_overhead)? such reports are ignored"
             ),
             EventKind::Skipped { hold } => write!(f, "not compacted: {hold}"),
             EventKind::Started { action, reason, compressed_messages, .. } => {

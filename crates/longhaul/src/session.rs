@@ -380,6 +380,12 @@ impl SessionState {
         UsageVerdict::Taken
     }
 
+    /// Returns what is counted of the request that was made from a view, where that view still stands.
+    pub(crate) fn counted_of(&self, view: ViewId) -> Option<Tokens> {
+        let through = view.through.filter(|_| view.rewrites == self.rewrites)?;
+        Some(self.items.sums_before(through.ordinal + 1).counts.total() + self.fixed_overhead)
+    }
+
     /// Returns what a request with these counts costs at least, whoever bills it.
     fn least_billed(&self, counts: ClassCounts) -> Tokens {
         let of = [ContentClass::Text, ContentClass::Calls, ContentClass::Results];

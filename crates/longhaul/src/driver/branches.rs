@@ -83,6 +83,8 @@ impl Session {
             observers: self.observers.clone(),
             told: None,
             told_low: false,
+            told_implausible: false,
+            is_strayed: false,
             background: Weak::new(),
             changes: self.changes + 1,
             overtaken: self.overtaken,
@@ -162,7 +164,8 @@ impl Session {
     }
 
     /// Brings the session to where `document` is; see [`SessionState::sync`]. Where the history took another way, the
-    /// session goes on with a branch.
+    /// session goes on with a branch. Where it is another conversation's, [`prepare`](Self::prepare) fails until a push or a history
+    /// of this one's.
     ///
     /// # Errors
     /// When the store cannot be read or written.
@@ -184,6 +187,7 @@ impl Session {
                 Err(error) => return Err(Error::Sync(error)),
             }
         };
+        self.is_strayed = sync.change == Synced::Another;
         match sync.change {
             Synced::Another => {}
             // Where nothing was said the instructions may be worded otherwise all the same.

@@ -427,6 +427,8 @@ impl Builder {
             observers: self.observers,
             told: None,
             told_low: false,
+            told_implausible: false,
+            is_strayed: false,
             background: Weak::new(),
             changes: 0,
             overtaken: self.overtaken,

@@ -4,15 +4,18 @@ use std::error::Error as _;
 
 use longhaul_store::StoreError;
 use longhaul_summarize::SummarizeError;
-use longhaul_transcript::{Span, SummaryMode, SummaryRecord};
+use longhaul_transcript::{Span, SummaryMode, SummaryRecord, Tokens};
 
 use super::{Error, Session};
 use crate::{
     compact::{AssembleError, CompactError},
     event::EventKind,
     policy::{Action, Reason},
-    session::{Finished, Job, Rewrite, SessionState, Steps, leaves_out},
+    session::{Finished, Job, Rewrite, RewriteError, SessionState, Steps, leaves_out},
 };
+
+/// How often a plan is made anew that comes out over the budget.
+const MAX_TRIES: usize = 3;
 
 impl Session {
     pub(super) async fn act(
@@ -43,7 +46,27 @@ impl Session {
             }
             finished => finished?,
         };
+        let finished = match action {
+            Action::Emergency { .. } => self.brought_down(finished, action, goal),
+            _ => finished,
+        };
         self.apply(finished, started).await
+    }
+
+    /// Returns a compaction that what must be sent fits after. A plan is made by what the whole view costs for what is counted of it;
+    /// where what stays costs more for that, it is made anew for as much less, by rule.
+    fn brought_down(&self, finished: Finished, action: Action, goal: Option<&str>) -> Finished {
+        let reason = finished.reason();
+        let (mut best, mut less) = (finished, Tokens::ZERO);
+        for _ in 0..MAX_TRIES {
+            let Err(RewriteError::OverBudget { after, budget }) = self.state.check(&best) else { break };
+            less += after - budget;
+            let job = self.state.plan_below(less, action, reason, goal, self.now_ms());
+            // What must stay may be all there is.
+            let Ok(Ok(again)) = job.map(Job::finish_by_rule) else { break };
+            best = again;
+        }
+        best
     }
 
     /// Plans a compaction and has its summary written.

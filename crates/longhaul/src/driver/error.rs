@@ -91,6 +91,11 @@ pub enum Error {
     /// context is as it was.
     #[error("what was undone cannot be done again: the context was compacted anew since")]
     RedoLost,
+    /// The history that was handed in last is another conversation's (`Synced::Another`): the view of this one would be sent in its place. Open a session for it, or go on with this one by a push or its own history.
+    #[error(
+        "the history handed in last is another conversation's: open a session for it, or go on here with this one's"
+    )]
+    Strayed,
     /// A compaction was made and could not be applied.
     #[error("the compaction could not be applied")]
     Rewrite(#[source] RewriteError),

@@ -129,11 +129,27 @@ impl SessionState {
         goal: Option<&str>,
         now_ms: Option<i64>,
     ) -> Result<Job, CompactError> {
+        self.plan_below(Tokens::ZERO, action, reason, goal, now_ms)
+    }
+
+    /// Returns the compaction that `action` asks for, into so much less than the budget.
+    ///
+    /// # Errors
+    /// Those of [`plan`](Self::plan).
+    pub(crate) fn plan_below(
+        &self,
+        less: Tokens,
+        action: Action,
+        reason: Reason,
+        goal: Option<&str>,
+        now_ms: Option<i64>,
+    ) -> Result<Job, CompactError> {
         let before = self.measure(now_ms);
+        let below = Measurement { budget: before.budget - less, ..before };
         let index = self.index();
         let planned = |unread| {
             let scope = self.scope(action, &index);
-            let settings = self.settings(&before, reason, self.room(&scope), goal, now_ms, unread);
+            let settings = self.settings(&below, reason, self.room(&scope), goal, now_ms, unread);
             self.planned((action, reason), before, Arc::clone(&index), scope, settings)
         };
         match self.unread() {

@@ -195,7 +195,7 @@ impl SessionState {
     pub(super) fn growth(&self) -> Tokens {
         let spoken = self.costs.newest_first().take(RECENT_COSTS);
         let (count, sum) = spoken.fold((0u64, Tokens::ZERO), |(count, sum), cost| (count + 1, sum + cost));
-        Tokens(sum.0 * 2 / count.max(1))
+        Tokens(sum.0.saturating_mul(2) / count.max(1))
     }
 
     pub(super) fn next_depth(&self) -> u32 {

@@ -17,7 +17,8 @@ use crate::compact::standing;
 pub enum Synced {
     /// Nothing.
     Unchanged,
-    /// Messages were added at the end.
+    /// Messages were added at the end. A front end may leave out what was said long ago, as one does that keeps its last twenty
+    /// messages: the view goes on from all that was said here.
     Grew {
         /// How many.
         n: u64,
@@ -46,9 +47,11 @@ pub enum Synced {
         /// How many messages it has now, standing instructions apart.
         n: u64,
     },
-    /// It is another conversation: the two have no word of the user's in common, as where the history handed in is empty.
-    /// Nothing was changed. Where only the standing instructions are others, and as many, it is the same one, and the view shows
-    /// them as they are now; where there are more or fewer of them, it is [`Edited`](Synced::Edited) at these.
+    /// It is another conversation: the two begin with no word of the user's in common, and the history handed in goes on from
+    /// nothing that was said here late, as where it is empty. Nothing was changed, and the view is that of the former
+    /// conversation: open a session for this one. Where only the standing instructions are others, and as many, it is the same
+    /// one, and the view shows them as they are now; where there are more or fewer of them, it is [`Edited`](Synced::Edited) at
+    /// these.
     Another,
 }
 
@@ -114,10 +117,17 @@ impl SessionState {
         let shares_summary = said[..common as usize].iter().any(is_client_summary);
         let is_asked_here = shares_summary || self.is_asked(Span { start: 0, end: common });
         let alike = if is_asked_here { 0 } else { self.alike(&said[front..])? };
+        let (known, at) = match common as usize > front {
+            true => (common as usize, common),
+            false => (front + alike as usize, self.head + alike),
+        };
+        if let Some(sync) = self.sync_shortened(said, front, known, at)? {
+            return Ok(sync);
+        }
         if alike > 0
             && let Some(head) = self.reworded(&said[..front])
         {
-            return self.sync_reworded(said, front, alike, head);
+            return self.go_on(said, known, at, Some(head), ordinals_from(0, at));
         }
         if !is_asked_here && alike == 0 {
             return Ok(SyncReport { change: Synced::Another, ordinals: vec![None; said.len()] });
@@ -136,28 +146,96 @@ impl SessionState {
         self.common(end, |ordinal| (ordinal, Some(said[ordinal as usize].lineage)))
     }
 
-    /// Follows a front end whose instructions are others each time, as where they tell the time: what was said under them is as it
-    /// was, and so are its summaries.
-    fn sync_reworded(
+    /// Goes on from the messages before `at`, which are the first `known` of the history, with the rest of it. Where the front end's
+    /// instructions are others each time, as where they tell the time, `head` has them: what was said under them is as it was, and so
+    /// are its summaries.
+    fn go_on(
         &mut self,
         said: &[Entry],
-        front: usize,
-        alike: u64,
-        head: Vec<Shown>,
+        known: usize,
+        at: u64,
+        head: Option<Vec<Shown>>,
+        ordinals: Vec<Option<u64>>,
     ) -> Result<SyncReport, SyncError> {
-        let (at, len) = (self.head + alike, self.n_total());
+        let len = self.n_total();
         let is_answer = !self.is_asked(Span { start: at, end: len });
         if at < len {
             self.go_back_to(at)?;
         }
-        let rest = self.items.placed().skip(head.len()).map(super::rewrite::counted);
-        let shown = head.into_iter().map(|shown| (shown, None)).chain(rest).collect();
-        self.set_items(shown);
-        let known = front + alike as usize;
-        let sync = self.grown(said, known, ordinals_from(0, at));
+        if let Some(head) = head {
+            let rest = self.items.placed().skip(head.len()).map(super::rewrite::counted);
+            let shown = head.into_iter().map(|shown| (shown, None)).chain(rest).collect();
+            self.set_items(shown);
+        }
+        let sync = self.grown(said, known, ordinals);
         let n = (said.len() - known) as u64;
         let change = if at == len { sync.change } else { other_way(at, n, is_answer) };
         Ok(SyncReport { change, ..sync })
+    }
+
+    /// Follows a front end that leaves out what was said longer ago, or has put words of its own in its place, which bear no mark.
+    /// The first `known` messages of the history are those here before `at`.
+    fn sync_shortened(
+        &mut self,
+        said: &[Entry],
+        front: usize,
+        known: usize,
+        at: u64,
+    ) -> Result<Option<SyncReport>, SyncError> {
+        if at >= self.n_total() {
+            return Ok(None);
+        }
+        let head = self.reworded(&said[..front]);
+        let keeps_head = known > front || front == 0 || head.is_some();
+        if let Some(run) = self.run_of(&said[known..], at + 1)?.filter(|_| keeps_head) {
+            let mut ordinals = match known > front || head.is_some() {
+                true => ordinals_from(0, at),
+                false => Vec::new(),
+            };
+            let n_run = run.len() as usize;
+            ordinals.extend((run.start..run.end).map(Some));
+            return self.go_on(said, known + n_run, run.end, head, ordinals).map(Some);
+        }
+        if known > front {
+            return Ok(None);
+        }
+        for own in 0..=MOST_OWN.min(said.len() - front) {
+            let place = self.head + own as u64;
+            match self.run_of(&said[front + own..], place)? {
+                Some(run) if run.start > place => return Ok(Some(self.compacted_by_client(said, front))),
+                // As many messages in the place of as many are edits.
+                Some(_) if keeps_head => {
+                    let ordinals = ordinals_from(0, if front == 0 { 0 } else { self.head });
+                    return self.go_on(said, front, self.head, head, ordinals).map(Some);
+                }
+                _ => {}
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns where two messages or more that were said here late, at `from` or behind it, are those that `said` begins with: the
+    /// longest run of them, and of these the last.
+    fn run_of(&self, said: &[Entry], from: u64) -> Result<Option<Span>, SyncError> {
+        let end = self.n_total();
+        let late = Span { start: from.max(end.saturating_sub(said.len() as u64)), end };
+        if said.len() < 2 || late.len() < 2 {
+            return Ok(None);
+        }
+        let missing = self.originals.missing([late]);
+        if !missing.is_empty() {
+            return Err(SyncError::NotAtHand(missing));
+        }
+        let here: Vec<ContentHash> =
+            self.originals.originals(late).map(|original| original.entry.id.hash).collect();
+        let run = |start: usize| {
+            here[start..].iter().zip(said).take_while(|(here, said)| **here == said.id.hash).count()
+        };
+        let longest = (0..here.len()).map(|start| (run(start), start)).max().filter(|(n, _)| *n >= 2);
+        Ok(longest.map(|(n, start)| {
+            let start = late.start + start as u64;
+            Span { start, end: start + n as u64 }
+        }))
     }
 
     /// Returns the instructions that the view begins with as they are worded now; `None` where there are more or fewer of them.
@@ -342,6 +420,9 @@ impl SessionState {
         SyncReport { change: Synced::CompactedByClient { n: (said.len() - front) as u64 }, ordinals }
     }
 }
+
+/// How many messages a front end puts in the place of what it leaves out: a summary, and perhaps an answer to it.
+const MOST_OWN: usize = 2;
 
 /// Returns what it is that the history goes on otherwise from `at` with `n` messages, in the place of answers only or of
 /// more.

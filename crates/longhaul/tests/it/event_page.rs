@@ -86,6 +86,7 @@ async fn samples() -> Vec<Event> {
         EventKind::SecretsMissing { places: 2 },
         EventKind::ChangedInStore { message: 17 },
         EventKind::UsageTooLow { reported: Tokens(1_204) },
+        EventKind::UsageImplausible { reported: Tokens(61_200), counted: Tokens(6_120) },
     ]);
     samples
 }

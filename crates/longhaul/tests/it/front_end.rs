@@ -247,6 +247,104 @@ async fn two_front_ends_at_once_do_not_hear_each_other() {
     }
 }
 
+/// A front end that keeps its last messages only, or has put words of its own before them, is the same conversation: what it asks
+/// goes out, and what it left out is not lost.
+#[tokio::test]
+async fn a_front_end_that_leaves_out_what_was_said_long_ago_is_followed() {
+    let window = ContextWindow::new(Tokens(3_000), Tokens::ZERO);
+    let store: Arc<dyn SummaryStore> = Arc::new(MemoryStore::new());
+    let question =
+        |nth: usize| Message::user(format!("question_{nth}? {}", "it is long ".repeat(nth % 7 * 9)));
+    let answer =
+        |nth: usize| Message::assistant(format!("answer_{nth}. {}", "it is long ".repeat(nth % 5 * 9)));
+    let head = |nth: usize| Message::system(format!("It is 10:{nth:02}. Be brief."));
+    for (name, is_clock, keeps_task, own) in [
+        ("sliding", false, false, None),
+        ("clock", true, false, None),
+        ("task", false, true, None),
+        ("summary", false, false, Some("So far: nothing came of it.")),
+        ("tagged", false, false, Some("<summary>Nothing came of it.</summary>")),
+    ] {
+        let open = || {
+            let builder =
+                Session::builder(SessionId::new(name).unwrap(), window).counter(Arc::new(CharsPer4));
+            builder.store(Arc::clone(&store)).open()
+        };
+        let mut session = open().await.unwrap();
+        let mut all: Vec<Message> = Vec::new();
+        for nth in 0..60 {
+            all.push(question(nth));
+            let mut said = vec![head(if is_clock { nth } else { 0 })];
+            let n_left_out = all.len().saturating_sub(21);
+            if n_left_out > 0 && keeps_task {
+                said.push(question(0));
+            }
+            // What it puts in their place it does every tenth turn.
+            let n_left_out = if own.is_some() { n_left_out / 20 * 20 } else { n_left_out };
+            said.extend(
+                own.filter(|_| n_left_out > 0).map(|own| Message::user(format!("{own} {n_left_out}"))),
+            );
+            said.extend(all[n_left_out..].iter().cloned());
+            if nth % 13 == 12 {
+                session = open().await.unwrap();
+            }
+            let change = session.sync(&document(&said)).await.unwrap().change;
+            match own {
+                None => assert_eq!(change, Synced::Grew { n: 2 }, "{name}, {nth}"),
+                Some(_) => assert!(
+                    matches!(change, Synced::Grew { .. } | Synced::CompactedByClient { .. }),
+                    "{name}, {nth}: {change:?}"
+                ),
+            }
+            let view = session.prepare().await.unwrap();
+            let shown: Vec<String> = view.messages().map(|message| words(message)).collect();
+            assert!(shown.last().unwrap().starts_with(&format!("question_{nth}?")), "{name}, {nth}");
+            assert_eq!(shown[0], words(&said[0]), "{name}, {nth}");
+            if let Some(own) = own.filter(|_| n_left_out > 0) {
+                assert!(shown.iter().any(|said| said.contains(own)), "{name}, {nth}");
+            }
+            all.push(answer(nth));
+        }
+        // Without words of its own in their place nothing is said twice.
+        if own.is_none() {
+            assert_eq!(session.state().originals().len(), 1 + 60 + 59, "{name}");
+            assert!(session.state().summary().is_some(), "{name}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_view_of_one_conversation_is_not_sent_for_another() {
+    let window = ContextWindow::new(Tokens(3_000), Tokens::ZERO);
+    let mut session = Session::builder(SessionId::new("one").unwrap(), window).build().unwrap();
+    let said =
+        [Message::user("What is a monad?"), Message::assistant("A burrito."), Message::user("Really?")];
+    session.sync(&document(&said)).await.unwrap();
+    session.prepare().await.unwrap();
+    let change = session.sync(&document(&[Message::user("Book a flight.")])).await.unwrap().change;
+    assert_eq!(change, Synced::Another);
+    let error = session.prepare().await.unwrap_err();
+    assert!(error.to_string().contains("another conversation's"), "{error}");
+    session.sync(&document(&said)).await.unwrap();
+    session.prepare().await.unwrap();
+}
+
+#[test]
+fn a_first_message_that_was_edited_is_no_summary() {
+    let window = ContextWindow::new(Tokens(3_000), Tokens::ZERO);
+    let mut state =
+        SessionState::new(SessionId::new("edited").unwrap(), window, Arc::new(CharsPer4), Default::default());
+    let mut said = vec![Message::system("Be brief.")];
+    said.extend((0..6).flat_map(|nth| {
+        [Message::user(format!("question_{nth}")), Message::assistant(format!("answer_{nth}"))]
+    }));
+    state.sync(&document(&said)).unwrap();
+    said[1] = Message::user("question_0, but otherwise");
+    let change = state.sync(&document(&said)).unwrap().change;
+    assert_eq!(change, Synced::Edited { at: 1, n: 12 });
+    assert_eq!(state.view().messages().count(), 13);
+}
+
 #[tokio::test]
 async fn instructions_are_shown_as_they_are_worded_now() {
     let window = ContextWindow::new(Tokens(4_000), Tokens::ZERO);
