@@ -181,7 +181,7 @@ pub enum UsageVerdict {
     /// It cannot be about this view: it is larger than the window, or far from every count (a running total of a whole
     /// session, or another model's).
     Implausible,
-    /// It is what longhaul itself expected at most, to the token ([`View::tokens`]), and not what a provider counted. Taken for
+    /// It is what longhaul itself expected at most ([`View::tokens`]), or little more, and not what a provider counted. Taken for
     /// that, each report would raise the next one.
     Echo,
     /// It is far less than what the request says can cost, so something was left out of it: where a provider tells cached tokens

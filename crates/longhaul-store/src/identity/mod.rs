@@ -21,7 +21,8 @@ pub use place::{Kin, Place};
 pub struct History<'a> {
     /// The session that the file itself names.
     pub id: Option<&'a SessionId>,
-    /// The session that the user says it is, for a file that names none.
+    /// The session that the user says it is, for a file that names none. A conversation under a name of somebody's choice is found by
+    /// that name only: who keeps histories without ids enters them under the name that [`Place::session`] has.
     pub named: Option<&'a SessionId>,
     /// What was said, as it may be stored.
     pub said: &'a [Redacted<Message>],

@@ -8,6 +8,9 @@ use serde::Serialize;
 use super::{Config, SoftAction, SummaryLimit, Threshold};
 use crate::Preset;
 
+/// Bytes of a line that stands in every summary.
+const LONGEST_LINE: usize = 400;
+
 /// A setting that cannot be used as it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Problem {
@@ -182,12 +185,17 @@ impl Config {
                 format!("{tokens} is too small; expected at least 1000"),
             );
         }
+        let is_line = |text: &str| !text.contains('\n') && text.len() <= LONGEST_LINE;
         check(
-            !self.summary_header.trim().is_empty() && !self.summary_header.contains('\n'),
+            !self.summary_header.trim().is_empty() && is_line(&self.summary_header),
             "summary_header",
-            "expected one line that is not blank".into(),
+            format!("expected one line of at most {LONGEST_LINE} bytes that is not blank"),
         );
-        check(!self.summary_lookup.contains('\n'), "summary_lookup", "expected one line".into());
+        check(
+            is_line(&self.summary_lookup),
+            "summary_lookup",
+            format!("expected one line of at most {LONGEST_LINE} bytes"),
+        );
     }
 
     /// Returns whether any of the values of `preset` that differ from the defaults is in force.

@@ -575,6 +575,9 @@ pub(super) fn unused(
     let (has_preference, has_prompt) =
         (!config.summarizer_model_preference.is_empty(), !config.summary_prompt.is_empty());
     let is_by_rule = config.mode == SummaryMode::Rules;
+    let no_calls = is_by_rule || !asks_models;
+    let why_no_calls =
+        if is_by_rule { ASKS_NO_MODEL } else { "no client or models were given that calls are made to" };
     [
         (
             has_preference && !asks_models,
@@ -588,19 +591,15 @@ pub(super) fn unused(
             "no client or models were given to put it to",
         ),
         (
-            is_by_rule && config.max_calls_per_hour != usual.max_calls_per_hour,
+            no_calls && config.max_calls_per_hour != usual.max_calls_per_hour,
             "max_calls_per_hour",
-            ASKS_NO_MODEL,
+            why_no_calls,
         ),
+        (no_calls && config.transport_retries != usual.transport_retries, "transport_retries", why_no_calls),
         (
-            is_by_rule && config.transport_retries != usual.transport_retries,
-            "transport_retries",
-            ASKS_NO_MODEL,
-        ),
-        (
-            is_by_rule && config.transcript_cap_tokens != usual.transcript_cap_tokens,
+            no_calls && config.transcript_cap_tokens != usual.transcript_cap_tokens,
             "transcript_cap_tokens",
-            ASKS_NO_MODEL,
+            why_no_calls,
         ),
         (is_by_rule && config.abort_on_failure != usual.abort_on_failure, "abort_on_failure", ASKS_NO_MODEL),
         (is_by_rule && config.summary_form != usual.summary_form, "summary_form", ASKS_NO_MODEL),

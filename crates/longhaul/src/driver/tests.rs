@@ -652,11 +652,13 @@ fn settings_that_reach_no_model_are_told_whoever_was_given() {
         mode: SummaryMode::Hybrid,
         summarizer_model_preference: vec!["small".into()],
         summary_prompt: "In {maxTokens}: {context}".into(),
+        transport_retries: 3,
         ..Config::default()
     };
     let lines = [
         "summarizer_model_preference has no effect: no client or models were given to choose from",
         "summary_prompt has no effect: no client or models were given to put it to",
+        "transport_retries has no effect: no client or models were given that calls are made to",
     ];
     let told = |log: &Log| {
         let log = log.lock().unwrap();

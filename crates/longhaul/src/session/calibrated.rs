@@ -62,6 +62,9 @@ pub(super) struct Scale {
 /// their parts cost.
 const ENOUGH_REPORTS: usize = 3;
 
+/// How much more than our own estimate may still be that, handed back.
+const ECHO_MARGIN: Tokens = Tokens(100);
+
 /// An estimate with less than this between its middle and its upper end is narrow.
 const LEAST_SPREAD: Tokens = Tokens(5);
 
@@ -162,12 +165,14 @@ impl SessionState {
         counted.max(by_bill).min(self.price_of(counts))
     }
 
-    /// Returns whether a report is the upper end of our own estimate of these counts. A provider that bills just that is not
-    /// believed once, which costs nothing; where the estimate is narrow the two cannot be told apart, and need not be.
+    /// Returns whether a report is the upper end of our own estimate of these counts, or little more, as that of a stub is which adds
+    /// what it answered. A provider that bills just that is not believed once, which costs next to nothing; where the estimate is
+    /// narrow the two cannot be told apart, and need not be.
     pub(super) fn is_echo(&self, counted: ClassCounts, reported: Tokens) -> bool {
         let Some(estimate) = self.expected(counted, self.calibrated.anchor) else { return false };
         let is_wide = estimate.high >= estimate.mid + LEAST_SPREAD;
-        is_wide && (reported == estimate.high || reported == estimate.high + self.fixed_overhead)
+        let is_near = |high: Tokens| (high..=high + ECHO_MARGIN).contains(&reported);
+        is_wide && (is_near(estimate.high) || is_near(estimate.high + self.fixed_overhead))
     }
 
     /// Learns from a report of what the beginning of the view with these counts costs, the fixed overhead apart.
