@@ -201,7 +201,7 @@ impl Speakers {
     /// a summary in the text that brings it.
     fn rest_behind(&self, text: &str, from: usize) -> usize {
         let is_rest = |at: &usize| self.mark_at(text, *at, false).is_some_and(|mark| mark.form == Form::Rest);
-        let lines = memchr::memchr_iter(b'\n', text[from..].as_bytes()).map(|end| from + end + 1);
+        let lines = memchr::memchr_iter(b'\n', &text.as_bytes()[from..]).map(|end| from + end + 1);
         [from].into_iter().chain(lines).find(|at| *at < text.len() && is_rest(at)).unwrap_or(text.len())
     }
 

@@ -2,28 +2,27 @@
 
 use std::ops::Range;
 
-use longhaul_extract::{Act, AtomKind, Purpose, each_act, scan};
+use longhaul_extract::{AtomKind, Purpose, Runs, each_act, scan};
 
 use super::{LEFT_OUT, Line};
 use crate::{SummaryRequest, rules::acts::Acts};
 
-/// Returns what was done after the message `from`: the files that were changed, what was changed in them, and the commands that changed
-/// or checked something.
+/// Returns what was done after the message `from`: the files that were changed, and the commands that changed or checked something. What
+/// was written into them does not count: a plan names what is still to be done.
 pub(super) fn done_since(request: &SummaryRequest<'_>, acts: &Acts, from: u64) -> Vec<String> {
-    let mut done = Vec::new();
-    let edits = acts.files.iter().flat_map(|file| file.trail.iter().map(|edit| (&file.path, edit)));
-    for (path, edit) in edits.filter(|(_, edit)| edit.message > from) {
-        done.push(path.clone());
-        done.extend(edit.lines.iter().cloned());
-    }
-    let acted = |purpose: Purpose| purpose.is_check() || purpose == Purpose::Act;
-    let runs = acts.runs.iter().filter(|run| run.message > from && acted(run.purpose));
-    done.extend(runs.map(|run| run.command.clone()));
-    each_act(request.tail_beside_entries(), |act: &Act<'_>| {
+    let files = acts.files.iter();
+    let edited = files.filter(|file| file.trail.iter().any(|edit| edit.message > from));
+    let mut done: Vec<String> = edited.map(|file| file.path.clone()).collect();
+    let mut later = Runs::default();
+    each_act(request.tail_beside_entries(), |act| {
         let changes = act.call.family().changes_files();
         done.extend(act.call.path().filter(|_| changes).map(str::to_owned));
-        done.extend(act.call.command().map(|command| command.into_owned()));
+        later.take(act);
     });
+    let later = later.done();
+    let runs = acts.runs.iter().chain(&later).filter(|run| run.message > from);
+    let acted = runs.filter(|run| run.purpose.is_check() || run.purpose == Purpose::Act);
+    done.extend(acted.map(|run| run.command.clone()));
     done
 }
 
