@@ -146,6 +146,7 @@ impl Page<'_> {
     fn said(&self, picks: &[usize], told: &HashSet<usize>) -> String {
         let mut lines: Vec<String> = Vec::new();
         let leads: HashSet<usize> = picks.iter().filter_map(|at| self.places.lists.lead(*at)).collect();
+        let mut counts: Vec<(usize, String)> = Vec::new();
         let mut before: Option<usize> = None;
         for (nth, at) in picks.iter().enumerate() {
             let statement = &self.pool.all()[*at];
@@ -180,8 +181,15 @@ impl Page<'_> {
                 let missing =
                     self.places.lists.count(lead).saturating_sub(picks.iter().filter(is_of).count());
                 if is_last && missing > 0 {
-                    lines.push(format!("… {missing} more"));
+                    counts.push((*at, format!("… {missing} more")));
                 }
+            }
+            // What is missing of a list is counted behind what stands under its last item.
+            let next = picks.get(nth + 1);
+            while let Some((item, _)) = counts.last()
+                && !next.is_some_and(|next| self.places.lists.stands_under(*next, *item))
+            {
+                lines.extend(counts.pop().map(|(_, count)| count));
             }
         }
         lines.join("\n")
