@@ -247,7 +247,8 @@ tool#c2: ok
             r#"
 user: go
 assistant: !ExitPlanMode#c1 {"plan":"Write the tests."}
-tool#c1!: The tool use was rejected. To tell you how to proceed, the user said:\nwe do not need the second test
+tool#c1!: The tool use was rejected. To tell you how to proceed, the user said:
+we do not need the second test
 "#,
         );
         assert_eq!(
