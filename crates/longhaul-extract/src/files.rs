@@ -7,6 +7,7 @@ use crate::{Act, each_act};
 mod edit;
 mod fold;
 mod names;
+mod scripts;
 mod shell;
 mod touch;
 
@@ -35,6 +36,8 @@ pub struct FileHistory {
     committed: Option<FileState>,
     /// Whether it was made in this conversation.
     was_made_here: bool,
+    /// Whether a command wrote it: what that changed is not in the trail.
+    has_unseen_edits: bool,
 }
 
 /// Returns the files that calls in `entries` touched, by path, each with its final state.
@@ -63,10 +66,17 @@ impl Touches {
             return;
         };
         let found = call_touches(&act.call, result);
+        let mut edits = Vec::new();
         if found.iter().any(|touch| !matches!(touch, Touch::Read(_))) {
-            self.edits.extend(edit::edits(&act.call, act.message));
+            edits = edit::edits(&act.call, act.message);
         }
-        self.touches.extend(found.into_iter().map(|touch| (act.message, touch)));
+        let is_seen = !edits.is_empty();
+        self.edits.extend(edits);
+        for touch in found {
+            let unseen = touch.written().filter(|_| !is_seen).map(|path| Touch::Unseen(path.to_owned()));
+            self.touches.push((act.message, touch));
+            self.touches.extend(unseen.map(|unseen| (act.message, unseen)));
+        }
     }
 
     /// Returns what became of the files, as [`file_histories`] does.
@@ -100,7 +110,9 @@ impl FileHistory {
         let (added, removed) = (lines(|edit| edit.added), lines(|edit| edit.removed));
         // What a file held before it was written anew is not known: such an edit has no count of changed lines.
         let anew = self.trail.iter().rev().find(|edit| edit.whole && self.state == FileState::Modified);
+        let is_known_in_part = self.has_unseen_edits && !self.trail.is_empty();
         match anew {
+            _ if is_known_in_part => words.push("by commands as well".into()),
             Some(edit) => words.push(format!("written anew in m{}", edit.message)),
             None if matches!(self.state, FileState::Created | FileState::Modified) && added + removed > 0 => {
                 words.push(format!("+{added} -{removed} lines"));
@@ -169,6 +181,28 @@ tool#c6!: String to replace not found
                 /app/src/a.rs Reverted  m7
                 /app/src/new.rs Renamed edited 2 times, now newer.rs m7
                 /app/src/newer.rs Created edited 2 times, was new.rs, +2 -1 lines m7
+            "#]],
+        );
+    }
+
+    #[test]
+    fn lines_are_counted_only_where_no_command_wrote_the_file_as_well() {
+        check(
+            r#"
+user: go
+assistant: !Edit#c1 {"file_path":"a.rs","old_string":"a","new_string":"b"} !Edit#c2 {"file_path":"b.rs","old_string":"a","new_string":"b"} !Edit#c3 {"file_path":"c.rs","old_string":"a","new_string":"b"}
+tool#c1: ok
+tool#c2: ok
+tool#c3: ok
+assistant: !Bash#c4 {"command":"sed -i 's/b/c/' a.rs"} !Bash#c5 {"command":"python3 - <<'EOF'\npath = 'b.rs'\ntext = open(path).read()\nopen(path, 'w').write(text.replace('b', 'c'))\nEOF"} !Bash#c6 {"command":"python3 -c \"print(open('c.rs').read())\""}
+tool#c4:
+tool#c5:
+tool#c6: b
+"#,
+            expect![[r#"
+                a.rs Modified edited 2 times, by commands as well m5
+                b.rs Modified edited 2 times, by commands as well m5
+                c.rs Modified +1 -1 lines m1
             "#]],
         );
     }

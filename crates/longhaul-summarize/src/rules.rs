@@ -18,6 +18,7 @@ use crate::{Draft, SummarizeError, Summarizer, SummaryRequest};
 mod account;
 mod acts;
 mod anew;
+mod asides;
 mod asked;
 mod choose;
 mod clip;
@@ -34,9 +35,12 @@ mod later;
 mod lists;
 mod marked;
 mod noise;
+mod options;
+mod overruled;
 mod passing;
 mod proposals;
 mod records;
+mod rejected;
 mod render;
 mod revised;
 mod runs;
@@ -53,13 +57,16 @@ pub use account::task;
 use acts::Acts;
 use choose::{Choice, Looks, Places};
 use coverage::Coverage;
+use earlier::Earlier;
 use forms::Forms;
 use goal::Goal;
 use idle::Idle;
 use later::Later;
 use lists::Lists;
+use options::Options;
 use passing::Passing;
 use records::Records;
+use rejected::Rejected;
 use render::Page;
 use revised::Revised;
 use talkers::Talkers;
@@ -145,8 +152,10 @@ pub struct Reading<'a> {
     lists: Lists,
     passing: Passing,
     later: Later<'a>,
+    rejected: Rejected,
     talkers: Talkers,
     records: Records,
+    chosen: Options,
     revised: Revised<'a>,
     forms: Forms,
     looks: Looks,
@@ -174,8 +183,13 @@ impl<'a> Reading<'a> {
             passing: Passing::new(pool),
             revised,
             later: Later::new(pool),
+            rejected: match index.domain() {
+                Domain::Talk => Rejected::default(),
+                _ => Rejected::new(pool),
+            },
             talkers: Talkers::new(pool),
             records: Records::new(pool),
+            chosen: Options::new(pool, index.domain() == Domain::Service),
             forms: Forms::new(pool),
             looks: Looks::default(),
         }
@@ -196,14 +210,18 @@ impl<'a> Reading<'a> {
         let summary = account::account(request, &runs, &acts, &self.subjects);
         let undone = Undone::read(request, &acts);
         let trail = Trail::new(&summary.files);
-        let fixed = fixed::sections(request, &summary, &acts, &undone, &trail, self.options);
+        let earlier = Earlier::find(request, &acts);
+        let known = (&undone, &trail, earlier.as_ref());
+        let fixed = fixed::sections(request, &summary, &acts, known, self.options);
         let sections = fixed.first.iter().chain(&fixed.last);
         sections.for_each(|section| coverage.read(&section.body));
-        let idle = Idle::new(request, &self.lists, &self.passing, &runs, &acts, &undone);
+        let idle =
+            Idle::new(request, (&self.lists, &self.passing), &runs, &acts, (&undone, earlier.as_ref()));
         let places = Places {
             idle: &idle,
             lists: &self.lists,
             records: &self.records,
+            options: &self.chosen,
             revised: &self.revised,
             forms: &self.forms,
             looks: &self.looks,
@@ -213,6 +231,7 @@ impl<'a> Reading<'a> {
             last: &fixed.last,
             places: &places,
             later: &self.later,
+            rejected: &self.rejected,
             talkers: &self.talkers,
             pool,
             trail: &trail,

@@ -70,6 +70,7 @@ pub(super) fn fold(touches: Vec<(u64, Touch)>, edits: Vec<(String, FileEdit)>) -
             Touch::Touched(_) => file.write(FileState::Created),
             Touch::Write(_) if !known || file.state == FileState::Deleted => file.write(FileState::Created),
             Touch::Write(_) | Touch::Edit(_) => file.write(FileState::Modified),
+            Touch::Unseen(_) => file.has_unseen_edits = true,
             Touch::Delete(_) => {
                 file.state = FileState::Deleted;
                 if delete_inside(&mut files, &path, message)
@@ -86,6 +87,7 @@ pub(super) fn fold(touches: Vec<(u64, Touch)>, edits: Vec<(String, FileEdit)>) -
                 let made_here = before.state == FileState::Created;
                 target.state = if made_here { FileState::Created } else { FileState::Modified };
                 target.trail = before.trail;
+                target.has_unseen_edits |= before.has_unseen_edits;
                 (target.edits, target.other_name, target.last_message) = (before.edits, Some(path), message);
             }
         }
@@ -203,6 +205,7 @@ impl FileHistory {
             trail: Vec::new(),
             committed: None,
             was_made_here: false,
+            has_unseen_edits: false,
         }
     }
 

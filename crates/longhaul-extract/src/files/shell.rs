@@ -120,7 +120,7 @@ pub(super) fn join(dir: &str, path: &str) -> String {
 }
 
 /// Variables, globs and devices are no files that could be named.
-fn is_path(word: &str) -> bool {
+pub(super) fn is_path(word: &str) -> bool {
     let odd = word.contains(['$', '*', '?', '`', '(', '{', '=', '|', '&', '<', '>', '\n', '"']);
     !word.is_empty() && !odd && !word.starts_with("/dev/") && word.len() <= 250
 }

@@ -2,7 +2,10 @@
 
 use longhaul_transcript::{Outcome, Part, ToolResult};
 
-use super::shell::{self, shell_touches};
+use super::{
+    scripts,
+    shell::{self, shell_touches},
+};
 use crate::{CallView, ToolFamily, Verdict, refusal::was_refused, runs::run_of};
 
 /// One thing done to a file.
@@ -23,6 +26,8 @@ pub(super) enum Touch {
     RevertAll,
     /// What was changed so far is in version control now.
     Commit,
+    /// The file was written, and the call does not say what that changed in it.
+    Unseen(String),
 }
 
 impl Touch {
@@ -32,12 +37,21 @@ impl Touch {
             | Touch::Write(path)
             | Touch::Create(path)
             | Touch::Edit(path)
+            | Touch::Unseen(path)
             | Touch::Touched(path) => (Some(path), None),
             Touch::Delete(path) | Touch::Revert(path) => (Some(path), None),
             Touch::Rename(from, to) => (Some(from), Some(to)),
             Touch::RevertAll | Touch::Commit => (None, None),
         };
         one.into_iter().chain(two).map(String::as_str)
+    }
+
+    /// Returns the file that something was written to.
+    pub(super) fn written(&self) -> Option<&str> {
+        match self {
+            Touch::Write(path) | Touch::Create(path) | Touch::Edit(path) => Some(path),
+            _ => None,
+        }
     }
 }
 
@@ -65,7 +79,16 @@ pub(super) fn call_touches(view: &CallView<'_>, result: &ToolResult) -> Vec<Touc
         }
         ToolFamily::Shell => {
             let dir = view.working_dir().unwrap_or_default();
-            view.command().map(|command| shell_touches(&command, dir)).unwrap_or_default()
+            let says_error = first_text(result).is_some_and(|text| text.to_lowercase().starts_with("error"));
+            let mut touches = Vec::new();
+            if let Some(command) = view.command() {
+                touches = shell_touches(&command, dir);
+                // A script that did not find what it was to replace says so, and ends well.
+                if !says_error {
+                    touches.extend(scripts::touches(&command, dir));
+                }
+            }
+            touches
         }
         _ => Vec::new(),
     }

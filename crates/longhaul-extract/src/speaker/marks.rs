@@ -43,7 +43,7 @@ pub enum Form {
     Tag,
     /// `<mark …>` and `</mark>` alone: what stands between them is the speaker's own.
     Words,
-    /// The words open the text: all of it.
+    /// The words open the text: all of it, up to a mark of the form [`Form::Rest`].
     Start,
     /// The words open a line: that line.
     Line,
@@ -170,7 +170,11 @@ impl Speakers {
                 fence = !fence;
             }
             let mark = if fence { None } else { self.mark_at(text, begins, base.0 == Speaker::Tool) };
-            at = match mark.and_then(|mark| scan.take(mark, begins, line_end)) {
+            let end = match mark {
+                Some(Mark { form: Form::Start, .. }) => self.rest_behind(text, line_end),
+                _ => text.len(),
+            };
+            at = match mark.and_then(|mark| scan.take(mark, begins, line_end, end)) {
                 Some(after) => after.max(begins + 1),
                 None => line_end,
             };
@@ -191,6 +195,14 @@ impl Speakers {
         let first = text.strip_prefix('[')?.lines().next()?.trim_end();
         let mark = self.heads.iter().map(|at| &self.marks[*at]).find(|mark| first.ends_with(&*mark.mark))?;
         mark.who.zip(mark.what)
+    }
+
+    /// Returns where, behind `from`, a line begins with which somebody else speaks to the end: a harness tells a model how to go on from
+    /// a summary in the text that brings it.
+    fn rest_behind(&self, text: &str, from: usize) -> usize {
+        let is_rest = |at: &usize| self.mark_at(text, *at, false).is_some_and(|mark| mark.form == Form::Rest);
+        let lines = memchr::memchr_iter(b'\n', &text.as_bytes()[from..]).map(|end| from + end + 1);
+        [from].into_iter().chain(lines).find(|at| *at < text.len() && is_rest(at)).unwrap_or(text.len())
     }
 
     fn mark_at(&self, text: &str, at: usize, in_result: bool) -> Option<&Mark> {
@@ -224,9 +236,9 @@ struct Scan<'t> {
 }
 
 impl Scan<'_> {
-    /// Gives a piece that begins at `begins` to whom `mark` says, and returns where to go on; nothing where the mark is
-    /// not whole.
-    fn take(&mut self, mark: &Mark, begins: usize, line_end: usize) -> Option<usize> {
+    /// Gives a piece that begins at `begins`, up to `most_end`, to whom `mark` says, and returns where to go on; nothing where the mark
+    /// is not whole.
+    fn take(&mut self, mark: &Mark, begins: usize, line_end: usize, most_end: usize) -> Option<usize> {
         let text = self.text;
         let rest = &text[begins..];
         if mark.form == Form::Words {
@@ -284,7 +296,7 @@ impl Scan<'_> {
                 (begins, end.map_or(text.len(), |end| begins + end))
             }
             Form::About => (paragraph_above(text, begins).max(self.from), text.len()),
-            _ => (begins, text.len()),
+            _ => (begins, most_end),
         };
         self.plain(start);
         self.from = end;

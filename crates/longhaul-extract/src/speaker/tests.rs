@@ -111,6 +111,19 @@ fn what_harnesses_inject_is_not_said_by_the_person() {
 }
 
 #[test]
+fn how_a_harness_tells_a_model_to_go_on_is_no_part_of_the_summary() {
+    let summary = "This session is being continued from a previous conversation that ran out of context.\n\nThe queue is done.";
+    let on = "Please continue the conversation from where we left it off without asking the user any further questions.";
+    let details =
+        "If you need specific details from before compaction, read the full transcript at: /x.jsonl";
+    for text in [format!("{summary}\n{on}"), format!("{summary}\n\n{details}\n{on}")] {
+        let message = Message::user(text.as_str());
+        assert_eq!(Speakers::builtin().summary(&message), Some(summary), "{text}");
+        assert!(!Speakers::builtin().is_person(&message), "{text}");
+    }
+}
+
+#[test]
 fn a_persons_words_are_found_between_the_marks() {
     for (text, words) in [
         (

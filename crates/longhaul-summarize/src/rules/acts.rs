@@ -151,11 +151,14 @@ impl Refused {
         let says_something = |line: &&str| !line.is_empty() && !opens_output(line);
         let line = text.lines().map(str::trim).find(says_something).unwrap_or_default();
         let line = line.trim_start_matches("<tool_use_error>").trim_end_matches("</tool_use_error>");
+        // What the person said to it is the reason; the rest is the harness's.
+        let said = text.split_once(SAID).and_then(|(_, said)| said.trim_start().lines().next());
+        let line = said.map_or_else(|| line.to_owned(), |said| format!("refused, {SAID} {said}"));
         let is_error = result.outcome == Outcome::Failed || says_itself && call_failed(&act.call, result);
         if is_error && !line.is_empty() {
             let path = act.call.path().unwrap_or_default();
             let call = FileNote::spelled(format!("{} {path}", act.call.name()).trim_end());
-            let told = format!("m{answered} {call}: {}", super::state::first_chars(line));
+            let told = format!("m{answered} {call}: {}", super::state::first_chars(&line));
             let is_edit =
                 matches!(act.call.family(), ToolFamily::Edit | ToolFamily::Write | ToolFamily::Patch);
             self.open.push(Refusal { message: act.message, about, is_edit, told });
@@ -207,6 +210,9 @@ fn answers(call: &CallView<'_>) -> Option<bool> {
     }
 }
 
+/// What stands before a person's words in the refusal of a call.
+const SAID: &str = "the user said:";
+
 /// Whether a line only opens what a harness hands on of an output.
 fn opens_output(line: &str) -> bool {
     ["Exit code: ", "Wall time: ", "Output:", "Chunk ID: "].iter().any(|start| line.starts_with(start))
@@ -236,6 +242,18 @@ tool#c2: ok
                 "m2 apply_patch a.rs: apply_patch verification failed: Failed to find expected lines in a.rs",
                 "m4 Edit b.rs: File does not exist.",
             ]
+        );
+        let said = transcript(
+            r#"
+user: go
+assistant: !ExitPlanMode#c1 {"plan":"Write the tests."}
+tool#c1!: The tool use was rejected. To tell you how to proceed, the user said:
+we do not need the second test
+"#,
+        );
+        assert_eq!(
+            Acts::read(said.entries(), &[]).refusals,
+            ["m2 ExitPlanMode: refused, the user said: we do not need the second test"]
         );
     }
 }

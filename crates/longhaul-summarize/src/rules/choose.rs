@@ -13,6 +13,7 @@ use super::{
     goal::Goal,
     idle::Idle,
     lists::Lists,
+    options::Options,
     records::Records,
     revised::Revised,
 };
@@ -70,6 +71,7 @@ pub(crate) struct Places<'a> {
     pub(crate) idle: &'a Idle<'a>,
     pub(crate) lists: &'a Lists,
     pub(crate) records: &'a Records,
+    pub(crate) options: &'a Options,
     pub(crate) revised: &'a Revised<'a>,
     pub(crate) forms: &'a Forms,
     pub(crate) looks: &'a Looks,
@@ -78,7 +80,7 @@ pub(crate) struct Places<'a> {
 impl Places<'_> {
     /// Returns whether what stands at `at` is not told: nobody's word, or how a record stood before.
     pub(crate) fn are_silent_of(&self, at: usize) -> bool {
-        self.idle.holds(at) || self.records.is_old(at)
+        self.idle.holds(at) || self.records.is_old(at) || self.options.hides(at)
     }
 }
 
@@ -95,6 +97,13 @@ impl<'a> Choice<'a> {
         let mut needed = pool.rank(options.weights.as_ref());
         let renewed = needed.iter_mut().enumerate().filter(|(at, _)| places.records.is_renewed(*at));
         renewed.for_each(|(_, needed)| *needed += RENEWED);
+        for (at, needed) in needed.iter_mut().enumerate() {
+            *needed += match (places.options.is_chosen(at), places.options.is_passed_over(at)) {
+                (true, _) => CHOSEN,
+                (_, true) => -CHOSEN,
+                _ => 0,
+            };
+        }
         if request.index.domain() == Domain::Service {
             let heads = needed.iter_mut().enumerate().filter(|(at, _)| places.records.heads(*at));
             heads.for_each(|(_, needed)| *needed += HEADS);
@@ -316,6 +325,9 @@ const LINE: u64 = 2;
 
 /// What it adds that a statement shows the new state of a record, in thousandths of a logarithm.
 const RENEWED: i32 = 1000;
+
+/// What it adds that a statement tells of an option that was chosen, and takes where another was.
+const CHOSEN: i32 = 2000;
 
 /// What it adds in the service of customers that a statement says which record is in which state.
 const HEADS: i32 = 2000;

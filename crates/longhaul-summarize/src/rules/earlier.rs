@@ -2,34 +2,64 @@
 
 use std::ops::Range;
 
-use longhaul_extract::speaker::Speakers;
+use longhaul_extract::{Statement, speaker::Speakers};
 use longhaul_transcript::{Entry, Role, Tokens, has_summary_header, parse_summary};
 
-use super::fixed::{Fixed, is_frame};
-use crate::notes::sentences;
+use super::{
+    acts::Acts,
+    fixed::{Fixed, is_frame},
+};
+use crate::{SummaryRequest, notes::sentences};
+
+mod overtaken;
+
+/// The newest earlier summary among the entries.
+#[derive(Debug)]
+pub(super) struct Earlier<'e> {
+    entry: &'e Entry,
+    text: &'e str,
+    is_ours: bool,
+    /// Its lines, without what later work took up.
+    lines: Vec<Line>,
+    /// What later work took up, on one line.
+    overtaken: String,
+}
+
+impl<'e> Earlier<'e> {
+    pub(super) fn find(request: &SummaryRequest<'e>, acts: &Acts) -> Option<Earlier<'e>> {
+        let speakers = request.index.speakers();
+        let (entry, text) = request.entries.iter().rev().find_map(|entry| summary_in(entry, speakers))?;
+        let is_ours = parse_summary(text).is_some();
+        let (lines, overtaken) = match is_ours {
+            true => (lines(text), String::new()),
+            false => overtaken::without(lines(text), &overtaken::done_since(request, acts, entry.id.ordinal)),
+        };
+        Some(Earlier { entry, text, is_ours, lines, overtaken })
+    }
+
+    /// Returns whether a statement is of what later work took up.
+    pub(super) fn is_overtaken(&self, statement: &Statement) -> bool {
+        u64::from(statement.message) == self.entry.id.ordinal && self.overtaken.contains(&*statement.text)
+    }
+}
 
 impl Fixed<'_> {
-    /// An earlier summary that the entries hold is told on as far as there is room, where it does not stay as it is. Returns
-    /// whether there was one.
-    pub(super) fn earlier(&mut self) -> bool {
-        let speakers = self.request.index.speakers();
-        let mut newest = self.request.entries.iter().rev();
-        let Some((entry, text)) = newest.find_map(|entry| summary_in(entry, speakers)) else {
-            return false;
-        };
+    /// An earlier summary that the entries hold is told on as far as there is room, where it does not stay as it is.
+    pub(super) fn earlier(&mut self, earlier: &Earlier<'_>) {
+        let Earlier { entry, text, .. } = earlier;
         if self.request.kept.iter().any(|kept| kept.message.texts().any(|shown| shown.contains(text))) {
-            return true;
+            return;
         }
-        let lines = self.pieces(lines(text));
+        let lines = self.pieces(earlier.lines.clone());
         let mut body: Vec<String> = Vec::new();
         let mut end = 0;
-        for told in self.chosen(&lines, parse_summary(text).is_some()) {
+        for told in self.chosen(&lines, earlier.is_ours) {
             let fence = |at: usize| {
                 let open = at.checked_sub(1).and_then(|before| lines[before].fence);
                 open.filter(|_| !told.is_empty()).map(|ticks| "`".repeat(ticks))
             };
             if told.start > end && end > 0 {
-                body.push("[…]".to_owned());
+                body.push(LEFT_OUT.to_owned());
             }
             body.extend(fence(told.start));
             body.extend(lines[told.clone()].iter().map(|line| line.text.clone()));
@@ -38,7 +68,6 @@ impl Fixed<'_> {
         }
         let heading = format!("## Earlier summary ({}, of messages that are not at hand)", entry.id);
         self.add(heading, body.join("\n").trim().to_owned());
-        true
     }
 
     /// Returns what is told of an earlier summary: one of ours from its first line, since what is needed most stands first there;
@@ -172,6 +201,9 @@ impl Fence {
         true
     }
 }
+
+/// What stands for lines that are left out.
+const LEFT_OUT: &str = "[…]";
 
 /// An earlier summary gets this share of the room: it stands for all that was said before it.
 const EARLIER_SHARE: f64 = 0.6;

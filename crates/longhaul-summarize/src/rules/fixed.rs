@@ -10,7 +10,10 @@ use super::{
     RulesOptions,
     account::{asks_something, is_users, last_line, own_text},
     acts::Acts,
-    clip, marked,
+    clip,
+    earlier::Earlier,
+    marked,
+    overruled::Later,
     trail::Trail,
     undone::Undone,
 };
@@ -59,8 +62,7 @@ pub(crate) fn sections(
     request: &SummaryRequest<'_>,
     summary: &Summary,
     acts: &Acts,
-    undone: &Undone,
-    trail: &Trail<'_>,
+    (undone, trail, earlier): (&Undone, &Trail<'_>, Option<&Earlier<'_>>),
     options: &RulesOptions,
 ) -> Sections {
     let is_models = |kind| matches!(kind, StatementKind::Answer | StatementKind::Prose);
@@ -75,19 +77,21 @@ pub(crate) fn sections(
         said: String::new(),
     };
     fixed.goal();
-    let is_continued = fixed.earlier();
+    if let Some(earlier) = earlier {
+        fixed.earlier(earlier);
+    }
     // A meeting asks nobody for anything, and what is said in it is no rule of the user's.
     let is_meeting = request.index.domain() == Domain::Talk && !fixed.has_assistant();
     // Where there is little room, rules come first; elsewhere the messages that state them need no second mention.
-    let is_tight = request.limit < TIGHT;
-    if is_tight {
-        fixed.rules(&summary.constraints, is_meeting);
-    }
     if !is_meeting {
-        fixed.requests(is_continued);
-    }
-    if !is_tight {
-        fixed.rules(&summary.constraints, is_meeting);
+        let standing = |rule: &&Constraint| is_standing_rule(&rule.text) || marked::is_marked(&rule.text);
+        if request.limit < TIGHT {
+            let standing: Vec<Constraint> = summary.constraints.iter().filter(standing).cloned().collect();
+            fixed.rules(&standing);
+        }
+        fixed.requests(earlier.is_some());
+        // What is wanted is a request, where that is told.
+        fixed.rules(&summary.constraints);
     }
     fixed.plan(acts);
     let first = std::mem::take(&mut fixed.sections);
@@ -148,15 +152,19 @@ impl Fixed<'_> {
     }
 
     /// What the person demands and marks as worth remembering, verbatim.
-    fn rules(&mut self, constraints: &[Constraint], is_meeting: bool) {
-        if is_meeting {
-            return;
-        }
+    fn rules(&mut self, constraints: &[Constraint]) {
         let share = self.request.limit.scaled(self.options.constraint_share);
         let few = FEW_CONSTRAINTS.min(self.request.limit.scaled(0.35));
-        let body = self.rule_list(constraints, share.max(few));
-        if !body.is_empty() {
-            self.add("## Rules and facts from the user".into(), body);
+        let told = self.sections.iter().position(|section| section.heading == RULES);
+        let room = share.max(few) - told.map_or(Tokens::ZERO, |at| self.cost(&self.sections[at].body));
+        let body = self.rule_list(constraints, room);
+        match told {
+            _ if body.is_empty() => {}
+            Some(at) => {
+                self.said.push_str(&body);
+                self.sections[at].body.push_str(&format!("\n{body}"));
+            }
+            None => self.add(RULES.into(), body),
         }
     }
 
@@ -209,8 +217,13 @@ impl Fixed<'_> {
             !leads(rule) && !is_visible(rule) && !is_passed(rule) && undone(rule).is_none()
         };
         let mut lines: Vec<(usize, String, Tokens)> = Vec::new();
+        let later = Later::new(self.request.index.statements());
         for (at, rule) in rules.iter().enumerate().filter(|(_, rule)| told(rule)) {
-            let after = rule.superseded_by.map_or(String::new(), |by| format!(" (taken back in m{by})"));
+            let after = match (rule.superseded_by, later.on(rule)) {
+                (Some(by), _) => format!(" (taken back in m{by})"),
+                (None, Some((by, value))) => format!(" (later, m{by}: \"{value}\")"),
+                (None, None) => String::new(),
+            };
             let line = format!("- m{}: {}{after}", rule.message, rule.text);
             let cost = self.cost(&line) + Tokens(1);
             lines.push((at, line, cost));
@@ -247,6 +260,8 @@ pub(super) fn is_kept(request: &SummaryRequest<'_>, entry: &Entry) -> bool {
         |kept: &Entry| own_text(&kept.message, speakers) == own_text(&entry.message, speakers);
     request.kept.iter().find(same).is_some_and(says_the_same)
 }
+
+const RULES: &str = "## Rules and facts from the user";
 
 /// In less room than this, rules come before what was asked since.
 const TIGHT: Tokens = Tokens(1000);

@@ -9,6 +9,8 @@ use longhaul_transcript::{Entry, has_summary_header, parse_handle_line};
 use super::{
     acts::Acts,
     anew::Anew,
+    asides::{catalogues, samples, skills},
+    earlier::Earlier,
     fixed::is_frame,
     lists::{Lists, is_lead},
     noise::{is_envelope, is_markup, is_progress, says_nothing},
@@ -27,6 +29,8 @@ pub(crate) struct Idle<'a> {
     pool: &'a Statements,
     lists: &'a Lists,
     undone: &'a Undone,
+    /// What was said before the messages at hand, by a summary.
+    earlier: Option<&'a Earlier<'a>>,
     anew: &'a Anew,
     /// The messages whose commands only look at something.
     looking: HashSet<u32>,
@@ -52,6 +56,12 @@ pub(crate) struct Idle<'a> {
     /// The headers of summaries that longhaul wrote, whatever the settings call them.
     headers: HashSet<&'a str>,
     is_talk: bool,
+    /// Pieces of long lists of names and ids that no call took up, by the places in the pool.
+    catalogues: HashSet<usize>,
+    /// The folders of the skills that were read.
+    skills: HashSet<String>,
+    /// The messages in which the model shows a text that somebody wanted to see.
+    samples: HashSet<u32>,
     /// Whether a list of what is to be done is told as a whole.
     has_plan: bool,
 }
@@ -59,11 +69,10 @@ pub(crate) struct Idle<'a> {
 impl<'a> Idle<'a> {
     pub(crate) fn new(
         request: &SummaryRequest<'a>,
-        lists: &'a Lists,
-        passing: &Passing,
+        (lists, passing): (&'a Lists, &Passing),
         runs: &[Run],
         acts: &'a Acts,
-        undone: &'a Undone,
+        (undone, earlier): (&'a Undone, Option<&'a Earlier<'a>>),
     ) -> Idle<'a> {
         let looks = runs.iter().filter(|run| run.purpose == Purpose::Look);
         let trail = acts.files.iter().flat_map(|file| &file.trail);
@@ -74,6 +83,7 @@ impl<'a> Idle<'a> {
             pool,
             lists,
             undone,
+            earlier,
             anew: &acts.anew,
             looking: looks.map(|run| ordinal(run.message)).collect(),
             at_hand: request.entries,
@@ -89,6 +99,9 @@ impl<'a> Idle<'a> {
             removed: removed(pool),
             passing: passing.of_unchanged(pool, acts),
             analyses: analyses(pool),
+            catalogues: catalogues(pool),
+            skills: skills(pool),
+            samples: samples(pool),
             headers: request
                 .entries
                 .iter()
@@ -121,11 +134,13 @@ impl<'a> Idle<'a> {
             }
             StatementKind::Report => {
                 is_frame(&statement.text)
+                    || statement.text.starts_with(CONTINUED)
                     || self.headers.contains(statement.text.trim())
                     || is_lead(statement)
                     || is_envelope(&statement.text)
                     || statement.is_shown_code()
                     || self.analyses.contains(&at)
+                    || self.earlier.is_some_and(|earlier| earlier.is_overtaken(statement))
             }
             StatementKind::Todo => self.has_plan,
             StatementKind::Added | StatementKind::Removed => {
@@ -139,6 +154,8 @@ impl<'a> Idle<'a> {
             }
             StatementKind::Result => {
                 is_scrap
+                    || self.is_of_a_skill(statement)
+                    || self.catalogues.contains(&at)
                     || family == Some(ToolFamily::Read) && self.is_gone(at)
                     || is_crumb
                     || says_nothing(&statement.text)
@@ -163,6 +180,7 @@ impl<'a> Idle<'a> {
                 is_lead(statement)
                     || statement.is_shown_code()
                     || self.stale.contains(&at)
+                    || self.samples.contains(&statement.message)
                     || self.is_settled(at)
                     || is_undone()
             }
@@ -182,6 +200,14 @@ impl<'a> Idle<'a> {
         let path = || self.pool.source(statement).and_then(|source| source.path.as_deref());
         self.removed.contains(&at)
             || path().is_some_and(|path| self.anew.is_gone(path, statement.key(), statement.message))
+    }
+
+    /// Returns whether a line was read in the text of a skill: how the model works, not what it works on.
+    fn is_of_a_skill(&self, statement: &Statement) -> bool {
+        let about =
+            self.pool.source(statement).map_or("", |source| source.path.as_deref().unwrap_or(&source.label));
+        about.ends_with(".md")
+            && (about.contains("/skills/") || self.skills.iter().any(|skill| about.contains(skill)))
     }
 
     fn is_at_hand(&self, message: u32) -> bool {
@@ -282,6 +308,9 @@ fn analyses(pool: &Statements) -> HashSet<usize> {
     }
     found
 }
+
+/// How another harness opens a summary.
+const CONTINUED: &str = "This session is being continued from a previous conversation";
 
 /// Words from which on somebody says something in a talk.
 const LEAST_SPOKEN: usize = 3;

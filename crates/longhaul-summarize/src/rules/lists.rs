@@ -59,6 +59,11 @@ impl Lists {
         self.leads[at].map(|lead| lead as usize)
     }
 
+    /// Returns whether the statement at `at` stands under the one at `lead`, or under what stands under it.
+    pub(crate) fn stands_under(&self, at: usize, lead: usize) -> bool {
+        std::iter::successors(self.lead(at), |lead| self.lead(*lead)).any(|over| over == lead)
+    }
+
     /// Returns the places of the numbered items that stand before the one at `at` in its list, the first one first: nobody reads a list
     /// from its middle.
     pub(crate) fn numbered_before(&self, at: usize) -> impl Iterator<Item = usize> {

@@ -6,8 +6,8 @@ use longhaul_extract::{Domain, Statement, StatementKind, Statements, decides};
 use longhaul_transcript::{FileNote, FileState};
 
 use super::{
-    choose::Places, fixed::Section, later::Later, lists::is_lead, proposals::proposes, talkers::Talkers,
-    trail::Trail,
+    choose::Places, fixed::Section, later::Later, lists::is_lead, proposals::proposes, rejected::Rejected,
+    talkers::Talkers, trail::Trail,
 };
 
 /// What the text is made from, picks apart.
@@ -20,6 +20,7 @@ pub(crate) struct Page<'a> {
     /// What is known of places in the pool.
     pub(crate) places: &'a Places<'a>,
     pub(crate) later: &'a Later<'a>,
+    pub(crate) rejected: &'a Rejected,
     /// Who talks, where many do.
     pub(crate) talkers: &'a Talkers,
     pub(crate) pool: &'a Statements,
@@ -48,7 +49,9 @@ impl Page<'_> {
     /// Returns the whole summary with these picks.
     pub(crate) fn text(&self, picks: &[usize]) -> String {
         let mut sections: BTreeMap<Heading, Vec<usize>> = BTreeMap::new();
-        for at in &self.completed(self.led(picks)) {
+        let picks = self.completed(self.led(picks));
+        let told: HashSet<usize> = picks.iter().copied().collect();
+        for at in &picks {
             sections.entry(self.heading(*at)).or_default().push(*at);
         }
         sections.values_mut().for_each(|picks| picks.sort_unstable());
@@ -60,12 +63,15 @@ impl Page<'_> {
             }
         };
         let is_talk = self.domain == Domain::Talk;
-        add(if is_talk { "## Said" } else { "## Asked and told by the user" }, self.said(of(Heading::Asked)));
-        add("## Decisions", self.decided(of(Heading::Decided)));
-        add("## Findings and progress, in the assistant's words", self.said(of(Heading::Found)));
-        add("## Proposed by the assistant", self.proposed(of(Heading::Proposed)));
-        add("## Reports and earlier summaries (quoted)", fenced(self.said(of(Heading::Reported))));
-        add("## To do", self.said(of(Heading::Planned)));
+        add(
+            if is_talk { "## Said" } else { "## Asked and told by the user" },
+            self.said(of(Heading::Asked), &told),
+        );
+        add("## Decisions", self.decided(of(Heading::Decided), &told));
+        add("## Findings and progress, in the assistant's words", self.found(of(Heading::Found), &told));
+        add("## Proposed by the assistant", self.proposed(of(Heading::Proposed), &told));
+        add("## Reports and earlier summaries (quoted)", fenced(self.said(of(Heading::Reported), &told)));
+        add("## To do", self.said(of(Heading::Planned), &told));
         let changed = self.trail.text(self.pool, of(Heading::Changed));
         add(&self.trail.heading(), changed);
         add("## From calls (quoted)", fenced(self.quoted(of(Heading::Ran))));
@@ -135,22 +141,25 @@ impl Page<'_> {
         !statement.is_item() && decides(&text)
     }
 
-    /// Returns statements in the order in which they were made, each message's first with its handle. Where items of a list
-    /// are left out, the last one told says how many.
-    fn said(&self, picks: &[usize]) -> String {
+    /// Returns statements in the order in which they were made, each message's first with its handle. Where items of a list are left out,
+    /// the last one told says how many; where anything else is, a mark stands: two sentences would be taken for one after the other.
+    fn said(&self, picks: &[usize], told: &HashSet<usize>) -> String {
         let mut lines: Vec<String> = Vec::new();
-        let mut message = None;
+        let leads: HashSet<usize> = picks.iter().filter_map(|at| self.places.lists.lead(*at)).collect();
+        let mut counts: Vec<(usize, String)> = Vec::new();
+        let mut before: Option<usize> = None;
         for (nth, at) in picks.iter().enumerate() {
             let statement = &self.pool.all()[*at];
-            let handle = match message == Some(statement.message) {
-                true => String::new(),
-                false => format!("m{} ", statement.message),
+            let of_message =
+                before.replace(*at).filter(|at| self.pool.all()[*at].message == statement.message);
+            let handle = match of_message {
+                Some(_) => String::new(),
+                None => format!("m{} ", statement.message),
             };
-            let speaker = match handle.is_empty() {
-                true => String::new(),
-                false => self.speaker(*at).map_or(String::new(), |name| format!("{name}: ")),
+            let speaker = match of_message {
+                Some(_) => String::new(),
+                None => self.speaker(*at).map_or(String::new(), |name| format!("{name}: ")),
             };
-            message = Some(statement.message);
             let answers =
                 statement.answers.as_ref().map_or(String::new(), |asked| format!(" (to: \"{asked}\")"));
             // Nothing that is quoted is a heading of ours.
@@ -160,32 +169,64 @@ impl Page<'_> {
                 self.places.revised.by(*at).map_or(String::new(), |by| {
                     format!(" (later on this: m{})", self.pool.all()[by].message)
                 });
-            lines.push(format!("{handle}{speaker}{text}{answers}{later}"));
+            let gap = match self.leaves_out(of_message, *at, &leads, told) {
+                true if statement.is_item() && of_message.is_some() => "…\n",
+                true => "… ",
+                false => "",
+            };
+            lines.push(format!("{handle}{speaker}{gap}{text}{answers}{later}"));
             if let Some(lead) = self.places.lists.lead(*at) {
                 let is_of = |at: &&usize| self.places.lists.lead(**at) == Some(lead);
                 let is_last = !picks[nth + 1..].iter().any(|at| is_of(&at));
                 let missing =
                     self.places.lists.count(lead).saturating_sub(picks.iter().filter(is_of).count());
                 if is_last && missing > 0 {
-                    lines.push(format!("… {missing} more"));
+                    counts.push((*at, format!("… {missing} more")));
                 }
+            }
+            // What is missing of a list is counted behind what stands under its last item.
+            let next = picks.get(nth + 1);
+            while let Some((item, _)) = counts.last()
+                && !next.is_some_and(|next| self.places.lists.stands_under(*next, *item))
+            {
+                lines.extend(counts.pop().map(|(_, count)| count));
             }
         }
         lines.join("\n")
     }
 
+    /// Returns whether something that was said before the statement at `at`, behind the one that is told `before` it or from the
+    /// beginning of the message on, is not told. Headings and lead-ins say nothing, and items of lists are counted.
+    fn leaves_out(
+        &self,
+        before: Option<usize>,
+        at: usize,
+        leads: &HashSet<usize>,
+        told: &HashSet<usize>,
+    ) -> bool {
+        let all = self.pool.all();
+        let from = before.map_or(0, |before| before + 1);
+        let skipped = (from..at).rev().take_while(|place| all[*place].message == all[at].message);
+        let is_counted =
+            |place: usize| self.places.lists.lead(place).is_some_and(|lead| leads.contains(&lead));
+        skipped.into_iter().any(|place| {
+            let one = &all[place];
+            one.kind == all[at].kind && !told.contains(&place) && !is_lead(one) && !is_counted(place)
+        })
+    }
+
     /// Returns proposals, those of each message with the handle of what a person said next: whether that answers them, it tells.
-    fn proposed(&self, picks: &[usize]) -> String {
+    fn proposed(&self, picks: &[usize], told: &HashSet<usize>) -> String {
         let all = self.pool.all();
         let mut lines: Vec<String> = Vec::new();
-        for chunk in picks.chunk_by(|one, next| all[*one].message == all[*next].message) {
+        for chunk in self.of_messages(picks) {
             let message = all[chunk[0]].message;
             // The pool has no short answers, and the messages may begin later than what is told of.
             let of_person = |one: &&Statement| one.kind == StatementKind::Person && one.message > message;
-            let told = all[chunk[0]..].iter().find(of_person).map(|one| u64::from(one.message));
+            let in_pool = all[chunk[0]..].iter().find(of_person).map(|one| u64::from(one.message));
             let said = self.said_by_person.iter().copied().find(|said| *said > u64::from(message));
-            let next = told.into_iter().chain(said).min();
-            let said = self.said(chunk);
+            let next = in_pool.into_iter().chain(said).min();
+            let said = self.said(chunk, told);
             let (first, rest) = said.split_once('\n').unwrap_or((&said, ""));
             let next = next.map_or(String::new(), |next| format!(" (the user's next words: m{next})"));
             lines.push(format!("{first}{next}"));
@@ -194,19 +235,45 @@ impl Page<'_> {
         lines.join("\n")
     }
 
+    /// Returns what the model found, what is told of each message with the person's next words where they turn it down.
+    fn found(&self, picks: &[usize], told: &HashSet<usize>) -> String {
+        let of_messages = self.of_messages(picks);
+        let lines =
+            of_messages.map(|chunk| self.said(chunk, told) + &self.turned_down(chunk).unwrap_or_default());
+        lines.collect::<Vec<_>>().join("\n")
+    }
+
     /// Returns decisions, each with the handle of what was said later about the same, where that may overrule it.
-    fn decided(&self, picks: &[usize]) -> String {
+    fn decided(&self, picks: &[usize], told: &HashSet<usize>) -> String {
         let mut lines: Vec<String> = Vec::new();
-        for chunk in picks.chunk_by(|one, next| self.places.lists.lead(*next).is_some() || one == next) {
-            let mut text = self.said(chunk);
-            if let Some(later) =
-                self.later.on(chunk[0]).filter(|_| self.places.revised.by(chunk[0]).is_none())
+        for of_message in self.of_messages(picks) {
+            let turned_down = self.turned_down(of_message);
+            for chunk in
+                of_message.chunk_by(|one, next| self.places.lists.lead(*next).is_some() || one == next)
             {
-                text.push_str(&format!(" (later on this: m{later})"));
+                let mut text = self.said(chunk, told);
+                let later = self.later.on(chunk[0]).filter(|_| self.places.revised.by(chunk[0]).is_none());
+                if let Some(later) = later.filter(|_| turned_down.is_none()) {
+                    text.push_str(&format!(" (later on this: m{later})"));
+                }
+                lines.push(text);
             }
-            lines.push(text);
+            if let (Some(last), Some(turned_down)) = (lines.last_mut(), turned_down) {
+                last.push_str(&turned_down);
+            }
         }
         lines.join("\n")
+    }
+
+    /// Returns the picks of one message after the other.
+    fn of_messages<'p>(&self, picks: &'p [usize]) -> impl Iterator<Item = &'p [usize]> {
+        let all = self.pool.all();
+        picks.chunk_by(|one, next| all[*one].message == all[*next].message)
+    }
+
+    /// Returns the words with which the person turned down what the message of these picks says.
+    fn turned_down(&self, picks: &[usize]) -> Option<String> {
+        self.rejected.told(self.pool.all()[*picks.first()?].message)
     }
 
     /// Returns who says this, where many talk and the statement itself does not begin with the name.

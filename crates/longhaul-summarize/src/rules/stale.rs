@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use longhaul_extract::{Statement, StatementKind, Statements, ToolFamily};
 
 /// Returns the places in the pool of the list items in which the model tells a value that an edit had written, and a later one removed
-/// from the same file, where none wrote it again anywhere.
+/// from the same file: from those where it had just been written, or, where it was told of later, from all files.
 pub(crate) fn stale(pool: &Statements) -> HashSet<usize> {
     let mut values_in: HashMap<&str, HashMap<Option<&str>, Trace>> = HashMap::new();
     for one in pool.all() {
@@ -16,25 +16,33 @@ pub(crate) fn stale(pool: &Statements) -> HashSet<usize> {
         };
         let path = pool.source(one).and_then(|source| source.path.as_deref());
         for value in values(&one.text) {
-            let trace = values_in.entry(value).or_default().entry(path).or_default();
-            // What an edit both removes and adds stays.
-            let stays = trace.last == one.message && trace.stands;
-            (trace.last, trace.stands) = (one.message, is_added || stays);
-            if is_added {
-                trace.written.get_or_insert(one.message);
-            }
+            values_in.entry(value).or_default().entry(path).or_default().take(one.message, is_added);
         }
     }
-    let is_gone = |one: &Statement, value: &str| {
+    let is_gone = |one: &Statement, value: &str, asked: u32| {
         let Some(traces) = values_in.get(value) else { return false };
-        let told_before =
-            |trace: &Trace| trace.written.is_some_and(|at| at <= one.message) && trace.last > one.message;
-        !traces.values().any(|trace| trace.stands) && traces.values().any(told_before)
+        let mut just_written =
+            traces.values().filter(|trace| trace.written_last(one.message) >= Some(asked)).peekable();
+        match just_written.peek() {
+            Some(_) => just_written.all(|trace| trace.is_removed_after(one.message)),
+            None => {
+                let told_before = |trace: &Trace| trace.written_last(one.message).is_some();
+                !traces.values().any(Trace::stands)
+                    && traces.values().any(|trace| told_before(trace) && trace.is_removed_after(one.message))
+            }
+        }
     };
-    let tells =
-        |one: &Statement| one.is_item() && matches!(one.kind, StatementKind::Answer | StatementKind::Prose);
-    let items = pool.all().iter().enumerate().filter(|(_, one)| tells(one));
-    items.filter(|(_, one)| values(&one.text).any(|value| is_gone(one, value))).map(|(at, _)| at).collect()
+    let mut stale = HashSet::new();
+    let mut asked = 0;
+    for (at, one) in pool.all().iter().enumerate() {
+        let tells = one.is_item() && matches!(one.kind, StatementKind::Answer | StatementKind::Prose);
+        if one.kind == StatementKind::Person {
+            asked = one.message;
+        } else if tells && values(&one.text).any(|value| is_gone(one, value, asked)) {
+            stale.insert(at);
+        }
+    }
+    stale
 }
 
 /// Returns the places in the pool of the lines that an edit added, or that stood in a file when it was read, and that a later edit
@@ -61,14 +69,34 @@ pub(crate) fn removed(pool: &Statements) -> HashSet<usize> {
     gone
 }
 
-/// What edits did to a value in a file.
-#[derive(Clone, Copy, Debug, Default)]
+/// What edits did to a value in a file: for each that touched it its message, and whether the value stands there after it.
+#[derive(Clone, Debug, Default)]
 struct Trace {
-    /// The first message that wrote it.
-    written: Option<u32>,
-    /// The last message that wrote or removed it, and whether it stands there since.
-    last: u32,
-    stands: bool,
+    edits: Vec<(u32, bool)>,
+}
+
+impl Trace {
+    fn take(&mut self, message: u32, is_added: bool) {
+        match self.edits.last_mut() {
+            // What an edit both removes and adds stays.
+            Some((last, stands)) if *last == message => *stands |= is_added,
+            _ => self.edits.push((message, is_added)),
+        }
+    }
+
+    fn stands(&self) -> bool {
+        self.edits.last().is_some_and(|(_, stands)| *stands)
+    }
+
+    /// Returns the last edit up to `message` that wrote the value.
+    fn written_last(&self, message: u32) -> Option<u32> {
+        self.edits.iter().rev().find(|(at, stands)| *stands && *at <= message).map(|(at, _)| *at)
+    }
+
+    /// Returns whether an edit after `message` removed the value, and none wrote it again.
+    fn is_removed_after(&self, message: u32) -> bool {
+        self.edits.last().is_some_and(|(at, stands)| !stands && *at > message)
+    }
 }
 
 /// Returns the values in a text: words of letters and digits in which there are digits, and that are long enough to be told from a
@@ -114,15 +142,19 @@ tool#e3: ok
         let said = transcript(
             r##"
 user: go
-assistant: Editing. !Edit#e1 {"file_path":"a.json","old_string":"\"green\": 1","new_string":"\"green\": \"#5fff00\", \"port\": 8443"}
+assistant: Noted. !Edit#e0 {"file_path":"old.json","old_string":"","new_string":"\"blue\": \"#5f87ff\""}
+tool#e0: ok
+user: Restore them.
+assistant: Editing. !Edit#e1 {"file_path":"a.json","old_string":"\"green\": 1","new_string":"\"green\": \"#5fff00\", \"port\": 8443, \"blue\": \"#5f87ff\""}
 tool#e1: ok
 assistant: Restored:
 - green: `#5fff00`
 - the admin port is 8443
 - 12 tests pass
 - the other port, 9443, stands in b.json
+- blue: `#5f87ff`
 user: green is #b5bd68
-assistant: Editing. !Edit#e2 {"file_path":"a.json","old_string":"\"green\": \"#5fff00\", \"port\": 8443","new_string":"\"green\": \"#b5bd68\", \"port\": 8443"}
+assistant: Editing. !Edit#e2 {"file_path":"a.json","old_string":"\"green\": \"#5fff00\", \"port\": 8443, \"blue\": \"#5f87ff\"","new_string":"\"green\": \"#b5bd68\", \"port\": 8443"}
 tool#e2: ok
 assistant: A copy goes. !Edit#e3 {"file_path":"copy.json","old_string":"\"port\": 9443","new_string":"\"port\": none"}
 tool#e3: ok
@@ -141,6 +173,7 @@ assistant: Changed:
             .filter(|(at, _)| stale.contains(at))
             .map(|(_, one)| &*one.text)
             .collect();
-        assert_eq!(told, ["- green: `#5fff00`"]);
+        // That blue stands as it was in a file of another step changes nothing.
+        assert_eq!(told, ["- green: `#5fff00`", "- blue: `#5f87ff`"]);
     }
 }

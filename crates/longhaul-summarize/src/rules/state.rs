@@ -67,7 +67,6 @@ impl Fixed<'_> {
         let runs: Vec<Run> = acts.runs.iter().cloned().chain(later.done()).collect();
         let runs = &runs[..];
         let mut left = self.room(self.options.state_share * 2.0);
-        let mut lines: Vec<String> = Vec::new();
         let mut all = checks(runs, files);
         // Where its last run stays, its failure and what cured it are told all the same, unless they stay as well.
         let is_below = |check: &Check| {
@@ -75,24 +74,27 @@ impl Fixed<'_> {
             self.stands_below(&check.last) && check.failure.as_ref().is_none_or(shows)
         };
         all.retain(|check| !is_below(check));
-        for check in all.iter().rev().take(LAST_CHECKS) {
-            let mut since = String::new();
-            let after = || runs.iter().rev().take_while(|run| run.message > check.last.message);
-            let again = after().find(|run| run.heart == check.last.heart);
-            let other =
-                after().find(|run| run.purpose == check.last.purpose && run.verdict == Verdict::Passed);
-            if check.last.verdict == Verdict::Failed {
-                match (again, other) {
-                    (_, Some(run)) => {
-                        let heart = first(&one_line(&run.heart), HEART_CHARS);
-                        since = format!("; {heart} passed since (m{})", run.message);
-                    }
-                    (Some(run), _) => {
-                        since = format!("; run again in m{}, outcome not stated", run.message);
-                    }
-                    _ => {}
+        let mut told: Vec<(usize, String)> = Vec::new();
+        let last = all.len().saturating_sub(LAST_CHECKS);
+        let committed =
+            acts.landings.iter().rev().find(|landing| landing.commits()).map_or(0, |landing| landing.message);
+        // What fails and nothing mended is told before what went well, however many other checks came after it; what was committed
+        // all the same is not what stands in the way.
+        let newest = (all.len().saturating_sub(MOST_LOOKED_AT)..all.len()).rev();
+        let (open, others): (Vec<usize>, Vec<usize>) = newest
+            .filter(|at| *at >= last || all[*at].last.message > committed)
+            .partition(|at| is_open(&all[*at], runs));
+        let others = others.into_iter().filter(|at| *at >= last);
+        for at in open.into_iter().take(LAST_CHECKS).chain(others) {
+            let check = &all[at];
+            let mut since = match mended(check, runs) {
+                Some(run) if run.verdict == Verdict::Passed => {
+                    let heart = first(&one_line(&run.heart), HEART_CHARS);
+                    format!("; {heart} passed since (m{})", run.message)
                 }
-            }
+                Some(run) => format!("; run again in m{}, outcome not stated", run.message),
+                None => String::new(),
+            };
             if let Some(files) = acts.edited_since(check.last.message) {
                 since.push_str(&format!("; edited since: {files}"));
             }
@@ -104,10 +106,11 @@ impl Fixed<'_> {
             let fits = |line: &String| self.cost(line) + Tokens(1) <= left && !self.said.contains(line);
             if let Some(line) = lines_of.into_iter().find(fits) {
                 left -= self.cost(&line) + Tokens(1);
-                lines.push(line);
+                told.push((at, line));
             }
         }
-        lines.reverse();
+        told.sort_unstable();
+        let mut lines: Vec<String> = told.into_iter().map(|(_, line)| line).collect();
         // What the last of them complained of, where it failed, is what is to be mended next.
         if let Some(check) = all.last().filter(|check| check.last.verdict == Verdict::Failed) {
             let told = lines.join("\n");
@@ -203,6 +206,20 @@ impl Fixed<'_> {
     }
 }
 
+/// Returns the later run that makes a failure old: one of the same purpose that passed, else the same once more.
+fn mended<'r>(check: &Check, runs: &'r [Run]) -> Option<&'r Run> {
+    let failed = check.last.verdict == Verdict::Failed;
+    let after = || runs.iter().rev().take_while(|run| run.message > check.last.message);
+    let passed = || after().find(|run| run.purpose == check.last.purpose && run.verdict == Verdict::Passed);
+    let again = || after().find(|run| run.heart == check.last.heart);
+    failed.then(|| passed().or_else(again)).flatten()
+}
+
+/// Whether a check failed and nothing says that it was mended.
+fn is_open(check: &Check, runs: &[Run]) -> bool {
+    check.last.verdict == Verdict::Failed && mended(check, runs).is_none()
+}
+
 /// Returns how many calls were made with the message `said` and after it, as what a heading goes on with.
 fn then_done(acts: &Acts, said: u64) -> String {
     let calls = acts.calls.iter().rev().take_while(|call| **call >= said).count();
@@ -238,6 +255,9 @@ fn one_line(command: &str) -> String {
 
 /// How many of the last checks are told.
 const LAST_CHECKS: usize = 4;
+
+/// How many are looked at for one that failed and was not mended.
+const MOST_LOOKED_AT: usize = 40;
 
 /// How many lines of the last failed check are told.
 const MOST_COMPLAINTS: usize = 10;

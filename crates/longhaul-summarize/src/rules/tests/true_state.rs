@@ -543,3 +543,61 @@ assistant: Which part of it?
         assert!(text.contains("(taken back in m4)") && !text.contains("asked for again"), "{text}");
     }
 }
+
+/// A build that fails, is never run again, and has more checks of other things after it than are told.
+const LEFT_FAILING: &str = r#"
+user: Guard the second relay against nil.
+assistant: !Edit#e1 {"file_path":"relay_test.go","old_string":"use(result)","new_string":"if result != nil { use(result) }"}
+tool#e1: ok
+assistant: !Bash#b1 {"command":"go build -tags=e2e ./relay/e2e/..."}
+tool#b1!: Exit code 1
+relay/e2e/env.go:42:26: undefined: defaultAgent
+assistant: Fixed. !Bash#b2 {"command":"go vet ./relay/..."}
+tool#b2:
+assistant: !Bash#b3 {"command":"go test ./relay/... -run TestOne"}
+tool#b3: ok  	relay	0.3s
+assistant: !Bash#b4 {"command":"go test ./relay/... -run TestTwo"}
+tool#b4: ok  	relay	0.3s
+assistant: !Bash#b5 {"command":"go test ./relay/... -run TestThree"}
+tool#b5: ok  	relay	0.3s
+assistant: !Bash#b6 {"command":"go test ./relay/... -run TestFour"}
+tool#b6: ok  	relay	0.3s
+assistant: Both relays are guarded.
+"#;
+
+#[test]
+fn a_failure_that_nothing_mended_is_told_whatever_was_checked_after_it() {
+    let text = draft(LEFT_FAILING, 900).text;
+    let failed =
+        "go build -tags=e2e ./relay/e2e/...: failed (m3): relay/e2e/env.go:42:26: undefined: defaultAgent";
+    assert!(text.contains(failed), "{text}");
+    let mended = LEFT_FAILING
+        .replace("go test ./relay/... -run TestFour", "go build ./relay/...")
+        .replace("ok  	relay	0.3s\nassistant: Both", "\nassistant: Both");
+    assert!(draft(&mended, 900).text.matches("go test").count() >= 3, "the newest checks are told as well");
+}
+
+#[test]
+fn what_is_left_out_inside_a_message_is_marked() {
+    let said = "The relay loses packets where the lock of the table `routes` is held by another relay for longer than 40 ms at night. Good. The cure is to take the lock of `routes` before the first packet is read from socket 4711. The order of both does not matter for socket 4712.";
+    let fixture = format!(
+        "user: Why does the relay lose packets?\nassistant: {}\nuser: And the edge, which of them?\nassistant: The edge is next.",
+        said.replace(". ", ".\n\n")
+    );
+    let text = draft(&fixture, 90).text;
+    let whole = said.split_inclusive(". ").map(str::trim);
+    let told: Vec<&str> = whole.filter(|sentence| text.contains(sentence)).collect();
+    assert!(
+        text.contains("m1 … The cure is") || text.contains("m1 The relay loses") && text.contains("\n… The"),
+        "{told:?} in\n{text}"
+    );
+    assert!(!draft(&fixture, 900).text.contains("m1 …"), "nothing is left out where there is room");
+}
+
+#[test]
+fn a_request_is_no_rule_where_it_is_told_as_one() {
+    let said = "user: I'd like to change the flight of booking XK4 to the morning, please.\nassistant: Which one?\nuser: Never charge card 4711. The one to Bern.\nassistant: Looking.\nuser: Go on, please, and tell me the price.";
+    let text = draft(said, 300).text;
+    assert!(text.contains("- m2: Never charge card 4711."), "{text}");
+    assert_eq!(text.matches("change the flight of booking XK4").count(), 1, "{text}");
+}

@@ -1,0 +1,162 @@
+//! The options that a model laid out and a person chose from: what was chosen is what the work goes on with.
+
+use std::collections::HashSet;
+
+use longhaul_extract::{Statement, StatementKind, Statements};
+
+use super::lists::is_lead;
+
+/// Which statements tell of an option that was chosen, and which of one that stood beside it.
+#[derive(Debug, Default)]
+pub(crate) struct Options {
+    chosen: HashSet<usize>,
+    passed_over: HashSet<usize>,
+    /// Whether what was passed over is told: in the service of customers nobody comes back to it.
+    hides_others: bool,
+}
+
+impl Options {
+    pub(crate) fn new(pool: &Statements, hides_others: bool) -> Options {
+        let mut options = Options { hides_others, ..Options::default() };
+        let mut laid_out: Vec<Laid> = Vec::new();
+        let all = pool.all();
+        let mut at = 0;
+        while let Some(one) = all.get(at) {
+            let end = at
+                + all[at..]
+                    .iter()
+                    .take_while(|next| next.message == one.message && next.kind == one.kind)
+                    .count();
+            match one.kind {
+                StatementKind::Answer => laid_out = lay_out(all, at..end),
+                StatementKind::Prose => laid_out.clear(),
+                StatementKind::Person if laid_out.len() > 1 => {
+                    let name = all[at..end].iter().find_map(chosen);
+                    options.choose(&laid_out, name.as_deref());
+                    laid_out.clear();
+                }
+                _ => {}
+            }
+            at = end;
+        }
+        options
+    }
+
+    fn choose(&mut self, laid_out: &[Laid], name: Option<&str>) {
+        if !laid_out.iter().any(|option| Some(&*option.name) == name) {
+            return;
+        }
+        for option in laid_out {
+            let places = if Some(&*option.name) == name { &mut self.chosen } else { &mut self.passed_over };
+            places.extend(option.places.clone());
+        }
+    }
+
+    /// Returns whether the statement at `at` tells of an option that was chosen.
+    pub(crate) fn is_chosen(&self, at: usize) -> bool {
+        self.chosen.contains(&at)
+    }
+
+    /// Returns whether what stands at `at` is told no more.
+    pub(crate) fn hides(&self, at: usize) -> bool {
+        self.hides_others && self.is_passed_over(at)
+    }
+
+    /// Returns whether it tells of an option beside which another was chosen.
+    pub(crate) fn is_passed_over(&self, at: usize) -> bool {
+        self.passed_over.contains(&at)
+    }
+}
+
+/// An option: its number or letter, and the statements that tell of it.
+#[derive(Debug)]
+struct Laid {
+    name: String,
+    places: std::ops::Range<usize>,
+}
+
+/// Returns the options in a message: those that are called so, each up to the next or to what is no item of it.
+fn lay_out(all: &[Statement], message: std::ops::Range<usize>) -> Vec<Laid> {
+    let heads: Vec<(usize, String)> =
+        message.clone().filter_map(|at| Some((at, named(&all[at].text)?))).collect();
+    let ends = heads.iter().skip(1).map(|(at, _)| *at).chain([message.end]);
+    let whole = heads.iter().zip(ends).map(|((from, name), to)| {
+        let of_it = all[from + 1..to].iter().take_while(|one| one.is_item() || is_lead(one)).count();
+        Laid { name: name.clone(), places: *from..from + 1 + of_it }
+    });
+    whole.collect()
+}
+
+/// Returns the number or letter of the option that a line begins to tell of: `1. **Option 1:** …`, `### Option B`.
+fn named(text: &str) -> Option<String> {
+    let bare = text.trim_start_matches(|c: char| !c.is_alphabetic());
+    after_option(bare)
+}
+
+/// Returns what stands behind the word "option" at the beginning of `text`, where that is a number or a letter.
+fn after_option(text: &str) -> Option<String> {
+    let rest = text
+        .get(..OPTION.len())
+        .filter(|word| word.eq_ignore_ascii_case(OPTION))
+        .map(|_| &text[OPTION.len()..])?;
+    let name = rest.trim_start_matches([' ', '#']);
+    let end = name.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(name.len());
+    let is_name = end > 0
+        && (end == 1 || name[..end].bytes().all(|byte| byte.is_ascii_digit()))
+        && rest.starts_with(' ');
+    is_name.then(|| name[..end].to_uppercase())
+}
+
+/// Returns which option a sentence of a person's chooses: one is named, it is no question, and it is not turned down.
+fn chosen(one: &Statement) -> Option<String> {
+    let sentences = one.text.split_inclusive(['.', '!', '?', '\n']);
+    sentences.into_iter().find_map(|sentence| {
+        let lower = sentence.to_lowercase();
+        let at = lower.find(OPTION)?;
+        let is_turned_down = ["not ", "n't ", "no "].iter().any(|word| lower[..at].contains(word));
+        let asks = sentence.trim_end().ends_with('?');
+        let names_others = lower[at + OPTION.len()..].contains(OPTION);
+        (!asks && !is_turned_down && !names_others).then(|| after_option(&lower[at..])).flatten()
+    })
+}
+
+const OPTION: &str = "option";
+
+#[cfg(test)]
+mod tests {
+    use longhaul_extract::FactIndex;
+    use longhaul_transcript::{Message, Transcript};
+
+    use super::*;
+
+    #[test]
+    fn what_is_chosen_is_told_from_what_stood_beside_it() {
+        let laid_out = "Here they are:\n\n1. **Option 1:**\n   - Flight HAT004, $122\n2. **Option 2:**\n   - Flight HAT059, $115\n\nWhich one?";
+        for (answer, told) in [
+            ("I'd like to go with Option 1 for Newark. Is there a refund?", ["HAT004"].as_slice()),
+            ("option 2 please", &["HAT059"]),
+            ("What about option 2?", &[]),
+            ("Not option 1.", &[]),
+            ("Neither.", &[]),
+        ] {
+            let said: Transcript =
+                [Message::user("Go."), Message::assistant(laid_out), Message::user(answer)]
+                    .into_iter()
+                    .collect();
+            let mut index = FactIndex::new();
+            said.entries().iter().for_each(|entry| index.push(entry));
+            let pool = index.statements();
+            let options = Options::new(pool, true);
+            let chosen: Vec<&str> = (0..pool.all().len())
+                .filter(|at| options.is_chosen(*at))
+                .map(|at| &*pool.all()[at].text)
+                .filter(|text| text.contains("HAT"))
+                .collect();
+            let hidden = pool.all().iter().enumerate().filter(|(at, _)| options.hides(*at));
+            let is_others = |text: &str| !chosen.contains(&text);
+            assert!(hidden.into_iter().all(|(_, one)| is_others(&one.text)), "{answer}");
+            assert_eq!(chosen.len(), told.len(), "{answer}: {chosen:?}");
+            assert!(chosen.iter().zip(told).all(|(one, told)| one.contains(told)), "{answer}: {chosen:?}");
+        }
+    }
+}
