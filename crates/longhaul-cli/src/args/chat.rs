@@ -39,6 +39,10 @@ pub(crate) struct ChatArgs {
     /// Let the model read, search and edit files and run commands in the working directory, each asked for first
     #[arg(long)]
     pub(crate) tools: bool,
+    /// With --tools and no terminal on stdin: take its next line as the answer (y, n, a) where a use of a tool is asked for,
+    /// which is refused otherwise
+    #[arg(long, requires = "tools")]
+    pub(crate) piped_answers: bool,
     /// How summaries are made: rules, llm or hybrid [default: rules]
     #[arg(long, value_name = "MODE", value_parser = ["rules", "llm", "hybrid"])]
     pub(crate) mode: Option<String>,

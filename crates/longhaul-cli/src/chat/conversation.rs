@@ -22,7 +22,7 @@ use super::{
     interrupt::Interrupts,
     screen::{Screen, light},
     setup::{Known, Settings, known},
-    tools::Toolbox,
+    tools::{NOT_RUN, Toolbox},
 };
 use crate::{
     args::ChatArgs,
@@ -177,7 +177,7 @@ impl Conversation {
             let mut stopped = false;
             for call in calls {
                 let result = match (&mut self.tools, stopped) {
-                    (_, true) => Toolbox::refused(&call, "not run: the user stopped the turn"),
+                    (_, true) => Toolbox::refused(&call, NOT_RUN),
                     (None, _) => Toolbox::refused(&call, "there are no tools in this conversation"),
                     (Some(tools), false) => {
                         tools.follow(self.manager.line());

@@ -285,7 +285,7 @@ fn reviewed(
         screen.words(&format!("{}\n\n", plain(text.trim_end())));
         doubts.iter().for_each(|doubt| screen.warn(&doubt.to_string()));
         match console.consent(question, Some(Consent::Edit))? {
-            Consent::No => return Ok(None),
+            Consent::No | Consent::Stop => return Ok(None),
             Consent::Edit => match review::edited(&text) {
                 Ok(edited) => (text, doubts) = (edited, Vec::new()),
                 Err(error) => screen.error(&format!("{error:#}")),

@@ -95,7 +95,8 @@ pub(crate) async fn setup(args: &ChatArgs) -> Result<Conversation> {
 
     let store = store::open(&args.store)?;
     let session = session(args, &store).await?;
-    let tools = args.tools.then(|| Toolbox::here(store.clone(), session.clone())).transpose()?;
+    let tools =
+        args.tools.then(|| Toolbox::here(store.clone(), session.clone(), args.piped_answers)).transpose()?;
     let definitions: Vec<String> =
         tools.iter().flat_map(Toolbox::definitions).map(|tool| tool.json()).collect();
     let overhead = count_tools(&*counter, definitions.iter().map(String::as_str));

@@ -213,6 +213,36 @@ fn what_was_typed_before_a_question_is_no_answer_to_it() {
 }
 
 #[test]
+fn ctrl_c_at_a_question_ends_the_turn() {
+    let server = Server::start(|nth, _| match nth {
+        0 => Answer::Calls(vec![
+            ("run_command", json!({"command": "touch made"})),
+            ("run_command", json!({"command": "touch more"})),
+        ]),
+        _ => Answer::Says("Well."),
+    });
+    let folder = Folder::new();
+    let args = server.args(&["--session", "c", "--tools"]);
+    let Some(mut terminal) = Terminal::start(&folder, &args) else { return };
+    terminal.prompted();
+    terminal.press(b"go on\r");
+    terminal.read_to("[n]o, [a]lways: ");
+    terminal.press(b"\x03");
+    terminal.read_to("stopped; Ctrl-C once more leaves");
+    terminal.prompted();
+    assert_eq!(server.bodies().len(), 1, "the model does not go on by itself");
+    terminal.press(b"what else?\r");
+    terminal.read_to("Well.");
+    terminal.prompted();
+    terminal.press(b"/quit\r");
+    assert_eq!(terminal.end().0, 0);
+    assert!(!folder.path().join("made").exists() && !folder.path().join("more").exists());
+    let body = said(&server.bodies()[1]);
+    let stopped = "tool: Error: not run: the user stopped the turn\n";
+    assert!(body.ends_with(&format!("{stopped}{stopped}user: what else?\n")), "{body}");
+}
+
+#[test]
 fn a_large_paste_reaches_the_model_whole() {
     let server = Server::start(|_, _| Answer::Says("Read."));
     let folder = Folder::new();
