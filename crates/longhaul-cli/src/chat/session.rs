@@ -16,7 +16,7 @@ use tokio::runtime::Runtime;
 use super::{
     console::{Consent, Console, Input},
     conversation::{Conversation, Turn},
-    interrupt::Interrupts,
+    interrupt::{Interrupts, end_when_told},
     picture,
     screen::Screen,
     slash::{self, Slash, Typed},
@@ -47,6 +47,7 @@ pub(crate) fn run(conversation: Conversation, runtime: &Runtime) -> Result<ExitC
     let typed = typed.map(|entry| entry.message.texts().collect()).collect();
     let interrupts = Interrupts::default();
     let console = Console::open(typed, &interrupts)?;
+    end_when_told(runtime)?;
     let mut session =
         Session { conversation, screen: Screen::new(), console, interrupts, runtime, failed: false };
     session.greet();

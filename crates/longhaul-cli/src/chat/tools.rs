@@ -15,6 +15,7 @@ use longhaul_client::ToolDefinition;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+pub(crate) use self::shell::stop_all as stop_commands;
 use self::{
     place::{Place, has_dot},
     shell::Printed,
