@@ -110,8 +110,8 @@ impl Session<'_> {
                 () = conversation.close(screen) => {}
             }
         });
-        let name = self.conversation.manager.line().as_str().to_owned();
-        self.screen.note(&format!("kept as {name}: `longhaul chat --session {name}` goes on"));
+        let name = self.conversation.manager.line();
+        self.screen.note(&format!("kept as {name}: `{}` goes on", self.conversation.goes_on()));
         Ok(ExitCode::from(u8::from(self.failed)))
     }
 
@@ -159,6 +159,7 @@ impl Session<'_> {
             }
             Slash::Model { name: Some(name), window } => {
                 self.conversation.switch(&name, window, &mut self.screen);
+                self.runtime.block_on(self.conversation.note_holding());
                 self.conversation.show_status(&mut self.screen);
             }
             Slash::Save { path, overwrites } => self.save(path.as_deref(), overwrites)?,
