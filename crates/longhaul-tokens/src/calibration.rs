@@ -208,6 +208,14 @@ impl Calibration {
         }
     }
 
+    /// Returns what a request with these counts is expected to be billed, by the last report and the ratios alone: the same counts
+    /// are expected to cost the same until something new is reported, whatever they were counted for. `None` before the first.
+    pub fn by_newest(&self, counted: ClassCounts) -> Option<Tokens> {
+        let newest = self.newest?;
+        let since = self.fit().billed(counted) - self.fit().billed(newest.counted);
+        Some(Tokens((newest.tokens.0 as f64 + since).max(0.0).round() as u64))
+    }
+
     /// Returns the last report.
     pub fn newest(&self) -> Option<Reported> {
         self.newest

@@ -398,9 +398,9 @@ impl Conversation {
         self.manager.state().context_window()
     }
 
-    /// Returns what the next request costs, the definitions of tools with it.
+    /// Returns what the next request is expected to cost, the definitions of tools with it.
     pub(crate) fn used(&self) -> Tokens {
-        self.manager.state().view().tokens() + self.overhead()
+        self.manager.state().likely_tokens() + self.overhead()
     }
 
     /// Returns how many tokens of each request are the definitions of tools.

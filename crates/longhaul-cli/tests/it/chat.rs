@@ -15,8 +15,10 @@ use crate::run::{Folder, Ran};
 
 /// What the server does with a request.
 pub(crate) enum Answer {
-    /// Says this and ends, having counted so many tokens in the prompt.
+    /// Says this and ends.
     Says(&'static str),
+    /// The same, with a bill for a prompt of so many tokens.
+    Bills(&'static str, u64),
     /// Answers in one piece, as a summarizer is answered.
     Writes(String),
     /// Calls tools.
@@ -124,6 +126,13 @@ fn respond(out: &mut TcpStream, answer: Answer) -> bool {
                 chunk(json!({"content": word}), None);
             }
             chunk(json!({}), Some("stop"));
+            true
+        }
+        Answer::Bills(text, prompt) => {
+            chunk(json!({"content": text}), Some("stop"));
+            let usage = json!({"prompt_tokens": prompt, "completion_tokens": 30});
+            let last = json!({"model": "gpt-4o", "choices": [], "usage": usage});
+            chunks.push_str(&format!("data: {last}\n\n"));
             true
         }
         Answer::Calls(calls) => {
