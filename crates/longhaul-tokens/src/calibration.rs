@@ -335,6 +335,18 @@ mod tests {
     }
 
     #[test]
+    fn the_same_counts_cost_the_same_until_the_next_bill() {
+        let (calibration, newest, _) = session(1.3, 1.7, 900.0, 40);
+        assert_eq!(calibration.by_newest(newest.counted), Some(newest.tokens));
+        let (less, more) = (counted(2_000, 4_000), newest.counted + counted(100, 50));
+        let expected = |billed: f64| Tokens(billed.round() as u64);
+        let near = |one: Option<Tokens>, other: Tokens| one.unwrap().0.abs_diff(other.0) <= other.0 / 50;
+        assert!(near(calibration.by_newest(less), expected(900.0 + 2_000.0 * 1.3 + 4_000.0 * 1.7)));
+        assert!(calibration.by_newest(more) > Some(newest.tokens));
+        assert_eq!(Calibration::new(1.0, Accuracy::Exact).by_newest(less), None);
+    }
+
+    #[test]
     fn an_anchor_keeps_what_was_measured() {
         let (calibration, anchor, billed) = session(1.3, 1.7, 9_000.0, 40);
         let next = calibration.estimate(anchor.counted + counted(100, 1000), Some(anchor));
